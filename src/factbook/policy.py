@@ -1,7 +1,7 @@
 """Every threshold, weight, window and bound, once, each with where it comes from.
 
-"seed 000" ... "seed 004" are the five documents that factbook was designed from; "ours" is a number
-that we measured or chose, with the reason.
+"origins 001.4" is a section of docs/origins.md, on the five documents that factbook was designed
+from; "ours" is a number that we measured or chose, with the reason.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-# --- confidence (seed 000: bands) -----------------------------------------------------------------
+# --- confidence -----------------------------------------------------------------------------------
 
-DIRECT_OBSERVATION: Final = 1.0  # seed 000: tool calls, exact commands
-RELIABLE_REGEX: Final = 0.9  # seed 000: ssh hosts
-PATTERN: Final = 0.8  # seed 000: archive operations, paths
-KEYWORD: Final = 0.7  # seed 000: system names, solutions, issues
-INFERENCE: Final = 0.6  # seed 000: discoveries
+DIRECT_OBSERVATION: Final = 1.0  # origins 000.3: tool calls, exact commands
+RELIABLE_REGEX: Final = 0.9  # origins 000.3: ssh hosts
+PATTERN: Final = 0.8  # origins 000.3: archive operations, paths
+KEYWORD: Final = 0.7  # origins 000.3: system names, solutions, issues
+INFERENCE: Final = 0.6  # origins 000.3: discoveries
 
 TRUST_CAP: Final[Mapping[str, float]] = MappingProxyType(
     {"direct": 1.0, "observed": 1.0, "derived": 0.8, "external": 0.6}
@@ -29,7 +29,7 @@ TRUST_ORDER: Final[tuple[str, ...]] = (
     "external",
 )  # best first
 
-# --- what is never stored (seed 000) --------------------------------------------------------------
+# --- what is never stored -------------------------------------------------------------------------
 
 GENERIC_WORDS: Final = frozenset(
     [
@@ -57,13 +57,15 @@ GENERIC_WORDS: Final = frozenset(
         "be",
         "was",
     ]
-)  # seed 000: "generic words ("the", "a", "and")"
+)  # origins 000.4: "generic words ("the", "a", "and")"
 
 INTERNAL_TOOLS: Final = frozenset(
     {"TodoWrite", "AskUserQuestion", "EnterPlanMode", "ExitPlanMode"}
-)  # seed 000, learned: bookkeeping of the host, no `used_tool`
+)  # origins 000.4, learned: bookkeeping of the host, no `used_tool`
 
-WARMUP_PROMPTS: Final = frozenset({"Warmup"})  # seed 000, learned: the host's own cache warming
+WARMUP_PROMPTS: Final = frozenset(
+    {"Warmup"}
+)  # origins 000.4, learned: the host's own cache warming
 
 REJECTION_REASONS: Final = (
     "empty",  # nothing but white space
@@ -73,7 +75,7 @@ REJECTION_REASONS: Final = (
     "injected",  # factbook's own text is not evidence
     "bad_confidence",  # not a number from 0 to 1
     "not_quoted",  # the quote does not stand in the stored episode (a reused record id)
-    # of typed memories (seed 002)
+    # of typed memories (origins 002.2)
     "low_confidence",  # under the floor of any type
     "fact_below_threshold",  # under the threshold of its type
     "not_grounded_in_summary",  # nothing in the source supports it
@@ -81,17 +83,17 @@ REJECTION_REASONS: Final = (
     "type_rule_violation",  # a rule of its type forbids it
     "semantically_invalid",  # it says nothing
     "refused_before",  # its owner said no to it
-    # of operations on keyed facts (seed 004)
+    # of operations on keyed facts (origins 004.2)
     "operation_refused",  # the message does not say so, or it cannot be done
-    # of entities and what is said about them (seed 003)
-    "not_a_name",  # seed 003's structural filter, and what was learned since
+    # of entities and what is said about them (origins 003.7)
+    "not_a_name",  # origins 003.7's structural filter, and what was learned since
     "unrelated_name",  # its semantic filter
     "one_source",  # a new thing that a single host or file knows of
     "unknown_entity",  # a fact about something that nobody cares about
     "deleted_by_owner",  # its owner removed it, and did not ask for it again
     "not_a_fact",  # no sentence that says something of its entity
     "external_instruction",  # text of others that wants to be obeyed, or poses as somebody
-    # of what a model reads off commands (seed 000's future part)
+    # of what a model reads off commands (origins 000.4's future part)
     "not_a_host",
     "not_a_file",
     "not_done",  # a request asks for it: nothing was done yet
@@ -110,12 +112,14 @@ LINE_REJECTIONS: Final = (
 
 # --- bounds of what is kept (ours) ----------------------------------------------------------------
 
-SNIPPET_CHARS: Final = 240  # seed 000: snippets are sentences of at most 240 characters
+SNIPPET_CHARS: Final = 240  # origins 000.3: snippets are sentences of at most 240 characters
 QUOTE_CHARS: Final = 400  # evidence quotes; the span's offsets always cover the whole
 PROMPT_CHARS: Final = 16_000  # what a human typed; longer is pasted material
 REPLY_CHARS: Final = 16_000  # what an assistant wrote
 FIELD_CHARS: Final = 600  # one bulky input field (old_string, content ...)
-COMMAND_CHARS: Final = 64_000  # seed 000 wants the full command; heredocs of files are cut here
+COMMAND_CHARS: Final = (
+    64_000  # origins 000.3 wants the full command; heredocs of files are cut here
+)
 RESULT_CHARS: Final = 2_400  # tool output in all: first lines, error lines, last lines
 RESULT_HEAD_LINES: Final = 12
 RESULT_TAIL_LINES: Final = 8
@@ -135,20 +139,20 @@ RETOLD_KINDS: Final = frozenset(
 )  # two records with one id and different words are two episodes; of calls, which have ids of their
 # own, only one that goes on where the other ends
 
-# --- redaction (seed 000) ------------------------------------------------------------
+# --- redaction ------------------------------------------------------------------------------------
 
 MIN_DIGEST_CHARS: Final = 8  # shorter secrets get no digest: they could be guessed
 
-# --- recall (seed 001) ----------------------------------------------------------------------------
+# --- recall ---------------------------------------------------------------------------------------
 
-SIMILARITY_WEIGHT: Final = 0.6  # seed 001: relevance_score
+SIMILARITY_WEIGHT: Final = 0.6  # origins 001.3: relevance_score
 SIMILARITY_POWER: Final = 2.0  # ours: on the share of the best score, so that 0.1 recency orders
 # equals and does not overturn a better match (LoCoMo, three dialogs: R@5 75.3 -> 77.8)
 CONFIDENCE_WEIGHT: Final = 0.3
 RECENCY_WEIGHT: Final = 0.1
-DECAY_PER_DAY: Final = 0.01  # seed 001: exp(-0.01 * days)
-MIN_CONFIDENCE_ACTIVE: Final = 0.3  # seed 001: below it a fact is deprecated
-MIN_CONFIDENCE_PASSIVE: Final = 0.5  # seed 001: passive needs more than this
+DECAY_PER_DAY: Final = 0.01  # origins 001.3: exp(-0.01 * days)
+MIN_CONFIDENCE_ACTIVE: Final = 0.3  # origins 001.3: below it a fact is deprecated
+MIN_CONFIDENCE_PASSIVE: Final = 0.5  # origins 001.3: passive needs more than this
 DEFAULT_LIMIT: Final = 10
 LEXICAL_CANDIDATES: Final = (
     100  # ours: rows that each leg gives to the ranking; 60 to 200 are level
@@ -178,12 +182,12 @@ TIMELINE_PREDICATES: Final = (
     "on_branch",
 )  # what a person would tell of a day's work (ours)
 
-# --- how facts live (seed 001) --------------------------------------------------------------------
+# --- how facts live -------------------------------------------------------------------------------
 
-EVIDENCE_SIMILARITY: Final = 0.75  # seed 001: an episode this close to a fact supports it
-EVIDENCE_GROWTH: Final = 0.05  # seed 001: confidence += 0.05 * (1 - confidence)
-CONTRADICTION_FACTOR: Final = 0.5  # seed 001: a clear contradiction halves both
-CONTRADICTION_SIMILARITY: Final = 0.85  # seed 001's, for its embedder; ours comes next
+EVIDENCE_SIMILARITY: Final = 0.75  # origins 001.4: an episode this close to a fact supports it
+EVIDENCE_GROWTH: Final = 0.05  # origins 001.4: confidence += 0.05 * (1 - confidence)
+CONTRADICTION_FACTOR: Final = 0.5  # origins 001.4: a clear contradiction halves both
+CONTRADICTION_SIMILARITY: Final = 0.85  # origins 001.4's, for its embedder; ours comes next
 JUDGED_SIMILARITY: Final = 0.55  # ours: with the shipped embedder, contradictions and paraphrases
 # of one sentence lie between 0.55 and 0.98; what a pair is, rules decide and never the cosine
 JUDGED_PAIRS: Final = 200_000  # ours: pairs that one run looks at, the nearest ones
@@ -191,37 +195,41 @@ JUDGED_SAMPLE: Final = 256  # ours: rows that tell how many pairs there are
 SLOT_NEIGHBOURS: Final = 50  # ours: facts of one slot that each is compared with
 ENDING_SIMILARITY: Final = 0.35  # ours: for what says that something has ended
 CHANGED_MIND_MS: Final = 12 * 3600 * 1000  # ours: words this far apart are not of one conversation
-MERGE_SIMILARITY: Final = 0.85  # seed 001: candidates for a merge
+MERGE_SIMILARITY: Final = 0.85  # origins 001.5: candidates for a merge
 MERGE_WITHIN: Final = 0.3  # CHECKLIST: "similar confidence"
-MERGE_MIN_CONFIDENCE: Final = 0.6  # seed 001: at least one of the merged is surer than this
-DIVERSITY_SIMILARITY: Final = 0.8  # seed 001: hits this close are one cluster
+MERGE_MIN_CONFIDENCE: Final = 0.6  # origins 001.5: at least one of the merged is surer than this
+DIVERSITY_SIMILARITY: Final = 0.8  # origins 001.3: hits this close are one cluster
 LASTING_KINDS: Final = frozenset({"observation", "keyed"})
 # what happened stays true, and a setting holds until it is changed: these do not fade
 HOLD_DAYS: Final[Mapping[str, float]] = MappingProxyType(
     {"user_fact": 30.0, "user_pattern": 14.0, "shared_narrative": 7.0}
-)  # seed 002: the windows of typed memories
+)  # origins 002.2: the windows of typed memories
 MERGED_KINDS: Final = frozenset({"statement", "typed", "world"})
 # what may be merged and judged: an observation is an event of its own, a key has one current row
-VERDICTS: Final = ("MERGE", "KEEP_BOTH", "CONTRADICTION")  # seed 001: for an ambiguous pair
-STATED: Final = KEYWORD  # seed 000's band for what a pattern of words shows: a clear statement in
+VERDICTS: Final = ("MERGE", "KEEP_BOTH", "CONTRADICTION")  # origins 001.5: for an ambiguous pair
+STATED: Final = (
+    KEYWORD  # origins 000.3's band for what a pattern of words shows: a clear statement in
+)
 # the owner's own words
-TOLD: Final = 0.95  # seed 002: what its owner says explicitly
+TOLD: Final = 0.95  # origins 002.2: what its owner says explicitly
 TOLD_HOST: Final = "factbook"  # ours: of what an owner says to factbook itself, on purpose
 OVERHEARD: Final = "overheard"  # ours: the rule of a pair that only a person may answer
 TOLD_NEIGHBOURS: Final = 50  # ours: facts that a new statement is judged against at once
 FEEDBACK_RIGHT: Final = 0.9  # ours: how sure a fact is at least once its owner says so
 
-# --- typed memories (seed 002) --------------------------------------------------------------------
+# --- typed memories -------------------------------------------------------------------------------
 
 TYPE_THRESHOLD: Final[Mapping[str, float]] = MappingProxyType(
     {"USER_FACT": 0.80, "USER_PATTERN": 0.75, "SHARED_NARRATIVE": 0.60}
-)  # seed 002: from where on a memory of that type is stored
-PATTERN_APPLIES: Final = 0.80  # seed 002: from here a pattern is active, below it waits for a yes
-ANY_TYPE_FLOOR: Final = 0.60  # seed 002: under it nothing of any type is let in
+)  # origins 002.2: from where on a memory of that type is stored
+PATTERN_APPLIES: Final = (
+    0.80  # origins 002.2: from here a pattern is active, below it waits for a yes
+)
+ANY_TYPE_FLOOR: Final = 0.60  # origins 002.2: under it nothing of any type is let in
 PROPOSED_FROM: Final = 0.60  # CHECKLIST: a refused pattern from here on is kept as a proposal
-GROUNDING_SIMILARITY: Final = 0.85  # seed 002: more than this is similar enough
-SIMILAR_ONLY_FACTOR: Final = 1 / 3  # seed 002, example 4: 0.70 * 0.10 / 0.30
-EXACT_QUOTE_SCORE: Final = 0.30  # seed 002: score_confidence, factor 1
+GROUNDING_SIMILARITY: Final = 0.85  # origins 002.3: more than this is similar enough
+SIMILAR_ONLY_FACTOR: Final = 1 / 3  # origins 002.2, example 4: 0.70 * 0.10 / 0.30
+EXACT_QUOTE_SCORE: Final = 0.30  # origins 002.5: score_confidence, factor 1
 KEY_PHRASES_SCORE: Final = 0.20
 SIMILAR_SCORE: Final = 0.10
 THREE_MENTIONS_SCORE: Final = 0.20  # factor 2
@@ -233,18 +241,18 @@ REPEATED_PATTERN_SCORE: Final = 0.20
 CLUED_NARRATIVE_SCORE: Final = 0.15
 CONTEXT_TYPED: Final[Mapping[str, int]] = MappingProxyType(
     {"user_fact": 5, "user_pattern": 3, "shared_narrative": 2}
-)  # seed 002, later notes: how many of each a context envelope holds at most
+)  # origins 002.2, later notes: how many of each a context envelope holds at most
 
-# --- keyed facts (seed 004) -----------------------------------------------------------------------
+# --- keyed facts ----------------------------------------------------------------------------------
 
-PLAN_LIMIT: Final = 25  # seed 004: rows that a query plan asks for by default
-PAGE_LIMIT: Final = 100  # seed 004, later: rows of one page
+PLAN_LIMIT: Final = 25  # origins 004.6: rows that a query plan asks for by default
+PAGE_LIMIT: Final = 100  # origins 004.6, later: rows of one page
 PAGE_MAX: Final = 1_000
 KEY_CHARS: Final = 200  # ours: of a fact key
 VALUE_CHARS: Final = 2_000  # ours: of a value
 MAX_RANK: Final = 1_000  # ours: of a list
 KEY_STEPS: Final = ("set", "unset", "rank", "move", "remove", "append", "clear")
-KEY_ACTIONS: Final = ("store", "update", "noop", "clear")  # seed 004: action_type, and ours
+KEY_ACTIONS: Final = ("store", "update", "noop", "clear")  # origins 004.2: action_type, and ours
 MAX_OPS: Final = 200  # ours: that one answer of a model may hold
 
 # --- whose words they are (ours) ------------------------------------------------------------------
@@ -253,12 +261,12 @@ VOICE_CHARS: Final = 20_000  # of one message; what follows is nobody's own
 VOICE_DOUBT: Final = -0.4  # log-odds from which on a piece of a message is overheard
 OVERHEARD_STATEMENTS: Final = 3  # of one message, that are proposed where it may be its owner's own
 
-# --- the language model (seed 004) ----------------------------------------------------------------
+# --- the language model ---------------------------------------------------------------------------
 
 LLM_PROVIDER: Final = "ollama"
 LLM_MODEL: Final = "qwen2.5:7b-instruct"
 LLM_URL: Final = "http://127.0.0.1:11434"
-LLM_TIMEOUT_S: Final = 12.0  # seed 004: the total deadline of a call; no retries
+LLM_TIMEOUT_S: Final = 12.0  # origins 004.1: the total deadline of a call; no retries
 LLM_ANSWER_BYTES: Final = 2 * 1024 * 1024  # ours: a larger answer is cut off and refused
 NUM_CTX: Final = 8192  # ours: tokens of a prompt and its answer together
 KEEP_ALIVE: Final = "30m"  # ours: a model that must be loaded first seldom answers within 12 s
@@ -269,7 +277,7 @@ MODEL_ATTEMPTS: Final = 5  # ours: failures after which an input is set aside, v
 MODEL_PATIENCE_MS: Final = 10 * 60_000  # ours: how long whoever keeps an input may take to ask
 MODEL_BACKOFF_MS: Final = 60_000  # ours: after the first failure; doubles with each
 
-# --- entities and interest (seed 003) -------------------------------------------------------------
+# --- entities and interest ------------------------------------------------------------------------
 
 ENGAGEMENTS: Final[Mapping[str, tuple[float, str]]] = MappingProxyType(
     {
@@ -284,29 +292,31 @@ ENGAGEMENTS: Final[Mapping[str, tuple[float, str]]] = MappingProxyType(
         "NORMAL_REACTION": (0.3, "positive"),
         "MENTIONED_IN_PASSING": (0.2, "positive"),
     }
-)  # seed 003: strength, and the valence that each has unless what was said points the other way
+)  # origins 003.6: strength, and the valence of each unless what was said points the other way
 VALENCE_SIGN: Final[Mapping[str, float]] = MappingProxyType(
     {"positive": 1.0, "negative": -1.0, "neutral": 0.0}
 )
-INTEREST_HALF_LIFE_DAYS: Final = 30.0  # seed 003
-POSITIVE_REACTIONS: Final = ("❤️", "👍", "😆")  # seed 003, learned
+INTEREST_HALF_LIFE_DAYS: Final = 30.0  # origins 003.6
+POSITIVE_REACTIONS: Final = ("❤️", "👍", "😆")  # origins 003.6, learned
 NEGATIVE_REACTIONS: Final = ("😠", "👎", "😢")
 
-NAME_WORDS: Final = 8  # seed 003: a longer name is none
+NAME_WORDS: Final = 8  # origins 003.3: a longer name is none
 NAME_ARTIFACTS: Final = ("{topic}", "{desccription}", "confidence score:", "-brief:")  # sic
-NAME_SIMILARITY: Final = 0.35  # seed 003's, for its embedder; ours is in gate.names, calibrated
-SAME_NAME_TOKENS: Final = 0.75  # seed 003, learned: token containment of duplicates
+NAME_SIMILARITY: Final = (
+    0.35  # origins 003.3's, for its embedder; ours is in gate.names, calibrated
+)
+SAME_NAME_TOKENS: Final = 0.75  # origins 003.3, learned: token containment of duplicates
 SAME_NAME_SIMILARITY: Final = 0.85  # and their cosine
-LEARN_QUERIES: Final = (3, 5)  # seed 003: searches of one `/learn`
+LEARN_QUERIES: Final = (3, 5)  # origins 003.4: searches of one `/learn`
 ENOUGH_FACTS: Final = 3  # CHECKLIST: so many facts over this relevance answer a question
 ENOUGH_RELEVANCE: Final = 0.6
-FEW_FACTS: Final = 5  # seed 003: fewer are filled by broad queries
+FEW_FACTS: Final = 5  # origins 003.7: fewer are filled by broad queries
 MANY_FACTS: Final = 15  # from here on, only news
-CLEANER_EVERY_MS: Final = 24 * 3600 * 1000  # seed 003
+CLEANER_EVERY_MS: Final = 24 * 3600 * 1000  # origins 003.8
 NOTIFY_ON: Final = frozenset({"user_message", "learn_command", "enrichment"})
-# seed 003's table; a configuration may narrow it
-NOTICE_FIRST_MS: Final = 60_000  # seed 003: 0, 1, 2, 4, 8 ... minutes
-NOTICE_CAP_MS: Final = 3_600_000  # seed 003, learned
+# origins 003.6's table; a configuration may narrow it
+NOTICE_FIRST_MS: Final = 60_000  # origins 003.9: 0, 1, 2, 4, 8 ... minutes
+NOTICE_CAP_MS: Final = 3_600_000  # origins 003.9, learned
 NOTICE_STALE_MS: Final = 30 * 24 * 3600 * 1000  # ours: "I just learned" is not true for longer
 # Ours: log odds of being private below which a text may be sent to a search provider. Chosen on the
 # half `built` of `bench/privacy.jsonl`, so that less than one in forty is sent.
@@ -413,7 +423,7 @@ _ERASING: Final = frozenset(
         "AllowAgain",
     }
 )  # only a person at the command line or in Python takes anything out for good
-# What a search that somebody asked for may lead to: seed 003's row of `user_message`.
+# What a search that somebody asked for may lead to: origins 003.7's row of `user_message`.
 _CARING: Final = frozenset(
     {
         "CreateEntity",

@@ -1,4 +1,4 @@
-"""4 apply: what people care about (seed 003). Called by `apply` alone, inside its transaction.
+"""4 apply: what people care about. Called by `apply` alone, inside its transaction.
 
 Who caused a text decides what it may do, and it is decided here, on the rows as they are under the
 write lock: an entity comes in by what its owner said or asked for, or by a result of a search that

@@ -267,7 +267,7 @@ class Changes:
         waits = life.status is Status.PROPOSED and op.rule != policy.OVERHEARD
         waits = waits and not self._witness(op.episode_id).other
         if waits:
-            self._receipt.confirmed += 1  # seed 002: a second observation confirms a pattern
+            self._receipt.confirmed += 1  # origins 002.2: a second observation confirms a pattern
             self._close_proposal(life, told=self._witness(op.episode_id).told)
         after = life._replace(
             status=_awake(life) if waits else life.status,

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from factbook.extract.voice import OwnWords
 
 
-# The searches that may bring entities in (seed 003's trigger table).
+# The searches that may bring entities in (origins 003.2's trigger table).
 ASKED = frozenset({Trigger.USER_MESSAGE, Trigger.LEARN_COMMAND})
 _SEARCHING = ASKED | {Trigger.ENRICHMENT}
 
@@ -142,7 +142,7 @@ class InterestRows:
 
     def search_trigger(self) -> Trigger:
         if self.trigger is Trigger.COMMAND:
-            return Trigger.USER_MESSAGE  # seed 003: a command of a person is a person's search
+            return Trigger.USER_MESSAGE  # origins 003.2: a command of a person is a person's search
         if self.trigger not in _SEARCHING:
             raise NotAllowed(trigger=self.trigger, op="RecordSearch")
         return self.trigger

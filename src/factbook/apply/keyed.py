@@ -1,4 +1,4 @@
-"""4 apply: set, move and clear keyed facts (seed 004). Called by `apply` alone, in its transaction.
+"""4 apply: set, move and clear keyed facts. Called by `apply` alone, in its transaction.
 
 The lists are read under the write lock, the steps are taken on them one after the other, and what
 is written is the difference between before and after: so ranks stay unique whoever writes beside

@@ -49,7 +49,7 @@ __all__ = [
 
 BLOCK_ROWS: Final = 4_000  # the most pieces that are clustered at once: the cost is their square
 MIN_CLUSTER_SIZE: Final = 2  # ours: said twice, in two episodes, recurs
-JOIN_COSINE: Final = 0.75  # seed 001: an episode this near to a fact is evidence for it
+JOIN_COSINE: Final = 0.75  # origins 001.6: an episode this near to a fact is evidence for it
 STATEMENT_CONFIDENCE: Final = policy.STATED  # of what the user states clearly, even once
 LEAST_CONFIDENCE: Final = 0.5  # ours: of a cluster; the least that passive recall can ever show
 MOST_CONFIDENCE: Final = 0.9  # ours: nobody has confirmed it

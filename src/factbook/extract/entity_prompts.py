@@ -1,4 +1,4 @@
-"""Ask a model for entities and for facts about them, and hold its answers to the text (seed 003).
+"""Ask a model for entities and for facts about them, and hold its answers to the text.
 
 Two passes, each a call: who is spoken of, then what is said of one of them. The first has two
 prompts. *Full* asks for known and new entities, for texts that a person caused. *Known-only* asks

@@ -1,4 +1,4 @@
-"""Let a language model read the commands and prompts that no rule understands (seed 000's future).
+"""Let a language model read the commands and prompts that no rule understands.
 
     episodes -> `command_batches` -> `command_messages` -> the model's JSON -> `command_candidates`
 
@@ -67,7 +67,7 @@ SHOWN_CHARS: Final = (
 OBJECT_CHARS: Final = 400  # ours: a longer host or path is none
 _PLACES: Final = 32  # ours: of one quote that are looked at; it stands there once, as a rule
 MAX_ITEMS: Final = 64  # ours: of one command and one kind, as many as one rule may claim
-CONFIDENCE: Final = policy.INFERENCE  # seed 000: natural-language inference
+CONFIDENCE: Final = policy.INFERENCE  # origins 000.6: natural-language inference
 _ANSWER_TOKENS: Final = 350  # ours: for what is answered of one command, which holds a few items
 _SPARE_TOKENS: Final = 64  # ours: for what an endpoint puts around a prompt and an answer
 

@@ -1,7 +1,7 @@
 """Propose predicates that nobody wrote down: operations that recur among executed commands.
 
 Knows: commands with their vectors. Proposes `operation_<program>_<word>` with a pattern for RE2
-that recognises it (seed 000, future enhancements: `operation_{cluster.id}` by clustering; named
+that recognises it (origins 000.6: `operation_{cluster.id}` by clustering; named
 from the commands' own words, because nobody can judge a number). Nothing is claimed before a person
 says yes: `as_toml` writes the rule that an accepted proposal becomes, for the user's rule file.
 
@@ -42,7 +42,7 @@ DOMINANT: Final = 0.3  # ours: share of a cluster that an operation must have to
 RECOGNISED: Final = 0.8  # ours: share of those commands that the pattern must find again
 EXAMPLES: Final = 3
 EXAMPLE_CHARS: Final = 160
-CONFIDENCE: Final = policy.PATTERN  # seed 000: a pattern, 0.8
+CONFIDENCE: Final = policy.PATTERN  # origins 000.6: a pattern, 0.8
 
 _WORD: Final = re.compile(r"[a-z][a-z0-9]*(?:[-_:][a-z0-9]+){0,3}")
 _PROGRAM: Final = re.compile(r"[a-z][a-z0-9+]*(?:[-_.][a-z0-9+]+){0,3}")

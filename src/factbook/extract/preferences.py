@@ -1,4 +1,4 @@
-"""Read which topics the writer of a message likes or dislikes, in everyday words (seed 003).
+"""Read which topics the writer of a message likes or dislikes, in everyday words.
 
 Knows: topics, favorites, what is done gladly. Does not know the names of things (`names`), or which
 words tell that something is liked (`opinions`).

@@ -84,8 +84,8 @@ class RuleSet:
         """Return the rules of the table, with those of a user.
 
         A user's rule that has the name of one of the table's takes its place (that is how a rule
-        file switches rules off and changes their keywords). `strict` puts seed 000's literal host
-        pattern in the place of the one that reads the command.
+        file switches rules off and changes their keywords). `strict` puts the literal host pattern
+        of origins 000.2 in the place of the one that reads the command.
         """
         changed = {rule.name: rule for rule in user}
         table = [changed.pop(rule.name, rule) for rule in (*RULES, SEED_STRICT)]

@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 MAX_TEXT_CHARS: Final = 100_000  # ours: of one episode; what follows is pasted material
-MAX_STATEMENT_CHARS: Final = 240  # seed 000: a snippet is a sentence of at most 240 characters
+MAX_STATEMENT_CHARS: Final = 240  # origins 000.3: a snippet is a sentence of at most 240 characters
 MAX_STATEMENT_WORDS: Final = 30  # ours: a longer sentence says several things at once
 MIN_STATEMENT_WORDS: Final = 3  # ours: "I agree." has no subject matter
 

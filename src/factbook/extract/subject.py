@@ -38,7 +38,7 @@ LEAD_COMMAS: Final = 3  # ours: commas among them
 ASIDE_WORDS: Final = 24  # ours: words between the commas behind a name
 PART_WORDS: Final = 5  # ours: words of what something has
 TOPIC_WORDS: Final = 2  # ours: words that say which of a topic's things are meant
-NAME_WORDS: Final = 8  # seed 003: a longer name is none
+NAME_WORDS: Final = 8  # origins 003.3: a longer name is none
 LIST_NAMES: Final = 16  # ours: names that a sentence may be about together
 
 

@@ -1,4 +1,4 @@
-"""Ask a model for typed memories, and take its answer apart (seed 002).
+"""Ask a model for typed memories, and take its answer apart.
 
 Knows: the prompt, its version, the shape of the answer, and which items are no claims at all. Does
 not know: whether a claim is true. The gate (`factbook.gate.typed_claims`) decides that; the model's
@@ -39,7 +39,7 @@ SYSTEM: Final = (
     "user. Answer with one JSON object and nothing else."
 )
 
-# The template of seed 002, with the span (`quote`) and `explicit` asked for besides.
+# The template of origins 002.1, with the span (`quote`) and `explicit` asked for besides.
 TEMPLATE: Final = """\
 Extract memorable facts, patterns, and narratives from this conversation.
 
@@ -110,7 +110,7 @@ class TypedAnswer(BaseModel):
 
 
 def typed_messages(passage_text: str) -> list[Message]:
-    """Return the prompt for a conversation or its summary (seed 002: 300 to 2,000 tokens).
+    """Return the prompt for a conversation or its summary (origins 002.1: 300 to 2,000 tokens).
 
     A line of dashes inside the text is written with blanks between, so that it cannot end the part
     of the prompt that is data.

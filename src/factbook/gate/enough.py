@@ -1,4 +1,4 @@
-"""Decide whether what is known is enough to answer a question (seed 003).
+"""Decide whether what is known is enough to answer a question.
 
 It is where at least three facts reach a relevance of 0.6, each thing that is named has one of them,
 and one of them says what is asked. That last part is ours: a sentence about a thing is near to any

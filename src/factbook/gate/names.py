@@ -1,4 +1,4 @@
-"""Judge a name before an entity may be made of it: by structure, then by meaning (seed 003).
+"""Judge a name before an entity may be made of it: by structure, then by meaning.
 
 Knows: what is no name (sentences, list items, addresses, markup, what a model writes around its
 answer, numbers, dates, places, placeholders, words that name nothing), and from which similarity to

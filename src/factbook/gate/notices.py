@@ -1,4 +1,4 @@
-"""Decide what is done for an entity by itself, and which new facts are worth a notice (seed 003).
+"""Decide what is done for an entity by itself, and which new facts are worth a notice.
 
 How much is known of it and how much its owner cares about it give its mode, and the mode decides.
 Knows: counts, an interest, cosines, times. Does not know: a store, in which words anything is told
@@ -20,7 +20,7 @@ __all__ = ["EnrichmentMode", "Find", "mode_of", "worth_telling"]
 
 
 class EnrichmentMode(StrEnum):
-    """Say what is done for an entity by itself (the rows of seed 003's adaptive table)."""
+    """Say what is done for an entity by itself (the rows of origins 003.3's adaptive table)."""
 
     BROAD = "broad"  # few facts: fill the gaps
     TARGETED = "targeted"  # look for what is not known

@@ -1,4 +1,4 @@
-"""Score a typed claim: the seed's factors, and the confidence that the gate goes by (seed 002).
+"""Score a typed claim: the seed's factors, and the confidence that the gate goes by.
 
 Knows: a claim, its grounding, what is known of the owner. Does not know: thresholds, the
 store. Pure.
@@ -37,7 +37,7 @@ __all__ = ["Embed", "Score", "contradicted", "ground_claim", "score", "score_con
 
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 
-MANY_MENTIONS: Final = 3  # seed 002: from here repetition counts fully
+MANY_MENTIONS: Final = 3  # origins 002.5: from here repetition counts fully
 TWO_MENTIONS: Final = 2
 KNOWN_LEAST: Final = 0.5  # ours: without vectors, how similar two texts with a word in common are
 # taken to be at least; the judge's rules decide by words, and its similarities were measured
@@ -47,7 +47,7 @@ KNOWN_LEAST: Final = 0.5  # ours: without vectors, how similar two texts with a 
 class Score:
     """Every factor of a claim's score."""
 
-    mention: float  # seed 002, factor 1: how it is mentioned, 0 to 0.30
+    mention: float  # origins 002.5, factor 1: how it is mentioned, 0 to 0.30
     repetition: float  # factor 2: how often, 0 to 0.20
     consistency: float  # factor 3: with what is known, 0.20 or -0.25
     credibility: float  # factor 4: of its type, 0 to 0.30
@@ -155,7 +155,7 @@ def score_confidence(
     *,
     embed: Embed | None = None,
 ) -> float:
-    """Return the seed's confidence score of an extraction, from 0 to 1 (seed 002, by its name).
+    """Return the seed's confidence score of an extraction, from 0 to 1.
 
     `extraction` holds `text` and `type`; its `explicit` is a model's word for itself and ignored.
     """

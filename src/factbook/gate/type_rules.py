@@ -1,4 +1,4 @@
-"""Say what each type of memory must show, and refuse what it must not be (seed 002).
+"""Say what each type of memory must show, and refuse what it must not be.
 
 Knows: one table of rules per type, each with its pattern and an example; the text of a claim, and
 the sentences that support it. Does not know: confidence, thresholds, other facts. Pure.

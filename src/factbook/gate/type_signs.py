@@ -1,4 +1,4 @@
-"""Tell by what a memory shows of which type it is, or that it is of none (seed 002).
+"""Tell by what a memory shows of which type it is, or that it is of none.
 
 Knows: the signs that each type asks for. Does not know: what speaks against a claim (`type_rules`).
 """

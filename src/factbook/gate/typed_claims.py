@@ -1,4 +1,4 @@
-"""Judge typed memories: stored, stored as a proposal, or refused with its reason (seed 002).
+"""Judge typed memories: stored, stored as a proposal, or refused with its reason.
 
 Knows: claims, the passage they are said to come from, the rules per type, the thresholds. Does not
 know: the store, a model. Pure but for its log, whose lines are the seed's.
@@ -83,7 +83,7 @@ class TypedVerdict:
 
 
 def threshold_of(kind: MemoryType) -> float:
-    """Return the confidence from which on a memory of a type is stored (seed 002)."""
+    """Return the confidence from which on a memory of a type is stored."""
     return policy.TYPE_THRESHOLD[kind]
 
 

@@ -1,6 +1,6 @@
 """Choose what to look up by itself: the entity that its owner cares about and little is known of.
 
-Search-only (seed 003): it queues a search with the trigger `enrichment`, whose results can add
+Search-only (origins 003.7): it queues a search with the trigger `enrichment`, whose results can add
 facts to known entities and never an entity, a preference or an engagement.
 """
 
@@ -48,7 +48,7 @@ class Enriched:
 
 
 def priority(interest: float, fact_count: int) -> float:
-    """Return `interest * 1 / fact_count` (seed 003); no facts count as one."""
+    """Return `interest * 1 / fact_count`; no facts count as one."""
     return interest / max(1, fact_count)
 
 

@@ -1,4 +1,4 @@
-"""What an owner cares about: what they learn, like, ask for and have told (seed 003).
+"""What an owner cares about: what they learn, like, ask for and have told.
 
 The same methods serve the chat, the command line and Python; they compose the parts of `interest`
 and hold no rule. Without a search provider everything but searching works.
@@ -141,7 +141,7 @@ class EntityView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterestRow:
-    """How much an owner cares about an entity (seed 003: name, score, facts, last activity)."""
+    """How much an owner cares about an entity (name, score, facts, last activity)."""
 
     entity: Entity
     score: float
@@ -456,7 +456,7 @@ class Interests:
     # --- interest -------------------------------------------------------------------------------
 
     def interest_scores(self, owner: str = ME, *, at: Millis | None = None) -> dict[int, float]:
-        """Return the interest of an owner's entities by id (seed 003).
+        """Return the interest of an owner's entities by id.
 
         What a preference that was taken back had added counts no more.
         """
@@ -576,7 +576,7 @@ class Interests:
         recent: Sequence[str] = (),
         pasted: Sequence[tuple[int, int]] = (),
     ) -> Knowledge:
-        """Return what is known of what a message asks about, and whether it is enough (seed 003).
+        """Return what is known of what a message asks about, and whether it is enough.
 
         `recent` are the texts that were said before it, newest first: "it" may refer to what they
         are about. `pasted` are the parts of the message that `add_turn` was told of: nothing in

@@ -1,6 +1,6 @@
 """The work behind a memory: plan, search, read, embed, tell and clean, step by step or in loops.
 
-Each step is separate and can be off; each composes one part of `interest` or `upkeep` (seed 003).
+Each step is separate and can be off; each composes one part of `interests` or `maintenance`.
 In their order the loops make the searches that wait, read what is unread, embed, tell, and when
 nothing of that is left look something up by themselves; once a day, they clean.
 """

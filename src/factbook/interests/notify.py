@@ -1,4 +1,4 @@
-"""Decide what is looked up and told by itself, and in which words (seed 003); pure.
+"""Decide what is looked up and told by itself, and in which words; pure.
 
 How much is known of an entity and how much its owner cares about it give its mode; the mode says
 what a search of our own asks for, and which of its new facts are worth a notice. When a notice may

@@ -1,4 +1,4 @@
-"""Say which entities a preference is about, from their vectors alone (seed 003: never stored).
+"""Say which entities a preference is about, from their vectors alone (origins 003.7: never stored).
 
 Knows: unit vectors and ids, and which topics may be about others. Does not know: the store, the
 embedder. A relation lives as long as the question for it: another embedding model, another name,

@@ -1,4 +1,4 @@
-"""Run the work behind (seed 003's loops) while nobody is being served, one step at a time.
+"""Run the work behind while nobody is being served, one step at a time.
 
     foreground = moved(lambda: store.head().commit, store.last_action)
     worker = Worker(loops, clock=now_ms, foreground=foreground)

@@ -1,4 +1,4 @@
-"""Say how much an owner cares about an entity, from what the owner did about it (seed 003).
+"""Say how much an owner cares about an entity, from what the owner did about it.
 
     interest = sum(valence sign * strength * 0.5 ** (days since / 30))
 

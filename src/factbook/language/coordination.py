@@ -1,4 +1,4 @@
-"""Take a list apart as people say or write it: "Spain, Greece and Thailand" is three (seed 004).
+"""Take a list apart as people say or write it: "Spain, Greece and Thailand" is three.
 
 Knows English connectors, the commas of other scripts, bullets and numbers, and a list of names that
 hold an "and" of their own. Every item is a span of the text, so that what is stored can be shown
@@ -117,7 +117,7 @@ def spoken_items(text: str) -> list[SpokenItem]:
 
 
 def split_spoken_list(text: str) -> list[str]:
-    """Return the values of a spoken list: "Spain, Greece and Thailand" is three (seed 004)."""
+    """Return the values of a spoken list: "Spain, Greece and Thailand" is three."""
     return [text[item.start : item.end] for item in spoken_items(text)]
 
 

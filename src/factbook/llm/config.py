@@ -2,7 +2,7 @@
 
 A setting comes from a flag, else from the environment (`FACTS_LLM_MODEL`, `FACTS_EMBED_URL`), else
 from the configuration file (tables `[llm]` and `[embed]`), else it has its default. The first four
-settings of `[llm]` and their defaults are seed 004's. An empty variable counts as not set.
+settings of `[llm]` and their defaults are origins 004.1's. An empty variable counts as not set.
 `provider = "off"` turns a model off, whatever stands in the places after it.
 
 A key is never a setting: it is read from an environment variable, which `key_env` names. Without

@@ -1,4 +1,4 @@
-"""Propose predicates from the commands that recur; a person says yes or no (seed 000's future)."""
+"""Propose predicates from the commands that recur; a person says yes or no."""
 
 from __future__ import annotations
 

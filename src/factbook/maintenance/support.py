@@ -1,4 +1,4 @@
-"""Find the episodes that speak for a fact, or against it (seed 001's evidence accumulation).
+"""Find the episodes that speak for a fact, or against it.
 
 An episode that is close to a fact (cosine of 0.75 or more) supports it, once, unless it says the
 opposite, another value, or was not independent: what we injected ourselves, and what an assistant

@@ -433,5 +433,5 @@ def _apart(store: Store, verdicts: Mapping[Ids, str]) -> set[Ids]:
 
 
 def category(life: Life) -> tuple[str, ...]:
-    """Return what two facts must share to be one (seed 001: "same category")."""
+    """Return what two facts must share to be one (origins 001.5: "same category")."""
     return life.owner, life.kind, life.predicate, life.subject

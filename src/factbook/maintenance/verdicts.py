@@ -1,7 +1,7 @@
 """Ask a language model for verdicts on pairs of facts: two calls for a whole night at most.
 
 One call is for the pairs that rules suspect of contradicting each other, one for those that say the
-same and are not sure enough to be merged by rule (seed 001: "Batch LLM Call: Contradictions",
+same and are not sure enough to be merged by rule (origins 001.5: "Batch LLM Call: Contradictions",
 "Batch LLM Call: Merges"). The prompt has the seed's shape. Each call takes what fits the model's
 window, the oldest pairs first; a pair that was asked in vain halves its batch the next time, so
 that a batch which is too much for a model, or for its deadline, gets smaller until it is answered.
@@ -77,7 +77,7 @@ _TASKS: Final = {
     ),
 }
 _ASK: Final = (
-    "For each cluster of similar facts, decide: MERGE, KEEP_BOTH, or CONTRADICTION"  # seed 001
+    "For each cluster of similar facts, decide: MERGE, KEEP_BOTH, or CONTRADICTION"  # origins 001.5
 )
 _ID: Final = re.compile(r"([1-9][0-9]{0,18})-([1-9][0-9]{0,18})")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)

@@ -536,10 +536,10 @@ class Memory:
         newest_first: bool = False,
         include_deprecated: bool = False,
     ) -> list[Fact]:
-        """Return the current facts that pass every given condition (seed 000's `query_facts`).
+        """Return the current facts that pass every given condition.
 
         Confidence is what it is now. Facts that have faded below 0.3 are left out unless
-        `include_deprecated` asks for them (seed 001).
+        `include_deprecated` asks for them (origins 001.3).
         """
         from factbook.recall.facts import query_facts
 

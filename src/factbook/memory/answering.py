@@ -1,4 +1,4 @@
-"""Turn a question into a plan, and read what the plan asks for (seed 004).
+"""Turn a question into a plan, and read what the plan asks for.
 
 A model, or a parser of phrasings, makes the plan; carrying it out is reading rows by key,
 predicate, entity or time. A plan that cannot be carried out is a failure, never "nothing found".
@@ -138,7 +138,7 @@ def ask_keys(
 
 
 def plan_question(context: Context, question: str, *, owner: str, planner: str) -> FactsQueryPlan:
-    """Return the plan for a question (seed 004's `plan_facts_query`).
+    """Return the plan for a question.
 
     Raises ModelError where the model fails, UsageError where the rules do not understand or the
     question leaves open which list it means.
@@ -264,7 +264,7 @@ def _bare(text: str) -> str:
 
 
 def search_facts_ranked_list(store: Store, list_key: str, owner: str) -> list[Fact]:
-    """Return the items of a ranked list in the order of their ranks (seed 004)."""
+    """Return the items of a ranked list in the order of their ranks."""
     return [
         one
         for one in keyed_facts(store, owner, prefix=list_key)

@@ -203,7 +203,7 @@ class Conversation:
             message_id=message_id,
         )
 
-    # --- on request (seed 001, mode B) ----------------------------------------------------------
+    # --- on request -------------------------------------------------------------------------------
 
     def search_memory(
         self, query: str, search_type: SearchType = "both", limit: int = 5
@@ -264,7 +264,7 @@ class Conversation:
             question, owner=self._one(), planner=planner, exclude_message=exclude_message
         )
 
-    # --- by itself (seed 001, mode A) -----------------------------------------------------------
+    # --- by itself --------------------------------------------------------------------------------
 
     def stream(self) -> PassiveStream:
         """Return its passive stream, begun when it is first asked for."""

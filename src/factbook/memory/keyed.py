@@ -1,4 +1,4 @@
-"""Facts under keys: told in sentences, asked in sentences, kept as operations (seed 004).
+"""Facts under keys: told in sentences, asked in sentences, kept as operations.
 
 It composes the parts of `assist` and holds no rule. What needs a language model raises a ModelError
 of the kind not_configured without one.

@@ -1,4 +1,4 @@
-"""Sum up what became of a model's proposals of memories, and say what to do about it (seed 002)."""
+"""Sum up what became of a model's proposals of memories, and say what to do about it."""
 
 from __future__ import annotations
 

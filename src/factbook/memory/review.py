@@ -72,7 +72,7 @@ class Review:
         """Decide an owner's waiting pairs: MERGE, KEEP_BOTH or CONTRADICTION for (low id, high id).
 
         What was only overheard against what was told (`PairQuestion.heard`) may also be answered
-        with ACCEPT, which makes it its owner's word in the place of the other, or REFUSE: it is wrong.
+        with ACCEPT, which makes it its owner's word in place of the other, or REFUSE: it is wrong.
         Raises UsageError, after deciding the others, for a pair that does not wait and for a
         verdict that is none; NotFound, before anything is decided, for a fact of another owner.
         """

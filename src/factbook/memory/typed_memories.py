@@ -1,4 +1,4 @@
-"""What a language model finds in what was read: typed memories, and what commands mean (seed 002).
+"""What a language model finds in what was read: typed memories, and what commands mean.
 
 It composes the parts of `assist` and holds no rule. Without a configured model each raises a
 ModelError of the kind not_configured.
@@ -62,14 +62,14 @@ class Typed:
     def extract_commands(
         self, *, limit: int | None = None, progress: Callable[[int], None] | None = None
     ) -> CommandsReport:
-        """Ask the model about commands and requests that no rule understands (seed 000).
+        """Ask the model about commands and requests that no rule understands.
 
         What it names must stand in the command, and goes through the same gate as a rule's claims.
         """
         return extract_commands(self._context, limit=limit, progress=progress)
 
     def rejection_summary(self, *, limit: int = 100) -> RejectionSummary:
-        """Return what became of the last proposals of memories (seed 002)."""
+        """Return what became of the last proposals of memories."""
         return summarize(typed_log(self._store, limit=limit))
 
     def _known_near(self, text: str, owner: str) -> Sequence[str]:

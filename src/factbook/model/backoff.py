@@ -1,4 +1,4 @@
-"""Say when somebody may be told something without having asked (seed 003's cadence).
+"""Say when somebody may be told something without having asked.
 
 Pure and low in the layers, because the store asks it too, under its write lock: two processes that
 read the same free slot before either of them wrote could both send. The count of unanswered

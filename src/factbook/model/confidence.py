@@ -1,4 +1,4 @@
-"""Confidence as a function of a stored moment: how it grows, fades and is halved (seed 001).
+"""Confidence as a function of a stored moment: how it grows, fades and is halved.
 
 A fact stores a confidence and the moment that it is of. The value at another time follows from
 them, the kind of the fact, and the days between; nothing has to be written for a fact to fade, and
@@ -48,7 +48,7 @@ def fades(fact: ConfidenceHolder) -> bool:
 
 
 def hold_days(fact: ConfidenceHolder) -> float:
-    """Return the days for which the confidence holds before it fades (seed 002's windows)."""
+    """Return the days for which the confidence holds before it fades."""
     return policy.HOLD_DAYS.get(fact.predicate, 0.0) if fact.kind is FactKind.TYPED else 0.0
 
 
@@ -92,7 +92,7 @@ def supported(
 
 
 def halved(fact: ConfidenceHolder, *, at: Millis | None, now: Millis) -> tuple[float, Millis]:
-    """Return (confidence, its moment) after a clear contradiction (seed 001: both lose half)."""
+    """Return (confidence, its moment) after a contradiction (origins 001.4: both lose half)."""
     moment = max(fact.confidence_at, now if at is None else min(at, now))
     return value_at(fact, moment) * policy.CONTRADICTION_FACTOR, moment
 

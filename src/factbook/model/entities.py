@@ -1,4 +1,4 @@
-"""The nouns of what people care about (seed 003): entities, engagements, searches, notices.
+"""The nouns of what people care about: entities, engagements, searches, notices.
 
 Values only, no I/O. Times are `model.Millis`. Every row belongs to one owner.
 """
@@ -24,7 +24,7 @@ class Valence(StrEnum):
 
 
 class EngagementType(StrEnum):
-    """Say what somebody did (the ten of seed 003, in upper case as its `LIKE_COMMAND`)."""
+    """Say what somebody did (the ten of origins 003.1, in upper case as its `LIKE_COMMAND`)."""
 
     LEARN_COMMAND = "LEARN_COMMAND"
     LIKE_COMMAND = "LIKE_COMMAND"
@@ -104,7 +104,7 @@ class Engagement(NamedTuple):
     type: EngagementType
     valence: Valence
     strength: float  # 0 to 1
-    episode_id: int | None  # seed 003's source_message_id
+    episode_id: int | None  # origins 003.1's source_message_id
     at: Millis
 
 
@@ -246,6 +246,6 @@ class KnownFact:
     """A fact that bears on a message."""
 
     fact: Fact  # with the confidence it has now
-    relevance: float  # seed 001's, 0 to 1
+    relevance: float  # origins 001.1's, 0 to 1
     answers: bool = False  # says what is asked, and not only something of the thing
     place: str = ""  # address of the page that said so, where one did

@@ -161,7 +161,7 @@ class Stance(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """One input: a log file, a chat, a search (seed 000's `sessions`)."""
+    """One input: a log file, a chat, a search."""
 
     key: str  # what identifies it for ever, e.g. "file:/home/ann/.claude/projects/x/1234.jsonl"
     kind: str  # session_log, conversation, ...
@@ -239,7 +239,7 @@ class Candidate:
     statement: str  # the readable sentence
     confidence: float  # 0 to 1, before the cap by trust
     rule: str  # name of the rule that fired
-    method: str  # how it was found, in words (seed 000: "Direct from `tool_use.name`")
+    method: str  # how it was found, in words (origins 000.1: "Direct from `tool_use.name`")
     start: int  # span in the episode's text
     end: int
     kind: FactKind = FactKind.OBSERVATION
@@ -524,7 +524,7 @@ class Hit:
 
     @property
     def timestamp(self) -> str | None:
-        """When it happened, as ISO 8601 in UTC (seed 001's name for it)."""
+        """When it happened, as ISO 8601 in UTC."""
         at = self.when
         return None if at is None else at.isoformat(timespec="seconds").replace("+00:00", "Z")
 

@@ -1,4 +1,4 @@
-"""The verbs of what people care about (seed 003): entities, engagement, searches and notices.
+"""The verbs of what people care about: entities, engagement, searches and notices.
 
 They are members of the one union `factbook.model.ops.Op`.
 """

@@ -1,4 +1,4 @@
-"""Give every fact key, topic and value one spelling, whatever was typed (seed 004).
+"""Give every fact key, topic and value one spelling, whatever was typed.
 
 All functions are total: any text goes in, a valid key comes out, and a key that comes out goes in
 again unchanged. What had to be changed beyond case and blanks is said in a warning.
@@ -260,7 +260,7 @@ def _joined_crypto(words: list[str]) -> list[str]:
 
 
 def normalize_fact_key(key: str) -> tuple[str, str | None]:
-    """Return a valid key for any text, and a warning where more than case was changed (seed 004).
+    """Return a valid key for any text, and a warning where more than case was changed.
 
     `User.Favourites.Science Fiction.Movies.3` is `user.favorites.science_fiction_movies.3`.
     """
@@ -306,12 +306,12 @@ def _rank(segment: str) -> int | None:
 
 
 def canonical_list_key(topic: str) -> str:
-    """Return `user.favorites.<topic>` (seed 004); a topic that is a list key already stays one."""
+    """Return `user.favorites.<topic>`; a topic that is a list key already stays one."""
     return f"{FAVORITES}.{normalize_topic(extract_topic_from_list_key(topic) or topic)[0]}"
 
 
 def canonical_rank_key(topic: str, rank: int) -> str:
-    """Return `user.favorites.<topic>.<rank>` (seed 004).
+    """Return `user.favorites.<topic>.<rank>`.
 
     A rank outside 1 to policy.MAX_RANK becomes the nearest one: this function has no way to refuse
     it, so whoever takes ranks from outside looks at them first (`keyed.contracts.op_problem`).
@@ -487,7 +487,7 @@ _ITEM_SIGN: Final = re.compile(r"^(?:[-*•–—·▪◦‣]|\(?\d{1,4}[.)]|#\d
 
 
 def normalize_fact_value(value: str, is_ranked_list: bool) -> tuple[str, str | None]:
-    """Return a value as it is kept, and a warning where more than blanks was changed (seed 004).
+    """Return a value as it is kept, and a warning where more than blanks was changed.
 
     Letters stay as they were typed: only blanks, invisible signs and quotes around the whole go. In
     a ranked list the sign of an item ("1.", "-") goes too. An empty result says that there is none.

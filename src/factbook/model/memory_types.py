@@ -1,4 +1,4 @@
-"""Name what a typed memory is made of: its types, a claim, and why one is refused (seed 002).
+"""Name what a typed memory is made of: its types, a claim, and why one is refused.
 
 Knows: words and shapes. Does not know: prompts, grounding, thresholds, a store.
 """
@@ -12,7 +12,7 @@ __all__ = ["MemoryType", "RefusedItem", "RejectionReason", "TypedClaim"]
 
 
 class MemoryType(StrEnum):
-    """Say what a memory about a person is (seed 002)."""
+    """Say what a memory about a person is."""
 
     USER_FACT = "USER_FACT"  # an explicit, factual statement about the user; advisory
     USER_PATTERN = "USER_PATTERN"  # an inferred tendency; a suggestion that the user may override
@@ -32,7 +32,7 @@ _LABELS = {
 
 
 class RejectionReason(StrEnum):
-    """Say why a candidate was refused; one list for the two that seed 002 gives."""
+    """Say why a candidate was refused; one list for the two that origins 002.2 gives."""
 
     LOW_CONFIDENCE = "low_confidence"  # under the floor of every type
     FACT_BELOW_THRESHOLD = "fact_below_threshold"  # under the threshold of its own type

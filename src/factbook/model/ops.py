@@ -81,7 +81,7 @@ class AssertFact:
     trust: Trust
     quote: str  # the whole of the span's text in that episode
     proposed: bool = False  # it waits for a person's yes or a second observation
-    factors: Mapping[str, object] | None = None  # what its confidence was made of (seed 002)
+    factors: Mapping[str, object] | None = None  # what its confidence was made of (origins 002.2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,10 +93,10 @@ class RejectCandidate:
     owner: str
     reason: str
     detail: str = ""
-    type: str = ""  # of a typed memory (seed 002): USER_FACT, USER_PATTERN or SHARED_NARRATIVE
+    type: str = ""  # of a typed memory (origins 002.2): USER_FACT, USER_PATTERN or SHARED_NARRATIVE
     confidence: float | None = None  # how sure it was in the end
     threshold: float | None = None  # how sure it should have been
-    validation: Mapping[str, object] | None = None  # seed 002: validation_details
+    validation: Mapping[str, object] | None = None  # origins 002.2: validation_details
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +141,7 @@ class StoreVectors:
     token: int | None = None  # of the claim on these rows: a newer claim makes it worthless
 
 
-# --- what changes facts that are there (seed 001) -------------------------------------------------
+# --- what changes facts that are there ------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -115,7 +115,7 @@ def refused(
     threshold: float | None = None,
     validation: Mapping[str, object] | None = None,
 ) -> RejectCandidate:
-    """Keep what was not let in, with its reason; what is typed has more to say (seed 002)."""
+    """Keep what was not let in, with its reason; what is typed has more to say."""
     return RejectCandidate(
         candidate=candidate,
         episode=episode.uid,

@@ -2,7 +2,7 @@
 
     stored episodes that wait -> the model's answer -> candidates -> the gate -> Ops -> Receipt
 
-The rules come first (seed 000's future part); what they tell of is never asked about. What the
+The rules come first (origins 000.1's future part); what they tell of is never asked about. What the
 model adds goes through the same gate as a rule's claims, with the seed's confidence for inference
 and the span that code found. A failed call leaves its commands queued with the reason.
 """

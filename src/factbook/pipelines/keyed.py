@@ -1,4 +1,4 @@
-"""Keyed facts (seed 004): the way of what a person's message changes under keys.
+"""Keyed facts: the way of what a person's message changes under keys.
 
     message -> its episode -> operations of a model or of the rules of phrasing -> checked against
     the message, and on the lists as they are -> Ops, one transaction -> Receipt
@@ -464,7 +464,7 @@ def _redacted(response: FactsOpsResponse, redact: Callable[[str], str]) -> Facts
 def apply_response(
     context: Context, response: FactsOpsResponse, *, owner: str, message_id: str, atomic: bool
 ) -> ApplyResult:
-    """Apply given operations for a message (seed 004's `apply_facts_ops`).
+    """Apply given operations for a message.
 
     For a known message, a value that it holds is quoted from there, else the whole message is its
     evidence. A message that is not known is recorded as what it is: these operations, by command.
@@ -523,7 +523,7 @@ def _words(op: FactsOp) -> str:
 def result_of(
     receipt: Receipt, warnings: Sequence[str] = (), errors: Sequence[str] = ()
 ) -> ApplyResult:
-    """Return seed 004's account of a receipt."""
+    """Return origins 004.5's account of a receipt."""
 
     def keys(*actions: str) -> list[str]:
         return [key for key, action in receipt.keys if action in actions]

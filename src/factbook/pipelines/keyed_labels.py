@@ -1,4 +1,4 @@
-"""Say what happened in the words of seed 004: `Facts-S(n)`, `Facts-U(n)`, `Facts-R(n)`, `Facts-F`.
+"""Say what happened in labels: `Facts-S(n)`, `Facts-U(n)`, `Facts-R(n)`, `Facts-F` (origins 004.7).
 
 Every number is what the database counted.
 """

@@ -1,4 +1,4 @@
-"""Typed memories (seed 002): the way of what a model reads in a summary.
+"""Typed memories: the way of what a model reads in a summary.
 
     summary -> the model's JSON -> claims -> grounding and rules of a type -> Ops -> Receipt
                                              stored | proposed | rejected
@@ -169,7 +169,7 @@ def _one(
 
 
 def keep_verdict(context: Context, verdict: TypedVerdict, *, summary: str, owner: str) -> Receipt:
-    """Keep what the gate decided of a claim about a summary that was given beside it (seed 002).
+    """Keep what the gate decided of a claim about a summary that was given beside it.
 
     The summary is recorded as text that a model wrote, unless it is known; nothing is kept of a
     claim without one, for it has no evidence.

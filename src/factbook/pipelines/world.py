@@ -1,4 +1,4 @@
-"""What searches and messages say of the world: entities, facts, engagements (seed 003, loop 1).
+"""What searches and messages say of the world: entities, facts, engagements.
 
     source       search, message          `WorldReading.run`, oldest first, one worker at a time
     episodes     its results, itself      pieces, each one transaction (`_of_search`, `_of_message`)

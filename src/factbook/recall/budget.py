@@ -1,4 +1,4 @@
-"""Build the context of a turn within a budget of tokens, and account for every piece (seed 001).
+"""Build the context of a turn within a budget of tokens, and account for every piece.
 
 | tier | tokens | claim on the budget |
 |---|---|---|
@@ -73,20 +73,20 @@ __all__ = [
 MEMORY_TAG: Final = "factbook-memory"  # ingest subtracts what stands inside it
 CUT: Final = " [...]"  # stands where a text was trimmed
 
-TOTAL_TOKENS: Final = 1500  # seed 001: "Hard limit: 1500 tokens total (expandable in config)"
-RECENT_TOKENS: Final = (300, 500)  # seed 001: recent messages
-RECENT_TURNS: Final = (3, 5)  # seed 001: "Last 3-5 conversation turns"
-TOOL_TOKENS: Final = 400  # seed 001: tool results
-STREAMED_TOKENS: Final = (100, 200)  # seed 001: facts, and episodes as many again
+TOTAL_TOKENS: Final = 1500  # origins 001.7: "Hard limit: 1500 tokens total (expandable in config)"
+RECENT_TOKENS: Final = (300, 500)  # origins 001.7: recent messages
+RECENT_TURNS: Final = (3, 5)  # origins 001.3: "Last 3-5 conversation turns"
+TOOL_TOKENS: Final = 400  # origins 001.7: tool results
+STREAMED_TOKENS: Final = (100, 200)  # origins 001.3: facts, and episodes as many again
 SURE_TOKENS: Final = 100  # ours: what tool results and the system text are sure of
 
 AUTHORITY: Final[Mapping[str, str]] = MappingProxyType(
     {
         "observation": "what a tool did, as its log has it",
         "statement": "what was said; true when it was said",
-        "USER_FACT": "Never absolute; always advisory",  # seed 002
-        "USER_PATTERN": "Suggestion only; can be overridden by user",  # seed 002
-        "SHARED_NARRATIVE": "Never; purely for warmth",  # seed 002
+        "USER_FACT": "Never absolute; always advisory",  # origins 002.2
+        "USER_PATTERN": "Suggestion only; can be overridden by user",  # origins 002.2
+        "SHARED_NARRATIVE": "Never; purely for warmth",  # origins 002.2
         "world": "about a thing that the user cares about",
         "keyed": "a setting that the user gave",
         "prompt": "what the user wrote then",
@@ -735,7 +735,7 @@ class _Draft:
         tools = self._parts.get(Tier.TOOLS)
         found = set(tools.memories) if tools is not None else set()
         offered: dict[Tier, list[Hit]] = {Tier.FACTS: [], Tier.EPISODES: []}
-        typed: Counter[str] = Counter()  # seed 002: an envelope has bounds by type
+        typed: Counter[str] = Counter()  # origins 002.2: an envelope has bounds by type
         for memory in memories:
             if memory.id in found:
                 continue  # it stands among the tool results, or came twice

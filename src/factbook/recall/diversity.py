@@ -1,4 +1,4 @@
-"""Show each thing once: one hit for every cluster of hits that say nearly the same (seed 001).
+"""Show each thing once: one hit for every cluster of hits that say nearly the same.
 
 Knows: vectors, scores and texts of hits. Does not know: where they come from.
 
@@ -94,7 +94,7 @@ def diversify(
 
 
 def diversity_score(vectors: Sequence[NDArray[np.float32]]) -> float | None:
-    """Return 1 minus the mean cosine of all pairs (seed 001's metric); None below two vectors."""
+    """Return 1 minus the mean cosine of all pairs; None below two vectors."""
     count = len(vectors)
     if count < 2:
         return None

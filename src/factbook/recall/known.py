@@ -1,4 +1,4 @@
-"""Find what is known of the things that a question is about, and weigh it by seed 001's relevance.
+"""Find what is known of the things that a question is about, and weigh it by relevance.
 
 Figures and thresholds come from `scripts/calibrate_knowledge.py`, which prints them; docs/chat.md
 shows them.

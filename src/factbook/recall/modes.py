@@ -1,4 +1,4 @@
-"""Recall in two modes over one engine: what comes by itself, and what is asked for (seed 001).
+"""Recall in two modes over one engine: what comes by itself, and what is asked for.
 
 `search_memory` is the seed's tool. `stream` is what the passive stream runs in its thread
 (`PassiveStream(modes.stream, still=modes.still, ...)`): it looks with the newest words of the

@@ -1,4 +1,4 @@
-"""Say what each mode of recall may see, and put what was found in the seed's order (seed 001).
+"""Say what each mode of recall may see, and put what was found in the seed's order.
 
 Two modes share one engine. Passive recall brings memories by itself and must be sure of them; an
 agent that asks may also see what is doubtful. Knows: thresholds, kinds, scores, time. Does not
@@ -48,14 +48,14 @@ __all__ = [
     "select",
 ]
 
-SearchType: TypeAlias = Literal["facts", "episodes", "both"]  # seed 001: search_memory
+SearchType: TypeAlias = Literal["facts", "episodes", "both"]  # origins 001.3: search_memory
 
-CANDIDATES: Final = 20  # seed 001: "Top 20 candidates"
-STREAMED_FACTS: Final = 5  # seed 001: "Top 3-5 facts (diversity sampled)"
-STREAMED_EPISODES: Final = 5  # seed 001: "Top 3-5 episodes (if relevant)"
-DEFAULT_TOOL_LIMIT: Final = 5  # seed 001: search_memory(..., limit=5)
-VECTOR_STATUSES: Final = frozenset({Status.ACTIVE})  # seed 001: "Only active facts"
-TEXT_STATUSES: Final = VECTOR_STATUSES | {Status.PENDING_EMBED}  # seed 001: text fallback
+CANDIDATES: Final = 20  # origins 001.3: "Top 20 candidates"
+STREAMED_FACTS: Final = 5  # origins 001.3: "Top 3-5 facts (diversity sampled)"
+STREAMED_EPISODES: Final = 5  # origins 001.3: "Top 3-5 episodes (if relevant)"
+DEFAULT_TOOL_LIMIT: Final = 5  # origins 001.3: search_memory(..., limit=5)
+VECTOR_STATUSES: Final = frozenset({Status.ACTIVE})  # origins 001.3: "Only active facts"
+TEXT_STATUSES: Final = VECTOR_STATUSES | {Status.PENDING_EMBED}  # origins 001.3: text fallback
 
 _DAY_MS: Final = 24 * 3600 * 1000
 
@@ -137,7 +137,7 @@ def plan_search(
 
 
 def relevance_score(similarity: float, confidence: float, recency: float) -> float:
-    """Return `similarity*0.6 + confidence*0.3 + recency*0.1` (seed 001); all three from 0 to 1."""
+    """Return `similarity*0.6 + confidence*0.3 + recency*0.1`; all three from 0 to 1."""
     return (
         similarity * policy.SIMILARITY_WEIGHT
         + confidence * policy.CONFIDENCE_WEIGHT

@@ -1,4 +1,4 @@
-"""Bring memories by themselves, one turn late, and never let a turn wait for them (seed 001).
+"""Bring memories by themselves, one turn late, and never let a turn wait for them.
 
 After turn N has ended, one background thread searches with what turns N-1 and N say; what it finds
 is cached for turn N+1. Seen from the turn that uses it, N, that is the seed's "N-2 and N-1".
@@ -48,7 +48,7 @@ __all__ = [
 
 _log = logging.getLogger(__name__)
 
-RECENT_TURNS: Final = 2  # seed 001: get_recent_turns(count=2)
+RECENT_TURNS: Final = 2  # origins 001.3: get_recent_turns(count=2)
 KEPT_TURNS: Final = 8  # ended turns that are remembered
 MESSAGE_CHARS: Final = 4_000  # of one message that is searched with: its beginning and its end
 LATENCIES: Final = 1_000  # the newest so many are kept

@@ -223,12 +223,13 @@ class Engine:
     ) -> Answer:
         """Return the best `limit` hits; any text is a legal question.
 
-        With `passive`, only what may come by itself: facts surer than 0.5 (seed 001), and nothing
-        that only the outside world says, unless it is about what its owner cares about. An episode
-        hides the facts that were read from it, and the other way round, unless `search_type` leaves
-        only one of them. With `facts_lead`, a fact takes the place of an episode that says nothing
-        else. The newest episodes with one of the texts `leaving_out` are not there: what was just
-        said is no memory of it, and nothing else is as near to the question.
+        With `passive`, only what may come by itself: facts surer than 0.5 (origins 001.3), and
+        nothing that only the outside world says, unless it is about what its owner cares about. An
+        episode hides the facts that were read from it, and the other way round, unless
+        `search_type` leaves only one of them. With `facts_lead`, a fact takes the place of an
+        episode that says nothing else. The newest episodes with one of the texts `leaving_out` are
+        not there: what was just said is no memory of it, and nothing else is as near to the
+        question.
 
         An embedder that fails, or returns no usable vector, leaves the search by words; the
         answer's `note` says so. Raises EmbedderMismatch where the store's vectors are of another

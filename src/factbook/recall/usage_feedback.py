@@ -1,4 +1,4 @@
-"""Tell which memories an answer used, and whether a search was enough (seed 001's metrics).
+"""Tell which memories an answer used, and whether a search was enough.
 
 A memory counts as cited when the answer names its id, shares four content words in a row with it,
 or holds its value. Knows: texts. Does not know: how they came to be. No model reads the answer, so
@@ -18,7 +18,7 @@ from factbook.language.words import STOPWORDS, stem, words
 
 __all__ = ["GRAM", "How", "Use", "passive_relevance", "resolved", "uses"]
 
-GRAM: Final = 4  # CHECKLIST, seed 001: "shares a content-word 4-gram"
+GRAM: Final = 4  # CHECKLIST, origins 001.8: "shares a content-word 4-gram"
 SAME_QUESTION: Final = 0.5  # ours: share of their words that two wordings of one question have
 MIN_VALUE_CHARS: Final = 3  # shorter values ("no", "12") stand in answers by chance
 

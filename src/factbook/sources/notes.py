@@ -33,7 +33,9 @@ __all__ = ["read"]
 
 NOTE_BYTES: Final = 16 * 1024 * 1024  # of one file; a book is a tenth of it
 PARAGRAPH_CHARS: Final = 2_000  # a longer paragraph becomes several episodes
-SUMMARY_CHARS: Final = 8_000  # seed 002: a summary has up to 2,000 tokens, of about 4 characters
+SUMMARY_CHARS: Final = (
+    8_000  # origins 002.1: a summary has up to 2,000 tokens, of about 4 characters
+)
 _HEADING_CHARS: Final = 200
 _LOOKED_BACK: Final = 400  # characters in which a good place to cut is looked for
 

@@ -33,7 +33,7 @@ def said_ops(
     """Return the ops that keep a text, already redacted, as the episode `uid` of its owner.
 
     `what` names the source, one for each owner. Without more it is the owner who speaks, and who
-    speaks may be told things again (seed 003: any action resets the back-off).
+    speaks may be told things again (origins 003.9: any action resets the back-off).
     """
     key = f"{what}:{owner}"
     source = Source(key=key, kind="note", host=policy.TOLD_HOST, session=key, uri=key, title=title)

@@ -1,4 +1,4 @@
-"""Keyed facts: what a person states about themselves under a key, and ranked lists (seed 004).
+"""Keyed facts: what a person states about themselves under a key, and ranked lists.
 
 A message becomes operations (`FactsOpsResponse`), a question becomes a plan (`FactsQueryPlan`),
 either by a language model (`prompts`) or by rules (`phrases`, `questions`). Both only propose:

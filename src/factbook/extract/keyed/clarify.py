@@ -1,4 +1,4 @@
-"""Ask back where a message names no list: code decides this, whatever a model guesses (seed 004).
+"""Ask back where a message names no list: code decides this, whatever a model guesses.
 
 | the message | the owner's lists | an operation on a list |
 |---|---|---|

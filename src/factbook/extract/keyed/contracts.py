@@ -1,4 +1,4 @@
-"""The JSON that a model may answer with, and what becomes of it (seed 004).
+"""The JSON that a model may answer with, and what becomes of it.
 
 The shapes are strict: unknown keys, other types, numbers out of range and too many operations make
 the whole answer invalid. What only makes one operation useless (no key, a rank missing) parses, and

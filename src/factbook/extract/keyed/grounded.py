@@ -1,4 +1,4 @@
-"""Refuse what a message does not say: every operation a model proposes must stand in it (seed 004).
+"""Refuse what a message does not say: every operation a model proposes must stand in it.
 
 A model that writes "Bitcoin" for "BTC" has made something up. What is looked for is the value
 itself, in any case, width and spelling of blanks and quotes, as whole words. Around the value, the

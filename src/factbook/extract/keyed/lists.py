@@ -1,4 +1,4 @@
-"""Say what a ranked list looks like after a step: arithmetic alone, no store (seed 004).
+"""Say what a ranked list looks like after a step: arithmetic alone, no store.
 
 A list is `{rank: value}`. Ranks are 1 to policy.MAX_RANK and may have gaps; a value stands once,
 where two values are the same when they differ in case and blanks only.

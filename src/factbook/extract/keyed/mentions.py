@@ -1,4 +1,4 @@
-"""Find a value in a message, and the sentences around it (seed 004).
+"""Find a value in a message, and the sentences around it.
 
 Works on the message as it was said. Does not know operations or what the words ask for.
 """

@@ -1,4 +1,4 @@
-"""What a model is asked: operations for a message, or a plan for a question (seed 004).
+"""What a model is asked: operations for a message, or a plan for a question.
 
 The owner's lists and the message stand in the prompt as JSON strings between tags, on lines of
 their own, and are called data: nothing in them can end the element it stands in.

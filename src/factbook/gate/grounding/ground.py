@@ -78,7 +78,7 @@ def ground(
     `speaker` says whose words may support it ("owner": the owner's and those of nobody named);
     None takes anybody's. `pattern` is for a pattern of behaviour, whose verb ("prefers") nobody
     says and which questions may show. `embed` turns texts into unit vectors; without it nothing
-    is grounded by similarity (seed 002: more than 0.85), and with it nothing that has a name, a
+    is grounded by similarity (origins 002.3: over 0.85), and with it nothing that has a name, a
     number or another word without support.
     """
     if len(claim) > MAX_CLAIM_CHARS:
@@ -163,7 +163,7 @@ def ground_summary(summary: str, passage: Passage) -> Grounding:
 
 
 def validate_fact_against_summary(fact: str, summary: str, *, embed: Embed | None = None) -> bool:
-    """Say whether a fact about the user is grounded in a summary (seed 002, by its own name).
+    """Say whether a fact about the user is grounded in a summary.
 
     Where the summary names speakers, only the user's words count, and those of nobody named.
     """

@@ -1,4 +1,4 @@
-"""Offer the functions of seed 002 by the seed's own names.
+"""Offer the functions of origins 002.1 by the seed's own names.
 
 Knows: how each name maps to `factbook.gate`. Holds no rules. An `extraction` is a mapping with
 `text` and `type`, and with `confidence`, `reasoning` and `quote` where it has them; its `explicit`

@@ -1,4 +1,4 @@
-"""Offer the functions of seed 004 by the seed's own names.
+"""Offer the functions of origins 004.5 by the seed's own names.
 
 Knows: how each name maps to `Memory`. Holds no rules. What the seed reads from globals (the
 database, the model) is the argument `memory`; `project_uuid` must be the tenant that the memory was
@@ -64,7 +64,7 @@ __all__ = [
     "search_facts_ranked_list",
 ]
 
-FAILED_COUNTS: Final = (-1, -1)  # seed 004: negative counts say that the model failed
+FAILED_COUNTS: Final = (-1, -1)  # origins 004.5: negative counts say that the model failed
 Persisted = tuple[int, int, list[str], str | None, list[str] | None]
 
 

@@ -32,7 +32,7 @@ FACTS_SHOWN: Final = 50
 SESSIONS_SHOWN: Final = 50
 TIMELINE_SHOWN: Final = 100
 EVIDENCE_SHOWN: Final = 5
-CONTEXT_TOKENS: Final = 1_500  # seed 001: the hard limit
+CONTEXT_TOKENS: Final = 1_500  # origins 001.4: the hard limit
 _KINDS: Final = ("fact", "episode", *(str(kind) for kind in EpisodeKind))
 
 WorkSession = Annotated[

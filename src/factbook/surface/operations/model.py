@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 EXIT_CLARIFY: Final = 10  # nothing was done: a question came back, which is neither yes nor no
 REJECTIONS_SHOWN: Final = 20
-_SUMMED: Final = 100  # seed 002: "Last 100 extractions"
+_SUMMED: Final = 100  # origins 002.6: "Last 100 extractions"
 
 
 # --- keyed facts ----------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ def ask(
 
 
 def failed_by(error: ModelError) -> Outcome:
-    """Return what is shown where the model failed: the label of seed 004, then the error."""
+    """Return what is shown where the model failed: the label of origins 004.7, then the error."""
     from factbook.pipelines.keyed_labels import FAILED, failure_message
 
     error.details["label"] = FAILED

@@ -157,7 +157,7 @@ def rejection(one: Rejection, *, tenant: str = "") -> Record:
 
 
 def rejection_record(one: Rejection, *, tenant: str = "") -> Record:
-    """Return the record of a refused memory with the names of seed 002's rejection log."""
+    """Return the record of a refused memory with the names of origins 002.6's rejection log."""
     return {
         "timestamp": iso(one.at),
         "subject_id": f"USER:{one.owner}",
