@@ -258,7 +258,7 @@ class _Run:
     def readers(self, ops: Sequence[NoteReaders], read: Sequence[RecordEpisode]) -> None:
         """Remember with what the sources of these episodes were read."""
         sources = sorted({self._source_id(op.episode.source) for op in read})
-        known = {one[:3]: one for one in self._writer.find(READER, {"source_id": sources})}
+        known = {reader[:3]: reader for reader in self._writer.find(READER, {"source_id": sources})}
         used = []
         for op in ops:
             for one in product(sources, op.readers.items()):
@@ -271,14 +271,14 @@ class _Run:
         self._writer.put(READER, used)
 
     def _source_id(self, key: str) -> int:
-        found = self._source_ids.get(key)
-        if found is None:
-            found = self._source_ids[key] = self._source(key).id
-        return found
+        id_ = self._source_ids.get(key)
+        if id_ is None:
+            id_ = self._source_ids[key] = self._source(key).id
+        return id_
 
     def _source(self, key: str) -> SourceState:
-        for one in self._writer.sources(keys=[key]):
-            return one
+        for source in self._writer.sources(keys=[key]):
+            return source
         raise NotFound(what="source", name=key, hint="record it in the same call.")
 
     # --- episodes -------------------------------------------------------------------------------
@@ -491,8 +491,10 @@ class _Run:
                 raise NotFound(what="episode", name=uid, hint="record it in the same call.")
 
     def _find_places(self, ids: set[int]) -> Mapping[int, _Place]:
-        for one in self._writer.heads(ids - self._places.keys()).values():
-            self._places[one.id] = _Place(one.source_id, one.occurred_at, one.position, one.offset)
+        for head in self._writer.heads(ids - self._places.keys()).values():
+            self._places[head.id] = _Place(
+                head.source_id, head.occurred_at, head.position, head.offset
+            )
         return self._places
 
     def _claims(self, ops: Sequence[AssertFact]) -> dict[bytes, _Claim]:
@@ -645,7 +647,7 @@ class _Run:
             if op.token is not None:
                 # Another worker may have taken over rows whose lease had ended.
                 held = held_rows(self._writer, op.target, op.ids, op.token)
-                ids = [one for one in op.ids if one in held]
+                ids = [id_ for id_ in op.ids if id_ in held]
                 width = 2 * op.dim
                 vectors = b"".join(
                     op.vectors[n * width : (n + 1) * width]

@@ -116,8 +116,8 @@ class WorldChanges(InterestPart):
 
     def knows(self, owner: str, name: str) -> bool:
         """Tell whether a canonical name is that of a current entity of an owner."""
-        found = self._rows.entity(owner, name)
-        return found is not None and found.name == name
+        entity = self._rows.entity(owner, name)
+        return entity is not None and entity.name == name
 
     def stored(self, owner: str, name: str, text: str, fact_id: int) -> None:
         """Take note of a fact about an entity that this call stored."""
@@ -446,14 +446,18 @@ class WorldChanges(InterestPart):
         where = {"owner": EVERYONE, "entity_id": source}
         moving = self._writer.find(ENGAGEMENT, where if ids is None else {**where, "id": ids})
         there = self._writer.find(ENGAGEMENT, {"owner": EVERYONE, "entity_id": target})
-        taken = {(one.episode_id, one.type, one.preference_id) for one in there}
+        taken = {
+            (engagement.episode_id, engagement.type, engagement.preference_id)
+            for engagement in there
+        }
         moved = [
-            one._replace(entity_id=target)
-            for one in moving
-            if one.episode_id is None or (one.episode_id, one.type, one.preference_id) not in taken
+            engagement._replace(entity_id=target)
+            for engagement in moving
+            if engagement.episode_id is None
+            or (engagement.episode_id, engagement.type, engagement.preference_id) not in taken
         ]
         self._writer.put(ENGAGEMENT, moved)
-        return [one.id for one in moved]
+        return [engagement.id for engagement in moved]
 
 
 _WORD = re.compile(r"\w+")
@@ -462,7 +466,7 @@ _WORD = re.compile(r"\w+")
 def _stands_in(name: str, text: str) -> bool:
     """Tell whether a text holds every word of a name, in whatever number and spelling of signs."""
     words = set(_WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
-    words |= {singular(one) for one in words}
+    words |= {singular(word) for word in words}
     return all(one in words or singular(one) in words for one in _WORD.findall(name))
 
 

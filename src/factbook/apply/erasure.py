@@ -99,7 +99,7 @@ class Erasing:
         doomed = Doomed(facts=facts)
         spans = self._writer.evidence(fact_ids=facts)
         if op.whole_episodes:
-            doomed.episodes = {one.episode_id for one in spans}
+            doomed.episodes = {span.episode_id for span in spans}
         else:
             doomed.masks = self._said_in(spans, facts)
         self._erase("fact", op.fact_id, doomed)
@@ -187,13 +187,15 @@ class Erasing:
         self, spans: Sequence[EvidenceRow], facts: set[int]
     ) -> dict[int, list[tuple[int, int]]]:
         """Return what is to be masked in episodes: the words of facts wherever they stand."""
-        objects = {one.id: one.object for one in lives_by_id(self._writer, sorted(facts)).values()}
-        texts = self._writer.texts("episode", sorted({one.episode_id for one in spans}))
+        objects = {
+            life.id: life.object for life in lives_by_id(self._writer, sorted(facts)).values()
+        }
+        texts = self._writer.texts("episode", sorted({span.episode_id for span in spans}))
         masks: dict[int, list[tuple[int, int]]] = {}
-        for one in spans:
-            mine = masks.setdefault(one.episode_id, [])
-            mine.append((one.start, one.end))
-            mine += _occurrences(texts[one.episode_id], objects[one.fact_id])
+        for span in spans:
+            mine = masks.setdefault(span.episode_id, [])
+            mine.append((span.start, span.end))
+            mine += _occurrences(texts[span.episode_id], objects[span.fact_id])
         return {episode: _united(found) for episode, found in masks.items()}
 
     # --- doing it -------------------------------------------------------------------------------
@@ -222,12 +224,12 @@ class Erasing:
     def _lost(self, doomed: Doomed) -> dict[int, set[int]]:
         """Return the episodes that facts lose as evidence, by fact."""
         lost: dict[int, set[int]] = {}
-        for one in self._writer.evidence(episode_ids=doomed.episodes):
-            lost.setdefault(one.fact_id, set()).add(one.episode_id)
-        for one in self._writer.evidence(episode_ids=doomed.masks):
-            masked = doomed.masks[one.episode_id]
-            if any(start < one.end and one.start < end for start, end in masked):
-                lost.setdefault(one.fact_id, set()).add(one.episode_id)
+        for evidence in self._writer.evidence(episode_ids=doomed.episodes):
+            lost.setdefault(evidence.fact_id, set()).add(evidence.episode_id)
+        for evidence in self._writer.evidence(episode_ids=doomed.masks):
+            masked = doomed.masks[evidence.episode_id]
+            if any(start < evidence.end and evidence.start < end for start, end in masked):
+                lost.setdefault(evidence.fact_id, set()).add(evidence.episode_id)
         return {fact: episodes for fact, episodes in lost.items() if fact not in doomed.facts}
 
     def _left_alone(self, doomed: Doomed) -> set[int]:
@@ -260,16 +262,16 @@ class Erasing:
         lives = lives_by_id(self._writer, sorted(lost))
         for fact, episodes in sorted(lost.items()):
             life = lives[fact]
-            self._writer.drop_evidence([(fact, one) for one in episodes])
+            self._writer.drop_evidence([(fact, episode) for episode in episodes])
             supports = [
                 one
                 for one, stance in stances(self._writer, [fact])[fact].items()
                 if stance is Stance.SUPPORTS
             ]
             heads = self._writer.heads(supports).values()
-            best = min((one.trust for one in heads), key=_TRUST_RANK.__getitem__)
+            best = min((head.trust for head in heads), key=_TRUST_RANK.__getitem__)
             trust: Trust = max(life.trust, best, key=_TRUST_RANK.__getitem__)
-            times = [one.occurred_at for one in heads if one.occurred_at is not None]
+            times = [head.occurred_at for head in heads if head.occurred_at is not None]
             after = life._replace(
                 evidence_count=len(supports),
                 occurred_at=max(times, default=None),
@@ -332,7 +334,7 @@ class _Sieve:
                 self._gone.add(uid)
         self._alive = {one.source for uid, one in self._episodes.items() if uid not in self._gone}
         named = [_source(op) for op in self._ops if _source(op)]
-        self._alive |= {one.source.key for one in self._writer.sources(keys=named)}
+        self._alive |= {source.source.key for source in self._writer.sources(keys=named)}
         kept = [left for op in self._ops if (left := self._left(op)) is not None]
         return kept, frozenset(self._holed)
 
@@ -388,7 +390,9 @@ class _Sieve:
             # One with holes is there already: its words must not be compared with the record's.
             return self._unless(op, 0 if uid in self._gone or uid in self._holed else None)
         if isinstance(op, RecordSearch):
-            return replace(op, results=[one for one in op.results if one not in self._gone])
+            return replace(
+                op, results=[result for result in op.results if result not in self._gone]
+            )
         gone = [uid for uid in _uids(op) if uid in self._gone]
         if isinstance(op, ChangeKeys) and (gone or op.episode in self._holed):
             raise _refusal()
@@ -423,7 +427,7 @@ class _Sieve:
             new = _is_new(episode.kind, episode.occurred_at, erased_at)
         else:
             heads = self._writer.heads(self._writer.episode_ids([uid]).values())
-            new = any(_is_new(one.kind, one.occurred_at, erased_at) for one in heads.values())
+            new = any(_is_new(head.kind, head.occurred_at, erased_at) for head in heads.values())
         if not new and uid in self._told:
             raise _refusal()
         if new:

@@ -513,13 +513,13 @@ class Changes:
 
     def _is_others(self, life: Life) -> bool:
         """Tell whether a fact stands on what others said by their own names."""
-        said = [self._witness(one) for one in self._supports(life.id)]
-        direct = [one for one in said if one.trust is Trust.DIRECT]
-        return bool(direct) and all(one.other for one in direct)
+        said = [self._witness(support) for support in self._supports(life.id)]
+        direct = [episode_head for episode_head in said if episode_head.trust is Trust.DIRECT]
+        return bool(direct) and all(episode_head.other for episode_head in direct)
 
     def _is_vouched(self, life: Life) -> bool:
         """Tell whether its owner stands for a fact: told it, pinned it, or called it right."""
-        if life.pinned or any(self._witness(one).told for one in self._supports(life.id)):
+        if life.pinned or any(self._witness(support).told for support in self._supports(life.id)):
             return True
         word = [one for one in self._history(life.id) if one.op in ("rate", "confirm")]
         return bool(word) and (word[-1].op == "confirm" or word[-1].detail.get("why") == "right")
@@ -564,21 +564,21 @@ class Changes:
                 detail=f"a merge of {len(ids)} facts needs as many evidence counts, winner first;"
                 f" {len(op.evidence_counts)} were given"
             )
-        lives = {one: self._find(one) for one in ids}
+        lives = {id_: self._find(id_) for id_ in ids}
         _same_owner("merge", *lives.values())
         seen = dict(zip(ids, op.evidence_counts, strict=True))
         ready = len(lives) == len(ids) and all(
-            one.current and one.evidence_count == seen[one.id] for one in lives.values()
+            life.current and life.evidence_count == seen[life.id] for life in lives.values()
         )
         if not ready:
             self._receipt.unchanged += 1  # somebody changed one of them: the next run looks again
             return
         winner = lives[op.winner_id]
-        losers = [one for one in lives.values() if one.id != winner.id]
-        kept = [one for one in losers if self._only_asks(one, by=winner)]
+        losers = [life for life in lives.values() if life.id != winner.id]
+        kept = [loser for loser in losers if self._only_asks(loser, by=winner)]
         if kept:
-            for one in kept:
-                self._ask(winner, one, detail=op.detail or "they say the same", similarity=1.0)
+            for life in kept:
+                self._ask(winner, life, detail=op.detail or "they say the same", similarity=1.0)
             return
         said = stances(self._writer, ids)
         have = dict(said[winner.id])
@@ -596,11 +596,11 @@ class Changes:
     ) -> Life:
         moved = [episode for episode in offered if episode not in have]
         lent = self._writer.evidence(pairs=[(loser.id, one) for one in moved])
-        self._writer.add_evidence([one._replace(fact_id=winner.id) for one in lent])
+        self._writer.add_evidence([evidence._replace(fact_id=winner.id) for evidence in lent])
         have.update({episode: offered[episode] for episode in moved})
         moment = max(winner.confidence_at, loser.confidence_at)
         times = [one for one in (winner.occurred_at, loser.occurred_at) if one is not None]
-        supports = sum(1 for one in have.values() if one is Stance.SUPPORTS)
+        supports = sum(1 for stance in have.values() if stance is Stance.SUPPORTS)
         after = winner._replace(
             confidence=max(value_at(winner, moment), value_at(loser, moment)),
             confidence_at=moment,
@@ -667,11 +667,11 @@ class Changes:
 
     def _winners(self, life: Life) -> list[Life]:
         """Return what a fact was merged into, what that one was merged into, and so on."""
-        found: list[Life] = []
+        lives: list[Life] = []
         while life.merged_into_id is not None:
             life = self._find(life.merged_into_id)
-            found.append(life)
-        return found
+            lives.append(life)
+        return lives
 
     def _halves(self, loser: Life, winner_id: int) -> tuple[_Past | None, _Past | None]:
         """Return the two events of the last merge of a fact: its own, and that of its winner."""
@@ -694,7 +694,7 @@ class Changes:
     ) -> None:
         """Take from a winner those episodes that it has by merging, and by no other fact."""
         children = self._children(winner.id)
-        lent = self._lent(winner.id) - self._evidence_of(one.id for one in children)
+        lent = self._lent(winner.id) - self._evidence_of(child.id for child in children)
         moved = sorted(lent.intersection(episodes, stances(self._writer, [winner.id])[winner.id]))
         if not moved and absorbed is None:
             return
@@ -713,7 +713,7 @@ class Changes:
         later = [one for one in self._history(winner.id) if one.id > absorbed.id]
         # What a later merge gave and gave back is even again; one that holds keeps its share.
         joined = {one.detail.get("loser") for one in later if one.op == "absorb"}
-        held = any(one.id in joined for one in children)
+        held = any(child.id in joined for child in children)
         touched = {
             name
             for one in later
@@ -733,7 +733,7 @@ class Changes:
                 confidence=before.get("confidence", winner.confidence),
                 confidence_at=before.get("confidence_at", winner.confidence_at),
             )
-        if untouched("pinned") and not any(one.pinned for one in children):
+        if untouched("pinned") and not any(child.pinned for child in children):
             winner = winner._replace(pinned=before.get("pinned", winner.pinned))
         if "trust" not in after:
             return winner
@@ -744,7 +744,7 @@ class Changes:
     def _witnessed(self, life: Life) -> Trust:
         """Return the trust that the episodes behind a fact give it; never more than it has."""
         best = min(
-            (self._witness(one).trust for one in self._supports(life.id)),
+            (self._witness(support).trust for support in self._supports(life.id)),
             key=_TRUST_RANK.__getitem__,
             default=life.trust,
         )
@@ -761,7 +761,7 @@ class Changes:
         """Return the facts that are merged into this one, itself and not by another."""
         losers = {one.detail["loser"] for one in self._history(winner_id) if one.op == "absorb"}
         lives = lives_by_id(self._writer, sorted(losers))
-        return [one for one in lives.values() if one.merged_into_id == winner_id]
+        return [life for life in lives.values() if life.merged_into_id == winner_id]
 
     def _lent(self, fact_id: int) -> set[int]:
         """Return the episodes that a fact has from others that were merged into it."""
@@ -774,7 +774,7 @@ class Changes:
         return lent
 
     def _evidence_of(self, fact_ids: Iterable[int]) -> set[int]:
-        return {one.episode_id for one in self._writer.evidence(fact_ids=list(fact_ids))}
+        return {evidence.episode_id for evidence in self._writer.evidence(fact_ids=list(fact_ids))}
 
     def _supports(self, fact_id: int) -> list[int]:
         said = stances(self._writer, [fact_id])[fact_id]
@@ -783,10 +783,10 @@ class Changes:
     def _recounted(self, life: Life) -> Life:
         """Return a fact with the count and the date that its evidence rows give."""
         supports = self._supports(life.id)
-        times = [self._witness(one).occurred_at for one in supports]
+        times = [self._witness(support).occurred_at for support in supports]
         return life._replace(
             evidence_count=len(supports),
-            occurred_at=max((one for one in times if one is not None), default=None),
+            occurred_at=max((time_ for time_ in times if time_ is not None), default=None),
         )
 
     # --- a person's word ------------------------------------------------------------------------
@@ -892,7 +892,7 @@ class Changes:
             if life.embeddable and restored.status is Status.ACTIVE:
                 restored = restored._replace(status=Status.PENDING_EMBED)
         # What was merged into it holds some of the evidence too: that stays, as the other's.
-        kept = added & self._evidence_of(one.id for one in self._children(life.id))
+        kept = added & self._evidence_of(child.id for child in self._children(life.id))
         removed = sorted(added - kept)
         self._writer.drop_evidence([(life.id, one) for one in removed])
         why = f"undo of event {event.id}"
@@ -944,7 +944,7 @@ class Changes:
     def keep_loose(self, op: KeepLoose) -> None:
         """Remember which episodes stand alone."""
         self._writer.drop(LOOSE, ALL)
-        self._writer.put(LOOSE, [Loose(one) for one in op.episode_ids])
+        self._writer.put(LOOSE, [Loose(id_) for id_ in op.episode_ids])
 
     def start_run(self, op: StartRun) -> None:
         """Begin a consolidation."""
@@ -1024,10 +1024,10 @@ class Changes:
 
     def queue_task(self, op: QueueTask) -> None:
         """Queue an input that was kept in the same call; whoever keeps it is given time to ask."""
-        found = self._writer.episode_ids([op.episode])
-        if op.episode not in found:
+        ids = self._writer.episode_ids([op.episode])
+        if op.episode not in ids:
             raise NotFound(what="episode", name=op.episode, hint="record it in the same call.")
-        target = found[op.episode]
+        target = ids[op.episode]
         until = self._now + policy.MODEL_PATIENCE_MS
         task = ModelTask(op.kind, target, "queued", 0, "", op.version, until, self._now)
         self._writer.add(MODEL_TASK, [task])  # one that is there stays as it is
@@ -1065,7 +1065,7 @@ class Changes:
     def retry_tasks(self, op: RetryTasks) -> None:
         """Let inputs that were set aside be tried again, with a clean count."""
         aside = self._writer.find(MODEL_TASK, {"kind": op.kind, "state": "aside"})
-        again = [one._replace(state="failed", attempts=0, until=0) for one in aside]
+        again = [model_task._replace(state="failed", attempts=0, until=0) for model_task in aside]
         self._writer.put(MODEL_TASK, again)
         self._receipt.updated += len(again)
 
@@ -1074,13 +1074,13 @@ class Changes:
         day = _day(self._now)
         spent = self._writer.find(CALL, {"day": day})
         for name, used, limit in (
-            ("calls", sum(one.calls for one in spent), op.max_calls),
+            ("calls", sum(calls.calls for calls in spent), op.max_calls),
             (
                 "tokens",
-                sum(one.prompt_tokens + one.answer_tokens for one in spent),
+                sum(calls.prompt_tokens + calls.answer_tokens for calls in spent),
                 op.max_tokens,
             ),
-            ("money", sum(one.money for one in spent), op.max_money),
+            ("money", sum(calls.money for calls in spent), op.max_money),
         ):
             if limit is not None and used >= limit:
                 raise ModelError(
@@ -1116,12 +1116,12 @@ class Changes:
     # --- rows and events ------------------------------------------------------------------------
 
     def _find(self, fact_id: int) -> Life:
-        found = lives_by_id(self._writer, [fact_id]).get(fact_id)
-        if found is None:
+        life = lives_by_id(self._writer, [fact_id]).get(fact_id)
+        if life is None:
             raise NotFound(
                 what="fact", name=fact_id, hint="`factbook facts` lists the facts with their ids."
             )
-        return found
+        return life
 
     def _end(self, fact_id: int) -> Life:
         """Return a fact, or the last of those that it was merged into."""
@@ -1153,8 +1153,8 @@ class Changes:
     def _history(self, fact_id: int) -> list[_Past]:
         """Return the history of a fact with what this call has done to it, oldest first."""
         written = events_of(self._writer, "fact", fact_id)
-        found = [_Past(one.id, one.at, one.op, one.detail) for one in written]
-        return found + self._unwritten.get(fact_id, [])
+        pasts = [_Past(event.id, event.at, event.op, event.detail) for event in written]
+        return pasts + self._unwritten.get(fact_id, [])
 
     def _witness(self, episode_id: int) -> EpisodeHead:
         if episode_id not in self._heads:

@@ -99,8 +99,8 @@ class InterestRows:
 
     def plain(self, owner: str, name: str) -> Entity | None:
         """Return the current entity whose own name this is."""
-        found = entity_named(self.writer, owner, name)
-        return found if found is not None and found.name == name else None
+        entity = entity_named(self.writer, owner, name)
+        return entity if entity is not None and entity.name == name else None
 
     def write(self, entity: Entity) -> None:
         """Overwrite the state of an entity, which changes now."""
@@ -109,19 +109,21 @@ class InterestRows:
         self.known.clear()
 
     def life(self, entity_id: int) -> Entity:
-        found = entities_by_id(self.writer, [entity_id]).get(entity_id)
-        if found is None:
+        entity = entities_by_id(self.writer, [entity_id]).get(entity_id)
+        if entity is None:
             raise NotFound(what="entity", name=entity_id, hint="`factbook memory` lists them.")
-        return found
+        return entity
 
     def last(self, entity_id: int, op: str) -> Event:
-        return [one for one in events_of(self.writer, "entity", entity_id) if one.op == op][-1]
+        return [event for event in events_of(self.writer, "entity", entity_id) if event.op == op][
+            -1
+        ]
 
     def episode(self, uid: str) -> int:
-        found = self.writer.episode_ids([uid]).get(uid)
-        if found is None:
+        id_ = self.writer.episode_ids([uid]).get(uid)
+        if id_ is None:
             raise NotFound(what="episode", name=uid, hint="record it in the same call.")
-        return found
+        return id_
 
     def own_words(self, owner: str, uid: str, *, heard: bool = False) -> int:
         """Return an episode that its owner said; raises NotAllowed for anything else.

@@ -94,10 +94,10 @@ class KeyChanges:
     # --- reading --------------------------------------------------------------------------------
 
     def _message(self, op: ChangeKeys) -> tuple[int, str, Millis | None]:
-        found = self._writer.episode_ids([op.episode])
-        if op.episode not in found:
+        ids = self._writer.episode_ids([op.episode])
+        if op.episode not in ids:
             raise UsageError(detail=f"there is no message {op.episode}; record it in the same call")
-        episode_id = found[op.episode]
+        episode_id = ids[op.episode]
         witness = self._writer.heads([episode_id])[episode_id]
         if witness.injected or witness.owner != op.owner:
             whose = "text of our own" if witness.injected else f"a message of {witness.owner}"

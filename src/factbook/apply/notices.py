@@ -170,10 +170,10 @@ class NoticeChanges(InterestPart):
         self._receipt.updated += 1
 
     def _notice(self, notice_id: int) -> Notice:
-        found = notices_of(self._writer, EVERYONE, ids=[notice_id])
-        if not found:
+        notices = notices_of(self._writer, EVERYONE, ids=[notice_id])
+        if not notices:
             raise NotFound(what="notice", name=notice_id, hint="`factbook why` shows them.")
-        return found[0]
+        return notices[0]
 
     def drop(self, notice: Notice, reason: str) -> None:
         self._put_notice(notice._replace(state=NoticeState.DROPPED, reason=reason))

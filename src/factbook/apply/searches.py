@@ -131,14 +131,14 @@ class SearchChanges(InterestPart):
                 return
         ids = list(dict.fromkeys(self._rows.episode(uid) for uid in op.results))
         heads = self._writer.heads(ids)
-        for one in ids:
-            external = heads[one].trust is Trust.EXTERNAL
-            if heads[one].kind is not EpisodeKind.SEARCH_RESULT or not external:
+        for id_ in ids:
+            external = heads[id_].trust is Trust.EXTERNAL
+            if heads[id_].kind is not EpisodeKind.SEARCH_RESULT or not external:
                 raise UsageError(
-                    detail=f"episode {one} is no result of a search: results are external text"
+                    detail=f"episode {id_} is no result of a search: results are external text"
                 )
-            if heads[one].owner != op.owner:
-                raise UsageError(detail=f"episode {one} is of {heads[one].owner}")
+            if heads[id_].owner != op.owner:
+                raise UsageError(detail=f"episode {id_} is of {heads[id_].owner}")
         entity_id = op.entity_id if task is None else task.entity_id
         cause_id = task.cause_id if task else None
         if op.episode:
@@ -214,7 +214,7 @@ class SearchChanges(InterestPart):
 
     def keep_seen(self, op: KeepSeen) -> None:
         """Remember the new names that a model saw in a result."""
-        places = [(one.start, one.end) for one in op.names]
+        places = [(name.start, name.end) for name in op.names]
         rows = self._results(op.search_id, op.episode_id)
         self._writer.put(SEARCH_RESULT, [row._replace(seen=places) for row in rows])
 
@@ -235,11 +235,11 @@ class SearchChanges(InterestPart):
             return
         self._writer.put(SEARCH_RESULT, [row._replace(is_read=True) for row in rows])
         finds: list[FindRow] = []
-        for one in op.finds:
-            entity = self._rows.entity(log.owner, one.entity)
+        for find in op.finds:
+            entity = self._rows.entity(log.owner, find.entity)
             stored = self._rows.made.get((log.owner, entity.name), {}) if entity else {}
-            if one.object in stored:
-                finds.append(FindRow(log.id, stored[one.object], one.nearest))
+            if find.object in stored:
+                finds.append(FindRow(log.id, stored[find.object], find.nearest))
         self._writer.add(SEARCH_FIND, finds)
 
     def fail_result(self, op: FailResult) -> None:

@@ -98,7 +98,7 @@ def asks_for_search(message: str) -> bool:
 def wanted(message: str) -> list[str]:
     """Return the sentences of a message that ask."""
     heard = message[:HEARD_CHARS]
-    return [said for one in sentences(heard) if _asks(said := one.of(heard))]
+    return [said for sentence in sentences(heard) if _asks(said := sentence.of(heard))]
 
 
 def after_lead(sentence: str) -> str:
@@ -148,7 +148,7 @@ def asked_text(message: str, names: Sequence[str] = ()) -> str:
 
 def _asked(message: str, names: Sequence[str]) -> str:
     sentences = wanted(message) or [message[:HEARD_CHARS]]
-    asked = " ".join(after_lead(one) if names else one for one in sentences)
+    asked = " ".join(after_lead(sentence) if names else sentence for sentence in sentences)
     if names and OPINION.match(asked):  # "what do you think?"
         asked = " ".join(names)
     if names:
@@ -157,8 +157,8 @@ def _asked(message: str, names: Sequence[str]) -> str:
 
 
 def _with_names(asked: str, names: Sequence[str]) -> str:
-    written = {stem(one) for one in words(asked)}
-    missing = [one for one in names if written.isdisjoint(map(stem, words(one)))]
+    written = {stem(word) for word in words(asked)}
+    missing = [name for name in names if written.isdisjoint(map(stem, words(name)))]
     return " ".join([*missing, asked]).strip()
 
 
@@ -204,7 +204,9 @@ _NUMBER_WORD: Final = (
 )
 _DIGITS: Final = r"\d[\d.,]*(?:\s?(?:k|m|bn|thousand|million|billion))?"
 _AMOUNT: Final = rf"(?:{_DIGITS}|{_NUMBER_WORD})"
-_MONTH: Final = rf"(?:{'|'.join(one for one in MONTHS if one not in ('mar', 'may'))}|(?-i:Mar|May))"
+_MONTH: Final = (
+    rf"(?:{'|'.join(month for month in MONTHS if month not in ('mar', 'may'))}|(?-i:Mar|May))"
+)
 _HELD: Final = {
     Amount.MONEY: spaced(
         rf"[$€£¥₹]\s?\d|\d\s?[$€£¥₹]|\b{_AMOUNT}[ -](?:\w+ )?(?:euros?|dollars?|pounds?|francs?|yen"

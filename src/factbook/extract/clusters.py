@@ -168,7 +168,7 @@ def overheard_pieces(episode: StoredEpisode) -> list[HandedOn]:
     """Return what a message says in words that are not its owner's own, or may not be."""
     if episode.injected:
         return []
-    found = []
+    handed_ons = []
     for one in voice_of(episode).overheard:
         whole = episode.text[one.start : one.end]
         marks = [place for match in _MARKS.finditer(whole) for place in range(*match.span())]
@@ -189,8 +189,8 @@ def overheard_pieces(episode: StoredEpisode) -> list[HandedOn]:
                 end=last + 1,
             )
             in_doubt = one.why == DOUBTFUL and rule != "about"
-            found.append(HandedOn(piece, episode.text[start : last + 1], one.why, in_doubt))
-    return found
+            handed_ons.append(HandedOn(piece, episode.text[start : last + 1], one.why, in_doubt))
+    return handed_ons
 
 
 def _said(text: str, role: Role) -> list[tuple[sentences.Sentence, str]]:
@@ -268,18 +268,18 @@ class _Reading:
 
 @lru_cache(maxsize=16_384)
 def _read(text: str) -> _Reading:
-    found = sentences.words(text)
-    numbers = {str(CARDINALS.get(word, word)) for word in found}
+    words = sentences.words(text)
+    numbers = {str(CARDINALS.get(word, word)) for word in words}
     return _Reading(
         marks=(
             frozenset(word for word in numbers if any(c.isdigit() for c in word)),
-            sum(word in _NEGATIONS for word in found) % 2 == 1,
-            any(word in _OVER for word in found) or "no longer" in " ".join(found),
-            frozenset(word.rstrip("s") for word in found if word in _PEOPLE),
+            sum(word in _NEGATIONS for word in words) % 2 == 1,
+            any(word in _OVER for word in words) or "no longer" in " ".join(words),
+            frozenset(word.rstrip("s") for word in words if word in _PEOPLE),
         ),
-        relations=frozenset(_RELATIONS[word] for word in found if word in _RELATIONS),
+        relations=frozenset(_RELATIONS[word] for word in words if word in _RELATIONS),
         names=sentences.names(text),
-        words=frozenset(word.removesuffix("'s") for word in found) | frozenset(found),
+        words=frozenset(word.removesuffix("'s") for word in words) | frozenset(words),
         stems=frozenset(
             stem(word) for word in sentences.content_words(text) if word not in _RELATIONS
         ),
@@ -325,27 +325,27 @@ def find_statements(pieces: Sequence[Piece]) -> list[ProposedFact]:
             continue
         for sentence, rule in sentences.statements(piece.text):
             places.setdefault(_key(sentence.text), []).append((index, sentence, rule))
-    found = []
+    proposed_facts = []
     for said in places.values():
         index, sentence, rule = said[0]
         piece = pieces[index]
         members = tuple(sorted({one for one, _, _ in said}))
-        found.append(
+        proposed_facts.append(
             ProposedFact(
                 statement=_one_line(sentence.text),
                 medoid=index,
                 members=members,
                 persistence=0.0,
                 confidence=min(STATEMENT_CONFIDENCE, policy.TRUST_CAP[piece.trust]),
-                sessions=len({pieces[one].session for one in members}),
-                support=_support(pieces[one] for one in members),
+                sessions=len({pieces[member].session for member in members}),
+                support=_support(pieces[member] for member in members),
                 trust=piece.trust,
                 start=piece.start + sentence.start,
                 end=piece.start + sentence.end,
                 rule=rule,
             )
         )
-    return found
+    return proposed_facts
 
 
 def _order(piece: Piece) -> tuple[str, int, int, str, str, int]:
@@ -476,12 +476,14 @@ class _Search:
         left = self._fit
         unfit = sorted(set(range(len(self._pieces))) - set(left))
         joined: list[tuple[int, int, float]] = []
-        known = sorted(known, key=lambda one: one.fact_id)
+        known = sorted(known, key=lambda known_cluster: known_cluster.fact_id)
         if known:
             if known_vectors is None:
                 raise ValueError("there are known clusters and no known_vectors; give both")
-            matrix = _unit(known_vectors, [one.row for one in known], what="known clusters")
-            texts = [one.statement for one in known]
+            matrix = _unit(
+                known_vectors, [known_cluster.row for known_cluster in known], what="known clusters"
+            )
+            texts = [known_cluster.statement for known_cluster in known]
             homes = self._homes(left, texts, matrix)
             joined = [(n, known[home].fact_id, cosine) for n, (home, cosine) in homes.items()]
             left = [n for n in left if n not in homes]
@@ -499,7 +501,9 @@ class _Search:
             self._report(left)
         original = self._original
         return ClusterResult(
-            found=[self._found(one) for one in sorted(clusters, key=lambda one: one.medoid)],
+            found=[
+                self._found(cluster) for cluster in sorted(clusters, key=lambda one: one.medoid)
+            ],
             joined=[(original[n], fact_id, cosine) for n, fact_id, cosine in joined],
             left=sorted(original[n] for n in left),
             unfit=sorted(original[n] for n in unfit),
@@ -586,7 +590,7 @@ class _Search:
             points.setdefault(_key(self._text(n)), []).append(n)
         groups = list(points.values())  # the same words are one point, however often they are said
         heads = np.array([group[0] for group in groups], dtype=np.intp)
-        found: list[_Cluster] = []
+        clusters: list[_Cluster] = []
         for block in self._blocks(heads):
             matrix = self._vectors[heads[block]]
             position = {int(heads[place]): at for at, place in enumerate(block.tolist())}
@@ -603,8 +607,8 @@ class _Search:
                 if cluster is not None:
                     inside = [position[n] for n in cluster.members if n in position]
                     cluster.persistence = _persistence(cosines, inside)
-                    found.append(cluster)
-        return found
+                    clusters.append(cluster)
+        return clusters
 
     def _blocks(self, heads: NDArray[np.intp]) -> list[NDArray[np.intp]]:
         """Cut the points into blocks, each time in half across their main direction.
@@ -672,7 +676,7 @@ class _Search:
         assert statement is not None, "a medoid is fit, so it has a statement"
         members = [self._pieces[n] for n in cluster.members]
         support = _support(members)
-        sessions = min(support, len({one.session for one in members}))
+        sessions = min(support, len({member.session for member in members}))
         sure = confidence(
             support=support,
             sessions=sessions,

@@ -124,25 +124,25 @@ def discover(results: Sequence[ResultText], *, query: str, topic: str) -> Discov
     nouns = nouns_of(kinds)
     if not kinds:
         return Discovered([], [])
-    found: dict[str, NewThing] = {}
+    new_things: dict[str, NewThing] = {}
     for index, result in enumerate(results):
         cancel.check()
         if is_tainted_document(f"{result.title}\n{result.text}"):
             continue
-        for one in _named_kinds(result, kinds):
-            name = _bare_name(one.surface)
-            if not name or not _is_name(one.surface, nouns):
+        for kind in _named_kinds(result, kinds):
+            name = _bare_name(kind.surface)
+            if not name or not _is_name(kind.surface, nouns):
                 continue
-            known = found.get(name)
-            spans = [*(known.spans if known else ()), (index, one.start, one.end)]
-            found[name] = NewThing(
+            known = new_things.get(name)
+            spans = [*(known.spans if known else ()), (index, kind.start, kind.end)]
+            new_things[name] = NewThing(
                 name=name,
-                surface=known.surface if known else one.surface,
+                surface=known.surface if known else kind.surface,
                 spans=spans,
                 hosts=(),
-                why=known.why if known else one.why,
+                why=known.why if known else kind.why,
             )
-    return corroborated(list(found.values()), results, topic=topic)
+    return corroborated(list(new_things.values()), results, topic=topic)
 
 
 def corroborated(
@@ -163,10 +163,10 @@ def corroborated(
     for result in results:
         cancel.check()
         tainted.append(is_tainted_document(f"{result.title}\n{result.text}"))
-    found = []
+    new_things = []
     left: list[ThingLeftOut] = []
-    for one in offered:
-        pattern = _mention(one.name)
+    for new_thing in offered:
+        pattern = _mention(new_thing.name)
         speaking = [
             index
             for index, result in enumerate(results)
@@ -174,30 +174,35 @@ def corroborated(
         ]
         hosts = sorted({results[index].host or f"result {index}" for index in speaking})
         asked = bool(query) and pattern.search(query) is not None
-        sure = asked and _is_capital(one.surface, results)
-        if not _is_name(one.surface, nouns, sure=sure):
+        sure = asked and _is_capital(new_thing.surface, results)
+        if not _is_name(new_thing.surface, nouns, sure=sure):
             continue
         if any(tainted[index] for index in speaking):
             why = "a page that tries to steer its reader speaks of it"
-            left.append(ThingLeftOut(one, "external_instruction", why))
+            left.append(ThingLeftOut(new_thing, "external_instruction", why))
             continue
         if len(hosts) < CORROBORATED and not asked:
             why = f"nothing but {hosts[0] if hosts else 'one source'} speaks of it"
-            left.append(ThingLeftOut(one, "one_source", why))
+            left.append(ThingLeftOut(new_thing, "one_source", why))
             continue
-        found.append(
+        new_things.append(
             NewThing(
-                name=one.name,
-                surface=one.surface,
-                spans=one.spans,
+                name=new_thing.name,
+                surface=new_thing.surface,
+                spans=new_thing.spans,
                 hosts=hosts,
-                why=f"{one.why}; {len(hosts)} sources speak of it",
+                why=f"{new_thing.why}; {len(hosts)} sources speak of it",
             )
         )
-    found.sort(key=lambda one: (-len(one.hosts), one.spans[0] if one.spans else (0, 0, 0)))
+    new_things.sort(
+        key=lambda new_thing: (
+            -len(new_thing.hosts),
+            new_thing.spans[0] if new_thing.spans else (0, 0, 0),
+        )
+    )
     more = f"a search brings in {MAX_DISCOVERED} things, and others are more widely known"
-    left += [ThingLeftOut(one, "too_many", more) for one in found[MAX_DISCOVERED:]]
-    return Discovered(found[:MAX_DISCOVERED], left[:MAX_REFUSED])
+    left += [ThingLeftOut(new_thing, "too_many", more) for new_thing in new_things[MAX_DISCOVERED:]]
+    return Discovered(new_things[:MAX_DISCOVERED], left[:MAX_REFUSED])
 
 
 @lru_cache(maxsize=512)
@@ -246,7 +251,7 @@ def _named_kinds(result: ResultText, kinds: Sequence[Kind]) -> Iterator[_Named]:
 
 def _told(result: ResultText, surfaces: Sequence[str]) -> dict[str, list[str]]:
     """Return what a result says of things, by their names."""
-    bare = {_bare_name(one): one for one in surfaces[:MAX_DOUBTED]}
+    bare = {_bare_name(surface): surface for surface in surfaces[:MAX_DOUBTED]}
     names = {name: [name, surface] for name, surface in bare.items() if name}
     found: dict[str, list[str]] = {}
     if names:
@@ -315,7 +320,9 @@ def _listed_kinds(page: _Page, kinds: Sequence[Kind]) -> Iterator[_Named]:
         if not _is_titled(surface):
             continue
         about = plain_words(page.plain[named.end("name") : end])[:MOST_CHARS]
-        other = denies(about, asked) or any(rival(one, asked) for one in named_kinds(about, asked))
+        other = denies(about, asked) or any(
+            rival(kind, asked) for kind in named_kinds(about, asked)
+        )
         stated = says(f"{surface} {about}", asked) or says(title, asked)
         yield _Named(
             surface=surface,
@@ -350,7 +357,7 @@ def _is_titled(surface: str) -> bool:
 def _is_capital(surface: str, results: Sequence[ResultText]) -> bool:
     """Tell whether results write a name with a capital wherever they have it."""
     return surface[:1].isupper() and not any(
-        re.search(rf"(?<!\w){re.escape(surface.lower())}(?!\w)", one.text) for one in results
+        re.search(rf"(?<!\w){re.escape(surface.lower())}(?!\w)", result.text) for result in results
     )
 
 

@@ -176,7 +176,7 @@ def facts_messages(name: str, text: str, *, known: Sequence[str] = ()) -> list[M
 
 
 def _listed(texts: Collection[str]) -> str:
-    return "[" + ", ".join(quoted(one) for one in texts) + "]"
+    return "[" + ", ".join(quoted(text) for text in texts) + "]"
 
 
 def _nearest(known: Collection[str], text: str) -> list[str]:
@@ -214,7 +214,7 @@ def read_entities(
     surfaces = dict(known) if isinstance(known, Mapping) else {name: (name,) for name in known}
     names = KnownNames({name: tuple({name, *others}) for name, others in surfaces.items()})
     places = names.within(text).find(text)
-    found: dict[str, ReadName] = {}
+    read_names: dict[str, ReadName] = {}
     refused: list[tuple[str, str, str]] = []
     taints = taint(text) if external else ()
     steering = any(map(hostile, taints))
@@ -223,7 +223,7 @@ def read_entities(
         owner = names.surfaces.get(name, name)
         if not name:
             refused.append((offered, "not_a_name", "nothing is left of the name"))
-        elif owner in found:
+        elif owner in read_names:
             continue
         elif owner in surfaces:
             here = next((one for one in places if one[2] == owner), None)
@@ -231,7 +231,7 @@ def read_entities(
                 refused.append((offered, "no_span", "the text does not name it"))
             else:
                 start, end, _ = here
-                found[owner] = ReadName(owner, text[start:end], start, end, True)
+                read_names[owner] = ReadName(owner, text[start:end], start, end, True)
         elif not full:
             refused.append((offered, "unknown_entity", "only known entities were asked for"))
         else:
@@ -243,13 +243,13 @@ def read_entities(
                 refused.append((offered, "external_instruction", why))
             else:
                 start, end = place
-                found[name] = ReadName(name, text[start:end], start, end, False)
-    return list(found.values()), refused
+                read_names[name] = ReadName(name, text[start:end], start, end, False)
+    return list(read_names.values()), refused
 
 
 def _offered(answer: EntitiesFull | EntitiesKnown) -> list[str]:
     if isinstance(answer, EntitiesFull):
-        return [one.name for one in answer.entities]
+        return [entity.name for entity in answer.entities]
     return list(answer.known)
 
 
@@ -291,7 +291,7 @@ def read_facts(
     known = KnownNames({name: (name, *names)})
     named = [start for start, _, _ in known.find(text)]
     taints = taint(text) if external else ()
-    found: list[WorldClaim] = []
+    world_claims: list[WorldClaim] = []
     refused: list[tuple[str, str, str]] = []
     seen: set[str] = set()
     for item in answer.facts:
@@ -312,7 +312,7 @@ def read_facts(
         elif problem:
             refused.append((content, "not_a_fact", problem))
         else:
-            found.append(
+            world_claims.append(
                 WorldClaim(
                     entity=name,
                     content=content,
@@ -322,7 +322,7 @@ def read_facts(
                     confidence=MODELLED,
                 )
             )
-    return found, refused
+    return world_claims, refused
 
 
 def _quoted_at(quote: str, text: str) -> tuple[int, int] | None:

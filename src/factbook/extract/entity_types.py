@@ -111,7 +111,7 @@ _BE: Final = word_set("is are was were be been being")
 def asked_kinds(query: str, topic: str) -> list[Kind]:
     """Return of which kinds the things are that were asked about; none where it is no kind."""
     for asked in (topic, query):
-        found = [one for one in _kinds_in(_TOKEN.findall(asked.lower())) if len(one.noun) > 2]
+        found = [kind for kind in _kinds_in(_TOKEN.findall(asked.lower())) if len(kind.noun) > 2]
         if found:
             return [one for one in found if one.noun not in _VAGUE]
     return []
@@ -154,7 +154,7 @@ def plural_of(title: str, kind: Kind) -> str:
 
 def nouns_of(kinds: Iterable[Kind]) -> frozenset[str]:
     """Return the nouns that stand for kinds, also those that mean the same."""
-    found = {one.noun for one in kinds}
+    found = {kind.noun for kind in kinds}
     return frozenset(
         found | {name for name, same in _SAME.items() if same.rpartition(" ")[2] in found}
     )
@@ -225,13 +225,15 @@ def _kinds_in(tokens: Sequence[str]) -> list[Kind]:
     if not noun or not places:
         return []
     at = places[0]
-    modifiers = tuple(one for one in tokens[:at] if _narrows(one))
+    modifiers = tuple(token for token in tokens[:at] if _narrows(token))
     itself = _same(noun, modifiers)
     if noun not in _SORTS:
         return [itself]
-    if [one.lower() for one in tokens[at + 1 : at + 2]] == ["of"]:
-        behind = [one for one in tokens[at + 2 :] if one.lower() not in ("a", "an", "the")]
-        counted = [one._replace(modifiers=one.modifiers + modifiers) for one in _kinds_in(behind)]
+    if [token.lower() for token in tokens[at + 1 : at + 2]] == ["of"]:
+        behind = [token for token in tokens[at + 2 :] if token.lower() not in ("a", "an", "the")]
+        counted = [
+            kind._replace(modifiers=kind.modifiers + modifiers) for kind in _kinds_in(behind)
+        ]
         return counted or [itself]
     if not modifiers or modifiers[-1].lower() in _OWN_MODELS:
         return [itself]
@@ -243,7 +245,9 @@ def _same(noun: str, modifiers: tuple[str, ...]) -> Kind:
     for taken in (1, 0):
         if taken > len(modifiers):
             continue
-        name = " ".join([*(one.lower() for one in modifiers[len(modifiers) - taken :]), noun])
+        name = " ".join(
+            [*(modifier.lower() for modifier in modifiers[len(modifiers) - taken :]), noun]
+        )
         if name in _SAME:
             *more, noun = _SAME[name].split()
             return Kind(noun, (*modifiers[: len(modifiers) - taken], *more))
@@ -269,7 +273,7 @@ def _places(
     words: Sequence[str], asked: Kind, *, denied: bool = False
 ) -> Iterator[tuple[int, int]]:
     """Yield where words, hyphens apart, are one that narrows a kind, and whether denied or not."""
-    wanted = {_stem(one) for one in asked.modifiers}
+    wanted = {_stem(modifier) for modifier in asked.modifiers}
     for start in range(len(words)):
         for end in (start + 1, start + 2, start + 3):
             if end > len(words):

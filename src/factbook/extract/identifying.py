@@ -156,7 +156,7 @@ class Telltales:
             seen.add(key)
             mine = self._in(text)
             if mine:
-                hits.setdefault(key, []).extend((one, text) for one in mine)
+                hits.setdefault(key, []).extend((tell, text) for tell in mine)
             if key in beside and len(self._stems & _meanings(text)) >= _BESIDE:
                 near[key] = text
         counts = Counter(tell for mine in hits.values() for tell in {one for one, _ in mine})
@@ -173,7 +173,7 @@ class Telltales:
                 text = left[0][1]
                 best = max((tell for tell, other in left if other is text), key=_rank)
                 found.append(Residue(key, best.what, text))
-        told = {one.key for one in found}
+        told = {residue.key for residue in found}
         found += [Residue(key, "beside", text) for key, text in near.items() if key not in told]
         return found
 
@@ -186,9 +186,9 @@ class Telltales:
         if self._may is not None and self._may.search(_folded(text).replace("'", "")) is None:
             return []
         words = _words(text)
-        found = {tell for tell, _, _ in self._run(words) if not tell.capital or _named(tell, text)}
-        found.update(self._values[value] for value, _, _ in self._joined(words))
-        return list(found)
+        tells = {tell for tell, _, _ in self._run(words) if not tell.capital or _named(tell, text)}
+        tells.update(self._values[value] for value, _, _ in self._joined(words))
+        return list(tells)
 
     def _run(self, words: Sequence[str]) -> Iterator[tuple[Tell, int, int]]:
         """Yield the tells that stand in a row, with the first and last of their words."""
@@ -212,8 +212,8 @@ class Telltales:
                     yield value, first, last
 
     def _places(self, text: str, tells: Sequence[Tell]) -> list[tuple[int, int]]:
-        places = [(_plain(one[0]), *one.span()) for one in _TOKEN.finditer(text)]
-        words = [one[0] for one in places]
+        places = [(_plain(match[0]), *match.span()) for match in _TOKEN.finditer(text)]
+        words = [place[0] for place in places]
         found = [(places[a][1], places[b][2]) for _, a, b in self._joined(words)]
         wanted = set(tells)
         found += [(places[a][1], places[b][2]) for tell, a, b in self._run(words) if tell in wanted]
@@ -311,9 +311,9 @@ def _openings(text: str) -> Iterator[tuple[re.Match[str], bool]]:
 def _meanings(text: str) -> set[str]:
     """Return the stems of the words of a text that mean something."""
     return {
-        stem(one)
-        for one in _words(text)
-        if len(one) > policy.TELL_CHARS and not _is_empty(one) and not is_calendar_word(one)
+        stem(word)
+        for word in _words(text)
+        if len(word) > policy.TELL_CHARS and not _is_empty(word) and not is_calendar_word(word)
     }
 
 

@@ -44,15 +44,15 @@ class KnownNames:
     def within(self, text: str) -> KnownNames:
         """Return the names that may stand in a text: patterns of a few are fast."""
         plain = _key(text)
-        found = KnownNames({})
-        found._owner = {key: owner for key, owner in self._owner.items() if key in plain}
-        return found
+        knownnames = KnownNames({})
+        knownnames._owner = {key: owner for key, owner in self._owner.items() if key in plain}
+        return knownnames
 
     def with_short(self, short: Mapping[str, str]) -> KnownNames:
         """Return these names and short ones, as far as no other thing has them."""
-        found = KnownNames({})
-        found._owner = {**{_key(key): owner for key, owner in short.items()}, **self._owner}
-        return found
+        knownnames = KnownNames({})
+        knownnames._owner = {**{_key(key): owner for key, owner in short.items()}, **self._owner}
+        return knownnames
 
     def __bool__(self) -> bool:
         """Tell whether there is any name."""

@@ -203,7 +203,7 @@ def _known_in(
         return []
     longest = min(max(len(alias.split()) for alias in known) + 1, policy.NAME_WORDS + 2)
     tokens = [match.span() for match in _WORD.finditer(text)]
-    found: list[_Place] = []
+    places: list[_Place] = []
     index = 0
     while index < len(tokens):
         for last in range(min(index + longest, len(tokens)) - 1, index - 1, -1):
@@ -216,11 +216,11 @@ def _known_in(
                 continue  # another model of it
             if entity is not None and _is_named(text, start, end, sentence_starts):
                 cut = _ENDING.search(text[start:end])
-                found.append(_Place(entity, start, end - (len(cut[0]) if cut else 0), True))
+                places.append(_Place(entity, start, end - (len(cut[0]) if cut else 0), True))
                 index = last
                 break
         index += 1
-    return found
+    return places
 
 
 def _entity_of(surface: str, known: Mapping[str, str]) -> str | None:
@@ -724,25 +724,28 @@ def _engaged(
 def _strongest(heard: Sequence[Mention], *, pasted: bool) -> list[Mention]:
     """Keep one for each name: the strongest, of equals the last; few new ones in passing."""
     best: dict[str, Mention] = {}
-    for one in heard:
-        other = best.get(one.name)
+    for mention in heard:
+        other = best.get(mention.name)
         if other is None:
-            best[one.name] = one
-        elif policy.ENGAGEMENTS[one.type][0] >= policy.ENGAGEMENTS[other.type][0]:
+            best[mention.name] = mention
+        elif policy.ENGAGEMENTS[mention.type][0] >= policy.ENGAGEMENTS[other.type][0]:
             # A name that "it" stands for later in the message keeps the place of its own words.
-            named = other if one.is_known and not other.is_known else one
-            best[one.name] = replace(
-                one, start=named.start, end=named.end, is_known=one.is_known and other.is_known
+            named = other if mention.is_known and not other.is_known else mention
+            best[mention.name] = replace(
+                mention,
+                start=named.start,
+                end=named.end,
+                is_known=mention.is_known and other.is_known,
             )
     passing = [
-        one.name
-        for one in best.values()
-        if not one.is_known and one.type is EngagementType.MENTIONED_IN_PASSING
+        mention.name
+        for mention in best.values()
+        if not mention.is_known and mention.type is EngagementType.MENTIONED_IN_PASSING
     ]
     if pasted or len(passing) > PASSING_NAMES:
         for name in passing:
             del best[name]
-    return sorted(best.values(), key=lambda one: one.start)
+    return sorted(best.values(), key=lambda mention: mention.start)
 
 
 # --- who is spoken of -----------------------------------------------------------------------------
@@ -754,7 +757,7 @@ def named_in(text: str, names: Mapping[str, Sequence[str]]) -> list[str]:
     return [
         name
         for name, surfaces in names.items()
-        if any(f" {entity_name(one)} " in folded for one in surfaces if one)
+        if any(f" {entity_name(surface)} " in folded for surface in surfaces if surface)
     ]
 
 

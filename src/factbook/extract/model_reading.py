@@ -204,11 +204,13 @@ def is_understood(episode: Episode, candidates: Iterable[Candidate]) -> bool:
     if shown is None:
         return True
     telling = _TELL_OF_COMMANDS if shown.is_command else _TELL_OF_PROMPTS
-    if any(one.predicate in telling for one in candidates):
+    if any(candidate.predicate in telling for candidate in candidates):
         return True
     if not shown.is_command:
         return False
-    programs = {one.name for one in shell.parse(shown.text) if one.name}
+    programs = {
+        shell_command.name for shell_command in shell.parse(shown.text) if shell_command.name
+    }
     return bool(programs) and programs <= _BOOKKEEPING
 
 
@@ -314,14 +316,14 @@ def command_batches(
     room = context_tokens - message_tokens(command_messages([])) - schema - _SPARE_TOKENS
     batch: list[Episode] = []
     left = room
-    for one in episodes:
-        if not is_readable(one):
+    for episode in episodes:
+        if not is_readable(episode):
             continue
-        tokens = estimate_tokens(_line(len(batch) + 1, one)) + _ANSWER_TOKENS
+        tokens = estimate_tokens(_line(len(batch) + 1, episode)) + _ANSWER_TOKENS
         if batch and (tokens > left or len(batch) == most):
             yield batch
             batch, left = [], room
-        batch.append(one)
+        batch.append(episode)
         left -= tokens
     if batch:
         yield batch
@@ -373,7 +375,7 @@ def _read(
         raise ValueError(f"episode {episode.uid} holds no command and no prompt")
     taken = {_key(one.predicate, one.object) for one in known}
     seen: set[tuple[str, str]] = set()
-    found: list[Candidate] = []
+    candidates: list[Candidate] = []
     refused: list[RefusedPart] = []
     for claim, reason in _claims(items, shown):
         start, end = (0, 0) if reason else _span(claim, shown)
@@ -394,8 +396,8 @@ def _read(
             refused.append(RefusedPart(episode.uid, reason, _WHY[reason], candidate))
         else:
             seen.add(key)
-            found.append(candidate)
-    return found, refused
+            candidates.append(candidate)
+    return candidates, refused
 
 
 def _key(predicate: str, value: str) -> tuple[str, str]:

@@ -216,21 +216,21 @@ _SOFT_STOP: Final = re.compile(
 
 def tokens_of(text: str) -> list[Token]:
     """Return the words of a text, each with whether it opens a sentence."""
-    found: list[Token] = []
+    tokens: list[Token] = []
     last = 0
-    starts = (one.start for one in sentences(text))
+    starts = (sentence.start for sentence in sentences(text))
     start = next(starts, len(text))
     for match in _TOKEN.finditer(text):
         cancel.check()
         gap = text[last : match.start()]
         opens = 2 if _SOFT_STOP.search(gap) else 0
-        if match.end() > start or not found:
-            opens = 2 if found and _BULLET.search(gap) else 1
+        if match.end() > start or not tokens:
+            opens = 2 if tokens and _BULLET.search(gap) else 1
             while start < match.end():
                 start = next(starts, len(text) + 1)
-        found.append(Token(match[0], match.start(), match.end(), opens))
+        tokens.append(Token(match[0], match.start(), match.end(), opens))
         last = match.end()
-    return found
+    return tokens
 
 
 _BULLET: Final = re.compile(r"\n\s*(?:[-*•·▪◦‣>]|\d+[.)])")

@@ -101,7 +101,7 @@ def _rows(text: str, plain: str, names: KnownNames, begin: int) -> dict[int, _Ro
     A table has a property of one thing in each row only where it has two columns and its head
     names no other thing: "Model | Price" lists things.
     """
-    found: dict[int, _Row] = {}
+    rows: dict[int, _Row] = {}
     head: tuple[int, list[str]] | None = None
     table: str | None = None  # why its rows are none; "" where they are, None outside a table
     for match in LINE.finditer(text, begin):
@@ -112,9 +112,9 @@ def _rows(text: str, plain: str, names: KnownNames, begin: int) -> dict[int, _Ro
         start = match.start()
         cells = _cells(plain[start : start + len(line)])
         if _RULER.match(line) and head is not None and table is None:
-            found[head[0]] = found[start] = _Row("", "")
+            rows[head[0]] = rows[start] = _Row("", "")
             if _is_property(head[1]):
-                table, found[head[0]] = "", _Row(": ".join(head[1]), "")
+                table, rows[head[0]] = "", _Row(": ".join(head[1]), "")
             else:
                 table = _table_problem(head[1], names)
             continue
@@ -123,15 +123,15 @@ def _rows(text: str, plain: str, names: KnownNames, begin: int) -> dict[int, _Ro
             continue
         pair = f"{cells[0].rstrip(' :')}: {cells[1]}" if len(cells) > 1 else ""
         if table or not all(cells) or PAIR.match(pair) is None:
-            found[start] = _Row(" | ".join(filter(None, cells)), table or "it is no property")
+            rows[start] = _Row(" | ".join(filter(None, cells)), table or "it is no property")
         else:
-            found[start] = _Row(pair, "")
-    return found
+            rows[start] = _Row(pair, "")
+    return rows
 
 
 def _cells(row: str) -> list[str]:
-    found = _ROW.match(row.rstrip())
-    return [plain_words(cell) for cell in _CELLS.split(found["cells"])] if found else []
+    match = _ROW.match(row.rstrip())
+    return [plain_words(cell) for cell in _CELLS.split(match["cells"])] if match else []
 
 
 def _is_property(head: Sequence[str]) -> bool:
@@ -168,13 +168,13 @@ def items_under(
     counts wherever it stands in a text whose title is the thing's name.
     """
     rows = _rows(text, plain, names, begin)
-    found: list[Item] = []
+    items: list[Item] = []
     group: list[Item] = []  # lines under a title alone, or anywhere: one may be anything
     owner, lists, blank, headed = title_entity, bool(title_entity), True, False
 
     def close() -> None:
         if len(group) > 1:
-            found.extend(group)
+            items.extend(group)
         group.clear()
 
     for match in LINE.finditer(text, begin):
@@ -203,17 +203,17 @@ def items_under(
             item = item._replace(row=row.words, problem=row.problem)
         # A list stands directly under its heading; a paragraph, or a gap within it, ends it.
         if not (bullet or pair or row) or (
-            blank and (group or (found and found[-1].entity == owner))
+            blank and (group or (items and items[-1].entity == owner))
         ):
             lists = False
             close()
         if lists and owner:
-            (found if headed else group).append(item)
+            (items if headed else group).append(item)
         elif owner and owner == title_entity and ((bullet and pair) or row):
             group.append(item._replace(loose=True))
         blank = False
     close()
-    return found
+    return items
 
 
 def _is_name_line(words: str, names: KnownNames) -> bool:

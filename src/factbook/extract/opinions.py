@@ -367,7 +367,8 @@ def _end(text: str, start: int, why: str = "") -> int:
         for stop in stops
         if (
             found := next(
-                (one for one in stop.finditer(text, start) if not _is_initial(text, one)), None
+                (match for match in stop.finditer(text, start) if not _is_initial(text, match)),
+                None,
             )
         )
     ]
@@ -419,15 +420,15 @@ def judged(text: str, start: int, end: int) -> tuple[bool, str] | None:
     "Dune is my favorite", "Dune rocks", "Dune is overrated".
     """
     favorite = FAVORITE_AFTER.match(text, end)
-    found = favorite or _JUDGED_AFTER.match(text, end)
-    if found is None or not opens_clause(text, start):
+    match = favorite or _JUDGED_AFTER.match(text, end)
+    if match is None or not opens_clause(text, start):
         return None
     if favorite:
         if favorite["not"]:
             return None  # "not my favorite" is no dislike
         return "least" not in favorite[0].casefold(), "names it as a favorite"
-    good = bool(found["praise"] or found["rocks"])
-    return good is not bool(found["not"]), "judges it"
+    good = bool(match["praise"] or match["rocks"])
+    return good is not bool(match["not"]), "judges it"
 
 
 def opens_clause(text: str, at: int) -> bool:

@@ -133,12 +133,12 @@ def find_operations(
         raise ValueError(
             f"min_count is {min_count} and min_sessions is {min_sessions}; give at least 2 and 1"
         )
-    if any(not 0 <= one.row < len(vectors) for one in commands):
+    if any(not 0 <= command.row < len(vectors) for command in commands):
         raise ValueError(f"a command names a row outside 0 to {len(vectors) - 1}")
-    ordered = sorted(commands, key=lambda one: (one.text, one.uid, one.session))
+    ordered = sorted(commands, key=lambda command: (command.text, command.uid, command.session))
     by_text: dict[str, list[ExecutedCommand]] = {}
-    for one in ordered:
-        by_text.setdefault(one.text, []).append(one)
+    for executed_command in ordered:
+        by_text.setdefault(executed_command.text, []).append(executed_command)
     heads = {text: _heads(text) for text in by_text}
     texts = sorted((text for text in by_text if heads[text]), key=lambda text: (heads[text], text))
     wanted: dict[_Head, int] = {}
@@ -147,7 +147,7 @@ def find_operations(
             texts[begin : begin + BLOCK_ROWS], by_text, heads, vectors
         ):
             wanted[head] = wanted.get(head, 0) + recognised
-    found = []
+    learned_predicates = []
     for head in sorted(wanted):
         proposal = _proposal(head, ordered)
         if (
@@ -156,8 +156,11 @@ def find_operations(
             and proposal.sessions >= min_sessions
             and proposal.count >= RECOGNISED * wanted[head]
         ):
-            found.append(proposal)
-    return sorted(found, key=lambda one: (-one.count, one.name))
+            learned_predicates.append(proposal)
+    return sorted(
+        learned_predicates,
+        key=lambda learned_predicate: (-learned_predicate.count, learned_predicate.name),
+    )
 
 
 def _clusters(
@@ -243,10 +246,12 @@ def _proposal(head: _Head, commands: Sequence[ExecutedCommand]) -> LearnedPredic
     )
     compiled = compile_linear(pattern)
     seen: dict[str, ExecutedCommand] = {}
-    for one in commands:
-        if one.uid not in seen and compiled.search(_readable(one.text)):
-            seen[one.uid] = one
-    texts = dict.fromkeys(shorten(one.text, EXAMPLE_CHARS) for one in seen.values())
+    for command in commands:
+        if command.uid not in seen and compiled.search(_readable(command.text)):
+            seen[command.uid] = command
+    texts = dict.fromkeys(
+        shorten(executed_command.text, EXAMPLE_CHARS) for executed_command in seen.values()
+    )
     examples = sorted(texts, key=lambda text: (len(text), text))[:EXAMPLES]
     name = "_".join(("operation", *spoken))
     return LearnedPredicate(
@@ -254,7 +259,7 @@ def _proposal(head: _Head, commands: Sequence[ExecutedCommand]) -> LearnedPredic
         pattern=pattern,
         examples=tuple(examples),
         count=len(seen),
-        sessions=len({one.session for one in seen.values()}),
+        sessions=len({executed_command.session for executed_command in seen.values()}),
         words=spoken,
     )
 

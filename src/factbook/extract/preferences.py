@@ -265,7 +265,7 @@ def preferences_in(text: str, *, voice: OwnWords | None = None) -> list[Preferen
     plain = masked(text)
     if not is_english(plain.replace(LINE_END, " ")):
         return []
-    found: dict[str, PreferenceSpan] = {}
+    preference_spans: dict[str, PreferenceSpan] = {}
     spans = names_in(text)
     before: NamePlace | None = None  # the one thing of the sentence before, in the whole text
     for sentence in sentences_of(plain):
@@ -287,7 +287,7 @@ def preferences_in(text: str, *, voice: OwnWords | None = None) -> list[Preferen
             if 0 <= span.start - sentence.start < len(words)
         ]
         for topic, begin, end in _favorites(words):
-            found[topic] = PreferenceSpan(
+            preference_spans[topic] = PreferenceSpan(
                 topic, PreferenceType.LIKE, sentence.start + begin, sentence.start + end
             )
         for opinion in opinions(words):
@@ -297,15 +297,15 @@ def preferences_in(text: str, *, voice: OwnWords | None = None) -> list[Preferen
                 start, end = meant.start, meant.end
                 if meant is not last:
                     start, end = start + sentence.start, end + sentence.start
-                found.pop(meant.name, None)
-                found[meant.name] = PreferenceSpan(meant.name, kind, start, end)
+                preference_spans.pop(meant.name, None)
+                preference_spans[meant.name] = PreferenceSpan(meant.name, kind, start, end)
                 continue
             for topic, start, end in _topics(words, opinion, names):
-                found.pop(topic, None)  # what is said last holds
-                found[topic] = PreferenceSpan(
+                preference_spans.pop(topic, None)  # what is said last holds
+                preference_spans[topic] = PreferenceSpan(
                     topic, kind, sentence.start + start, sentence.start + end
                 )
-    return sorted(found.values(), key=lambda one: one.start)
+    return sorted(preference_spans.values(), key=lambda preference_span: preference_span.start)
 
 
 _STATES: Final = word_set("""

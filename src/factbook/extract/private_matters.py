@@ -148,9 +148,9 @@ def pieces(text: str) -> Floats:
 
 def reads_english(text: str) -> tuple[bool, bool]:
     """Return whether a question may be read as English, and whether that is beyond doubt."""
-    if not (is_english(text) and any(is_function_word(one) for one in words(text))):
+    if not (is_english(text) and any(is_function_word(word) for word in words(text))):
         return False, False
-    known = [is_everyday(one) for one in words(text.casefold())]
+    known = [is_everyday(word) for word in words(text.casefold())]
     return True, sum(known) * 2 > len(known)  # "was hilft gegen", "me queda" are doubtful
 
 
@@ -188,14 +188,14 @@ _TITLE_OR_MODEL: Final = re.compile(
 
 def titles_in(text: str) -> list[str]:
     """Return what is written in a text as no person is: a title in quotes, a model's number."""
-    return [one[0] for one in _TITLE_OR_MODEL.finditer(text)]
+    return [match[0] for match in _TITLE_OR_MODEL.finditer(text)]
 
 
 def as_things(text: str, names: Sequence[str]) -> str:
     """Return a text with "the" before names that are no person's."""
-    for one in names:
-        some = _written(one)
-        text = re.sub(rf"(?i)(?:\b(?:the|a|an)\s+)?{some}(?!\w)", f"the {one}", text)
+    for name in names:
+        some = _written(name)
+        text = re.sub(rf"(?i)(?:\b(?:the|a|an)\s+)?{some}(?!\w)", f"the {name}", text)
     return text
 
 
@@ -230,7 +230,7 @@ def with_article(name: str, texts: Sequence[str]) -> bool:
     Nobody is called "the" somebody, so what is written so is no person.
     """
     written = re.compile(rf"\b(?:the|a|an)\s+{_written(name)}(?!\w)", re.IGNORECASE)
-    return any(is_english(one) and written.search(one) for one in texts)
+    return any(is_english(text) and written.search(text) for text in texts)
 
 
 def _written(name: str) -> str:
@@ -243,7 +243,7 @@ def told_names(text: str, public: Sequence[str], said: Sequence[str]) -> list[st
     `public` are the things in it that are public, or no person.
     """
     known = {word for one in public for word in words(one)}
-    named = {word for one in names_in(text) for word in words(one.name)}
+    named = {word for name in names_in(text) for word in words(name.name)}
     english = is_english(text)
     candidates = [
         word
@@ -260,7 +260,7 @@ def told_names(text: str, public: Sequence[str], said: Sequence[str]) -> list[st
         one for one in said if not wanted(one) and not one.startswith("/") and words(one) != this
     ]
     told = {word for one in telling for word in words(own_words(one).text)}
-    return [one for one in candidates if one in told]
+    return [candidate for candidate in candidates if candidate in told]
 
 
 class Pronoun(StrEnum):

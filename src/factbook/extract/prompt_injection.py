@@ -134,27 +134,27 @@ def _as_seen(text: str) -> tuple[str, list[int] | None]:
 def _hidden(text: str) -> Iterator[Taint]:
     """Find disguises: what is invisible, turned round, spelled out, or of another alphabet."""
     kind = TaintKind.HIDDEN
-    for one in _SPELLED.finditer(text):
-        yield Taint(one.start(), one.end(), "words are spelled out letter by letter", kind)
+    for match in _SPELLED.finditer(text):
+        yield Taint(match.start(), match.end(), "words are spelled out letter by letter", kind)
     if text.isascii():
         return
-    for one in _TAGS.finditer(text):
-        if text[one.start() - 1 : one.start()] != _FLAG:
-            yield Taint(one.start(), one.end(), "it holds invisible letters", kind)
+    for match in _TAGS.finditer(text):
+        if text[match.start() - 1 : match.start()] != _FLAG:
+            yield Taint(match.start(), match.end(), "it holds invisible letters", kind)
     for pattern, why in (
         (_TURNED, "its direction of writing is turned round"),
         (_INSIDE, "a word is broken by invisible characters"),
     ):
-        for one in pattern.finditer(text):
-            yield Taint(one.start(), one.end(), why, kind)
-    for one in _WORD.finditer(text):
-        word = one[0]
+        for match in pattern.finditer(text):
+            yield Taint(match.start(), match.end(), why, kind)
+    for match in _WORD.finditer(text):
+        word = match[0]
         if word.isascii():
             continue
         alike = sum(character in _LOOKALIKES for character in word)
         if alike and any(character.isascii() for character in word):
             why = "letters of another alphabet stand in for Latin ones"
-            yield Taint(one.start(), one.end(), why, kind)
+            yield Taint(match.start(), match.end(), why, kind)
 
 
 # --- what is written to be decoded ----------------------------------------------------------------
@@ -171,21 +171,23 @@ _BLOB: Final = 60  # a run of letters and digits this long is no word in any tex
 
 def _encoded(text: str) -> Iterator[Taint]:
     """Find text that is written in a code; a code that is no text is only no sentence."""
-    for one in _BASE64.finditer(text):
-        blob = one[0]
+    for match in _BASE64.finditer(text):
+        blob = match[0]
         decoded = _from_base64(blob)
         if decoded and _is_text(decoded):
-            yield Taint(one.start(), one.end(), "it hides text in base64", TaintKind.HIDDEN)
+            yield Taint(match.start(), match.end(), "it hides text in base64", TaintKind.HIDDEN)
         elif len(blob) >= _BLOB and "/" not in blob[:2]:
-            yield Taint(one.start(), one.end(), "it is data", TaintKind.BOILERPLATE)
+            yield Taint(match.start(), match.end(), "it is data", TaintKind.BOILERPLATE)
     cancel.check()
-    for one in _HEX.finditer(text):
-        if _is_text(bytes.fromhex(one[0])):
-            yield Taint(one.start(), one.end(), "it hides text in hexadecimal", TaintKind.HIDDEN)
+    for match in _HEX.finditer(text):
+        if _is_text(bytes.fromhex(match[0])):
+            yield Taint(
+                match.start(), match.end(), "it hides text in hexadecimal", TaintKind.HIDDEN
+            )
     cancel.check()
-    for one in _ESCAPED.finditer(text):
-        if _is_text(_unescaped(one[0])):
-            yield Taint(one.start(), one.end(), "it hides text in escapes", TaintKind.HIDDEN)
+    for match in _ESCAPED.finditer(text):
+        if _is_text(_unescaped(match[0])):
+            yield Taint(match.start(), match.end(), "it hides text in escapes", TaintKind.HIDDEN)
 
 
 def _from_base64(blob: str) -> bytes:
@@ -510,8 +512,8 @@ def _sentence_end(plain: str, end: int) -> int:
     if plain[end - 1] in ".!?\n":
         return end
     limit = min(len(plain), end + _SENTENCE_CHARS)
-    found = _SENTENCE_END.search(plain, end, limit)
-    return found.start() if found else limit
+    match = _SENTENCE_END.search(plain, end, limit)
+    return match.start() if match else limit
 
 
 def _block_end(plain: str, start: int, end: int) -> int:
@@ -524,13 +526,13 @@ def _block_end(plain: str, start: int, end: int) -> int:
         closing = re.search(rf"[<\[]\|?/{re.escape(opened['name'])}\b[^>\]\n]*[>\]]", plain[end:])
         if closing:
             return end + closing.end()
-    found = _PARAGRAPH_END.search(plain, end)
-    if found is None:
+    match = _PARAGRAPH_END.search(plain, end)
+    if match is None:
         return len(plain)
-    said = plain[start : found.start()].rstrip(" \t*_")
+    said = plain[start : match.start()].rstrip(" \t*_")
     if said.endswith((":", ">>", "->")) or (
         said.lstrip(" \t>*_-").startswith("#") and "\n" not in said
     ):
-        following = _PARAGRAPH_END.search(plain, found.end())
+        following = _PARAGRAPH_END.search(plain, match.end())
         return following.start() if following else len(plain)
-    return found.start()
+    return match.start()

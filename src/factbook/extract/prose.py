@@ -32,13 +32,13 @@ _ANNOUNCED: Final = 12  # characters at most between a colon and what it announc
 @lru_cache(maxsize=4)
 def _sentences(text: str) -> tuple[Span, ...]:
     """Return the sentences of a Markdown text; one that ends in a colon goes on into the next."""
-    found = list(markdown_sentences(text))
-    for index, following in enumerate(found[1:]):
-        before = found[index]
+    spans = list(markdown_sentences(text))
+    for index, following in enumerate(spans[1:]):
+        before = spans[index]
         # Only what comes directly after it, not what stands behind a code block.
         if text[before.end - 1] == ":" and following.start - before.end <= _ANNOUNCED:
-            found[index] = Span(before.start, following.end)
-    return tuple(found)
+            spans[index] = Span(before.start, following.end)
+    return tuple(spans)
 
 
 @lru_cache(maxsize=64)
@@ -93,9 +93,9 @@ def snippets(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
         if index <= done or index < 0 or hit >= places[index].end:
             continue
         done = index
-        found = _snippet(text, lower, places[index], words, noise)
-        if found:
-            yield found
+        rule_hit = _snippet(text, lower, places[index], words, noise)
+        if rule_hit:
+            yield rule_hit
 
 
 def _start(place: Span) -> int:

@@ -116,7 +116,7 @@ def _reporting(line: str) -> int:
         clause = line[stops[-1] if stops else begin : mark.start()] + ":"
         patterns = (_WHO_SAYS, _WHO_IS_IT_FROM) if mark["colon"] else (_WHO_SAYS,)
         for pattern in patterns:
-            ends = (one for one in pattern.finditer(clause) if one.end() == len(clause))
+            ends = (match for match in pattern.finditer(clause) if match.end() == len(clause))
             found = next(ends, None)
             if found is not None and not _is_mine(clause, found):
                 return mark.end() - len(mark["quote"] or "")
@@ -162,14 +162,14 @@ class _Line(NamedTuple):
 
 
 def _lines(text: str) -> list[_Line]:
-    found = []
+    lines = []
     for match in re.finditer(r"[^\n]*\n|[^\n]+", text):
         line = match[0].rstrip("\r\n")
         said = " ".join(line.split())
         if len(said) > LINE_CHARS:
             said = said[:LINE_CHARS] + "\0"  # so that nothing takes it for a whole line
-        found.append(_Line(match.start(), match.end(), line, said))
-    return found
+        lines.append(_Line(match.start(), match.end(), line, said))
+    return lines
 
 
 _FENCES: Final = re.compile(
@@ -524,7 +524,9 @@ class _Reader:
         """Return where the words of another end: with their quote, or with the paragraph."""
         stop = self.lines[self.last[index]].end
         if _YOU_SAID.search(self.text, max(0, start - CLAUSE_CHARS), start):
-            return next((one.end for one in sentences(self.text, start, stop, lines=False)), stop)
+            return next(
+                (sentence.end for sentence in sentences(self.text, start, stop, lines=False)), stop
+            )
         closing = _closing(self.text[start])
         if not closing:
             return stop
@@ -533,15 +535,15 @@ class _Reader:
         if inside is not None:
             return inside.end()
         beyond = re.compile(sign + r"[.!?,]?[ \t]*$", re.MULTILINE)
-        ends = [one.end() for one in beyond.finditer(self.text, stop)]
+        ends = [match.end() for match in beyond.finditer(self.text, stop)]
         return ends[-1] if ends else stop
 
 
 def _is_stamped(said: str) -> bool:
     """Say whether a time stands beside a name: "Anna, 12:03", not "see you at 12:03"."""
-    found = _STAMPED.match(said)
-    return found is not None and not any(
-        is_function_word(word.casefold()) for word in (found["who"] or "").split()
+    match = _STAMPED.match(said)
+    return match is not None and not any(
+        is_function_word(word.casefold()) for word in (match["who"] or "").split()
     )
 
 
@@ -555,11 +557,11 @@ def _is_name(label: str) -> bool:
 def _joined(spans: Sequence[Pasted]) -> list[Pasted]:
     """Return spans in order, those that overlap or touch as one."""
     found: list[Pasted] = []
-    for one in sorted(spans):
-        if found and one.start <= found[-1].end:
-            found[-1] = found[-1]._replace(end=max(found[-1].end, one.end))
+    for span in sorted(spans):
+        if found and span.start <= found[-1].end:
+            found[-1] = found[-1]._replace(end=max(found[-1].end, span.end))
         else:
-            found.append(one)
+            found.append(span)
     return found
 
 

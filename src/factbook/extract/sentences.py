@@ -523,7 +523,7 @@ A sentence that no row matches is refused (rule `other`): what is kept has to be
 def markdown_table() -> str:
     """Return the rules as a Markdown table, for the documentation."""
     lines = ["| rule | does | because | example |", "|---|---|---|---|"]
-    lines += [f"| `{one.name}` | {one.use} | {one.says} | {one.example} |" for one in RULES]
+    lines += [f"| `{rule.name}` | {rule.use} | {rule.says} | {rule.example} |" for rule in RULES]
     return "\n".join(lines) + "\n"
 
 

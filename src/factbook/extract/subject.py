@@ -243,18 +243,18 @@ def _tokens(sentence: str, names: KnownNames) -> list[_Token]:
 
 
 def _plain_tokens(sentence: str, start: int, end: int) -> list[_Token]:
-    found = []
+    tokens = []
     for match in _TOKEN.finditer(sentence, start, end):
         text = match[0].replace("’", "'")
         own = text.endswith(("'s", "'S")) and text.lower() not in ("it's", "that's", "there's")
         bare = text[:-2] if own else text
         if bare.lower() == "it's":
             place = match.start()
-            found.append(_Token("It", "it", place, place + 2))
-            found.append(_Token("is", "is", place + 2, match.end()))
+            tokens.append(_Token("It", "it", place, place + 2))
+            tokens.append(_Token("is", "is", place + 2, match.end()))
             continue
-        found.append(_Token(bare, bare.lower(), match.start(), match.end(), "", own))
-    return found
+        tokens.append(_Token(bare, bare.lower(), match.start(), match.end(), "", own))
+    return tokens
 
 
 # --- the verb -------------------------------------------------------------------------------------
@@ -321,9 +321,9 @@ def subject_of(sentence: str, names: KnownNames, *, topics: Collection[str] = ()
     at = _past_openers(tokens)
     if at >= len(tokens):
         return Subject(kind=SubjectKind.OTHER)
-    found = _subject_at(tokens, at, topics) or _topic(tokens, at, topics)
-    if found is not None:
-        return found
+    subject = _subject_at(tokens, at, topics) or _topic(tokens, at, topics)
+    if subject is not None:
+        return subject
     if tokens[at].low in _LEADS or tokens[at].low.endswith(("ed", "ing", "ly")):
         commas = [
             index
@@ -331,9 +331,9 @@ def subject_of(sentence: str, names: KnownNames, *, topics: Collection[str] = ()
             if tokens[index].text == ","
         ]
         for comma in commas[:LEAD_COMMAS]:
-            found = _subject_at(tokens, comma + 1, topics)
-            if found is not None:
-                return _behind(tokens[at:comma], found)
+            subject = _subject_at(tokens, comma + 1, topics)
+            if subject is not None:
+                return _behind(tokens[at:comma], subject)
         for comma in commas[:LEAD_COMMAS]:
             other = _other(sentence, tokens, comma + 1)
             if other.words:
@@ -532,7 +532,7 @@ def _named(tokens: Sequence[_Token], at: int, topics: Collection[str]) -> Subjec
     for length in (1, 2):
         stop = end + length
         between = tokens[end:stop]
-        if len(between) < length or not all(one.text.islower() for one in between):
+        if len(between) < length or not all(token.text.islower() for token in between):
             return None
         head = singular(between[-1].low)
         if head not in _ATTRIBUTES or head in _OTHERS:
@@ -735,7 +735,7 @@ def is_a(sentence: str, verb: int) -> str:
     at = 1
     while at < len(tokens) and (tokens[at].low in _ADVERBS or tokens[at].low.endswith("ly")):
         at += 1
-    if [one.low for one in tokens[at : at + 3]] == ["one", "of", "the"]:
+    if [token.low for token in tokens[at : at + 3]] == ["one", "of", "the"]:
         at += 2
     if at >= len(tokens):
         return ""

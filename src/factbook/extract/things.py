@@ -91,7 +91,7 @@ def things_asked(
 ) -> Things:
     """Return the things that a message is about; `recent` was said before it, newest first."""
     lately, other = _since(recent, problem)
-    spoken = list(dict.fromkeys(name for one in lately for name in one.names))
+    spoken = list(dict.fromkeys(name for earlier in lately for name in earlier.names))
     named, unknown = _named(message, known, spoken, problem)
     unknown = unknown or ([] if named else _asked_besides(message, known, problem))
     points = other and not named and not unknown and POINTS.search(message)
@@ -159,39 +159,39 @@ def _named(
 ) -> tuple[list[str], list[str]]:
     """Return (entities that a message names, names that nobody brought in yet)."""
     heard = hear(message, known=known, recent=recent[:1])  # "it" is what was spoken of last
-    names = [one.name for one in heard if one.is_known]
+    names = [mention.name for mention in heard if mention.is_known]
     unknown = []
     everything = sorted(set(known.values()))
-    for one in heard:
-        if one.is_known:
+    for mention in heard:
+        if mention.is_known:
             continue
         # by a part of its name ("the LS50"), however long ago it was spoken of
-        part = hear(message[one.start : one.end], known=known, recent=everything)
+        part = hear(message[mention.start : mention.end], known=known, recent=everything)
         whole = [other.name for other in part if other.is_known]
         if whole:
             names += whole
-        elif one.type is EngagementType.SEARCH_INITIATED:
-            unknown.append(_whole(message, one, problem))
+        elif mention.type is EngagementType.SEARCH_INITIATED:
+            unknown.append(_whole(message, mention, problem))
     return list(dict.fromkeys(names)), list(dict.fromkeys(unknown))
 
 
 _NEXT_WORD: Final = re.compile(r" (\w(?:[\w'’.+-]*\w)?)")
 
 
-def _whole(message: str, one: Mention, problem: Problem) -> str:
+def _whole(message: str, mention: Mention, problem: Problem) -> str:
     """Return a new name with the capitalised words and numbers that follow it: "Halden Cargo 3".
 
     What is asked about is looked up as it was written; a part of it is another thing.
     """
-    end = one.end
+    end = mention.end
     while (more := _NEXT_WORD.match(message, end)) is not None:
         word = more[1]
         if not (word[0].isupper() or word[0].isdigit()) or word.casefold() in STOPWORDS:
             break
         end = more.end()
-    whole = entity_name(message[one.start : end])
-    if end == one.end or len(whole.split()) > policy.NAME_WORDS or problem(whole):
-        return one.name
+    whole = entity_name(message[mention.start : end])
+    if end == mention.end or len(whole.split()) > policy.NAME_WORDS or problem(whole):
+        return mention.name
     return whole
 
 
@@ -216,7 +216,7 @@ def without_names(text: str, surfaces: Sequence[str], *, by: str = "it") -> str:
     """Return a text with "it" (or another word) in place of the names of a thing."""
     if not surfaces:
         return text
-    some = "|".join(re.escape(one).replace(r"\ ", r"[\s-]+") for one in surfaces)
+    some = "|".join(re.escape(surface).replace(r"\ ", r"[\s-]+") for surface in surfaces)
     return re.sub(rf"(?<!\w)(?:the\s+)?(?:{some})(?!\w)", lambda _: by, text, flags=re.IGNORECASE)
 
 

@@ -293,13 +293,13 @@ def _question(text: str, start: int, stop: int) -> tuple[int, int] | None:
     begin = lead.end() if lead else start
     _, end = _without_ends(text, begin, stop)
     for pattern in (_HOW_TO, _ASKS_WHO):
-        found = pattern.match(text, begin, end)
-        if found and found.end() < end:
-            return _without_ends(text, found.end(), stop)
-    found = _ASKS_WHEN.fullmatch(text, begin, end)
-    if found is None or not (found["being"] or found["done"]):
+        match = pattern.match(text, begin, end)
+        if match and match.end() < end:
+            return _without_ends(text, match.end(), stop)
+    match = _ASKS_WHEN.fullmatch(text, begin, end)
+    if match is None or not (match["being"] or match["done"]):
         return None
-    where = found.span("thing")
+    where = match.span("thing")
     article = _ARTICLE.match(text, where[0], where[1])
     return (article.end() if article else where[0]), where[1]
 
@@ -336,9 +336,9 @@ def _narrowed(text: str, start: int, end: int, *, first: int) -> tuple[int, int]
         ):
             start = best.end()
         for pattern in (_RATHER, _BOUNDS, _LOOSE_END):
-            found = pattern.search(text, start, end)
-            if found and found.start() > start:
-                end = found.start()
+            match = pattern.search(text, start, end)
+            if match and match.start() > start:
+                end = match.start()
         for pattern in (_ASPECT_LAST, _AFTER_NAME):
             last = pattern.search(text, start, end)
             thing = text[start : last.start()] if last else ""
@@ -420,8 +420,8 @@ def named_topic(request: str) -> TopicSpan | None:
         return None  # "restaurants in Porto": a look at the map
     if not said or (titled and words[0][0].isupper() and words[-1][0].isupper()):
         return span if span.topic else None
-    names = [one for one in names_in(request) if span.start <= one.start < span.end]
-    if len({one.name for one in names}) != 1:
+    names = [name for name in names_in(request) if span.start <= name.start < span.end]
+    if len({name.name for name in names}) != 1:
         return None
     return TopicSpan(names[0].surface, names[0].start, names[0].end)
 

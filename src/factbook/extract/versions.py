@@ -29,8 +29,8 @@ def redactor_version(redactor: object) -> str:
 def rules_version(rules: RuleSet) -> str:
     """Return the version of a set of rules, one's own among them."""
     rows = sorted(
-        (one.name, *(str(value) for name, value in _fields(one) if name != "find"))
-        for one in rules.rules
+        (rule.name, *(str(value) for name, value in _fields(rule) if name != "find"))
+        for rule in rules.rules
     )
     return _digest([_code("factbook.extract"), repr(rows)])
 
@@ -44,18 +44,18 @@ def _code(package: str) -> str:
     """Return the digest of the sources of a package; of what has none, its name says it all."""
     try:
         files = sorted(
-            (one.name, one.read_text(encoding="utf-8"))
-            for one in resources.files(package).iterdir()
-            if one.name.endswith(".py")
+            (traversable.name, traversable.read_text(encoding="utf-8"))
+            for traversable in resources.files(package).iterdir()
+            if traversable.name.endswith(".py")
         )
     except (ImportError, TypeError, OSError, ValueError):
         return package
-    return _digest([text for one in files for text in one])
+    return _digest([text for file in files for text in file])
 
 
 def _digest(texts: Iterable[str]) -> str:
     made = blake2b(digest_size=_BYTES)
-    for one in texts:
-        data = one.encode("utf-8", "surrogatepass")
+    for text in texts:
+        data = text.encode("utf-8", "surrogatepass")
         made.update(len(data).to_bytes(8, "big") + data)
     return made.hexdigest()

@@ -226,7 +226,7 @@ def marks_of(
     if not units:
         return [], {}, []
     texts = [message[one.start : one.end].strip() for one in units]
-    spelled = [LETTERS.findall(one) for one in texts]
+    spelled = [LETTERS.findall(text) for text in texts]
     words = [[word.lower().replace("’", "'") for word in one] for one in spelled]
     whole = _of_message(message, units, texts, words, handed=handed)
     lines = units[-1].line
@@ -287,8 +287,8 @@ def _of_message(
         f"all words {_size(len(said))}": 1.0,
         f"all units {_size(len(units))}": 1.0,
         f"all lines {_size(lines)}": 1.0,
-        "all small": sum(one[0].islower() for one in texts) / len(texts),
-        "all stopped": sum(_STOP.search(one) is not None for one in texts) / len(texts),
+        "all small": sum(text[0].islower() for text in texts) / len(texts),
+        "all stopped": sum(_STOP.search(text) is not None for text in texts) / len(texts),
         "all me": _share(said, _I),
         "all you": _share(said, _YOU),
         "all third": _share(said, _THIRD),
@@ -424,9 +424,9 @@ def odds_of(
     if not marks:
         return []
     always = _sum(weights[0], whole)
-    here = [always + _sum(weights[0], one.theirs) for one in marks]
-    out = [_sum(weights[1], one.to_theirs) for one in marks]
-    home = [_sum(weights[2], one.to_mine) for one in marks]
+    here = [always + _sum(weights[0], mark.theirs) for mark in marks]
+    out = [_sum(weights[1], mark.to_theirs) for mark in marks]
+    home = [_sum(weights[2], mark.to_mine) for mark in marks]
     mine, other = 0.0, here[0]
     forward = [(mine, other)]
     for n in range(1, len(marks)):

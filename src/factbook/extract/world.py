@@ -191,7 +191,7 @@ class _Reader:
             read = end
             if not _within(start, listed):
                 self._sentence(start, end)
-        claims = sorted(self._claims, key=lambda one: one.start)
+        claims = sorted(self._claims, key=lambda claim: claim.start)
         refused = self._refused | {
             row: why for row, why in self._rows_refused.items() if row not in self._refused
         }

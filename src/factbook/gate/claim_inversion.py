@@ -534,9 +534,9 @@ def _only_told(text: str, quote: str) -> str:
     if nearly and not _NEARLY.search(text) and _any_key(nearly["what"], keys):
         return f'the source says "{nearly[0]}"'
     for unreal in _UNREAL:
-        found = unreal.search(quote)
-        if found and not unreal.search(text) and _any_key(found["what"], keys):
-            return f'the source says "{" ".join(found[0].split())}"'
+        match = unreal.search(quote)
+        if match and not unreal.search(text) and _any_key(match["what"], keys):
+            return f'the source says "{" ".join(match[0].split())}"'
     was = _I_WAS.search(quote)
     if was and _IS_NOW.match(text) and not _I_AM.search(quote) and _any_key(was["what"], keys):
         return f'the source says "{" ".join(was[0].split())}"'

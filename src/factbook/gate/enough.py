@@ -19,7 +19,7 @@ __all__ = ["bearing", "is_enough"]
 
 def bearing(facts: Sequence[KnownFact]) -> list[KnownFact]:
     """Return the facts that count: those over the seed's relevance."""
-    return [one for one in facts if one.relevance >= policy.ENOUGH_RELEVANCE]
+    return [fact for fact in facts if fact.relevance >= policy.ENOUGH_RELEVANCE]
 
 
 def is_enough(
@@ -35,7 +35,7 @@ def is_enough(
     if not names:
         return False, "nothing that is known bears on it"
     counted = bearing(facts)
-    spoken = {one.fact.subject for one in counted}
+    spoken = {known_fact.fact.subject for known_fact in counted}
     silent = [name for name in names if name not in spoken]
     if not counted:
         if not facts:
@@ -49,9 +49,9 @@ def is_enough(
         )
     if silent:
         return False, f"nothing that bears on it is known of {_listed(silent)}"
-    if not broad and not any(one.answers for one in counted):
+    if not broad and not any(known_fact.answers for known_fact in counted):
         return False, f"{number} are there, and none says what is asked"
-    best = ", ".join(f"{one.relevance:.2f}" for one in counted[: policy.ENOUGH_FACTS])
+    best = ", ".join(f"{known_fact.relevance:.2f}" for known_fact in counted[: policy.ENOUGH_FACTS])
     return True, f"{number} bear on it (relevance {best})"
 
 

@@ -260,7 +260,9 @@ def _positive(clause: str, whole: str) -> Frame | None:
 
 def _slot(head: str) -> str:
     """Return the slot of "my X", or "" where X can have many values or values of any kind."""
-    words = [one for one in head.replace("favorite", "favourite").split() if one not in _ADJECTIVES]
+    words = [
+        part for part in head.replace("favorite", "favourite").split() if part not in _ADJECTIVES
+    ]
     if not words:
         return ""
     last = words[-1]
@@ -299,14 +301,14 @@ def _named(frames: list[Frame]) -> Iterator[Frame]:
 
     A doctor's name and the doctor are one slot.
     """
-    slots = [one.slot for one in frames if one.holds and one.slot]
-    for one in frames:
-        slot = one.slot
-        if not slot and not one.holds and len(slots) == 1:
+    slots = [frame.slot for frame in frames if frame.holds and frame.slot]
+    for frame in frames:
+        slot = frame.slot
+        if not slot and not frame.holds and len(slots) == 1:
             slot = slots[0]
         if slot.startswith("name:") and slot[5:] in _SINGLE_HEADS:
             slot = f"my:{slot[5:]}"
-        yield one._replace(slot=slot)
+        yield frame._replace(slot=slot)
 
 
 def is_single(slot: str) -> bool:
@@ -325,24 +327,26 @@ def verdict_of(
     """
     if not older or not newer:
         return None
-    was = {one for one in older if one.holds}
-    now = {one for one in newer if one.holds}
-    ended = {one for one in newer if not one.holds}
-    if was and {(one.slot, one.value) for one in was} == {(one.slot, one.value) for one in now}:
-        slot, value = next((one.slot, one.value) for one in sorted(was))
+    was = {frame for frame in older if frame.holds}
+    now = {frame for frame in newer if frame.holds}
+    ended = {frame for frame in newer if not frame.holds}
+    if was and {(frame.slot, frame.value) for frame in was} == {
+        (frame.slot, frame.value) for frame in now
+    }:
+        slot, value = next((frame.slot, frame.value) for frame in sorted(was))
         return Framed("same", "same_slot", f"Both say {_words(slot)} {value!r}.")
-    for one in sorted(was):
+    for frame in sorted(was):
         for over in sorted(ended):
-            if over.value == one.value and over.slot in ("", one.slot):
+            if over.value == frame.value and over.slot in ("", frame.slot):
                 return Framed(
-                    "supersedes", "slot_ended", f"The newer one says that {one.value!r} is over."
+                    "supersedes", "slot_ended", f"The newer one says that {frame.value!r} is over."
                 )
-    for one in sorted(was):
+    for frame in sorted(was):
         for other in sorted(now):
-            if one.slot == other.slot and one.value != other.value and is_single(one.slot):
+            if frame.slot == other.slot and frame.value != other.value and is_single(frame.slot):
                 # A new value with a word of its own for the change takes the place at once.
                 relation = "supersedes" if ended or changed else "contradiction"
-                detail = f"{_words(one.slot)} {one.value!r} against {other.value!r}."
+                detail = f"{_words(frame.slot)} {frame.value!r} against {other.value!r}."
                 return Framed(relation, "slot_value", detail)
     return None
 

@@ -225,19 +225,23 @@ def _keyed(older: JudgedClaim, newer: JudgedClaim) -> Judgement:
     )
 
 
-def _foreign(one: TextReading, other: TextReading, similarity: float) -> Judgement:
+def _foreign(text_reading: TextReading, other: TextReading, similarity: float) -> Judgement:
     """Judge texts whose grammar is unknown: the same only when every word is, in its place."""
     if (
         similarity >= SAME_FOREIGN_SIMILARITY
-        and one.order
-        and one.order == other.order
-        and one.written == other.written
-        and one.values == other.values
-        and one.negations == other.negations
-        and one.asks == other.asks
+        and text_reading.order
+        and text_reading.order == other.order
+        and text_reading.written == other.written
+        and text_reading.values == other.values
+        and text_reading.negations == other.negations
+        and text_reading.asks == other.asks
     ):
         return _fixed(Relation.SAME, "same_words", "Both texts have the same words.")
-    if similarity >= SUSPICIOUS_SIMILARITY and one.values != other.values and one.values:
+    if (
+        similarity >= SUSPICIOUS_SIMILARITY
+        and text_reading.values != other.values
+        and text_reading.values
+    ):
         return _fixed(Relation.AMBIGUOUS, "foreign_value", "A number or a date differs.")
     return _fixed(Relation.DIFFERENT, "foreign", "The language is not known well enough.")
 
@@ -257,9 +261,9 @@ class _Match:
     mild: tuple[list[str], list[str]] = ([], [])  # light words that only one of them has
 
 
-def _match(one: TextReading, other: TextReading, table: Tables) -> _Match:
+def _match(text_reading: TextReading, other: TextReading, table: Tables) -> _Match:
     """Match the content words of two texts."""
-    keys, others = one.keys, other.keys
+    keys, others = text_reading.keys, other.keys
     left, right = keys - others, others - keys
     if not left and not right:
         return _Match(left=[], right=[], exact=True)
@@ -293,30 +297,30 @@ def _match(one: TextReading, other: TextReading, table: Tables) -> _Match:
     )
 
 
-def _by_words(one: TextReading, other: TextReading, similarity: float) -> Judgement:
+def _by_words(text_reading: TextReading, other: TextReading, similarity: float) -> Judgement:
     """Judge two English texts by what their words leave over."""
     table = tables()
     if other.cues:
-        over = retired(one, other, table)
+        over = retired(text_reading, other, table)
         if over is not None:
             return Judgement(
                 relation=Relation.SUPERSEDES,
                 rule=over[0],
                 detail=f"The newer one says that this is over: {over[1]}.",
             )
-    match = _match(one, other, table)
+    match = _match(text_reading, other, table)
     if len(match.left) > MOST_LEFT and len(match.right) > MOST_LEFT:
         return _fixed(Relation.DIFFERENT, "other_words", "They speak of different things.")
-    if one.denies != other.denies:
-        return _denial(one, other, match, similarity, table)
-    clash = _opposite(one, other, match, similarity, table)
+    if text_reading.denies != other.denies:
+        return _denial(text_reading, other, match, similarity, table)
+    clash = _opposite(text_reading, other, match, similarity, table)
     if clash is not None:
         return clash
-    if one.values != other.values:
-        return _other_value(one, other, match, similarity)
+    if text_reading.values != other.values:
+        return _other_value(text_reading, other, match, similarity)
     if match.left and match.right:
-        return _other_words(one, other, match, similarity, table)
-    blocked = _blocked(one, other, match, table)
+        return _other_words(text_reading, other, match, similarity, table)
+    blocked = _blocked(text_reading, other, match, table)
     if blocked is not None:
         relation, rule, detail = blocked
         if relation is Relation.AMBIGUOUS and similarity < SUSPICIOUS_SIMILARITY:
@@ -331,7 +335,7 @@ def _by_words(one: TextReading, other: TextReading, similarity: float) -> Judgem
         least = SAME_KIND_SIMILARITY
     elif not match.exact:
         least = SYNONYMS_SIMILARITY
-    elif len(one.order) != len(other.order):
+    elif len(text_reading.order) != len(other.order):
         least = REPEATED_SIMILARITY
     if similarity < least:
         return _fixed(Relation.DIFFERENT, "far", "They share too little.")
@@ -343,17 +347,17 @@ def _by_words(one: TextReading, other: TextReading, similarity: float) -> Judgem
 
 
 def _denial(
-    one: TextReading, other: TextReading, match: _Match, similarity: float, table: Tables
+    text_reading: TextReading, other: TextReading, match: _Match, similarity: float, table: Tables
 ) -> Judgement:
     """Judge two texts of which exactly one denies something."""
-    denying, affirming = (one, other) if one.denies else (other, one)
+    denying, affirming = (text_reading, other) if text_reading.denies else (other, text_reading)
     open_keys = [
         key
         for key in denying.keys
         if not table.mild(key) and not covered(key, affirming.keys, table)
     ]
     values = all(value in affirming.values for value in denying.values)
-    gone, come = one.particles - other.particles, other.particles - one.particles
+    gone, come = text_reading.particles - other.particles, other.particles - text_reading.particles
     if any((x, y) in table.opposed_prepositions for x in gone for y in come) or any(
         table.opposite(x, y) for x in open_keys for y in affirming.keys
     ):
@@ -367,7 +371,7 @@ def _denial(
         and denying.modals == affirming.modals
         and same_people(denying, affirming)
         and not (denying.asks or affirming.asks)
-        and not _swapped(one, other)
+        and not _swapped(text_reading, other)
     ):
         return _fixed(Relation.CONTRADICTION, "negation", "One denies what the other one says.")
     if similarity >= SUSPICIOUS_SIMILARITY:
@@ -378,7 +382,7 @@ def _denial(
 
 
 def _opposite(
-    one: TextReading, other: TextReading, match: _Match, similarity: float, table: Tables
+    text_reading: TextReading, other: TextReading, match: _Match, similarity: float, table: Tables
 ) -> Judgement | None:
     """Judge texts with the same polarity that differ in opposites; None where there are none."""
     clash: tuple[str, str, str] | None = None
@@ -390,26 +394,29 @@ def _opposite(
             if table.opposite(x, y):
                 clash = ("antonym", x, y)
             elif clash is None and (name := table.exclusive_set(x, y)) is not None:
-                going_on = one.progressive and other.progressive
+                going_on = text_reading.progressive and other.progressive
                 if name not in antonyms.DOING or going_on:
                     clash = ("exclusive", x, y)
     if clash is None:
-        return _opposed_direction(one, other, match, similarity, table)
+        return _opposed_direction(text_reading, other, match, similarity, table)
     rule, x, y = clash
     if (
         len(left) == 1
         and len(right) == 1
         and similarity >= OPPOSED_SIMILARITY
-        and (one.definite or other.definite)
+        and (text_reading.definite or other.definite)
         and (
             (rule == "antonym" and not (x in table.attributes and y in table.attributes))
-            or (one.progressive and other.progressive and rule == "exclusive")
-            or said_of_the_same(one, other, x, y)
+            or (text_reading.progressive and other.progressive and rule == "exclusive")
+            or said_of_the_same(text_reading, other, x, y)
         )
-        and not (_difference(one.values, other.values) and _difference(other.values, one.values))
-        and one.modals == other.modals
-        and same_people(one, other)
-        and one.asks == other.asks
+        and not (
+            _difference(text_reading.values, other.values)
+            and _difference(other.values, text_reading.values)
+        )
+        and text_reading.modals == other.modals
+        and same_people(text_reading, other)
+        and text_reading.asks == other.asks
     ):
         return Judgement(
             relation=Relation.CONTRADICTION, rule=rule, detail=f"{x!r} excludes {y!r}."
@@ -420,18 +427,18 @@ def _opposite(
 
 
 def _opposed_direction(
-    one: TextReading, other: TextReading, match: _Match, similarity: float, table: Tables
+    text_reading: TextReading, other: TextReading, match: _Match, similarity: float, table: Tables
 ) -> Judgement | None:
-    if one.particles == other.particles or match.left or match.right:
+    if text_reading.particles == other.particles or match.left or match.right:
         return None
-    gone, come = one.particles - other.particles, other.particles - one.particles
+    gone, come = text_reading.particles - other.particles, other.particles - text_reading.particles
     for x in gone:
         for y in come:
             if (x, y) in table.opposed_prepositions:
                 clear = (
                     similarity >= OPPOSED_SIMILARITY
-                    and one.values == other.values
-                    and (one.definite or other.definite)
+                    and text_reading.values == other.values
+                    and (text_reading.definite or other.definite)
                 )
                 relation = Relation.CONTRADICTION if clear else Relation.AMBIGUOUS
                 return Judgement(
@@ -441,21 +448,32 @@ def _opposed_direction(
 
 
 def _other_value(
-    one: TextReading, other: TextReading, match: _Match, similarity: float
+    text_reading: TextReading, other: TextReading, match: _Match, similarity: float
 ) -> Judgement:
     """Judge texts whose numbers, amounts, dates or times differ."""
-    gone, come = _difference(one.values, other.values), _difference(other.values, one.values)
+    gone, come = (
+        _difference(text_reading.values, other.values),
+        _difference(other.values, text_reading.values),
+    )
     detail = f"{' and '.join(gone) or 'no number'} against {' and '.join(come) or 'none'}."
-    left = [key for key in match.left if key not in one.cue_keys]
+    left = [key for key in match.left if key not in text_reading.cue_keys]
     right = [key for key in match.right if key not in other.cue_keys]
     aligned = not left and not right and similarity >= VALUE_SIMILARITY
-    if aligned and come and not gone and one.values and not other.cues.isdisjoint(_TURNED):
+    if aligned and come and not gone and text_reading.values and not other.cues.isdisjoint(_TURNED):
         return Judgement(relation=Relation.SUPERSEDES, rule="value_changed", detail=detail)
-    if aligned and gone and come and one.modals == other.modals and same_people(one, other):
-        dated = not one.dates.isdisjoint(gone) or not other.dates.isdisjoint(come)
-        event = one.tense is Tense.PAST and not set(one.values) & set(other.values)
-        counted = not dated and not event and one.definite and other.definite
-        if counted or one_date(one, other):
+    if (
+        aligned
+        and gone
+        and come
+        and text_reading.modals == other.modals
+        and same_people(text_reading, other)
+    ):
+        dated = not text_reading.dates.isdisjoint(gone) or not other.dates.isdisjoint(come)
+        event = text_reading.tense is Tense.PAST and not set(text_reading.values) & set(
+            other.values
+        )
+        counted = not dated and not event and text_reading.definite and other.definite
+        if counted or one_date(text_reading, other):
             return _conflict(other, "date" if dated else "number", detail)
         if similarity >= SUSPICIOUS_SIMILARITY:
             return Judgement(relation=Relation.AMBIGUOUS, rule="value", detail=detail)
@@ -473,10 +491,12 @@ def _conflict(newer: TextReading, rule: str, detail: str) -> Judgement:
 
 
 def _other_words(
-    one: TextReading, other: TextReading, match: _Match, similarity: float, table: Tables
+    text_reading: TextReading, other: TextReading, match: _Match, similarity: float, table: Tables
 ) -> Judgement:
     """Judge texts that each have a word that the other one lacks."""
-    left = [key for key in one.order if key in match.left and key not in one.cue_keys]
+    left = [
+        key for key in text_reading.order if key in match.left and key not in text_reading.cue_keys
+    ]
     right = [key for key in other.order if key in match.right and key not in other.cue_keys]
     if not left or not right:
         return _fixed(Relation.DIFFERENT, "other_words", "They speak of different things.")
@@ -484,30 +504,33 @@ def _other_words(
         return _FAR
     if not (table.subjects.isdisjoint(left) or table.subjects.isdisjoint(right)):
         return _fixed(Relation.DIFFERENT, "other_subject", "They are about someone else.")
-    if one.modals != other.modals or not same_people(one, other):
+    if text_reading.modals != other.modals or not same_people(text_reading, other):
         return _fixed(Relation.DIFFERENT, "other_words", "They speak of different things.")
-    felt = _feelings(one, other, left, right, table)
+    felt = _feelings(text_reading, other, left, right, table)
     if felt is not None:
         return felt
-    moved = "moved" in other.cues and one.keys & _LIVING
+    moved = "moved" in other.cues and text_reading.keys & _LIVING
     if moved:
         left = [key for key in left if key not in _LIVING]
     if (
         0 < len(left) <= LONGEST_VALUE
         and 0 < len(right) <= LONGEST_VALUE
-        and (one_thing(one, other, left, right) or (moved and one.first not in left))
+        and (
+            one_thing(text_reading, other, left, right)
+            or (moved and text_reading.first not in left)
+        )
     ):
         detail = f"{' '.join(left)!r} against {' '.join(right)!r} in the same place."
         return _conflict(other, "value", detail)
     if (
         similarity >= SUSPICIOUS_SIMILARITY
         and len(left) == len(right) == 1
-        and len(one.keys & other.keys) > 1
-        and one.definite
+        and len(text_reading.keys & other.keys) > 1
+        and text_reading.definite
         and other.definite
-        and Tense.PAST not in (one.tense, other.tense)
-        and not (one.progressive or other.progressive)
-        and one.first not in left
+        and Tense.PAST not in (text_reading.tense, other.tense)
+        and not (text_reading.progressive or other.progressive)
+        and text_reading.first not in left
         and other.first not in right
     ):
         return Judgement(
@@ -522,19 +545,19 @@ _LIVING: Final = frozenset({"live", "resid", "dwell", "base", "home", "stay", "l
 
 
 def _feelings(
-    one: TextReading, other: TextReading, left: list[str], right: list[str], table: Tables
+    text_reading: TextReading, other: TextReading, left: list[str], right: list[str], table: Tables
 ) -> Judgement | None:
     """Judge opposite feelings toward the same thing by the library's lexicon."""
     lexicon = sentiment_lexicon()
-    first = _valence(one, left, lexicon)
+    first = _valence(text_reading, left, lexicon)
     second = _valence(other, right, lexicon)
     if first * second >= 0 or min(abs(first), abs(second)) < STRONG_VALENCE:
         return None
-    if len(left) > 1 or len(right) > 1 or one.values != other.values:
+    if len(left) > 1 or len(right) > 1 or text_reading.values != other.values:
         return None
-    if not (one.definite and other.definite):
+    if not (text_reading.definite and other.definite):
         return None
-    if all(table.mild(key) for key in one.keys & other.keys):
+    if all(table.mild(key) for key in text_reading.keys & other.keys):
         return None
     return _fixed(
         Relation.CONTRADICTION,
@@ -555,44 +578,50 @@ def _valence(reading: TextReading, keys: Sequence[str], lexicon: Mapping[str, fl
 
 
 def _blocked(
-    one: TextReading, other: TextReading, match: _Match, table: Tables
+    text_reading: TextReading, other: TextReading, match: _Match, table: Tables
 ) -> tuple[Relation, str, str] | None:
     """Return why two texts whose words match are not the same all the same; None if they are."""
-    if one.asks != other.asks:
+    if text_reading.asks != other.asks:
         return (Relation.DIFFERENT, "question", "One is a question.")
-    if one.modals != other.modals:
+    if text_reading.modals != other.modals:
         return (Relation.AMBIGUOUS, "modal", "One is possible, wished or due, the other is so.")
-    if one.quantifiers != other.quantifiers:
-        gone = one.quantifiers - other.quantifiers
-        come = other.quantifiers - one.quantifiers
+    if text_reading.quantifiers != other.quantifiers:
+        gone = text_reading.quantifiers - other.quantifiers
+        come = other.quantifiers - text_reading.quantifiers
         for x in gone:
             for y in come:
                 if (x, y) in table.quantifier_clashes:
                     return (Relation.CONTRADICTION, "quantifier", f"{x!r} against {y!r}.")
         if not (gone | come) <= grammar.MILD_QUANTIFIERS:
             return (Relation.AMBIGUOUS, "quantifier", "They differ in how much or how often.")
-    if not same_people(one, other):
+    if not same_people(text_reading, other):
         return (Relation.DIFFERENT, "person", "They are about different persons.")
-    if (one.tense, other.tense) in _TENSES_APART:
+    if (text_reading.tense, other.tense) in _TENSES_APART:
         return (Relation.DIFFERENT, "tense", "One was, the other is or will be.")
-    if one.negations != other.negations:
+    if text_reading.negations != other.negations:
         return (Relation.AMBIGUOUS, "negation_scope", "One denies more than the other.")
-    if one.negations and one.denied != other.denied and not _denied_alike(one, other, table):
+    if (
+        text_reading.negations
+        and text_reading.denied != other.denied
+        and not _denied_alike(text_reading, other, table)
+    ):
         return (Relation.AMBIGUOUS, "negation_scope", "They deny different things.")
-    if one.names or other.names:
-        missing = (one.names - set(other.written)) | (other.names - set(one.written))
-        if missing and not _names_alike(missing, one, other, table):
+    if text_reading.names or other.names:
+        missing = (text_reading.names - set(other.written)) | (
+            other.names - set(text_reading.written)
+        )
+        if missing and not _names_alike(missing, text_reading, other, table):
             return (Relation.DIFFERENT, "name", "A name differs.")
-    gone, come = one.particles - other.particles, other.particles - one.particles
+    gone, come = text_reading.particles - other.particles, other.particles - text_reading.particles
     if not gone.isdisjoint(_FIRM_ROLES) and not come.isdisjoint(_FIRM_ROLES):
         return (Relation.DIFFERENT, "direction", "A preposition differs.")
     if match.mild[0] and match.mild[1]:
         return (Relation.DIFFERENT, "other_words", "A word differs on either side.")
-    if _forms_differ(one, other, table):
+    if _forms_differ(text_reading, other, table):
         return (Relation.DIFFERENT, "word_form", "Two words have one stem and two meanings.")
-    if _bindings_differ(one, other):
+    if _bindings_differ(text_reading, other):
         return (Relation.DIFFERENT, "bound_value", "The numbers count different things.")
-    if _swapped(one, other):
+    if _swapped(text_reading, other):
         return (Relation.DIFFERENT, "roles", "Who does it to whom differs.")
     return None
 
@@ -608,20 +637,20 @@ _TENSES_APART: Final = frozenset(
 )
 
 
-def _denied_alike(one: TextReading, other: TextReading, table: Tables) -> bool:
-    return all(covered(key, other.denied, table) for key in one.denied) and all(
-        covered(key, one.denied, table) for key in other.denied
+def _denied_alike(text_reading: TextReading, other: TextReading, table: Tables) -> bool:
+    return all(covered(key, other.denied, table) for key in text_reading.denied) and all(
+        covered(key, text_reading.denied, table) for key in other.denied
     )
 
 
 def _names_alike(
-    missing: AbstractSet[str], one: TextReading, other: TextReading, table: Tables
+    missing: AbstractSet[str], text_reading: TextReading, other: TextReading, table: Tables
 ) -> bool:
     """Say whether the names that one text lacks stand there by another word: DB, database.
 
     That word must be no name itself: Oak Road is not Oak Street.
     """
-    for reading, far in ((one, other), (other, one)):
+    for reading, far in ((text_reading, other), (other, text_reading)):
         plain = {
             key
             for key, written in zip(far.order, far.written, strict=True)
@@ -636,13 +665,13 @@ def _names_alike(
     return True
 
 
-def _forms_differ(one: TextReading, other: TextReading, table: Tables) -> bool:
+def _forms_differ(text_reading: TextReading, other: TextReading, table: Tables) -> bool:
     """Say whether a shared stem stands for two words: "organ" and "organization"."""
-    if one.written == other.written:
+    if text_reading.written == other.written:
         return False
     first: dict[str, set[str]] = {}
     second: dict[str, set[str]] = {}
-    for reading, found in ((one, first), (other, second)):
+    for reading, found in ((text_reading, first), (other, second)):
         for key, written in zip(reading.order, reading.written, strict=True):
             found.setdefault(key, set()).add(base_of(written))
     for key, forms in first.items():
@@ -678,44 +707,44 @@ def _inflected(one: str, other: str) -> bool:
     )
 
 
-def _bindings_differ(one: TextReading, other: TextReading) -> bool:
+def _bindings_differ(text_reading: TextReading, other: TextReading) -> bool:
     """Say whether two numbers changed places: 3 cats and 5 dogs, 5 cats and 3 dogs."""
-    if len(one.bound) < 2:
+    if len(text_reading.bound) < 2:
         return False
-    return _rebound(one, other) or _rebound(other, one)
+    return _rebound(text_reading, other) or _rebound(other, text_reading)
 
 
-def _rebound(one: TextReading, other: TextReading) -> bool:
+def _rebound(text_reading: TextReading, other: TextReading) -> bool:
     values, words = dict(other.bound), {word: value for value, word in other.bound if word}
     return any(
         word and words.get(word, value) != value and values.get(value, word) != word
-        for value, word in one.bound
+        for value, word in text_reading.bound
     )
 
 
-def _swapped(one: TextReading, other: TextReading) -> bool:
+def _swapped(text_reading: TextReading, other: TextReading) -> bool:
     """Say whether two words changed roles: "A sent B to C" and "C sent B to A"."""
-    if bool(one.agent) != bool(other.agent):
-        passive, active = (one, other) if one.agent else (other, one)
+    if bool(text_reading.agent) != bool(other.agent):
+        passive, active = (text_reading, other) if text_reading.agent else (other, text_reading)
         order = [key for key, _ in active.frame]
         patient = passive.frame[0][0]
         if active.copular or passive.agent not in order or patient not in order:
             return False
         return order.index(patient) < order.index(passive.agent)
-    if one.frame == other.frame:
+    if text_reading.frame == other.frame:
         return False
     # a word that stands twice has its last place here, so the answer may depend on who asks
-    return _exchanged(one, other) or _exchanged(other, one)
+    return _exchanged(text_reading, other) or _exchanged(other, text_reading)
 
 
-def _exchanged(one: TextReading, other: TextReading) -> bool:
+def _exchanged(text_reading: TextReading, other: TextReading) -> bool:
     """Say whether two words of the first text stand in each other's place in the second."""
-    places = {key: index for index, (key, _) in enumerate(one.frame)}
+    places = {key: index for index, (key, _) in enumerate(text_reading.frame)}
     others = {key: index for index, (key, _) in enumerate(other.frame)}
     shared = [key for key in places if key in others]
     if len(shared) > MOST_PLACES:
-        return one.order != other.order
-    first, second = dict(one.frame), dict(other.frame)
+        return text_reading.order != other.order
+    first, second = dict(text_reading.frame), dict(other.frame)
     moved = [key for key in shared if first[key] != second[key]]
     if any(first[key] in _FIRM_ROLES and second[key] in _FIRM_ROLES for key in moved):
         return True

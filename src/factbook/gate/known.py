@@ -92,7 +92,7 @@ def nearest(entity: str, claim: EntityClaim, known: Sequence[EntityClaim]) -> Ne
     """
     if not known:
         return NearestKnown(None, None)
-    cosines = np.stack([one.vector for one in known]) @ claim.vector
+    cosines = np.stack([entity_claim.vector for entity_claim in known]) @ claim.vector
     order = np.argsort(-cosines)
     for index in order[: policy.TOLD_NEIGHBOURS].tolist():
         cosine, one = float(cosines[index]), known[index]

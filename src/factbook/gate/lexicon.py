@@ -217,10 +217,10 @@ def _forms() -> frozenset[tuple[str, str]]:
     found = set()
     for line in synonyms.SYNONYMS.splitlines():
         words = line.split()
-        for one in words:
+        for word in words:
             for other in words:
-                if one != other and _key(one) == _key(other):
-                    found.add((one, other))
+                if word != other and _key(word) == _key(other):
+                    found.add((word, other))
     return frozenset(found)
 
 
@@ -234,7 +234,7 @@ def _both_ways(pairs: Iterable[tuple[str, ...]]) -> frozenset[tuple[str, str]]:
 
 def _phrases(entries: Iterable[str]) -> dict[str, tuple[tuple[tuple[str, ...], LexiconEntry], ...]]:
     """Return the phrases of all lists by their first stem, the longest first."""
-    found: dict[tuple[str, ...], LexiconEntry] = {}
+    lexicon_entries: dict[tuple[str, ...], LexiconEntry] = {}
 
     def add(entry: str, sort: Sort, key: str | None = None) -> None:
         parts = tuple(stem(part) for part in entry.split("_"))
@@ -242,7 +242,7 @@ def _phrases(entries: Iterable[str]) -> dict[str, tuple[tuple[tuple[str, ...], L
             word = LexiconEntry(
                 surface=entry, stem="_".join(parts), sort=sort, key=key or "_".join(parts)
             )
-            found.setdefault(parts, word)
+            lexicon_entries.setdefault(parts, word)
 
     for entry in grammar.NOT_DENIALS:
         sort = Sort.QUANTIFIER if entry in grammar.QUANTIFIERS else Sort.FUNCTION
@@ -260,8 +260,8 @@ def _phrases(entries: Iterable[str]) -> dict[str, tuple[tuple[tuple[str, ...], L
     for entry in sorted(entries):
         add(entry, Sort.CONTENT)
     by_first: defaultdict[str, list[tuple[tuple[str, ...], LexiconEntry]]] = defaultdict(list)
-    for parts in sorted(found, key=lambda parts: (-len(parts), parts)):
-        by_first[parts[0]].append((parts[1:], found[parts]))
+    for parts in sorted(lexicon_entries, key=lambda parts: (-len(parts), parts)):
+        by_first[parts[0]].append((parts[1:], lexicon_entries[parts]))
     return {first: tuple(rest) for first, rest in by_first.items()}
 
 

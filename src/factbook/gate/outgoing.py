@@ -138,7 +138,7 @@ _CONTACT: Final = re.compile(f"{_MAIL}|{_FIGURES}|{_STREET}", re.IGNORECASE)
 
 def contacts_in(text: str) -> tuple[str, ...]:
     """Return the mail and street addresses, phone and account numbers in a text."""
-    return tuple(one[0] for one in _CONTACT.finditer(text))
+    return tuple(match[0] for match in _CONTACT.finditer(text))
 
 
 def has_figures(text: str) -> bool:

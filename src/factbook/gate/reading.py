@@ -407,7 +407,7 @@ def _joined(
     phrases: Mapping[str, tuple[tuple[tuple[str, ...], LexiconEntry], ...]],
 ) -> list[LexiconEntry]:
     """Join the words of each known phrase to one, the longest phrase first."""
-    found: list[LexiconEntry] = []
+    lexicon_entries: list[LexiconEntry] = []
     index, count = 0, len(words)
     while index < count:
         word = words[index]
@@ -437,8 +437,8 @@ def _joined(
                 word = joined
                 index += size
                 break
-        found.append(word)
-    return found
+        lexicon_entries.append(word)
+    return lexicon_entries
 
 
 def _cue(words: list[LexiconEntry], index: int) -> str:

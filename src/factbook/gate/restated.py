@@ -239,8 +239,8 @@ def _told(entity: str, text: str) -> _Told:
     places: list[tuple[str, bool]] = []  # (key, whether it is a number), in order
     names: set[str] = set()
     bounds: set[str] = set()
-    found = list(_TOKEN.finditer(spoken))
-    for index, match in enumerate(found):
+    matches = list(_TOKEN.finditer(spoken))
+    for index, match in enumerate(matches):
         word, low = match[0], match[0].casefold()
         number = _NUMBERS.get(low) or (word if _NUMBER.fullmatch(word) else None)
         if number is not None:
@@ -276,7 +276,7 @@ def _told(entity: str, text: str) -> _Told:
         bounds=frozenset(bounds),
         named_first=_named_first(plain, names),
         asks=ends_asking(plain),
-        words=len(found),
+        words=len(matches),
     )
 
 
@@ -286,14 +286,14 @@ def _key(word: str) -> str:
 
 def _part(plain: str) -> frozenset[str]:
     """Return the keys of the part that has an exact number of something; empty without."""
-    found = _PART_HAS.match(plain)
-    much = found["much"].casefold().rstrip(".,") if found else ""
+    match = _PART_HAS.match(plain)
+    much = match["much"].casefold().rstrip(".,") if match else ""
     number = _NUMBERS.get(much, much)
-    if found is None or not _NUMBER.fullmatch(number):
+    if match is None or not _NUMBER.fullmatch(number):
         return frozenset()
     if number.isdigit() and int(number) < _TELLING:
         return frozenset()
-    words = found["part"].casefold().replace("-", " ").split()
+    words = match["part"].casefold().replace("-", " ").split()
     return frozenset(_key(word) for word in words)
 
 

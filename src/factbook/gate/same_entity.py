@@ -216,8 +216,8 @@ class TermRarity:
         """
         known = cls()
         known._count = len(descriptions)
-        for one in descriptions:
-            known._holding.update(set(_all_terms(one)))
+        for description in descriptions:
+            known._holding.update(set(_all_terms(description)))
         evidence = [_evidence(a, b, known) for a, b in pairs]
         for _ in range(ROUNDS if evidence else 0):
             known._weights = _estimated(evidence, known)
@@ -308,12 +308,12 @@ class _Evidence:
         return NAME_WEIGHT * (self.names - NAME_MIDDLE) + self.by_kind + told
 
 
-def _rest(one: Description) -> list[Term]:
-    return [term for value in one.attributes.values() for term in terms_of(value)]
+def _rest(description: Description) -> list[Term]:
+    return [term for value in description.attributes.values() for term in terms_of(value)]
 
 
-def _all_terms(one: Description) -> list[Term]:
-    return [*terms_of(one.name), *_rest(one)]
+def _all_terms(description: Description) -> list[Term]:
+    return [*terms_of(description.name), *_rest(description)]
 
 
 def _evidence(a: Description, b: Description, known: TermRarity) -> _Evidence:
@@ -326,7 +326,7 @@ def _evidence(a: Description, b: Description, known: TermRarity) -> _Evidence:
     by_kind, clash = _by_kind(both, [*found_a, *found_b], left_a, left_b)
     lengths = _lengths(a), _lengths(b)
     if all(lengths) and not any(
-        abs(one - other) < LENGTH_TOLERANCE_S for one in lengths[0] for other in lengths[1]
+        abs(length - other) < LENGTH_TOLERANCE_S for length in lengths[0] for other in lengths[1]
     ):
         by_kind += OTHER_LENGTH
         clash = clash or f"the lengths differ: {lengths[0][0]} and {lengths[1][0]} seconds"
@@ -349,8 +349,8 @@ def _evidence(a: Description, b: Description, known: TermRarity) -> _Evidence:
     )
 
 
-def _lengths(one: Description) -> list[int]:
-    return [int(term.text) for term in _all_terms(one) if term.kind is TermKind.LENGTH]
+def _lengths(description: Description) -> list[int]:
+    return [int(term.text) for term in _all_terms(description) if term.kind is TermKind.LENGTH]
 
 
 def _alike(shared: float, only_a: float, only_b: float) -> float:
@@ -364,13 +364,13 @@ def _alike(shared: float, only_a: float, only_b: float) -> float:
 def _elsewhere(left: Sequence[Term], others: Sequence[Term]) -> tuple[list[Term], list[Term]]:
     """Part the terms that the other's name lacks: its attributes have them, or nothing of it."""
     held = set(others)
-    codes = [one for one in held if one.kind is TermKind.CODE]
-    found = [
+    codes = [term for term in held if term.kind is TermKind.CODE]
+    terms = [
         term
         for term in left
-        if term in held or (term.kind is TermKind.CODE and any(near(term, one) for one in codes))
+        if term in held or (term.kind is TermKind.CODE and any(near(term, code) for code in codes))
     ]
-    return found, [term for term in left if term not in found]
+    return terms, [term for term in left if term not in terms]
 
 
 def _by_kind(
@@ -404,8 +404,8 @@ def _texts_of_kind(terms: Sequence[Term], *kinds: TermKind) -> list[str]:
 
 def _is_naming(name: str, a: Description, b: Description, known: TermRarity) -> bool:
     """Tell whether an attribute that agrees holds what few things have: a number of its own."""
-    for one in (a, b):
-        terms = terms_of(one.attributes.get(name, ""))
+    for description in (a, b):
+        terms = terms_of(description.attributes.get(name, ""))
         if terms and (len(terms) > 1 or not _is_own_number(terms[0], known)):
             return False
     return True
@@ -455,10 +455,10 @@ def _moved(terms: Sequence[Term], others: Sequence[Term], known: TermRarity) -> 
     """
     first = terms[0]
     if first.kind in (TermKind.LENGTH, TermKind.PHONE, TermKind.DATE):
-        said = [one for one in others if one.kind is first.kind]
+        said = [other for other in others if other.kind is first.kind]
         return float(first in said) if said else None
     if len(terms) == 1 and _is_year(first):
-        years = [one for one in others if _is_year(one)]
+        years = [other for other in others if _is_year(other)]
         return float(first in years) if years else None
     distinct = set(terms)
     found, _ = _elsewhere(list(distinct), others)
@@ -530,15 +530,20 @@ def compare_all(
     odds = [one.odds(background) for one in evidence]
     best: dict[object, list[tuple[float, int]]] = {}  # the two best pairs of each description
     for number, (pair, value) in enumerate(zip(pairs, odds, strict=True)):
-        for one in pair:
-            held = best.setdefault(_key(one), [])
+        for description in pair:
+            held = best.setdefault(_key(description), [])
             held.append((value, number))
             held.sort(reverse=True)
             del held[2:]
     found = []
     for number, (pair, value) in enumerate(zip(pairs, odds, strict=True)):
         rival = max(
-            (most for one in pair for most, where in best[_key(one)] if where != number),
+            (
+                most
+                for description in pair
+                for most, where in best[_key(description)]
+                if where != number
+            ),
             default=value,
         )
         lost = min(RIVAL, max(0.0, rival - value))
@@ -546,8 +551,8 @@ def compare_all(
     return found
 
 
-def _key(one: Description) -> object:
-    return one.name, tuple(one.attributes.items())
+def _key(description: Description) -> object:
+    return description.name, tuple(description.attributes.items())
 
 
 def _weighed(evidence: _Evidence, odds: float, known: TermRarity) -> Same:
@@ -669,9 +674,9 @@ def _maker_only(left: Sequence[Term], longer: Sequence[Term], both: Alignment) -
     if left[0].kind is not TermKind.WORD or longer[0] != left[0]:
         return False
     shared = [one for one, *_ in both.shared]
-    words = [one for one in shared if one.kind is TermKind.WORD and one.text not in _PART_NOUNS]
-    codes = [one for one in shared if one.kind is TermKind.CODE]
-    numbers = [one for one in shared if one.kind is TermKind.NUMBER]
+    words = [term for term in shared if term.kind is TermKind.WORD and term.text not in _PART_NOUNS]
+    codes = [term for term in shared if term.kind is TermKind.CODE]
+    numbers = [term for term in shared if term.kind is TermKind.NUMBER]
     return bool(codes) or bool(words and numbers)
 
 
@@ -718,7 +723,7 @@ def known_as(
     if counted is not None:
         return counted
     entities = sorted(set(known.values()))
-    near = [math.nan if cosines is None else cosines.get(one, math.nan) for one in entities]
+    near = [math.nan if cosines is None else cosines.get(entity, math.nan) for entity in entities]
     match = best_match(name, entities, near)
     if match is None or match.verdict is not SameEntityVerdict.MERGE:
         return None
@@ -782,19 +787,23 @@ def best_match(
     """
     given = [math.nan] * len(known) if cosines is None else cosines
     new = Description(name=name)
-    found: list[NameMatch] = []
+    name_matches: list[NameMatch] = []
     for index, (one, cosine) in enumerate(zip(known, given, strict=True)):
         other = Description(name=one) if isinstance(one, str) else one
         same = _by_names(new, other, cosine=cosine)
         if same.verdict is not SameEntityVerdict.DIFFERENT:
-            found.append(
+            name_matches.append(
                 NameMatch(index=index, verdict=same.verdict, score=same.score, why=same.why)
             )
-    if not found:
+    if not name_matches:
         return None
-    best = max(found, key=lambda match: match.score)
+    best = max(name_matches, key=lambda match: match.score)
     if best.verdict is SameEntityVerdict.MERGE and best.score < 1.0:
-        others = [one for one in found if one.score >= best.score and one is not best]
+        others = [
+            name_match
+            for name_match in name_matches
+            if name_match.score >= best.score and name_match is not best
+        ]
         if others:
             why = "Several known ones fit equally well."
             return replace(best, verdict=SameEntityVerdict.ASK, why=why)

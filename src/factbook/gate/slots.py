@@ -58,54 +58,57 @@ ENDED_SHARE: Final = 0.5
 """How much of the older claim may stay unnamed when a newer text says that it is over."""
 
 
-def one_date(one: TextReading, other: TextReading) -> bool:
+def one_date(text_reading: TextReading, other: TextReading) -> bool:
     """Say whether both texts date something definite that has one date."""
-    if one.copular and other.copular and one.definite and other.definite:
+    if text_reading.copular and other.copular and text_reading.definite and other.definite:
         return True
-    return _holds_one(one, other, ONE_DATE)
+    return _holds_one(text_reading, other, ONE_DATE)
 
 
 def one_thing(
-    one: TextReading, other: TextReading, left: Sequence[str], right: Sequence[str]
+    text_reading: TextReading, other: TextReading, left: Sequence[str], right: Sequence[str]
 ) -> bool:
     """Say whether what is left of two texts are two values of a slot that holds one.
 
     It must stand where a value stands, after "is" or after the verb, with the same preposition: who
     or what the texts are about is no value.
     """
-    first, second = _roles_of(one, left), _roles_of(other, right)
-    somewhere = one.copular and other.copular and first == {"in"}
-    if not somewhere and not _holds_one(one, other, ONE_THING):
+    first, second = _roles_of(text_reading, left), _roles_of(other, right)
+    somewhere = text_reading.copular and other.copular and first == {"in"}
+    if not somewhere and not _holds_one(text_reading, other, ONE_THING):
         return False
     if first != second or "of" in first:
         return False
-    if not _AT_A_PLACE.isdisjoint(one.keys & other.keys) and not first <= _PLACED:
+    if not _AT_A_PLACE.isdisjoint(text_reading.keys & other.keys) and not first <= _PLACED:
         return False
-    leading = [_leads(one, left), _leads(other, right)]
+    leading = [_leads(text_reading, left), _leads(other, right)]
     if all(leading):  # "Rex is my dog" and "Luna is my dog": the same owner
-        return "1" in one.persons and "1" in other.persons
-    return (leading[0] or _follows(one, left)) and (leading[1] or _follows(other, right))
+        return "1" in text_reading.persons and "1" in other.persons
+    return (leading[0] or _follows(text_reading, left)) and (leading[1] or _follows(other, right))
 
 
-def said_of_the_same(one: TextReading, other: TextReading, left: str, right: str) -> bool:
+def said_of_the_same(text_reading: TextReading, other: TextReading, left: str, right: str) -> bool:
     """Say whether two words are said of one thing: "is hot" and "is cold", "a dark theme".
 
     Who likes hot tea may like it cold; the tea itself is one or the other.
     """
-    going_on = one.progressive or other.progressive
-    if one.be and other.be and not going_on:
-        return left not in one.order[: one.hinge] and right not in other.order[: other.hinge]
-    return _holds_one(one, other, ONE_THING)
+    going_on = text_reading.progressive or other.progressive
+    if text_reading.be and other.be and not going_on:
+        return (
+            left not in text_reading.order[: text_reading.hinge]
+            and right not in other.order[: other.hinge]
+        )
+    return _holds_one(text_reading, other, ONE_THING)
 
 
-def _holds_one(one: TextReading, other: TextReading, words: Set[str]) -> bool:
-    if not (one.definite and other.definite):
+def _holds_one(text_reading: TextReading, other: TextReading, words: Set[str]) -> bool:
+    if not (text_reading.definite and other.definite):
         return False
-    if one.progressive or other.progressive:
+    if text_reading.progressive or other.progressive:
         words = LASTING
-    elif one.be and other.be:
+    elif text_reading.be and other.be:
         words = words | STATED
-    return not (words.isdisjoint(one.keys) or words.isdisjoint(other.keys))
+    return not (words.isdisjoint(text_reading.keys) or words.isdisjoint(other.keys))
 
 
 def _roles_of(reading: TextReading, keys: Sequence[str]) -> set[str]:
@@ -211,18 +214,18 @@ def unmatched(keys: Set[str], others: Set[str], table: Tables) -> set[str]:
     return found
 
 
-def same_people(one: TextReading, other: TextReading) -> bool:
+def same_people(text_reading: TextReading, other: TextReading) -> bool:
     """Say whether nothing tells that two texts are about different persons: I, he, she."""
-    mine, theirs = one.persons & _FIRM, other.persons & _FIRM
+    mine, theirs = text_reading.persons & _FIRM, other.persons & _FIRM
     return mine <= theirs or theirs <= mine
 
 
 _FIRM: Final = frozenset({"1", "he", "she"})  # "we" and "they" may hold either of these
 
 
-def lost_values(one: TextReading, other: TextReading) -> bool:
+def lost_values(text_reading: TextReading, other: TextReading) -> bool:
     """Say whether a text names a number or a date that the other does not."""
-    return any(value not in other.values for value in one.values)
+    return any(value not in other.values for value in text_reading.values)
 
 
 def _subject_before(newer: TextReading, ended: Set[str]) -> list[str]:

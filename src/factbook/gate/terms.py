@@ -182,10 +182,10 @@ def terms_of(text: str) -> tuple[Term, ...]:
     text = unicodedata.normalize("NFKD", text).casefold()
     text = "".join(char for char in text if not unicodedata.combining(char))
     text = _POSSESSIVE.sub("", text.replace("\\", "").replace("’", "'"))
-    found: list[Term] = []
+    terms: list[Term] = []
 
     def taken(kind: TermKind, value: str) -> str:
-        found.append(Term(kind, value))
+        terms.append(Term(kind, value))
         return " "
 
     text = _DAY_FIRST.sub(
@@ -202,15 +202,15 @@ def terms_of(text: str) -> tuple[Term, ...]:
     text = _THOUSANDS.sub("", _INCHES.sub(" in ", text))
     raw = _RAW.findall(text)
     index = 0
-    while index < len(raw) and len(found) < MOST_TERMS:
+    while index < len(raw) and len(terms) < MOST_TERMS:
         unit = _UNITS.get(raw[index + 1], "") if index + 1 < len(raw) else ""
         if unit and _PLAIN_NUMBER.fullmatch(raw[index]):
-            found.append(Term(TermKind.MEASURE, _number(raw[index]) + unit))
+            terms.append(Term(TermKind.MEASURE, _number(raw[index]) + unit))
             index += 2
             continue
-        found.extend(_terms_of_one(raw[index]))
+        terms.extend(_terms_of_one(raw[index]))
         index += 1
-    return tuple(found[:MOST_TERMS])
+    return tuple(terms[:MOST_TERMS])
 
 
 def _date(year: str, month: int, day: str) -> str:
@@ -261,20 +261,20 @@ def _terms_of_one(raw: str) -> list[Term]:
     )
     if not mixed and any(part.isalpha() and len(part) > LONGEST_JOIN for part in parts):
         # "harmony-890": a word and a number, not a code of its own
-        return [one for part in parts for one in _terms_of_one(part)]
+        return [term for part in parts for term in _terms_of_one(part)]
     return [Term(TermKind.CODE, bare)]
 
 
 def _words(parts: Sequence[str]) -> list[Term]:
-    found: list[Term] = []
+    terms: list[Term] = []
     for part in parts:
         if part in _NUMERALS:
             value = _NUMERALS[part]
             kind = TermKind.NUMBER if value.isdigit() else TermKind.MEASURE
-            found.append(Term(kind, value))
+            terms.append(Term(kind, value))
         elif part and part not in _SMALL:
-            found.append(Term(TermKind.WORD, part))
-    return found
+            terms.append(Term(TermKind.WORD, part))
+    return terms
 
 
 # --- two terms, two texts -------------------------------------------------------------------------
@@ -344,7 +344,7 @@ def align(a: Sequence[Term], b: Sequence[Term]) -> Alignment:
     shared += _join(a, only_a, only_b)
     shared += [(other, one, value) for one, other, value in _join(b, only_b, only_a)]
     close = sorted(
-        ((near(one, other), one, other) for one in only_a for other in only_b), reverse=True
+        ((near(term, other), term, other) for term in only_a for other in only_b), reverse=True
     )
     for value, one, other in close:
         if value and one in only_a and other in only_b:

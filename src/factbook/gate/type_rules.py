@@ -590,7 +590,7 @@ def _orders(place: int, passage: Passage) -> _Orders:
             orders.append((utterance.start + match.start(), utterance.start + match.end()))
     for match in _STORE_THIS.finditer(text):
         # "This" is what was said right before.
-        before = [one.line.start for one in passage.lines if one.line.start >= utterance.start]
+        before = [line.line.start for line in passage.lines if line.line.start >= utterance.start]
         at = utterance.start + match.start()
         begins = max((one for one in before[:-1] if one < at - 1), default=utterance.start)
         if not _OF_SELF.match(passage.text[begins:at]):

@@ -131,9 +131,10 @@ def shown_by(
     `keeps_rules` says that it was found to break none; what follows from that is not asked again.
     """
     return tuple(
-        one.name
-        for one in SHOWN[claim.type]
-        if (keeps_rules and one.holds in _FOLLOWS) or one.holds(claim, grounding, passage)
+        requirement.name
+        for requirement in SHOWN[claim.type]
+        if (keeps_rules and requirement.holds in _FOLLOWS)
+        or requirement.holds(claim, grounding, passage)
     )
 
 

@@ -153,7 +153,7 @@ def _grounding(claim: TypedClaim, passage: Passage, embed: Embed | None) -> tupl
     grounding = _grounded_or_retold(claim, passage, embed)
     if grounding.grounded and (objection := _turned(claim, grounding)):
         return grounding, objection
-    if grounding.grounded or all(one.speaker in _OWNERS for one in passage.lines):
+    if grounding.grounded or all(line.speaker in _OWNERS for line in passage.lines):
         return grounding, ""
     anybody = ground_claim(claim, passage, embed=embed, speaker=None)
     if not anybody.grounded:
@@ -218,29 +218,29 @@ def _refusal(
     claim: TypedClaim, passage: Passage, grounding: Grounding, scored: Score, objection: str
 ) -> _Refusal | None:
     """Ask the layers in their order; None where all of them let the claim pass."""
-    found: _Refusal | None = None
+    refusal: _Refusal | None = None
     if objection or not grounding.grounded:
-        found = _ungrounded(claim, grounding, objection)
+        refusal = _ungrounded(claim, grounding, objection)
     elif scored.final < policy.ANY_TYPE_FLOOR:
-        found = _Refusal(
+        refusal = _Refusal(
             reason=RejectionReason.LOW_CONFIDENCE,
             detail=_below(claim, scored, policy.ANY_TYPE_FLOOR),
         )
     elif rule := broken_rule(claim, grounding, passage):
-        found = _Refusal(
+        refusal = _Refusal(
             reason=RejectionReason.TYPE_RULE_VIOLATION,
             detail=f"{rule.name}: refuses {rule.refuses}",
             rule=rule,
         )
     elif scored.final < threshold_of(claim.type):
-        found = _Refusal(
+        refusal = _Refusal(
             reason=RejectionReason.FACT_BELOW_THRESHOLD,
             detail=_below(claim, scored, threshold_of(claim.type)),
         )
     # What says nothing is grounded nowhere and no proposal, and why is the better reason for it.
-    if (found is None or found.reason in _OUTRANKED) and is_nonsensical(claim.text):
+    if (refusal is None or refusal.reason in _OUTRANKED) and is_nonsensical(claim.text):
         return _NONSENSE
-    return found
+    return refusal
 
 
 _OWNERS: Final = frozenset({"owner", ""})
@@ -380,11 +380,13 @@ def _log_gate(kind: MemoryType, verdicts: Sequence[TypedVerdict]) -> None:
     if not verdicts:
         return
     threshold = number(threshold_of(kind))
-    passed = [one for one in verdicts if one.stored]
+    passed = [verdict for verdict in verdicts if verdict.stored]
     parts = []
     if passed:
-        parts.append(f"{', '.join(number(one.final) for one in passed)} >= {threshold}")
-    parts += [one.detail for one in verdicts if not one.stored]
+        parts.append(
+            f"{', '.join(number(typed_verdict.final) for typed_verdict in passed)} >= {threshold}"
+        )
+    parts += [verdict.detail for verdict in verdicts if not verdict.stored]
     log.info(
         "[GATE] %s %d/%d passed confidence gate (%s)",
         kind.label,

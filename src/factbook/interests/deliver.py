@@ -251,21 +251,21 @@ class Notifier:
 
     def _compose(self, notice: Notice) -> Delivery | str:
         """Return what there is to show, or why there is nothing."""
-        found: Sequence[Entity] = entities_of(self._store, notice.owner, ids=[notice.entity_id])
-        if not found:
+        entities: Sequence[Entity] = entities_of(self._store, notice.owner, ids=[notice.entity_id])
+        if not entities:
             return "its entity is gone"
-        if found[0].muted:
+        if entities[0].muted:
             return "its entity is muted"
         held = self._store.facts_by_id(notice.fact_ids)
         since = self._clock() - policy.NOTICE_STALE_MS
-        if held and all(one.learned_at < since for one in held.values()):
+        if held and all(fact.learned_at < since for fact in held.values()):
             return "it waited for so long that it is no news"
         facts = {
-            one: self._redact(held[one].object)
-            for one in notice.fact_ids
-            if one in held and held[one].retired_at is None and held[one].learned_at >= since
+            id_: self._redact(held[id_].object)
+            for id_ in notice.fact_ids
+            if id_ in held and held[id_].retired_at is None and held[id_].learned_at >= since
         }
-        name = self._redact(found[0].name)
+        name = self._redact(entities[0].name)
         text = notice_text(name, notice.kind, list(facts.values()))
         if not text:
             return "too little is left of its facts" if facts else "its facts are gone"

@@ -67,7 +67,7 @@ def enrich(
     made = searches_since(store, Trigger.ENRICHMENT, now - now % _DAY)
     asked: dict[str, set[int]] = {}
     spent = False
-    waiting = {one.entity_id for one in search_tasks(store) if one.entity_id is not None}
+    waiting = {task.entity_id for task in search_tasks(store) if task.entity_id is not None}
     made_about = looked_up(store)
     scores: dict[str, Mapping[int, float]] = {}
     ranked: list[tuple[float, int, Entity, EnrichmentMode]] = []
@@ -97,7 +97,7 @@ def enrich(
         return Enriched(why=over if spent else "nothing that its owner cares about is due")
     _, _, entity, mode = due
     mine = made_about.get(entity.id, [])
-    known = [one.object for one in world_facts(store, entity.owner, entity.name)]
+    known = [fact.object for fact in world_facts(store, entity.owner, entity.name)]
     since = max((at for at, _ in mine), default=None)
     queries = enrich_query(entity.name, mode, known, since, asked=[query for _, query in mine])
     op = QueueSearch(owner=entity.owner, query=queries[0], entity_id=entity.id)

@@ -199,26 +199,28 @@ class Interests:
         What was erased since is not among it.
         """
         waiting = search_tasks(self._store, states=(SearchState.FAILED, SearchState.ASIDE))
-        found = [
+        learn_statuses = [
             LearnStatus(
                 prompt=prompt,
                 entities=learned_of(self._store, prompt.id),
                 searches=search_logs(self._store, owner, learn_prompt_id=prompt.id),
                 failed=[
-                    (one.query, one.error) for one in waiting if one.learn_prompt_id == prompt.id
+                    (search_task.query, search_task.error)
+                    for search_task in waiting
+                    if search_task.learn_prompt_id == prompt.id
                 ],
             )
             for prompt in learn_prompts(self._store, owner)
             if prompt.text != f"erased:{prompt.id}"  # what the store leaves of such a row
         ]
-        if not any(one.done and not one.entities for one in found):
-            return found
+        if not any(one.done and not one.entities for one in learn_statuses):
+            return learn_statuses
         single = self._single_sourced(owner)
         return [
             replace(one, single_source=len(_met_by(one, single)))
             if one.done and not one.entities
             else one
-            for one in found
+            for one in learn_statuses
         ]
 
     def _single_sourced(self, owner: str) -> dict[str, set[str]]:
@@ -228,8 +230,8 @@ class Interests:
         """
         found: dict[str, set[str]] = {}
         wanted = RejectionFilters(reason="one_source", owner=owner)
-        for one in rejections(self._store, wanted, limit=SINGLE_SOURCED):
-            found.setdefault(one.source, set()).add(entity_name(one.excerpt))
+        for rejection in rejections(self._store, wanted, limit=SINGLE_SOURCED):
+            found.setdefault(rejection.source, set()).add(entity_name(rejection.excerpt))
         return found
 
     def like(self, topic: str, *, owner: str = ME) -> Receipt:
@@ -269,7 +271,11 @@ class Interests:
     def _unprefer(self, topic: str, kind: PreferenceType, owner: str) -> Receipt:
         text = self._some(topic, f"un{kind}")
         name = topic_of(self._store, text, owner)
-        known = {one.topic for one in preferences_of(self._store, owner) if one.type is kind}
+        known = {
+            preference.topic
+            for preference in preferences_of(self._store, owner)
+            if preference.type is kind
+        }
         if name not in known:
             listed = ", ".join(sorted(known)) or "nothing"
             raise NotFound(what=kind, name=name, hint=f"you {kind} {listed}.")
@@ -302,13 +308,13 @@ class Interests:
         with self._store.snapshot():
             entity = self.find_entity(which, owner=owner)
             facts = [
-                shown(self._context, one) for one in world_facts(self._store, owner, entity.name)
+                shown(self._context, fact) for fact in world_facts(self._store, owner, entity.name)
             ]
             return EntityView(
                 entity=entity,
                 interest=self.interest_scores(owner).get(entity.id, 0.0),
                 facts=facts,
-                places=fact_places(self._store, [one.id for one in facts]),
+                places=fact_places(self._store, [fact.id for fact in facts]),
                 engagements=engagements_of(self._store, owner, entity_id=entity.id),
                 preferences=self._preferences_about(entity),
             )
@@ -320,10 +326,10 @@ class Interests:
             known = self.entities(owner=owner)
             if 1 <= int(text) <= len(known):
                 return known[int(text) - 1]
-        found = entity_named(self._store, owner, entity_name(text)) if text else None
-        if found is None:
+        entity = entity_named(self._store, owner, entity_name(text)) if text else None
+        if entity is None:
             raise NotFound(what="entity", name=text, hint="`factbook memory` lists them.")
-        return found
+        return entity
 
     def named(self, name: str, *, owner: str = ME) -> Entity | None:
         """Return the entity that a text names, by its name alone; None where there is none."""
@@ -349,9 +355,9 @@ class Interests:
         """Bring back a deleted entity with the facts about it; raises NotFound."""
         wanted = entity_name(name)
         gone = [
-            one
-            for one in entities_of(self._store, owner, include_retired=True)
-            if one.name == wanted and not one.current and one.merged_into_id is None
+            entity
+            for entity in entities_of(self._store, owner, include_retired=True)
+            if entity.name == wanted and not entity.current and entity.merged_into_id is None
         ]
         if not gone:
             raise NotFound(what="deleted entity", name=wanted, hint="nothing was deleted by it.")
@@ -431,10 +437,10 @@ class Interests:
         self, kind: str, number: int, owner: str, *, positive: bool
     ) -> tuple[EngagementType, list[str]]:
         if kind == "n":
-            found = notices_of(self._store, owner, ids=[number])
-            if not found:
+            notices = notices_of(self._store, owner, ids=[number])
+            if not notices:
                 raise NotFound(what="notice", name=number, hint="`factbook notices` lists them.")
-            entity = [self._standing_entity(found[0].entity_id)]
+            entity = [self._standing_entity(notices[0].entity_id)]
             engaged = (
                 EngagementType.PROACTIVE_POSITIVE_REACTION
                 if positive
@@ -465,11 +471,11 @@ class Interests:
 
     def _counted(self, owner: str) -> list[Engagement]:
         """Return the engagements of an owner that count."""
-        kept = {one.id for one in preferences_of(self._store, owner)}
+        kept = {preference.id for preference in preferences_of(self._store, owner)}
         return [
-            one
-            for one in engagements_of(self._store, owner)
-            if one.preference_id is None or one.preference_id in kept
+            engagement
+            for engagement in engagements_of(self._store, owner)
+            if engagement.preference_id is None or engagement.preference_id in kept
         ]
 
     def is_interested(self, owner: str, entity: str) -> bool:
@@ -489,14 +495,14 @@ class Interests:
         scores = self.interest_scores(owner)
         rows = [
             InterestRow(
-                entity=one,
-                score=scores.get(one.id, 0.0),
-                fact_count=one.fact_count,
-                last_activity=one.last_activity,
+                entity=entity,
+                score=scores.get(entity.id, 0.0),
+                fact_count=entity.fact_count,
+                last_activity=entity.last_activity,
             )
-            for one in entities_of(self._store, owner)
+            for entity in entities_of(self._store, owner)
         ]
-        return sorted(rows, key=lambda one: (-one.score, one.entity.id))
+        return sorted(rows, key=lambda row: (-row.score, row.entity.id))
 
     def preferences(self, *, owner: str = ME, include_retired: bool = False) -> list[Preference]:
         """Return what an owner likes and dislikes, oldest first."""
@@ -511,12 +517,14 @@ class Interests:
         entities = names_by_id(self._store, owner)
         names = frozenset(entities.values())
         preferences = [
-            one.id
-            for one in preferences_of(self._store, owner)
+            preference.id
+            for preference in preferences_of(self._store, owner)
             if is_family(
-                one.topic,
-                is_entity=one.topic in names,
-                is_kind=self._is_kind(owner, one.topic) if one.topic in names else None,
+                preference.topic,
+                is_entity=preference.topic in names,
+                is_kind=self._is_kind(owner, preference.topic)
+                if preference.topic in names
+                else None,
             )
         ]
         if not preferences or not entities:
@@ -526,17 +534,26 @@ class Interests:
             unpacked(*about_vectors(self._store, owner)),  # what is known tells, too
         )
         liked = unpacked(*self._store.vectors("preference", preferences))
-        return [(one.preference_id, one.entity_id, one.cosine) for one in related(liked, known)]
+        return [
+            (
+                preference_relation.preference_id,
+                preference_relation.entity_id,
+                preference_relation.cosine,
+            )
+            for preference_relation in related(liked, known)
+        ]
 
     def _is_kind(self, owner: str, name: str) -> bool | None:
         known = world_facts(self._store, owner, name, limit=KIND_FACTS)
-        return is_kind(name, [one.object for one in known])
+        return is_kind(name, [fact.object for fact in known])
 
     def _shares(self, owner: str) -> dict[int, dict[int, float]]:
-        return shares(PreferenceRelation(*one) for one in self._relations(owner))
+        return shares(PreferenceRelation(*relation) for relation in self._relations(owner))
 
     def _preferences_about(self, entity: Entity) -> list[tuple[Preference, float]]:
-        known = {one.id: one for one in preferences_of(self._store, entity.owner)}
+        known = {
+            preference.id: preference for preference in preferences_of(self._store, entity.owner)
+        }
         return [
             (known[preference], cosine)
             for preference, about, cosine in self._relations(entity.owner)
@@ -628,7 +645,7 @@ class Interests:
     def _said_by_owner(self, episode_id: int) -> list[StoredEpisode]:
         """Return what an owner said in a conversation before a message, newest first."""
         before = self._store.said_before(episode_id, limit=2 * RECENT_MESSAGES)
-        return [one for one in before if one.role is Role.USER]
+        return [episode for episode in before if episode.role is Role.USER]
 
     # --- parts ----------------------------------------------------------------------------------
 
@@ -690,7 +707,7 @@ def topic_of(store: Store, text: str, owner: str) -> str:
         return ""
     bare = next((name.removeprefix(one) for one in ARTICLES if name.startswith(one)), name)
     known = known_names(store, owner)
-    kept = {one.topic for one in preferences_of(store, owner)}
+    kept = {preference.topic for preference in preferences_of(store, owner)}
     if name != bare and name in known and name not in kept:
         return known[name]
     for form in (name, bare, *(article + bare for article in ARTICLES)):
@@ -707,10 +724,13 @@ def topic_of(store: Store, text: str, owner: str) -> str:
     return name
 
 
-def _met_by(one: LearnStatus, single: Mapping[str, set[str]]) -> set[str]:
+def _met_by(learn_status: LearnStatus, single: Mapping[str, set[str]]) -> set[str]:
     """Return the names that its searches met in one source only."""
     return {
-        name for search in one.searches for name in single.get(f"search:{search.query}", ()) if name
+        name
+        for search in learn_status.searches
+        for name in single.get(f"search:{search.query}", ())
+        if name
     }
 
 

@@ -88,7 +88,7 @@ class Background:
         if not due:
             return Receipt()
         return self._context.write(
-            [RunSchedule(schedule_id=one.id) for one in due], Trigger.USER_MESSAGE
+            [RunSchedule(schedule_id=schedule.id) for schedule in due], Trigger.USER_MESSAGE
         )
 
     def run_searches(self, *, limit: int | None = None) -> LookupReport:
@@ -261,7 +261,7 @@ def _loops_of(
         ),
         Loop(name="cleaner", every_ms=_HOUR, run=cleaner),
     ]
-    return [replace(one, enabled=one.name not in off) for one in loops]
+    return [replace(loop, enabled=loop.name not in off) for loop in loops]
 
 
 _STEPS: Final = (

@@ -76,24 +76,26 @@ def knowledge(
             store, message, owner=owner, recent=recent, names=things.every, pasted=pasted
         )
         found = [entity_named(store, owner, name) for name in things.known]
-        entities = [InQuestion(entity=one) for one in found if one is not None]
+        entities = [InQuestion(entity=entity) for entity in found if entity is not None]
         if not things.every:
             entities = things_near(context, message, owner=owner)
-        said = [facts_about(context, one.entity) for one in entities]
+        said = [facts_about(context, entity.entity) for entity in entities]
         places = fact_places(store, [fact.id for facts in said for fact in facts])
     verdict = may_leave(matter)
-    written = [surfaces_of(known, one.entity.name) for one in entities]
+    written = [surfaces_of(known, entity.entity.name) for entity in entities]
     facts = [
         replace(
-            one,
+            known_fact,
             fact=replace(
-                one.fact, object=redact(one.fact.object), statement=redact(one.fact.statement)
+                known_fact.fact,
+                object=redact(known_fact.fact.object),
+                statement=redact(known_fact.fact.statement),
             ),
-            place=redact(places.get(one.fact.id, ("", None))[0]),
+            place=redact(places.get(known_fact.fact.id, ("", None))[0]),
         )
-        for one in _weighed(context, message, entities, said, written)
+        for known_fact in _weighed(context, message, entities, said, written)
     ]
-    names = [redact(one.entity.name) for one in entities]
+    names = [redact(entity.entity.name) for entity in entities]
     unknown = [redact(one) for one in things.unknown]
     about = names if things.known else things.unknown or things.meant
     broad = is_broad(message, written, things.unknown)
@@ -140,4 +142,4 @@ def _weighed(
 def not_to_be_told(store: Store, message: str, *, owner: str) -> list[str]:
     """Return the known things of which a message asks to hear no more."""
     heard = hear(message, known=known_names(store, owner))
-    return [one.name for one in heard if one.is_known and one.why == NO_MORE_OF_IT]
+    return [mention.name for mention in heard if mention.is_known and mention.why == NO_MORE_OF_IT]

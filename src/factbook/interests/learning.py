@@ -71,7 +71,7 @@ def plan_learning(
                     "the searches of prompt %d follow fixed patterns: %s", prompt.id, error
                 )
             else:
-                asked = _distinct(context.redact(one) for one in answer.queries)
+                asked = _distinct(context.redact(query) for query in answer.queries)
                 if len(asked) >= policy.LEARN_QUERIES[0]:
                     planner, queries = llm.id, asked
         op = PlanLearning(prompt_id=prompt.id, queries=queries, planner=planner)
@@ -88,8 +88,8 @@ def _messages(request: str) -> list[Message]:
 
 def _distinct(queries: Iterable[str]) -> list[str]:
     found: dict[str, str] = {}
-    for one in queries:
-        line = " ".join(one.split())
+    for query in queries:
+        line = " ".join(query.split())
         if line:
             found.setdefault(line.casefold(), line)
     return list(found.values())

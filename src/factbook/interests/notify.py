@@ -101,7 +101,7 @@ def enrich_query(
         day = datetime.fromtimestamp(since / 1000, UTC).strftime("%Y-%m-%d")
         queries = [f"what's new about {name} since {day}", f"{name} news since {day}"]
     made = Counter(one.casefold() for one in asked)
-    return sorted(queries, key=lambda one: made[one.casefold()])  # a stable sort
+    return sorted(queries, key=lambda query: made[query.casefold()])  # a stable sort
 
 
 def _unknown(known: Sequence[str]) -> list[str]:

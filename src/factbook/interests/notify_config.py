@@ -29,9 +29,9 @@ KEY_VARIABLE: Final = "FACTBOOK_NOTIFY_KEY"
 def _triggers(value: object) -> frozenset[Trigger]:
     names = value.split(",") if isinstance(value, str) else value
     known = sorted(policy.NOTIFY_ON)
-    if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise ValueError(f"must be a list of {', '.join(known)}")
-    found = [one.strip().lower() for one in names if one.strip()]
+    found = [name.strip().lower() for name in names if name.strip()]
     for one in found:
         if one not in known:
             raise ValueError(f"must name some of {', '.join(known)}, and {one[:40]!r} is none")

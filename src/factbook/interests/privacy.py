@@ -99,10 +99,10 @@ def read_matter(
     """
     text = text[:HEARD_CHARS]
     known = known_names(store, owner)
-    things = list(dict.fromkeys([*names, *(one.name for one in hear(text, known=known))]))
-    no_person = [one for one in things if with_article(one, (text, *recent[:OWN_LATELY]))]
+    things = list(dict.fromkeys([*names, *(mention.name for mention in hear(text, known=known))]))
+    no_person = [thing for thing in things if with_article(thing, (text, *recent[:OWN_LATELY]))]
     asked = as_things(asked_text(text, names), no_person)
-    read = tuple(one for one in things if is_public(store, owner, one))
+    read = tuple(thing for thing in things if is_public(store, owner, thing))
     marked = (*titles_in(asked), *no_person)
     said = said_about(store, f"{asked} {' '.join(names)}", owner)
     pronoun = Pronoun.NONE if things else pronoun_in(asked)
@@ -140,7 +140,7 @@ def own_names(store: Store, text: str, *, owner: str) -> list[str]:
 
 def _own(store: Store, text: str, said: Sequence[str], owner: str) -> tuple[str, ...]:
     return tuple(
-        one.name
-        for one in own_names_in(text, said)
-        if one.introduced or not on_pages(store, owner, one.name)
+        name.name
+        for name in own_names_in(text, said)
+        if name.introduced or not on_pages(store, owner, name.name)
     )

@@ -91,8 +91,15 @@ def related(
     for row, column in np.argwhere(cosines >= threshold).tolist():
         pair = preferences.ids[row], entities.ids[column]
         best[pair] = max(best.get(pair, -1.0), float(cosines[row, column]))
-    found = [PreferenceRelation(*pair, cosine) for pair, cosine in best.items()]
-    return sorted(found, key=lambda one: (-one.cosine, one.preference_id, one.entity_id))
+    preference_relations = [PreferenceRelation(*pair, cosine) for pair, cosine in best.items()]
+    return sorted(
+        preference_relations,
+        key=lambda preference_relation: (
+            -preference_relation.cosine,
+            preference_relation.preference_id,
+            preference_relation.entity_id,
+        ),
+    )
 
 
 def share(cosine: float, *, threshold: float = RELATED) -> float:
@@ -110,8 +117,10 @@ def share(cosine: float, *, threshold: float = RELATED) -> float:
 def shares(relations: Iterable[PreferenceRelation]) -> dict[int, dict[int, float]]:
     """Return the shares of relations in the shape that `score.interests` takes."""
     found: dict[int, dict[int, float]] = {}
-    for one in relations:
-        part = share(one.cosine, threshold=0.0)  # the threshold was applied when they were related
+    for relation in relations:
+        part = share(
+            relation.cosine, threshold=0.0
+        )  # the threshold was applied when they were related
         if part:
-            found.setdefault(one.preference_id, {})[one.entity_id] = part
+            found.setdefault(relation.preference_id, {})[relation.entity_id] = part
     return found

@@ -185,14 +185,14 @@ class Worker:
         quick. `on_step` is told of every step. `prepare` runs once before the first one and is part
         of none: an import cannot be cancelled. Raises UsageError for loops that cannot be run.
         """
-        names = [one.name for one in loops]
-        for one in loops:
-            if one.every_ms <= 0 or one.max_ms <= 0 or names.count(one.name) > 1:
+        names = [loop.name for loop in loops]
+        for loop in loops:
+            if loop.every_ms <= 0 or loop.max_ms <= 0 or names.count(loop.name) > 1:
                 raise UsageError(
-                    detail=f"The loop {one.name!r} cannot be run: give every loop a name of its"
+                    detail=f"The loop {loop.name!r} cannot be run: give every loop a name of its"
                     " own, and an interval and a limit above 0 ms."
                 )
-        self._lines = [_Line(loop=one, enabled=one.enabled) for one in loops]
+        self._lines = [_Line(loop=loop, enabled=loop.enabled) for loop in loops]
         self._clock = clock
         self._idle_ms = idle_ms
         self._read = foreground
@@ -365,9 +365,9 @@ class Worker:
             self._wake.put(None)
 
         if threading.current_thread() is threading.main_thread():
-            for one in (signal.SIGTERM, signal.SIGINT):
-                if signal.getsignal(one) is not signal.SIG_IGN:  # as nohup wants it
-                    before[one] = signal.signal(one, stop)
+            for signals in (signal.SIGTERM, signal.SIGINT):
+                if signal.getsignal(signals) is not signal.SIG_IGN:  # as nohup wants it
+                    before[signals] = signal.signal(signals, stop)
         try:
             yield
         finally:

@@ -62,7 +62,7 @@ def decayed(engagements: Iterable[Engagement], now: Millis) -> float:
     Summed exactly, so that no order of the engagements gives another result. Raises UsageError for
     a strength that is no number from 0 to 1.
     """
-    return math.fsum(signed(one) * weight(now - one.at) for one in engagements)
+    return math.fsum(signed(engagement) * weight(now - engagement.at) for engagement in engagements)
 
 
 def interests(
@@ -74,18 +74,18 @@ def interests(
     preference count for these too. Raises UsageError for a strength or a share out of its range.
     """
     parts: dict[int, list[float]] = {}
-    for one in engagements:
-        value = signed(one) * weight(now - one.at)
-        if one.entity_id is not None:
-            parts.setdefault(one.entity_id, []).append(value)
-        if one.preference_id is not None and shares:
-            for entity_id, share in shares.get(one.preference_id, {}).items():
+    for engagement in engagements:
+        value = signed(engagement) * weight(now - engagement.at)
+        if engagement.entity_id is not None:
+            parts.setdefault(engagement.entity_id, []).append(value)
+        if engagement.preference_id is not None and shares:
+            for entity_id, share in shares.get(engagement.preference_id, {}).items():
                 if not 0.0 < share <= 1.0:
                     raise UsageError(
-                        detail=f"preference {one.preference_id} has the share {share} in entity"
-                        f" {entity_id}; a share is a number above 0 and at most 1"
+                        detail=f"preference {engagement.preference_id} has the share {share} in"
+                        f" entity {entity_id}; a share is a number above 0 and at most 1"
                     )
-                if entity_id != one.entity_id:
+                if entity_id != engagement.entity_id:
                     parts.setdefault(entity_id, []).append(share * value)
     return {entity_id: math.fsum(values) for entity_id, values in parts.items()}
 
@@ -96,9 +96,11 @@ def preference_interests(engagements: Iterable[Engagement], now: Millis) -> dict
     Raises UsageError for a strength that is no number from 0 to 1.
     """
     parts: dict[int, list[float]] = {}
-    for one in engagements:
-        if one.preference_id is not None:
-            parts.setdefault(one.preference_id, []).append(signed(one) * weight(now - one.at))
+    for engagement in engagements:
+        if engagement.preference_id is not None:
+            parts.setdefault(engagement.preference_id, []).append(
+                signed(engagement) * weight(now - engagement.at)
+            )
     return {preference_id: math.fsum(values) for preference_id, values in parts.items()}
 
 
@@ -112,7 +114,7 @@ def course(engagements: Sequence[Engagement], moments: Sequence[Millis]) -> list
     if not moments:
         return []
     last = max(moments)
-    made = [(min(one.at, last), signed(one)) for one in engagements]
+    made = [(min(engagement.at, last), signed(engagement)) for engagement in engagements]
     return [
         math.fsum(value * weight(moment - at) for at, value in made if at <= moment)
         for moment in moments

@@ -309,14 +309,14 @@ class _Post:
     def wait(self) -> _Trouble | None:
         """Wait for what becomes of it, until the deadline and no longer."""
         try:
-            found = self._found.get(timeout=max(0.0, self._deadline - time.monotonic()))
+            trouble = self._found.get(timeout=max(0.0, self._deadline - time.monotonic()))
         except queue.Empty:
-            found = _Trouble(reason=f"no answer within {self._timeout_s:g} seconds", passing=True)
+            trouble = _Trouble(reason=f"no answer within {self._timeout_s:g} seconds", passing=True)
         finally:
             self._leave()
-        if found is _Mark.CANCELLED:
+        if trouble is _Mark.CANCELLED:
             raise cancel.Cancelled
-        return found if isinstance(found, _Trouble) else None
+        return trouble if isinstance(trouble, _Trouble) else None
 
     def cancel(self) -> None:
         """Wake whoever waits, in another thread, with `Cancelled`."""

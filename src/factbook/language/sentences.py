@@ -105,7 +105,9 @@ def sentences(
 def markdown_sentences(text: str) -> tuple[Span, ...]:
     """Return the sentences of the prose of a Markdown text in order (`markdown.prose_blocks`)."""
     return tuple(
-        one for start, end in prose_blocks(text) for one in sentences(text, start, end, lines=False)
+        sentence
+        for start, end in prose_blocks(text)
+        for sentence in sentences(text, start, end, lines=False)
     )
 
 
@@ -114,13 +116,15 @@ def last_end(text: str, start: int = 0) -> int:
 
     The last one may go on behind the cut. Sentences that end before `start` are not looked at.
     """
-    ends = [one.end for one in sentences(text, start)]
+    ends = [sentence.end for sentence in sentences(text, start)]
     return ends[-2] if len(ends) > 1 else 0
 
 
 def around(text: str, start: int, end: int) -> Span:
     """Return the sentence that holds a span, or all the sentences that it reaches over."""
-    over = [one for one in sentences(text) if one.end > start and one.start < end]
+    over = [
+        sentence for sentence in sentences(text) if sentence.end > start and sentence.start < end
+    ]
     return Span(over[0].start, over[-1].end) if over else Span(start, end)
 
 
@@ -129,10 +133,10 @@ def is_shortened(text: str, *, always: bool = False) -> bool:
 
     With `always`, of one that something always follows: "Dr." is, "Inc." may end a sentence.
     """
-    found = _WORD_BEFORE.search(text[-_ABOVE:])
-    if found is None:
+    match = _WORD_BEFORE.search(text[-_ABOVE:])
+    if match is None:
         return False
-    word = found[1].lower()
+    word = match[1].lower()
     known = len(word) == 1 or word in _NEVER or word in _BEFORE_NUMBERS
     return known or (not always and (word in _OFTEN or "." in word))
 
@@ -162,10 +166,10 @@ def _is_short(text: str, begin: int, at: int, following: str) -> bool:
     """Say whether a full stop belongs to the short form or the number before it."""
     if _NUMBERED.match(text[begin:at] if at - begin < _ABOVE else ""):
         return True  # "1. Bitcoin"
-    found = _WORD_BEFORE.search(text[max(begin, at - _ABOVE) : at])
-    if found is None:
+    match = _WORD_BEFORE.search(text[max(begin, at - _ABOVE) : at])
+    if match is None:
         return False
-    word = found[1].lower()
+    word = match[1].lower()
     if word in _NEVER:
         return True
     if word == "al":
@@ -179,7 +183,7 @@ def _is_short(text: str, begin: int, at: int, following: str) -> bool:
     if len(word) > 1:
         return False
     before = text[max(begin, at - _ABOVE - 10) : at - 2].split()
-    return not (found[1] == "I" or (before and before[-1].lower() in _LETTERED))
+    return not (match[1] == "I" or (before and before[-1].lower() in _LETTERED))
 
 
 def _is_wrapped(text: str, begin: int, at: int, following: int) -> bool:

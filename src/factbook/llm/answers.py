@@ -107,9 +107,9 @@ def _check_string(text: str) -> None:
         return
     if _SURROGATE.search(text):
         _invalid("a string holds half a character (a lone surrogate)")
-    found = _CONTROL.search(text)
-    if found:
-        code = f"U+{ord(found[0]):04X}"
+    match = _CONTROL.search(text)
+    if match:
+        code = f"U+{ord(match[0]):04X}"
         raise Failed(ModelFailure.SCHEMA, f"a string holds the control character {code}")
 
 
@@ -119,10 +119,10 @@ def _invalid(reason: str) -> NoReturn:
 
 def _problems(error: ValidationError) -> str:
     # without the input: what a model made of a person's text is not for messages and logs
-    found = error.errors(include_url=False, include_input=False, include_context=False)
+    errors = error.errors(include_url=False, include_input=False, include_context=False)
     shown = []
-    for one in found[:SHOWN_PROBLEMS]:
+    for one in errors[:SHOWN_PROBLEMS]:
         where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in one["loc"])
         shown.append(f"{where.lstrip('.')}: {one['msg']}" if where else one["msg"])
-    more = f"; and {len(found) - SHOWN_PROBLEMS:,} more" if len(found) > SHOWN_PROBLEMS else ""
+    more = f"; and {len(errors) - SHOWN_PROBLEMS:,} more" if len(errors) > SHOWN_PROBLEMS else ""
     return one_line("; ".join(shown), limit=300) + more

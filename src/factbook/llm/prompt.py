@@ -53,4 +53,4 @@ def estimate_tokens(text: str) -> int:
 
 def message_tokens(messages: Sequence[Message]) -> int:
     """Return how many tokens messages have at most, with what a chat template adds."""
-    return sum(MESSAGE_TOKENS + estimate_tokens(one.content) for one in messages)
+    return sum(MESSAGE_TOKENS + estimate_tokens(message.content) for message in messages)

@@ -109,57 +109,61 @@ _GROUPED = ("store", "support", "doubt", "contradict", "supersede", "absorb", "m
 def account(store: Store, run: Run, *, owner: str | Everyone = ME) -> Account:
     """Return what a run changed of an owner's; pairs that it queued are those that still wait."""
     events = store.find(EVENT, {"run_id": run.id})
-    of_facts = [one for one in events if one.target_kind == "fact"]
+    of_facts = [event for event in events if event.target_kind == "fact"]
     queued = [
-        one
-        for one in waiting_pairs(store)
-        if one.judged_at == run.started_at and one.relation == "ambiguous"
+        pair
+        for pair in waiting_pairs(store)
+        if pair.judged_at == run.started_at and pair.relation == "ambiguous"
     ]
     faded = _numbers(run.report.get("faded"))
-    named = {one.target_id for one in of_facts}
-    named.update(number for one in of_facts for number in _others(one))
+    named = {fact.target_id for fact in of_facts}
+    named.update(number for fact in of_facts for number in _others(fact))
     named.update(faded)
-    named.update(number for one in queued for number in one[:2])
+    named.update(number for pair in queued for number in pair[:2])
     facts = {
         number: one
         for number, one in store.facts_by_id(sorted(named)).items()
         if owner in (one.owner, EVERYONE)
     }
-    of_facts = [one for one in of_facts if one.target_id in facts]
+    of_facts = [fact for fact in of_facts if fact.target_id in facts]
     faded = [one for one in faded if one in facts]
-    queued = [one for one in queued if one.low_id in facts and one.high_id in facts]
+    queued = [pair for pair in queued if pair.low_id in facts and pair.high_id in facts]
     mine = {
-        one.id for one in store.find(PROPOSAL) if owner in (one.payload.get("owner", ME), EVERYONE)
+        proposal.id
+        for proposal in store.find(PROPOSAL)
+        if owner in (proposal.payload.get("owner", ME), EVERYONE)
     }
     by_op: dict[str, list[Event]] = {}
-    for one in of_facts:
-        by_op.setdefault(one.op, []).append(one)
+    for fact in of_facts:
+        by_op.setdefault(fact.op, []).append(fact)
     return Account(
         run=run,
-        new=[one.target_id for one in by_op.get("store", ())],
+        new=[event.target_id for event in by_op.get("store", ())],
         supported=_moved(by_op.get("support", ()), facts, store),
         doubted=_moved(by_op.get("doubt", ()), facts, store),
         contradicted=_opposed(by_op.get("contradict", ()), facts, store),
         superseded=[
-            Replaced(old_id=one.target_id, new_id=number, rule=_text(one, "why"), why=_says(one))
-            for one in by_op.get("supersede", ())
-            for number in _others(one)
+            Replaced(
+                old_id=event.target_id, new_id=number, rule=_text(event, "why"), why=_says(event)
+            )
+            for event in by_op.get("supersede", ())
+            for number in _others(event)
         ],
         merged=_merged(by_op.get("merge", ())),
         faded=faded,
         queued=queued,
         settled=[
-            (one.target_id, number, _text(one, "verdict"))
-            for one in by_op.get("settle", ())
-            for number in _others(one)
+            (event.target_id, number, _text(event, "verdict"))
+            for event in by_op.get("settle", ())
+            for number in _others(event)
         ],
         proposed=[
-            (one.target_id, _text(one, "title"))
-            for one in events
-            if one.op == "propose" and one.target_kind == "proposal"
-            if one.target_id in mine
+            (event.target_id, _text(event, "title"))
+            for event in events
+            if event.op == "propose" and event.target_kind == "proposal"
+            if event.target_id in mine
         ],
-        other=[(one.op, one.target_id) for one in of_facts if one.op not in _GROUPED],
+        other=[(fact.op, fact.target_id) for fact in of_facts if fact.op not in _GROUPED],
         facts={number: as_of(one, run.started_at) for number, one in facts.items()},
     )
 
@@ -171,8 +175,8 @@ def _values(fact: Fact, events: Sequence[Event], store: Store) -> tuple[float, f
 def _moved(events: Iterable[Event], facts: Mapping[int, Fact], store: Store) -> list[Moved]:
     """Return one change for each fact, however many episodes moved it."""
     by_fact: dict[int, list[Event]] = {}
-    for one in events:
-        by_fact.setdefault(one.target_id, []).append(one)
+    for event in events:
+        by_fact.setdefault(event.target_id, []).append(event)
     found = []
     for fact_id, mine in by_fact.items():
         before, after = _values(facts[fact_id], mine, store)
@@ -181,8 +185,8 @@ def _moved(events: Iterable[Event], facts: Mapping[int, Fact], store: Store) -> 
                 fact_id=fact_id,
                 before=before,
                 after=after,
-                episodes=sum(len(_numbers(one.detail.get("added"))) for one in mine),
-                why=tuple(dict.fromkeys(_text(one, "why") for one in mine)),
+                episodes=sum(len(_numbers(event.detail.get("added"))) for event in mine),
+                why=tuple(dict.fromkeys(_text(event, "why") for event in mine)),
             )
         )
     return found
@@ -191,14 +195,14 @@ def _moved(events: Iterable[Event], facts: Mapping[int, Fact], store: Store) -> 
 def _opposed(events: Iterable[Event], facts: Mapping[int, Fact], store: Store) -> list[Opposed]:
     """Return one contradiction for each pair; each of its facts wrote an event of its own."""
     by_pair: dict[tuple[int, ...], list[Event]] = {}
-    for one in events:
-        pair = tuple(sorted((one.target_id, *_others(one))))
-        by_pair.setdefault(pair, []).append(one)
-    found = []
+    for event in events:
+        pair = tuple(sorted((event.target_id, *_others(event))))
+        by_pair.setdefault(pair, []).append(event)
+    opposed = []
     for pair, mine in by_pair.items():
-        values = [_values(facts[one.target_id], [one], store) for one in mine]
-        ids = tuple(one.target_id for one in mine)
-        found.append(
+        values = [_values(facts[event.target_id], [event], store) for event in mine]
+        ids = tuple(event.target_id for event in mine)
+        opposed.append(
             Opposed(
                 fact_ids=ids,
                 before=tuple(before for before, _ in values),
@@ -208,18 +212,18 @@ def _opposed(events: Iterable[Event], facts: Mapping[int, Fact], store: Store) -
                 why=_says(mine[0]),
             )
         )
-    return found
+    return opposed
 
 
 def _merged(events: Iterable[Event]) -> list[Merged]:
     by_winner: dict[int, list[Event]] = {}
-    for one in events:
-        for winner in _others(one):
-            by_winner.setdefault(winner, []).append(one)
+    for event in events:
+        for winner in _others(event):
+            by_winner.setdefault(winner, []).append(event)
     return [
         Merged(
             winner_id=winner,
-            loser_ids=tuple(one.target_id for one in mine),
+            loser_ids=tuple(event.target_id for event in mine),
             rule=_text(mine[0], "why"),
         )
         for winner, mine in by_winner.items()

@@ -151,7 +151,7 @@ class _Cleaning:
         """Do all steps for every owner."""
         last = marked(self._store, MARK).commit  # a moment: it follows nothing
         asking: list[_Pair] = []
-        for owner in sorted({one.owner for one in entities_of(self._store, EVERYONE)}):
+        for owner in sorted({entity.owner for entity in entities_of(self._store, EVERYONE)}):
             asking += self._merge_owner(owner)
         asking = self._still_open(asking)
         llm = self._context.model
@@ -159,9 +159,9 @@ class _Cleaning:
             self._ask(llm, asking)
         self._merge_facts(
             [
-                one
-                for one in entities_of(self._store, EVERYONE)
-                if max(one.updated_at, one.last_activity or 0) >= last
+                entity
+                for entity in entities_of(self._store, EVERYONE)
+                if max(entity.updated_at, entity.last_activity or 0) >= last
             ]
         )
         self._prune()
@@ -181,8 +181,8 @@ class _Cleaning:
         asking: list[_Pair] = []
         for _ in range(ROUNDS):
             pairs = self._pairs(entities_of(self._store, owner))
-            asking = [one for one in pairs if one.same.verdict is SameEntityVerdict.ASK]
-            ops = _merges([one for one in pairs if one.same.verdict is SameEntityVerdict.MERGE])
+            asking = [pair for pair in pairs if pair.same.verdict is SameEntityVerdict.ASK]
+            ops = _merges([pair for pair in pairs if pair.same.verdict is SameEntityVerdict.MERGE])
             if not ops:
                 break
             self._merge(ops)
@@ -191,9 +191,9 @@ class _Cleaning:
     def _merge(self, ops: Sequence[MergeEntities]) -> None:
         """Write merges and count what became of them: what changed meanwhile is left alone."""
         receipt = self._write(ops)
-        losers = [one.loser_id for one in ops]
+        losers = [merge_entities.loser_id for merge_entities in ops]
         lives = entities_of(self._store, EVERYONE, include_retired=True, ids=losers)
-        merged = sum(one.merged_into_id is not None for one in lives)
+        merged = sum(life.merged_into_id is not None for life in lives)
         self.report.merged += merged
         self.report.merged_facts += receipt.merged - merged
 
@@ -205,8 +205,8 @@ class _Cleaning:
             near = _compared(one, other, OPTIMISTIC).verdict is not SameEntityVerdict.DIFFERENT
             if near and not self._is_parted(one, other):
                 likely.append((one, other))
-        self._embed(name for pair in likely for one in pair for name in _names(one))
-        found = []
+        self._embed(name for pair in likely for entity in pair for name in _names(entity))
+        pairs = []
         for one, other in likely:
             cosine = max(
                 float(self._vectors[a] @ self._vectors[b])
@@ -215,9 +215,9 @@ class _Cleaning:
             )
             same = _compared(one, other, cosine)
             if same.verdict is not SameEntityVerdict.DIFFERENT:
-                found.append(_Pair(one, other, same))
-        found.sort(key=lambda pair: (-pair.same.score, pair.ids))
-        return _unambiguous(found)
+                pairs.append(_Pair(one, other, same))
+        pairs.sort(key=lambda pair: (-pair.same.score, pair.ids))
+        return _unambiguous(pairs)
 
     def _embed(self, names: Iterable[str]) -> None:
         missing = [name for name in dict.fromkeys(names) if name not in self._vectors]
@@ -235,8 +235,8 @@ class _Cleaning:
             events = events_of(self._store, "entity", entity_id)
             self._parted[entity_id] = {
                 winner
-                for one in events
-                if one.op == "unmerge" and isinstance(winner := one.detail.get("winner"), int)
+                for event in events
+                if event.op == "unmerge" and isinstance(winner := event.detail.get("winner"), int)
             }
         return self._parted[entity_id]
 
@@ -244,8 +244,11 @@ class _Cleaning:
 
     def _still_open(self, pairs: Sequence[_Pair]) -> list[_Pair]:
         """Return the pairs that wait: no model said that they are two, none is to be left alone."""
-        current = {one.id for one in entities_of(self._store, EVERYONE)}
-        tasks = {pair_of(one.target): one for one in self._store.find(MODEL_TASK, {"kind": TASK})}
+        current = {entity.id for entity in entities_of(self._store, EVERYONE)}
+        tasks = {
+            pair_of(model_task.target): model_task
+            for model_task in self._store.find(MODEL_TASK, {"kind": TASK})
+        }
         found: list[_Pair] = []
         for pair in pairs:
             task = tasks.get(pair.ids)
@@ -322,7 +325,7 @@ class _Cleaning:
             names = ", ".join(quoted(self._redact(name)) for name in _names(entity))
             lines.append(f"- {letter}: {names}\n")
             facts = world_facts(self._store, entity.owner, entity.name, limit=SHOWN_FACTS)
-            lines += [f"  - {quoted(self._redact(one.object)[:SHOWN_CHARS])}\n" for one in facts]
+            lines += [f"  - {quoted(self._redact(fact.object)[:SHOWN_CHARS])}\n" for fact in facts]
         return "".join(lines)
 
     # --- facts ----------------------------------------------------------------------------------
@@ -334,9 +337,9 @@ class _Cleaning:
             if len(facts) < 2:
                 continue
             cancel.check()
-            lives = lives_by_id(self._store, [one.id for one in facts])
+            lives = lives_by_id(self._store, [fact.id for fact in facts])
             vectors = unpacked(*self._store.vectors("fact", sorted(lives)))
-            ops = self._fact_merges([lives[one] for one in vectors.ids], vectors.rows)
+            ops = self._fact_merges([lives[id_] for id_ in vectors.ids], vectors.rows)
             if ops:
                 self.report.merged_facts += self._write(ops).merged
 
@@ -345,7 +348,7 @@ class _Cleaning:
         if len(lives) < 2:
             return []
         cosines = vectors @ vectors.T
-        judged = {one[:2] for one in self._store.find(PAIR)}
+        judged = {pair[:2] for pair in self._store.find(PAIR)}
         order = sorted(
             range(len(lives)),
             key=lambda n: (
@@ -373,8 +376,8 @@ class _Cleaning:
                 ops.append(
                     MergeFacts(
                         winner_id=members[0].id,
-                        loser_ids=[one.id for one in members[1:]],
-                        evidence_counts=[one.evidence_count for one in members],
+                        loser_ids=[member.id for member in members[1:]],
+                        evidence_counts=[member.evidence_count for member in members],
                         rule=FACT_RULE,
                     )
                 )
@@ -387,20 +390,20 @@ class _Cleaning:
         if (low, high) in judged or category(winner) != category(loser):
             return False
         # The content alone: a merged entity's statements may begin with different names.
-        found = judge(
+        judgement = judge(
             JudgedClaim(text=winner.object, subject=winner.subject),
             JudgedClaim(text=loser.object, subject=loser.subject),
             similarity=cosine,
             older_reading=self._reading(winner.object),
             newer_reading=self._reading(loser.object),
         )
-        return found.relation is Relation.SAME
+        return judgement.relation is Relation.SAME
 
     def _reading(self, text: str) -> TextReading:
-        found = self._readings.get(text)
-        if found is None:
-            found = self._readings[text] = read(text)
-        return found
+        reading = self._readings.get(text)
+        if reading is None:
+            reading = self._readings[text] = read(text)
+        return reading
 
     # --- what came to nothing -------------------------------------------------------------------
 
@@ -408,32 +411,35 @@ class _Cleaning:
         """Retire entities that never came to a fact and that nobody cares for."""
         before = self._now - PRUNE_AFTER_MS
         empty = [
-            one
-            for one in entities_of(self._store, EVERYONE)
-            if not one.fact_count and max(one.created_at, one.last_activity or 0) < before
+            entity
+            for entity in entities_of(self._store, EVERYONE)
+            if not entity.fact_count and max(entity.created_at, entity.last_activity or 0) < before
         ]
         ops: list[Op] = []
-        for owner in sorted({one.owner for one in empty}):
-            mine = [one for one in empty if one.owner == owner]
+        for owner in sorted({entity.owner for entity in empty}):
+            mine = [entity for entity in empty if entity.owner == owner]
             scores = self._interest(owner) if self._interest else None
-            named = {one.topic for one in preferences_of(self._store, owner)}
-            for one in mine:
-                if named.intersection((one.name, *one.aliases)):
+            named = {preference.topic for preference in preferences_of(self._store, owner)}
+            for entity in mine:
+                if named.intersection((entity.name, *entity.aliases)):
                     continue  # to know that it is disliked is to know something
                 cared = (
-                    scores.get(one.id, 0.0) > 0
+                    scores.get(entity.id, 0.0) > 0
                     if scores is not None
-                    else _ever_cared(engagements_of(self._store, owner, entity_id=one.id))
+                    else _ever_cared(engagements_of(self._store, owner, entity_id=entity.id))
                 )
                 if not cared:
                     why = "nothing was learned of it, and nobody cares for it"
-                    ops.append(RetireEntity(entity_id=one.id, why=why))
+                    ops.append(RetireEntity(entity_id=entity.id, why=why))
         if ops:
             self.report.retired += self._write(ops).retracted
 
 
 def _ever_cared(engagements: Iterable[Engagement]) -> bool:
-    return any(one.valence is Valence.POSITIVE and one.strength > 0 for one in engagements)
+    return any(
+        engagement.valence is Valence.POSITIVE and engagement.strength > 0
+        for engagement in engagements
+    )
 
 
 # --- pairs ----------------------------------------------------------------------------------------
@@ -525,7 +531,9 @@ def _merges(pairs: Sequence[_Pair], *, rule: str = RULE) -> list[MergeEntities]:
             continue
         taken.update(pair.ids)
         # What more is known of stays; the older one where both are known as well.
-        winner, loser = sorted((pair.one, pair.other), key=lambda one: (-one.fact_count, one.id))
+        winner, loser = sorted(
+            (pair.one, pair.other), key=lambda entity: (-entity.fact_count, entity.id)
+        )
         ops.append(
             MergeEntities(winner_id=winner.id, loser_id=loser.id, rule=rule, detail=pair.same.why)
         )

@@ -178,7 +178,7 @@ def _step(event: Event, *, as_of: Millis, before: float | None, after: float) ->
         says=str(detail.get("says") or ""),
         before=before,
         after=after,
-        others=tuple(one for one in others if isinstance(one, int)),
+        others=tuple(other for other in others if isinstance(other, int)),
         added=_ints(detail.get("added")),
         removed=_ints(detail.get("removed")),
         actor=event.actor,

@@ -169,7 +169,7 @@ class Consolidation:
                 "judge": self._judge,
                 "merge": self._merge,
                 "resolve": self._resolve,
-                "fade": lambda one: self._fade(one, since),
+                "fade": lambda run_report: self._fade(run_report, since),
                 "embed again": self._embed,
             }
             try:
@@ -191,7 +191,7 @@ class Consolidation:
             report.state = "done"
             left = waiting_questions(self._store, now=report.as_of, redact=self._redact)
             report.waiting = len(left)
-            report.judge_aside = sum(one.aside for one in left)
+            report.judge_aside = sum(pair_question.aside for pair_question in left)
             report.aside = len(set_aside(self._store))
             self._end(report)
             report.events = self._store.find(EVENT, {"run_id": report.run_id})
@@ -219,15 +219,15 @@ class Consolidation:
                 known = "was undone already" if run else "does not exist"
                 raise UsageError(detail=f"run {run_id} {known}; `factbook runs` lists the runs")
             events = self._store.find(EVENT, {"run_id": run_id, "target_kind": "fact"})
-            undoable = [one for one in events if "after" in one.detail or one.op == "store"]
-            facts = [one.target_id for one in undoable]
-            whose = {one.id: one.owner for one in lives_by_id(self._store, facts).values()}
+            undoable = [event for event in events if "after" in event.detail or event.op == "store"]
+            facts = [event.target_id for event in undoable]
+            whose = {life.id: life.owner for life in lives_by_id(self._store, facts).values()}
             theirs = [
                 one
                 for one, fact in zip(undoable, facts, strict=True)
                 if owner in (whose[fact], EVERYONE)
             ]
-            ops: list[Op] = [RevertFact(event_id=one.id) for one in reversed(theirs)]
+            ops: list[Op] = [RevertFact(event_id=their.id) for their in reversed(theirs)]
             state = "undone" if len(theirs) == len(undoable) else run.state
             report = RunReport(run_id=run_id, as_of=now, state=state)
             if state == "undone":
@@ -254,9 +254,9 @@ class Consolidation:
 
     def _close_interrupted(self, now: Millis) -> None:
         """Say of runs that were killed that they did not end; what they wrote is whole."""
-        for one in self._store.find(RUN, newest_first=True, limit=_RUNS):
-            if one.state == "running":
-                op = FinishRun(run_id=one.id, state="failed", phase=one.phase, report=one.report)
+        for run in self._store.find(RUN, newest_first=True, limit=_RUNS):
+            if run.state == "running":
+                op = FinishRun(run_id=run.id, state="failed", phase=run.phase, report=run.report)
                 self._context.write([op], Trigger.UPKEEP, now=now)
 
     def _finish(self, report: RunReport, state: str, phase: str) -> FinishRun:
@@ -274,7 +274,7 @@ class Consolidation:
                 "receipt": counts,
                 "faded": report.faded,
                 "error": report.error,
-                "calls": [asdict(one) for one in report.calls],
+                "calls": [asdict(call) for call in report.calls],
             },
         )
 
@@ -330,18 +330,18 @@ class Consolidation:
         self._alike = []
         if not new:
             return
-        known = {one[:2] for one in self._store.find(PAIR)}
+        known = {pair[:2] for pair in self._store.find(PAIR)}
         ops: list[Op] = []
         for left, right, cosine in self._candidates(lives, vectors, new):
             one, other = lives[left], lives[right]
             if one.owner != other.owner or _ids(one, other) in known:
                 continue
             older, newer = _by_age(one, other)
-            found = self._judgement(older, newer, cosine)
-            if found.relation is Relation.SAME:
+            judgement = self._judgement(older, newer, cosine)
+            if judgement.relation is Relation.SAME:
                 self._alike.append((one.id, other.id))
             else:
-                ops += _pair_ops(older, newer, found, cosine)
+                ops += _pair_ops(older, newer, judgement, cosine)
         self._write(report, ops)
         self._mark = mark
 
@@ -376,7 +376,7 @@ class Consolidation:
         """Yield the pairs that speak of one slot ("my home", "my editor") in whatever words."""
         by_slot: dict[tuple[str, str], list[int]] = {}
         for n, life in enumerate(lives):
-            for slot in {one.slot for one in frames_of(life.statement)}:
+            for slot in {frame.slot for frame in frames_of(life.statement)}:
                 by_slot.setdefault((life.owner, slot), []).append(n)
         fresh = set(new)
         for rows in by_slot.values():
@@ -400,15 +400,17 @@ class Consolidation:
             rows = list(lives.values())
             have = unpacked(*self._store.vectors("fact", ids))
             vectors = dict(zip(have.ids, have.rows, strict=True))
-            known = {one[:2] for one in self._store.find(PAIR)}
+            known = {pair[:2] for pair in self._store.find(PAIR)}
             left, right = np.asarray(pairs, np.int64).T
             for group in components(len(rows), left, right):
                 members = [rows[n] for n in group if rows[n].id in vectors]
-                stacked = np.stack([vectors[one.id] for one in members])
+                stacked = np.stack([vectors[member.id] for member in members])
                 ops += self._merge_ops(members, stacked, known, report.as_of)
         before = report.receipt.merged
         self._write(report, ops)
-        asked = sum(len(one.loser_ids) for one in ops if isinstance(one, MergeFacts))
+        asked = sum(
+            len(merge_facts.loser_ids) for merge_facts in ops if isinstance(merge_facts, MergeFacts)
+        )
         if self._mark is not None and report.receipt.merged - before == asked:
             # Only now: a run that is killed before, or finds that somebody changed a fact
             # meanwhile, looks at the same facts again.
@@ -423,7 +425,7 @@ class Consolidation:
         the winner is looked at again without it.
         """
         ops: list[Op] = []
-        values = [value_at(one, now) for one in group]
+        values = [value_at(life, now) for life in group]
         # Its owner's own words stay in their wording, however sure the others are.
         left = sorted(
             range(len(group)),
@@ -467,8 +469,8 @@ class Consolidation:
                 ops.append(
                     MergeFacts(
                         winner_id=members[0].id,
-                        loser_ids=[one.id for one in members[1:]],
-                        evidence_counts=[one.evidence_count for one in members],
+                        loser_ids=[member.id for member in members[1:]],
+                        evidence_counts=[member.evidence_count for member in members],
                         rule="same",
                     )
                 )
@@ -480,17 +482,19 @@ class Consolidation:
     ) -> Judgement | None:
         if category(winner) != category(loser) or _ids(winner, loser) in known:
             return None
-        found = self._judgement(*_by_age(winner, loser), cosine)
-        return found if found.relation is Relation.SAME else None
+        judgement = self._judgement(*_by_age(winner, loser), cosine)
+        return judgement if judgement.relation is Relation.SAME else None
 
     def _resolve(self, report: RunReport) -> None:
         """Ask the judge, if there is one, about all waiting pairs at once."""
         if self._resolver is None:
             return
         questions = [
-            one
-            for one in waiting_questions(self._store, now=report.as_of, redact=self._redact)
-            if not one.aside and due(one.until, now=report.as_of) and one.rule != policy.OVERHEARD
+            question
+            for question in waiting_questions(self._store, now=report.as_of, redact=self._redact)
+            if not question.aside
+            and due(question.until, now=report.as_of)
+            and question.rule != policy.OVERHEARD
         ]
         if not questions:
             return
@@ -523,11 +527,11 @@ class Consolidation:
 
     def _fade(self, report: RunReport, since: Millis | None) -> None:
         """Find what fell under the threshold since the last run; nothing need be written."""
-        for one in self._store.lives(LifeWhere(kinds=MERGED_KINDS, current=True)):
-            if not is_deprecated(value_at(one, report.as_of)):
+        for life in self._store.lives(LifeWhere(kinds=MERGED_KINDS, current=True)):
+            if not is_deprecated(value_at(life, report.as_of)):
                 continue
-            if since is None or not is_deprecated(value_at(one, max(since, one.confidence_at))):
-                report.faded.append(one.id)
+            if since is None or not is_deprecated(value_at(life, max(since, life.confidence_at))):
+                report.faded.append(life.id)
 
     # --- shared ---------------------------------------------------------------------------------
 
@@ -539,19 +543,19 @@ class Consolidation:
             if not fresh.came:
                 return [], np.empty((0, 0), np.float32), [], after
             merged = LifeWhere(kinds=MERGED_KINDS, current=True)
-            lives = {one.id: one for one in self._store.lives(merged)}
+            lives = {life.id: life for life in self._store.lives(merged)}
             vectors = unpacked(*self._store.vectors("fact", list(lives)))
         new = set(fresh.came)
         rows = [n for n, one in enumerate(vectors.ids) if one in new]
-        return [lives[one] for one in vectors.ids], vectors.rows, rows, fresh.last
+        return [lives[id_] for id_ in vectors.ids], vectors.rows, rows, fresh.last
 
     def _reading(self, text: str) -> TextReading:
-        found = self._readings.get(text)
-        if found is None:
+        reading = self._readings.get(text)
+        if reading is None:
             if len(self._readings) > 200_000:
                 self._readings.clear()
-            found = self._readings[text] = read(text)
-        return found
+            reading = self._readings[text] = read(text)
+        return reading
 
     def _judgement(self, older: Life, newer: Life, cosine: float) -> Judgement:
         return judge(

@@ -141,7 +141,7 @@ class EmbeddingQueue:
             half = len(rows) // 2
             parts = [self._vectors(embedder, part) for part in (rows[:half], rows[half:])]
             return (
-                [one for ids, _, _ in parts for one in ids],
+                [id_ for ids, _, _ in parts for id_ in ids],
                 np.concatenate([vectors for _, vectors, _ in parts]),
                 {one: why for _, _, bad in parts for one, why in bad.items()},
             )
@@ -258,7 +258,7 @@ class EmbeddingWorker:
                 reports = [
                     self._queue.work(target, limit=policy.EMBED_BATCH) for target in EMBEDDED
                 ]
-                done = sum(one.claimed for one in reports if not one.lost)
+                done = sum(report.claimed for report in reports if not report.lost)
                 self.error = ""
             except FactbookError as error:
                 done = 0

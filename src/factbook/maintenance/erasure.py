@@ -250,9 +250,11 @@ class Erasure:
         tells = Telltales(Gone(text, How(how)) for file in files for text, how in file.taken)
         beside = frozenset(row for file in files for row in file.beside)
         with self._store.snapshot():
-            found = tells.look(self._store.kept_texts(), beside=beside) if tells else []
+            residues = tells.look(self._store.kept_texts(), beside=beside) if tells else []
             redact = self._context.redact
-            whose_rows = [(one, frozenset(self._owners_of(one.key))) for one in found]
+            whose_rows = [
+                (residue, frozenset(self._owners_of(residue.key))) for residue in residues
+            ]
             asking = {one.owner for one in done}
             if EVERYONE not in asking:
                 whose_rows = [(one, whom) for one, whom in whose_rows if whom <= asking]
@@ -260,14 +262,14 @@ class Erasure:
             shown = [
                 tells.again(one, redact(one.text)) for one, _ in whose_rows[: policy.STANDING_SHOWN]
             ]
-        counts = Counter(one.what for one in tells.tells)
+        counts = Counter(tell.what for tell in tells.tells)
         return Standing(
             rows=[
                 Stands(row=one.key, what=one.what, excerpt=one.shown(), owners=whom)
                 for one, whom in zip(shown, owners, strict=True)
             ],
             more=len(whose_rows) - len(shown),
-            others=len(found) - len(whose_rows),
+            others=len(residues) - len(whose_rows),
             names=counts["name"],
             values=counts["value"],
             words=counts["words"],
@@ -317,11 +319,11 @@ class Erasure:
         if isinstance(source, int):
             return source
         states = self._store.sources()
-        for one in states:
-            if one.source.key == source:
-                return one.id
+        for state in states:
+            if state.source.key == source:
+                return state.id
         same = {source, str(Path(source).expanduser()), str(Path(source).expanduser().absolute())}
-        found = [one.id for one in states if one.source.uri in same]
+        found = [state.id for state in states if state.source.uri in same]
         if len(found) > 1:
             raise UsageError(
                 detail=f"{source} is the path of {len(found)} sources; erase one by its name, or"

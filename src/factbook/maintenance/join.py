@@ -127,19 +127,19 @@ def near_pairs(
         rows = rows[closer.kept]
         crowds = crowds.then(closer)
         seen = None
-    found = PairCollector(len(rows), threshold=threshold, nearest=nearest)
+    pair_collector = PairCollector(len(rows), threshold=threshold, nearest=nearest)
     if seen is not None and seen.estimate > MAX_PAIRS:
-        found.limit()
+        pair_collector.limit()
     told(total - len(rows))
     plan = None
     if len(rows) > exact_rows and seen is not None and recall < 1:
-        plan = _plan(rows, seen, found, recall, rng)
+        plan = _plan(rows, seen, pair_collector, recall, rng)
     del seen
     if plan is None:
-        _join_exactly(rows, found, told)
+        _join_exactly(rows, pair_collector, told)
     else:
-        _join_by_lists(rows, *plan, found, told)
-    return finish_pairs(found, crowds)
+        _join_by_lists(rows, *plan, pair_collector, told)
+    return finish_pairs(pair_collector, crowds)
 
 
 def near_pairs_of(
@@ -191,17 +191,19 @@ def near_pairs_of(
     fresh = is_new[crowds.kept]
     asked = np.flatnonzero(fresh)
     told(len(wanted) - len(asked))
-    found = PairCollector(len(rows), threshold=threshold, nearest=nearest)
+    pair_collector = PairCollector(len(rows), threshold=threshold, nearest=nearest)
     for some in steps(len(asked), BLOCK_ROWS):
         at = asked[some]
         one = rows[at]
         for others in steps(len(rows), BLOCK // BLOCK_ROWS):
-            i, j, cosine = found.near(one, at, rows[others], np.arange(others.start, others.stop))
+            i, j, cosine = pair_collector.near(
+                one, at, rows[others], np.arange(others.start, others.stop)
+            )
             once = (i < j) | (~fresh[j] & (i != j))
             i, j, cosine = i[once], j[once], cosine[once]
-            found.add(np.minimum(i, j), np.maximum(i, j), cosine)
+            pair_collector.add(np.minimum(i, j), np.maximum(i, j), cosine)
         told(len(at))
-    return finish_pairs(found, crowds, is_new)
+    return finish_pairs(pair_collector, crowds, is_new)
 
 
 def cross_pairs(
@@ -230,17 +232,17 @@ def cross_pairs(
         )
     told = progress or tell_nobody
     count = len(left)
-    found = PairCollector(count + len(right), threshold=threshold, nearest=nearest)
+    pair_collector = PairCollector(count + len(right), threshold=threshold, nearest=nearest)
     others = unit_rows(right, np.arange(len(right)), "the right vectors")
     numbers = np.arange(count, count + len(right))  # both sides in one row of numbers
     for some in steps(count, BLOCK_ROWS):
         at = np.arange(some.start, some.stop)
         one = unit_rows(left, at, "the left vectors")
         for part in steps(len(right), BLOCK // BLOCK_ROWS):
-            found.add(*found.near(one, at, others[part], numbers[part]))
+            pair_collector.add(*pair_collector.near(one, at, others[part], numbers[part]))
         told(len(at))
-    first, second, cosine = found.pairs()
-    return Pairs(left=first, right=second - count, cosine=cosine, nearest=found.nearest)
+    first, second, cosine = pair_collector.pairs()
+    return Pairs(left=first, right=second - count, cosine=cosine, nearest=pair_collector.nearest)
 
 
 def components(n: int, left: ArrayLike, right: ArrayLike) -> list[list[int]]:
@@ -362,10 +364,10 @@ def _margin(sample: Floats, centres: Floats, pairs: _Sampled, recall: float) -> 
     return margin if looks <= MOST_PROBED * len(sample) * len(centres) else None
 
 
-def _needed(one: Floats, other: Floats, centres: Floats) -> Floats:
+def _needed(floats: Floats, other: Floats, centres: Floats) -> Floats:
     """Return the least margin by which either row of each pair looks into the other's list."""
-    at = np.arange(len(one))
-    first, second = one @ centres.T, other @ centres.T
+    at = np.arange(len(floats))
+    first, second = floats @ centres.T, other @ centres.T
     list_of_one, list_of_other = first.argmax(axis=1), second.argmax(axis=1)
     needed: Floats = np.minimum(
         first[at, list_of_one] - first[at, list_of_other],

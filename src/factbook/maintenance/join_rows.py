@@ -150,10 +150,10 @@ class PairCollector:
         self.nearest = most if self.nearest is None else min(most, self.nearest)
 
     def near(
-        self, one: Floats, at: Ids, other: Floats, others: Ids
+        self, floats: Floats, at: Ids, other: Floats, others: Ids
     ) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
         """Compare two blocks whose rows have the numbers `at` and `others`; return what is near."""
-        cosines = one @ other.T
+        cosines = floats @ other.T
         near = self._enough(cosines, at, others)
         most = self.nearest
         if most is not None and np.count_nonzero(near) > DENSE * near.size:

@@ -24,37 +24,37 @@ def learning_ops(store: Store) -> list[Op]:
     facts = list(store.facts(wanted, limit=policy.LEARNED_COMMANDS, newest_first=True))
     changes = store.changed("fact", mark)
     fresh = set(changes.came)
-    if sum(one.id in fresh for one in facts) < policy.LEARN_AFTER:
+    if sum(fact.id in fresh for fact in facts) < policy.LEARN_AFTER:
         return []
-    vectors = unpacked(*store.vectors("episode", sorted({one.episode_id for one in facts})))
+    vectors = unpacked(*store.vectors("episode", sorted({fact.episode_id for fact in facts})))
     if not vectors.ids:
         return []
     row_of = {one: n for n, one in enumerate(vectors.ids)}
     commands = [
         ExecutedCommand(
-            uid=str(one.episode_id),
-            session=one.session,
-            text=one.object,
-            row=row_of[one.episode_id],
+            uid=str(fact.episode_id),
+            session=fact.session,
+            text=fact.object,
+            row=row_of[fact.episode_id],
         )
-        for one in facts
-        if one.episode_id in row_of
+        for fact in facts
+        if fact.episode_id in row_of
     ]
-    found = find_operations(commands, vectors.rows)
+    operations = find_operations(commands, vectors.rows)
     ops: list[Op] = [
         Propose(
             kind=KIND,
-            key=one.name,
-            title=f"{one.name}: {one.count} commands in {one.sessions} sessions",
+            key=predicate.name,
+            title=f"{predicate.name}: {predicate.count} commands in {predicate.sessions} sessions",
             payload={
-                "name": one.name,
-                "pattern": one.pattern,
-                "examples": list(one.examples),
-                "count": one.count,
-                "sessions": one.sessions,
-                "toml": as_toml(one),
+                "name": predicate.name,
+                "pattern": predicate.pattern,
+                "examples": list(predicate.examples),
+                "count": predicate.count,
+                "sessions": predicate.sessions,
+                "toml": as_toml(predicate),
             },
         )
-        for one in found
+        for predicate in operations
     ]
     return [*ops, MarkProgress(name="learn", at=changes.last)]

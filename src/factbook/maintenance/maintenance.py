@@ -72,20 +72,20 @@ class ReaderUse(NamedTuple):
 
 def readers_used(store: Store) -> list[ReaderUse]:
     """Return with what sources were read, by part and version; the newest use first."""
-    kept = [one.id for one in store.sources()]
+    kept = [source.id for source in store.sources()]
     uses: dict[tuple[str, str], list[Reader]] = {}
-    for one in store.find(READER, {"source_id": kept}):
-        uses.setdefault((one.part, one.version), []).append(one)
-    found = [
+    for reader in store.find(READER, {"source_id": kept}):
+        uses.setdefault((reader.part, reader.version), []).append(reader)
+    reader_uses = [
         ReaderUse(
             *named,
             sources=len(rows),
-            first_at=min(one.first_at for one in rows),
-            last_at=max(one.last_at for one in rows),
+            first_at=min(row.first_at for row in rows),
+            last_at=max(row.last_at for row in rows),
         )
         for named, rows in uses.items()
     ]
-    return sorted(found, key=lambda one: (one.part, -one.last_at))
+    return sorted(reader_uses, key=lambda reader_use: (reader_use.part, -reader_use.last_at))
 
 
 @part

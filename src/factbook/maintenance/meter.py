@@ -90,14 +90,14 @@ def cost(store: Store, *, since: str = "") -> list[CostLine]:
     """Return what calls of models came to from a day on, oldest first."""
     return [
         CostLine(
-            day=one.day,
-            purpose=one.purpose,
-            model=one.model,
-            outcome=one.outcome,
-            count=one.came_to,
+            day=calls.day,
+            purpose=calls.purpose,
+            model=calls.model,
+            outcome=calls.outcome,
+            count=calls.came_to,
         )
-        for one in store.find(CALL, {"day": Least(since)})
-        if one.calls
+        for calls in store.find(CALL, {"day": Least(since)})
+        if calls.calls
     ]
 
 

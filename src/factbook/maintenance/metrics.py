@@ -67,8 +67,8 @@ def injections(store: Reads) -> list[Injection]:
 def day_counts(store: Reads) -> dict[str, dict[str, float]]:
     """Return counters as day -> name -> value."""
     found: dict[str, dict[str, float]] = {}
-    for one in store.find(COUNT):
-        found.setdefault(one.day, {})[one.name] = one.value
+    for day_count in store.find(COUNT):
+        found.setdefault(day_count.day, {})[day_count.name] = day_count.value
     return found
 
 
@@ -103,7 +103,7 @@ class Metrics:
     @property
     def any(self) -> bool:
         """Tell whether there is any figure."""
-        return any(getattr(self, one.name) is not None for one in fields(self))
+        return any(getattr(self, field.name) is not None for field in fields(self))
 
 
 def compute(
@@ -124,20 +124,20 @@ def compute(
         for name, value in counts.items():
             totals[name] = totals.get(name, 0.0) + value
     shown, used, resolved, judged = 0, 0, 0, 0
-    for one in injections:
-        if one.mode == _PASSIVE and one.judged_at is not None:
-            shown += len(one.items)
-            used += len(set(one.used) & set(one.items))
-        elif one.mode == _TOOL and one.resolved is not None:
+    for injection in injections:
+        if injection.mode == _PASSIVE and injection.judged_at is not None:
+            shown += len(injection.items)
+            used += len(set(injection.used) & set(injection.items))
+        elif injection.mode == _TOOL and injection.resolved is not None:
             judged += 1
-            resolved += one.resolved
+            resolved += injection.resolved
     timed = totals.get(LATENCY_COUNT, 0.0)
     spread = totals.get(DIVERSITY_COUNT, 0.0)
     right, wrong = totals.get(FEEDBACK_RIGHT, 0.0), totals.get(FEEDBACK_WRONG, 0.0)
     known = list(pairs)
     states = states or {}
     merged = states.get("merged_into", 0)
-    apart = sum(1 for one in known if one.rule == _MERGE and _waits(one))
+    apart = sum(1 for pair in known if pair.rule == _MERGE and _waits(pair))
     current = sum(states.get(name, 0) for name in ("active", "tool_only", "deprecated"))
     searches = totals.get(SEARCHES)
     return Metrics(
@@ -157,18 +157,21 @@ def compute(
 def believed(reads: Reads, *, now: Millis) -> list[tuple[float, int]]:
     """Return (confidence at that time, evidence) of the current facts that are consolidated."""
     lives = reads.lives(LifeWhere(kinds=MERGED_KINDS, current=True))
-    return [(value_at(one, now), one.evidence_count) for one in lives]
+    return [(value_at(life, now), life.evidence_count) for life in lives]
 
 
 def passive_by_day(injections: Iterable[Injection]) -> dict[str, Share]:
     """Return the passive relevance of each day (UTC), oldest first."""
     found: dict[str, tuple[int, int]] = {}
-    for one in injections:
-        if one.mode != _PASSIVE or one.judged_at is None or not one.items:
+    for injection in injections:
+        if injection.mode != _PASSIVE or injection.judged_at is None or not injection.items:
             continue
-        day = datetime.fromtimestamp(one.at / 1000, UTC).strftime("%Y-%m-%d")
+        day = datetime.fromtimestamp(injection.at / 1000, UTC).strftime("%Y-%m-%d")
         used, shown = found.get(day, (0, 0))
-        found[day] = (used + len(set(one.used) & set(one.items)), shown + len(one.items))
+        found[day] = (
+            used + len(set(injection.used) & set(injection.items)),
+            shown + len(injection.items),
+        )
     return {day: Share(part=found[day][0], of=found[day][1]) for day in sorted(found)}
 
 
@@ -180,14 +183,14 @@ def _by_rules(pairs: Sequence[Pair]) -> Share | None:
     """
     alone = sum(
         1
-        for one in pairs
-        if one.relation in _BY_RULES and not one.verdict and one.rule not in _OTHERS_WORD
+        for pair in pairs
+        if pair.relation in _BY_RULES and not pair.verdict and pair.rule not in _OTHERS_WORD
     )
     helped = sum(
         1
-        for one in pairs
-        if one.rule not in (_MERGE, "correction")
-        and (one.relation == "ambiguous" or (one.relation in _BY_RULES and one.verdict))
+        for pair in pairs
+        if pair.rule not in (_MERGE, "correction")
+        and (pair.relation == "ambiguous" or (pair.relation in _BY_RULES and pair.verdict))
     )
     return _share(alone, alone + helped)
 

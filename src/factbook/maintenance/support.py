@@ -55,7 +55,7 @@ def support_ops(store: Store, *, now: Millis, reading: Callable[[str], TextReadi
     # What is a fact itself is judged against the other facts; doubting too would count it twice.
     stating = ledger.stating(store, sorted(near))
     ops: list[Op] = []
-    for episode in sorted(texts.values(), key=lambda one: (one.occurred_at or 0, one.id)):
+    for episode in sorted(texts.values(), key=lambda text: (text.occurred_at or 0, text.id)):
         if episode.injected or episode.role is Role.ASSISTANT:
             continue  # what an assistant says of its owner, it has from the owner or from us
         for fact_id, cosine in sorted(near[episode.id]):
@@ -82,14 +82,14 @@ def _op(
     sentence = best_sentence(episode.text, life.statement)
     if sentence is None:
         return None
-    found = judge(
+    judgement = judge(
         JudgedClaim(text=life.statement, kind=life.kind, occurred_at=life.occurred_at),
         JudgedClaim(text=sentence.text, occurred_at=episode.occurred_at),
         similarity=cosine,
         older_reading=reading(life.statement),
         newer_reading=reading(sentence.text),
     )
-    if found.relation is Relation.SAME:
+    if judgement.relation is Relation.SAME:
         return SupportFact(
             fact_id=life.id,
             episode_id=episode.id,
@@ -100,7 +100,7 @@ def _op(
             method=_SUPPORT_METHOD,
             trust=episode.trust,
         )
-    against = found.relation in (Relation.CONTRADICTION, Relation.SUPERSEDES)
+    against = judgement.relation in (Relation.CONTRADICTION, Relation.SUPERSEDES)
     later = (episode.occurred_at or 0) >= (life.occurred_at or 0)
     if against and later and episode.trust is Trust.DIRECT and not life.pinned:
         return DoubtFact(
@@ -109,7 +109,7 @@ def _op(
             quote=sentence.text,
             start=sentence.start,
             end=sentence.end,
-            rule=f"{_DOUBT_RULE}:{found.rule}",
+            rule=f"{_DOUBT_RULE}:{judgement.rule}",
             method="An episode of the owner that says otherwise",
         )
     return None
@@ -141,8 +141,8 @@ class _Shown:
             return False
         if episode.session not in self._known:
             self._known[episode.session] = [
-                (one.at, frozenset(one.items))
-                for one in self._store.find(
+                (injection.at, frozenset(injection.items))
+                for injection in self._store.find(
                     INJECTION, {"owner": EVERYONE, "session": episode.session}
                 )
             ]

@@ -158,18 +158,18 @@ def install(files: Sequence[File]) -> list[Path]:
 
     Raises UsageError where a file of the name is not one of ours.
     """
-    before = [one.path for one in files if _exists(one.path)]
+    before = [file.path for file in files if _exists(file.path)]
     for path in before:
         if not _is_ours(path):
             raise UsageError(
                 detail=f"{path} was not written by `factbook install-timer`; move it away first"
             )
     try:
-        for one in files:
-            one.path.parent.mkdir(parents=True, exist_ok=True)
-            fresh = one.path.with_name(one.path.name + ".new")
-            fresh.write_text(one.text, encoding="utf-8")
-            fresh.replace(one.path)
+        for file in files:
+            file.path.parent.mkdir(parents=True, exist_ok=True)
+            fresh = file.path.with_name(file.path.name + ".new")
+            fresh.write_text(file.text, encoding="utf-8")
+            fresh.replace(file.path)
     except OSError as error:
         raise FactbookError(
             detail=f"{error.filename or files[0].path} cannot be written ({error.strerror}); make"

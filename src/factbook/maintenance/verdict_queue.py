@@ -174,13 +174,13 @@ def waiting_pairs(store: Store) -> list[Pair]:
     Ambiguous ones wait, and clear contradictions too, whose facts have lost half already: the seed
     flags them for a verdict. A pair of which one has retired waits for nothing.
     """
-    found = store.find(PAIR, {"relation": ("ambiguous", "contradiction"), "verdict": ""})
-    lives = lives_by_id(store, sorted({number for one in found for number in one[:2]}))
-    return _by_age(one for one in found if all(lives[number].current for number in one[:2]))
+    pairs = store.find(PAIR, {"relation": ("ambiguous", "contradiction"), "verdict": ""})
+    lives = lives_by_id(store, sorted({number for pair in pairs for number in pair[:2]}))
+    return _by_age(pair for pair in pairs if all(lives[number].current for number in pair[:2]))
 
 
 def _by_age(pairs: Iterable[Pair]) -> list[Pair]:
-    return sorted(pairs, key=lambda one: (one.judged_at, one.low_id, one.high_id))
+    return sorted(pairs, key=lambda pair: (pair.judged_at, pair.low_id, pair.high_id))
 
 
 def waiting_questions(
@@ -226,8 +226,8 @@ def waiting_questions(
 
 def _heard(low: Fact, high: Fact, told: AbstractSet[int]) -> int:
     """Return which of two facts was overheard, of which one was told or is its owner's own word."""
-    both = [one for one in (low, high) if one.id not in told]
-    both = [one for one in both if one.trust is not Trust.DIRECT] or both
+    both = [fact for fact in (low, high) if fact.id not in told]
+    both = [fact for fact in both if fact.trust is not Trust.DIRECT] or both
     return both[0].id if len(both) == 1 else 0
 
 
@@ -253,11 +253,11 @@ def task_ops(
     redact: Callable[[str], str],
 ) -> list[Op]:
     """Return what remembers which pairs were asked in vain, and forgets those that wait no more."""
-    waiting = {(one.low_id, one.high_id) for one in waiting_pairs(store)}
+    waiting = {(pair.low_id, pair.high_id) for pair in waiting_pairs(store)}
     ops: list[Op] = [
-        FinishTask(kind=TASK, target=one.target, version=one.version)
-        for one in open_tasks(store, TASK)
-        if pair_of(one.target) not in waiting
+        FinishTask(kind=TASK, target=task.target, version=task.version)
+        for task in open_tasks(store, TASK)
+        if pair_of(task.target) not in waiting
     ]
     missed = {one.ids: one.reason for one in ruling.missed}
     for ids, why in settlement.items():
@@ -325,8 +325,8 @@ def settle(
     ops += _merge_ops(store, merging, verdicts, unsettled, now=now)
     merging = [ids for ids in merging if ids not in unsettled]
     write(ops)
-    after = lives_by_id(store, sorted({one for ids in merging for one in ids}))
-    one_now = [ids for ids in merging if not all(after[one].current for one in ids)]
+    after = lives_by_id(store, sorted({id_ for ids in merging for id_ in ids}))
+    one_now = [ids for ids in merging if not all(after[id_].current for id_ in ids)]
     write([SettlePair(low_id=low, high_id=high, verdict="MERGE") for low, high in one_now])
     for ids in set(merging).difference(one_now):
         unsettled[ids] = _changed_meanwhile(ids)
@@ -336,12 +336,14 @@ def settle(
 def _changed(
     store: Store, verdicts: Mapping[Ids, str], questions: Iterable[PairQuestion]
 ) -> dict[Ids, Unsettled]:
-    asked = [one for one in questions if one.ids in verdicts]
-    facts = lives_by_id(store, sorted({fact for one in asked for fact in one.ids}))
+    asked = [question for question in questions if question.ids in verdicts]
+    facts = lives_by_id(
+        store, sorted({fact for pair_question in asked for fact in pair_question.ids})
+    )
     return {
-        one.ids: _changed_meanwhile(one.ids)
-        for one in asked
-        if tuple(_seen(facts[fact]) for fact in one.ids) != one.seen
+        pair_question.ids: _changed_meanwhile(pair_question.ids)
+        for pair_question in asked
+        if tuple(_seen(facts[fact]) for fact in pair_question.ids) != pair_question.seen
     }
 
 
@@ -370,7 +372,7 @@ def _merge_ops(
     now: Millis,
 ) -> list[Op]:
     """Return the merges of the components of these pairs; who cannot be merged is unsettled."""
-    rows = list(lives_by_id(store, sorted({one for ids in merging for one in ids})).values())
+    rows = list(lives_by_id(store, sorted({id_ for ids in merging for id_ in ids})).values())
     number = {one.id: n for n, one in enumerate(rows)}
     edges = [(number[low], number[high]) for low, high in merging]
     left, right = np.asarray(edges, np.int64).reshape(-1, 2).T
@@ -380,23 +382,23 @@ def _merge_ops(
     for group in groups:
         members = sorted(
             group,
-            key=lambda one: (
-                one.trust is not Trust.DIRECT,
-                -value_at(one, now),
-                -one.evidence_count,
-                one.id,
+            key=lambda life: (
+                life.trust is not Trust.DIRECT,
+                -value_at(life, now),
+                -life.evidence_count,
+                life.id,
             ),
         )
         why = _cannot_merge(members, apart)
         if why is not None:
-            inside = {one.id for one in members}
+            inside = {member.id for member in members}
             unsettled.update({ids: why for ids in merging if inside.issuperset(ids)})
             continue
         ops.append(
             MergeFacts(
                 winner_id=members[0].id,
-                loser_ids=[one.id for one in members[1:]],
-                evidence_counts=[one.evidence_count for one in members],
+                loser_ids=[member.id for member in members[1:]],
+                evidence_counts=[member.evidence_count for member in members],
                 rule="verdict",
             )
         )
@@ -404,9 +406,9 @@ def _merge_ops(
 
 
 def _cannot_merge(members: Sequence[Life], apart: set[Ids]) -> Unsettled | None:
-    ids = sorted(one.id for one in members)
+    ids = sorted(member.id for member in members)
     names = ", ".join(map(str, ids))
-    if len({category(one) for one in members}) > 1:
+    if len({category(member) for member in members}) > 1:
         return Unsettled(
             "another_kind", f"the facts {names} are of different kinds and cannot be merged"
         )
@@ -423,10 +425,12 @@ def _cannot_merge(members: Sequence[Life], apart: set[Ids]) -> Unsettled | None:
 def _apart(store: Store, verdicts: Mapping[Ids, str]) -> set[Ids]:
     """Return the pairs that are not to become one fact, by verdicts of now or before, or rules."""
     found = {ids for ids, verdict in verdicts.items() if verdict != "MERGE"}
-    for one in judged_pairs(store):
-        ids = (one.low_id, one.high_id)
-        by_rule = one.relation in (Relation.CONTRADICTION, Relation.SUPERSEDES) and not one.verdict
-        by_verdict = one.verdict in ("KEEP_BOTH", "CONTRADICTION")
+    for pair in judged_pairs(store):
+        ids = (pair.low_id, pair.high_id)
+        by_rule = (
+            pair.relation in (Relation.CONTRADICTION, Relation.SUPERSEDES) and not pair.verdict
+        )
+        by_verdict = pair.verdict in ("KEEP_BOTH", "CONTRADICTION")
         if (by_rule or by_verdict) and verdicts.get(ids) != "MERGE":
             found.add(ids)
     return found

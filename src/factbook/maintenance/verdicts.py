@@ -111,10 +111,10 @@ def judge_pairs(llm: LLM, questions: Sequence[PairQuestion]) -> JudgeRulings:
     Never raises ModelError: a call that fails is told in its report, and its pairs are missed.
     """
     batches = {CONTRADICTIONS: _Batch(CONTRADICTIONS), MERGES: _Batch(MERGES)}
-    for one in questions:
-        batches[MERGES if one.rule == MERGE_RULE else CONTRADICTIONS].waiting.append(one)
-    owners = {fact: one.owner for one in questions for fact in one.ids}
-    waiting = {one.ids for one in questions}
+    for question in questions:
+        batches[MERGES if question.rule == MERGE_RULE else CONTRADICTIONS].waiting.append(question)
+    owners = {fact: question.owner for question in questions for fact in question.ids}
+    waiting = {question.ids for question in questions}
     ruling: dict[Ids, str] = {}
     about: dict[Ids, CallReport] = {}
     calls: list[CallReport] = []
@@ -155,7 +155,7 @@ def _ask(llm: LLM, batch: _Batch, *, waiting: set[Ids], owners: dict[int, str]) 
         return {}
     asked, too_large = _fitting(batch.waiting, room=room)
     says = f"the pair alone is larger than the model's window of {llm.context_tokens} tokens"
-    batch.missed += [Missed(one.ids, says) for one in too_large]
+    batch.missed += [Missed(pair_question.ids, says) for pair_question in too_large]
     if too_large:
         report.refused["too_large"] = len(too_large)
     report.asked = len(asked)
@@ -166,7 +166,7 @@ def _ask(llm: LLM, batch: _Batch, *, waiting: set[Ids], owners: dict[int, str]) 
     except ModelError as error:
         report.failure, report.error = str(error.kind), str(error)
         if error.kind not in (ModelFailure.NOT_CONFIGURED, ModelFailure.OVER_BUDGET):
-            batch.missed += [Missed(one.ids, str(error)) for one in asked]
+            batch.missed += [Missed(pair_question.ids, str(error)) for pair_question in asked]
         return {}
     return _read_answer(answer, batch, asked, waiting=waiting, owners=owners)
 
@@ -180,13 +180,13 @@ def _read_answer(
     owners: dict[int, str],
 ) -> dict[Ids, str]:
     """Return the verdicts that count; everything else of the answer is counted with a reason."""
-    questions = {one.ids: one for one in asked}
+    questions = {pair_question.ids: pair_question for pair_question in asked}
     given: dict[Ids, list[str]] = {}
     refused: Counter[str] = Counter(batch.report.refused)
-    for one in answer.verdicts:
-        ids = _ids(one.id)
+    for verdict in answer.verdicts:
+        ids = _ids(verdict.id)
         if ids in questions:
-            given.setdefault(ids, []).append(one.verdict)
+            given.setdefault(ids, []).append(verdict.verdict)
         else:
             refused[_why_unknown(ids, waiting, owners)] += 1
     found: dict[Ids, str] = {}
@@ -204,7 +204,7 @@ def _read_answer(
             why[ids] = "the model would merge what rules found to contradict each other"
             continue
         found[ids] = verdicts[0]
-    left_out = [one.ids for one in asked if one.ids not in given]
+    left_out = [pair_question.ids for pair_question in asked if pair_question.ids not in given]
     why.update(dict.fromkeys(left_out, "the answer says nothing of the pair"))
     batch.missed += [Missed(ids, reason) for ids, reason in why.items()]
     batch.report.refused = dict(refused)
@@ -276,18 +276,18 @@ def _fitting(
     taken: list[PairQuestion] = []
     too_large: list[PairQuestion] = []
     left = room
-    for one in questions:
-        tokens = estimate_tokens(_cluster(one)) + estimate_tokens(_answer_line(one))
+    for question in questions:
+        tokens = estimate_tokens(_cluster(question)) + estimate_tokens(_answer_line(question))
         if tokens > room:
-            too_large.append(one)
+            too_large.append(question)
             continue
         if not taken:
             # At least the oldest goes, alone if need be.
-            left = max(room >> one.attempts, tokens)
+            left = max(room >> question.attempts, tokens)
         if tokens > left:
             break
         left -= tokens
-        taken.append(one)
+        taken.append(question)
     return taken, too_large
 
 

@@ -567,9 +567,9 @@ class Memory:
         """
         from factbook.pipelines.sources import explain
 
-        found = explain(self._context, fact_id, owner=owner)
-        disputes = self.review.disputed(owner=found.fact.owner, among=[fact_id])
-        return replace(found, disputes=disputes.get(fact_id, ()))
+        explanation = explain(self._context, fact_id, owner=owner)
+        disputes = self.review.disputed(owner=explanation.fact.owner, among=[fact_id])
+        return replace(explanation, disputes=disputes.get(fact_id, ()))
 
     # --- looking after --------------------------------------------------------------------------
 
@@ -635,7 +635,7 @@ class Memory:
 
     def _exported_of(self, owner: str) -> Iterator[dict[str, object]]:
         mine: dict[str, set[object]] = {
-            "source": {one.id for one in self.store.sources(owner=owner)},
+            "source": {source.id for source in self.store.sources(owner=owner)},
             "episode": set(),
             "fact": set(),
             "entity": {row.id for row in self.store.find(ENTITY, {"owner": owner})},

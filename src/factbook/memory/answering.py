@@ -77,14 +77,14 @@ class Asked:
             "canonical_keys": list(self.answer.canonical_keys),
             "facts": [
                 {
-                    "key": one.fact_key,
-                    "value": one.value,
-                    "rank": one.rank,
-                    "fact": None if one.fact_id is None else f"f{one.fact_id}",
-                    "confidence": one.confidence,
-                    "set_at": iso(one.set_at),
+                    "key": fact.fact_key,
+                    "value": fact.value,
+                    "rank": fact.rank,
+                    "fact": None if fact.fact_id is None else f"f{fact.fact_id}",
+                    "confidence": fact.confidence,
+                    "set_at": iso(fact.set_at),
                 }
-                for one in self.answer.facts
+                for fact in self.answer.facts
             ],
             "needs_clarification": list(self.needs_clarification),
         }
@@ -156,11 +156,11 @@ def _planned(
     """Return the plan, or what has to be asked back first."""
     lists = lists_of(context.store, owner)
     if planner == _RULES:
-        keys = [one.predicate for one in keyed_facts(context.store, owner)]
-        found = parse_ask(question, lists=lists, now=now, when=find_window, keys=keys)
-        if found.reason:
-            raise UsageError(detail=f"the rules do not read that: {found.reason}")
-        return found.plan, found.needs_clarification
+        keys = [fact.predicate for fact in keyed_facts(context.store, owner)]
+        ask = parse_ask(question, lists=lists, now=now, when=find_window, keys=keys)
+        if ask.reason:
+            raise UsageError(detail=f"the rules do not read that: {ask.reason}")
+        return ask.plan, ask.needs_clarification
     llm = context.model
     if llm is None:
         raise ModelError(
@@ -194,16 +194,18 @@ def execute(
     problem = plan_problem(plan) or when
     if problem is not None:
         raise UsageError(detail=f"the plan cannot be carried out: {problem}")
-    found = [as_of(one, now) for one in _rows(store, plan, owner, since, until, now)]
+    facts = [as_of(row, now) for row in _rows(store, plan, owner, since, until, now)]
     if exclude_message is not None:
-        found = _without(store, found, exclude_message)
-    shown = found[: plan.limit]
+        facts = _without(store, facts, exclude_message)
+    shown = facts[: plan.limit]
     return FactsAnswer(
-        facts=[_keyed(one, context.redact, ranks=plan.include_ranks) for one in shown],
+        facts=[_keyed(fact, context.redact, ranks=plan.include_ranks) for fact in shown],
         count=len(shown),
-        canonical_keys=canonical_keys(one.predicate for one in shown if one.kind is FactKind.KEYED)
-        or tuple(dict.fromkeys(one.predicate for one in shown)),
-        left_out=max(0, len(found) - plan.limit),
+        canonical_keys=canonical_keys(
+            fact.predicate for fact in shown if fact.kind is FactKind.KEYED
+        )
+        or tuple(dict.fromkeys(fact.predicate for fact in shown)),
+        left_out=max(0, len(facts) - plan.limit),
     )
 
 
@@ -252,11 +254,11 @@ def _of_entity(store: Store, entity: str, filters: Filters, limit: int) -> list[
     ids = [one for one, _ in store.search("fact", [entity], filters, policy.PAGE_MAX)]
     wanted = f" {_bare(entity)} "
     held = [
-        one
-        for one in store.facts_by_id(ids).values()
-        if wanted in f" {_bare(one.statement)} " or fold_value(one.object) == fold_value(entity)
+        fact
+        for fact in store.facts_by_id(ids).values()
+        if wanted in f" {_bare(fact.statement)} " or fold_value(fact.object) == fold_value(entity)
     ]
-    return sorted(held, key=lambda one: (-(one.occurred_at or 0), -one.id))[: limit + 1]
+    return sorted(held, key=lambda fact: (-(fact.occurred_at or 0), -fact.id))[: limit + 1]
 
 
 def _bare(text: str) -> str:
@@ -266,16 +268,16 @@ def _bare(text: str) -> str:
 def search_facts_ranked_list(store: Store, list_key: str, owner: str) -> list[Fact]:
     """Return the items of a ranked list in the order of their ranks."""
     return [
-        one
-        for one in keyed_facts(store, owner, prefix=list_key)
-        if (ranked := split_rank_key(one.predicate)) is not None and ranked[0] == list_key
+        fact
+        for fact in keyed_facts(store, owner, prefix=list_key)
+        if (ranked := split_rank_key(fact.predicate)) is not None and ranked[0] == list_key
     ]
 
 
 def _without(store: Store, facts: Sequence[Fact], message: str) -> list[Fact]:
     excluded = set(store.episode_ids([message]).values())
-    behind = stances(store, [one.id for one in facts])
-    return [one for one in facts if not behind[one.id].keys() <= excluded]
+    behind = stances(store, [fact.id for fact in facts])
+    return [fact for fact in facts if not behind[fact.id].keys() <= excluded]
 
 
 def _keyed(fact: Fact, redact: Callable[[str], str], *, ranks: bool) -> KeyedFact:

@@ -169,16 +169,16 @@ class Toolbox:
         try:
             if call.name == _SEARCH_MEMORY.name:
                 remembered = SearchMemoryArguments.model_validate_json(call.arguments)
-                found = self.search_memory(remembered)
+                tool_text = self.search_memory(remembered)
                 return ToolCallShown(
-                    tool=call.name, query=remembered.query, said=found.said
-                ), found.text
+                    tool=call.name, query=remembered.query, said=tool_text.said
+                ), tool_text.text
             if call.name == _SEARCH.name and self.search is not None:
                 wanted = SearchArguments.model_validate_json(call.arguments)
-                found = self.search(wanted)
+                tool_text = self.search(wanted)
                 return ToolCallShown(
-                    tool=call.name, query=wanted.query, said=found.said
-                ), found.text
+                    tool=call.name, query=wanted.query, said=tool_text.said
+                ), tool_text.text
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"])) or "the arguments"
@@ -187,7 +187,7 @@ class Toolbox:
                 ToolCallShown(tool=call.name, query="", said=f"not made: {why}"),
                 f"error: {why}; give a JSON object with a query of 1 to {QUERY_CHARS} characters",
             )
-        names = ", ".join(one.name for one in self.offered)
+        names = ", ".join(tool.name for tool in self.offered)
         return (
             ToolCallShown(tool=call.name, query="", said="not made: there is no such tool"),
             f"error: there is no tool {quoted(call.name[:80])}; the tools are {names}",
@@ -253,17 +253,19 @@ def _tokens(messages: Sequence[Message]) -> int:
     """Return how many tokens messages have at most, calls of tools included."""
     return sum(
         MESSAGE_TOKENS
-        + estimate_tokens(one.content)
-        + sum(estimate_tokens(call.name + call.arguments) + MESSAGE_TOKENS for call in one.calls)
-        for one in messages
+        + estimate_tokens(message.content)
+        + sum(
+            estimate_tokens(call.name + call.arguments) + MESSAGE_TOKENS for call in message.calls
+        )
+        for message in messages
     )
 
 
 def _tool_tokens(tools: Sequence[Tool]) -> int:
     return sum(
-        estimate_tokens(one.name + one.description + json.dumps(dict(one.parameters)))
+        estimate_tokens(tool.name + tool.description + json.dumps(dict(tool.parameters)))
         + MESSAGE_TOKENS
-        for one in tools
+        for tool in tools
     )
 
 
@@ -327,7 +329,7 @@ class Talk:
             Sufficiency,
             purpose="chat",
         )
-        named = [one for one in answer.facts if one in facts]
+        named = [fact for fact in answer.facts if fact in facts]
         needs = "search" if answer.needs == "memory" and not named else answer.needs
         return Sufficiency(needs=needs, facts=named, query=answer.query.strip())
 
@@ -427,11 +429,13 @@ def _alternating(messages: Sequence[Message]) -> list[Message]:
     Of a person's message without an answer (it failed, it was stopped) the next one is a part.
     """
     found: list[Message] = []
-    for one in messages:
-        if found and found[-1].role == one.role:
-            found[-1] = Message(role=one.role, content=f"{found[-1].content}\n\n{one.content}")
-        elif found or one.role == "user":
-            found.append(one)
+    for message in messages:
+        if found and found[-1].role == message.role:
+            found[-1] = Message(
+                role=message.role, content=f"{found[-1].content}\n\n{message.content}"
+            )
+        elif found or message.role == "user":
+            found.append(message)
     return found
 
 
@@ -445,4 +449,4 @@ _NO_TOOLS: Final = (
 def _refuses_tools(error: ModelError) -> bool:
     """Tell whether a model failed because it was offered tools, which some servers answer with."""
     reason = str(error.details["reason"]).casefold()
-    return error.kind is ModelFailure.HTTP and any(one in reason for one in _NO_TOOLS)
+    return error.kind is ModelFailure.HTTP and any(tool in reason for tool in _NO_TOOLS)

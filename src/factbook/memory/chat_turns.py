@@ -103,8 +103,8 @@ class ChatTurns:
 
     def id_of(self, uid: str) -> str:
         """Return the id of a turn as a person sees it, "e12"; empty where it was not kept."""
-        found = self._memory.store.episode_ids([uid]).get(uid)
-        return "" if found is None else f"e{found}"
+        id_ = self._memory.store.episode_ids([uid]).get(uid)
+        return "" if id_ is None else f"e{id_}"
 
     def keep(self, said: str, role: Role, *, pasted: Sequence[tuple[int, int]] = ()) -> str:
         """Keep a turn; return its uid, also where it held nothing that could be kept."""
@@ -126,9 +126,9 @@ class ChatTurns:
         )
         redact = self._memory.resources.redactor.redact
         return [
-            Turn(role=one.role, text=redact(one.text), at=one.occurred_at)
-            for one in reversed(list(rows))
-            if one.role in (Role.USER, Role.ASSISTANT)
+            Turn(role=row.role, text=redact(row.text), at=row.occurred_at)
+            for row in reversed(list(rows))
+            if row.role in (Role.USER, Role.ASSISTANT)
         ]
 
     def hits(self, message: str, known: Knowledge, *, mine: bool) -> list[Hit]:
@@ -140,20 +140,20 @@ class ChatTurns:
         if _ABOUT_ME.match(message):
             return self._of_oneself()
         own = mine and known.asking is Asking.OWNER  # what pages say of things is no answer to it
-        hits = [] if own else [_hit(one) for one in known.facts[:KNOWN_FACTS]]
-        seen = {one.id for one in hits}
+        hits = [] if own else [_hit(fact) for fact in known.facts[:KNOWN_FACTS]]
+        seen = {hit.id for hit in hits}
         said = {self._memory.resources.redactor.redact(message).strip()}
         said |= {
             turn.text.strip() for turn in self.history if not mine or turn.role is Role.ASSISTANT
         }
         more = [
-            one
-            for one in self._memory.conversation(owner=self._owner).prefetch(message)
-            if one.id not in seen
-            and one.text.strip() not in said
-            and not (own and _is_of_pages(one))
-            and (mine or one.kind == "fact" or one.session != self.session)
-            and (one.kind == "fact" or asking(one.text) is Asking.NOTHING)  # no question of before
+            hit
+            for hit in self._memory.conversation(owner=self._owner).prefetch(message)
+            if hit.id not in seen
+            and hit.text.strip() not in said
+            and not (own and _is_of_pages(hit))
+            and (mine or hit.kind == "fact" or hit.session != self.session)
+            and (hit.kind == "fact" or asking(hit.text) is Asking.NOTHING)  # no question of before
         ]
         return hits + self._bearing(message, more)
 
@@ -166,12 +166,12 @@ class ChatTurns:
             newest_first=True,
         )
         told: dict[str, Hit] = {}
-        for one in rows:
-            said = redact(voice_of(one).text).strip()
-            if one.role is not Role.USER or not _OWN.search(said) or said in told:
+        for row in rows:
+            said = redact(voice_of(row).text).strip()
+            if row.role is not Role.USER or not _OWN.search(said) or said in told:
                 continue
             if asking(said) is Asking.NOTHING:
-                told[said] = episode_hit(one, text=said, score=1.0)
+                told[said] = episode_hit(row, text=said, score=1.0)
         return list(told.values())[:OF_ONESELF]
 
     def tastes(self, message: str) -> str:
@@ -186,7 +186,7 @@ class ChatTurns:
         every = self._memory.interests.preferences(owner=self._owner)
         parts = []
         for kind in wanted:
-            topics = [one.topic for one in reversed(every) if one.type is kind]
+            topics = [preference.topic for preference in reversed(every) if preference.type is kind]
             more = f", and {len(topics) - PREFERENCES} more" if len(topics) > PREFERENCES else ""
             if topics:
                 parts.append(f"you {kind} {', '.join(topics[:PREFERENCES])}{more}")
@@ -202,19 +202,19 @@ class ChatTurns:
         if not hits:
             return []
         advice = seeks_advice(message) and not _DEFINED.match(message)
-        vectors = self._memory.engine.vectors_of(one.id for one in hits)
+        vectors = self._memory.engine.vectors_of(hit.id for hit in hits)
         asked = self._memory.resources.embedder.embed([message])[0]
-        terms = {stem(one) for one in words(message) if one not in STOPWORDS}
+        terms = {stem(word) for word in words(message) if word not in STOPWORDS}
 
-        def bears(one: Hit) -> bool:
-            if advice and one.predicate != ABOUT:
+        def bears(hit: Hit) -> bool:
+            if advice and hit.predicate != ABOUT:
                 return True
-            shares = not terms.isdisjoint(map(stem, words(one.text)))
-            if one.id not in vectors:  # it waits for its vector
+            shares = not terms.isdisjoint(map(stem, words(hit.text)))
+            if hit.id not in vectors:  # it waits for its vector
                 return shares
-            return float(vectors[one.id] @ asked) >= (BEARS_BY_WORD if shares else BEARS)
+            return float(vectors[hit.id] @ asked) >= (BEARS_BY_WORD if shares else BEARS)
 
-        return [one for one in hits if bears(one)]
+        return [hit for hit in hits if bears(hit)]
 
     def context(self, hits: Sequence[Hit], window: int) -> PromptContext:
         room = room_for_memory(window)
@@ -263,7 +263,7 @@ class ChatTurns:
             bear = "memory bears" if memories == 1 else "memories bear"
             return Basis(of="memory", why=f"it is about you, and {memories} {bear} on it")
         if known.enough and not of_owner:
-            facts = [f"f{one.fact.id}" for one in known.bearing]
+            facts = [f"f{known_fact.fact.id}" for known_fact in known.bearing]
             return Basis(of="memory", why=known.why, facts=facts)
         if query:
             return Basis(of="search", why=known.why, query=query)
@@ -280,23 +280,23 @@ class ChatTurns:
 
     def pages(self, hits: Iterable[Hit]) -> dict[str, str]:
         """Return the address of the page that a fact comes from, by its id; of others nothing."""
-        facts = [int(one.id[1:]) for one in hits if one.kind == "fact"]
+        facts = [int(hit.id[1:]) for hit in hits if hit.kind == "fact"]
         redact = self._memory.resources.redactor.redact
         found = self._memory.interests.pages(facts, owner=self._owner)
         return {f"f{fact}": redact(page) for fact, (page, _) in found.items() if page}
 
 
-def _hit(one: KnownFact) -> Hit:
+def _hit(known_fact: KnownFact) -> Hit:
     """Return a fact in question as a context takes it."""
-    fact = one.fact
+    fact = known_fact.fact
     return Hit(
         id=f"f{fact.id}",
         kind="fact",
         text=fact.statement,
-        score=min(1.0, one.relevance),
+        score=min(1.0, known_fact.relevance),
         confidence=fact.confidence,
         occurred_at=fact.occurred_at,
-        source=one.place,
+        source=known_fact.place,
         position=0,
         host="",
         project="",

@@ -163,7 +163,7 @@ class Conversation:
         with self._lock:
             taken, self._taken = self._taken, None
         if taken is not None and taken.state is StreamState.READY:
-            used = [one.id for one in uses(taken.memories, assistant) if one.cited]
+            used = [use.id for use in uses(taken.memories, assistant) if use.cited]
             ops.append(
                 RecordInjection(
                     session=self.session,
@@ -328,7 +328,8 @@ class Conversation:
             memories = self.prefetch(question) if question else []
         turns = [*recent, Turn(role=Role.USER, text=question)] if question else list(recent)
         tool_results = [
-            replace(one, memories=self._with_disputes(one.memories)) for one in tool_results
+            replace(result, memories=self._with_disputes(result.memories))
+            for result in tool_results
         ]
         found = build_context(
             turns,
@@ -348,21 +349,21 @@ class Conversation:
     def _with_disputes(self, memories: Sequence[Hit]) -> list[Hit]:
         """Return memories with what speaks against them and waits for their owner's answer."""
         numbers = [
-            int(one.id[1:]) if one.kind == "fact" and one.id[1:].isdecimal() else 0
-            for one in memories
+            int(memory.id[1:]) if memory.kind == "fact" and memory.id[1:].isdecimal() else 0
+            for memory in memories
         ]
         disputed = (
             self._home.review().disputed(owner=self.owner, among=numbers) if any(numbers) else {}
         )
-        found = []
+        hits = []
         for hit, number in zip(memories, numbers, strict=True):
             sides = disputed.get(number, ())
             if sides:
                 more = f"; {len(sides) - 1} more" if len(sides) > 1 else ""
                 said = f'{sides[-1]["how"]} otherwise: "{sides[-1]["text"]}"{more}'
                 hit = replace(hit, text=f"{hit.text} ({said})")
-            found.append(hit)
-        return found
+            hits.append(hit)
+        return hits
 
     def _one(self) -> str:
         """Return the owner of what is kept; raises UsageError where the owner is EVERYONE."""
@@ -407,21 +408,21 @@ class Conversation:
         if not searched:
             return []
         rows = [
-            one
-            for one in self._context.store.find(
+            injection
+            for injection in self._context.store.find(
                 INJECTION,
                 {"owner": self.owner, "session": self.session},
                 newest_first=True,
                 limit=INJECTIONS_SEEN,
             )
-            if one.mode == "tool" and one.judged_at is None
+            if injection.mode == "tool" and injection.judged_at is None
         ]
         # Both from the newest back: the rows of this turn are the last ones.
         enough = resolved([query for query, _ in searched])
         return [
             RecordUse(
                 injection_id=row.id,
-                used=[one.id for one in uses(hits, answer) if one.cited],
+                used=[use.id for use in uses(hits, answer) if use.cited],
                 resolved=was_enough,
             )
             for row, (_, hits), was_enough in zip(
@@ -508,21 +509,21 @@ class Conversations:
             session = clean(session)
         session = session.strip()
         with self._lock:
-            found = self._known.get((owner, session))
-            if found is None:
-                found = Conversation(self, owner=owner, session=session, share=share)
-                self._known[owner, session] = found
-            return found
+            conversation = self._known.get((owner, session))
+            if conversation is None:
+                conversation = Conversation(self, owner=owner, session=session, share=share)
+                self._known[owner, session] = conversation
+            return conversation
 
-    def hold(self, one: Conversation) -> None:
+    def hold(self, conversation: Conversation) -> None:
         """Keep a conversation that begins to hold something; the one unused for longest ends."""
-        key = (one.owner, one.session)
+        key = (conversation.owner, conversation.session)
         with self._lock:
             self._held.pop(key, None)
             unused = []
             while len(self._held) >= SESSIONS_KEPT:
                 unused.append(self._held.pop(next(iter(self._held))))
-            self._held[key] = one
+            self._held[key] = conversation
         for other in unused:
             other.close()
 
@@ -534,9 +535,9 @@ class Conversations:
         with self._keeping:
             found = Counter(self._failed)
             counts = self.context.store.find(COUNT, {"day": Least(since)})
-        for one in counts:
-            if one.name.startswith(PASSIVE_FAILED):
-                found[one.name.removeprefix(PASSIVE_FAILED)] += int(one.value)
+        for count in counts:
+            if count.name.startswith(PASSIVE_FAILED):
+                found[count.name.removeprefix(PASSIVE_FAILED)] += int(count.value)
         return dict(sorted(found.items()))
 
     def count_failure(self, error: BaseException) -> None:
@@ -559,8 +560,8 @@ class Conversations:
         """End all of them."""
         with self._lock:
             held, self._held = list(self._held.values()), {}
-        for one in held:
-            one.close()
+        for conversation in held:
+            conversation.close()
 
 
 class ClaimJudge:
@@ -574,11 +575,11 @@ class ClaimJudge:
         from factbook.gate.judge import JudgedClaim
         from factbook.gate.reading import read
 
-        texts = [one.text.strip() for one in split(hit.text)]
+        texts = [sentence.text.strip() for sentence in split(hit.text)]
         return [
-            (JudgedClaim(text=one, occurred_at=hit.occurred_at), read(one))
-            for one in texts
-            if one and not ends_asking(one)
+            (JudgedClaim(text=text, occurred_at=hit.occurred_at), read(text))
+            for text in texts
+            if text and not ends_asking(text)
         ][:JUDGED_SENTENCES]
 
     def corrects(

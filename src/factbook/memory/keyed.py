@@ -129,12 +129,12 @@ class Keyed:
             raise UsageError(
                 detail=f"limit {limit} is out of bounds; give one from 1 to {policy.PAGE_MAX}"
             )
-        found = keyed_facts(self._store, owner, prefix=prefix, limit=limit, after=after)
-        return [shown(self._context, one) for one in found]
+        facts = keyed_facts(self._store, owner, prefix=prefix, limit=limit, after=after)
+        return [shown(self._context, fact) for fact in facts]
 
     def key_history(self, key: str, *, owner: str = ME) -> list[Fact]:
         """Return everything that a key has held, the oldest first."""
-        return [shown(self._context, one) for one in key_history(self._store, owner, key)]
+        return [shown(self._context, fact) for fact in key_history(self._store, owner, key)]
 
     def quotes_of(self, fact_id: int | None, *, owner: str | Everyone = ME) -> list[str]:
         """Return the newest words that a fact stands on, redacted; none for None."""
@@ -142,5 +142,5 @@ class Keyed:
             return []
         fact_of(self._context, fact_id, owner)
         found = evidence_of(self._store, [fact_id])[fact_id]
-        episodes = self._store.episodes_by_id([one.episode_id for one in found[-1:]])
-        return [self._context.redact(one.text) for one in episodes.values()]
+        episodes = self._store.episodes_by_id([evidence.episode_id for evidence in found[-1:]])
+        return [self._context.redact(episode.text) for episode in episodes.values()]

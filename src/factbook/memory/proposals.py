@@ -61,8 +61,8 @@ def accept_memory(
     known = current_by_claim(store, [old_claim])
     if predicate == STATES:
         told = [fact_id(one) for one in against(proposal)]
-        lives = lives_by_id(store, [*told, *(one.id for one in known.values())])
-        gone = [one.id for one in lives.values() if one.kind is not FactKind.KEYED]
+        lives = lives_by_id(store, [*told, *(life.id for life in known.values())])
+        gone = [life.id for life in lives.values() if life.kind is not FactKind.KEYED]
         receipt = Receipt()
         tell(said, owner=owner, instead_of=gone, receipt=receipt)
         if not store.find(PROPOSAL, {"id": proposal.id, "state": "open"}):
@@ -118,8 +118,8 @@ def refuse_memory(context: Context, proposal: Proposal, *, reason: str) -> Recei
     owner, type_ = str(proposal.payload["owner"]), str(proposal.payload["type"])
     claim = claim_digest(owner, owner, type_.lower(), str(proposal.payload["text"]))
     ops: list[Op] = [
-        RateFact(fact_id=one.id, right=False)
-        for one in current_by_claim(context.store, [claim]).values()
+        RateFact(fact_id=life.id, right=False)
+        for life in current_by_claim(context.store, [claim]).values()
     ]
     ops.append(DecideProposal(proposal_id=proposal.id, accept=False, reason=reason))
     return context.write(ops, Trigger.COMMAND)

@@ -139,13 +139,13 @@ def of_entity(memory: Memory, entity: Entity) -> EntityWhy:
     parts = _parts(memory, entity, now=now)
     causes = _causes(
         memory,
-        [one.engagement.episode_id for one in parts if one.engagement.episode_id is not None],
+        [part.engagement.episode_id for part in parts if part.engagement.episode_id is not None],
     )
     return EntityWhy(
         entity=_shown(memory, entity),
-        interest=math.fsum(one.adds for one in parts),
+        interest=math.fsum(part.adds for part in parts),
         brought=brought_in(memory, entity),
-        parts=[replace(one, cause=causes.get(one.engagement.episode_id or 0)) for one in parts],
+        parts=[replace(part, cause=causes.get(part.engagement.episode_id or 0)) for part in parts],
         at=now,
     )
 
@@ -154,24 +154,29 @@ def _parts(memory: Memory, entity: Entity, *, now: Millis) -> list[Part]:
     """Return what each engagement adds to the interest in an entity, newest first."""
     owner = entity.owner
     view = memory.interests.entity(place_of(memory, entity), owner=owner)
-    every = {one.id: one for one in memory.interests.preferences(owner=owner, include_retired=True)}
+    every = {
+        preference.id: preference
+        for preference in memory.interests.preferences(owner=owner, include_retired=True)
+    }
     found = []
-    for one in view.engagements:
-        liked = None if one.preference_id is None else every.get(one.preference_id)
-        back = one.preference_id is not None and (liked is None or liked.retired_at is not None)
-        adds = 0.0 if back else signed(one) * weight(now - one.at)
-        found.append(Part(engagement=one, adds=adds, preference=liked, taken_back=back))
+    for engagement in view.engagements:
+        liked = None if engagement.preference_id is None else every.get(engagement.preference_id)
+        back = engagement.preference_id is not None and (
+            liked is None or liked.retired_at is not None
+        )
+        adds = 0.0 if back else signed(engagement) * weight(now - engagement.at)
+        found.append(Part(engagement=engagement, adds=adds, preference=liked, taken_back=back))
     near = shares(PreferenceRelation(one.id, entity.id, cosine) for one, cosine in view.preferences)
     for preference_id, part in near.items():
         found += [
             Part(
-                engagement=one,
-                adds=part[entity.id] * signed(one) * weight(now - one.at),
+                engagement=engagement,
+                adds=part[entity.id] * signed(engagement) * weight(now - engagement.at),
                 share=part[entity.id],
                 preference=every[preference_id],
             )
-            for one in memory.interests.engagements(preference_id, owner=owner)
-            if one.entity_id != entity.id
+            for engagement in memory.interests.engagements(preference_id, owner=owner)
+            if engagement.entity_id != entity.id
         ]
     redact = memory.resources.redactor.redact
     return [
@@ -185,11 +190,15 @@ def _parts(memory: Memory, entity: Entity, *, now: Millis) -> list[Part]:
 def curves(memory: Memory, *, owner: str) -> list[Curve]:
     """Return the interest over time in the entities that are farthest from indifferent now."""
     now = memory.clock()
-    rows = [one for one in memory.interests.ranked(owner=owner) if one.score]
-    strongest = sorted(rows, key=lambda one: (-abs(one.score), one.entity.id))[:CURVES]
+    rows = [
+        interest_row for interest_row in memory.interests.ranked(owner=owner) if interest_row.score
+    ]
+    strongest = sorted(rows, key=lambda row: (-abs(row.score), row.entity.id))[:CURVES]
     parts = {
-        one.entity: [part for part in _parts(memory, one.entity, now=now) if not part.taken_back]
-        for one in strongest
+        interest_row.entity: [
+            part for part in _parts(memory, interest_row.entity, now=now) if not part.taken_back
+        ]
+        for interest_row in strongest
     }
     began = [part.engagement.at for found in parts.values() for part in found]
     if not began:
@@ -276,13 +285,13 @@ def shown_fact(memory: Memory, fact: Fact) -> Fact:
 def of_notice(memory: Memory, number: int, owner: str) -> NoticeWhy:
     """Return why something was told; raises NotFound where the owner has no such notice."""
     store = memory.store
-    found = memory.interests.notices(owner=owner, ids=[number]) if number < 2**63 else []
-    if not found:
+    notices = memory.interests.notices(owner=owner, ids=[number]) if number < 2**63 else []
+    if not notices:
         raise NotFound(what="notice", name=f"n{number}", hint="`factbook notices` lists them.")
-    notice = found[0]
+    notice = notices[0]
     entity = memory.interests.entities(owner=owner, include_retired=True, ids=[notice.entity_id])[0]
     held = store.facts_by_id(notice.fact_ids)
-    facts = [held[one] for one in notice.fact_ids if one in held and held[one].retired_at is None]
+    facts = [held[id_] for id_ in notice.fact_ids if id_ in held and held[id_].retired_at is None]
     return NoticeWhy(
         notice=notice._replace(reason=memory.resources.redactor.redact(notice.reason)),
         entity=_shown(memory, entity),
@@ -306,40 +315,42 @@ def _origins(memory: Memory, owner: str, ids: Sequence[int]) -> dict[int, Origin
         if episode in wanted
     }  # the first search that found it
     prompts = (
-        {one.id: one.text for one in memory.interests.learn_prompts(owner=owner)} if logs else {}
+        {prompt.id: prompt.text for prompt in memory.interests.learn_prompts(owner=owner)}
+        if logs
+        else {}
     )
     causes = _causes(memory, [one.cause_id for one in logs.values() if one.cause_id] + [*wanted])
-    found = {}
+    origins = {}
     for one in wanted:
         log, page = logs.get(one), heads[one].attributes
-        found[one] = Origin(
+        origins[one] = Origin(
             cause=causes.get(one if log is None else log.cause_id or 0),
             search=None if log is None else log._replace(query=redact(log.query)),
             prompt="" if log is None else redact(prompts.get(log.learn_prompt_id or 0, "")),
             url=redact(page.get("url", "")),
             title=redact(page.get("title", "")),
         )
-    return found
+    return origins
 
 
 def _causes(memory: Memory, ids: Iterable[int]) -> dict[int, Cause]:
     """Return what was said or done, by episode; pages of others are no cause."""
     redact = memory.resources.redactor.redact
-    found: dict[int, StoredEpisode] = memory.store.episodes_by_id(sorted(set(ids)))
+    episodes: dict[int, StoredEpisode] = memory.store.episodes_by_id(sorted(set(ids)))
     return {
-        one.id: Cause(
-            text=redact(one.text),
-            at=one.occurred_at,
-            is_command=one.kind is EpisodeKind.COMMAND,
+        episode.id: Cause(
+            text=redact(episode.text),
+            at=episode.occurred_at,
+            is_command=episode.kind is EpisodeKind.COMMAND,
         )
-        for one in found.values()
-        if one.kind is not EpisodeKind.SEARCH_RESULT
+        for episode in episodes.values()
+        if episode.kind is not EpisodeKind.SEARCH_RESULT
     }
 
 
 def _shown(memory: Memory, entity: Entity) -> Entity:
     redact = memory.resources.redactor.redact
-    aliases = tuple(redact(one) for one in entity.aliases)
+    aliases = tuple(redact(alias) for alias in entity.aliases)
     return entity._replace(name=redact(entity.name), aliases=aliases)
 
 

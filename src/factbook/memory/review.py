@@ -64,7 +64,9 @@ class Review:
         found = waiting_questions(
             self._store, now=self._context.clock(), redact=self._context.redact
         )
-        return [one for one in found if owner in (one.owner, EVERYONE)]
+        return [
+            pair_question for pair_question in found if owner in (pair_question.owner, EVERYONE)
+        ]
 
     def settle(
         self, verdicts: Mapping[tuple[int, int], str], *, owner: str | Everyone = ME
@@ -78,12 +80,14 @@ class Review:
         """
         if whose(owner) is not EVERYONE:
             for fact_id in self._store.facts_by_id(
-                sorted({one for ids in verdicts for one in ids})
+                sorted({id_ for ids in verdicts for id_ in ids})
             ):
                 fact_of(self._context, fact_id, owner)
 
         total = Receipt()
-        asked = {one.ids: one for one in self.questions(owner=owner) if one.heard}
+        asked = {
+            question.ids: question for question in self.questions(owner=owner) if question.heard
+        }
         taken = {ids: verdicts[ids] for ids in asked if verdicts.get(ids) in ("ACCEPT", "REFUSE")}
         for ids, verdict in taken.items():
             self._hear_out(asked[ids], accept=verdict == "ACCEPT", receipt=total)
@@ -97,14 +101,18 @@ class Review:
             raise UsageError(detail="; ".join(wrong))
         return total
 
-    def _hear_out(self, one: PairQuestion, *, accept: bool, receipt: Receipt) -> None:
+    def _hear_out(self, pair_question: PairQuestion, *, accept: bool, receipt: Receipt) -> None:
         """Take an owner's answer to what was overheard against what was told."""
-        told = next(fact for fact in one.ids if fact != one.heard)
+        told = next(fact for fact in pair_question.ids if fact != pair_question.heard)
         if accept:
-            said = self._store.facts_by_id([one.heard])[one.heard].statement
-            self._tell(said, owner=one.owner, instead_of=(told,), receipt=receipt)
-        ops: list[Op] = [SettlePair(low_id=one.low_id, high_id=one.high_id, verdict="KEEP_BOTH")]
-        ops += [] if accept else [RateFact(fact_id=one.heard, right=False)]
+            said = self._store.facts_by_id([pair_question.heard])[pair_question.heard].statement
+            self._tell(said, owner=pair_question.owner, instead_of=(told,), receipt=receipt)
+        ops: list[Op] = [
+            SettlePair(
+                low_id=pair_question.low_id, high_id=pair_question.high_id, verdict="KEEP_BOTH"
+            )
+        ]
+        ops += [] if accept else [RateFact(fact_id=pair_question.heard, right=False)]
         receipt.add(self._context.write(ops, Trigger.COMMAND))
 
     def proposals(self, *, state: str = "open", owner: str | Everyone = ME) -> list[Proposal]:
@@ -150,13 +158,13 @@ class Review:
     ) -> list[Proposal]:
         """Return an owner's proposals; with `among`, only what was overheard about these facts."""
         found = []
-        for one in self._store.find(PROPOSAL, {"state": state}):
+        for proposal in self._store.find(PROPOSAL, {"state": state}):
             # What names no owner was proposed of logs of agents, which are about `me`.
-            if owner not in (one.payload.get("owner", ME), EVERYONE):
+            if owner not in (proposal.payload.get("owner", ME), EVERYONE):
                 continue
-            sides = self._with_sides(one, among) if "against" in one.payload else None
+            sides = self._with_sides(proposal, among) if "against" in proposal.payload else None
             if sides is not None or among is None:
-                found.append(sides or one)
+                found.append(sides or proposal)
         return found
 
     def _with_sides(self, one: Proposal, among: Collection[int] | None) -> Proposal | None:
@@ -164,7 +172,7 @@ class Review:
         owner, named = str(one.payload["owner"]), cast("list[object]", one.payload["against"])
         predicate, words = str(one.payload["type"]).lower(), str(one.payload["text"])
         claim = claim_digest(owner, owner, predicate, words)
-        heard = [one.id for one in current_by_claim(self._store, [claim]).values()]
+        heard = [life.id for life in current_by_claim(self._store, [claim]).values()]
         told = [number for number in named if isinstance(number, int)]
         if among is not None and {*heard, *told}.isdisjoint(among):
             return None
@@ -188,8 +196,8 @@ class Review:
             for one, other, how in ((told, heard, "overheard"), (heard, told, "told")):
                 found.setdefault(int(one["fact"][1:]), []).append({**other, "how": how})
 
-        for one in self._proposals("open", owner, among):
-            heard, against = one.payload.get("heard"), one.payload.get("against")
+        for proposal in self._proposals("open", owner, among):
+            heard, against = proposal.payload.get("heard"), proposal.payload.get("against")
             if isinstance(heard, dict) and isinstance(against, list):
                 for told in against:
                     note(told, heard)
@@ -204,7 +212,7 @@ class Review:
 
     def _side(self, fact: Fact) -> dict[str, str]:
         found = evidence_of(self._store, [fact.id])[fact.id]
-        first = next((one for one in found if one.stance == "supports"), None)
+        first = next((evidence for evidence in found if evidence.stance == "supports"), None)
         return {
             "fact": f"f{fact.id}",
             "text": self._context.redact(fact.statement),
@@ -228,13 +236,16 @@ class Review:
         question that waits is answered by the message in clearer words, which `planner` reads as in
         `tell`. What else is proposed takes no text.
         """
-        found = next((one for one in self.proposals(owner=owner) if one.id == proposal_id), None)
+        found = next(
+            (proposal for proposal in self.proposals(owner=owner) if proposal.id == proposal_id),
+            None,
+        )
         if found is not None and found.kind == proposals.KIND:
             if accept:
                 receipt = proposals.accept_memory(self._context, found, text=text, tell=self._tell)
                 keys = [proposals.fact_id(one) for one in proposals.against(found)]
-                for one in self._store.facts_by_id(keys).values():
-                    if one.kind is FactKind.KEYED and one.retired_at is None:
+                for fact in self._store.facts_by_id(keys).values():
+                    if fact.kind is FactKind.KEYED and fact.retired_at is None:
                         said = text or str(found.payload["text"])
                         told = tell_keys(self._context, said, owner=owner, planner="rules")
                         receipt.add(told.receipt)
@@ -325,9 +336,9 @@ class Review:
         return self._context.write([UnmergeFact(fact_id=fact_id)], Trigger.COMMAND)
 
     def _decide(self, proposal_id: int, *, accept: bool, reason: str, owner: str) -> Receipt:
-        theirs = {one.id for one in self.proposals(owner=owner)}
+        theirs = {proposal.id for proposal in self.proposals(owner=owner)}
         opened = self._store.find(PROPOSAL, {"id": proposal_id, "state": "open"})
-        if any(one.id not in theirs for one in opened):
+        if any(proposal.id not in theirs for proposal in opened):
             raise NotFound(
                 what="proposal", name=proposal_id, hint="`factbook review` lists those that wait."
             )

@@ -116,7 +116,7 @@ def living(memory: Memory, *, now: Millis) -> Living:
             waiting=max(0, store.counts_waiting() - aside),  # what is set aside waits no more
             aside=aside,
             pairs_waiting=sum(
-                1 for one in pairs if one.relation == "ambiguous" and not one.verdict
+                1 for pair in pairs if pair.relation == "ambiguous" and not pair.verdict
             ),
             proposals_open=len(memory.review.proposals(owner=EVERYONE)),
             unanswered=unanswered(memory),
@@ -160,9 +160,13 @@ def unanswered(
 
     tasks = [one for one in tasks if waits(one)]
     episodes = store.episodes_by_id(sorted({one.target for one in tasks if one.kind != TASK}))
-    texts = {one.id: one.text for one in episodes.values() if owner in (one.owner, EVERYONE)}
+    texts = {
+        episode.id: episode.text
+        for episode in episodes.values()
+        if owner in (episode.owner, EVERYONE)
+    }
     made = [one.target for one in tasks if one.kind == SEARCH_TASK]
-    queries = {one.id: one.query for one in search_logs(store, owner, ids=made)} if made else {}
+    queries = {log.id: log.query for log in search_logs(store, owner, ids=made)} if made else {}
 
     def shown(task: ModelTask) -> Unanswered:
         if task.kind == TASK:
@@ -235,24 +239,24 @@ def replaced_by(memory: Memory, fact_id: int, *, since: Millis) -> list[tuple[Fa
 
     now, redact = memory.clock(), memory.resources.redactor.redact
     return [
-        (fact_now(memory, one.high_id if one.low_id == fact_id else one.low_id, now=now), why)
-        for one in judged_pairs(memory.store)
-        if one.relation == "supersedes" and one.judged_at >= since
-        if fact_id in (one.low_id, one.high_id)
-        for why in [redact(one.detail)]
+        (fact_now(memory, pair.high_id if pair.low_id == fact_id else pair.low_id, now=now), why)
+        for pair in judged_pairs(memory.store)
+        if pair.relation == "supersedes" and pair.judged_at >= since
+        if fact_id in (pair.low_id, pair.high_id)
+        for why in [redact(pair.detail)]
     ]
 
 
 def fact_now(memory: Memory, fact_id: int, *, now: Millis) -> Fact:
     """Return a fact with the confidence and the status that it has now, redacted once more."""
-    found = memory.store.fact(fact_id)
-    if found is None:
+    fact = memory.store.fact(fact_id)
+    if fact is None:
         raise NotFound(
             what="fact", name=fact_id, hint="`factbook facts` lists the facts with their ids."
         )
     redact = memory.resources.redactor.redact
-    found = as_of(found, now)
-    return replace(found, object=redact(found.object), statement=redact(found.statement))
+    fact = as_of(fact, now)
+    return replace(fact, object=redact(fact.object), statement=redact(fact.statement))
 
 
 # --- what a night changed -------------------------------------------------------------------------

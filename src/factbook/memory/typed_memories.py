@@ -75,4 +75,4 @@ class Typed:
     def _known_near(self, text: str, owner: str) -> Sequence[str]:
         near = self._like(text, owner)
         best = sorted(near, key=lambda one: -near[one])[: policy.TOLD_NEIGHBOURS]
-        return [one.statement for one in self._store.facts_by_id(best).values()]
+        return [fact.statement for fact in self._store.facts_by_id(best).values()]

@@ -128,12 +128,12 @@ def system_resolve(host: str, port: int) -> Sequence[str]:
 def is_public_address(address: _Address) -> bool:
     """Say whether an address is one of the public internet."""
     if isinstance(address, ipaddress.IPv4Address):
-        return not any(address in one for one in _PRIVATE_4)
+        return not any(address in ipv4_network for ipv4_network in _PRIVATE_4)
     for network, shift in _MAPPED:
         if address in network:
             inside = ipaddress.IPv4Address(int(address) >> shift & 0xFFFFFFFF)
             return is_public_address(inside)
-    return address in _PUBLIC_6 and not any(address in one for one in _PRIVATE_6)
+    return address in _PUBLIC_6 and not any(address in ipv6_network for ipv6_network in _PRIVATE_6)
 
 
 class _Host:
@@ -200,7 +200,7 @@ def _plain(host: str) -> str:
             return ""
     name = name.lower().removesuffix(".")
     labels = name.split(".")
-    if len(name) > 253 or not all(_LABEL.fullmatch(one) for one in labels):
+    if len(name) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
         return ""
     return name
 
@@ -220,7 +220,7 @@ def _looks_numeric(name: str) -> bool:
 
 def _numeric(name: str) -> ipaddress.IPv4Address | None:
     """Return the IPv4 address that a name is, in any spelling that programs read."""
-    if not all(_NUMBER.fullmatch(one) for one in name.split(".")):
+    if not all(_NUMBER.fullmatch(part) for part in name.split(".")):
         return None
     try:
         return ipaddress.IPv4Address(socket.inet_aton(name))

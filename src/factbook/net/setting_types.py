@@ -36,10 +36,10 @@ def _address(value: str) -> str:
 
 def _keep_alive(value: object) -> str | int:
     text = str(value)
-    found = _DURATION.fullmatch(text)
-    if isinstance(value, bool) or found is None:
+    match = _DURATION.fullmatch(text)
+    if isinstance(value, bool) or match is None:
         raise ValueError("must be a time such as 30m, 12h or 90 (seconds); -1 keeps it for ever")
-    return text if found["unit"] else int(text)  # without a unit Ollama takes a number alone
+    return text if match["unit"] else int(text)  # without a unit Ollama takes a number alone
 
 
 _ADDRESS: Final = "give one like http://127.0.0.1:11434 or https://example.org/v1"

@@ -102,7 +102,7 @@ class Table:
                 continue
             name = variable.removeprefix(self.prefix).lower()
             if name not in self.settings or variable != variable.upper():
-                known = [f"{self.prefix}{one.upper()}" for one in self.settings]
+                known = [f"{self.prefix}{setting.upper()}" for setting in self.settings]
                 what = f"The variable {variable} is no setting"
                 raise wrong(what, f"{_meant(variable, [*known, self.key_variable])} or unset it")
             yield name, environ[variable], f"The variable {variable}"
@@ -188,7 +188,7 @@ def key_variable(
 
     "" where there is none. Raises UsageError where the key would travel readable.
     """
-    variable = named or next((one for one in candidates if environ.get(one)), "")
+    variable = named or next((candidate for candidate in candidates if environ.get(candidate)), "")
     if variable and not address.tls and not address.loopback:
         raise wrong(
             f"The key in {variable} would travel to {address.url} by plain http, readable on the"

@@ -133,11 +133,13 @@ def _batch(
 ) -> None:
     answer = llm.ask(command_messages(batch), CommandAnswer, purpose=KIND)
     reading = command_candidates(answer, batch, model=llm.id, known=known)
-    episodes = {one.uid: one for one in batch}
+    episodes = {episode.uid: episode for episode in batch}
     ops: list[Op] = []
     for uid, candidates in reading.candidates.items():
         ops += [judged(candidate, episodes[uid]) for candidate in candidates]
-    refusals = (_refusal(one, episodes, context.redact) for one in reading.refused)
+    refusals = (
+        _refusal(refused_part, episodes, context.redact) for refused_part in reading.refused
+    )
     ops += [op for op in refusals if op is not None]
     ops += [
         FinishTask(kind=KIND, target=ids[uid], version=PROMPT_VERSION)
@@ -152,24 +154,24 @@ def _batch(
 
 
 def _refusal(
-    one: RefusedPart, episodes: dict[str, Episode], redact: Callable[[str], str]
+    refused_part: RefusedPart, episodes: dict[str, Episode], redact: Callable[[str], str]
 ) -> RejectCandidate | None:
     """Return the row of a refused item; what is of no episode stands under the first one."""
-    episode = episodes[one.uid or next(iter(episodes))]
-    candidate = one.candidate or Candidate(
+    episode = episodes[refused_part.uid or next(iter(episodes))]
+    candidate = refused_part.candidate or Candidate(
         subject=episode.subject,
         predicate="",
-        object=one.detail,
-        statement=one.detail,
+        object=refused_part.detail,
+        statement=refused_part.detail,
         confidence=0.0,
         rule="commands.modelled",
         method="Proposed by a model",
         start=0,
         end=1,
     )
-    if one.reason == "known":
+    if refused_part.reason == "known":
         return None  # a rule says it already: the fact is there
-    return refused(candidate, episode, one.reason, redact(one.detail))
+    return refused(candidate, episode, refused_part.reason, redact(refused_part.detail))
 
 
 def _failure(target: int, why: str) -> FailTask:

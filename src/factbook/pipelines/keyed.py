@@ -254,7 +254,7 @@ class _Telling:
             if parsed.reason:
                 raise UsageError(detail=f"the rules do not read that: {parsed.reason}")
             return FactsOpsResponse(
-                ops=[one.op for one in parsed.ops],
+                ops=[parsed_op.op for parsed_op in parsed.ops],
                 needs_clarification=list(parsed.needs_clarification),
             )
         if self.llm is None:
@@ -453,7 +453,7 @@ def _redacted(response: FactsOpsResponse, redact: Callable[[str], str]) -> Facts
         update={
             "ops": ops,
             "needs_clarification": [redact(one) for one in response.needs_clarification],
-            "notes": [redact(one) for one in response.notes],
+            "notes": [redact(note) for note in response.notes],
         }
     )
 
@@ -471,7 +471,10 @@ def apply_response(
     """
     store, now = context.store, context.clock()
     response = _redacted(response, context.redact)
-    given = "; ".join(_words(one) for one in response.ops)[: policy.PROMPT_CHARS] or "no operation"
+    given = (
+        "; ".join(_words(facts_op) for facts_op in response.ops)[: policy.PROMPT_CHARS]
+        or "no operation"
+    )
     ops: list[Op] = []
     known = store.episode_ids([message_id])
     text = ""

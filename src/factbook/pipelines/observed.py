@@ -88,7 +88,7 @@ def ingest_files(
     """
     store = context.store
     report = IngestReport(unsupported=list(found.unsupported), skipped=list(found.skipped))
-    known = {one.source.key: one for one in store.sources()}
+    known = {source.source.key: source for source in store.sources()}
     for file in found.files if known else ():
         key = file_key(file)
         kept = key if key in known else store.screen(key)  # a path may hold a secret

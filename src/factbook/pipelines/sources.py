@@ -88,7 +88,7 @@ class Sources:
     def record(self, source: Source, episodes: Sequence[Episode]) -> Receipt:
         """Keep the turns of a conversation as episodes of a source; their text is redacted here."""
         ops: list[Op] = [RecordSource(source=source)]
-        ops += [RecordEpisode(episode=one) for one in episodes]
+        ops += [RecordEpisode(episode=episode) for episode in episodes]
         return self._context.write(ops, Trigger.USER_MESSAGE)
 
     def episode(self, episode_id: int, *, owner: str | Everyone = ME) -> StoredEpisode:
@@ -114,8 +114,8 @@ class Sources:
 
     def evidence(self, fact_id: int, *, owner: str | Everyone = ME) -> Sequence[Evidence]:
         """Return the places that speak for a fact of an owner, or against it; else none."""
-        found = self._store.fact(fact_id)
-        if found is None or owner not in (found.owner, EVERYONE):
+        fact = self._store.fact(fact_id)
+        if fact is None or owner not in (fact.owner, EVERYONE):
             return ()
         return evidence_of(self._store, [fact_id])[fact_id]
 
@@ -124,12 +124,14 @@ class Sources:
     ) -> dict[int, StoredEpisode]:
         """Return those of the episodes that are there and the owner's, by their ids."""
         found = self._store.episodes_by_id(sorted(set(ids)))
-        return {one.id: one for one in found.values() if owner in (one.owner, EVERYONE)}
+        return {
+            episode.id: episode for episode in found.values() if owner in (episode.owner, EVERYONE)
+        }
 
     def sessions(self, *, owner: str | Everyone = ME) -> list[SourceState]:
         """Return the sources that say something of an owner, the newest first."""
         states = self._store.sources(owner=whose(owner))
-        return sorted(states, key=lambda one: (one.last_at or 0, one.id), reverse=True)
+        return sorted(states, key=lambda state: (state.last_at or 0, state.id), reverse=True)
 
     def timeline(self, *, filters: Filters | None = None, limit: int | None = 100) -> list[Hit]:
         """Return what was asked and done, in the order in which it happened, the newest part."""
@@ -156,25 +158,25 @@ class Sources:
         with self._store.snapshot():
             asked = list(self._store.episodes(prompts, limit=limit, newest_first=True))
             facts = list(self._store.facts(done, limit=limit, newest_first=True))
-        rows = [episode_hit(one, text=redact(one.text)) for one in asked]
+        rows = [episode_hit(episode, text=redact(episode.text)) for episode in asked]
         rows += [
             Hit(
-                id=f"f{one.id}",
+                id=f"f{fact.id}",
                 kind="fact",
-                text=redact(one.statement),
+                text=redact(fact.statement),
                 score=0.0,
-                confidence=one.confidence,
-                occurred_at=one.occurred_at,
+                confidence=fact.confidence,
+                occurred_at=fact.occurred_at,
                 source="",
                 position=0,
-                host=one.host,
-                project=one.project,
-                session=one.session,
-                predicate=one.predicate,
-                object=redact(one.object),
-                trust=one.trust,
+                host=fact.host,
+                project=fact.project,
+                session=fact.session,
+                predicate=fact.predicate,
+                object=redact(fact.object),
+                trust=fact.trust,
             )
-            for one in facts
+            for fact in facts
         ]
         rows.sort(key=lambda hit: (hit.occurred_at or 0, int(hit.id[1:])))
         return rows if limit is None else rows[-limit:]
@@ -185,8 +187,8 @@ class Sources:
         """Return the newest lines, candidates and memories that were refused, with the reasons."""
         redact = self._context.redact
         return [
-            replace(one, excerpt=redact(one.excerpt), detail=redact(one.detail))
-            for one in rejections(self._store, filters or RejectionFilters(), limit=limit)
+            replace(rejection, excerpt=redact(rejection.excerpt), detail=redact(rejection.detail))
+            for rejection in rejections(self._store, filters or RejectionFilters(), limit=limit)
         ]
 
 

@@ -92,15 +92,15 @@ def extract_ops(
     if not new:
         return [] if last == mark else [done]
     since = now - policy.CLUSTER_DAYS * DAY_MS
-    fresh = {one.id for one in new}
+    fresh = {episode.id for episode in new}
     loose = sorted(store.episodes_by_id([one.episode_id for one in store.find(LOOSE)]).items())
     old = [one for _, one in loose if one.occurred_at is None or one.occurred_at >= since]
     old = old[-policy.CLUSTER_LOOSE :]
-    episodes = [*(one for one in old if one.id not in fresh), *new]
+    episodes = [*(episode for episode in old if episode.id not in fresh), *new]
     ops: list[Op] = []
     alone: list[int] = []
-    for owner in sorted({one.owner for one in episodes}):
-        mine = [one for one in episodes if one.owner == owner]
+    for owner in sorted({episode.owner for episode in episodes}):
+        mine = [episode for episode in episodes if episode.owner == owner]
         made, left = _owner_ops(context, owner, mine, same=same)
         ops += made
         alone += left
@@ -121,8 +121,8 @@ def _told(store: Store, after: At, *, limit: int) -> tuple[list[StoredEpisode], 
         wanted = [page.came[n] for n in places]
         if len(new) + len(wanted) == limit:  # what lies behind the last of them is for the next
             page = store.changed("vector:episode", after, limit=places[-1] + 1)
-        found = store.episodes_by_id(wanted)
-        new += [found[one] for one in wanted]
+        episodes = store.episodes_by_id(wanted)
+        new += [episodes[one] for one in wanted]
         after, more = page.last, page.more
     return new, after
 
@@ -200,9 +200,9 @@ def _pieces(context: Context, episodes: Sequence[StoredEpisode]) -> tuple[list[P
 
 def _known(store: Store, owner: str) -> tuple[list[KnownCluster], Floats]:
     lives = {
-        one.id: one
-        for one in store.lives(LifeWhere(kinds=[FactKind.STATEMENT], current=True))
-        if one.owner == owner and one.predicate == STATES
+        life.id: life
+        for life in store.lives(LifeWhere(kinds=[FactKind.STATEMENT], current=True))
+        if life.owner == owner and life.predicate == STATES
     }
     vectors = unpacked(*store.vectors("fact", list(lives)))
     known = [
@@ -289,7 +289,7 @@ def _overheard_ops(context: Context, episodes: Sequence[StoredEpisode]) -> list[
     for owner, said in heard.items():
         texts = list(dict.fromkeys(one.piece.text for _, one in said))
         against = _told_against(context, owner, texts)
-        claims = {one: claim_digest(owner, owner, STATES, one) for one in texts}
+        claims = {text: claim_digest(owner, owner, STATES, text) for text in texts}
         known = current_by_claim(store, list(claims.values()))
         asked: Counter[tuple[int, bool]] = Counter()
         for episode, one in said:
@@ -335,7 +335,7 @@ def _told_against(context: Context, owner: str, texts: Sequence[str]) -> dict[st
             vector = vectors.get(life.id)
             cosine = 0.0 if vector is None else float(vector @ row)
             # A clause by itself may fill a slot, whatever else is said beside it.
-            parts = [(text, cosine), *((one, 0.0) for one in _CLAUSES.split(text))]
+            parts = [(text, cosine), *((part, 0.0) for part in _CLAUSES.split(text))]
             if any(_opposes(part, life.statement, alike) for part, alike in parts):
                 found.setdefault(text, []).append(life.id)
     return found
@@ -353,7 +353,7 @@ def _signs(text: str) -> set[str | tuple[str, str]]:
     """Return what two statements about one thing share: a content word, a value, or a slot."""
     reading = read(text)
     parts = (text, *_CLAUSES.split(text))
-    slots = {("slot", one.slot) for part in parts for one in frames_of(part) if one.slot}
+    slots = {("slot", frame.slot) for part in parts for frame in frames_of(part) if frame.slot}
     return {*reading.keys, *reading.values, *slots}
 
 
@@ -374,11 +374,11 @@ def _other_values(text: str, held: Mapping[str, Life]) -> list[int]:
     return found
 
 
-def _proposed(owner: str, one: HandedOn, against: Sequence[int]) -> list[Op]:
+def _proposed(owner: str, handed_on: HandedOn, against: Sequence[int]) -> list[Op]:
     """Return what asks a person about a statement that may be somebody else's."""
-    piece, said = one.piece, one.piece.text
-    quote = one.quote[: policy.QUOTE_CHARS]
-    method = f"A lasting statement in a part of a message that {one.why}"
+    piece, said = handed_on.piece, handed_on.piece.text
+    quote = handed_on.quote[: policy.QUOTE_CHARS]
+    method = f"A lasting statement in a part of a message that {handed_on.why}"
     asks = asserted(
         _candidate(owner, piece, policy.OVERHEARD, method),
         _evidence(owner, piece),
@@ -390,7 +390,7 @@ def _proposed(owner: str, one: HandedOn, against: Sequence[int]) -> list[Op]:
         "type": STATES.upper(),
         "text": said,
         "confidence": asks.confidence,
-        "detail": f"it stands in a part of a message that {one.why}",
+        "detail": f"it stands in a part of a message that {handed_on.why}",
         "episode": piece.episode_id,
         "quote": quote,
     }

@@ -79,7 +79,7 @@ def batch_ops(
 
     What it asks is screened here, beside the reading; a fact says what its episode says.
     """
-    ops: list[Op] = [RecordSource(source=one) for one in (batch.source, *batch.others)]
+    ops: list[Op] = [RecordSource(source=source) for source in (batch.source, *batch.others)]
     ops = [screen(op) for op in ops]
     for episode in batch.episodes:
         episode = screen(episode)

@@ -155,17 +155,17 @@ def _meet(
         known = read(life.statement)
         # What was said later takes the place of what was said before, in whatever order we hear it.
         later = (life.occurred_at or 0) > (at or 0)
-        found = judge(
+        judgement = judge(
             claim_of(new if later else life),
             claim_of(life if later else new),
             similarity=cosine,
             older_reading=reading if later else known,
             newer_reading=known if later else reading,
         )
-        if found.relation is Relation.SAME and twin is None:
+        if judgement.relation is Relation.SAME and twin is None:
             twin = life
-        elif not later and found.relation in (Relation.CONTRADICTION, Relation.SUPERSEDES):
-            retired.append((life, found.rule, found.detail))
+        elif not later and judgement.relation in (Relation.CONTRADICTION, Relation.SUPERSEDES):
+            retired.append((life, judgement.rule, judgement.detail))
     return twin, retired, {life.id: cosine for life, cosine in near}
 
 
@@ -174,7 +174,7 @@ def _nearest(
 ) -> list[tuple[Life, float]]:
     """Return the owner's statements that are close enough to be judged, the closest first."""
     found = like(said, owner)
-    slots = {one.slot for one in frames_of(said)}
+    slots = {frame.slot for frame in frames_of(said)}
     near: list[tuple[float, int]] = []
     # Of the hundreds that may be like it only the texts are read, and the rows of the few that are.
     for fact_id, words in store.texts("fact", list(found)).items():

@@ -53,7 +53,9 @@ if TYPE_CHECKING:
     from factbook.store.base import Store
 
 KIND: Final = "typed"  # of the tasks in the store, and the purpose of the calls
-PREDICATES: Final[Mapping[MemoryType, str]] = {one: one.value.lower() for one in MemoryType}
+PREDICATES: Final[Mapping[MemoryType, str]] = {
+    memory_type: memory_type.value.lower() for memory_type in MemoryType
+}
 REFUSED_BEFORE: Final = "refused_before"
 _SAID_NO: Final = "its owner said no to it"
 PROPOSED: Final = "memory"  # the kind of the proposals
@@ -214,8 +216,11 @@ def judge_answer(
     Secrets go first: what is judged is logged, and said in the reasons.
     """
     claims, refused = claims_of(answer)
-    claims = [_safe(one, redact) for one in claims]
-    refused = [dataclasses.replace(one, claim=_safe(one.claim, redact)) for one in refused]
+    claims = [_safe(claim, redact) for claim in claims]
+    refused = [
+        dataclasses.replace(refused_item, claim=_safe(refused_item.claim, redact))
+        for refused_item in refused
+    ]
     near = dict.fromkeys(one for claim in claims for one in known(claim.text))
     verdicts = judge_all(
         claims,
@@ -227,8 +232,11 @@ def judge_answer(
     )
     # What says the same as another item comes last: a claim is refused once, for its own reason.
     return [
-        *(Judged(claim=one.claim, verdict=one) for one in verdicts),
-        *(Judged(claim=one.claim, verdict=None, refused=one) for one in refused),
+        *(Judged(claim=verdict.claim, verdict=verdict) for verdict in verdicts),
+        *(
+            Judged(claim=refused_item.claim, verdict=None, refused=refused_item)
+            for refused_item in refused
+        ),
     ]
 
 
@@ -244,7 +252,9 @@ def _safe(claim: TypedClaim, redact: Callable[[str], str]) -> TypedClaim:
 def _with_answers(store: Store, judged: Sequence[Judged], owner: str) -> list[Judged]:
     """Mark what its owner refused, or accepted in other words only: no model brings it back."""
     claims = [proposal_claim(PROPOSED, _key(one.claim, owner)) for one in judged]
-    states = {one.claim: one.state for one in store.find(PROPOSAL, {"claim": claims})}
+    states = {
+        proposal.claim: proposal.state for proposal in store.find(PROPOSAL, {"claim": claims})
+    }
     return [
         dataclasses.replace(one, unwanted=states.get(claim) in ("refused", "edited"))
         for one, claim in zip(judged, claims, strict=True)

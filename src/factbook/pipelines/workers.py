@@ -77,7 +77,7 @@ class _Flat:
     """
 
     def __init__(self, kind: type, *, without: str = "") -> None:
-        names = [one.name for one in dataclasses.fields(kind) if one.name != without]
+        names = [field.name for field in dataclasses.fields(kind) if field.name != without]
         self.row: Callable[[Any], tuple[Any, ...]] = attrgetter(*names)
         # Of the row and the field that it is without.
         self.build: Callable[..., Any] = fast_dataclass.by_place(kind, without=(without,))
@@ -110,7 +110,7 @@ def _flat(step: BatchStep, *, extracted: bool) -> _FlatStep:
         elif type(op) is RecordEpisode:
             episodes.append(_EPISODE.row(op.episode))
             if fields is not None:
-                fields.append(tuple([_FIELD.row(one) for one in op.episode.fields]))
+                fields.append(tuple([_FIELD.row(field) for field in op.episode.fields]))
         else:
             others.append(op)
     return _FlatStep(episodes, fields, claims, dataclasses.replace(step, ops=others))
@@ -125,7 +125,7 @@ def _unflat(flat: _FlatStep, rules: RuleSet) -> BatchStep:
             ops.append(_record_episode(episode=_EPISODE.build(*row, ())))
     else:
         for row, fields in zip(flat.episodes, flat.fields, strict=True):
-            spans = tuple([_FIELD.build(*one) for one in fields])
+            spans = tuple([_FIELD.build(*field) for field in fields])
             episode = _EPISODE.build(*row, spans)
             ops.append(_record_episode(episode=episode))
             ops += episode_ops(episode, rules=rules)

@@ -188,8 +188,8 @@ class WorldReading:
             return False
         (log,) = search_logs(self._store, EVERYONE, ids=[task.target])
         return not self._may_discover(log) and any(
-            not one.is_read and one.failed < task.attempts
-            for one in results_of(self._store, log.id)
+            not result.is_read and result.failed < task.attempts
+            for result in results_of(self._store, log.id)
         )
 
     def _may_discover(self, log: SearchLog) -> bool:
@@ -198,12 +198,17 @@ class WorldReading:
 
     def _tasks(self) -> dict[tuple[str, int], ModelTask]:
         return {
-            (one.kind, one.target): one for one in open_tasks(self._store, SEARCH_TASK, HEAR_TASK)
+            (task.kind, task.target): task
+            for task in open_tasks(self._store, SEARCH_TASK, HEAR_TASK)
         }
 
-    def _read(self, one: SearchLog | StoredEpisode, report: ExtractionReport) -> bool:
+    def _read(self, search_log: SearchLog | StoredEpisode, report: ExtractionReport) -> bool:
         """Read the next piece and write what it says; False where the next would fail alike."""
-        piece = self._of_search(one) if isinstance(one, SearchLog) else self._of_message(one)
+        piece = (
+            self._of_search(search_log)
+            if isinstance(search_log, SearchLog)
+            else self._of_message(search_log)
+        )
         self._facts.clear()
         if self._input != (piece.kind, piece.target):
             self._input = (piece.kind, piece.target)
@@ -293,16 +298,18 @@ class WorldReading:
         states = results_of(self._store, log.id)
         if self._may_discover(log):
             unseen = [
-                one for one in states if one.seen is None and one.failed < policy.LOOK_ATTEMPTS
+                state
+                for state in states
+                if state.seen is None and state.failed < policy.LOOK_ATTEMPTS
             ]
             if self._context.model is None or not unseen:
                 return piece(lambda: self._names.discover(log, states), discovers=True)
-            seen = min(unseen, key=lambda one: one.failed)
+            seen = min(unseen, key=lambda result_row: result_row.failed)
             return piece(lambda: self._look(log, seen.episode_id), seen)
-        unread = [one for one in states if not one.is_read]
+        unread = [state for state in states if not state.is_read]
         if not unread:
             return piece(lambda: [*self._announce(log), MarkExtracted(search_id=log.id)], ends=True)
-        result = min(unread, key=lambda one: one.failed)  # what failed comes last
+        result = min(unread, key=lambda result_row: result_row.failed)  # what failed comes last
         return piece(lambda: self._result(log, result.episode_id), result)
 
     def _look(self, log: SearchLog, episode_id: int) -> list[Op]:
@@ -368,7 +375,7 @@ class WorldReading:
         known = known_names(self._store, owner)
         found = Gathered(names=called(known))
         before = self._store.said_before(message.id, limit=RECENT_MESSAGES)
-        recent = spoken_of([one.text for one in before], known)
+        recent = spoken_of([episode.text for episode in before], known)
         voice = own_words(text, pasted=message.pasted)
         named = hear(text, known=known, recent=recent, voice=voice)
         # What others wrote in it nobody reads on; of the rest every place stays where it is.
@@ -376,11 +383,11 @@ class WorldReading:
         message = replace(message, text=text)
         if self._context.model is not None:
             named = [*named, *self._model.heard(message, named, found)]
-        for one in named:
-            self._names.hear(one, message, found)
+        for mention in named:
+            self._names.hear(mention, message, found)
         for topic, kind, start, end in preferences_in(text, voice=OwnWords(text, ())):
             self._names.prefer(topic, kind, message, found, text[start:end])
-        spoken = {one.name for one in named} & found.names.keys()
+        spoken = {mention.name for mention in named} & found.names.keys()
         mine = {name: found.names[name] for name in sorted(spoken) if found.names[name]}
         claims, _ = facts_about(text, names=mine, external=False)
         if mine:

@@ -60,21 +60,21 @@ class TextVectors:
 
     def of(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the unit vectors of texts, one in each row."""
-        missing = [one for one in dict.fromkeys(texts) if one not in self._made]
+        missing = [fromkey for fromkey in dict.fromkeys(texts) if fromkey not in self._made]
         if missing:
             self._made.update(zip(missing, self._context.embedder.embed(missing), strict=True))
-        return np.stack([self._made[one] for one in texts])
+        return np.stack([self._made[text] for text in texts])
 
     def of_facts(self, facts: Sequence[Fact]) -> dict[int, NDArray[np.float32]]:
         """Return the vectors of facts by their ids: those stored, and the others made here."""
         store = self._context.store
         found: dict[int, NDArray[np.float32]] = {}
         if self._are_stored():
-            stored = unpacked(*store.vectors("fact", [one.id for one in facts]))
+            stored = unpacked(*store.vectors("fact", [fact.id for fact in facts]))
             found.update(zip(stored.ids, stored.rows, strict=True))
-        waiting = [one for one in facts if one.id not in found]
+        waiting = [fact for fact in facts if fact.id not in found]
         if waiting:
-            made = self.of([one.statement for one in waiting])
+            made = self.of([fact.statement for fact in waiting])
             found.update({one.id: made[n] for n, one in enumerate(waiting)})
         return found
 
@@ -133,8 +133,10 @@ class Facts:
             facts = world_facts(self._store, owner, name)
             vectors = self._vectors.of_facts(facts)
             self._known[key] = [
-                EntityClaim(fact=one, says=one.object, text=one.statement, vector=vectors[one.id])
-                for one in facts
+                EntityClaim(
+                    fact=fact, says=fact.object, text=fact.statement, vector=vectors[fact.id]
+                )
+                for fact in facts
             ]
         return self._known[key]
 
@@ -210,7 +212,7 @@ def announcements(
                 Announce(
                     owner=log.owner,
                     entity=name,
-                    image=next((one["image"] for one in details if one.get("image")), ""),
+                    image=next((detail["image"] for detail in details if detail.get("image")), ""),
                     search_id=log.id,
                     fact_ids=[one.id for one in worth],
                 )

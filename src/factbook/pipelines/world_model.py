@@ -50,7 +50,9 @@ class ModelReading:
     ) -> list[Op]:
         """Return what keeps the new names that a model sees in a result."""
         names, ops = self._names(log.query, episode, known, full=True)
-        seen = [SeenName(start=one.start, end=one.end) for one in names if one.name not in known]
+        seen = [
+            SeenName(start=name.start, end=name.end) for name in names if name.name not in known
+        ]
         return [*ops, KeepSeen(search_id=log.id, episode_id=episode.id, names=seen)]
 
     def heard(
@@ -59,20 +61,20 @@ class ModelReading:
         """Return what a message names beside what was `named` already."""
         names, ops = self._names("", message, found.names, full=True, external=False)
         found.ops += ops
-        heard = {one.name for one in named}
+        heard = {mention.name for mention in named}
         _, valence = policy.ENGAGEMENTS[EngagementType.MENTIONED_IN_PASSING]
         return [
             Mention(
-                name=one.name,
-                start=one.start,
-                end=one.end,
+                name=name.name,
+                start=name.start,
+                end=name.end,
                 type=EngagementType.MENTIONED_IN_PASSING,
                 valence=Valence(valence),
-                is_known=one.name in found.names,
+                is_known=name.name in found.names,
                 why=f"named by {self._context.llm.id}",
             )
-            for one in names
-            if one.name not in heard
+            for name in names
+            if name.name not in heard
         ]
 
     def facts(
@@ -92,7 +94,9 @@ class ModelReading:
         claims: list[WorldClaim] = []
         passage = read_passage(episode.text)
         for name in spoken[:MODEL_ENTITIES]:
-            known = [one.object for one in world_facts(self._store, episode.owner, name, limit=20)]
+            known = [
+                fact.object for fact in world_facts(self._store, episode.owner, name, limit=20)
+            ]
             messages = entity_prompts.facts_messages(name, episode.text, known=known)
             offered, refused = entity_prompts.read_facts(
                 self._ask(messages, entity_prompts.EntityFacts, "facts"),
@@ -102,12 +106,12 @@ class ModelReading:
                 external=episode.trust is Trust.EXTERNAL,
             )
             found.ops += [refusal(episode, *one) for one in refused]
-            for one in offered:
-                if ground(one.content, passage).support is Support.NONE:
+            for world_claim in offered:
+                if ground(world_claim.content, passage).support is Support.NONE:
                     why = "its source does not say so"
-                    found.ops.append(refusal(episode, one.content, "not_a_fact", why))
+                    found.ops.append(refusal(episode, world_claim.content, "not_a_fact", why))
                 else:
-                    claims.append(one)
+                    claims.append(world_claim)
         return claims
 
     def _names(

@@ -56,18 +56,18 @@ class EntityIntake:
 
     def discover(self, log: SearchLog, states: Sequence[ResultRow]) -> list[Op]:
         """Return what brings in the things that the results of a person's search show."""
-        stored = self._store.episodes_by_id([one.episode_id for one in states])
-        results = [stored[one.episode_id] for one in states]
+        stored = self._store.episodes_by_id([state.episode_id for state in states])
+        results = [stored[state.episode_id] for state in states]
         heads = self._store.heads(stored)
         found = Gathered(names=self.known(log.owner))
         topic = topic_of(log.query).topic
         texts = [
             ResultText(
-                text=one.text,
-                title=heads[one.id].attributes.get("title", ""),
-                host=heads[one.id].attributes.get("host", ""),
+                text=result.text,
+                title=heads[result.id].attributes.get("title", ""),
+                host=heads[result.id].attributes.get("host", ""),
             )
-            for one in results
+            for result in results
         ]
         offered, left_out = discover(texts, query=log.query, topic=topic)
         seen = _seen(states, results, texts)
@@ -78,32 +78,36 @@ class EntityIntake:
         for one in offered:
             if not is_known(one.name, found.names):
                 self._discovered(one, log, results[one.spans[0][0]], topic, found)
-        untold = {one.one.name: one for one in left_out if not is_known(one.one.name, found.names)}
+        untold = {
+            thing_left_out.one.name: thing_left_out
+            for thing_left_out in left_out
+            if not is_known(thing_left_out.one.name, found.names)
+        }
         for one, reason, why in untold.values():
             found.ops.append(refusal(results[one.spans[0][0]], one.surface, reason, why))
         return [*found.ops, MarkDiscovered(search_id=log.id)]
 
     def _discovered(
         self,
-        one: NewThing,
+        new_thing: NewThing,
         log: SearchLog,
         episode: StoredEpisode,
         topic: str,
         found: Gathered,
     ) -> None:
         """Bring in a thing that results show, if it has a name and to do with what was asked."""
-        said = judge_name(one.name)
+        said = judge_name(new_thing.name)
         if said.accepted:
-            context = _around(one, episode)
+            context = _around(new_thing, episode)
             said = judge_name(
-                one.name,
+                new_thing.name,
                 query_vector=self._vectors.of([topic or log.query])[0],
-                name_vector=self._vectors.of([name_text(one.name, context)])[0],
+                name_vector=self._vectors.of([name_text(new_thing.name, context)])[0],
             )
         if said.problem is not None:
-            found.ops.append(refusal(episode, one.name, said.reason, said.problem))
+            found.ops.append(refusal(episode, new_thing.name, said.reason, said.problem))
             return
-        name = self._bring_in(one.name, one.surface, episode, found)
+        name = self._bring_in(new_thing.name, new_thing.surface, episode, found)
         if not name or log.cause_id is None:
             return
         # What its owner did to bring it in: a search for things like it.
@@ -114,19 +118,21 @@ class EntityIntake:
 
     # --- of a message ---------------------------------------------------------------------------
 
-    def hear(self, one: Mention, message: StoredEpisode, found: Gathered) -> None:
+    def hear(self, mention: Mention, message: StoredEpisode, found: Gathered) -> None:
         """Note what an owner does about a thing that a message names."""
-        owner, name = message.owner, one.name
-        if not one.is_known and name not in found.names:
+        owner, name = message.owner, mention.name
+        if not mention.is_known and name not in found.names:
             problem = structural_problem(name)
             if problem:
                 found.ops.append(refusal(message, name, "not_a_name", problem))
                 return
-            name = self._bring_in(name, message.text[one.start : one.end], message, found)
+            name = self._bring_in(name, message.text[mention.start : mention.end], message, found)
             if not name:
                 return
-        found.ops.append(engaged(owner, one.type, message.uid, entity=name, valence=one.valence))
-        if one.why == NO_MORE_OF_IT:
+        found.ops.append(
+            engaged(owner, mention.type, message.uid, entity=name, valence=mention.valence)
+        )
+        if mention.why == NO_MORE_OF_IT:
             known = entity_named(self._store, owner, name)
             # Of one that comes in just now nothing is told anyway.
             if known is not None and known.current:
@@ -210,7 +216,9 @@ def engaged(
 def by_new_thing(ops: Sequence[Op]) -> tuple[list[tuple[CreateEntity, list[Op]]], list[Op]]:
     """Part ops into (what makes a new thing, all that is of it), for each of them, and the rest."""
     parts: dict[str, tuple[CreateEntity, list[Op]]] = {
-        one.name: (one, [one]) for one in ops if isinstance(one, CreateEntity)
+        create_entity.name: (create_entity, [create_entity])
+        for create_entity in ops
+        if isinstance(create_entity, CreateEntity)
     }
     rest: list[Op] = []
     for op in ops:
@@ -240,7 +248,7 @@ def _seen(
     ]
 
 
-def _around(one: NewThing, episode: StoredEpisode) -> str:
+def _around(new_thing: NewThing, episode: StoredEpisode) -> str:
     """Return the words around the place where an entity is named."""
-    _, start, end = one.spans[0]
+    _, start, end = new_thing.spans[0]
     return " ".join(episode.text[max(0, start - 80) : end + 80].split())

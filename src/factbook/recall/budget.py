@@ -227,10 +227,10 @@ class PromptContext:
     @property
     def tier_tokens(self) -> dict[str, int]:
         """Return the tokens of each tier, counted alone."""
-        found = dict.fromkeys((str(tier) for tier in Tier), 0)
+        fromkeys = dict.fromkeys((str(tier) for tier in Tier), 0)
         for block in self.blocks:
-            found[block.kind] = block.tokens
-        return found
+            fromkeys[block.kind] = block.tokens
+        return fromkeys
 
     def to_json(self) -> dict[str, object]:
         """Return the context as plain values."""
@@ -249,7 +249,10 @@ class PromptContext:
                 for block in self.blocks
             ],
             "included": list(self.included),
-            "left_out": [{"id": one.id, "why": one.why} for one in self.left_out],
+            "left_out": [
+                {"id": piece_left_out.id, "why": piece_left_out.why}
+                for piece_left_out in self.left_out
+            ],
         }
 
 
@@ -297,7 +300,7 @@ def authority_of(memory: Hit) -> str:
 
 def render_memories(memories: Sequence[Hit], *, now: Millis) -> str:
     """Return memories as one block of data; empty for none."""
-    lines = [(one, _line(one, one.text, now)) for one in memories]
+    lines = [(memory, _line(memory, memory.text, now)) for memory in memories]
     return "".join(_memory_pieces(lines)).rstrip("\n")
 
 
@@ -455,7 +458,7 @@ def build_context(
     whole number from 0 on, and for a memory whose id could not stand in a block.
     """
     limits = limits or ContextLimits()
-    for memory in (*streamed_memories, *(m for one in tool_results for m in one.memories)):
+    for memory in (*streamed_memories, *(m for result in tool_results for m in result.memories)):
         if not _ID.fullmatch(memory.id):
             raise UsageError(
                 detail=f"a memory has the id {memory.id[:80]!r}; give ids of letters, digits and"
@@ -565,9 +568,13 @@ class _Draft:
                 )
         text = "\n".join(block.text for block in blocks)
         parts = [self._parts[tier] for tier in Tier if tier in self._parts]
-        included = dict.fromkeys(one for part in parts for one in part.memories)
+        included = dict.fromkeys(memory for part in parts for memory in part.memories)
         # What found no room in one place may stand in another.
-        left_out = {one.id: one for one in self._left_out if one.id not in included}
+        left_out = {
+            piece_left_out.id: piece_left_out
+            for piece_left_out in self._left_out
+            if piece_left_out.id not in included
+        }
         return PromptContext(
             text=text,
             blocks=tuple(blocks),
@@ -761,7 +768,7 @@ class _Draft:
                 if memory.id in chosen[tier] or not self._affordable(memory.text, cap):
                     continue
                 tried = {**chosen[tier], memory.id: (memory, _line(memory, memory.text, self._now))}
-                lines = [tried[one.id] for one in offered[tier] if one.id in tried]
+                lines = [tried[hit.id] for hit in offered[tier] if hit.id in tried]
                 pieces = _memory_pieces(lines)
                 if self._fits(tier, pieces, cap=cap, reserve=reserve):
                     chosen[tier] = tried
@@ -792,4 +799,4 @@ class _Draft:
 
 
 def _size(result: ToolResult) -> int:
-    return len(result.text) + sum(len(one.text) for one in result.memories)
+    return len(result.text) + sum(len(memory.text) for memory in result.memories)

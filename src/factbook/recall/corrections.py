@@ -55,13 +55,13 @@ def put_right(
     nothing moves. `vectors` holds unit vectors by the id of a hit; one that waits for its vector is
     compared by its words. Undated hits and long ones are left where they stand.
     """
-    ordered = sorted(hits, key=lambda one: -one.score)
+    ordered = sorted(hits, key=lambda hit: -hit.score)
     rivals = [
-        _Said(one, vectors.get(one.id), judging)
-        for one in ordered[:MOST_HITS]
-        if one.occurred_at is not None and len(one.text) <= MOST_CHARS
+        _Said(hit, vectors.get(hit.id), judging)
+        for hit in ordered[:MOST_HITS]
+        if hit.occurred_at is not None and len(hit.text) <= MOST_CHARS
     ]
-    rivals.sort(key=lambda one: one.at)
+    rivals.sort(key=lambda rival: rival.at)
     asked = set(words(question)) - STOPWORDS
     corrected: set[str] = set()
     for n, newer in enumerate(rivals):

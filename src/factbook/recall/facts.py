@@ -28,8 +28,8 @@ def query_facts(
 ) -> list[Fact]:
     """Return the current facts that pass the filters, with the confidence they have now."""
     now = context.clock()
-    found = context.store.facts(replace(filters, now=now), limit=limit, newest_first=newest_first)
-    return [shown(context, as_of(one, now)) for one in found]
+    facts = context.store.facts(replace(filters, now=now), limit=limit, newest_first=newest_first)
+    return [shown(context, as_of(fact, now)) for fact in facts]
 
 
 def fact_of(context: Context, fact_id: int, owner: str | Everyone) -> Fact:

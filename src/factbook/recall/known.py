@@ -63,16 +63,16 @@ OWN_TEXTS: Final = 50  # ours: texts of an owner that are looked through for who
 
 def joined(*parts: Vectors) -> Vectors:
     """Return the rows of all parts as one, for `related`; an id may come in several of them."""
-    kept = [one for one in parts if len(one.ids)]
+    kept = [part for part in parts if len(part.ids)]
     if not kept:
         return Vectors(ids=[], rows=np.zeros((0, 0), dtype=np.float32))
-    if len({one.rows.shape[1] for one in kept}) > 1:
+    if len({vectors.rows.shape[1] for vectors in kept}) > 1:
         raise UsageError(
             detail="vectors of different dimensions cannot be joined; embed all with the same model"
             " (`factbook reembed`)"
         )
-    ids = [row_id for one in kept for row_id in one.ids]
-    return Vectors(ids=ids, rows=np.concatenate([one.rows for one in kept]))
+    ids = [row_id for vectors in kept for row_id in vectors.ids]
+    return Vectors(ids=ids, rows=np.concatenate([vectors.rows for vectors in kept]))
 
 
 # --- what bears on a question ---------------------------------------------------------------------
@@ -82,23 +82,23 @@ def things_near(context: Context, message: str, *, owner: str) -> list[InQuestio
     """Return the entities that a message without names is about, nearest first."""
     store = context.store
     held = store.embedder()
-    entities = {one.id: one for one in entities_of(store, owner)}
+    entities = {entity.id: entity for entity in entities_of(store, owner)}
     if held is None or not entities or not message.strip():
         return []
     model = context.embedder
     if model.id != held[0]:
         return []  # vectors of two models do not compare; `reembed` is what the doctor names
-    by_name = {one.name: one.id for one in entities.values()}
+    by_name = {entity.name: entity.id for entity in entities.values()}
     facts = {
-        one.id: by_name[one.subject]
-        for one in store.facts(
+        fact.id: by_name[fact.subject]
+        for fact in store.facts(
             Filters(owner=owner, kinds=(FactKind.WORLD,)), limit=SEARCHED, newest_first=True
         )
-        if one.subject in by_name
+        if fact.subject in by_name
     }
     of_names = unpacked(*store.vectors("entity", list(entities)))
     of_facts = unpacked(*store.vectors("fact", sorted(facts)))
-    rows = joined(of_names, replace(of_facts, ids=[facts[one] for one in of_facts.ids]))
+    rows = joined(of_names, replace(of_facts, ids=[facts[id_] for id_ in of_facts.ids]))
     if not len(rows.ids):
         return []
     cosines = rows.rows @ model.embed([message])[0]
@@ -123,7 +123,7 @@ def weighed(context: Context, question: str, facts: Sequence[Fact]) -> list[Know
         return []
     now = context.clock()
     vectors = context.embedder.embed([question, *(fact.statement for fact in facts)])
-    found = [
+    known_facts = [
         KnownFact(
             fact=fact,
             relevance=relevance_score(
@@ -132,7 +132,7 @@ def weighed(context: Context, question: str, facts: Sequence[Fact]) -> list[Know
         )
         for fact, cosine in zip(facts, vectors[1:] @ vectors[0], strict=True)
     ]
-    return sorted(found, key=lambda one: (-one.relevance, -one.fact.id))
+    return sorted(known_facts, key=lambda known_fact: (-known_fact.relevance, -known_fact.fact.id))
 
 
 def answering(context: Context, asked: str, texts: Sequence[str]) -> list[bool]:
@@ -157,13 +157,13 @@ def said_about(store: Store, text: str, owner: str) -> list[str]:
     filters = Filters(owner=owner, episode_kinds=_SAID)
     found = store.search("episode", terms, filters, OWN_TEXTS)
     episodes = store.episodes_by_id([one for one, _ in found]).values()
-    return [one.text for one in episodes if one.role is Role.USER]
+    return [episode.text for episode in episodes if episode.role is Role.USER]
 
 
 def on_pages(store: Store, owner: str, name: str) -> bool:
     """Tell whether a page said anything of a name."""
     facts = world_facts(store, owner, entity_name(name), limit=WEIGHED)
-    return any(place for place, _ in fact_places(store, [one.id for one in facts]).values())
+    return any(place for place, _ in fact_places(store, [fact.id for fact in facts]).values())
 
 
 def is_public(store: Store, owner: str, name: str) -> bool:
@@ -177,6 +177,8 @@ def is_public(store: Store, owner: str, name: str) -> bool:
     found = store.search("episode", terms, filters, OWN_TEXTS)
     parts = set(words(name))
     return any(
-        one.role is Role.USER and _ON_PURPOSE.match(one.text) and parts <= set(words(one.text))
-        for one in store.episodes_by_id([number for number, _ in found]).values()
+        episode.role is Role.USER
+        and _ON_PURPOSE.match(episode.text)
+        and parts <= set(words(episode.text))
+        for episode in store.episodes_by_id([number for number, _ in found]).values()
     )

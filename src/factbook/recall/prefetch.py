@@ -319,7 +319,9 @@ class PassiveStream:
                     return False
                 self._turns.pop()
             self._turns.append((ended, messages))
-            recent = tuple(_bounded(one) for one in self._recent(RECENT_TURNS) if one.text.strip())
+            recent = tuple(
+                _bounded(turn) for turn in self._recent(RECENT_TURNS) if turn.text.strip()
+            )
             if not recent:
                 self._cached = None  # it was for another turn
                 return False
@@ -409,7 +411,7 @@ class PassiveStream:
         with self._lock:
             if self._closed:
                 raise UsageError(detail="the passive stream is closed; open another one.")
-            messages = tuple(_bounded(one) for one in turns if one.text.strip())
+            messages = tuple(_bounded(turn) for turn in turns if turn.text.strip())
             work = _Work(turn=self._next_turn(), messages=messages, began=self._timer())
             future = self._submit(work)
             future.add_done_callback(lambda _: self._settle_soon())
@@ -429,8 +431,8 @@ class PassiveStream:
             pool, self._pool = self._pool, None
             waiting = list(self._futures)
         if pool is not None:
-            for one in waiting:
-                one.cancel()  # one that has begun is not stopped by this
+            for future in waiting:
+                future.cancel()  # one that has begun is not stopped by this
             if self._unsettled:
                 self._settle_in(pool)
             released = pool.submit(self._release) if self._release is not None else None

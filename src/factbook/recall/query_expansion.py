@@ -113,7 +113,7 @@ def digest() -> str:
 
 def brought() -> list[str]:
     """Return everything that situations bring, each once, in the order of the list."""
-    return list(dict.fromkeys(one for situation in situations() for one in situation.brings))
+    return list(dict.fromkeys(bring for situation in situations() for bring in situation.brings))
 
 
 class Associations:
@@ -125,7 +125,7 @@ class Associations:
         self._questions = questions
         self._things = things
         self._brings = [
-            np.asarray([number[one] for one in situation.brings]) for situation in situations()
+            np.asarray([number[bring] for bring in situation.brings]) for situation in situations()
         ]
         if len(questions) != len(self._brings) or len(things) != len(number):
             raise ValueError(
@@ -147,7 +147,7 @@ class Associations:
                     things=kept["things"].astype(np.float32),
                 )
         return cls(
-            questions=embedder.embed([one.question for one in situations()]),
+            questions=embedder.embed([situation.question for situation in situations()]),
             things=embedder.embed(brought()),
         )
 

@@ -39,13 +39,13 @@ def read_intent(terms: Sequence[str], rules: Iterable[Cued]) -> Intent:
     question says little.
     """
     known = list(rules)
-    found = _matches(known, {term: term.lower() for term in terms}, lambda cue: cue)
-    if not found:  # stems cost more than the rest of this, and the cues hold the usual forms
-        found = _matches(known, {term: stem(term) for term in terms}, stem)
-    best = max((count for count, _, _ in found), default=0)
+    matches = _matches(known, {term: term.lower() for term in terms}, lambda cue: cue)
+    if not matches:  # stems cost more than the rest of this, and the cues hold the usual forms
+        matches = _matches(known, {term: stem(term) for term in terms}, stem)
+    best = max((count for count, _, _ in matches), default=0)
     if best == 0 or (best == 1 and len(terms) > 2):
         return Intent(rest=tuple(terms))
-    chosen = [(rule, matched) for count, rule, matched in found if count == best]
+    chosen = [(rule, matched) for count, rule, matched in matches if count == best]
     matched = set().union(*(one for _, one in chosen))
     return Intent(
         rules=tuple(rule.name for rule, _ in chosen),

@@ -215,9 +215,9 @@ class _Places:
 
     def strongest(self, values: Floats) -> Floats:
         """Return the largest value at each place."""
-        found = np.zeros(len(self._known), np.float64)
-        np.maximum.at(found, self._slots, values[self._placed])
-        return found
+        zeros = np.zeros(len(self._known), np.float64)
+        np.maximum.at(zeros, self._slots, values[self._placed])
+        return zeros
 
     def any(self, flags: Bools) -> Floats:
         """Return 1 for each place where a row has the flag."""

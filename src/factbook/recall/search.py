@@ -291,14 +291,14 @@ class Engine:
                 **{f"e{one}": episode for one, episode in episodes.items()},
             }
             for hit in hits:
-                found = rows.get(hit.id)
-                if found is None or not self._admitted(found, outdated, filters, passive=True):
+                row = rows.get(hit.id)
+                if row is None or not self._admitted(row, outdated, filters, passive=True):
                     continue
-                if isinstance(found, Fact):
-                    fresh = self._fact_hit(found, hit.score, hit.count, evidence[found.id])
+                if isinstance(row, Fact):
+                    fresh = self._fact_hit(row, hit.score, hit.count, evidence[row.id])
                 else:
                     span = hit.evidence[0].start, hit.evidence[0].end
-                    fresh = self._episode_hit(found, self._redact(found.text), hit.score, span)
+                    fresh = self._episode_hit(row, self._redact(row.text), hit.score, span)
                 if fresh.text == hit.text:
                     there.append(fresh)
         return there
@@ -370,8 +370,8 @@ class Engine:
         pool = _Pool(absent=self._newest(leaving_out, filters))
         around = self._around(filters)
         for one, score in said.episodes:
-            if (found := pool.episode(one)) is not None:
-                found.lexical = score
+            if (row := pool.episode(one)) is not None:
+                row.lexical = score
         around(pool, [one for one, _ in said.episodes])
         near = meaning.result() if meaning is not None else _Near()
         vector = near.vector
@@ -486,7 +486,7 @@ class Engine:
             for letter, target in (("e", "episode"), ("f", "fact")):
                 ids = [int(one[1:]) for one in wanted if one.startswith(letter)]
                 stored = unpacked(*self._store.vectors(target, ids))
-                names = [f"{letter}{one}" for one in stored.ids]
+                names = [f"{letter}{id_}" for id_ in stored.ids]
                 found.update(zip(names, stored.rows, strict=True))
         return found
 
@@ -552,7 +552,7 @@ class Engine:
                 for fact in self._store.facts(cued, limit=policy.CUED_CANDIDATES, newest_first=True)
             }
         # Read here, while the vectors are still looked for.
-        rest = [one for one in found.facts if one not in found.named]
+        rest = [fact for fact in found.facts if fact not in found.named]
         found.read = {**found.named, **self._store.facts_by_id(rest)}
         return found
 
@@ -561,7 +561,7 @@ class Engine:
         if not texts or not filters.episodes_wanted:
             return frozenset()
         newest = self._store.episodes(filters, limit=2 * len(texts), newest_first=True)
-        return frozenset(one.id for one in newest if one.text.strip() in texts)
+        return frozenset(episode.id for episode in newest if episode.text.strip() in texts)
 
     def _near_episodes(
         self, pool: _Pool, leg: _Leg, near: _Near, filters: Filters
@@ -597,7 +597,7 @@ class Engine:
             cosines = dict(zip(ids.tolist(), values.tolist(), strict=True))
         lexical, named = said.facts, said.named
         facts = dict(said.read)
-        facts.update(self._store.facts_by_id([one for one in cosines if one not in facts]))
+        facts.update(self._store.facts_by_id([cosine for cosine in cosines if cosine not in facts]))
         rest = [stem(term) for term in intent.rest]
         cues = [stem(term) for term in intent.matched]
         for one, fact in facts.items():
@@ -656,7 +656,7 @@ class Engine:
         allowed = filters.episodes_wanted and not replace(anywhere, owner=EVERYONE).narrows_episodes
 
         def add(pool: _Pool, ids: Sequence[int]) -> None:
-            there = [one for one in ids if one not in pool.absent]
+            there = [id_ for id_ in ids if id_ not in pool.absent]
             if allowed and there:
                 near = self._store.outlines(there, reach=policy.NEIGHBOURS, owner=filters.owner)
                 for one in near.ids.tolist():

@@ -56,7 +56,7 @@ def uses(memories: Sequence[ShownMemory], answer: str) -> list[Use]:
     plain = _folded(answer)
     named = set(re.findall(r"(?<![\w/.-])[ef]\d+(?![\w-])", plain))
     grams = _grams(answer)
-    return [Use(id=one.id, how=_how(one, plain, named, grams)) for one in memories]
+    return [Use(id=memory.id, how=_how(memory, plain, named, grams)) for memory in memories]
 
 
 def _how(memory: ShownMemory, plain: str, named: set[str], grams: set[tuple[str, ...]]) -> How:
@@ -69,7 +69,7 @@ def _how(memory: ShownMemory, plain: str, named: set[str], grams: set[tuple[str,
 
 def _holds(plain: str, value: str) -> bool:
     wanted = _folded(value)
-    if len(wanted) < MIN_VALUE_CHARS or not any(one not in STOPWORDS for one in words(wanted)):
+    if len(wanted) < MIN_VALUE_CHARS or not any(word not in STOPWORDS for word in words(wanted)):
         return False
     return re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", plain) is not None
 
@@ -80,7 +80,7 @@ def _folded(text: str) -> str:
 
 def _content(text: str) -> list[str]:
     """Return the stems of the words that carry the subject, in their order."""
-    return [stem(one) for one in words(text.casefold()) if one not in STOPWORDS]
+    return [stem(word) for word in words(text.casefold()) if word not in STOPWORDS]
 
 
 def _grams(text: str) -> set[tuple[str, ...]]:
@@ -90,7 +90,7 @@ def _grams(text: str) -> set[tuple[str, ...]]:
 
 def passive_relevance(found: Sequence[Use]) -> float | None:
     """Return the share of memories that were cited, in percent; None without memories."""
-    return 100.0 * sum(one.cited for one in found) / len(found) if found else None
+    return 100.0 * sum(use.cited for use in found) / len(found) if found else None
 
 
 def resolved(queries: Sequence[str]) -> list[bool]:
@@ -98,7 +98,7 @@ def resolved(queries: Sequence[str]) -> list[bool]:
 
     Two queries ask the same when they share at least half of the content words that either has.
     """
-    asked = [frozenset(_content(one)) or frozenset({_folded(one)}) for one in queries]
+    asked = [frozenset(_content(query)) or frozenset({_folded(query)}) for query in queries]
     return [
         not any(_same(one, later) for later in asked[place + 1 :])
         for place, one in enumerate(asked)

@@ -61,28 +61,28 @@ def address_spans(text: str, at: int, end: int) -> Iterator[Span]:
         return
     if text.startswith("@", at + 1):
         socket = text.startswith(("tcp", "unix"), at + 2)
-        found = _BEFORE_TCP.search(text, max(0, at - 200), at + 8) if socket else None
+        match = _BEFORE_TCP.search(text, max(0, at - 200), at + 8) if socket else None
         beside = _BESIDE_MAIL.match(text, at + 1, at + 400)
         if beside is not None and is_shaped(beside[1]):
             yield *beside.span(1), "password"
     elif text.startswith("otpauth:", at):
-        found = _ONE_TIME.match(text, at, at + 400)
+        match = _ONE_TIME.match(text, at, at + 400)
     elif text.startswith(":thin:", at):
-        found = _THIN.match(text, at)
+        match = _THIN.match(text, at)
     else:
-        found = _USERINFO.match(text, at, at + 700)
-        if found is None:
-            found = _USER_ALONE.match(text, at, at + 200)
+        match = _USERINFO.match(text, at, at + 700)
+        if match is None:
+            match = _USER_ALONE.match(text, at, at + 200)
             named = text[max(0, at - 3) : at].lower() in {"ssh", "git", "sh", "scp", "ftp"}
-            if found is not None and not named and is_random(found[1], least=_KEY_CHARS):
-                yield *found.span(1), "token"
+            if match is not None and not named and is_random(match[1], least=_KEY_CHARS):
+                yield *match.span(1), "token"
             return
-        if len(found[1]) >= _KEY_CHARS:  # https://<token>:x-oauth-basic@host
-            yield from format_spans(text, found.start(1), found.end(1))
-    if found is None:
+        if len(match[1]) >= _KEY_CHARS:  # https://<token>:x-oauth-basic@host
+            yield from format_spans(text, match.start(1), match.end(1))
+    if match is None:
         return
     kind = "secret" if text.startswith("otpauth:", at) else "password"
-    start, stop = found.span(found.lastindex or 0)
+    start, stop = match.span(match.lastindex or 0)
     word = text[start:stop]
     example = word.strip(".").lower() in _EXAMPLES
     if not is_stand_in(word) and not example:
@@ -91,9 +91,9 @@ def address_spans(text: str, at: int, end: int) -> Iterator[Span]:
 
 def _parameter_spans(text: str, at: int) -> Iterator[Span]:
     """Give the signature or key among the parameters; those named `token` are found by name."""
-    found = _PARAMETER.match(text, at, at + 4200)
-    if found is None or is_stop_word(found[2]) or is_stand_in(found[2]):
+    match = _PARAMETER.match(text, at, at + 4200)
+    if match is None or is_stop_word(match[2]) or is_stand_in(match[2]):
         return
-    if is_random(found[2], least=16):
-        signed = "sig" in found[1].lower() or found[1].lower() == "hmac"
-        yield *found.span(2), "signature" if signed else "token"
+    if is_random(match[2], least=16):
+        signed = "sig" in match[1].lower() or match[1].lower() == "hmac"
+        yield *match.span(2), "signature" if signed else "token"

@@ -169,10 +169,10 @@ LOOSE: Final = frozenset({"said", "next", "blank", "comma", "call", "cell"})
 def read_joint(text: str, named: SecretName) -> Joint | None:
     """Read what joins a name to its value."""
     flag = text[named.start] == "-" and text[named.end : named.end + 1] != ":"
-    found = (_FLAG_JOINT if flag else _JOINT).match(text, named.end, named.end + _JOINT_LIMIT)
-    if found is None:
+    match = (_FLAG_JOINT if flag else _JOINT).match(text, named.end, named.end + _JOINT_LIMIT)
+    if match is None:
         return None
-    return Joint(kind="flag" if flag else found.lastgroup or "", text=found[0], end=found.end())
+    return Joint(kind="flag" if flag else match.lastgroup or "", text=match[0], end=match.end())
 
 
 def assigned_spans(text: str, named: SecretName, joint: Joint) -> Iterator[Span]:
@@ -289,12 +289,12 @@ def read_name(text: str, at: int, end: int) -> SecretName | None:
     low = max(0, at - _KEY_LIMIT)
     start = low + len(text[low:at].rstrip(_NAME_CHARS))
     if start > low and not text[start - 1].isascii():
-        found = _KEY.match(text[low:start][::-1])
-        start -= found.end() if found is not None else 0
-    found = _KEY.search(text, start, start + 2 * _KEY_LIMIT)
-    if found is None:
+        match = _KEY.match(text[low:start][::-1])
+        start -= match.end() if match is not None else 0
+    match = _KEY.search(text, start, start + 2 * _KEY_LIMIT)
+    if match is None:
         return None
-    start, stop = found.span()
+    start, stop = match.span()
     if stop - start > _KEY_LIMIT:
         return None
     if start and text[start - 1] == "\\" and text[start] in "nrt":

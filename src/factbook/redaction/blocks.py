@@ -56,9 +56,9 @@ def block_spans(text: str, at: int, end: int) -> Iterator[Span]:
         if body is not None and body.end(1) - at >= 3 * _SURE:
             yield at, body.end(1), "private-key"
     elif text.startswith("Private-Lines", at):
-        found = _PUTTY.match(text, at, at + _LONGEST)
-        if found is not None:
-            yield *found.span(1), "private-key"
+        match = _PUTTY.match(text, at, at + _LONGEST)
+        if match is not None:
+            yield *match.span(1), "private-key"
     elif text.startswith('"kty', at):
         yield from _json_key(text, at)
     elif text.startswith("-----END", at):
@@ -120,9 +120,9 @@ def _block_without_begin(text: str, at: int) -> Iterator[Span]:
 
 def _encoded_block(text: str, at: int) -> Iterator[Span]:
     """Give a private key block that is base64 as a whole, as Kubernetes writes it."""
-    found = _ENCODED.match(text, at)
-    if found is not None and b"PRIVATE KEY" in base64.b64decode(found[0][:60]):
-        yield at, found.end(), "private-key"
+    match = _ENCODED.match(text, at)
+    if match is not None and b"PRIVATE KEY" in base64.b64decode(match[0][:60]):
+        yield at, match.end(), "private-key"
 
 
 def _json_key(text: str, at: int) -> Iterator[Span]:

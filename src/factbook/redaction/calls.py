@@ -68,9 +68,9 @@ def call_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give the secret of the call at a hint."""
     hint = text[at:end]
     if hint.startswith("django"):
-        found = _DJANGO.match(text, at)
-        if found is not None:
-            yield at, found.end(), "secret"
+        match = _DJANGO.match(text, at)
+        if match is not None:
+            yield at, match.end(), "secret"
     elif hint[0] == "_" or hint.startswith(("wp_", "WP_")):
         if _SALT_NAME.search(text, max(0, at - 24), end) is not None:
             yield from _string(text, _skip(text, end), "secret", least=20)
@@ -88,8 +88,8 @@ def call_spans(text: str, at: int, end: int) -> Iterator[Span]:
 
 
 def _skip(text: str, pos: int) -> int:
-    found = _STRING.match(text, pos)
-    return pos if found is None else found.end()
+    match = _STRING.match(text, pos)
+    return pos if match is None else match.end()
 
 
 def _string(text: str, pos: int, kind: str, *, least: int = 4) -> Iterator[Span]:
@@ -108,23 +108,23 @@ def _argument_spans(text: str, pos: int, place: int) -> Iterator[Span]:
     """Give the argument at a place of a call."""
     for _ in range(place):
         value = read_quoted(text, _skip(text, pos), within=300)
-        found = (
+        match = (
             _ARGUMENT.match(text, pos, pos + 500)
             if value is None
             else _COMMA.match(text, value.after, value.after + 40)
         )
-        if found is None:
+        if match is None:
             return
-        pos = found.end()
+        pos = match.end()
     yield from _string(text, _skip(text, pos), "password" if place else "secret")
 
 
 def _form_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give what a script types into the field of a password."""
     low = max(text.rfind("\n", max(0, at - 160), at) + 1, at - 160, 0)
-    found = _ARGUMENT.match(text, end, end + 240)
-    if found is not None and _FORM.search(found[0]) is not None:
-        yield from _string(text, found.end(), "password")
+    match = _ARGUMENT.match(text, end, end + 240)
+    if match is not None and _FORM.search(match[0]) is not None:
+        yield from _string(text, match.end(), "password")
         return
     fields = re.split(r"[;]|\)\.(?:fill|type|send)", text[low:at])
     if _FORM.search(fields[-1]) is not None:
@@ -133,11 +133,11 @@ def _form_spans(text: str, at: int, end: int) -> Iterator[Span]:
 
 def _insert_spans(text: str, at: int) -> Iterator[Span]:
     """Give the passwords that a statement inserts."""
-    found = _INSERT.match(text, at, at + 600)
-    if found is None:
+    match = _INSERT.match(text, at, at + 600)
+    if match is None:
         return
-    names = [classify(name.strip(" `\"'[]\\\n\t")) for name in found[1].split(",")]
-    pos = found.end()
+    names = [classify(name.strip(" `\"'[]\\\n\t")) for name in match[1].split(",")]
+    pos = match.end()
     for _ in range(_ROWS):
         if text[pos : pos + 1] != "(":
             return
@@ -165,12 +165,12 @@ def _insert_spans(text: str, at: int) -> Iterator[Span]:
 def _cookie_spans(text: str, pos: int) -> Iterator[Span]:
     """Give the cookies that open a session, in a dictionary of them."""
     for _ in range(32):
-        found = _DICT_COOKIE.match(text, pos, pos + 120)
-        value = read_quoted(text, found.end()) if found is not None else None
-        if found is None or value is None:
+        match = _DICT_COOKIE.match(text, pos, pos + 120)
+        value = read_quoted(text, match.end()) if match is not None else None
+        if match is None or value is None:
             return
         word = text[value.start : value.end]
-        known = _COOKIE_NAME.search(found[1]) is not None
+        known = _COOKIE_NAME.search(match[1]) is not None
         if known and len(word) >= 6 and is_mixed(word) and not is_stand_in(word):
             yield value.start, value.end, "cookie"
         if text[value.after : value.after + 1] != ",":

@@ -308,9 +308,9 @@ def format_spans(text: str, at: int, end: int) -> Iterator[Span]:
 def _find_key(text: str, at: int) -> Span | None:
     """Find the key around a hint."""
     if begins_word(text, at):  # most hints stand inside a word, as the `sk-` of `disk-usage`
-        found = _front().match(text, at, at + _LONGEST)
-        if found is not None and found.lastgroup is not None:
-            return _checked(text, found, FORMATS[int(found.lastgroup[1:])].kind)
+        match = _front().match(text, at, at + _LONGEST)
+        if match is not None and match.lastgroup is not None:
+            return _checked(text, match, FORMATS[int(match.lastgroup[1:])].kind)
     hints, rows = _inner()
     hint = hints.match(text, at)
     if hint is None or hint.lastindex is None:
@@ -318,10 +318,10 @@ def _find_key(text: str, at: int) -> Span | None:
     pattern, row = rows[hint.lastindex - 1]
     first = pattern.search(text, max(0, at - row.back), at + _TAIL)
     for start in range(first.start() if first is not None else at + 1, at + 1):
-        found = pattern.match(text, start, start + _LONGEST)
+        match = pattern.match(text, start, start + _LONGEST)
         escaped = start > 0 and text[start - 1] == "\\" and text[start] in "nrt"
-        if found is not None and not escaped and begins_word(text, start):
-            return _checked(text, found, row.kind)
+        if match is not None and not escaped and begins_word(text, start):
+            return _checked(text, match, row.kind)
     return None
 
 
@@ -362,13 +362,13 @@ def _in_blob(beside: str) -> bool:
 
 def _find_jwt(text: str, at: int) -> Span | None:
     """Find a JSON Web Token, signed or encrypted, also one that was cut behind its payload."""
-    found = _JWT.match(text, at, at + _LONGEST_JWT) if begins_word(text, at) else None
-    if found is None:
+    match = _JWT.match(text, at, at + _LONGEST_JWT) if begins_word(text, at) else None
+    if match is None:
         return None
     payload = text.find(".", at) + 1
-    if not found["rest"] and not text.startswith("eyJ", payload):
+    if not match["rest"] and not text.startswith("eyJ", payload):
         return None  # base64 of some JSON, and the end of its sentence
-    return at, found.end(), "jwt"
+    return at, match.end(), "jwt"
 
 
 def _beside(text: str, span: Span, pattern: re.Pattern[str], kind: str) -> Iterator[Span]:

@@ -67,10 +67,10 @@ def _scheme_span(text: str, start: int, end: int) -> Span | None:
     if word in {"digest", "hawk", "aws4-hmac-sha256", "signature", "oauth"}:
         signed = _SIGNED.search(text, scheme.end(), min(end, scheme.end() + 2048))
         return None if signed is None else (*signed.span(1), "authorization")
-    found = _CREDENTIAL.match(text, scheme.end(), end)
-    if found is None:
+    match = _CREDENTIAL.match(text, scheme.end(), end)
+    if match is None:
         return None
-    secret = found[0].rstrip(".,:")
+    secret = match[0].rstrip(".,:")
     if is_stand_in(secret) or is_stop_word(secret):
         return None
     if word == "basic":
@@ -79,7 +79,7 @@ def _scheme_span(text: str, start: int, end: int) -> Span | None:
         believed = is_random(secret) or (
             len(secret) >= 8 and any(c.isdigit() for c in secret) and not is_code(secret)
         )
-    return (found.start(), found.start() + len(secret), "authorization") if believed else None
+    return (match.start(), match.start() + len(secret), "authorization") if believed else None
 
 
 # A line of a cookie jar: its domain, then these fields.
@@ -90,11 +90,11 @@ _JAR: Final = Lazy(
 
 def _jar_spans(text: str, at: int) -> Iterator[Span]:
     """Give the value of a line of a cookie jar (Netscape's format)."""
-    found = _JAR.match(text, at, at + _LONGEST)
-    if found is not None and not is_stand_in(found[2]):
-        known = _OPENS_SESSION.search(found[1]) is not None
-        if is_random(found[2], least=8 if known else 16):
-            yield *found.span(2), "cookie"
+    match = _JAR.match(text, at, at + _LONGEST)
+    if match is not None and not is_stand_in(match[2]):
+        known = _OPENS_SESSION.search(match[1]) is not None
+        if is_random(match[2], least=8 if known else 16):
+            yield *match.span(2), "cookie"
 
 
 _COOKIE: Final = Lazy(r"([\w.$-]{1,64})=(?:\\*\")?([^;,\s\"'\\=]{1,4096}={0,2})(?![^;,\s\"'\\])")
@@ -113,8 +113,8 @@ def cookie_spans(text: str, value: Value) -> Iterator[Span]:
     pos, end = value.start, value.end
     if not value.quote:
         end = line_end(text, pos, pos + _LONGEST)
-    while (found := _COOKIE.match(text, pos, end)) is not None:
-        name, word = found[1], found[2]
+    while (match := _COOKIE.match(text, pos, end)) is not None:
+        name, word = match[1], match[2]
         if name.lower() not in _ATTRIBUTES and not is_stand_in(word):
             known = bool(_OPENS_SESSION.search(name))
             if is_random(word, least=8 if known else 20) or (
@@ -123,6 +123,6 @@ def cookie_spans(text: str, value: Value) -> Iterator[Span]:
                 and any(c.isdigit() for c in word)
                 and not (word.isdigit() or is_code(word))
             ):
-                yield *found.span(2), "cookie"
-        between = _BETWEEN.match(text, found.end(), end)
+                yield *match.span(2), "cookie"
+        between = _BETWEEN.match(text, match.end(), end)
         pos = between.end() if between is not None else end

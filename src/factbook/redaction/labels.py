@@ -31,8 +31,8 @@ def label_places(text: str, kinds: Container[str]) -> list[tuple[int, int]]:
 def label_near(text: str, at: int) -> int | None:
     """Find what looks like a label in which `at` stands: where it ends, or None."""
     start = text.rfind(_MARK, max(0, at - _LONGEST), at)
-    found = _LABEL.match(text, start) if start >= 0 else None
-    return found.end() if found is not None and at < found.end() else None
+    match = _LABEL.match(text, start) if start >= 0 else None
+    return match.end() if match is not None and at < match.end() else None
 
 
 def label_around(labels: Sequence[tuple[int, int]], at: int) -> int | None:

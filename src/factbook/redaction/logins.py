@@ -41,20 +41,20 @@ _STATEMENT: Final = Lazy(r"(?i)\b(?:(?:create|alter) (?:user|role|login)|grant) 
 def login_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give the password at a hint."""
     if text[at] == ":":
-        found = _PGPASS.match(text, at, at + 400)
-        word = found[1] if found is not None else ""
-        if found is not None and any(c.isalnum() for c in word) and not is_stand_in(word):
-            yield *found.span(1), "password"
+        match = _PGPASS.match(text, at, at + 400)
+        word = match[1] if match is not None else ""
+        if match is not None and any(c.isalnum() for c in word) and not is_stand_in(word):
+            yield *match.span(1), "password"
         return
     if text[at] in "iI":
         yield from _identified_spans(text, at)
         return
-    found = _NETRC.match(text, at, at + 500)
-    if found is not None:
-        word = found[3]
-        told = is_stand_in(word) or is_stop_word(word) or is_stop_word(found[2]) or len(word) < 3
-        if not told and (found[1] or (is_mixed(word) and "@" not in word)):
-            yield *found.span(3), "password"
+    match = _NETRC.match(text, at, at + 500)
+    if match is not None:
+        word = match[3]
+        told = is_stand_in(word) or is_stop_word(word) or is_stop_word(match[2]) or len(word) < 3
+        if not told and (match[1] or (is_mixed(word) and "@" not in word)):
+            yield *match.span(3), "password"
         return
     initials = _INITIALS.match(text, at, at + 120)
     if initials is not None and is_shaped(initials[1]):
@@ -65,8 +65,8 @@ def login_spans(text: str, at: int, end: int) -> Iterator[Span]:
 
 def _identified_spans(text: str, at: int) -> Iterator[Span]:
     """Give the password of SQL's `IDENTIFIED BY '...'`."""
-    found = _IDENTIFIED.match(text, at, at + 120)
-    value = read_quoted(text, found.end(), within=400) if found is not None else None
+    match = _IDENTIFIED.match(text, at, at + 120)
+    value = read_quoted(text, match.end(), within=400) if match is not None else None
     before = _STATEMENT.search(text, max(0, at - 200), at)
     statement = before is not None or text[at : at + 2].isupper()
     if value is None or not statement or is_stand_in(text[value.start : value.end]):

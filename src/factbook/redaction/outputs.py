@@ -118,13 +118,13 @@ def output_spans(text: str, at: int, end: int) -> Iterator[Span]:
 
 def _heredoc_spans(text: str, at: int) -> Iterator[Span]:
     """Give the second of two lines, user and password, that go into one file."""
-    found = _HEREDOC.match(text, at, at + 400)
-    if found is None or "=" in found["word"] or is_stand_in(found["word"]):
+    match = _HEREDOC.match(text, at, at + 400)
+    if match is None or "=" in match["word"] or is_stand_in(match["word"]):
         return
     # The name of the file may stand on either side: cat > auth.txt <<EOF, cat <<EOF > auth.txt
-    told = _AUTH_FILE.search(text, max(0, at - 80), found.start("user")) is not None
-    if told or is_plausible(found["word"], quoted=False):
-        yield *found.span("word"), "password"
+    told = _AUTH_FILE.search(text, max(0, at - 80), match.start("user")) is not None
+    if told or is_plausible(match["word"], quoted=False):
+        yield *match.span("word"), "password"
 
 
 def _next_line_spans(text: str, at: int, end: int) -> Iterator[Span]:
@@ -134,9 +134,9 @@ def _next_line_spans(text: str, at: int, end: int) -> Iterator[Span]:
             return
     stop = _LINE_END.search(text, end, end + 300)
     gap = _BREAK.match(text, stop.start()) if stop is not None else None
-    found = _LINE.match(text, gap.end(), gap.end() + 240) if gap is not None else None
-    if found is None:
+    match = _LINE.match(text, gap.end(), gap.end() + 240) if gap is not None else None
+    if match is None:
         return
-    word = found[1]
+    word = match[1]
     if is_plausible(word, quoted=False) and word[-1] not in ":," and word[0] not in "$#>+{[/*":
-        yield *found.span(1), "secret"
+        yield *match.span(1), "secret"

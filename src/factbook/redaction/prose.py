@@ -166,10 +166,10 @@ def read_word(text: str, pos: int, *, asian: bool = False) -> tuple[int, int, bo
     quoted = read_quoted(text, pos, within=200)
     if quoted is not None:
         return (quoted.start, quoted.end, True) if quoted.end > quoted.start else None
-    found = (_ASIAN if asian else _VALUE).match(text, pos)
-    if found is None:
+    match = (_ASIAN if asian else _VALUE).match(text, pos)
+    if match is None:
         return None
-    word = found[0] if "\\" not in found[0] else _ESCAPED.split(found[0], maxsplit=1)[0]
+    word = match[0] if "\\" not in match[0] else _ESCAPED.split(match[0], maxsplit=1)[0]
     core = word.rstrip(".,;:\\")
     while (
         core
@@ -190,12 +190,12 @@ def _judged(text: str, pos: int, *, kind: str = "password") -> Span | None:
 
 def _has_candidate(text: str, low: int, high: int) -> bool:
     """Tell whether something in a line, save its labels, could be a word of a password."""
-    found = _CANDIDATE.search(text, low, high)
-    while found is not None:
-        label = label_near(text, found.start())
+    match = _CANDIDATE.search(text, low, high)
+    while match is not None:
+        label = label_near(text, match.start())
         if label is None:
             return True
-        found = _CANDIDATE.search(text, label, high)
+        match = _CANDIDATE.search(text, label, high)
     return False
 
 
@@ -303,9 +303,9 @@ def _key_spans(text: str, at: int, end: int) -> Iterator[Span]:
         if code is not None:
             yield *code.span(1), "password"
         return
-    found = _NETWORK.match(text, at, line_end(text, end, end + _FORTH))
-    if found is not None and is_shaped(found[1]):
-        yield *found.span(1), "password"
+    match = _NETWORK.match(text, at, line_end(text, end, end + _FORTH))
+    if match is not None and is_shaped(match[1]):
+        yield *match.span(1), "password"
 
 
 @lru_cache(maxsize=4096)
@@ -319,8 +319,8 @@ def _about(hint: str) -> str:
 
 
 def _word_end(text: str, pos: int) -> int:
-    found = _LETTERS.match(text, pos)
-    return pos if found is None else found.end()
+    match = _LETTERS.match(text, pos)
+    return pos if match is None else match.end()
 
 
 def pair_spans(text: str, at: int, end: int) -> Iterator[Span]:

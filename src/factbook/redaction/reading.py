@@ -106,11 +106,11 @@ def read_quoted(text: str, pos: int, *, within: int = _LONGEST_QUOTE) -> Value |
             before -= 1
         at = after = close + len(closing)
         if slashes == 0 and (close - before) % 2 == 0:
-            found = Value(start=start, end=close, quote=quote, after=after)
+            value = Value(start=start, end=close, quote=quote, after=after)
             again = _reentered(text, close) if quote == "'" else None
             if again is None:
-                return found
-            at, doubtful = again, doubtful or found
+                return value
+            at, doubtful = again, doubtful or value
         elif slashes and close - before <= slashes:  # those belong to the quote
             return Value(start=start, end=before, quote=quote, after=after)
     return doubtful or Value(start=start, end=limit, quote=quote, after=limit)
@@ -130,12 +130,12 @@ def read_bare(text: str, pos: int, *, whole: bool) -> Value | None:
     `whole`: the value is alone in its line, as in an .env file, so quotes and brackets belong to
     it. Otherwise they end it, and so does what begins the next setting.
     """
-    found = (_WHOLE if whole else _BARE).match(text, pos, pos + MAX_VALUE)
-    if found is None:
+    match = (_WHOLE if whole else _BARE).match(text, pos, pos + MAX_VALUE)
+    if match is None:
         return None
-    value = found[0]
+    value = match[0]
     if value.isalnum():  # nothing in it ends it
-        return Value(pos, found.end(), "", found.end())
+        return Value(pos, match.end(), "", match.end())
     if "\\" in value:
         value = _ESCAPED_END.split(value, 1)[0]
     if _MARK.search(value) is not None:
@@ -150,14 +150,14 @@ def read_field(text: str, pos: int) -> Value | None:
     braced = _BRACED.match(text, pos, pos + MAX_VALUE)
     if braced is not None:
         return Value(start=pos + 1, end=braced.end() - 1, quote="{", after=braced.end())
-    found = _FIELD.match(text, pos, pos + MAX_VALUE)
-    return None if found is None else _bare(pos, found[0])
+    match = _FIELD.match(text, pos, pos + MAX_VALUE)
+    return None if match is None else _bare(pos, match[0])
 
 
 def read_shell_word(text: str, pos: int) -> Value | None:
     """Read the bare value of a shell's assignment, which a blank or the next command ends."""
-    found = _SHELL_WORD.match(text, pos, pos + MAX_VALUE)
-    return None if found is None else _bare(pos, found[0].rstrip(","))
+    match = _SHELL_WORD.match(text, pos, pos + MAX_VALUE)
+    return None if match is None else _bare(pos, match[0].rstrip(","))
 
 
 def _bare(pos: int, value: str) -> Value | None:

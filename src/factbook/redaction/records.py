@@ -121,13 +121,13 @@ _WITHOUT_TEXT: Final = frozenset({int, float, bool, bytes, type(None)})
 
 def _parts(kind: type, *, without: frozenset[str]) -> tuple[Sequence[str], Sequence[str]]:
     """Name the fields of a dataclass that are texts, and those that may hold some."""
-    names = [one.name for one in dataclasses.fields(kind) if one.name not in without]
+    names = [field.name for field in dataclasses.fields(kind) if field.name not in without]
     try:
         hints = typing.get_type_hints(kind)
     except NameError:  # named for a type checker alone: any field may hold text
         return (), tuple(names)
     texts = tuple(name for name in names if hints[name] is str)
-    return texts, tuple(one for one in names if one not in texts and _may_hold_text(hints[one]))
+    return texts, tuple(name for name in names if name not in texts and _may_hold_text(hints[name]))
 
 
 def _may_hold_text(hint: Any) -> bool:

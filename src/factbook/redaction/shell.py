@@ -378,13 +378,13 @@ _KEY_VALUE: Final = Lazy(r"[= ](\\*[\"'])?([\w.-]+)=")
 
 def _literal_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give the value of `--from-literal=key=value`."""
-    found = _KEY_VALUE.match(text, end, end + 160)
-    if found is None or found[2].lower() in _OPEN_FIELDS:
+    match = _KEY_VALUE.match(text, end, end + 160)
+    if match is None or match[2].lower() in _OPEN_FIELDS:
         return
-    quoted = read_quoted(text, found.start(1)) if found[1] else None
-    words = _words(text, found.end(), most=1)
+    quoted = read_quoted(text, match.start(1)) if match[1] else None
+    words = _words(text, match.end(), most=1)
     if quoted is not None:
-        yield from _secret(text, found.end(), quoted.end, "secret")
+        yield from _secret(text, match.end(), quoted.end, "secret")
     elif words:
         yield from _secret(text, words[0].start, words[0].end, "secret")
 
@@ -396,9 +396,9 @@ _OPENSSL: Final = Lazy(
 
 def _openssl_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give the password of OpenSSL's `-passin pass:word`."""
-    found = _OPENSSL.match(text, at)
-    if found is not None and not is_stand_in(found[1]):
-        yield *found.span(1), "password"
+    match = _OPENSSL.match(text, at)
+    if match is not None and not is_stand_in(match[1]):
+        yield *match.span(1), "password"
 
 
 _SECURE: Final = Lazy(r"ConvertTo-SecureString\s+(?:-String\s+)?(?=\\*[\"'])")
@@ -406,8 +406,8 @@ _SECURE: Final = Lazy(r"ConvertTo-SecureString\s+(?:-String\s+)?(?=\\*[\"'])")
 
 def _powershell_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give the text of PowerShell's `ConvertTo-SecureString "word" -AsPlainText`."""
-    found = _SECURE.match(text, at, at + 80)
-    value = read_quoted(text, found.end()) if found is not None else None
+    match = _SECURE.match(text, at, at + 80)
+    value = read_quoted(text, match.end()) if match is not None else None
     if value is not None and value.start < value.end:
         yield from _secret(text, value.start, value.end, "password")
 
@@ -550,8 +550,8 @@ _TUPLE: Final = Lazy(
 
 def _tuple_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give the password of `auth=("user", "password")`."""
-    found = _TUPLE.match(text, end, end + 200)
-    value = read_quoted(text, found.end()) if found is not None else None
+    match = _TUPLE.match(text, end, end + 200)
+    value = read_quoted(text, match.end()) if match is not None else None
     if value is not None and not is_stop_word(text[value.start : value.end]):
         yield from _secret(text, value.start, value.end, "password")
 
@@ -565,9 +565,9 @@ _LOGON: Final = Lazy(r"(\\*[\"'])?[\w$#]{1,64}/([^\s@\"'`/\\]{1,128})@?")
 def _oracle_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give the password of Oracle's `sqlplus user/password@base`."""
     for word in _words(text, end, most=4):
-        found = _LOGON.match(text, word.start, word.end)
-        if found is not None and not is_stand_in(found[2]):
-            yield *found.span(2), "password"
+        match = _LOGON.match(text, word.start, word.end)
+        if match is not None and not is_stand_in(match[2]):
+            yield *match.span(2), "password"
             return
     later = _CONNECT.search(text, end, end + _SCRIPT)
     if later is not None and not is_stand_in(later[later.lastindex or 0]):
@@ -580,9 +580,9 @@ _FTP_USER: Final = Lazy(r"(?:^|\n|\\n|[;\"']) ?(?:quote )?user (\S{1,64}) (\S{3,
 
 def _ftp_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give the password that a script of `ftp` logs in with."""
-    found = _FTP_USER.search(text, end, end + _SCRIPT)
-    if found is not None:
-        yield from _secret(text, *found.span(2), "password")
+    match = _FTP_USER.search(text, end, end + _SCRIPT)
+    if match is not None:
+        yield from _secret(text, *match.span(2), "password")
 
 
 _ACCOUNT: Final = Lazy(r"(?<![\w./-])[\w.-]{1,64}/[\w.$-]{1,64}:([^\s\"'`]{3,128})@[\w.-]+")
@@ -590,9 +590,9 @@ _ACCOUNT: Final = Lazy(r"(?<![\w./-])[\w.-]{1,64}/[\w.$-]{1,64}:([^\s\"'`]{3,128
 
 def _domain_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give the password of `domain/user:password@host`."""
-    found = _ACCOUNT.search(text, end, line_end(text, end, end + 300))
-    if found is not None:
-        yield from _secret(text, *found.span(1), "password")
+    match = _ACCOUNT.search(text, end, line_end(text, end, end + 300))
+    if match is not None:
+        yield from _secret(text, *match.span(1), "password")
 
 
 _FEEDS: Final = Lazy(r"(?i)(?:pass|auth|cred|secret|token|key)[\w-]*[= ]?(?:[\"']|<\()?$")
@@ -608,10 +608,10 @@ def _fed_spans(text: str, at: int, end: int) -> Iterator[Span]:
     words = max(text.rfind("echo", at, end), text.rfind("printf", at, end))
     if _FEEDS.search(text, max(0, words - 60), words) is None:
         return
-    found = _FED.match(text, words, words + _SCRIPT)
-    if found is None:
+    match = _FED.match(text, words, words + _SCRIPT)
+    if match is None:
         return
-    start, stop = found.span("quoted" if found["quoted"] is not None else "bare")
+    start, stop = match.span("quoted" if match["quoted"] is not None else "bare")
     parts = [part.span() for part in _PART.finditer(text, start, stop)]
     yield from _secret(text, *parts[-1], "password")  # behind the user, if there is one
 
@@ -634,10 +634,10 @@ def _vault_spans(text: str, at: int, end: int) -> Iterator[Span]:
             yield from _secret(text, first.start, first.end, "token")
         return
     for word in words[1:]:
-        found = _ASSIGNED.match(word.text)
-        name = classify(found[1]) if found is not None else None
-        if found is not None and name is not None:
-            yield from _secret(text, word.start + found.end(), word.end, name.kind)
+        match = _ASSIGNED.match(word.text)
+        name = classify(match[1]) if match is not None else None
+        if match is not None and name is not None:
+            yield from _secret(text, word.start + match.end(), word.end, name.kind)
 
 
 _Finder = Callable[[str, int, int], Iterator[Span]]

@@ -249,17 +249,17 @@ def is_stand_in(value: str) -> bool:
 def is_code(value: str, *, quoted: bool = False) -> bool:
     """Tell whether a value is an expression, a path or an address rather than a literal."""
     value = value[:_LOOK]
-    found = _EXPRESSION.match(value)
-    if found is None:
+    match = _EXPRESSION.match(value)
+    if match is None:
         worth = any(mark in value for mark in _EXPRESSION_MARKS)
         return (worth and _EXPRESSION_IN.search(value) is not None) or is_path(value)
-    if found["member"] is not None and _NO_MEMBER.search(value) is not None:
+    if match["member"] is not None and _NO_MEMBER.search(value) is not None:
         return is_path(value)
-    if found["call"] is not None:
+    if match["call"] is not None:
         if quoted:
             return _is_closed(value)
-        inside = value[len(found["call"]) :]
-        return _NO_MEMBER.search(found["call"]) is None and inside[:1] not in {"!", "#", "%"}
+        inside = value[len(match["call"]) :]
+        return _NO_MEMBER.search(match["call"]) is None and inside[:1] not in {"!", "#", "%"}
     return True
 
 

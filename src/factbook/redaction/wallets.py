@@ -128,10 +128,10 @@ def wallet_spans(text: str, at: int, end: int) -> Iterator[Span]:
         and not (text[at - 1] in "nrt" and text[at - 2 : at - 1] == "\\")
     ):
         return
-    found = _KEY.match(text, at)
-    whole = found is not None and not text[found.end() : found.end() + 1].isalnum()
-    if found is not None and whole and _is_checked(found[0]):
-        yield *found.span(), "wallet-key"
+    match = _KEY.match(text, at)
+    whole = match is not None and not text[match.end() : match.end() + 1].isalnum()
+    if match is not None and whole and _is_checked(match[0]):
+        yield *match.span(), "wallet-key"
 
 
 def _is_checked(word: str) -> bool:

@@ -167,10 +167,10 @@ def answer_of(
     results: list[SearchResult] = []
     seen: set[str] = set()
     dropped = 0
-    for one in found:
+    for search_result in found:
         if len(results) >= limit:
             break
-        kept = None if one is None else _clean(one)
+        kept = None if search_result is None else _clean(search_result)
         if kept is None:
             dropped += 1
             continue
@@ -191,22 +191,22 @@ def answer_of(
     )
 
 
-def _clean(one: SearchResult) -> SearchResult | None:
-    url = one.url.strip()
+def _clean(search_result: SearchResult) -> SearchResult | None:
+    url = search_result.url.strip()
     if not is_public(url):
         return None
-    title = " ".join(tidy(one.title, limit=TITLE_CHARS).split())
+    title = " ".join(tidy(search_result.title, limit=TITLE_CHARS).split())
     title = title or (urlsplit(url).hostname or url)
-    text = tidy(one.text, limit=room_below(title))
+    text = tidy(search_result.text, limit=room_below(title))
     if not text:
         return None
-    image = one.image.strip()
+    image = search_result.image.strip()
     return SearchResult(
         title=title,
         url=url,
         text=text,
         image=image if is_public(image) else "",
-        published_at=one.published_at,
+        published_at=search_result.published_at,
     )
 
 

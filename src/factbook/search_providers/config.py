@@ -144,7 +144,7 @@ def _key_env(provider: str, found: Mapping[str, Any], environ: Mapping[str, str]
     candidates = [_TABLE.key_variable, own]
     variable = settings.key_variable(found.get("key_env", ""), candidates, address, environ)
     if not variable and provider in _URLS:
-        names = " or ".join(one for one in candidates if one)
+        names = " or ".join(candidate for candidate in candidates if candidate)
         raise wrong(f"{provider} needs a key, and none is set", f"set {names}")
     return variable
 

@@ -58,22 +58,22 @@ class Ddgs:
         limit = bounded(limit)
         text = plain_query(query)
         began = stopwatch()
-        found: queue.SimpleQueue[list[Any] | SearchError | _Mark] = queue.SimpleQueue()
+        simple_queue: queue.SimpleQueue[list[Any] | SearchError | _Mark] = queue.SimpleQueue()
 
         def work() -> None:
             try:
-                found.put(self._ask(text, limit))
+                simple_queue.put(self._ask(text, limit))
             except SearchError as error:
-                found.put(error)
+                simple_queue.put(error)
             finally:  # behind what is waited for, if all went as it should
-                found.put(_Mark.GONE)
+                simple_queue.put(_Mark.GONE)
 
         threading.Thread(target=work, name="factbook-ddgs", daemon=True).start()
         token = cancel.current()
-        stopped = nullcontext() if token is None else token.on_cancel(_stop(found))
+        stopped = nullcontext() if token is None else token.on_cancel(_stop(simple_queue))
         with stopped:
             try:
-                answer = found.get(timeout=self._config.timeout_s)
+                answer = simple_queue.get(timeout=self._config.timeout_s)
             except queue.Empty:
                 reason = f"no complete answer came within {self._config.timeout_s:g} seconds"
                 raise self._failed(SearchFailure.TIMEOUT, reason) from None
@@ -124,7 +124,7 @@ def _known(engines: str) -> str:
     from ddgs.engines import ENGINES
 
     known = sorted(ENGINES["text"])
-    named = [one.strip().lower() for one in engines.split(",") if one.strip()]
+    named = [part.strip().lower() for part in engines.split(",") if part.strip()]
     for one in named:
         if one not in known:
             raise UsageError(

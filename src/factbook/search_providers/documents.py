@@ -113,7 +113,7 @@ def read_html(data: bytes, *, pulse: Pulse) -> Document:
         title=next(filter(None, titles), page.heading)[:_HEADING_CHARS],
         passages=list(_passages(page.lines, pulse)),
         image=image if is_public(image) else "",
-        published_at=next((one for one in dates if one is not None), None),
+        published_at=next((date for date in dates if date is not None), None),
     )
 
 
@@ -200,8 +200,8 @@ def _passages(lines: Sequence[_Line], pulse: Pulse, *, place: str = "L") -> Iter
             more = at_hand.size >= PASSAGE_CHARS or not all(
                 one.level or not one.text for one in at_hand.lines
             )
-            if more and (found := at_hand.done()):
-                yield found
+            if more and (document_part := at_hand.done()):
+                yield document_part
                 at_hand = _Building(place)
             while above and above[-1][0] >= line.level:
                 above.pop()
@@ -211,18 +211,20 @@ def _passages(lines: Sequence[_Line], pulse: Pulse, *, place: str = "L") -> Iter
             continue
         full = at_hand.size >= PASSAGE_CHARS
         if full and (not line.text or at_hand.size >= 2 * PASSAGE_CHARS):
-            if found := at_hand.done():
-                yield found
+            if document_part := at_hand.done():
+                yield document_part
             at_hand = _Building(place)
         for more_pieces, piece in enumerate(_pieces(line)):
             if more_pieces % _PULSE_EVERY == 1:
                 pulse()
-            if at_hand.size + len(piece.text) > 2 * PASSAGE_CHARS and (found := at_hand.done()):
-                yield found
+            if at_hand.size + len(piece.text) > 2 * PASSAGE_CHARS and (
+                document_part := at_hand.done()
+            ):
+                yield document_part
                 at_hand = _Building(place)
             at_hand.add(piece, above)
-    if found := at_hand.done():
-        yield found
+    if document_part := at_hand.done():
+        yield document_part
 
 
 def _pieces(line: _Line) -> Iterator[_Line]:
@@ -253,8 +255,8 @@ def _outline(text: str, pulse: Pulse) -> Document:
     return Document(
         title=(head.get("title", "") or heading)[:_HEADING_CHARS],
         passages=list(_passages(lines, pulse)),
-        image=next((one for one in images if is_public(one)), ""),
-        published_at=next((one for one in dates if one is not None), None),
+        image=next((image for image in images if is_public(image)), ""),
+        published_at=next((date for date in dates if date is not None), None),
     )
 
 
@@ -351,8 +353,8 @@ def _unmarked(
         pulse()
         pieces: list[Token] = []
         markdown.inline.parse(text, markdown, links, pieces)
-        images += [str(one.attrs.get("src", "")) for one in pieces if one.type == "image"]
-        parts = "".join("\n" if "break" in one.type else one.content for one in pieces)
+        images += [str(piece.attrs.get("src", "")) for piece in pieces if piece.type == "image"]
+        parts = "".join("\n" if "break" in piece.type else piece.content for piece in pieces)
         for at, (line, part) in enumerate(zip_longest(text.split("\n"), parts.split("\n"))):
             written = raw[begin + block.map[0] + at]
             before = written[: max(0, written.find(line.strip()))]  # bullets, quotes, blanks

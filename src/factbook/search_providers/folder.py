@@ -175,7 +175,7 @@ class FolderSearch:
             what = f"none of the {left} files in {self._folder} could be read in time"
             raise self._failed(SearchFailure.TIMEOUT, what)
         troubles = [one for one in self._known.values() if one.trouble]
-        bad = [one for one in troubles if one.trouble not in _NO_FAULT]
+        bad = [trouble for trouble in troubles if trouble.trouble not in _NO_FAULT]
         if bad and len(bad) == len(listing.files):
             what = f"no file in {self._folder} can be read: {bad[0].name} {bad[0].trouble}"
             raise self._failed(SearchFailure.UNREADABLE, what)
@@ -335,7 +335,9 @@ def _list(root: str) -> _Listing:
                 left_out[_BEYOND] += 1
                 continue
             _sort(entry, root, depth, files=files, folders=waiting, left_out=left_out)
-    return _Listing(files=files, stamps={one.path: one.stamp for one in files}, left_out=left_out)
+    return _Listing(
+        files=files, stamps={file.path: file.stamp for file in files}, left_out=left_out
+    )
 
 
 def _sort(
@@ -561,7 +563,7 @@ class _Index:
             hits[number].append(rowid)
             scores.setdefault(number, -rank * share)
         seen: set[bytes] = set()
-        for number in sorted(scores, key=lambda one: (-scores[one], one)):
+        for number in sorted(scores, key=lambda score: (-scores[score], score)):
             one = self.documents[number]
             if one.digest in seen:
                 continue
@@ -599,10 +601,10 @@ class _Index:
 
     def _matching(self, asked: str) -> set[int]:
         """Return the documents with a passage that matches an expression."""
-        found = self._db.execute(
+        cursor = self._db.execute(
             "SELECT DISTINCT rowid / ? FROM passage WHERE passage MATCH ?", (_PASSAGES, asked)
         )
-        return {number for (number,) in found}
+        return {number for (number,) in cursor}
 
     def _rows(self, numbers: Sequence[int]) -> dict[int, tuple[str, str, str]]:
         found = {}

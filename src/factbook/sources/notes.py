@@ -180,17 +180,17 @@ def _take(reading: FileReading, parser: _NoteParser, data: bytes, changed_at: Mi
         else:
             reading.note(RecordOutcome("ignored", kind), times)
     name = parser.small(parser.file.path.stem)
-    headings = [one.headings[0] for one in outline.passages if one.headings]
+    headings = [passage.headings[0] for passage in outline.passages if passage.headings]
     parser.title = (outline.head.get("title") or next(iter(headings), "") or name)[:_HEADING_CHARS]
     general = _general_date(outline.head, name, changed_at)
     places = _Places(text, data)
     passages = _pieces(outline.passages) if parser.by_model else outline.passages
-    for one in passages:
-        parser.position, parser.offset = places.of(one.text)
-        at, dated = _date_of(one.headings) or general
-        for piece in _split(one.text, SUMMARY_CHARS if parser.by_model else PARAGRAPH_CHARS):
-            parser.passage(one, piece, at=at, dated=dated)
-        reading.note(RecordOutcome("kept", one.kind))
+    for passage in passages:
+        parser.position, parser.offset = places.of(passage.text)
+        at, dated = _date_of(passage.headings) or general
+        for piece in _split(passage.text, SUMMARY_CHARS if parser.by_model else PARAGRAPH_CHARS):
+            parser.passage(passage, piece, at=at, dated=dated)
+        reading.note(RecordOutcome("kept", passage.kind))
 
 
 # --- taking a text apart --------------------------------------------------------------------------
@@ -290,15 +290,19 @@ def _pieces(passages: list[_Passage]) -> list[_Passage]:
     texts: list[str] = []
     first: _Passage | None = None
     heading: tuple[str, ...] = ()
-    for one in passages:
-        shown = [] if one.headings == heading or not one.headings else [" > ".join(one.headings)]
-        heading = one.headings
-        size = sum(map(len, texts)) + len(one.text)
+    for passage in passages:
+        shown = (
+            []
+            if passage.headings == heading or not passage.headings
+            else [" > ".join(passage.headings)]
+        )
+        heading = passage.headings
+        size = sum(map(len, texts)) + len(passage.text)
         if first is not None and size > SUMMARY_CHARS:
             pieces.append(_Passage("\n\n".join(texts), first.line, (), "summary"))
             texts, first = [], None
-        first = first or one
-        texts.append("\n".join((*shown, one.text)))
+        first = first or passage
+        texts.append("\n".join((*shown, passage.text)))
     if first is not None:
         pieces.append(_Passage("\n\n".join(texts), first.line, (), "summary"))
     return pieces

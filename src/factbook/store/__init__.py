@@ -44,7 +44,7 @@ def open_store(
     from importlib.metadata import entry_points
 
     scheme = where.partition(":")[0].lower()
-    others = {one.name: one for one in entry_points(group=GROUP)}
+    others = {point.name: point for point in entry_points(group=GROUP)}
     if scheme not in others:  # the URL itself may hold a password
         known = ", ".join(f"{one}://" for one in sorted({"sqlite", *others}))
         raise UsageError(
@@ -58,5 +58,5 @@ def open_store(
             detail=f"the store for {scheme}://, {others[scheme].value}, cannot be loaded ({error});"
             " install its package again, or name a file"
         ) from error
-    found: Store = opened(where, mode=mode, screen=screen, readers=readers)
-    return found
+    store: Store = opened(where, mode=mode, screen=screen, readers=readers)
+    return store

@@ -118,11 +118,15 @@ def _naming(method: Callable[..., Any], store_of: Callable[[Any], Store]) -> Cal
     @functools.wraps(method)
     def named(self: Any, *args: Any, **more: Any) -> Any:
         try:
-            found = method(self, *args, **more)
+            generator_type = method(self, *args, **more)
         except _STRANGE as error:
             name_damage(store_of(self), error)
             raise
-        return _rows(found, store_of(self)) if isinstance(found, GeneratorType) else found
+        return (
+            _rows(generator_type, store_of(self))
+            if isinstance(generator_type, GeneratorType)
+            else generator_type
+        )
 
     return named
 

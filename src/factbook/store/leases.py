@@ -92,8 +92,8 @@ def lease_of(reads: RecordReads, name: str) -> Lease:
 
 def is_held(reads: RecordReads, name: str, *, now: Millis) -> bool:
     """Tell whether somebody has a lease."""
-    found = lease_of(reads, name)
-    return stands(found.holder, found.until, now=now)
+    lease = lease_of(reads, name)
+    return stands(lease.holder, lease.until, now=now)
 
 
 def hold(writer: Writes, name: str, holder: str, *, now: Millis, token: int = 0) -> None:
@@ -146,9 +146,9 @@ def claim_waiting(store: Store, target: str, *, limit: int, holder: str, now: Mi
         writer.put(LEASE, [Lease(_EMBEDDING, "", token, 0)])
         hold(writer, f"{_EMBEDDING} {token}", holder, now=now, token=token)
         ids = [one for one, _ in rows]
-        tried = {one.row_id: one for one in _tasks(writer, target, ids)}
+        tried = {task.row_id: task for task in _tasks(writer, target, ids)}
         new = EmbedTask(target, 0, 0, 0, 0, "", False)
-        tasks = [tried.get(one, new)._replace(row_id=one, token=token, until=0) for one in ids]
+        tasks = [tried.get(id_, new)._replace(row_id=id_, token=token, until=0) for id_ in ids]
         writer.put(EMBED_TASK, tasks)
         end_claims(writer)  # of those that these rows were taken over from
     return Claimed(target, token, rows)
@@ -171,11 +171,11 @@ def release(
     error = store.screen(error)
     with store.locked() as writer:
         tasks = [
-            one._replace(
-                token=0, until=until, attempts=one.attempts + tried, error=error, aside=aside
+            task._replace(
+                token=0, until=until, attempts=task.attempts + tried, error=error, aside=aside
             )
-            for one in _tasks(writer, claim.target, ids)
-            if one.token == claim.token
+            for task in _tasks(writer, claim.target, ids)
+            if task.token == claim.token
         ]
         writer.put(EMBED_TASK, tasks)
         end_claims(writer)
@@ -189,7 +189,10 @@ def retry_aside(store: Store) -> int:
 
 def set_aside(reads: RecordReads) -> list[tuple[str, int, str]]:
     """Return (target, id, error) of rows that cannot be embedded."""
-    return [(one.target, one.row_id, one.error) for one in reads.find(EMBED_TASK, {"aside": True})]
+    return [
+        (embed_task.target, embed_task.row_id, embed_task.error)
+        for embed_task in reads.find(EMBED_TASK, {"aside": True})
+    ]
 
 
 def held_now(reads: RecordReads, *, now: Millis) -> int:
@@ -200,14 +203,14 @@ def held_now(reads: RecordReads, *, now: Millis) -> int:
 
 def held_rows(reads: RecordReads, target: str, ids: Sequence[int], token: int) -> set[int]:
     """Return the rows that are still claimed under this token."""
-    return {one.row_id for one in _tasks(reads, target, ids) if one.token == token}
+    return {task.row_id for task in _tasks(reads, target, ids) if task.token == token}
 
 
 def end_claims(writer: Writes) -> None:
     """Forget the leases under which no row is being embedded any more."""
     claims = _claims(writer)
-    used = writer.tally(EMBED_TASK, ("token",), {"token": [one.token for one in claims]})
-    ended = [one.name for one in claims if (one.token,) not in used]
+    used = writer.tally(EMBED_TASK, ("token",), {"token": [claim.token for claim in claims]})
+    ended = [claim.name for claim in claims if (claim.token,) not in used]
     if ended:
         writer.drop(LEASE, {"name": ended})
 
@@ -218,12 +221,12 @@ def _tasks(reads: RecordReads, target: str, ids: Sequence[int]) -> list[EmbedTas
 
 def _claims(reads: RecordReads) -> list[Lease]:
     """Return the leases on rows to embed."""
-    return [one for one in reads.find(LEASE) if one.name.startswith(f"{_EMBEDDING} ")]
+    return [lease for lease in reads.find(LEASE) if lease.name.startswith(f"{_EMBEDDING} ")]
 
 
 def _standing(reads: RecordReads, now: Millis) -> list[int]:
     """Return the tokens of the claims that keep others out."""
-    return [one.token for one in _claims(reads) if stands(one.holder, one.until, now=now)]
+    return [claim.token for claim in _claims(reads) if stands(claim.holder, claim.until, now=now)]
 
 
 # --- searches -------------------------------------------------------------------------------------
@@ -246,11 +249,15 @@ def claim_search(store: Store, *, claimer: str, now: Millis, after: int = 0) -> 
 def _free_search(reads: Reads, now: Millis, after: int) -> SearchTask | None:
     waiting = (SearchState.QUEUED, SearchState.FAILED)
     where = {"owner": EVERYONE, "id": Above(after), "state": waiting}
-    tasks = [one for one in reads.find(SEARCH_TASK, where) if due(one.until, now=now)]
-    names = [search_lease(one.id) for one in tasks]
+    tasks = [
+        search_task
+        for search_task in reads.find(SEARCH_TASK, where)
+        if due(search_task.until, now=now)
+    ]
+    names = [search_lease(task.id) for task in tasks]
     leases = reads.find(LEASE, {"name": names}) if names else []
-    held = {one.name for one in leases if stands(one.holder, one.until, now=now)}
-    return next((one for one in tasks if search_lease(one.id) not in held), None)
+    held = {lease.name for lease in leases if stands(lease.holder, lease.until, now=now)}
+    return next((task for task in tasks if search_lease(task.id) not in held), None)
 
 
 def release_search(store: Store, task_id: int, *, claimer: str) -> None:

@@ -61,7 +61,7 @@ def _left_in(folder: Path, begin: str) -> list[Path]:
     except OSError:
         return []
     parts = [one for one in there if one.name.startswith(begin) and one.name.endswith(_SUFFIX)]
-    return [one for one in parts if not _is_held(one)]
+    return [part for part in parts if not _is_held(part)]
 
 
 def _is_held(part: Path) -> bool:

@@ -68,8 +68,8 @@ def first(reads: Reads, kind: Kind[R], where: Where) -> R | None:
 
 def marked(reads: Reads, name: str) -> At:
     """Return how far work has come, by its name; the beginning at first."""
-    found = first(reads, MARK, {"name": name})
-    return At(found.commit_no, found.row_id) if found else At()
+    mark = first(reads, MARK, {"name": name})
+    return At(mark.commit_no, mark.row_id) if mark else At()
 
 
 def events_of(reads: Reads, target_kind: str, target_id: int) -> list[Event]:

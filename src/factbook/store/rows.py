@@ -92,8 +92,8 @@ class EpisodeHead(NamedTuple):
     @property
     def attributes(self) -> dict[str, str]:
         """Its exact values by name."""
-        found: dict[str, str] = orjson.loads(self.details)
-        return found
+        loads: dict[str, str] = orjson.loads(self.details)
+        return loads
 
     @property
     def told(self) -> bool:

@@ -89,8 +89,8 @@ def examine_model(config: ModelConfig | None) -> Iterator[CheckResult]:
     from factbook.llm.probe import probe
 
     levels: dict[bool | None, Level] = {True: "ok", False: "fail", None: "warn"}
-    for one in probe(config).findings:
-        yield CheckResult(level=levels[one.ok], name=one.name, detail=one.text)
+    for finding in probe(config).findings:
+        yield CheckResult(level=levels[finding.ok], name=finding.name, detail=finding.text)
 
 
 def _versions() -> Iterator[CheckResult]:
@@ -334,14 +334,18 @@ def _readers(memory: Memory) -> Iterator[CheckResult]:
         " it was read",
         "rules": "what today's find in them is not in memory",
     }
-    others = [one for one in readers_used(memory) if one.version != now[one.part]]
-    for one in others[:_PROBLEMS_SHOWN]:
-        which = "no redactor" if one.version == "none" else f"{one.part} {one.version}"
+    others = [
+        reader_use
+        for reader_use in readers_used(memory)
+        if reader_use.version != now[reader_use.part]
+    ]
+    for other in others[:_PROBLEMS_SHOWN]:
+        which = "no redactor" if other.version == "none" else f"{other.part} {other.version}"
         yield CheckResult(
             level="warn",
             name="readers",
-            detail=f"{count(one.sources, 'source')} read with {which}, last on"
-            f" {moment(one.last_at)}; yours is {now[one.part]}: {told[one.part]}."
+            detail=f"{count(other.sources, 'source')} read with {which}, last on"
+            f" {moment(other.last_at)}; yours is {now[other.part]}: {told[other.part]}."
             " `factbook ingest --db NEW.db` reads the logs anew, into another file",
         )
     if not others:
@@ -453,13 +457,17 @@ def _notices() -> Iterator[CheckResult]:
     except UsageError as error:
         yield CheckResult(level="fail", name="notices", detail=str(error))
         return
-    if config is not None and config.desktop and "desktop" not in {one.id for one in channels}:
+    if (
+        config is not None
+        and config.desktop
+        and "desktop" not in {channel.id for channel in channels}
+    ):
         yield CheckResult(
             level="warn",
             name="notices",
             detail="the desktop is asked for, and no program here shows notices on it",
         )
-    named = ", ".join(one.id for one in channels)
+    named = ", ".join(channel.id for channel in channels)
     yield CheckResult(
         level="ok",
         name="notices",

@@ -80,23 +80,23 @@ def as_csv(
 
     writer.writerow(FACT_COLUMNS)
     yield flushed()
-    for one in memory.sources.facts(filters=Filters(owner=owner)):
+    for fact in memory.sources.facts(filters=Filters(owner=owner)):
         writer.writerow(
             (
-                f"f{one.id}",
-                safe(one.subject),
-                one.predicate,
-                safe(redact(one.object)),
-                safe(redact(one.statement)),
-                one.kind,
-                one.status,
-                f"{one.confidence:g}",
-                one.trust,
-                one.evidence_count,
-                iso(one.occurred_at) or "",
-                one.host,
-                safe(one.project),
-                safe(one.session),
+                f"f{fact.id}",
+                safe(fact.subject),
+                fact.predicate,
+                safe(redact(fact.object)),
+                safe(redact(fact.statement)),
+                fact.kind,
+                fact.status,
+                f"{fact.confidence:g}",
+                fact.trust,
+                fact.evidence_count,
+                iso(fact.occurred_at) or "",
+                fact.host,
+                safe(fact.project),
+                safe(fact.session),
             )
         )
         yield flushed()

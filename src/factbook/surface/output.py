@@ -33,8 +33,8 @@ _RAW: Final = re.compile(
 
 def dump(value: object, *, indent: int | None = None) -> str:
     """Return a value as readable JSON in which all that a terminal obeys is escaped."""
-    found = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, default=_plain)
-    return _RAW.sub(_escape, found) if _RAW.search(found) else found
+    dumps = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, default=_plain)
+    return _RAW.sub(_escape, dumps) if _RAW.search(dumps) else dumps
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -143,10 +143,10 @@ def _confidence(axes: Any, values: Sequence[float]) -> None:
 
 
 def _runs(axes: Any, runs: Sequence[Run]) -> None:
-    names = [str(one.id) for one in runs]
+    names = [str(run.id) for run in runs]
     below = [0] * len(runs)
     for change in _CHANGES:
-        counts = [_count(one, change) for one in runs]
+        counts = [_count(run, change) for run in runs]
         if any(counts):
             axes.bar(names, counts, bottom=below, label="new" if change == "stored" else change)
             below = [one + other for one, other in zip(below, counts, strict=True)]
@@ -163,7 +163,7 @@ def _count(run: Run, name: str) -> int:
 
 
 def _relevance(axes: Any, by_day: Mapping[str, Share]) -> None:
-    axes.plot(list(by_day), [100 * one.value for one in by_day.values()], marker="o")
+    axes.plot(list(by_day), [100 * share.value for share in by_day.values()], marker="o")
     axes.set_ylim(0, 100)
     axes.set_ylabel("% of the memories of a day")
     axes.tick_params(axis="x", rotation=45)
@@ -182,13 +182,13 @@ def interest_plot(rows: Sequence[Curve], path: Path, *, title: str = "Interest o
     """
     if path.suffix.lower() not in _FORMATS:
         raise UsageError(detail=f"{path} ends with neither .png nor .svg; name the picture so")
-    for one in rows:
-        if len(one.moments) != len(one.scores):
+    for row in rows:
+        if len(row.moments) != len(row.scores):
             raise UsageError(
-                detail=f"the curve of {one.name} has {len(one.moments)} moments and"
-                f" {len(one.scores)} scores; give one score for each moment"
+                detail=f"the curve of {row.name} has {len(row.moments)} moments and"
+                f" {len(row.scores)} scores; give one score for each moment"
             )
-    drawn = [one for one in rows if one.scores]
+    drawn = [row for row in rows if row.scores]
     if not drawn:
         raise UsageError(
             detail="there is no interest to draw yet; say what you like, or `/learn` something"
@@ -199,8 +199,10 @@ def interest_plot(rows: Sequence[Curve], path: Path, *, title: str = "Interest o
 
 
 def _curves(axes: Any, rows: Sequence[Curve]) -> None:
-    strongest = sorted(rows, key=lambda one: (-max(map(abs, one.scores)), one.name))[: len(_COLORS)]
-    ranked = sorted(strongest, key=lambda one: (-one.scores[-1], one.name))  # as the lines end
+    strongest = sorted(rows, key=lambda row: (-max(map(abs, row.scores)), row.name))[: len(_COLORS)]
+    ranked = sorted(
+        strongest, key=lambda curve: (-curve.scores[-1], curve.name)
+    )  # as the lines end
     for color, one in zip(_COLORS, ranked, strict=False):
         days = [datetime.fromtimestamp(at / 1000, tz=UTC) for at in one.moments]
         # matplotlib leaves out of the legend what begins with an underscore, and reads $ as math

@@ -254,7 +254,7 @@ def _texts(change: Callable[[str], object], *, enums: bool = False) -> Edit:
 def _renamed(row: dict[str, Any]) -> None:
     """Call the first key as people of another language's habits would: `fact_key` is `factKey`."""
     key = _first(row)
-    other = re.sub(r"_(\w)", lambda one: one[1].upper(), key)
+    other = re.sub(r"_(\w)", lambda match: match[1].upper(), key)
     row[other if other != key else key.capitalize()] = row.pop(key)
 
 
@@ -678,7 +678,9 @@ BAD_ANSWERS: Final[Sequence[BadAnswer]] = (
 def _escaped(text: str) -> str:
     """Write every letter inside the texts of a JSON value as an escape, as JSON allows."""
     inside = re.compile(r'"(?:[^"\\]|\\.)*"')
-    return inside.sub(lambda one: re.sub(r"(?<!\\)[a-z](?![0-9a-f]{4})", _as_escape, one[0]), text)
+    return inside.sub(
+        lambda match: re.sub(r"(?<!\\)[a-z](?![0-9a-f]{4})", _as_escape, match[0]), text
+    )
 
 
 def _as_escape(letter: re.Match[str]) -> str:

@@ -157,7 +157,7 @@ def _with_bytes(data: bytes, content: str | bytes | None) -> bytes:
     if not isinstance(content, bytes):
         return data
     plain = re.sub(
-        rb'[\x00-\x1f"\\]', lambda one: b"\\u%04x" % one.group()[0], content, flags=re.DOTALL
+        rb'[\x00-\x1f"\\]', lambda match: b"\\u%04x" % match.group()[0], content, flags=re.DOTALL
     )
     return data.replace(_PLACE.encode(), plain)
 

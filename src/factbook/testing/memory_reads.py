@@ -167,7 +167,7 @@ class MemoryReads:
         """Return what came and went since a place in the log of commits."""
         name = f"{what.removeprefix('vector:')} vector" if ":" in what else what
         came = sorted(At(no, id) for id, no in self.table(f"{name} came").items())
-        came = [one for one in came if one > after]
+        came = [at for at in came if at > after]
         page = came[:limit]
         more = len(page) < len(came)
         last = page[-1] if page else after
@@ -175,7 +175,7 @@ class MemoryReads:
         if more:
             gone = [one for one in gone if one <= last]
         last = max([last, *gone])
-        return Changes([one.id for one in page], [one.id for one in gone], last, more)
+        return Changes([at.id for at in page], [one.id for one in gone], last, more)
 
     # --- records --------------------------------------------------------------------------------
 
@@ -286,7 +286,7 @@ class MemoryReads:
 
     def heads(self, ids: Collection[int]) -> dict[int, EpisodeHead]:
         """Return everything of episodes but their texts, by id."""
-        found = {}
+        episode_heads = {}
         for id in ids:
             if id not in self.table("episode"):
                 continue
@@ -294,7 +294,7 @@ class MemoryReads:
             source = self._source(source_id)
             spans = " ".join(f"{start}-{end}" for start, end in one.pasted)
             details = {**one.attributes, "pasted": spans} if spans else dict(one.attributes)
-            found[id] = EpisodeHead(
+            episode_heads[id] = EpisodeHead(
                 id=id,
                 source_id=source_id,
                 source=source.uri,
@@ -306,7 +306,7 @@ class MemoryReads:
                     if name not in ("id", "source_id", "source", "host", "details")
                 },
             )
-        return found
+        return episode_heads
 
     def untasked(
         self, kind: str, filters: Filters, *, now: Millis, limit: int, tried_only: bool = False
@@ -450,11 +450,11 @@ class MemoryReads:
         packed = b"".join(table[id] for id in ids.tolist())
         rows = np.frombuffer(packed, np.float16).reshape(len(ids), vectors.shape[1])
         cosines = _unit(vectors.astype(np.float32)) @ _unit(rows.astype(np.float32)).T
-        found = []
+        nearests = []
         for row in cosines:
             best = np.lexsort((ids, -row))[:k]
-            found.append(Nearest(ids[best], row[best]))
-        return found
+            nearests.append(Nearest(ids[best], row[best]))
+        return nearests
 
     def vectors(self, target: str, ids: Sequence[int]) -> tuple[list[int], bytes]:
         """Return (ids that have a vector, their rows of float16), ascending by id."""
@@ -515,21 +515,21 @@ class MemoryReads:
                 wanted.update(places[episodes[id][0]][max(0, n - reach) : n + reach + 1])
         found = sorted(id for id in wanted if owner in (episodes[id][1].owner, EVERYONE))
         rows = [episodes[id][1] for id in found]
-        times = [math.nan if one.occurred_at is None else one.occurred_at for one in rows]
+        times = [math.nan if row.occurred_at is None else row.occurred_at for row in rows]
         return Outlines(
             np.asarray(found, np.int64),
             np.asarray([episodes[id][0] for id in found], np.int64),
             np.asarray([ordinals[id] for id in found], np.int64),
             np.asarray(times, np.float64),
-            np.asarray([len(one.text) for one in rows], np.int64),
-            np.asarray([asks(one.text) for one in rows], np.bool_),
-            [one.speaker for one in rows],
+            np.asarray([len(row.text) for row in rows], np.int64),
+            np.asarray([asks(row.text) for row in rows], np.bool_),
+            [row.speaker for row in rows],
         )
 
     def speakers(self, owner: str | Everyone) -> Sequence[str]:
         """Return the names that speak in the episodes of an owner."""
         episodes = [one for _, one in self.table("episode").values()]
-        owned = {one.speaker for one in episodes if owner in (one.owner, EVERYONE)}
+        owned = {episode.speaker for episode in episodes if owner in (episode.owner, EVERYONE)}
         return sorted(owned - {""})
 
 

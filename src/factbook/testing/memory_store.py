@@ -291,7 +291,7 @@ class MemoryWriter(MemoryReads):
         for n, one in enumerate(ids):
             if one in there:
                 table[target, one] = vectors[2 * dim * n : 2 * dim * (n + 1)]
-        return [one for one in ids if one in there]
+        return [id_ for id_ in ids if id_ in there]
 
     def replace_vectors(self, *, model: str, dim: int) -> int:
         """Put the next model's vectors in the place of those in use; return how many."""
@@ -316,11 +316,11 @@ class MemoryWriter(MemoryReads):
         """Remove the vectors of rows; what waits for one goes on waiting."""
         name = f"{target} vector"
         vectors = self.own(name)
-        for one in ids:
-            if vectors.pop(one, None) is not None:
-                self._dropped.add((name, one))
-            self.own("next vector").pop((target, one), None)
-            self.own("embed_task").pop((target, one), None)
+        for id_ in ids:
+            if vectors.pop(id_, None) is not None:
+                self._dropped.add((name, id_))
+            self.own("next vector").pop((target, id_), None)
+            self.own("embed_task").pop((target, id_), None)
 
 
 @screening()

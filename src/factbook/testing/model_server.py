@@ -278,9 +278,9 @@ class ModelServer:
         if not isinstance(script, Sequence):
             return script(request)
         with self._lock:
-            found = next(self._replies, None)
-        if found is not None:
-            return found
+            reply = next(self._replies, None)
+        if reply is not None:
+            return reply
         return Reply.status(
             500, f"the script of {len(script)} replies has none for request {request.number}"
         )

@@ -167,7 +167,11 @@ class ScriptedSearch:
     def _found(self, query: str) -> Sequence[SearchResult] | Exception:
         if callable(self._script):
             return self._script(query)
-        always = [one for one in self._script if isinstance(one, SearchResult)]
+        always = [
+            search_result
+            for search_result in self._script
+            if isinstance(search_result, SearchResult)
+        ]
         if always or not self._script:
             return always
         step = next(self._steps, None)
@@ -251,16 +255,16 @@ def _searxng(search: Search, found: Hits) -> dict[str, Any]:
 
 
 def _tavily(search: Search, found: Hits) -> dict[str, Any]:
-    def written(at: int, one: SearchResult) -> dict[str, Any]:
+    def written(at: int, search_result: SearchResult) -> dict[str, Any]:
         made = {
-            "title": one.title,
-            "url": one.url,
-            "content": one.text,
+            "title": search_result.title,
+            "url": search_result.url,
+            "content": search_result.text,
             "score": 1 / at,
             "raw_content": None,
         }
-        if one.published_at is not None:
-            date = datetime.fromtimestamp(one.published_at / 1000, UTC)
+        if search_result.published_at is not None:
+            date = datetime.fromtimestamp(search_result.published_at / 1000, UTC)
             made["published_date"] = format_datetime(date, usegmt=True)
         return made
 
@@ -277,24 +281,28 @@ def _tavily(search: Search, found: Hits) -> dict[str, Any]:
 
 
 def _brave(search: Search, found: Hits) -> dict[str, Any]:
-    def written(one: SearchResult) -> dict[str, Any]:
+    def written(search_result: SearchResult) -> dict[str, Any]:
         made: dict[str, Any] = {
             "type": "search_result",
-            "title": html.escape(one.title),
-            "url": one.url,
-            "description": html.escape(one.text),  # it comes as HTML
+            "title": html.escape(search_result.title),
+            "url": search_result.url,
+            "description": html.escape(search_result.text),  # it comes as HTML
             "language": "en",
             "family_friendly": True,
         }
-        if one.image:
-            made["thumbnail"] = {"src": one.image, "original": one.image, "logo": False}
-        if one.published_at is not None:
-            made["page_age"] = _iso(one.published_at)
+        if search_result.image:
+            made["thumbnail"] = {
+                "src": search_result.image,
+                "original": search_result.image,
+                "logo": False,
+            }
+        if search_result.published_at is not None:
+            made["page_age"] = _iso(search_result.published_at)
         return made
 
     made: dict[str, Any] = {"type": "search", "query": {"original": search.text}}
     if found.results:
-        results = [written(one) for one in found.results[: search.limit]]
+        results = [written(result) for result in found.results[: search.limit]]
         made["web"] = {"type": "search", "results": results, "family_friendly": True}
     return made
 

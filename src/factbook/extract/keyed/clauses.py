@@ -124,14 +124,14 @@ class ClauseReader:
                 break  # "U.S."
             end -= 1
         self._refusal = ""
-        found = self._clauses(Span(start=sentence.start, end=end), {}, first=True)
+        clauses = self._clauses(Span(start=sentence.start, end=end), {}, first=True)
         if self._trials > TRIALS:
             raise Refused(f"{_shown(text)} has too many parts; say it in shorter sentences")
-        if found is None:
+        if clauses is None:
             if INTERROGATIVE.match(text):
                 raise Refused(f"{_shown(text)} is a question, which sets nothing")
             raise Refused(self._refusal or self._why_not(text))
-        return found
+        return clauses
 
     def _clauses(
         self, span: Span, seen: dict[int, list[UnplacedOp] | None], *, first: bool
@@ -139,8 +139,8 @@ class ClauseReader:
         """Read a span as one clause, or as one and what follows a joint."""
         if span.start in seen:
             return seen[span.start]
-        found = self._clause(span, first=first)
-        if found is None:
+        unplaced_ops = self._clause(span, first=first)
+        if unplaced_ops is None:
             for joint in list(_JOINT.finditer(self.masked, span.start, span.end))[:_JOINTS]:
                 if self._trials > TRIALS:
                     break
@@ -149,10 +149,10 @@ class ClauseReader:
                     continue
                 right = self._clauses(Span(start=joint.end(), end=span.end), seen, first=False)
                 if right is not None:
-                    found = [*left, *right]
+                    unplaced_ops = [*left, *right]
                     break
-        seen[span.start] = found
-        return found
+        seen[span.start] = unplaced_ops
+        return unplaced_ops
 
     def _clause(self, span: Span, *, first: bool) -> list[UnplacedOp] | None:
         """Read one clause by the first rule that fits, without what leads in ("please") or with."""
@@ -162,9 +162,9 @@ class ClauseReader:
             starts.insert(0, self._past(POLITE, led, span.end))
         for start in starts:
             for rule in _RULES if first else (*_RULES, *_CONTINUED):
-                found = self._by(rule, Span(start=start, end=span.end))
-                if found is not None:
-                    return found
+                unplaced_ops = self._by(rule, Span(start=start, end=span.end))
+                if unplaced_ops is not None:
+                    return unplaced_ops
         return None
 
     def _past(self, pattern: re.Pattern[str], start: int, end: int) -> int:
@@ -184,9 +184,9 @@ class ClauseReader:
             left = Span(start=rest.start, end=hinge.start())
             right = Span(start=hinge.end(), end=rest.end)
             parts = _Parts(clause=clause, head=head, hinge=hinge, left=left, right=right)
-            found = self._built(rule, parts)
-            if found is not None:
-                return found
+            unplaced_ops = self._built(rule, parts)
+            if unplaced_ops is not None:
+                return unplaced_ops
         return None
 
     def _built(self, rule: _Rule, parts: _Parts) -> list[UnplacedOp] | None:
@@ -434,10 +434,10 @@ def _make(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
     if parts.hinge["rank"]:
         value = reader.one(parts.left)
         rank = rank_value(parts.hinge["rank"])
-        found = UnplacedOp(
+        unplaced_op = UnplacedOp(
             op="ranked_list_set", clause=parts.clause, topic=topic, rank=rank, values=(value,)
         )
-        return [found]
+        return [unplaced_op]
     if _speaks_of_many(topic, words=_tail(parts).of(reader.message)):
         return _all(parts, reader.several(parts.left), topic)
     return _top(parts, reader.one(parts.left), topic)

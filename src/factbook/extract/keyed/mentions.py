@@ -107,7 +107,9 @@ class Heard:
 
     def sentence_at(self, start: int, end: int) -> Span:
         """Return the sentence that holds a span, or all the sentences that it reaches over."""
-        over = [one for one in self.sentences if one.end > start and one.start < end]
+        over = [
+            sentence for sentence in self.sentences if sentence.end > start and sentence.start < end
+        ]
         if not over:
             return Span(start=start, end=end)
         return Span(start=over[0].start, end=over[-1].end)
@@ -216,14 +218,19 @@ class Sentences:
         if place is not None:
             masked = masked[: place.start] + VALUE * (place.end - place.start) + masked[place.end :]
             over = heard.sentence_at(place.start, place.end)
-            spans = [one for one in spans if one.end <= over.start]
+            spans = [span for span in spans if span.end <= over.start]
             self.at = len(spans)
             if over.end - over.start > LONGEST:
                 near = (max(over.start, place.start - _NEAR), min(over.end, place.end + _NEAR))
                 over = Span(start=near[0], end=near[1])
                 self.is_cut = True
-            spans += [over, *(one for one in heard.sentences if one.start >= over.end)]
-        shown = [one.of(masked) if one.end - one.start <= LONGEST else "" for one in spans] or [""]
+            spans += [
+                over,
+                *(sentence for sentence in heard.sentences if sentence.start >= over.end),
+            ]
+        shown = [span.of(masked) if span.end - span.start <= LONGEST else "" for span in spans] or [
+            ""
+        ]
         self.own = [without_others(_without_topic(text, list_key)) for text in shown]
 
     @property

@@ -273,8 +273,8 @@ def _says_word(word: str, words: str, mine: set[str], *, owned: bool) -> bool:
     singles = [_single(token).replace("-", "") for token in tokens]
     for index, single in enumerate(singles):
         pair = single + singles[index + 1] if index + 1 < len(singles) else single
-        found = next((n for n in nouns if _same(n, single) or _same(n, pair)), None)
-        if found is not None and _is_mine(tokens, singles, index, found, mine, owned=owned):
+        noun = next((n for n in nouns if _same(n, single) or _same(n, pair)), None)
+        if noun is not None and _is_mine(tokens, singles, index, noun, mine, owned=owned):
             return True
     return False
 

@@ -85,39 +85,45 @@ def parse_tell(message: str, *, lists: Mapping[str, Mapping[int, str]]) -> ReadM
         )
     known = list(dict.fromkeys(map(canonical_list_key, lists)))
     try:
-        found = ClauseReader(message, frozenset(known)).read()
+        unplaced_ops = ClauseReader(message, frozenset(known)).read()
     except Refused as refused:
         return ReadMessage(reason=str(refused))
-    if not found:
+    if not unplaced_ops:
         return ReadMessage(reason="there is nothing to set in the message")
-    return _resolved(message, found, known)
+    return _resolved(message, unplaced_ops, known)
 
 
 def _resolved(message: str, found: Sequence[UnplacedOp], known: Sequence[str]) -> ReadMessage:
     """Give every operation its list, ask back where that would be a guess."""
-    named = list(dict.fromkeys(canonical_list_key(one.topic) for one in found if one.topic))
+    named = list(
+        dict.fromkeys(
+            canonical_list_key(unplaced_op.topic) for unplaced_op in found if unplaced_op.topic
+        )
+    )
     default = named[0] if len(named) == 1 else None
     if default is None and not named and len(known) == 1:
         default = known[0]
-    if default is None and any(not one.key and one.topic is None for one in found):
+    if default is None and any(
+        not unplaced_op.key and unplaced_op.topic is None for unplaced_op in found
+    ):
         return ReadMessage(needs_clarification=(clarification(dict.fromkeys([*named, *known])),))
     parsed: list[ParsedOp] = []
-    for one in found:
-        op = _op(message, one, default)
+    for unplaced_op in found:
+        op = _op(message, unplaced_op, default)
         if isinstance(op, str):
             return ReadMessage(reason=op)
-        places = tuple((span.start, span.end) for span in one.values)
+        places = tuple((span.start, span.end) for span in unplaced_op.values)
         parsed.append(
             ParsedOp(
                 op=op,
-                start=places[0][0] if places else one.clause.start,
-                end=places[-1][1] if places else one.clause.end,
+                start=places[0][0] if places else unplaced_op.clause.start,
+                end=places[-1][1] if places else unplaced_op.clause.end,
                 values=places,
-                clause_start=one.clause.start,
-                clause_end=one.clause.end,
+                clause_start=unplaced_op.clause.start,
+                clause_end=unplaced_op.clause.end,
             )
         )
-    problems = batch_problems([one.op for one in parsed])
+    problems = batch_problems([parsed_op.op for parsed_op in parsed])
     if problems:
         return ReadMessage(reason=next(iter(problems.values())))
     if len(parsed) > policy.MAX_OPS:
@@ -127,28 +133,28 @@ def _resolved(message: str, found: Sequence[UnplacedOp], known: Sequence[str]) -
     return ReadMessage(ops=tuple(parsed))
 
 
-def _op(message: str, one: UnplacedOp, default: str | None) -> FactsOp | str:
+def _op(message: str, unplaced_op: UnplacedOp, default: str | None) -> FactsOp | str:
     """Return an operation, or why it is none."""
-    texts = [span.of(message) for span in one.values]
+    texts = [span.of(message) for span in unplaced_op.values]
     for text in texts:
         if len(text) > policy.VALUE_CHARS:
             return f"a value has {len(text)} characters; it may have {policy.VALUE_CHARS}"
-    for rank in (one.rank, one.from_rank):
+    for rank in (unplaced_op.rank, unplaced_op.from_rank):
         if rank is not None and not 1 <= rank <= policy.MAX_RANK:
             return f"there is no rank {rank}; ranks are 1 to {policy.MAX_RANK}"
-    if one.key:
+    if unplaced_op.key:
         return FactsOp(
-            op=one.op,
-            fact_key=one.key,
+            op=unplaced_op.op,
+            fact_key=unplaced_op.key,
             value=texts[0] if texts else None,
             confidence=policy.TOLD,
         )
-    many = one.op == "ranked_list_append"
+    many = unplaced_op.op == "ranked_list_append"
     return FactsOp(
-        op=one.op,
-        list_key=canonical_list_key(one.topic) if one.topic else default,
-        rank=one.rank,
-        from_rank=one.from_rank,
+        op=unplaced_op.op,
+        list_key=canonical_list_key(unplaced_op.topic) if unplaced_op.topic else default,
+        rank=unplaced_op.rank,
+        from_rank=unplaced_op.from_rank,
         value=None if many or not texts else texts[0],
         values=texts if many else None,
         confidence=policy.TOLD,

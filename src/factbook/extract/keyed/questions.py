@@ -129,9 +129,9 @@ def parse_ask(
     )
     for pattern, build in _RULES:
         match = pattern.fullmatch(text)
-        found = build(asked, match) if match else None
-        if found is not None:
-            return found
+        read_question = build(asked, match) if match else None
+        if read_question is not None:
+            return read_question
     return ReadQuestion(
         reason=f"{_shown(text)} is none of the questions that the rules know; ask like 'what are my"
         " favorite movies' or 'what is my timezone', or search instead"

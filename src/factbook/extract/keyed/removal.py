@@ -162,8 +162,8 @@ def _takes_it(order: Order) -> bool:
 
 def _is_from_list(rest: str) -> bool:
     """Say whether it is to leave a list, where words say what it is to leave."""
-    found = _WHERE.search(rest)
-    return found is None or _LISTED.search(found["where"]) is not None
+    match = _WHERE.search(rest)
+    return match is None or _LISTED.search(match["where"]) is not None
 
 
 # --- a rank ---------------------------------------------------------------------------------------
@@ -173,12 +173,12 @@ def _rank_orders(text: Sentences, ranks: set[int], verbs: str) -> Iterator[str]:
     for sentence in text.own:
         for order in commands(sentence, verbs):
             after = order.after
-            found = re.search(RANK, after, re.IGNORECASE)
-            if not found or not ranks <= named_ranks(after):
+            match = re.search(RANK, after, re.IGNORECASE)
+            if not match or not ranks <= named_ranks(after):
                 continue
-            noun = after[found.end() :]
-            mine = re.search(r"\b(?:my|our|the)\s+(?:\w+\s+)?$", after[: found.start()])
-            if _KEPT.search(after[: found.start()]) or not sure(after) or not _is_from_list(after):
+            noun = after[match.end() :]
+            mine = re.search(r"\b(?:my|our|the)\s+(?:\w+\s+)?$", after[: match.start()])
+            if _KEPT.search(after[: match.start()]) or not sure(after) or not _is_from_list(after):
                 continue
             if (mine and (mine[0].lower().startswith(("my", "our")) or _NAMED.search(after))) or (
                 _ENDS_RANK.match(noun)
@@ -339,14 +339,14 @@ def _is_the_fact(key: str, verb: str, after: str) -> bool:
     """Say whether an order is about what a key names: "forget my timezone", not "delete my email
     from Ann" and not "delete the email".
     """
-    found = _OF_ME.match(after)
-    if found is None:
+    match = _OF_ME.match(after)
+    if match is None:
         return False
-    theirs = found["the"] or ""
-    if not found["my"] and not theirs.startswith("user.") and verb.split()[0] not in _OF_MEMORY:
+    theirs = match["the"] or ""
+    if not match["my"] and not theirs.startswith("user.") and verb.split()[0] not in _OF_MEMORY:
         return False
     words = {word for segment in key_words(key) for word in segment}
-    tokens = re.findall(r"[^\W_]+(?:['’]\w+)*|,", re.split(r"[.;!?]\s|$", found["rest"])[0])
+    tokens = re.findall(r"[^\W_]+(?:['’]\w+)*|,", re.split(r"[.;!?]\s|$", match["rest"])[0])
     for size in range(1, min(len(tokens), 4) + 1):
         named = ["my", *tokens[:size]]
         if says_key(key, " ".join(named)) and says_key(key, " ".join(["my", *named[-2:]])):

@@ -140,25 +140,27 @@ def ground_summary(summary: str, passage: Passage) -> Grounding:
     """
     if len(summary) > MAX_CHARS:
         return _nothing(f"The summary has more than {MAX_CHARS:,} characters.")
-    found = judge_summary(summary, passage)
+    summary_findings = judge_summary(summary, passage)
     if not passage.lines or not summary.strip():
         return _nothing("The summary or the passage is empty.")
     exact = _stands_there(summary, passage, range(len(passage.lines)))
-    conflict = "" if exact else found.conflict
-    support = Support.EXACT if exact else Support.SIMILAR if found.missing else Support.PHRASES
+    conflict = "" if exact else summary_findings.conflict
+    support = (
+        Support.EXACT if exact else Support.SIMILAR if summary_findings.missing else Support.PHRASES
+    )
     return Grounding(
         support=Support.NONE if conflict else support,
-        start=found.start,
-        end=found.end,
-        quote=passage.text[found.start : found.end],
+        start=summary_findings.start,
+        end=summary_findings.end,
+        quote=passage.text[summary_findings.start : summary_findings.end],
         similarity=None,
         exact_match=exact,
-        key_phrases=not found.missing,
-        missing=found.missing,
+        key_phrases=not summary_findings.missing,
+        missing=summary_findings.missing,
         conflict=conflict,
         mentions=0 if conflict else 1,
-        speaker=found.speaker,
-        why="It stands there word for word." if exact else found.why,
+        speaker=summary_findings.speaker,
+        why="It stands there word for word." if exact else summary_findings.why,
     )
 
 
@@ -169,10 +171,10 @@ def validate_fact_against_summary(fact: str, summary: str, *, embed: Embed | Non
     """
     passage = read_passage(summary)
     speaker = "owner" if passage.named else None
-    found = ground(
+    grounding = ground(
         fact, passage, embed=embed, speaker=speaker, pattern=is_pattern(fact[:MAX_CLAIM_CHARS])
     )
-    return found.grounded
+    return grounding.grounded
 
 
 # ------------------------------------------------------------------ key phrases
@@ -334,7 +336,7 @@ def _beside(claim: ClaimSentence, matches: list[WordMatch]) -> list[WordMatch]:
         return matches
     strength = kin.support(key, line.keys[at])
     places = [one for one, said in enumerate(line.keys) if kin.support(key, said) == strength]
-    nearest = min(places, key=lambda one: (abs(one - about), one), default=at)
+    nearest = min(places, key=lambda place: (abs(place - about), place), default=at)
     return [WordMatch(key, line, nearest), *matches[1:]]
 
 
@@ -372,8 +374,10 @@ def _similarity(
     memo = index.memo
     known = memo.get((speaker, embed))
     if known is None:
-        windows = [one for one in _windows(index, allowed, across=False) if len(one) < WINDOW]
-        texts = [" ".join(index.lines[number].text for number in one) for one in windows]
+        windows = [
+            window for window in _windows(index, allowed, across=False) if len(window) < WINDOW
+        ]
+        texts = [" ".join(index.lines[number].text for number in window) for window in windows]
         known = memo[speaker, embed] = (windows, embed(texts))
     windows, vectors = known
     cosines = vectors @ embed([claim])[0]
@@ -390,16 +394,16 @@ def _near(
     """
     keys = {
         key
-        for one in claims
-        for key, surface in zip(one.phrases, one.surfaces, strict=True)
+        for claim in claims
+        for key, surface in zip(claim.phrases, claim.surfaces, strict=True)
         if surface == word
     }
-    names = frozenset().union(*(one.line.names for one in claims))
+    names = frozenset().union(*(claim.line.names for claim in claims))
     said = [
         token
-        for one in spoken
-        for token in one.line.tokens
-        if token.sort is Sort.CONTENT and token.key not in one.line.names
+        for spoken_sentence in spoken
+        for token in spoken_sentence.line.tokens
+        if token.sort is Sort.CONTENT and token.key not in spoken_sentence.line.names
     ]
     if not keys or not said or keys & names:
         return False

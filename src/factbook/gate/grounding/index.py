@@ -64,14 +64,19 @@ class Index:
         """Return the sentences with a word that supports this one, each with the best of its."""
         known = self._support.get(key)
         if known is None:
-            found = {number: SupportPlace(kin.SAME, -1) for number in self.named.get(key, ())}
+            support_places = {
+                number: SupportPlace(kin.SAME, -1) for number in self.named.get(key, ())
+            }
             for said in self._said(kin.may_support(key), (kin.root(key),)):
                 strength = kin.support(key, said)
                 if strength >= SUPPORTED:
                     for number, at in self.places[said].items():
-                        if number not in found or found[number].strength < strength:
-                            found[number] = SupportPlace(strength, at)
-            known = self._support[key] = found
+                        if (
+                            number not in support_places
+                            or support_places[number].strength < strength
+                        ):
+                            support_places[number] = SupportPlace(strength, at)
+            known = self._support[key] = support_places
         return known
 
     def _said(self, listed: Iterable[str], roots: Iterable[str]) -> list[str]:

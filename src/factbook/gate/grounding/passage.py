@@ -77,11 +77,11 @@ class Passage:
     @property
     def named(self) -> bool:
         """Say whether anybody is named as a speaker."""
-        return any(one.speaker for one in self.utterances)
+        return any(utterance.speaker for utterance in self.utterances)
 
     def speaker_at(self, offset: int) -> Utterance | None:
         """Return the utterance that holds a place of the text."""
-        at = bisect_right([one.start for one in self.utterances], offset) - 1
+        at = bisect_right([utterance.start for utterance in self.utterances], offset) - 1
         return self.utterances[at] if at >= 0 else None
 
 
@@ -127,9 +127,9 @@ def _utterances(text: str, owners: set[str]) -> list[Utterance]:
         heads = []
     if not heads:
         return [Utterance(start=0, end=stop, speaker="", name="")] if text.strip() else []
-    found: list[Utterance] = []
+    utterances: list[Utterance] = []
     if text[: heads[0].start()].strip(' \t\n"“'):
-        found.append(Utterance(start=0, end=heads[0].start(), speaker="", name=""))
+        utterances.append(Utterance(start=0, end=heads[0].start(), speaker="", name=""))
     speaker: Speaker = ""
     name = ""
     for index, match in enumerate(heads):
@@ -144,10 +144,10 @@ def _utterances(text: str, owners: set[str]) -> list[Utterance]:
             close = re.compile(r"[\"”]\s*\n").search(text, start + 1, end)
             if close:
                 cut = close.end()
-        found.append(Utterance(start=start, end=cut, speaker=speaker, name=name))
+        utterances.append(Utterance(start=start, end=cut, speaker=speaker, name=name))
         if cut < end and text[cut:end].strip():
-            found.append(Utterance(start=cut, end=end, speaker="", name=""))
-    return found
+            utterances.append(Utterance(start=cut, end=end, speaker="", name=""))
+    return utterances
 
 
 _NO_NAMES: Final = frozenset(

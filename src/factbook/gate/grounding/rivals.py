@@ -244,9 +244,9 @@ def opposite_pairs() -> frozenset[tuple[str, str]]:
     found = set()
     for row in OPPOSITES.splitlines():
         left, _, right = row.partition(" ")
-        for one in left.split("|"):
+        for part in left.split("|"):
             for other in right.split("|"):
-                a, b = stem(one), stem(other)
+                a, b = stem(part), stem(other)
                 if a != b:
                     found.add((a, b))
                     found.add((b, a))

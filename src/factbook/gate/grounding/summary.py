@@ -313,10 +313,10 @@ def _replaced(view: _View) -> str:
     for gap in _gaps(view):
         here = [token for token in gap.here if token.sort is Sort.CONTENT]
         there = [token for token in gap.there if token.sort is Sort.CONTENT]
-        for one in here:
+        for sentence_token in here:
             for other in there:
-                if kin.opposed(one.key, other.key):
-                    return f"{one.surface} for {other.surface}"
+                if kin.opposed(sentence_token.key, other.key):
+                    return f"{sentence_token.surface} for {other.surface}"
         if gap.closed:
             here = [token for token in gap.here if token.sort in VALUES]
             there = [token for token in gap.there if token.sort in VALUES]

@@ -100,7 +100,7 @@ def tokens_of(chunk: str) -> tuple[SentenceToken, ...]:
     number = _number(bare, ends=ends)
     if number:
         return number
-    found = []
+    sentence_tokens = []
     words = words_of(chunk)
     for index, word in enumerate(words):
         key = word.key
@@ -108,7 +108,7 @@ def tokens_of(chunk: str) -> tuple[SentenceToken, ...]:
             key = word.stem
         if word.sort is Sort.CONTENT and word.surface != word.stem and "-" in key:
             key = key.strip("-")
-        found.append(
+        sentence_tokens.append(
             SentenceToken(
                 surface=word.surface,
                 key=key,
@@ -117,7 +117,7 @@ def tokens_of(chunk: str) -> tuple[SentenceToken, ...]:
                 ends=word.ends or (ends and index == len(words) - 1),
             )
         )
-    return tuple(found)
+    return tuple(sentence_tokens)
 
 
 def _number(bare: str, *, ends: bool) -> tuple[SentenceToken, ...]:
@@ -172,21 +172,21 @@ def tokenise(text: str) -> list[SentenceToken]:
     flat: list[SentenceToken] = []
     for chunk in _CHUNK.findall(text):
         flat += tokens_of(chunk[:MAX_WORD])
-    found: list[SentenceToken] = []
+    sentence_tokens: list[SentenceToken] = []
     for token in flat:
-        last = found[-1] if found else None
+        last = sentence_tokens[-1] if sentence_tokens else None
         if last is not None and last.sort is Sort.NUMBER and not last.ends:
             joined = _joined(last, token)
             if joined is not None:
-                found[-1] = joined
+                sentence_tokens[-1] = joined
                 continue
         surface = token.surface
         if surface in _ROUGH:
             token = SentenceToken(surface, "~" + surface, Sort.NUMBER, False, token.ends)
         elif surface == "second" and (last is None or last.sort is not Sort.NUMBER):
             token = SentenceToken(surface, "#2", Sort.NUMBER, False, token.ends)
-        found.append(token)
-    return found
+        sentence_tokens.append(token)
+    return sentence_tokens
 
 
 _PLAIN: Final = re.compile(r"\d+(?:\.\d+)?")
@@ -222,11 +222,11 @@ def _joined(number: SentenceToken, token: SentenceToken) -> SentenceToken | None
 def read_lines(text: str, start: int = 0, end: int | None = None) -> Iterator[SentenceWords]:
     """Read the sentences of a text; the number of an item belongs to none."""
     stop = min(len(text), MAX_CHARS) if end is None else end
-    for one in sentences(text, start, stop):
-        number = _LIST_NUMBER.match(text, one.start, one.end)
-        begin = number.end() if number else one.start
-        if begin < one.end:
-            yield read_line(text[begin : one.end], begin)
+    for sentence in sentences(text, start, stop):
+        number = _LIST_NUMBER.match(text, sentence.start, sentence.end)
+        begin = number.end() if number else sentence.start
+        if begin < sentence.end:
+            yield read_line(text[begin : sentence.end], begin)
 
 
 _LIST_NUMBER: Final = re.compile(r"[(\[]?\d{1,3}\.[)\]]*(?:\s+|$)")

@@ -145,13 +145,13 @@ def is_exact_quote(text: str, summary: str) -> bool:
 
 def key_phrases_present(text: str, summary: str) -> bool:
     """Say whether all key phrases of a text are in a summary, and nothing speaks against it."""
-    found = _ground(text, summary)
-    return found.grounded and found.support in (Support.EXACT, Support.PHRASES)
+    grounding = _ground(text, summary)
+    return grounding.grounded and grounding.support in (Support.EXACT, Support.PHRASES)
 
 
 def semantic_similarity(text: str, summary: str) -> float:
     """Return the cosine of a text to the most similar sentences of a summary."""
-    sentences = [one.line.text for one in read_passage(summary).lines]
+    sentences = [line.line.text for line in read_passage(summary).lines]
     if not sentences:
         return 0.0
     vectors = embed([text, *sentences])
@@ -160,8 +160,8 @@ def semantic_similarity(text: str, summary: str) -> float:
 
 def count_mentions(text: str, summary: str) -> int:
     """Count the sentences of a summary that support a text; 0 where it is not grounded."""
-    found = _ground(text, summary)
-    return found.mentions if found.grounded else 0
+    grounding = _ground(text, summary)
+    return grounding.mentions if grounding.grounded else 0
 
 
 def is_consistent_with_known(text: str, known_facts: Sequence[str]) -> bool:

@@ -79,7 +79,7 @@ def run_facts_llm(prompt: str, *, memory: Memory) -> str:
     if config is not None:  # a prompt for facts has the seed's deadline, not that of a chat
         llm = memory.resources.open_model(replace(config, chat_timeout_s=config.timeout_s))
     pieces = llm.stream([Message(role="user", content=prompt)], purpose="tell")
-    return "".join(one.text for one in pieces)
+    return "".join(piece.text for piece in pieces)
 
 
 def persist_facts_synchronously(

@@ -144,9 +144,9 @@ class Elements:
         self._wasted += read
         self._at += 1
         while self._begins is not None and self._wasted <= _WASTED:
-            found = self._begins.search(self._window, self._at)
-            if found:
-                self._at = found.start()
+            match = self._begins.search(self._window, self._at)
+            if match:
+                self._at = match.start()
                 return Element(None, reason, detail, text)
             if self._ended:
                 break
@@ -204,10 +204,12 @@ def members(handle: BinaryIO) -> list[zipfile.ZipInfo]:
     """
     try:
         with zipfile.ZipFile(handle) as archive:
-            found = [one for one in archive.infolist() if _MEMBER.fullmatch(one.filename)]
+            zip_infos = [
+                zip_info for zip_info in archive.infolist() if _MEMBER.fullmatch(zip_info.filename)
+            ]
     except (zipfile.BadZipFile, NotImplementedError, ValueError, EOFError) as error:
         raise Unreadable(f"no zip archive that can be read ({error})") from error
-    return sorted(found, key=lambda one: one.filename)
+    return sorted(zip_infos, key=lambda zip_info: zip_info.filename)
 
 
 @contextmanager

@@ -99,9 +99,9 @@ class ChatParser(Parser):
         )
 
     def others(self) -> list[Source]:
-        found = list(self._others.values())
+        sources = list(self._others.values())
         self._others = {}
-        return found
+        return sources
 
     def small(self, text: object) -> str:
         return super().small(clean(text) if isinstance(text, str) else text)
@@ -395,9 +395,12 @@ def _speakers(messages: Sequence[Message | BadMessage]) -> frozenset[str]:
     or "Note: ..." speaks for nobody.
     """
     texts = [
-        one.said.text
-        for one in messages
-        if isinstance(one, Message) and not one.skip and not one.name and one.said.text
+        message.said.text
+        for message in messages
+        if isinstance(message, Message)
+        and not message.skip
+        and not message.name
+        and message.said.text
     ]
     labels = Counter(match[1] for text in texts if (match := _LABEL.match(text)))
     if labels.total() * 2 < len(texts):

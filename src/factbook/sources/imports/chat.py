@@ -160,13 +160,13 @@ def _has_calls(record: Fields) -> bool:
 
 def _calls(record: Fields) -> tuple[ImportedCall, ...]:
     """Return the tool calls that stand beside the content."""
-    found: list[ImportedCall] = []
+    imported_calls: list[ImportedCall] = []
     beside = record.get("tool_calls")
     for one in beside if isinstance(beside, list) else []:
         if isinstance(one, Mapping):
             function = one.get("function")
             inner = function if isinstance(function, Mapping) else one
-            found.append(
+            imported_calls.append(
                 ImportedCall(
                     name=name_of(inner.get("name")),
                     given=first(inner, ("arguments", "input")),
@@ -175,5 +175,7 @@ def _calls(record: Fields) -> tuple[ImportedCall, ...]:
             )
     single = record.get("function_call")
     if isinstance(single, Mapping):
-        found.append(ImportedCall(name=name_of(single.get("name")), given=single.get("arguments")))
-    return tuple(found)
+        imported_calls.append(
+            ImportedCall(name=name_of(single.get("name")), given=single.get("arguments"))
+        )
+    return tuple(imported_calls)

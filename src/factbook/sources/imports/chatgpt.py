@@ -54,7 +54,7 @@ def conversation(record: Fields) -> Conversation:
     return Conversation(
         host="chatgpt",
         id=id_of(record, ("conversation_id", "id")),
-        messages=[one for one in messages if one is not None],
+        messages=[message for message in messages if message is not None],
         title=name_of(record.get("title")),
         at=record.get("create_time"),
     )

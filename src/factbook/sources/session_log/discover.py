@@ -100,20 +100,20 @@ def discover(
         roots = [folder for folder in default_folders() if folder.is_dir()]
     for root in roots:
         _check(root)
-    found = Discovery()
+    discovery = Discovery()
     seen: set[str] = set()
     inside = {os.path.realpath(root) for root in roots}
     for root in roots:
         if root.is_dir():
-            for path in _walk(root, found, wanted, inside):
-                _add(path, found, seen, hosts, others, named=False)
+            for path in _walk(root, discovery, wanted, inside):
+                _add(path, discovery, seen, hosts, others, named=False)
         else:
-            _add(os.path.realpath(root), found, seen, hosts, others, named=True)
-    if not found.files and not found.unsupported:
+            _add(os.path.realpath(root), discovery, seen, hosts, others, named=True)
+    if not discovery.files and not discovery.unsupported:
         where = roots if given else default_folders()
-        aside = "".join(f"; {path}: {why}" for path, why in found.skipped[:_NAMED])
+        aside = "".join(f"; {path}: {why}" for path, why in discovery.skipped[:_NAMED])
         raise NoLogsFound(path=", ".join(str(path) for path in where) + aside)
-    return found
+    return discovery
 
 
 def _check(path: Path) -> None:

@@ -170,8 +170,8 @@ class GeminiParser(Parser):
         if result is not None:
             self.calls.pop(call_id, None)
             text = _result(result)
-            found = _EXIT_LINE.search(text[-_EXIT_LINE_WITHIN:])
-            code = found[1] if found else ""
+            match = _EXIT_LINE.search(text[-_EXIT_LINE_WITHIN:])
+            code = match[1] if match else ""
             self.result(
                 text,
                 known,

@@ -241,8 +241,8 @@ def engagements_of(
         where["preference_id"] = preference_id
     if since is not None:
         where["at"] = Least(since)
-    found = reads.find(ENGAGEMENT, where)
-    return sorted(found, key=lambda engagement: (engagement.at, engagement.id), reverse=True)[
+    engagements = reads.find(ENGAGEMENT, where)
+    return sorted(engagements, key=lambda engagement: (engagement.at, engagement.id), reverse=True)[
         :limit
     ]
 
@@ -269,5 +269,5 @@ def preferences_of(
 
 def preference_of(reads: Reads, owner: str, topic: str) -> Preference | None:
     """Return what an owner thinks of a topic now."""
-    found = reads.find(PREFERENCE, {"owner": owner, "topic": topic, "retired_at": None})
-    return found[0] if found else None
+    preferences = reads.find(PREFERENCE, {"owner": owner, "topic": topic, "retired_at": None})
+    return preferences[0] if preferences else None

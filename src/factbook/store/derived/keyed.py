@@ -27,27 +27,27 @@ def keyed_facts(
     where = LifeWhere(
         owner=owner, kinds=_KINDS, predicates=keys or None, under=prefix, current=True
     )
-    found = sorted(reads.lives(where), key=lambda one: key_order(one.predicate))
+    lives = sorted(reads.lives(where), key=lambda life: key_order(life.predicate))
     if after:
-        found = [one for one in found if key_order(one.predicate) > key_order(after)]
-    page = found[:limit]
-    facts = reads.facts_by_id([one.id for one in page])
-    return [facts[one.id] for one in page]
+        lives = [life for life in lives if key_order(life.predicate) > key_order(after)]
+    page = lives[:limit]
+    facts = reads.facts_by_id([life.id for life in page])
+    return [facts[life.id] for life in page]
 
 
 def key_history(reads: Reads, owner: str, key: str) -> list[Fact]:
     """Return everything that a key has held, the oldest first."""
     lives = reads.lives(LifeWhere(owner=owner, kinds=_KINDS, predicates=[key]))
-    facts = reads.facts_by_id([one.id for one in lives])
-    return [facts[one.id] for one in lives]
+    facts = reads.facts_by_id([life.id for life in lives])
+    return [facts[life.id] for life in lives]
 
 
 def current_keys(reads: Reads, owner: str, prefixes: Collection[str]) -> dict[str, Life]:
     """Return the current keyed facts of an owner at or under these keys, by key."""
     return {
-        one.predicate: one
+        life.predicate: life
         for prefix in prefixes
-        for one in reads.lives(LifeWhere(owner=owner, kinds=_KINDS, under=prefix, current=True))
+        for life in reads.lives(LifeWhere(owner=owner, kinds=_KINDS, under=prefix, current=True))
     }
 
 
@@ -55,10 +55,10 @@ def key_times(reads: Reads, owner: str, prefixes: Collection[str]) -> dict[str, 
     """Return when each key at or under these was last changed, by what messages said."""
     found: dict[str, Millis] = {}
     for prefix in prefixes:
-        for one in reads.lives(LifeWhere(owner=owner, kinds=_KINDS, under=prefix)):
-            at = one.occurred_at if one.valid_to is None else one.valid_to
+        for life in reads.lives(LifeWhere(owner=owner, kinds=_KINDS, under=prefix)):
+            at = life.occurred_at if life.valid_to is None else life.valid_to
             if at is not None:
-                found[one.predicate] = max(at, found.get(one.predicate, at))
+                found[life.predicate] = max(at, found.get(life.predicate, at))
     return found
 
 

@@ -13,10 +13,10 @@ from factbook.store.rows import EvidenceRow, Life, LifeWhere
 
 def stances(reads: Reads, fact_ids: Collection[int]) -> dict[int, dict[int, Stance]]:
     """Return the evidence of facts as fact id -> episode id -> stance."""
-    found: dict[int, dict[int, Stance]] = {one: {} for one in fact_ids}
+    stanceses: dict[int, dict[int, Stance]] = {id_: {} for id_ in fact_ids}
     for row in reads.evidence(fact_ids=fact_ids):
-        found[row.fact_id][row.episode_id] = row.stance
-    return found
+        stanceses[row.fact_id][row.episode_id] = row.stance
+    return stanceses
 
 
 def evidence_of(
@@ -25,10 +25,10 @@ def evidence_of(
     """Return the evidence of facts with where it stands, oldest first, at most `limit` of each."""
     rows = reads.evidence(fact_ids=fact_ids, each=limit)
     heads = reads.heads({row.episode_id for row in rows})
-    found: dict[int, list[Evidence]] = {one: [] for one in fact_ids}
+    evidence: dict[int, list[Evidence]] = {id_: [] for id_ in fact_ids}
     for row in rows:
         head = heads[row.episode_id]
-        found[row.fact_id].append(
+        evidence[row.fact_id].append(
             Evidence(
                 fact_id=row.fact_id,
                 episode_id=row.episode_id,
@@ -44,7 +44,7 @@ def evidence_of(
                 offset=head.offset,
             )
         )
-    return found
+    return evidence
 
 
 def outdated(reads: Reads, episode_ids: Collection[int]) -> set[int]:
@@ -82,7 +82,8 @@ def typed_log(
         REJECTION, {"owner": EVERYONE, "type": Least(" ")}, newest_first=True, limit=limit
     )
     found: list[tuple[Millis, str, str, float | None, float | None]] = [
-        (one.at, one.type, one.reason, one.confidence, one.threshold) for one in refused
+        (refusal.at, refusal.type, refusal.reason, refusal.confidence, refusal.threshold)
+        for refusal in refused
     ]
     lives = {one.id: one for one in reads.lives(LifeWhere(kinds=[FactKind.TYPED]))}
     for row in reads.evidence(pairs=[(one.id, one.episode_id) for one in lives.values()]):
@@ -134,7 +135,10 @@ def rejections(reads: Reads, filters: RejectionFilters, *, limit: int) -> list[R
         if len(page) < limit:
             break
         where["id"] = Below(page[-1].id)
-    places = {one.id: one.source.uri for one in reads.sources(ids={one.source_id for one in found})}
+    places = {
+        source.id: source.source.uri
+        for source in reads.sources(ids={refusal.source_id for refusal in found})
+    }
     return [
         Rejection(
             id=row.id,

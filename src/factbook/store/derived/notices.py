@@ -62,8 +62,8 @@ def row_of(notice: Notice) -> NoticeRow:
 def waiting_notice(reads: Reads, owner: str, entity_id: int) -> Notice | None:
     """Return the notice about an entity that waits."""
     waiting = (NoticeState.WAITING,)
-    found = notices_of(reads, owner, states=waiting, entity_id=entity_id, limit=1)
-    return found[0] if found else None
+    notices = notices_of(reads, owner, states=waiting, entity_id=entity_id, limit=1)
+    return notices[0] if notices else None
 
 
 def told_at(reads: Reads, entity_id: int) -> Millis | None:
@@ -82,4 +82,4 @@ def notify_state(reads: Reads, owner: str) -> NotifyState:
 def last_action(reads: Reads) -> Millis | None:
     """Return when any owner did something last."""
     states = reads.find(NOTIFY, {"owner": EVERYONE})
-    return max((one.engaged_at for one in states if one.engaged_at is not None), default=None)
+    return max((state.engaged_at for state in states if state.engaged_at is not None), default=None)

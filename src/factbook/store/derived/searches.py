@@ -217,7 +217,7 @@ def learned_of(reads: Reads, prompt_id: int) -> list[tuple[Entity, int]]:
             "type": EngagementType.LEARN_COMMAND,
         },
     )
-    mine = {one.entity_id for one in asked if one.entity_id is not None}
+    mine = {engagement.entity_id for engagement in asked if engagement.entity_id is not None}
     found = {row.fact_id for row in reads.evidence(episode_ids=episodes)}
     pages = _pages(reads, episodes)
     for entity in entities_of(reads, EVERYONE, include_retired=True, ids=mine):

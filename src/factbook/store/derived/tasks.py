@@ -25,7 +25,7 @@ _OPEN: Final = ("queued", "failed", "aside")
 def open_tasks(reads: Reads, *kinds: str) -> list[ModelTask]:
     """Return inputs that no model has answered for, of these kinds or of all, oldest first."""
     where = {"state": _OPEN, **({"kind": kinds} if kinds else {})}
-    return sorted(reads.find(MODEL_TASK, where), key=lambda one: one.at)
+    return sorted(reads.find(MODEL_TASK, where), key=lambda model_task: model_task.at)
 
 
 def unheard(

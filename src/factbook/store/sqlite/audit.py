@@ -26,7 +26,7 @@ LENGTH_OFF = 5e-4
 (4.9e-4), so a length by no more, whatever its numbers are: what is farther off was changed."""
 
 _WORDS: Final = {
-    (table, column): frozenset(one.value.encode() for one in words)
+    (table, column): frozenset(word.value.encode() for word in words)
     for table, column, words in (
         ("episode_row", "kind", EpisodeKind),
         ("episode_row", "role", Role),
@@ -415,8 +415,8 @@ def _unreadable(connection: apsw.Connection) -> list[Problem]:
         except UnicodeDecodeError as error:
             problems.append(Problem(what="unreadable", detail=f"{table}: {error}"))
     for (table, column), words in _WORDS.items():
-        found = connection.execute(f"SELECT DISTINCT CAST({column} AS BLOB) FROM {table}")
-        wrong = [one for (one,) in found if bytes(one or b"") not in words]
+        cursor = connection.execute(f"SELECT DISTINCT CAST({column} AS BLOB) FROM {table}")
+        wrong = [one for (one,) in cursor if bytes(one or b"") not in words]
         problems += [
             Problem(what="unreadable", detail=f"{table}: {one!r} is no {column}")
             for one in wrong[:_SHOWN]

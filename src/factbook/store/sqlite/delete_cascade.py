@@ -64,7 +64,7 @@ class DoomedVerbs(LedgerReads):
             behind |= self._ids(
                 "SELECT id FROM fact_row WHERE retired_at IS NOT NULL AND claim IN"
                 " (SELECT unhex(value) FROM json_each(?))",
-                json_list(one.hex() for one in claims),
+                json_list(claim.hex() for claim in claims),
             )
             new = behind - found
             found |= new
@@ -362,6 +362,6 @@ def _sentences_around(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple
     starts = [0, *(end for _, end in ends)]
     stops = [*(start for start, _ in ends), len(text)]
     return [  # a name may hold the end of a sentence: "dr. dre"
-        (max(one for one in starts if one <= start), min(one for one in stops if one >= end))
+        (max(one for one in starts if one <= start), min(stop for stop in stops if stop >= end))
         for start, end in spans
     ]

@@ -97,7 +97,7 @@ class EraseVerbs(DoomedVerbs):
         rows = self._all(
             "SELECT t.mark, x.at FROM json_each(?) j CROSS JOIN tombstone t"
             " ON t.mark = unhex(j.value) JOIN erasure_row x ON x.id = t.erasure_id",
-            json_list(one.hex() for one in marks),
+            json_list(mark.hex() for mark in marks),
         )
         return {row[0]: row[1] for row in rows}
 
@@ -111,7 +111,7 @@ class EraseVerbs(DoomedVerbs):
 
     def lift_tombstones(self, marks: Sequence[bytes]) -> None:
         """Let these come back."""
-        self._db.executemany("DELETE FROM tombstone WHERE mark = ?", [(one,) for one in marks])
+        self._db.executemany("DELETE FROM tombstone WHERE mark = ?", [(mark,) for mark in marks])
 
     def allow_again(self, erasure_id: int) -> bool:
         """Let everything that was erased then come back; False for an unknown number."""
@@ -154,7 +154,7 @@ class EraseVerbs(DoomedVerbs):
             json_list(ids),
             target,
         )
-        return [one for one in ids if one not in there]
+        return [id_ for id_ in ids if id_ not in there]
 
     # --- taking out -----------------------------------------------------------------------------
 
@@ -193,7 +193,7 @@ class EraseVerbs(DoomedVerbs):
         ):
             self._db.executemany(
                 "INSERT OR IGNORE INTO erased_row VALUES (?,?,?)",
-                [(target, one, erasure_id) for one in ids],
+                [(target, id_, erasure_id) for id_ in ids],
             )
         self._recount_sources()
         self._wipe_history(doomed)
@@ -220,20 +220,20 @@ class EraseVerbs(DoomedVerbs):
 
     def _gone(self, texts: Iterable[object]) -> None:
         self.wiped = self.wiped or []
-        self.wiped += [one for one in texts if isinstance(one, str) and one]
+        self.wiped += [text for text in texts if isinstance(text, str) and text]
 
     def _take(self, how: str, texts: Iterable[str]) -> None:
-        self.taken = [*(self.taken or ()), *(Taken(one, how) for one in texts if one)]
+        self.taken = [*(self.taken or ()), *(Taken(text, how) for text in texts if text)]
 
     def _around(self, doomed: Doomed) -> set[int]:
         """Return the episodes right before and behind those that go, which stay."""
         found: set[int] = set()
-        for one in sorted(doomed.episodes | doomed.masks.keys())[:VALUES_SOUGHT]:
+        for episode in sorted(doomed.episodes | doomed.masks.keys())[:VALUES_SOUGHT]:
             for way, order in (("<", "DESC"), (">", "ASC")):
                 found |= self._ids(
                     "SELECT n.id FROM episode_row e JOIN episode_row n ON n.source_id = e.source_id"
                     f" AND n.id {way} e.id WHERE e.id = ? ORDER BY n.id {order} LIMIT ?",
-                    one,
+                    episode,
                     AROUND,
                 )
         return found - doomed.episodes
@@ -249,7 +249,11 @@ class EraseVerbs(DoomedVerbs):
         ]
         names = self._names(doomed.entities)
         low, high = WORD_CHARS
-        short = [one for one in dict.fromkeys(names + found) if low <= len(one.strip()) <= high]
+        short = [
+            fromkey
+            for fromkey in dict.fromkeys(names + found)
+            if low <= len(fromkey.strip()) <= high
+        ]
         return short if len(short) <= VALUES_SOUGHT else [one for one in short if one in names]
 
     def _unindex(self, target: str, rows: Sequence[tuple[int, str]]) -> None:
@@ -280,7 +284,7 @@ class EraseVerbs(DoomedVerbs):
         for row in rows:
             self._gone(row[1:5])
             self._take("page" if row[6] == "world" else "fact", {row[1], row[4]})
-        self._gone(one[0] for one in quotes)
+        self._gone(quote[0] for quote in quotes)
         self._unindex("fact", [(row[0], row[1]) for row in rows])
         self.drop_vectors("fact", sorted(ids))
         self._db.execute(f"DELETE FROM evidence_row WHERE fact_id IN {IN}", (listed,))

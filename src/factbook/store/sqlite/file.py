@@ -343,14 +343,14 @@ class LedgerFile:
 
     def close_thread(self) -> None:
         """Close the calling thread's connection; it gets another one if it asks again."""
-        found: apsw.Connection | None = getattr(self._local, "connection", None)
-        if found is None:
+        connection: apsw.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
             return
         self._local.connection = None
         with self._lock:
-            if found in self._connections:  # `close` may have been there before
-                self._connections.remove(found)
-        found.close()
+            if connection in self._connections:  # `close` may have been there before
+                self._connections.remove(connection)
+        connection.close()
 
     def close(self) -> None:
         """Close every thread's connection.

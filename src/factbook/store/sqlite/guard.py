@@ -65,10 +65,10 @@ def beside(path: Path, suffix: str) -> Path:
 def identity_of(path: Path | str) -> Identity | None:
     """Return which file is at a path; None where there is none."""
     try:
-        found = os.stat(path)  # noqa: PTH116 - twice in each transaction: a third of Path.stat
+        stat_result = os.stat(path)  # noqa: PTH116 - twice in each transaction: a third of Path.stat
     except OSError:
         return None
-    return _identity(found)
+    return _identity(stat_result)
 
 
 def _identity(found: os.stat_result) -> Identity:
@@ -150,10 +150,10 @@ class Guard:
         Raises StoreLocked, or StoreReadOnly where it cannot be opened.
         """
         try:
-            found = path.stat()
+            stat_result = path.stat()
         except OSError as error:
             raise StoreReadOnly(path=path, reason=error.strerror or str(error)) from error
-        key = (found.st_dev, found.st_ino)
+        key = (stat_result.st_dev, stat_result.st_ino)
         if key in _torn:
             raise StoreError(
                 detail=f"this process was forked while its parent wrote to {path}, and holds half"
@@ -296,7 +296,7 @@ def held(path: Path) -> int | None:
         if guard is not None:
             return guard.descriptor
         indexes = [one.index for one in _guards.values() if one.index is not None]
-    return next((one for one in indexes if _identity(os.fstat(one)) == found), None)
+    return next((index for index in indexes if _identity(os.fstat(index)) == found), None)
 
 
 # Of a ledger that its parent was writing to, a forked child has an SQLite that believes to be
@@ -312,7 +312,7 @@ def is_torn(path: Path) -> bool:
 
 
 def _before_fork() -> None:
-    _forking.paused = [one for one in list(_guards.values()) if one.pause()]
+    _forking.paused = [guard for guard in list(_guards.values()) if guard.pause()]
 
 
 def _after_fork_in_parent() -> None:

@@ -71,10 +71,10 @@ _UNDER = (
 
 
 # By value: calling an Enum takes longer than the rest of a row, and a telling reads hundreds.
-_KINDS = {one.value: one for one in FactKind}
-_STATES = {one.value: one for one in Status}
-_TRUSTS = {one.value: one for one in Trust}
-_STANCES = {one.value: one for one in Stance}
+_KINDS = {fact_kind.value: fact_kind for fact_kind in FactKind}
+_STATES = {status.value: status for status in Status}
+_TRUSTS = {trust.value: trust for trust in Trust}
+_STANCES = {stance.value: stance for stance in Stance}
 
 
 def as_life(row: Sequence[Any]) -> Life:
@@ -155,12 +155,12 @@ class LedgerReads(Rows):
 
     def has_others(self, owner: str) -> bool:
         """Tell whether anything in the ledger is of somebody else than this owner."""
-        found = self._rows(
+        rows = self._rows(
             "SELECT EXISTS (SELECT 1 FROM episode_row WHERE owner <> ?1)"
             " OR EXISTS (SELECT 1 FROM fact_row WHERE owner <> ?1)",
             (owner,),
         )
-        return bool(found[0][0])
+        return bool(rows[0][0])
 
     def fact(self, fact_id: int) -> Fact | None:
         """Return one fact in whatever state it is."""
@@ -246,8 +246,8 @@ class LedgerReads(Rows):
             # One by one: a fact may have thousands, of which the rest is not even read.
             return [
                 row
-                for one in sorted(fact_ids or ())
-                for row in self._evidence("evidence_row v", "v.fact_id = ?", one, limit=each)
+                for id_ in sorted(fact_ids or ())
+                for row in self._evidence("evidence_row v", "v.fact_id = ?", id_, limit=each)
             ]
         if pairs is not None:
             table = "json_each(?) j CROSS JOIN evidence_row v"
@@ -493,7 +493,7 @@ class LedgerWrites(LedgerReads):
     def add_evidence(self, rows: Sequence[EvidenceRow]) -> int:
         """Insert evidence, none of it known, and return how many rows were inserted."""
         now = self._now
-        rules = self._rule_ids({(one.rule, one.method) for one in rows})
+        rules = self._rule_ids({(row.rule, row.method) for row in rows})
         values = (
             (fact, episode, rules[rule, method], stance, quote, start, end, now)
             for fact, episode, rule, method, stance, quote, start, end, _ in rows
@@ -531,7 +531,7 @@ def _life_where(where: LifeWhere) -> tuple[str, list[Any]] | None:
         # The few claims lead: what is current is found by its own index, what is retired too.
         table = "json_each(?) j CROSS JOIN fact_row f"
         parts.append("f.claim = unhex(j.value)")
-        bindings.append(json_list([one.hex() for one in where.claims]))
+        bindings.append(json_list([claim.hex() for claim in where.claims]))
     if where.current is not None:
         parts.append(f"f.retired_at IS {'' if where.current else 'NOT '}NULL")
     if where.owner is not EVERYONE:
@@ -552,7 +552,7 @@ def _life_where(where: LifeWhere) -> tuple[str, list[Any]] | None:
             bindings.append(next(iter(values)) if len(values) == 1 else json_list(values))
     if where.kinds is not None:
         # By name: only so does SQLite use the indexes that hold one kind alone.
-        kinds = [repr(one.value) for one in where.kinds]
+        kinds = [repr(kind.value) for kind in where.kinds]
         parts.append(
             f"f.kind = {kinds[0]}" if len(kinds) == 1 else f"f.kind IN ({', '.join(kinds)})"
         )

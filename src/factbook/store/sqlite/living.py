@@ -125,7 +125,7 @@ class LivingVerbs(Rows):
                 if one in there
             ],
         )
-        return [one for one in ids if one in there]
+        return [id_ for id_ in ids if id_ in there]
 
     def replace_vectors(self, *, model: str, dim: int) -> int:
         """Put the next model's vectors in the place of those in use; return how many.

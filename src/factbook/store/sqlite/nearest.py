@@ -66,7 +66,10 @@ class Held:
         among = None if allowed is None else np.asarray(allowed, np.int64)
         if among is not None and not np.all(among[1:] > among[:-1]):
             among = np.asarray(sorted(set(among.tolist())), np.int64)
-        return [_best([_in_view(one, vector, k, among) for one in mine], k) for vector in vectors]
+        return [
+            _best([_in_view(vector_view, vector, k, among) for vector_view in mine], k)
+            for vector in vectors
+        ]
 
     def outlines(self, ids: Sequence[int], *, reach: int, owner: str | Everyone) -> Outlines:
         """Return what is known of these episodes of an owner, and of those around them."""
@@ -116,8 +119,8 @@ def _in_view(
 
 
 def _best(found: Sequence[Nearest], k: int) -> Nearest:
-    ids = np.concatenate([np.empty(0, np.int64), *(one.ids for one in found)])
-    cosines = np.concatenate([np.empty(0, np.float32), *(one.cosines for one in found)])
+    ids = np.concatenate([np.empty(0, np.int64), *(nearest.ids for nearest in found)])
+    cosines = np.concatenate([np.empty(0, np.float32), *(nearest.cosines for nearest in found)])
     order = np.lexsort((ids, -cosines))[:k]
     return Nearest(ids[order], cosines[order])
 

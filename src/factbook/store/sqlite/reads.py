@@ -95,10 +95,10 @@ class SQLiteReads(RecordReads, LedgerReads, LivingReads):
         found: list[tuple[int, int]] = []
         commits = iter([*self._rows(sql, (after.commit,)), (self.head().commit + 1, ids[-1])])
         no, end = next(commits)
-        for one in ids:
-            while one > end:
+        for id_ in ids:
+            while id_ > end:
                 no, end = next(commits)
-            found.append((no, one))
+            found.append((no, id_))
         return found
 
     # --- finding --------------------------------------------------------------------------------

@@ -70,7 +70,7 @@ def _codec(kind: Kind[Any]) -> _Codec:
     for n, name in enumerate(kind.fields):
         hint, optional = hints[name], False
         if isinstance(hint, types.UnionType):
-            given = [one for one in typing.get_args(hint) if one is not types.NoneType]
+            given = [arg for arg in typing.get_args(hint) if arg is not types.NoneType]
             optional = len(given) < len(typing.get_args(hint))
             hint = given[0]
         plain = typing.get_origin(hint) or hint
@@ -78,7 +78,7 @@ def _codec(kind: Kind[Any]) -> _Codec:
         if plain is bool:
             read = bool
         elif isinstance(plain, type) and issubclass(plain, Enum):
-            read = {one.value: one for one in plain}.__getitem__  # calling it takes far longer
+            read = {enum.value: enum for enum in plain}.__getitem__  # calling it takes far longer
         elif plain in (Mapping, Sequence):
             read = orjson.loads
             encode.append(n)

@@ -56,7 +56,7 @@ def folded(text: str) -> str:
 
 def word_pattern(values: Sequence[str]) -> re.Pattern[str]:
     """Return what finds any of the values as words of their own in a folded text."""
-    parts = "|".join(re.escape(folded(one.strip())) for one in values if one.strip())
+    parts = "|".join(re.escape(folded(value.strip())) for value in values if value.strip())
     return re.compile(rf"(?<!\w)(?:{parts})(?!\w)" if parts else r"(?!)")
 
 

@@ -110,8 +110,8 @@ class Rows:
         yield from self._rows(sql, (*bindings, -1 if limit is None else limit))
 
     def _meta(self, name: str) -> str | None:
-        found = self._rows("SELECT value FROM meta WHERE name = ?", (name,))
-        return str(found[0][0]) if found else None
+        rows = self._rows("SELECT value FROM meta WHERE name = ?", (name,))
+        return str(rows[0][0]) if rows else None
 
     def _plain(self, filters: Filters) -> Filters:
         """Return filters without what is known to find nothing out."""
@@ -182,7 +182,7 @@ def as_episode(row: Sequence[Any]) -> StoredEpisode:
 
 def pasted_parts(text: str | None) -> tuple[tuple[int, int], ...]:
     """Read where an episode holds what was pasted: "3-120 130-140"."""
-    parts = (one.split("-") for one in (text or "").split())
+    parts = (part.split("-") for part in (text or "").split())
     return tuple((int(start), int(end)) for start, end in parts)
 
 

@@ -105,7 +105,7 @@ class Windows:
             edges = np.flatnonzero(np.diff(np.concatenate(([0], hit.view(np.int8), [0]))))
             begins, ends = edges[::2], edges[1::2]
             begins = begins[ends - begins + WIDTH - 1 >= least]
-            places = np.cumsum([0, *(len(one) + 1 for one in pieces)])
+            places = np.cumsum([0, *(len(piece) + 1 for piece in pieces)])
             which = np.unique(np.searchsorted(places, begins, side="right") - 1)
             found += [first + int(one) for one in which]
         return found

@@ -63,7 +63,7 @@ class SQLiteWriter(SQLiteReads, LedgerWrites, LivingVerbs, EraseVerbs, RecordWri
         if self.touches:
             names += ["memory"] if touched else ["memory", "everyone"]
         self._db.executemany(
-            "UPDATE meta SET value = ? WHERE name = ?", [(str(no), one) for one in names]
+            "UPDATE meta SET value = ? WHERE name = ?", [(str(no), name) for name in names]
         )
         self._db.execute(
             "INSERT INTO commit_row SELECT ?, coalesce((SELECT max(id) FROM episode_row), 0),"

@@ -120,8 +120,8 @@ def reaction_in(line: str) -> tuple[str, str] | None:
     sign, _, target = line.strip().partition(" ")
     sign = _WRITTEN.get(sign, sign).translate(_NO_LOOKS)
     known = {
-        one.translate(_NO_LOOKS): one
-        for one in (*policy.POSITIVE_REACTIONS, *policy.NEGATIVE_REACTIONS)
+        reaction.translate(_NO_LOOKS): reaction
+        for reaction in (*policy.POSITIVE_REACTIONS, *policy.NEGATIVE_REACTIONS)
     }
     target = target.strip()
     if sign not in known or (target and not re.fullmatch(r"[ne]\d{1,18}", target)):
@@ -316,7 +316,7 @@ class Chat:
         Where nothing has the words of the question, what it is about is searched for alone.
         """
         known = answer.known
-        names = " ".join([*(one.entity.name for one in known.entities), *known.unknown])
+        names = " ".join([*(entity.entity.name for entity in known.entities), *known.unknown])
         answer.withheld = False
         try:
             found, _ = self._memory.interests.search_for(
@@ -335,8 +335,13 @@ class Chat:
         return replace(
             found,
             results=[
-                replace(one, title=redact(one.title), url=redact(one.url), text=redact(one.text))
-                for one in found.results
+                replace(
+                    result,
+                    title=redact(result.title),
+                    url=redact(result.url),
+                    text=redact(result.text),
+                )
+                for result in found.results
             ],
         )
 
@@ -349,15 +354,15 @@ class Chat:
             names = ", ".join(stopped)
             self._view.note(f"kept; nothing more is told of {names} by itself (/unmute undoes it)")
             return
-        found: SearchAnswer | None = None
+        search_answer: SearchAnswer | None = None
         context = self._turns.context(answer.hits, policy.NUM_CTX)
         if self._turns.is_searched_for(known, answer.message, memories=len(context.included)):
-            found = self._search(answer, known.query)
-        query = known.query if found is not None else ""
+            search_answer = self._search(answer, known.query)
+        query = known.query if search_answer is not None else ""
         self._view.based(self._turns.basis(known, query, memories=len(context.included)))
         shown = self._shown(answer, context)
-        if found is not None:
-            self._view.found(found, known.query)
+        if search_answer is not None:
+            self._view.found(search_answer, known.query)
         elif tastes := self._turns.tastes(answer.message):
             self._view.note(tastes)
         elif asks_for_news(answer.message):
@@ -368,24 +373,24 @@ class Chat:
 
     def _shown(self, answer: _Answer, context: PromptContext) -> bool:
         """Show the memories of a context with their sources; return whether there were any."""
-        by_id = {one.id: one for one in answer.hits}
+        by_id = {hit.id: hit for hit in answer.hits}
         places = self._places(list(by_id.values()))
         memories = [
             Memo(
-                id=one.id,
-                text=one.text,
-                day=(one.timestamp or "")[:10],
-                confidence=one.confidence,
-                place=places[one.id],
+                id=hit.id,
+                text=hit.text,
+                day=(hit.timestamp or "")[:10],
+                confidence=hit.confidence,
+                place=places[hit.id],
             )
-            for one in (by_id[name] for name in context.included)
+            for hit in (by_id[name] for name in context.included)
         ]
         self._view.remembered(memories)
         return bool(memories)
 
     def _keep_shown(self, answer: _Answer, context: PromptContext) -> None:
         """Keep what was shown as a turn, by ids and names alone, so that it can be reacted to."""
-        names = [one.entity.name for one in answer.known.entities]
+        names = [entity.entity.name for entity in answer.known.entities]
         facts = [one for one in context.included if one.startswith("f")]
         if names and facts:
             self._keep_answer(f"Shown from memory: {', '.join(names)} ({', '.join(facts)})")
@@ -405,14 +410,14 @@ class Chat:
             self._failed(answer, context, error)
             return
         if basis.of == "search":
-            found = self._search(answer, basis.query)
-            if found is None and answer.withheld and basis.query != known.query:
+            search_answer = self._search(answer, basis.query)
+            if search_answer is None and answer.withheld and basis.query != known.query:
                 basis = replace(basis, query=known.query)  # a model has read more than the message
-                found = self._search(answer, basis.query)
-            if found is None:
+                search_answer = self._search(answer, basis.query)
+            if search_answer is None:
                 basis = replace(basis, of="conversation", query="")
             else:
-                pages = pages_as_data(found, redact=memory.resources.redactor.redact)
+                pages = pages_as_data(search_answer, redact=memory.resources.redactor.redact)
         self._view.based(basis)
         prompt = Prompt(
             system=context.text,
@@ -430,7 +435,7 @@ class Chat:
         known = answer.known
         if not self._turns.is_searched_for(known, answer.message, memories=len(context.included)):
             return self._turns.basis(known, "", memories=len(context.included))
-        texts = {one.id: one.text for one in answer.hits if one.id in context.included}
+        texts = {hit.id: hit.text for hit in answer.hits if hit.id in context.included}
         assert self._talk is not None
         try:
             said = self._talk.judge(answer.message, texts)
@@ -474,7 +479,7 @@ class Chat:
         if whole:
             kept = self._keep_answer(whole + (STOPPED if stopped or broken else ""))
         cited = list(dict.fromkeys(_CITED.findall(whole)))
-        places = self._places([one for one in answer.seen() if one.id in cited])
+        places = self._places([hit for hit in answer.seen() if hit.id in cited])
         self._view.answered(
             kept,
             [Source(id=one, place=places[one]) for one in cited if places.get(one)],
@@ -505,25 +510,25 @@ class Chat:
                 session=self.session,
                 owner=self._owner,
             )
-            hits = [one for one in hits if one.session != self.session]
+            hits = [hit for hit in hits if hit.session != self.session]
             answer.more += hits
-            answer.given.update(one.id for one in hits)
-            found = render_memories(hits, now=memory.clock()) or "Nothing was found."
-            return ToolText(text=found, said=count(len(hits), "memory", "memories"))
+            answer.given.update(hit.id for hit in hits)
+            search_answer = render_memories(hits, now=memory.clock()) or "Nothing was found."
+            return ToolText(text=search_answer, said=count(len(hits), "memory", "memories"))
 
         def search(given: SearchArguments) -> ToolText:
             query = memory.resources.redactor.redact(given.query)
-            found = self._search(answer, query)
+            search_answer = self._search(answer, query)
             if answer.withheld:
                 return ToolText(
                     text="error: this may be a private matter of the user, so it is not searched"
                     " for; answer from memory",
                     said="it may be private, so nothing is searched for",
                 )
-            if found is None:
+            if search_answer is None:
                 return ToolText(text="error: the search failed; answer without it", said="failed")
-            pages = pages_as_data(found, redact=memory.resources.redactor.redact)
-            return ToolText(text=pages, said=count(len(found.results), "result"))
+            pages = pages_as_data(search_answer, redact=memory.resources.redactor.redact)
+            return ToolText(text=pages, said=count(len(search_answer.results), "result"))
 
         return Toolbox(
             search_memory=search_memory, search=search if memory.resources.has_search else None
@@ -540,7 +545,7 @@ class Chat:
     def _places(self, hits: Sequence[Hit]) -> dict[str, str]:
         """Return where memories come from: the address of a page, or a place in a source."""
         pages = self._turns.pages(hits)
-        return {one.id: pages.get(one.id) or text.place(one.source, one.position) for one in hits}
+        return {hit.id: pages.get(hit.id) or text.place(hit.source, hit.position) for hit in hits}
 
     # --- behind ---------------------------------------------------------------------------------
 
@@ -558,8 +563,8 @@ class Chat:
         with self._lock:
             self._serving = False
             held, self._held = self._held, []
-        for one in held:
-            self._show(one)
+        for delivery in held:
+            self._show(delivery)
 
     def _show(self, delivery: Delivery) -> None:
         self._target = f"n{delivery.notice.id}"
@@ -579,8 +584,8 @@ class Chat:
         memory = self._memory
         off = SCRIPTED_OFF if self._waits else ()
         loops = [
-            replace(one, run=self._pass_notices) if one.name == "notices" else one
-            for one in memory.background.loops((), off=off)
+            replace(loop, run=self._pass_notices) if loop.name == "notices" else loop
+            for loop in memory.background.loops((), off=off)
         ]
         with Worker(
             loops,

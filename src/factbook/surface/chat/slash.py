@@ -59,9 +59,9 @@ def parse(line: str) -> tuple[Operation, str]:
     said = line.rstrip()
     word, *rest = said[1:].split(None, 1) if is_command(said) and said[1:] else [""]
     name, argument = word.casefold(), "".join(rest)
-    found = COMMANDS.get(name)
-    if found is not None:
-        return found, " ".join(argument.split())
+    command = COMMANDS.get(name)
+    if command is not None:
+        return command, " ".join(argument.split())
     shown = one_line(said.split(" ", 1)[0] if said else "")[:60]
     if not is_command(said):
         raise UsageError(detail=f"{shown!r} is no command; one begins with a slash, as /help")
@@ -99,7 +99,7 @@ def invoke(
 
 def _done(memory: Memory, command: Operation, argument: str, owner: str, look: Page) -> SlashReply:
     given = command.words(argument)
-    if any(one.name == "owner" for one in command.parameters):
+    if any(parameter.name == "owner" for parameter in command.parameters):
         given["owner"] = owner
     page = look.blank()
     outcome = command.call(Run(page, memory=memory), **command.bind(given))

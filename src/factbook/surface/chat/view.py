@@ -172,9 +172,9 @@ class TerminalView:
     @property
     def look(self) -> Page:
         """How the answers of commands may look, in a terminal as wide as it is now."""
-        found = self._screen.blank()
-        found.program = ""
-        return found
+        page = self._screen.blank()
+        page.program = ""
+        return page
 
     # --- in -------------------------------------------------------------------------------------
 
@@ -250,8 +250,8 @@ class TerminalView:
     def replied(self, command: str, reply: SlashReply) -> None:
         """Show what a command answers."""
         del command
-        for one in reply.notes:
-            self.note(one)
+        for note in reply.notes:
+            self.note(note)
         if reply.text:
             self._write(reply.text.split("\n"))
 
@@ -275,15 +275,19 @@ class TerminalView:
 
     def remembered(self, memories: Sequence[Memo]) -> None:
         """Show memories with where they come from."""
-        width = max((len(one.id) for one in memories), default=0)
-        for one in memories[:_MEMORIES]:
-            lead = f"{one.id.ljust(width)}  "
+        width = max((len(memory.id) for memory in memories), default=0)
+        for memory in memories[:_MEMORIES]:
+            lead = f"{memory.id.ljust(width)}  "
             room = self._screen.prose - len(lead)
-            lines = text.wrap(text.one_line(one.text), room, lines=_SHORT)
+            lines = text.wrap(text.one_line(memory.text), room, lines=_SHORT)
             self._write([lead + lines[0], *(" " * len(lead) + more for more in lines[1:])])
             where = ", ".join(
                 part
-                for part in (one.day, f"confidence {one.confidence:.2f}", text.one_line(one.place))
+                for part in (
+                    memory.day,
+                    f"confidence {memory.confidence:.2f}",
+                    text.one_line(memory.place),
+                )
                 if part
             )
             self._write([" " * len(lead) + where], "dim")
@@ -323,9 +327,10 @@ class TerminalView:
         self._end_line()
         if stopped:
             self._say("stopped", "yellow")
-        width = max((len(one.id) for one in sources), default=0)
+        width = max((len(source.id) for source in sources), default=0)
         self._write(
-            [f"{one.id.ljust(width)}  {text.one_line(one.place)}" for one in sources], "dim"
+            [f"{source.id.ljust(width)}  {text.one_line(source.place)}" for source in sources],
+            "dim",
         )
 
     def note(self, said: str) -> None:
@@ -349,8 +354,8 @@ class TerminalView:
         """Show a notice, above what is being typed."""
         head, *facts = map(text.safe, delivery.text.split("\n"))
         lines = self._hanging(f"n{delivery.notice.id}  ", head)
-        for one in facts:
-            lines += self._hanging("- ", one[2:]) if one.startswith("- ") else [one]
+        for fact in facts:
+            lines += self._hanging("- ", fact[2:]) if fact.startswith("- ") else [fact]
         if delivery.image:
             lines.append(text.safe(delivery.image))
         with self._lock:
@@ -378,7 +383,7 @@ class TerminalView:
     def _to_its_begin(self, shown: str) -> str:
         """Return what removes the rows that a prompt and what is typed behind it take."""
         width = self._screen.width or 1
-        rows = sum(max(text.cells(one) - 1, 0) // width + 1 for one in shown.split("\n")) - 1
+        rows = sum(max(text.cells(part) - 1, 0) // width + 1 for part in shown.split("\n")) - 1
         return "\r" + (f"\x1b[{rows}A\x1b[J" if rows else "\x1b[K")
 
     def _say(self, raw: str, style: str) -> None:
@@ -469,7 +474,9 @@ def _line_editor(commands: Sequence[str]) -> ModuleType | None:
         return None
 
     def completed(typed: str, number: int) -> str | None:
-        fits = [one for one in commands if typed.startswith("/") and one.startswith(typed)]
+        fits = [
+            command for command in commands if typed.startswith("/") and command.startswith(typed)
+        ]
         fits = fits if readline.get_begidx() == 0 else []
         return f"{fits[number]} " if number < len(fits) else None
 
@@ -547,20 +554,23 @@ class JsonView:
 
     def found(self, answer: SearchAnswer, query: str) -> None:
         """Write what a search found."""
-        rows = [{"title": one.title, "url": one.url, "text": one.text} for one in answer.results]
+        rows = [
+            {"title": result.title, "url": result.url, "text": result.text}
+            for result in answer.results
+        ]
         self._event("results", query=query, provider=answer.provider, results=rows)
 
     def remembered(self, memories: Sequence[Memo]) -> None:
         """Write memories with where they come from."""
         rows: list[Mapping[str, object]] = [
             {
-                "id": one.id,
-                "text": one.text,
-                "day": one.day,
-                "confidence": one.confidence,
-                "place": one.place,
+                "id": memory.id,
+                "text": memory.text,
+                "day": memory.day,
+                "confidence": memory.confidence,
+                "place": memory.place,
             }
-            for one in memories
+            for memory in memories
         ]
         self._event("memories", memories=rows)
 
@@ -574,7 +584,7 @@ class JsonView:
 
     def answered(self, answer_id: str, sources: Sequence[Source], *, stopped: bool) -> None:
         """Write that an answer has ended."""
-        rows = [{"id": one.id, "place": one.place} for one in sources]
+        rows = [{"id": source.id, "place": source.place} for source in sources]
         self._event("answered", id=answer_id or None, sources=rows, stopped=stopped)
 
     def note(self, said: str) -> None:

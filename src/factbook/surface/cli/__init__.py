@@ -127,22 +127,22 @@ def group(args: Sequence[str] | None = None) -> Any:
     An argument may have the name of a command by chance, so this is a choice and not a decision.
     Where only their names are asked for, they are built without their parameters.
     """
-    every = [one for one in EVERY.values() if one.panel]
-    wanted = [one for one in every if args is None or one.name in args]
+    every = [operation for operation in EVERY.values() if operation.panel]
+    wanted = [operation for operation in every if args is None or operation.name in args]
     bare = not wanted and "_FACTBOOK_COMPLETE" not in os.environ
     app.registered_commands = []
-    for one in wanted or every:
-        call = _bare(one) if bare else command_of(one, EXTRA, begin)
-        app.command(one.name, cls=Command, rich_help_panel=one.panel)(call)
+    for operation in wanted or every:
+        call = _bare(operation) if bare else command_of(operation, EXTRA, begin)
+        app.command(operation.name, cls=Command, rich_help_panel=operation.panel)(call)
     return typer.main.get_command(app)
 
 
-def _bare(one: Operation) -> Callable[[], None]:
+def _bare(operation: Operation) -> Callable[[], None]:
     """Return a function without parameters: of a list of commands only the help is seen."""
 
     def nothing() -> None: ...
 
-    nothing.__doc__ = one.call.__doc__
+    nothing.__doc__ = operation.call.__doc__
     return nothing
 
 

@@ -79,11 +79,11 @@ class _LightParams:
 
     def get_params(self, ctx: Any) -> Any:
         params = super().get_params(ctx)  # type: ignore[misc]
-        for one in params:
-            if getattr(one, "is_flag", False):
-                one.metavar = ""
-            if getattr(one, "_runtime_param", self) is None:  # unknown to older versions
-                one._runtime_param = _Reader(one.type_descriptor.annotation)
+        for param in params:
+            if getattr(param, "is_flag", False):
+                param.metavar = ""
+            if getattr(param, "_runtime_param", self) is None:  # unknown to older versions
+                param._runtime_param = _Reader(param.type_descriptor.annotation)
         return params
 
 

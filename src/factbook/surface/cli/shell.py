@@ -34,7 +34,7 @@ def command_of(
     """
 
     def command(ctx: typer.Context, **given: Any) -> None:
-        own = {one.name: given.pop(one.name) for one in extra}
+        own = {parameter.name: given.pop(parameter.name) for parameter in extra}
         code = execute(of, begin(ctx, **own), given)
         if code:
             raise typer.Exit(code)
@@ -44,20 +44,28 @@ def command_of(
     )
     parameters = [*map(_typed, of.parameters), *extra]
     command.__signature__ = inspect.Signature([context, *parameters])  # type: ignore[attr-defined]
-    command.__annotations__ = {one.name: one.annotation for one in [context, *parameters]}
+    command.__annotations__ = {
+        parameter.name: parameter.annotation for parameter in [context, *parameters]
+    }
     command.__doc__ = of.call.__doc__
     return command
 
 
-def _typed(one: Parameter) -> inspect.Parameter:
+def _typed(parameter: Parameter) -> inspect.Parameter:
     """Return a parameter as typer takes it."""
-    arg = one.arg
-    default = inspect.Parameter.empty if one.required else one.default
-    kind: Any = one.kind
+    arg = parameter.arg
+    default = inspect.Parameter.empty if parameter.required else parameter.default
+    kind: Any = parameter.kind
     words = arg.given == "words"
-    shown = one.kind is not bool and default not in (None, "", (), 0.0, inspect.Parameter.empty)
-    if one.many or words:
-        kind, default = list[kind], default if one.required else None
+    shown = parameter.kind is not bool and default not in (
+        None,
+        "",
+        (),
+        0.0,
+        inspect.Parameter.empty,
+    )
+    if parameter.many or words:
+        kind, default = list[kind], default if parameter.required else None
     if default is None:
         kind = kind | None
     more: dict[str, Any] = {"help": arg.help, "show_default": shown and arg.given == "option"}
@@ -66,19 +74,22 @@ def _typed(one: Parameter) -> inspect.Parameter:
     if arg.complete is not None:
         more["autocompletion"] = arg.complete
     if arg.given == "option":
-        about = typer.Option(*filter(None, (one.flag, arg.short)), **more)
+        about = typer.Option(*filter(None, (parameter.flag, arg.short)), **more)
     else:
         about = typer.Argument(**more)
     return inspect.Parameter(
-        one.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, about]
+        parameter.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[kind, about],
     )
 
 
 def execute(of: Operation, run: Run, given: dict[str, Any]) -> int:
     """Do an operation as it was typed, and show what it found; return the exit code."""
-    for one in of.parameters:
-        if one.arg.given == "words" and given[one.name] is not None:
-            given[one.name] = " ".join(" ".join(given[one.name]).split())
+    for parameter in of.parameters:
+        if parameter.arg.given == "words" and given[parameter.name] is not None:
+            given[parameter.name] = " ".join(" ".join(given[parameter.name]).split())
     arguments = of.bind(given)
     with run:
         if of.effect is not Effect.OWN:
@@ -94,7 +105,14 @@ def execute(of: Operation, run: Run, given: dict[str, Any]) -> int:
 
 def _open(of: Operation, run: Run, arguments: dict[str, Any]) -> None:
     """Open the memory as the operation and its arguments want it."""
-    said = next((arguments[one.name] for one in of.parameters if one.arg.given == "words"), "")
+    said = next(
+        (
+            arguments[parameter.name]
+            for parameter in of.parameters
+            if parameter.arg.given == "words"
+        ),
+        "",
+    )
     effect = Effect.READS if of.reads(said or "") else of.effect
     from factbook.context import rules_in_force
 
@@ -103,7 +121,7 @@ def _open(of: Operation, run: Run, arguments: dict[str, Any]) -> None:
     if effect is Effect.READS:
         run.reading(no_redact=plain, rules=rules)
         return
-    llm = next((one for one in arguments.values() if isinstance(one, Llm)), None)
+    llm = next((argument for argument in arguments.values() if isinstance(argument, Llm)), None)
     if llm is None:
         run.open(effect, redact=not plain, rules=rules)
     else:
@@ -111,7 +129,7 @@ def _open(of: Operation, run: Run, arguments: dict[str, Any]) -> None:
 
 
 def _said(arguments: dict[str, Any], name: str) -> bool:
-    return any(bool(getattr(one, name, False)) for one in arguments.values()) or bool(
+    return any(bool(getattr(argument, name, False)) for argument in arguments.values()) or bool(
         arguments.get(name)
     )
 
@@ -119,8 +137,8 @@ def _said(arguments: dict[str, Any], name: str) -> bool:
 def emit(run: Run, outcome: Outcome) -> None:
     """Show an outcome: as JSON, or as its text."""
     screen = run.screen
-    for one in outcome.notes:
-        screen.note(one)
+    for note in outcome.notes:
+        screen.note(note)
     if not outcome.shown:
         return
     if screen.as_json:
@@ -128,8 +146,8 @@ def emit(run: Run, outcome: Outcome) -> None:
             screen.json(dict(outcome.record))
     else:
         show(outcome, screen)
-    for one in outcome.warnings:
-        screen.warn(one)
+    for warning in outcome.warnings:
+        screen.warn(warning)
     about = outcome.nothing_of
     if about is None or isinstance(about, Everyone):
         return

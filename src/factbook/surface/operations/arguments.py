@@ -40,7 +40,7 @@ WHEN: Final = "7d, 36h, 2w, yesterday, 2026-11-02 or 2026-11-02T10:30"
 def _complete_predicate(incomplete: str) -> list[str]:
     from factbook import RuleSet
 
-    names = dict.fromkeys(one.predicate for one in RuleSet.default().rules)
+    names = dict.fromkeys(rule.predicate for rule in RuleSet.default().rules)
     return [name for name in names if name.startswith(incomplete)]
 
 

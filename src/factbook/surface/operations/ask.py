@@ -76,15 +76,15 @@ def recall(
     if not question:
         raise UsageError(detail="the question is empty; ask something, in your own words")
     filters = _of_kind(narrow.filters(whose.about), kind)
-    found = run.memory.recall(question, limit=limit, filters=filters)
+    answer = run.memory.recall(question, limit=limit, filters=filters)
     shown = [
-        one.evidence[0].episode_id for one in found.hits if one.kind == "fact" and one.evidence
+        hit.evidence[0].episode_id for hit in answer.hits if hit.kind == "fact" and hit.evidence
     ]
     episodes = run.memory.sources.episodes(shown, owner=whose.about)
     return Outcome(
-        record=records.answer(found),
-        show=lambda page: ask.answer(page, found, episodes=episodes, redact=run.redact),
-        nothing_of=None if found.hits else whose.about,
+        record=records.answer(answer),
+        show=lambda page: ask.answer(page, answer, episodes=episodes, redact=run.redact),
+        nothing_of=None if answer.hits else whose.about,
     )
 
 
@@ -117,26 +117,26 @@ def explain(
 
     del rules
     memory = run.memory
-    found = memory.explain(fact_number(fact), owner=whose.about)
-    stored = memory.sources.fact(found.fact.id, owner=whose.about)
+    explanation = memory.explain(fact_number(fact), owner=whose.about)
+    stored = memory.sources.fact(explanation.fact.id, owner=whose.about)
     following = run.shown(successors(memory, stored))
-    life = run.shown(course(stored, found.history, now=memory.clock()))
-    shown = run.shown(found)
+    life = run.shown(course(stored, explanation.history, now=memory.clock()))
+    shown = run.shown(explanation)
     episodes = memory.sources.episodes(
-        [one.episode_id for one in found.evidence], owner=whose.about
+        [evidence.episode_id for evidence in explanation.evidence], owner=whose.about
     )
     most = None if all_ else EVIDENCE_SHOWN
 
     def show(page: Page) -> None:
         ask.explanation(
             page,
-            found,
+            explanation,
             episodes=episodes,
             redact=run.redact,
             most=most,
             more=[
                 *keep.life_rows(stored, following),
-                *((f"{one['how']} otherwise", dispute(one)) for one in found.disputes),
+                *((f"{one['how']} otherwise", dispute(one)) for one in explanation.disputes),
             ],
         )
         page.line()
@@ -146,7 +146,7 @@ def explain(
         record={
             **records.explanation(shown),
             "course": keep_records.course(life),
-            "successors": [keep_records.successor(one) for one in following],
+            "successors": [keep_records.successor(successor) for successor in following],
         },
         show=show,
     )
@@ -172,12 +172,12 @@ def facts(
     found = memory.sources.facts(
         filters=filters, limit=limit + 1 if limit else None, newest_first=newest
     )
-    rows = (run.shown(as_of(one, now)) for one in found)
+    rows = (run.shown(as_of(fact, now)) for fact in found)
     first = list(islice(rows, 1))
     shown = chain(first, islice(rows, limit - 1) if limit else rows)
 
-    def shown_by(one: Fact) -> Sequence[Evidence]:
-        return run.shown(memory.sources.evidence(one.id, owner=one.owner))
+    def shown_by(fact: Fact) -> Sequence[Evidence]:
+        return run.shown(memory.sources.evidence(fact.id, owner=fact.owner))
 
     reader: Callable[[Fact], Sequence[Evidence]] | None = shown_by if evidence else None
     if not first:
@@ -189,7 +189,8 @@ def facts(
     return Outcome(
         record={
             "facts": (
-                records.fact(one, shown_by=None if reader is None else reader(one)) for one in shown
+                records.fact(fact, shown_by=None if reader is None else reader(fact))
+                for fact in shown
             )
         },
         show=lambda page: ask.facts(
@@ -206,7 +207,7 @@ def facts(
 def _disputes(run: Run, filters: Filters) -> dict[int, list[str]]:
     """Return what waits for an answer, by the number of the fact."""
     return {
-        fact: [f"{one['how']} otherwise: {dispute(one)}" for one in sides]
+        fact: [f"{side['how']} otherwise: {dispute(side)}" for side in sides]
         for fact, sides in run.memory.review.disputed(owner=filters.owner).items()
     }
 
@@ -228,11 +229,11 @@ def timeline(
     from factbook.surface.views import ask
 
     filters = narrow.filters(whose.about)
-    found = run.shown(run.memory.sources.timeline(filters=filters, limit=limit or None))
+    hits = run.shown(run.memory.sources.timeline(filters=filters, limit=limit or None))
     return Outcome(
-        record={"entries": map(records.hit, found)},
-        show=lambda page: ask.timeline(page, found),
-        nothing_of=None if found else filters.owner,
+        record={"entries": map(records.hit, hits)},
+        show=lambda page: ask.timeline(page, hits),
+        nothing_of=None if hits else filters.owner,
     )
 
 
@@ -249,24 +250,27 @@ def sessions(
 
     filters = narrow.filters(whose.about)
     every = run.memory.sources.sessions(owner=filters.owner)
-    matching = [one for one in every if _session_passes(one, filters)]
-    found = run.shown(matching[:limit] if limit else matching)
+    matching = [source for source in every if _session_passes(source, filters)]
+    sources = run.shown(matching[:limit] if limit else matching)
     return Outcome(
-        record={"sessions": map(records.session, found)},
-        show=lambda page: ask.sessions(page, found, of=len(matching)),
-        nothing_of=None if found else filters.owner,
+        record={"sessions": map(records.session, sources)},
+        show=lambda page: ask.sessions(page, sources, of=len(matching)),
+        nothing_of=None if sources else filters.owner,
     )
 
 
-def _session_passes(one: SourceState, filters: Filters) -> bool:
-    if filters.host and one.source.host != filters.host:
+def _session_passes(source_state: SourceState, filters: Filters) -> bool:
+    if filters.host and source_state.source.host != filters.host:
         return False
-    if filters.project and filters.project.lower() not in one.source.project.lower():
+    if filters.project and filters.project.lower() not in source_state.source.project.lower():
         return False
-    if filters.since is not None and (one.last_at is None or one.last_at < filters.since):
+    if filters.since is not None and (
+        source_state.last_at is None or source_state.last_at < filters.since
+    ):
         return False
     return not (
-        filters.until is not None and (one.first_at is None or one.first_at >= filters.until)
+        filters.until is not None
+        and (source_state.first_at is None or source_state.first_at >= filters.until)
     )
 
 
@@ -322,7 +326,7 @@ def search(
 
     hits = run.memory.search_memory(query, search_type, limit, session=session, owner=whose.about)
     return Outcome(
-        record={"hits": [records.hit(one) for one in hits]},
+        record={"hits": [records.hit(hit) for hit in hits]},
         show=lambda page: ask.found(page, hits),
         nothing_of=None if hits else whose.about,
     )
@@ -347,13 +351,13 @@ def context(
     instructions = "" if system is None else _text_of(system)
     # Looking is not showing: nothing is remembered as injected unless a conversation is named.
     memory = run.open(Effect.WRITES if session else Effect.READS)
-    found = memory.context(
+    prompt_context = memory.context(
         question, system=instructions, limits=limits, session=session, owner=whose.about
     )
     return Outcome(
-        record=found.to_json(),
-        show=lambda page: ask.context(page, found),
-        nothing_of=None if found.included else whose.about,
+        record=prompt_context.to_json(),
+        show=lambda page: ask.context(page, prompt_context),
+        nothing_of=None if prompt_context.included else whose.about,
     )
 
 

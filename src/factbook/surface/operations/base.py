@@ -144,13 +144,15 @@ def _parameters(call: Callable[..., Any]) -> list[Parameter]:
 
     hints = typing.get_type_hints(call, include_extras=True)
     found: list[Parameter] = []
-    for one in list(inspect.signature(call).parameters.values())[1:]:
-        hint = hints[one.name]
+    for parameter in list(inspect.signature(call).parameters.values())[1:]:
+        hint = hints[parameter.name]
         if dataclasses.is_dataclass(hint) or dataclasses.is_dataclass(get_origin_of(hint)):
-            found += _group(one.name, hint)
+            found += _group(parameter.name, hint)
         else:
-            default = _REQUIRED if one.default is inspect.Parameter.empty else one.default
-            found.append(_parameter(one.name, hint, default))
+            default = (
+                _REQUIRED if parameter.default is inspect.Parameter.empty else parameter.default
+            )
+            found.append(_parameter(parameter.name, hint, default))
     return found
 
 
@@ -167,9 +169,9 @@ def _group(name: str, hint: Any) -> list[Parameter]:
     only = set(hint.__metadata__[0].split()) if hasattr(hint, "__metadata__") else None
     hints = typing.get_type_hints(kind, include_extras=True)
     return [
-        _parameter(one.name, hints[one.name], one.default, group=name)
-        for one in dataclasses.fields(kind)
-        if only is None or one.name in only
+        _parameter(field.name, hints[field.name], field.default, group=name)
+        for field in dataclasses.fields(kind)
+        if only is None or field.name in only
     ]
 
 
@@ -247,8 +249,8 @@ class Operation:
     @property
     def usage(self) -> str:
         """Return what may follow its name in a conversation; in brackets what need not."""
-        given = (one for one in self.parameters if one.arg.given != "option")
-        return " ".join(one.arg.metavar or one.name.upper() for one in given)
+        given = (parameter for parameter in self.parameters if parameter.arg.given != "option")
+        return " ".join(parameter.arg.metavar or parameter.name.upper() for parameter in given)
 
     @property
     def form(self) -> str:
@@ -263,14 +265,16 @@ class Operation:
         """Return the arguments of its call, groups made; raises UsageError where one is none."""
         found: dict[str, Any] = {}
         groups: dict[str, dict[str, Any]] = {}
-        for one in self.parameters:
-            value = given.get(one.name)
+        for parameter in self.parameters:
+            value = given.get(parameter.name)
             if value is None:
-                if one.required and one.name not in given:
-                    raise UsageError(detail=f"{self.name} needs {one.key}")
-                value = None if one.required else one.default
-            one.check(value)
-            (groups.setdefault(one.group, {}) if one.group else found)[one.name] = value
+                if parameter.required and parameter.name not in given:
+                    raise UsageError(detail=f"{self.name} needs {parameter.key}")
+                value = None if parameter.required else parameter.default
+            parameter.check(value)
+            (groups.setdefault(parameter.group, {}) if parameter.group else found)[
+                parameter.name
+            ] = value
         if groups:
             import typing
 
@@ -280,13 +284,15 @@ class Operation:
 
     def words(self, said: str) -> dict[str, Any]:
         """Return what a line of a conversation gives: a word for each argument, the rest last."""
-        places = [one for one in self.parameters if one.arg.given != "option"]
+        places = [parameter for parameter in self.parameters if parameter.arg.given != "option"]
         if not places:
             if said and self.slash != "quit":
                 raise UsageError(detail=f"nothing follows here; /help {self.slash} explains it")
             return {}
         parts = said.split(" ", len(places) - 1)
-        return dict(zip((one.name for one in places), [*parts, *[""] * len(places)], strict=False))
+        return dict(
+            zip((place.name for place in places), [*parts, *[""] * len(places)], strict=False)
+        )
 
     @cached_property
     def model(self) -> type[BaseModel]:
@@ -298,19 +304,23 @@ def _model(of: Operation) -> type[BaseModel]:
     from pydantic import ConfigDict, Field, create_model
 
     fields: dict[str, Any] = {}
-    for one in of.parameters:
-        if one.arg.terminal:
+    for parameter in of.parameters:
+        if parameter.arg.terminal:
             continue
-        kind: Any = Literal[tuple(one.arg.choices)] if one.arg.choices else one.kind
-        kind = list[kind] if one.many else kind
-        about = Field(
-            ... if one.required else one.default or (() if one.many else one.default),
-            description=one.arg.help,
-            ge=one.arg.least,
-            alias=one.key if one.key != one.name else None,
+        kind: Any = (
+            Literal[tuple(parameter.arg.choices)] if parameter.arg.choices else parameter.kind
         )
-        optional = one.default is None or (one.arg.choices and one.default == "")
-        fields[one.name] = (kind | None if optional else kind, about)
+        kind = list[kind] if parameter.many else kind
+        about = Field(
+            ...
+            if parameter.required
+            else parameter.default or (() if parameter.many else parameter.default),
+            description=parameter.arg.help,
+            ge=parameter.arg.least,
+            alias=parameter.key if parameter.key != parameter.name else None,
+        )
+        optional = parameter.default is None or (parameter.arg.choices and parameter.default == "")
+        fields[parameter.name] = (kind | None if optional else kind, about)
     name = "".join(part.title() for part in of.name.split("-"))
     config = ConfigDict(extra="forbid", populate_by_name=True)
     made: type[BaseModel] = create_model(f"{name}Arguments", __config__=config, **fields)

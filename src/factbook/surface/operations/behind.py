@@ -155,7 +155,7 @@ def entities(
         memory.interests.unmerge_entity(unmerge, owner=owner)
         done, said = {"unmerged": unmerge}, f"Entity {unmerge} stands on its own again."
     every_one = memory.interests.entities(owner=owner, include_retired=True)
-    found = run.shown([one for one in every_one if all_ or one.current])
+    found = run.shown([entity for entity in every_one if all_ or entity.current])
 
     def show(page: Page) -> str:
         if said:
@@ -163,7 +163,9 @@ def entities(
             page.line()
         return views.entity_table(found, look=page) or "There are none."
 
-    return Outcome(record={**done, "entities": [records.entity(one) for one in found]}, show=show)
+    return Outcome(
+        record={**done, "entities": [records.entity(entity) for entity in found]}, show=show
+    )
 
 
 # --- the worker -----------------------------------------------------------------------------------
@@ -239,7 +241,10 @@ def _worked(run: Run, report: Sequence[LoopReport], *, embedded: int, retried: i
     tasks = memory.background.waiting_searches(
         (SearchState.FAILED, SearchState.ASIDE), owner=EVERYONE
     )
-    failed = [(one.query, one.error, one.state is SearchState.ASIDE) for one in run.shown(tasks)]
+    failed = [
+        (search_task.query, search_task.error, search_task.state is SearchState.ASIDE)
+        for search_task in run.shown(tasks)
+    ]
     aside = run.shown(memory.maintenance.set_aside())
     waiting = max(0, memory.maintenance.waiting() - len(aside))
 
@@ -250,7 +255,7 @@ def _worked(run: Run, report: Sequence[LoopReport], *, embedded: int, retried: i
     return Outcome(
         record={
             "embedded": embedded,
-            "failed": sum(one.failed for one in report),
+            "failed": sum(loop_report.failed for loop_report in report),
             "retried": retried,
             "waiting": waiting,
             "aside": keep_records.aside(aside),

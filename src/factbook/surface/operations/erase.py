@@ -111,7 +111,7 @@ def _wanted(
         raise UsageError(detail="--all-owners goes with ids and --source; --owner names one")
     mine = owner or ME
     of = Whose(owner=mine, all_owners=all_owners).about
-    found: _Wanted = [_by_id(one, whole, of) for one in ids]
+    found: _Wanted = [_by_id(id_, whole, of) for id_ in ids]
     if source:
         found.append(
             (source, lambda memory, dry: memory.erasure.erase_source(source, owner=of, dry_run=dry))
@@ -125,7 +125,7 @@ def _wanted(
         )
     if owner and not found:
         found.append((owner, lambda memory, dry: memory.erasure.erase_owner(owner, dry_run=dry)))
-    if whole and not any(one.startswith("f") for one in ids):
+    if whole and not any(id_.startswith("f") for id_ in ids):
         raise UsageError(detail="--whole-episodes goes with facts; give one, as f12")
     return found
 
@@ -292,22 +292,22 @@ def _finished(run: Run, scoured: Scoured | None) -> Outcome:
 def _sighted(run: Run, text: str) -> Outcome:
     from factbook.surface import records
 
-    found = run.memory.erasure.find_residues(text)
-    stands = found.in_file or found.pieces
+    residues = run.memory.erasure.find_residues(text)
+    stands = residues.in_file or residues.pieces
 
     def show(page: Page) -> None:
-        if found.rows:
-            page.say(f"It stands in {', '.join(found.rows)}.")
+        if residues.rows:
+            page.say(f"It stands in {', '.join(residues.rows)}.")
         elif stands:
             page.say("No row that is shown holds it, but its bytes are in the file.")
         else:
             page.say("Nothing of it is in the file.")
-        _said(page, [f"The copy {one_line(one)} holds it." for one in found.copies])
+        _said(page, [f"The copy {one_line(copy)} holds it." for copy in residues.copies])
 
     return Outcome(
-        record=records.fields(found, "rows in_file pieces copies"),
+        record=records.fields(residues, "rows in_file pieces copies"),
         show=show,
-        code=EXIT_LEFT if found.rows or stands or found.copies else 0,
+        code=EXIT_LEFT if residues.rows or stands or residues.copies else 0,
     )
 
 
@@ -315,16 +315,16 @@ def _listed(run: Run) -> Outcome:
     from factbook.surface import records
     from factbook.surface.records.keep import ERASURE
 
-    found = run.memory.erasure.erasures()
+    erasures = run.memory.erasure.erasures()
 
     def show(page: Page) -> None:
-        if not found:
+        if not erasures:
             page.say("Nothing was ever erased.")
-        for one in found:
-            rows = ", ".join(f"{n} {_NAMES[name][n != 1]}" for name, n in one.counts.items())
-            state = "" if one.clean else "; the file waits to be cleaned (--finish)"
-            state += "" if one.allowed_at is None else "; may be kept again"
-            said = f"{one.id}  {moment(one.at)}  {one.what}: {rows or 'nothing'}{state}"
+        for act in erasures:
+            rows = ", ".join(f"{n} {_NAMES[name][n != 1]}" for name, n in act.counts.items())
+            state = "" if act.clean else "; the file waits to be cleaned (--finish)"
+            state += "" if act.allowed_at is None else "; may be kept again"
+            said = f"{act.id}  {moment(act.at)}  {act.what}: {rows or 'nothing'}{state}"
             page.line(safe(said))
 
-    return Outcome(record={"erasures": records.listed(found, ERASURE)}, show=show)
+    return Outcome(record={"erasures": records.listed(erasures, ERASURE)}, show=show)

@@ -167,19 +167,19 @@ def _changed(run: Run, number: int, receipt: Receipt, said: str) -> Outcome:
     from factbook.surface import records
     from factbook.surface.views import keep
 
-    found = fact_now(run.memory, number, now=run.memory.clock())
+    fact = fact_now(run.memory, number, now=run.memory.clock())
 
     def show(page: Page) -> None:
-        keep.fact_line(page, found, said)
-        if found.status is Status.DEPRECATED and found.pinned:
+        keep.fact_line(page, fact, said)
+        if fact.status is Status.DEPRECATED and fact.pinned:
             page.say(
                 "  at this confidence it is out of all retrieval;"
-                f" `factbook feedback f{found.id} right` makes it sure",
+                f" `factbook feedback f{fact.id} right` makes it sure",
                 "yellow",
             )
 
     return Outcome(
-        record={"fact": records.fact(found), "receipt": records.plain(receipt)}, show=show
+        record={"fact": records.fact(fact), "receipt": records.plain(receipt)}, show=show
     )
 
 
@@ -268,8 +268,8 @@ def _waiting(run: Run, whose: Whose, *, all_: bool) -> Outcome:
     questions = run.shown(part.questions(owner=whose.about))
     return Outcome(
         record={
-            "proposals": [records.proposal(one) for one in proposals],
-            "pairs": [records.question(one) for one in questions],
+            "proposals": [records.proposal(proposal) for proposal in proposals],
+            "pairs": [records.question(question) for question in questions],
         },
         show=lambda page: keep.review(page, proposals, questions, all_=all_),
         nothing_of=None if proposals or questions else whose.about,
@@ -301,7 +301,7 @@ def _decide(
     from factbook.surface.views import model
 
     part = run.memory.review
-    found = part.proposal(number, owner=owner)
+    proposal = part.proposal(number, owner=owner)
     ruled = accept and part.write_rule(number, rules, owner=owner)
     try:
         receipt = part.decide(
@@ -310,15 +310,15 @@ def _decide(
     except ModelError as error:
         return failed_by(error)
     state = "accepted" if accept else "refused"
-    told = found.kind == CLARIFICATION and accept  # what was answered is told, as by `tell`
+    told = proposal.kind == CLARIFICATION and accept  # what was answered is told, as by `tell`
     label = write_label(receipt, planner=planner) if told else ""
-    holds = key_values(run, receipt, owner=str(found.payload["owner"])) if told else ()
+    holds = key_values(run, receipt, owner=str(proposal.payload["owner"])) if told else ()
 
     def show(page: Page) -> None:
         if told:
             page.line(page.paint(label, "green"))
             model.keys(page, holds)
-        page.say(f"{number}  {run.redact(found.title)}: {state}")
+        page.say(f"{number}  {run.redact(proposal.title)}: {state}")
         if ruled:
             where = f"Its rule stands in {home_path(rules)} now"
             page.say(f"{where}, and applies to all that is read from now on.", "dim")
@@ -346,15 +346,17 @@ def _settle(run: Run, low: int, high: int, verdict: str, *, owner: str | Everyon
     facts = [fact_now(run.memory, one, now=run.memory.clock()) for one in (low, high)]
 
     def show(page: Page) -> None:
-        for one in facts:
-            merged = f"merged into f{one.merged_into_id}" if one.merged_into_id is not None else ""
-            keep.fact_line(page, one, merged)
+        for fact in facts:
+            merged = (
+                f"merged into f{fact.merged_into_id}" if fact.merged_into_id is not None else ""
+            )
+            keep.fact_line(page, fact, merged)
         page.say(_SETTLED[verdict], "dim")
 
     return Outcome(
         record={
             "verdict": verdict,
-            "facts": [records.fact(one) for one in facts],
+            "facts": [records.fact(fact) for fact in facts],
             "receipt": records.plain(receipt),
         },
         show=show,

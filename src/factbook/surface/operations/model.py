@@ -156,19 +156,19 @@ def _extract_typed(run: Run, limit: int | None, revived: int) -> Outcome:
     from factbook.surface.records import keep as records
     from factbook.surface.views import model
 
-    found = run.shown(run.memory.typed.extract_typed(limit=limit))
+    typed_report = run.shown(run.memory.typed.extract_typed(limit=limit))
     again = run.memory.keyed.retry_told()
     told_failed = run.shown(again.failed)
     left = unanswered(run.memory)
-    failed = [(f"e{one}", why) for one, why in (*found.failed, *told_failed)]
+    failed = [(f"e{one}", why) for one, why in (*typed_report.failed, *told_failed)]
 
     def show(page: Page) -> None:
         _say_revived(page, revived)
-        model.typed(page, found, again, left, failed=failed)
+        model.typed(page, typed_report, again, left, failed=failed)
 
     return Outcome(
         record={
-            **records.typed(found),
+            **records.typed(typed_report),
             "told_again": [one.to_json() for one in again.done],
             "told_failed": [{"episode": one, "why": why} for one, why in told_failed],
             "revived": revived,
@@ -184,21 +184,21 @@ def _extract_commands(run: Run, limit: int | None, revived: int) -> Outcome:
     from factbook.surface.records import keep as records
     from factbook.surface.views import model
 
-    found = run.shown(run.memory.typed.extract_commands(limit=limit))
+    commands_report = run.shown(run.memory.typed.extract_commands(limit=limit))
     left = unanswered(run.memory)
 
     def show(page: Page) -> None:
         _say_revived(page, revived)
-        model.commands(page, found, left)
+        model.commands(page, commands_report, left)
 
     return Outcome(
         record={
-            **records.commands(found),
+            **records.commands(commands_report),
             "revived": revived,
             "unanswered": records.unanswered(left),
         },
         show=show,
-        code=ModelError.exit_code if found.failed else 0,
+        code=ModelError.exit_code if commands_report.failed else 0,
     )
 
 
@@ -266,7 +266,7 @@ def rejections(
             page.say("Nothing was refused.")
 
     return Outcome(
-        record={"rejections": [records.rejection(one, tenant=tenant) for one in found]},
+        record={"rejections": [records.rejection(rejection, tenant=tenant) for rejection in found]},
         show=show,
         nothing_of=None if found else filters.owner,
     )
@@ -275,10 +275,10 @@ def rejections(
 def _summary(run: Run) -> Outcome:
     from factbook.surface.records import keep as records
 
-    found = run.memory.typed.rejection_summary(limit=_SUMMED)
+    rejection_summary = run.memory.typed.rejection_summary(limit=_SUMMED)
 
     def show(page: Page) -> None:
-        for line in found.lines():
+        for line in rejection_summary.lines():
             page.say(line) if line else page.line()
 
-    return Outcome(record=records.summary(found), show=show)
+    return Outcome(record=records.summary(rejection_summary), show=show)

@@ -49,14 +49,14 @@ def consolidate(
     from factbook.memory.standing import left_by
     from factbook.surface.progress import phases
 
-    found: list[Left] = []
+    lefts: list[Left] = []
     began = time.perf_counter()
     try:
         with phases(PHASES, quiet=run.quiet) as begun:
             report = memory.consolidate(
                 dry_run=dry_run,
                 on_phase=begun,
-                on_done=lambda store, done: found.append(
+                on_done=lambda store, done: lefts.append(
                     left_by(memory, done.run_id, store=store, owner=whose.about)
                 ),
             )
@@ -71,7 +71,7 @@ def consolidate(
     head = f"run {report.run_id} · {when}"
     if dry_run:
         head = f"dry run · {when}; this is what would change"
-    return _report(run.shown(report), run.shown(found[0]), head=head, dry_run=dry_run, all_=all_)
+    return _report(run.shown(report), run.shown(lefts[0]), head=head, dry_run=dry_run, all_=all_)
 
 
 def _report(report: RunReport, left: Left, *, head: str, dry_run: bool, all_: bool) -> Outcome:
@@ -89,8 +89,8 @@ def _report(report: RunReport, left: Left, *, head: str, dry_run: bool, all_: bo
             all_=all_,
         )
         keep.aside(page, left.aside)
-        for one in report.calls:
-            page.say(f"asked the model about {one.told()}", "dim")
+        for call in report.calls:
+            page.say(f"asked the model about {call.told()}", "dim")
         if report.error:
             page.warn(f"the judge gave no answer, and the pairs wait on: {report.error}")
         model.unanswered(page, left.unanswered)
@@ -234,10 +234,10 @@ def _untimed(*, cron: bool, dry_run: bool) -> Outcome:
     return Outcome(record={"removed": gone, "commands": commands}, show=show)
 
 
-def _systemd(one: timer.Job, *, dry_run: bool) -> Outcome:
+def _systemd(job: timer.Job, *, dry_run: bool) -> Outcome:
     from factbook.maintenance import timer
 
-    files = timer.unit_files(one, folder=timer.unit_folder())
+    files = timer.unit_files(job, folder=timer.unit_folder())
     before: Sequence[Path] = [] if dry_run else timer.install(files)
     start = f"systemctl --user enable --now {timer.NAME}.timer"
     commands = ["systemctl --user daemon-reload", start]

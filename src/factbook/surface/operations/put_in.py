@@ -77,13 +77,13 @@ def ingest(
     from factbook.context import rules_in_force
 
     rule_set = rules_in_force(rules, strict=strict)
-    found = _discover(paths, owner=owner, kind=kind)
+    discovery = _discover(paths, owner=owner, kind=kind)
     if no_redact:
         run.screen.note(_NO_REDACT)
     began = time.perf_counter()
     memory = run.open(Effect.CREATES, redact=not no_redact, rules=rule_set)
     before = {name: number for name, _, number, _ in memory.stats().predicates}
-    report = _read(run, found, workers=workers)
+    report = _read(run, discovery, workers=workers)
     seconds = time.perf_counter() - began
     after = memory.stats().predicates if report.receipt.stored else ()
     trouble: FactbookError | None = None
@@ -126,11 +126,11 @@ def _discover(paths: Sequence[Path], *, owner: str, kind: str | None) -> Discove
     """Find the logs before a database is made: a mistyped path leaves nothing behind."""
     from factbook.sources.discover import discover
 
-    found = discover(paths, owner=owner, kind=kind)
-    if not found.files and found.unsupported:
-        path, host = found.unsupported[0]
+    discovery = discover(paths, owner=owner, kind=kind)
+    if not discovery.files and discovery.unsupported:
+        path, host = discovery.unsupported[0]
         raise UnsupportedHost(path=path, host=host)
-    return found
+    return discovery
 
 
 def _read(run: Run, found: Discovery, *, workers: int | None) -> IngestReport:

@@ -71,8 +71,8 @@ def _cost(run: Run, since: str) -> Outcome:
 
     if since and not _is_day(since):
         raise UsageError(detail=f"--since {since} is no day; give one like 2026-11-01")
-    found = run.memory.maintenance.cost(since=since)
-    return Outcome(record=records.cost(found), show=lambda page: model.cost(page, found))
+    cost_lines = run.memory.maintenance.cost(since=since)
+    return Outcome(record=records.cost(cost_lines), show=lambda page: model.cost(page, cost_lines))
 
 
 def _is_day(said: str) -> bool:
@@ -119,14 +119,14 @@ def doctor(
     else:
         examined = examinations.examine(run.db, clean=clean)
     screen, findings = run.screen, []
-    for one in examined:
-        findings.append(one)
+    for result in examined:
+        findings.append(result)
         if not screen.as_json:
-            lead = f"{screen.paint(one.level.ljust(6), _STYLES[one.level])}{one.name:<12}"
-            screen.say(one.detail, lead=lead)
+            lead = f"{screen.paint(result.level.ljust(6), _STYLES[result.level])}{result.name:<12}"
+            screen.say(result.detail, lead=lead)
             screen.flush()  # the audit of a large file takes a while
-    failed = sum(1 for one in findings if one.level == "fail")
-    warned = sum(1 for one in findings if one.level == "warn")
+    failed = sum(1 for finding in findings if finding.level == "fail")
+    warned = sum(1 for finding in findings if finding.level == "warn")
 
     def show(page: Page) -> None:
         page.line()
@@ -140,7 +140,8 @@ def doctor(
         record={
             "ok": not failed,
             "findings": [
-                {"level": one.level, "name": one.name, "detail": one.detail} for one in findings
+                {"level": finding.level, "name": finding.name, "detail": finding.detail}
+                for finding in findings
             ],
         },
         show=show,

@@ -40,21 +40,21 @@ def _split(run: Run, said: str, owner: str, *, verbs: Sequence[str]) -> tuple[st
 def _owned(run: Run, number: int, owner: str) -> Fact | None:
     """Return a fact of the owner; that of somebody else is not there for them."""
     try:
-        found = run.memory.sources.fact(number, owner=owner)
+        fact = run.memory.sources.fact(number, owner=owner)
     except NotFound:
         return None
-    return None if found.status is Status.ERASED else found
+    return None if fact.status is Status.ERASED else fact
 
 
 def _fact_of(run: Run, number: int, owner: str) -> Fact:
-    found = _owned(run, number, owner)
-    if found is None:
+    fact = _owned(run, number, owner)
+    if fact is None:
         raise NotFound(
             what="fact",
             name=f"f{number}",
             hint="`factbook memory NAME` shows the facts of a thing with their ids.",
         )
-    return found
+    return fact
 
 
 def _shows_memory(said: str) -> bool:
@@ -110,11 +110,11 @@ def _view(run: Run, target: str, owner: str) -> Outcome:
     from factbook.surface.records import world as records
     from factbook.surface.views import world as views
 
-    found = run.memory.interests.entity(target, owner=owner)
-    brought = reasons.brought_in(run.memory, found.entity)
-    place = reasons.place_of(run.memory, found.entity)
+    entity_view = run.memory.interests.entity(target, owner=owner)
+    brought = reasons.brought_in(run.memory, entity_view.entity)
+    place = reasons.place_of(run.memory, entity_view.entity)
     now = run.memory.clock()
-    view = run.shown(replace(found, facts=[as_of(one, now) for one in found.facts]))
+    view = run.shown(replace(entity_view, facts=[as_of(fact, now) for fact in entity_view.facts]))
     return Outcome(
         record=records.entity_view(view, brought, place=place),
         show=lambda page: views.entity(view, brought, place=place, look=page),
@@ -170,7 +170,7 @@ def interests(
 
     return Outcome(
         record={
-            "interests": [records.interest(one) for one in rows],
+            "interests": [records.interest(row) for row in rows],
             "preferences": listed(preferences, records.PREFERENCE),
             **({} if drawn is None else {"plot": str(drawn)}),
         },
@@ -210,8 +210,8 @@ def why(
         return Outcome(
             record=records.why_notice(told), show=lambda page: views.why_notice(told, look=page)
         )
-    found = run.memory.interests.find_entity(what, owner=owner)
-    cared = reasons.of_entity(run.memory, found)
+    entity = run.memory.interests.find_entity(what, owner=owner)
+    cared = reasons.of_entity(run.memory, entity)
     return Outcome(
         record=records.why_entity(cared), show=lambda page: views.why_entity(cared, look=page)
     )
@@ -315,7 +315,7 @@ def _erased(name: str, done: Erased) -> Outcome:
         notes=[
             *notes,
             *(how_it_goes(standing) if standing is not None else ()),
-            *(file_holds(one) for one in (file.copies if file is not None else ())),
+            *(file_holds(copy) for copy in (file.copies if file is not None else ())),
         ],
         code=EXIT_STANDS * stands(done),
     )

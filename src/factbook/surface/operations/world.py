@@ -153,11 +153,11 @@ def _prefer(run: Run, said: str, owner: str, kind: PreferenceType) -> Outcome:
     interests = run.memory.interests
     if not said:
         every = interests.preferences(owner=owner)
-        found = run.shown([one for one in every if one.type is kind])
-        topics = ", ".join(one_line(one.topic) for one in found)
+        preferences = run.shown([preference for preference in every if preference.type is kind])
+        topics = ", ".join(one_line(preference.topic) for preference in preferences)
         how = f"You {kind} nothing yet; {run.page.typed(f'{kind} TOPIC')} says so."
         return Outcome(
-            record={"preferences": listed(found, records.PREFERENCE)},
+            record={"preferences": listed(preferences, records.PREFERENCE)},
             show=f"You {kind} {topics}." if topics else how,
         )
     topic = run.redact(interests.topic(run.redact(said), owner=owner))
@@ -203,13 +203,15 @@ def notices(run: Run, owner: Owner = ME) -> Outcome:
     interests = run.memory.interests
     found = run.shown(interests.notices(owner=owner)[-NOTICES_SHOWN:])
     told_of = interests.entities(
-        owner=owner, include_retired=True, ids=[one.entity_id for one in found]
+        owner=owner, include_retired=True, ids=[notice.entity_id for notice in found]
     )
-    names = {one.id: one.name for one in run.shown(told_of)}
+    names = {entity.id: entity.name for entity in run.shown(told_of)}
     state = interests.notify_state(owner=owner)
     return Outcome(
         record={
-            "notices": [records.notice(one, names.get(one.entity_id, "")) for one in found],
+            "notices": [
+                records.notice(notice, names.get(notice.entity_id, "")) for notice in found
+            ],
             "state": fields(state, records.NOTIFY_STATE),
         },
         show=lambda page: views.notices(found, names, state, look=page) or "Nothing was told yet.",

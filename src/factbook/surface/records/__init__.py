@@ -103,7 +103,7 @@ def explanation(found: Explanation) -> Record:
             for one, original in zip(found.evidence, found.originals, strict=True)
         ],
         "history": listed(found.history, "at actor trigger op detail"),
-        "disputes": [dict(one) for one in found.disputes],
+        "disputes": [dict(dispute) for dispute in found.disputes],
     }
 
 

@@ -33,7 +33,7 @@ def fields(one: Any, names: str, **more: object) -> Record:
 
 def listed(values: Iterable[Any], names: str) -> list[Record]:
     """Return the named fields of each value."""
-    return [fields(one, names) for one in values]
+    return [fields(value, names) for value in values]
 
 
 def plain(value: Any) -> object:

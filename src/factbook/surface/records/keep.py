@@ -100,7 +100,8 @@ def account(found: Account) -> Record:
         "proposed": [{"id": number, "title": title} for number, title in found.proposed],
         "other": [{"what": what, "id": f"f{fact}"} for what, fact in found.other],
         "facts": {
-            f"f{one.id}": fields(one, "statement predicate owner") for one in found.facts.values()
+            f"f{fact.id}": fields(fact, "statement predicate owner")
+            for fact in found.facts.values()
         },
     }
 
@@ -121,12 +122,12 @@ def proposal(one: Proposal) -> Record:
     return fields(one, "id kind title payload reason state proposed_at decided_at")
 
 
-def question(one: PairQuestion) -> Record:
+def question(pair_question: PairQuestion) -> Record:
     """Return a pair of facts that rules could not decide."""
     return {
-        **fields(one, "low=low_id:f high=high_id:f texts sources"),
-        "overheard": f"f{one.heard}" if one.heard else None,
-        **fields(one, "confidences why asked_in_vain=attempts set_aside=aside"),
+        **fields(pair_question, "low=low_id:f high=high_id:f texts sources"),
+        "overheard": f"f{pair_question.heard}" if pair_question.heard else None,
+        **fields(pair_question, "confidences why asked_in_vain=attempts set_aside=aside"),
     }
 
 
@@ -155,8 +156,12 @@ def living(found: Living) -> Record:
 
 
 def _metrics(found: Metrics) -> Record:
-    def figure(one: Share | float | None) -> object:
-        return one if one is None or isinstance(one, (int, float)) else fields(one, "value part of")
+    def figure(share: Share | float | None) -> object:
+        return (
+            share
+            if share is None or isinstance(share, (int, float))
+            else fields(share, "value part of")
+        )
 
     known = {name: figure(getattr(found, name)) for name in _FIGURES.split()}
     return {name: value for name, value in known.items() if value is not None}
@@ -244,9 +249,12 @@ def cost(found: Sequence[CostLine]) -> Record:
     total = ("calls", "prompt_tokens", "answer_tokens", "money")
     return {
         "calls": [
-            {**fields(one, "day purpose model outcome"), **one.count._asdict()} for one in found
+            {**fields(cost_line, "day purpose model outcome"), **cost_line.count._asdict()}
+            for cost_line in found
         ],
-        "total": {name: sum(getattr(one.count, name) for one in found) for name in total},
+        "total": {
+            name: sum(getattr(cost_line.count, name) for cost_line in found) for name in total
+        },
     }
 
 

@@ -62,9 +62,9 @@ def entity_view(view: EntityView, brought: Origin, *, place: int) -> Record:
         "interest": view.interest,
         "brought_in_by": _origin(brought),
         "facts": [
-            fields(one, _FACT, url=url, search=search)
-            for one in view.facts
-            for url, search in [view.places.get(one.id, ("", None))]
+            fields(fact, _FACT, url=url, search=search)
+            for fact in view.facts
+            for url, search in [view.places.get(fact.id, ("", None))]
         ],
         "engagements": listed(view.engagements, ENGAGEMENT),
         "preferences": [
@@ -73,10 +73,10 @@ def entity_view(view: EntityView, brought: Origin, *, place: int) -> Record:
     }
 
 
-def interest(one: InterestRow) -> Record:
+def interest(interest_row: InterestRow) -> Record:
     """Return how much a thing is cared about."""
     return fields(
-        one,
+        interest_row,
         "id=entity.id name=entity.name score facts=fact_count last_activity muted=entity.muted",
     )
 
@@ -126,14 +126,14 @@ def _or_none(one: Any, names: str) -> Record | None:
     return None if one is None else fields(one, names)
 
 
-def _origin(one: Origin) -> Record:
+def _origin(origin: Origin) -> Record:
     """Return how something came here: what was asked, searched for and found."""
     return {
-        "prompt": one.prompt or None,
-        "cause": _or_none(one.cause, "text at command=is_command"),
-        "search": _or_none(one.search, _LOG),
-        "title": one.title,
-        "url": one.url,
+        "prompt": origin.prompt or None,
+        "cause": _or_none(origin.cause, "text at command=is_command"),
+        "search": _or_none(origin.search, _LOG),
+        "title": origin.title,
+        "url": origin.url,
     }
 
 
@@ -148,19 +148,19 @@ def why_entity(why: EntityWhy) -> Record:
         "entity": entity(why.entity),
         "interest": why.interest,
         "brought_in_by": _origin(why.brought),
-        "engagements": [_part(one, why.at) for one in why.parts],
+        "engagements": [_part(part, why.at) for part in why.parts],
     }
 
 
-def _part(one: Part, now: int) -> Record:
+def _part(part: Part, now: int) -> Record:
     return {
-        **fields(one.engagement, ENGAGEMENT),
-        "age_days": max(0, now - one.engagement.at) / 86_400_000,
-        "adds": one.adds,
-        "share": one.share,
-        "preference": None if one.preference is None else one.preference.topic,
-        "taken_back": one.taken_back,
-        "cause": _or_none(one.cause, "text at command=is_command"),
+        **fields(part.engagement, ENGAGEMENT),
+        "age_days": max(0, now - part.engagement.at) / 86_400_000,
+        "adds": part.adds,
+        "share": part.share,
+        "preference": None if part.preference is None else part.preference.topic,
+        "taken_back": part.taken_back,
+        "cause": _or_none(part.cause, "text at command=is_command"),
     }
 
 
@@ -169,13 +169,13 @@ def why_fact(why: FactWhy) -> Record:
     return {
         "fact": fields(why.fact, _FACT),
         "entity": None if why.entity is None else entity(why.entity),
-        "chain": [_chain(one) for one in why.chains],
+        "chain": [_chain(chain) for chain in why.chains],
     }
 
 
-def _chain(one: Chain) -> Record:
-    place = fields(one.evidence, "quote start end episode=episode_id:e rule")
-    return {**_origin(one.origin), **place}
+def _chain(chain: Chain) -> Record:
+    place = fields(chain.evidence, "quote start end episode=episode_id:e rule")
+    return {**_origin(chain.origin), **place}
 
 
 def why_notice(why: NoticeWhy) -> Record:
@@ -183,5 +183,5 @@ def why_notice(why: NoticeWhy) -> Record:
     return {
         "notice": notice(why.notice, why.entity.name),
         "interest": why.interest,
-        "facts": [why_fact(one) for one in why.facts],
+        "facts": [why_fact(fact) for fact in why.facts],
     }

@@ -68,7 +68,7 @@ _FACT_EPISODES: Final = {
 def answer(page: Page, found: Answer, *, episodes: Episodes, redact: Redact) -> None:
     """Show the hits of a question and how it was understood."""
     understood = [_window(found.window)] if found.window else []
-    understood += [text.one_line(one) for one in found.predicates]
+    understood += [text.one_line(predicate) for predicate in found.predicates]
     if understood:
         page.line(page.paint("understood: " + ", ".join(understood), "dim"))
         if found.outside:
@@ -197,19 +197,19 @@ def facts(
 
     def rows() -> Iterator[tuple[list[str], list[Detail]]]:
         nonlocal shown
-        for one in found:
+        for fact in found:
             shown += 1
             row = [
-                f"f{one.id}",
-                f"{one.confidence:.2f}",
-                moment(one.occurred_at),
-                "" if one_predicate else one.predicate,
+                f"f{fact.id}",
+                f"{fact.confidence:.2f}",
+                moment(fact.occurred_at),
+                "" if one_predicate else fact.predicate,
                 # a column would be empty: a fact is active, as a rule
-                ("" if one.status == "active" else f"[{one.status}] ") + one.object,
-                _project_name(one.project),
+                ("" if fact.status == "active" else f"[{fact.status}] ") + fact.object,
+                _project_name(fact.project),
             ]
-            evidence = shown_by(one) if shown_by is not None else ()
-            details: list[Detail] = [(said, 3) for said in disputes.get(one.id, ())]
+            evidence = shown_by(fact) if shown_by is not None else ()
+            details: list[Detail] = [(said, 3) for said in disputes.get(fact.id, ())]
             for part in evidence:
                 details += [(place(part.source, part.position), 0), (part.quote, 2)]
             yield row, details
@@ -282,7 +282,7 @@ def _rule(page: Page, found: Explanation) -> None:
         page.line(page.paint("rule", "bold"))
         # What a person says, and what the nightly work finds, is found by no rule of the table.
         by_table = found.fact.kind == "observation"
-        methods = dict.fromkeys((one.rule, one.method) for one in found.evidence)
+        methods = dict.fromkeys((evidence.rule, evidence.method) for evidence in found.evidence)
         for name, method in methods:
             page.say(f"  {name}: {'not among the rules in force now' if by_table else method}")
         return
@@ -341,14 +341,18 @@ def sessions(page: Page, found: Sequence[SourceState], *, of: int) -> None:
         return
     rows = [
         [
-            moment(one.last_at),
-            one.source.host,
-            home_path(one.source.project),
-            count(one.episode_count),
-            (f"sub-agent of {one.source.session[:8]}" if one.source.agent else one.source.session),
-            one.source.title,
+            moment(source.last_at),
+            source.source.host,
+            home_path(source.source.project),
+            count(source.episode_count),
+            (
+                f"sub-agent of {source.source.session[:8]}"
+                if source.source.agent
+                else source.source.session
+            ),
+            source.source.title,
         ]
-        for one in found
+        for source in found
     ]
     page.table(
         [
@@ -409,11 +413,11 @@ def found(page: Page, hits: Sequence[Hit]) -> None:
     if not hits:
         page.say("Nothing was found that is sure enough. Other words may find it.")
         return
-    width = max(len(one.id) for one in hits)
-    for one in hits:
-        day = (one.timestamp or "no date")[:10]
-        lead = f"{one.id.ljust(width)}  {day}  {one.confidence:.2f}  "
-        page.say(text.one_line(one.text), lead=lead, lines=3)
+    width = max(len(hit.id) for hit in hits)
+    for hit in hits:
+        day = (hit.timestamp or "no date")[:10]
+        lead = f"{hit.id.ljust(width)}  {day}  {hit.confidence:.2f}  "
+        page.say(text.one_line(hit.text), lead=lead, lines=3)
 
 
 def context(page: Page, found: PromptContext) -> None:
@@ -422,8 +426,10 @@ def context(page: Page, found: PromptContext) -> None:
     page.line()
     tiers = ", ".join(f"{name} {number}" for name, number in found.tier_tokens.items() if number)
     page.say(f"{found.tokens} of {found.limit} tokens: {tiers or 'nothing'}", "dim")
-    for one in found.left_out:
-        page.line(page.paint(f"left out {text.one_line(one.id)}: {one.why}", "dim"))
+    for piece_left_out in found.left_out:
+        page.line(
+            page.paint(f"left out {text.one_line(piece_left_out.id)}: {piece_left_out.why}", "dim")
+        )
 
 
 def sql_rows(page: Page, rows: Sequence[Mapping[str, SQLValue]]) -> None:

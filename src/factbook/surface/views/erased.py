@@ -65,9 +65,9 @@ def rows_left(standing: Standing) -> list[str]:
         ("words", "Its words still stand in rows that were kept:"),
         ("beside", "Right beside it, and of the same:"),
     ):
-        rows = [one for one in standing.rows if one.what == what]
+        rows = [row for row in standing.rows if row.what == what]
         lines += [head] if rows else []
-        lines += [f"  {one.row}  {one_line(one.excerpt)}" for one in rows]
+        lines += [f"  {row.row}  {one_line(row.excerpt)}" for row in rows]
     if standing.more:
         lines.append(f"  and {count(standing.more, 'more row')}")
     if standing.others:
@@ -78,9 +78,9 @@ def rows_left(standing: Standing) -> list[str]:
 def how_it_goes(standing: Standing) -> list[str]:
     """Return what takes the rest, in words, and what was not told."""
     found = []
-    owners = {owner for one in standing.rows for owner in one.owners} - {ME}
+    owners = {owner for row in standing.rows for owner in row.owners} - {ME}
     program = "factbook erase" if not owners else "factbook erase --all-owners"
-    named = [one.row for one in standing.rows]
+    named = [row.row for row in standing.rows]
     # A whole source is no way to be rid of a word; rows without a name have no command.
     ids = [one for one in named if one[0] != "s" and one[1:].isdigit()]
     sources = [one for one in named if one[0] == "s" and one[1:].isdigit()]
@@ -119,5 +119,5 @@ def where_it_stands(page: Page, done: Erased) -> None:
     page.lines(map(safe, rows_left(done.standing)))
     for said in how_it_goes(done.standing):
         page.say(f"{said[0].upper()}{said[1:]}.")
-    for one in done.file.copies:
-        page.warn(file_holds(one_line(one)))
+    for copy in done.file.copies:
+        page.warn(file_holds(one_line(copy)))

@@ -81,7 +81,10 @@ def life_rows(fact: Fact, following: Sequence[Successor]) -> list[tuple[str, str
     since, until = moment(fact.valid_from), moment(fact.valid_to)
     valid = " ".join(part for part in (since and f"from {since}", until and f"to {until}") if part)
     rows = [("true", valid), ("pinned", "yes: it does not fade" if fact.pinned else "")]
-    rows += [(one.how, f"f{one.fact.id}  {one.fact.statement}") for one in following]
+    rows += [
+        (successor.how, f"f{successor.fact.id}  {successor.fact.statement}")
+        for successor in following
+    ]
     return rows
 
 
@@ -122,7 +125,7 @@ def _step(page: Page, step: ConfidenceStep, *, quotes: Mapping[int, str]) -> Non
 def _spark(page: Page, values: Sequence[float]) -> str:
     levels = "_.-:=+*#" if page.plain else "▁▂▃▄▅▆▇█"
     last = len(levels) - 1
-    return "".join(levels[min(last, int(max(0.0, one) * len(levels)))] for one in values)
+    return "".join(levels[min(last, int(max(0.0, value) * len(levels)))] for value in values)
 
 
 def _from_to(before: float, after: float) -> str:
@@ -148,7 +151,7 @@ def _moment_line(page: Page, at: Millis, value: float, shown: str, said: str) ->
 
 
 def _words(step: ConfidenceStep) -> str:
-    others = ", ".join(f"f{one}" for one in step.others) or "another fact"
+    others = ", ".join(f"f{other}" for other in step.others) or "another fact"
     if step.op == "rate":
         return _RATED.get(step.why, "rated by its owner")
     words = _STEPS.get(step.op, step.op).format(others=others)
@@ -253,8 +256,8 @@ def _groups(found: Account) -> Iterator[_Group]:
             "queued for judgement",
             "yellow",
             [
-                [line(one.low_id), line(one.high_id), why(one.rule, one.detail)]
-                for one in found.queued
+                [line(pair.low_id), line(pair.high_id), why(pair.rule, pair.detail)]
+                for pair in found.queued
             ],
         ),
         ("judged", "", [[line(low), line(high), ("", said)] for low, high, said in found.settled]),
@@ -295,34 +298,34 @@ def runs(page: Page, found: Iterable[Run]) -> None:
         (
             # Of a run that was stopped, how far it had come says more than how long that took.
             [
-                str(one.id),
-                moment(one.started_at),
-                one.state,
-                _took(one) if one.state in ("done", "undone") else reached(one),
-                _counts(one),
+                str(run.id),
+                moment(run.started_at),
+                run.state,
+                _took(run) if run.state in ("done", "undone") else reached(run),
+                _counts(run),
             ]
-            for one in found
+            for run in found
         ),
     )
 
 
-def reached(one: Run) -> str:
+def reached(run: Run) -> str:
     """Return how far a consolidation had come."""
-    return f"after {one.phase or 'its start'}"
+    return f"after {run.phase or 'its start'}"
 
 
-def _took(one: Run) -> str:
-    seconds = one.report.get("seconds")
+def _took(run: Run) -> str:
+    seconds = run.report.get("seconds")
     if not isinstance(seconds, dict):
         return ""
     return text.amount(sum(part for part in seconds.values() if isinstance(part, (int, float))))
 
 
-def _counts(one: Run) -> str:
-    receipt = one.report.get("receipt")
+def _counts(run: Run) -> str:
+    receipt = run.report.get("receipt")
     counted = receipt if isinstance(receipt, dict) else {}
     parts = [f"{count(counted[name])} {word}" for name, word in _RECEIPT if counted.get(name)]
-    faded = numbers(one.report.get("faded"))
+    faded = numbers(run.report.get("faded"))
     parts += [f"{count(len(faded))} faded"] if faded else []
     return " · ".join(parts) or "nothing had to change"
 
@@ -386,19 +389,19 @@ def _side(how: str, side: Mapping[str, str]) -> str:
     return text.one_line(f"{how} {side['fact']} {side['text']} ({where})")
 
 
-def _payload(one: Proposal) -> list[str]:
+def _payload(proposal: Proposal) -> list[str]:
     """Return what a proposal says of itself, as safe lines."""
-    told, heard = one.payload.get("against"), one.payload.get("heard")
+    told, heard = proposal.payload.get("against"), proposal.payload.get("heard")
     found = [_side("against", side) for side in (told if isinstance(told, list) else [])]
     found += [_side("overheard:", heard)] if isinstance(heard, dict) else []
-    for name, value in one.payload.items():
+    for name, value in proposal.payload.items():
         if name in ("toml", "against", "heard") or isinstance(value, dict):
             continue
         if isinstance(value, list):
             shown = ", ".join(text.one_line(str(part)) for part in value[:_EXAMPLES])
             value = shown + (", …" if len(value) > _EXAMPLES else "")
         found.append(f"{text.one_line(name)}: {text.one_line(str(value))}")
-    toml = one.payload.get("toml")
+    toml = proposal.payload.get("toml")
     if isinstance(toml, str):
         lines = text.safe(toml).strip().split("\n")
         found += lines[:_PAYLOAD_LINES]

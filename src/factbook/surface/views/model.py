@@ -124,11 +124,11 @@ def typed(
     unanswered(page, left, told=[name for name, _ in failed])
 
 
-def _judged(page: Page, one: Judged) -> str:
+def _judged(page: Page, judged: Judged) -> str:
     """Show one proposal; return what became of it."""
-    word, reason, detail = one.outcome()
-    lead = f"{word:<9} {one.claim.type.label.lower():<9} {one.claim.confidence:.2f}  "
-    page.say(f'"{one_line(one.claim.text)}"', lead=page.paint(lead, _STYLES[word]))
+    word, reason, detail = judged.outcome()
+    lead = f"{word:<9} {judged.claim.type.label.lower():<9} {judged.claim.confidence:.2f}  "
+    page.say(f'"{one_line(judged.claim.text)}"', lead=page.paint(lead, _STYLES[word]))
     why = f"{reason}: {detail}" if reason else detail
     if why:
         page.say(f"{' ' * len(lead)}{why}", "dim")
@@ -198,22 +198,26 @@ def cost(page: Page, found: Sequence[CostLine]) -> None:
         ],
         (
             [
-                one.day,
-                one.purpose,
-                one.model,
-                one.outcome,
-                str(one.count.calls),
-                f"{one.count.prompt_tokens:,}",
-                f"{one.count.answer_tokens:,}",
-                f"{one.count.latency_ms / one.count.calls / 1000:.2f}" if one.count.calls else "",
-                f"{one.count.money:.4f}" if one.count.money else "",
+                cost_line.day,
+                cost_line.purpose,
+                cost_line.model,
+                cost_line.outcome,
+                str(cost_line.count.calls),
+                f"{cost_line.count.prompt_tokens:,}",
+                f"{cost_line.count.answer_tokens:,}",
+                f"{cost_line.count.latency_ms / cost_line.count.calls / 1000:.2f}"
+                if cost_line.count.calls
+                else "",
+                f"{cost_line.count.money:.4f}" if cost_line.count.money else "",
             ]
-            for one in found
+            for cost_line in found
         ),
     )
-    calls = sum(one.count.calls for one in found)
-    tokens = sum(one.count.prompt_tokens + one.count.answer_tokens for one in found)
-    money = sum(one.count.money for one in found)
+    calls = sum(cost_line.count.calls for cost_line in found)
+    tokens = sum(
+        cost_line.count.prompt_tokens + cost_line.count.answer_tokens for cost_line in found
+    )
+    money = sum(cost_line.count.money for cost_line in found)
     page.line()
     priced = f", {money:.4f} in the configured currency" if money else ""
     page.say(f"{count(calls, 'call')}, {count(tokens, 'token')}{priced}")

@@ -39,10 +39,14 @@ def rejections(page: Page, found: Sequence[Rejection]) -> None:
     ]
     rows = (
         (
-            [one.reason, one.rule or "reader", place(one.source, one.position)],
-            [(": ".join(part for part in (one.detail, one.excerpt) if part), 2)],
+            [
+                rejection.reason,
+                rejection.rule or "reader",
+                place(rejection.source, rejection.position),
+            ],
+            [(": ".join(part for part in (rejection.detail, rejection.excerpt) if part), 2)],
         )
-        for one in found
+        for rejection in found
     )
     with_details(page, columns, rows)
 
@@ -241,7 +245,7 @@ def ingest(page: Page, done: Ingested) -> None:
     else:
         page.say(
             "Nothing new: every file is as it was at the last run."
-            if all(one.state == "unchanged" for one in report.files)
+            if all(file.state == "unchanged" for file in report.files)
             else "No new facts."
         )
     if done.embedded or done.waiting:
@@ -259,8 +263,8 @@ def ingest(page: Page, done: Ingested) -> None:
 
 
 def _files(page: Page, report: IngestReport, *, seconds: float) -> None:
-    hosts = Counter(one.host for one in report.files)
-    states = Counter(one.state for one in report.files)
+    hosts = Counter(file.host for file in report.files)
+    states = Counter(file.state for file in report.files)
     by_host = [f"{text.one_line(host)} {count(number)}" for host, number in sorted(hosts.items())]
     speed = f" ({text.size(report.read_bytes / seconds)}/s)" if seconds > 0 else ""
     took = f"{text.size(report.read_bytes)} in {text.amount(seconds)}{speed}"
@@ -313,9 +317,9 @@ def _next_steps(predicates: Sequence[tuple[str, float, int]], program: str) -> l
 def failed_files(report: IngestReport) -> list[str]:
     """Return one sentence for each file that could not be read, the first few of them."""
     failed = [
-        one.error if str(one.path) in one.error else f"{home_path(one.path)}: {one.error}"
-        for one in report.files
-        if one.state == "failed"
+        file.error if str(file.path) in file.error else f"{home_path(file.path)}: {file.error}"
+        for file in report.files
+        if file.state == "failed"
     ]
     failed += [
         f"{home_path(path)} {why}; make it readable and run again"

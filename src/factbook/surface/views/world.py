@@ -163,10 +163,10 @@ def results(found: SearchAnswer, query: str, *, look: Page) -> str:
 
 def _excerpt(found: str, title: str, query: str) -> str:
     """Return a text from its first sentence with most words of the query, without its title."""
-    said = [one.of(found) for one in sentences(found)]
+    said = [sentence.of(found) for sentence in sentences(found)]
     if len(said) > 1 and one_line(said[0]).lstrip("# ") == one_line(title):
         del said[0]
-    asked = {stem(one) for one in words(query) if one not in STOPWORDS}
+    asked = {stem(word) for word in words(query) if word not in STOPWORDS}
     shared = [len(asked.intersection(map(stem, words(one)))) for one in said]
     first = shared.index(max(shared)) if said else 0
     return " ".join(["…"] * bool(first) + said[first:])
@@ -275,7 +275,7 @@ def interests(rows: Sequence[InterestRow], preferences: Sequence[Preference], *,
     """Return what is cared about, most first, with a bar for each; "" for nothing."""
     lines = interest_lines(rows, look=look)
     for kind in PreferenceType:
-        topics = [one.topic for one in preferences if one.type is kind]
+        topics = [preference.topic for preference in preferences if preference.type is kind]
         if topics:
             lines += [""] if len(lines) == len(rows) + 1 else []
             lines += _wrapped(", ".join(topics), look, lead=f"you {kind}: ")
@@ -287,7 +287,7 @@ def interest_lines(rows: Sequence[InterestRow], *, look: Page) -> list[str]:
 
     The rows stand as they are given; the longest bar is the score farthest from zero.
     """
-    most = max((abs(one.score) for one in rows), default=0.0)
+    most = max((abs(row.score) for row in rows), default=0.0)
     columns = [
         Column(title="#", style="dim", right=True, least=1),
         Column(title="entity", style="bold", most=_NAME_CELLS, flexible=True),
@@ -342,13 +342,13 @@ def why_entity(why: EntityWhy, *, look: Page) -> str:
     ]
     rows = [
         [
-            _signed(one.adds),
-            _signed(policy.VALENCE_SIGN[one.engagement.valence] * one.engagement.strength),
-            _age(why.at - one.engagement.at),
-            _did(one),
-            "" if one.cause is None else one.cause.text[:_SAID_CHARS],
+            _signed(part.adds),
+            _signed(policy.VALENCE_SIGN[part.engagement.valence] * part.engagement.strength),
+            _age(why.at - part.engagement.at),
+            _did(part),
+            "" if part.cause is None else part.cause.text[:_SAID_CHARS],
         ]
-        for one in why.parts
+        for part in why.parts
     ]
     lines.append("")
     lines += text.table(columns, rows, width=look.width, color=look.color)
@@ -480,14 +480,14 @@ def notices(
     """Return what was told by itself and what waits, oldest first; "" for nothing."""
     rows = [
         [
-            f"n{one.id}",
-            moment(one.sent_at or one.created_at),
-            names.get(one.entity_id, ""),
-            count(len(one.fact_ids), "fact"),
-            _STATES[one.state],
-            ", ".join(one.channels) or one.reason,
+            f"n{notice.id}",
+            moment(notice.sent_at or notice.created_at),
+            names.get(notice.entity_id, ""),
+            count(len(notice.fact_ids), "fact"),
+            _STATES[notice.state],
+            ", ".join(notice.channels) or notice.reason,
         ]
-        for one in found
+        for notice in found
     ]
     columns = [
         Column(title="id"),
@@ -514,7 +514,9 @@ def help_of(found: Sequence[tuple[str, str]], examples: Sequence[str] = (), *, l
             lines.append(look.paint(form, "bold"))
             form = ""
         lines += _wrapped(what, look, lead=form.ljust(_FORM), style="bold")
-    return "\n".join([*lines, *(["", *("  " + one for one in examples)] if examples else [])])
+    return "\n".join(
+        [*lines, *(["", *("  " + example for example in examples)] if examples else [])]
+    )
 
 
 # --- the work behind ------------------------------------------------------------------------------
@@ -533,23 +535,23 @@ def work(
     """
     rest = f"{count(waiting)} still waiting" if waiting else "nothing waits"
     lines = [f"{count(embedded, 'row')} embedded; {rest}."]
-    for one in report:
-        if not one.enabled:
-            lines.append(f"{one.name}: off")
+    for loop_report in report:
+        if not loop_report.enabled:
+            lines.append(f"{loop_report.name}: off")
             continue
         parts = [
             f"{count(number)} {what}"
             for number, what in (
-                (0 if one.name == "embedding" else one.did, "done"),
-                (one.cancelled, "interrupted"),
-                (one.failed, "failed"),
+                (0 if loop_report.name == "embedding" else loop_report.did, "done"),
+                (loop_report.cancelled, "interrupted"),
+                (loop_report.failed, "failed"),
             )
             if number
         ]
         if parts:
-            lines.append(f"{one.name}: {', '.join(parts)}")
-        if one.error:
-            lines.append(f"  the last error: {one_line(one.error)}")
+            lines.append(f"{loop_report.name}: {', '.join(parts)}")
+        if loop_report.error:
+            lines.append(f"  the last error: {one_line(loop_report.error)}")
     again = [one for one in failed if not one[2]]
     aside = [one for one in failed if one[2]]
     if again:

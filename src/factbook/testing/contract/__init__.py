@@ -70,7 +70,9 @@ LEFTOVER: Final[Mapping[str, str]] = {
 def public_names(*protocols: type) -> set[str]:
     """Return the public methods and attributes of protocols."""
     names: set[str] = set()
-    for part in (part for one in protocols for part in one.__mro__ if part is not Protocol):
+    for part in (
+        part for protocol in protocols for part in protocol.__mro__ if part is not Protocol
+    ):
         names |= {*vars(part), *vars(part).get("__annotations__", ())}
     return {name for name in names if not name.startswith("_")}
 

@@ -301,7 +301,10 @@ class AppliedContract(Contract):
         assert receipt.rejections == {"generic": 1, "not_json": 1}
         assert self._write(store, ops).rejected == 0
         refused = {"owner": EVERYONE}
-        assert {one.reason for one in store.find(REJECTION, refused)} == {"generic", "not_json"}
+        assert {refusal.reason for refusal in store.find(REJECTION, refused)} == {
+            "generic",
+            "not_json",
+        }
         assert store.check() == []
 
     @of("sources", "put_sources")
@@ -470,7 +473,7 @@ class AppliedContract(Contract):
             ("user.favorites.crypt", []),
             ("user.favorites.%", []),
         ):
-            assert [one.object for one in keyed_facts(store, "me", prefix=prefix)] == expected
+            assert [fact.object for fact in keyed_facts(store, "me", prefix=prefix)] == expected
         assert keyed_facts(store, "ann", prefix="user") == []
 
     def test_ranks_are_ordered_as_numbers_and_paged(self, tmp_path: Path) -> None:
@@ -478,9 +481,9 @@ class AppliedContract(Contract):
         steps = [self._rank("crypto", number, f"coin {number}") for number in (10, 2, 1)]
         self._tell(store, "m1", "coins", *steps)
         first = keyed_facts(store, "me", prefix="user.favorites", limit=2)
-        assert [one.object for one in first] == ["coin 1", "coin 2"]
+        assert [fact.object for fact in first] == ["coin 1", "coin 2"]
         rest = keyed_facts(store, "me", prefix="user.favorites", after=first[-1].predicate)
-        assert [one.object for one in rest] == ["coin 10"]
+        assert [fact.object for fact in rest] == ["coin 10"]
 
     def test_a_batch_with_a_bad_step_writes_nothing(self, tmp_path: Path) -> None:
         store = self.open(tmp_path)
@@ -500,8 +503,8 @@ class AppliedContract(Contract):
         summaries = Filters(episode_kinds=[EpisodeKind.SUMMARY])
 
         def waiting(now: Millis) -> list[int]:
-            found = store.untasked("typed", summaries, now=now, limit=10)
-            return [one.id for one in found]
+            episodes = store.untasked("typed", summaries, now=now, limit=10)
+            return [one.id for one in episodes]
 
         assert waiting(0) == [target]
         fail = FailTask(kind="typed", target=target, version="1", error="timeout")
@@ -537,7 +540,7 @@ class AppliedContract(Contract):
         with pytest.raises(ModelError):
             apply(store, [begin], trigger=Trigger.COMMAND, actor="test", now=10)
         apply(store, [begin], trigger=Trigger.COMMAND, actor="test", now=10 + DAY)
-        counts = {one.outcome: one for one in store.find(CALL)}
+        counts = {calls.outcome: calls for calls in store.find(CALL)}
         assert counts["ok"].prompt_tokens == 5
         assert counts["ok"].money == 0.25
         assert counts["begun"].calls == 1

@@ -99,9 +99,9 @@ class LedgerContract(Contract):
     @of("close_thread")
     def test_a_thread_may_let_go_and_come_back(self, store: Store) -> None:
         def read() -> dict[int, str]:
-            found = store.texts("episode", [1])
+            texts = store.texts("episode", [1])
             store.close_thread()
-            return found
+            return texts
 
         with ThreadPoolExecutor(1) as pool:
             assert [pool.submit(read).result() for _ in range(2)] == [{1: "tool 1"}] * 2
@@ -150,8 +150,8 @@ class LedgerContract(Contract):
     @of("untasked")
     def test_an_episode_waits_until_its_task_is_done(self, store: Store) -> None:
         def waiting(kind: str, *, now: int = NOW, tried_only: bool = False) -> list[int]:
-            found = store.untasked(kind, Filters(), now=now, limit=9, tried_only=tried_only)
-            return [one.id for one in found]
+            episodes = store.untasked(kind, Filters(), now=now, limit=9, tried_only=tried_only)
+            return [episode.id for episode in episodes]
 
         assert waiting("typed") == [1, 2, 3]
         with writing(store) as writer:
@@ -167,7 +167,9 @@ class LedgerContract(Contract):
         assert waiting("typed", now=NOW + 5) == [2, 3]
         assert waiting("typed", now=NOW + 5, tried_only=True) == [2]
         assert waiting("tell") == [1, 2]
-        assert [one.id for one in store.untasked("typed", Filters(), now=NOW + 5, limit=1)] == [2]
+        assert [
+            episode.id for episode in store.untasked("typed", Filters(), now=NOW + 5, limit=1)
+        ] == [2]
         assert store.untasked("typed", Filters(owner="ann"), now=NOW, limit=9) == []
 
     @of("add_episodes", "episodes_by_id", "episode_ids", "texts", "heads")
@@ -189,9 +191,9 @@ class LedgerContract(Contract):
             assert writer.episode_ids([given.uid]) == {given.uid: 4}
             assert writer.add_episodes([]) == []
         assert store.episode_ids(["call:1", given.uid, "no such"]) == {"call:1": 1, given.uid: 4}
-        found = store.episodes_by_id([4, 1, 99])
-        assert sorted(found) == [1, 4]
-        one, head = found[4], store.heads([4, 99])[4]
+        episodes = store.episodes_by_id([4, 1, 99])
+        assert sorted(episodes) == [1, 4]
+        one, head = episodes[4], store.heads([4, 99])[4]
         for name in ("uid", "kind", "role", "trust", "owner", "speaker", "session", "offset"):
             assert getattr(one, name) == getattr(head, name) == getattr(given, name)
         assert (one.text, one.position, one.occurred_at) == (given.text, 4, None)
@@ -211,7 +213,7 @@ class LedgerContract(Contract):
             writer.add_episodes([(1, sample_episode(4, text="tool 4", injected=True))])
         for filters in (Filters(), Filters(owner=EVERYONE)):
             assert store.ids("episode", filters) == [1, 2, 3]
-            assert [one.id for one in store.episodes(filters, limit=None)] == [1, 2, 3]
+            assert [episode.id for episode in store.episodes(filters, limit=None)] == [1, 2, 3]
 
     @of("episodes", "ids", "search")
     def test_episodes_are_filtered(self, store: Store) -> None:
@@ -245,7 +247,7 @@ class LedgerContract(Contract):
             (Filters(ids=[]), []),
         ):
             assert store.ids("episode", filters) == ids
-            assert [one.id for one in store.episodes(filters, limit=None)] == ids
+            assert [episode.id for episode in store.episodes(filters, limit=None)] == ids
             found = store.search("episode", ["tool"], filters, 9)
             assert sorted(one for one, _ in found) == ids
 
@@ -267,12 +269,12 @@ class LedgerContract(Contract):
             assert writer.add_facts([]) == []
             writer.add_evidence([evidence(4, 1)])
         assert store.lives(LifeWhere(ids=[4])) == [given._replace(id=4)]
-        found = store.facts_by_id([4, 1, 99])
-        assert sorted(found) == [1, 4]
+        facts = store.facts_by_id([4, 1, 99])
+        assert sorted(facts) == [1, 4]
         for name in ("owner", "subject", "predicate", "object", "statement", "kind", "status"):
-            assert getattr(found[4], name) == getattr(given, name)
-        assert (found[4].pinned, found[4].valid_to, found[4].episode_id) == (True, 99, 1)
-        assert (found[4].host, found[4].project) == ("claude-code", "/home/ann/shop")
+            assert getattr(facts[4], name) == getattr(given, name)
+        assert (facts[4].pinned, facts[4].valid_to, facts[4].episode_id) == (True, 99, 1)
+        assert (facts[4].host, facts[4].project) == ("claude-code", "/home/ann/shop")
 
     @of("lives")
     def test_rows_of_facts_are_asked_for_by_what_is_given(self, store: Store) -> None:

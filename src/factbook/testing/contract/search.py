@@ -26,7 +26,7 @@ ROWS: Mapping[int, Sequence[float]] = {1: (1.0, 0.0), 2: (0.6, 0.8), 3: (0.0, 1.
 def packed(*ids: int) -> bytes:
     """Return the vectors of rows, as a store is given them."""
     zeros = (0.0,) * (DIM - 2)
-    return b"".join(struct.pack(f"<{DIM}e", *ROWS[one], *zeros) for one in ids)
+    return b"".join(struct.pack(f"<{DIM}e", *ROWS[id_], *zeros) for id_ in ids)
 
 
 def embedded(store: Store, *ids: int, target: str = "episode", model: str = MODEL) -> list[int]:
@@ -173,12 +173,12 @@ class SearchContract(Contract):
         asks = sample_episode(4, text="ann: why?", owner="me", speaker="ann", occurred_at=None)
         with writing(store) as writer:
             writer.add_episodes([(1, asks), (2, sample_episode(5, text="tool 5", owner="ann"))])
-        found = store.outlines([4, 1, 9])
-        assert (found.ids.tolist(), found.sources.tolist()) == ([1, 4], [1, 1])
-        assert (found.chars.tolist(), found.asks.tolist()) == ([6, 9], [False, True])
-        assert list(found.speakers) == ["", "ann"]
-        assert found.times[0] == 1_763_000_001_000.0
-        assert found.times[1] != found.times[1]  # unknown
+        outlines = store.outlines([4, 1, 9])
+        assert (outlines.ids.tolist(), outlines.sources.tolist()) == ([1, 4], [1, 1])
+        assert (outlines.chars.tolist(), outlines.asks.tolist()) == ([6, 9], [False, True])
+        assert list(outlines.speakers) == ["", "ann"]
+        assert outlines.times[0] == 1_763_000_001_000.0
+        assert outlines.times[1] != outlines.times[1]  # unknown
         assert store.outlines([1], reach=1).ids.tolist() == [1, 2]
         assert store.outlines([3], reach=2).ids.tolist() == [1, 2, 3, 4]
         assert store.outlines([3, 5], owner="ann").ids.tolist() == [5]
