@@ -189,6 +189,8 @@ def planted(hint: Any, word: str) -> Any:
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
         hints = typing.get_type_hints(hint)
         return hint(**{one.name: planted(hints[one.name], word) for one in fields(hint)})
+    if isinstance(hint, type) and hasattr(hint, "_fields"):
+        return hint(*(planted(part, word) for part in typing.get_type_hints(hint).values()))
     inner = typing.get_args(hint)
     if type(None) in inner:
         return planted(next(one for one in inner if one is not type(None)), word)
