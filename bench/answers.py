@@ -894,7 +894,16 @@ def _fitting(site: Site, good: Mapping[str, Any], rng: random.Random, *, draws: 
 
 def feed(part: Slice) -> tuple[Account, list[tuple[str, TypedAnswer]]]:
     """Give one slice of mutated answers to its call, in files of `site.inputs` inputs each."""
-    logging.getLogger("factbook").setLevel(logging.ERROR)  # what is refused is not news here
+    log = logging.getLogger("factbook")
+    level = log.level
+    log.setLevel(logging.ERROR)  # what is refused is not news here
+    try:
+        return _fed(part)
+    finally:
+        log.setLevel(level)
+
+
+def _fed(part: Slice) -> tuple[Account, list[tuple[str, TypedAnswer]]]:
     site = next(one for one in sites() if one.name == part.site)
     rng = random.Random(f"{part.seed}:{part.site}:{part.number}")
     tally = Tally()
