@@ -898,12 +898,12 @@ def feed(part: Slice) -> tuple[Account, list[tuple[str, TypedAnswer]]]:
     level = log.level
     log.setLevel(logging.ERROR)  # what is refused is not news here
     try:
-        return _fed(part)
+        return _answered(part)
     finally:
         log.setLevel(level)
 
 
-def _fed(part: Slice) -> tuple[Account, list[tuple[str, TypedAnswer]]]:
+def _answered(part: Slice) -> tuple[Account, list[tuple[str, TypedAnswer]]]:
     site = next(one for one in sites() if one.name == part.site)
     rng = random.Random(f"{part.seed}:{part.site}:{part.number}")
     tally = Tally()
