@@ -11,8 +11,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from factbook.apply.changing import FactChanges
+from factbook.apply.interest_rows import ASKED, InterestPart, InterestRows
+from factbook.apply.notices import NoticeChanges
+from factbook.apply.searches import SearchChanges
 from factbook.errors import NotAllowed, UsageError
 from factbook.gate.names import command_problem, structural_problem
 from factbook.language.nouns import singular
@@ -84,13 +88,6 @@ from factbook.store.kinds import (
     EntityRow,
 )
 from factbook.store.port import one_id
-
-if TYPE_CHECKING:
-    pass
-
-from factbook.apply.interest_rows import ASKED, FactChanges, InterestPart, InterestRows
-from factbook.apply.notices import NoticeChanges
-from factbook.apply.searches import SearchChanges
 
 
 class WorldChanges(InterestPart):

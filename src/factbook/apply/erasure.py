@@ -16,9 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from factbook import policy
+from factbook.apply.changing import FactChanges
 from factbook.errors import NotFound, UsageError
 from factbook.model.facts import Episode, EpisodeKind, Millis, Receipt, Stance, Trust
 from factbook.model.interest_ops import CreateEntity, RecordSearch
@@ -46,33 +47,11 @@ from factbook.store.base_erase import Doomed, same_words
 from factbook.store.derived.entities import entities_by_id
 from factbook.store.derived.facts import lives_by_id
 from factbook.store.derived.ledger import stances
-from factbook.store.rows import EvidenceRow, Life
+from factbook.store.rows import EvidenceRow
 
 __all__ = ["Erasing", "sifted"]
 
 _TRUST_RANK = {trust: rank for rank, trust in enumerate(policy.TRUST_ORDER)}
-
-
-class FactChanges(Protocol):
-    """What erasing needs of the changes of facts (`Changes`)."""
-
-    def change(
-        self,
-        op: str,
-        before: Life,
-        after: Life,
-        *,
-        why: str,
-        added: Sequence[int] = (),
-        removed: Sequence[int] = (),
-        detail: Mapping[str, object] | None = None,
-    ) -> None:
-        """Write a fact with its event."""
-
-    def event(
-        self, op: str, kind: str, target: int, detail: Mapping[str, object] | None = None
-    ) -> None:
-        """Append to the history."""
 
 
 class Erasing:

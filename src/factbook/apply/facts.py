@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from operator import add
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from factbook import policy
 from factbook.errors import ModelError, ModelFailure, NotFound, UsageError
@@ -30,39 +30,8 @@ from factbook.model.facts import (
     Trigger,
     Trust,
 )
-from factbook.model.interest_ops import (
-    Announce,
-    ClaimNotice,
-    DropPreference,
-    DropSchedule,
-    FailResult,
-    FailSearch,
-    Fence,
-    FinishNotice,
-    KeepSeen,
-    MarkDiscovered,
-    MarkExtracted,
-    MarkHeard,
-    MarkResultRead,
-    MergeEntities,
-    MuteEntity,
-    MuteOwner,
-    NoteAction,
-    OpenLearnPrompt,
-    PlanLearning,
-    QueueSearch,
-    RecordEngagement,
-    RecordSearch,
-    RestoreEntity,
-    RetireEntity,
-    RetrySearches,
-    RunSchedule,
-    SetPreference,
-    SetSchedule,
-    UnmergeEntity,
-)
+from factbook.model.interest_ops import AddAlias, CreateEntity, InterestOp
 from factbook.model.ops import (
-    AllowAgain,
     BeginCall,
     ChangeKeys,
     ConfirmFact,
@@ -71,13 +40,7 @@ from factbook.model.ops import (
     DecideProposal,
     DoubtFact,
     EndCall,
-    EraseEntity,
-    EraseEpisode,
-    EraseFact,
-    EraseNoted,
-    EraseOwner,
-    EraseRejection,
-    EraseSource,
+    ErasingOp,
     FailTask,
     FinishRun,
     FinishTask,
@@ -278,7 +241,7 @@ class Changes:
             occurred_at=max(times, default=None),
         )
         self._receipt.supported += 1
-        self._change("support", life, after, why=op.rule, added=[op.episode_id])
+        self.change("support", life, after, why=op.rule, added=[op.episode_id])
 
     def _close_proposal(self, life: Life, *, told: bool) -> None:
         """Take a fact that was told or seen again off the list of what waits for a yes."""
@@ -295,7 +258,7 @@ class Changes:
         )
         self._writer.put(PROPOSAL, [decided])
         self._receipt.settled += 1
-        self._event("decide", "proposal", proposal.id, {"state": state, "reason": reason})
+        self.event("decide", "proposal", proposal.id, {"state": state, "reason": reason})
 
     def doubt(self, op: DoubtFact) -> None:
         """Add an episode that speaks against a fact, and halve the fact."""
@@ -314,7 +277,7 @@ class Changes:
         at = self._witness(op.episode_id).occurred_at
         confidence, moment = halved(life, at=at, now=self._now)
         self._receipt.contradicted += 1
-        self._change(
+        self.change(
             "doubt",
             life,
             life._replace(confidence=confidence, confidence_at=moment),
@@ -397,7 +360,7 @@ class Changes:
             at = max((low.occurred_at or 0), (high.occurred_at or 0)) or None
             confidence, moment = halved(one, at=at, now=self._now)
             self._receipt.contradicted += 1
-            self._change(
+            self.change(
                 "contradict",
                 one,
                 one._replace(confidence=confidence, confidence_at=moment),
@@ -433,7 +396,7 @@ class Changes:
         self._put_pair(op, "supersedes", verdict="")
         self._receipt.superseded += 1
         self._writer.drop_vectors("fact", [old.id])
-        self._change(
+        self.change(
             "supersede",
             old,
             old._replace(
@@ -472,7 +435,7 @@ class Changes:
         settled = known._replace(verdict=op.verdict, settled_at=self._now, settled_by=self._actor)
         self._writer.put(PAIR, [settled])
         self._receipt.settled += 1
-        self._event("settle", "fact", op.low_id, {"other": op.high_id, "verdict": op.verdict})
+        self.event("settle", "fact", op.low_id, {"other": op.high_id, "verdict": op.verdict})
 
     # --- what was told and what was overheard ---------------------------------------------------
 
@@ -609,9 +572,9 @@ class Changes:
             occurred_at=max(times, default=None),
             pinned=winner.pinned or loser.pinned,
         )
-        self._change("absorb", winner, after, why=op.rule, added=moved, detail={"loser": loser.id})
+        self.change("absorb", winner, after, why=op.rule, added=moved, detail={"loser": loser.id})
         self._receipt.merged += 1
-        self._change(
+        self.change(
             "merge",
             loser,
             loser._replace(
@@ -648,7 +611,7 @@ class Changes:
         before = _mapping(merged.detail.get("before")) if merged is not None else {}
         waits = Status.PENDING_EMBED if loser.embeddable else Status.ACTIVE
         proposed = before.get("status") == Status.PROPOSED
-        self._change(
+        self.change(
             op,
             loser,
             loser._replace(
@@ -704,7 +667,7 @@ class Changes:
             after = self._as_before(after, absorbed, children)
         elif moved:
             after = after._replace(trust=self._witnessed(after))
-        self._change("give_back", winner, after, why=why, removed=moved, detail={"loser": loser_id})
+        self.change("give_back", winner, after, why=why, removed=moved, detail={"loser": loser_id})
 
     def _as_before(self, winner: Life, absorbed: _Past, children: Sequence[Life]) -> Life:
         """Return a winner with what it was before a merge, as far as nothing changed it since."""
@@ -801,7 +764,7 @@ class Changes:
             pinned=op.pinned, confidence=value_at(life, self._now), confidence_at=self._now
         )
         self._receipt.updated += 1
-        self._change("pin" if op.pinned else "unpin", life, after, why="command")
+        self.change("pin" if op.pinned else "unpin", life, after, why="command")
 
     def rate(self, op: RateFact) -> None:
         """Take a person's word: right makes it sure from now on, wrong puts it out of retrieval."""
@@ -813,7 +776,7 @@ class Changes:
             pinned=life.pinned and op.right,
         )
         self._receipt.updated += 1
-        self._change("rate", life, after, why="right" if op.right else "wrong")
+        self.change("rate", life, after, why="right" if op.right else "wrong")
         self._count("feedback_right" if op.right else "feedback_wrong", 1.0)
 
     def confirm(self, op: ConfirmFact) -> None:
@@ -828,7 +791,7 @@ class Changes:
             confidence_at=self._now,
         )
         self._receipt.confirmed += 1
-        self._change("confirm", life, after, why="command")
+        self.change("confirm", life, after, why="command")
 
     # --- undo -----------------------------------------------------------------------------------
 
@@ -899,7 +862,7 @@ class Changes:
         detail: dict[str, object] = {"event": event.id}
         if kept:
             detail["kept"] = sorted(kept)
-        self._change(
+        self.change(
             "revert", life, self._recounted(restored), why=why, removed=removed, detail=detail
         )
         for winner in self._winners(life):
@@ -927,7 +890,7 @@ class Changes:
             self._receipt.unchanged += 1
             return
         self._receipt.proposed += 1
-        self._event("propose", "proposal", made, {"kind": op.kind, "title": op.title})
+        self.event("propose", "proposal", made, {"kind": op.kind, "title": op.title})
 
     def decide(self, op: DecideProposal) -> None:
         """Take a yes or no."""
@@ -949,7 +912,7 @@ class Changes:
     def start_run(self, op: StartRun) -> None:
         """Begin a consolidation."""
         self._writer.put(RUN, [Run(op.run_id, self._now, None, "running", "", {})])
-        self._event("start", "run", op.run_id)
+        self.event("start", "run", op.run_id)
 
     def finish_run(self, op: FinishRun) -> None:
         """Say where a consolidation stands."""
@@ -962,7 +925,7 @@ class Changes:
         now = known._replace(finished_at=finished, state=op.state, phase=op.phase, report=op.report)
         self._writer.put(RUN, [now])
         if op.state != "running":
-            self._event(op.state, "run", op.run_id)
+            self.event(op.state, "run", op.run_id)
 
     def next_vectors(self, op: StoreNextVectors) -> None:
         """Keep vectors of the next model."""
@@ -974,7 +937,7 @@ class Changes:
     def replace_vectors(self, op: ReplaceVectors) -> None:
         """Swap the vectors in use for those of the next model."""
         count = self._writer.replace_vectors(model=op.model, dim=op.dim)
-        self._event("reembed", "store", 0, {"model": op.model, "vectors": count})
+        self.event("reembed", "store", 0, {"model": op.model, "vectors": count})
 
     def injection(self, op: RecordInjection) -> None:
         """Remember what was put before a model or a person."""
@@ -1013,14 +976,7 @@ class Changes:
         """Set, move and clear keyed facts."""
         from factbook.apply.keyed import KeyChanges  # reading logs needs none of it
 
-        KeyChanges(
-            self._writer,
-            self._receipt,
-            now=self._now,
-            change=self._change,
-            event=self._event,
-            voice=self.voice,
-        ).run(op)
+        KeyChanges(self._writer, self._receipt, self, now=self._now).run(op)
 
     def queue_task(self, op: QueueTask) -> None:
         """Queue an input that was kept in the same call; whoever keeps it is given time to ask."""
@@ -1170,7 +1126,7 @@ class Changes:
             raise NotFound(what="episode", name=episode_id, hint="`factbook recall` shows ids.")
         return self._texts[episode_id]
 
-    def _change(
+    def change(
         self,
         op: str,
         before: Life,
@@ -1193,9 +1149,9 @@ class Changes:
             event["added"] = list(added)
         if removed:
             event["removed"] = list(removed)
-        self._event(op, "fact", before.id, event)
+        self.event(op, "fact", before.id, event)
 
-    def _event(
+    def event(
         self, op: str, kind: str, target: int, detail: Mapping[str, object] | None = None
     ) -> None:
         self.events.append(self.event_of(op, kind, target, detail))
@@ -1210,10 +1166,6 @@ class Changes:
         return Event(
             0, self._now, self._actor, self._trigger, op, kind, target, detail or {}, self._run_id
         )
-
-    # What changes of entities call.
-    change = _change
-    event = _event
 
 
 def _awake(life: Life) -> Status:
@@ -1284,51 +1236,11 @@ _HANDLERS: Mapping[type[Op], Callable[[Changes, Any], None]] = {
     BeginCall: Changes.begin_call,
     EndCall: Changes.end_call,
 }
-_CARING: tuple[type[Op], ...] = (
-    Announce,
-    ClaimNotice,
-    DropPreference,
-    DropSchedule,
-    FailResult,
-    FailSearch,
-    Fence,
-    FinishNotice,
-    KeepSeen,
-    MarkDiscovered,
-    MarkExtracted,
-    MarkHeard,
-    MarkResultRead,
-    MergeEntities,
-    MuteEntity,
-    MuteOwner,
-    NoteAction,
-    OpenLearnPrompt,
-    PlanLearning,
-    QueueSearch,
-    RecordEngagement,
-    RecordSearch,
-    RestoreEntity,
-    RetireEntity,
-    RetrySearches,
-    RunSchedule,
-    SetPreference,
-    SetSchedule,
-    UnmergeEntity,
-)
-_ERASING: tuple[type[Op], ...] = (
-    AllowAgain,
-    EraseEntity,
-    EraseEpisode,
-    EraseFact,
-    EraseNoted,
-    EraseOwner,
-    EraseRejection,
-    EraseSource,
-)
 _HANDLERS = {
     **_HANDLERS,
-    **dict.fromkeys(_CARING, Changes.care),
-    **dict.fromkeys(_ERASING, Changes.erase),
+    **dict.fromkeys(get_args(InterestOp), Changes.care),
+    **dict.fromkeys(get_args(ErasingOp), Changes.erase),
 }
-CHANGING: tuple[type[Op], ...] = tuple(_HANDLERS)
+# Facts of the same call may be about what is new: `apply` brings these in before facts.
+CHANGING: frozenset[type[Op]] = frozenset(_HANDLERS).difference((CreateEntity, AddAlias))
 """The Ops that are applied here, in the order in which they are given."""

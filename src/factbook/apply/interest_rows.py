@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Protocol
-
+from factbook.apply.changing import FactChanges
 from factbook.errors import NotAllowed, NotFound
 from factbook.model.entities import (
     Entity,
@@ -16,7 +14,6 @@ from factbook.model.facts import (
     Trigger,
     Trust,
 )
-from factbook.model.ops import MergeFacts, RetryTasks, UnmergeFact
 from factbook.store.base import Writer
 from factbook.store.derived.entities import (
     entities_by_id,
@@ -27,47 +24,10 @@ from factbook.store.kinds import (
     EntityRow,
 )
 from factbook.store.port import events_of
-from factbook.store.rows import Life
-
-if TYPE_CHECKING:
-    from factbook.extract.voice import OwnWords
-
 
 # The searches that may bring entities in (origins 003.2's trigger table).
 ASKED = frozenset({Trigger.USER_MESSAGE, Trigger.LEARN_COMMAND})
 _SEARCHING = ASKED | {Trigger.ENRICHMENT}
-
-
-class FactChanges(Protocol):
-    """What changes of entities need of the changes of facts (`Changes`)."""
-
-    def change(
-        self,
-        op: str,
-        before: Life,
-        after: Life,
-        *,
-        why: str,
-        detail: Mapping[str, object] | None = None,
-    ) -> None:
-        """Write a fact with its event."""
-
-    def event(
-        self, op: str, kind: str, target: int, detail: Mapping[str, object] | None = None
-    ) -> None:
-        """Append to the history."""
-
-    def merge(self, op: MergeFacts) -> None:
-        """Merge facts."""
-
-    def unmerge(self, op: UnmergeFact) -> None:
-        """Take a merged fact out again."""
-
-    def retry_tasks(self, op: RetryTasks) -> None:
-        """Let inputs that were set aside be tried again."""
-
-    def voice(self, episode_id: int) -> OwnWords:
-        """Return which words of an episode are its owner's own; None where that is no question."""
 
 
 class InterestRows:

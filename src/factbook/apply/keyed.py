@@ -8,10 +8,10 @@ row; what it held before is superseded by it and stays.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Protocol
+from collections.abc import Mapping
 
 from factbook import policy
+from factbook.apply.changing import FactChanges
 from factbook.errors import Overtaken, UsageError
 from factbook.extract.keyed import lists
 from factbook.extract.voice import OwnWords, in_layout, overheard_at
@@ -26,21 +26,6 @@ from factbook.store.rows import EvidenceRow, Life
 _EMBEDDED = True  # a key's sentence is worth a vector: "what coins do I like" must find it
 
 
-class Change(Protocol):
-    """Writes what became of a fact, with its event (`Changes`)."""
-
-    def __call__(
-        self,
-        op: str,
-        before: Life,
-        after: Life,
-        *,
-        why: str,
-        detail: Mapping[str, object] | None = None,
-    ) -> None:
-        """Write the row and the event."""
-
-
 class KeyChanges:
     """The changes of keyed facts that one message asks for."""
 
@@ -48,18 +33,14 @@ class KeyChanges:
         self,
         writer: Writer,
         receipt: Receipt,
+        facts: FactChanges,
         *,
         now: Millis,
-        change: Change,
-        event: Callable[[str, str, int, Mapping[str, object] | None], None],
-        voice: Callable[[int], OwnWords],
     ) -> None:
         self._writer = writer
-        self._voice = voice
         self._receipt = receipt
         self._now = now
-        self._change = change
-        self._event = event
+        self._facts = facts
 
     def run(self, op: ChangeKeys) -> None:
         """Take the steps; raises UsageError, with nothing written, where one cannot be taken.
@@ -69,7 +50,7 @@ class KeyChanges:
         """
         episode_id, text, at = self._message(op)
         # What is told to factbook itself is its owner's, but for what its layout shows as a paste.
-        voice = self._voice(episode_id)
+        voice = self._facts.voice(episode_id)
         if not voice.in_question:
             voice = OwnWords(text, in_layout(text))
         keys = sorted({one.key for one in op.steps})
@@ -186,13 +167,13 @@ class KeyChanges:
             }
             if key in before:
                 detail |= {"before": before[key].object, "replaces": before[key].id}
-            self._event("store", "fact", ids[key], detail)
+            self._facts.event("store", "fact", ids[key], detail)
             self._count(key, action)
         for life in retired:
             # What moved to another rank lives on there; what gave way, in what took its place.
             heir = ids.get(life.predicate, holders.get(fold_value(life.object)))
             after_ = _out(life, self._now, at, heir=heir)
-            self._change(
+            self._facts.change(
                 "supersede" if heir else "retract",
                 life,
                 after_,
@@ -221,7 +202,7 @@ class KeyChanges:
             occurred_at=max(times, default=None),
             confidence=max(life.confidence, step.confidence),
         )
-        self._change("support", life, after, why="said again", detail={"added": [episode_id]})
+        self._facts.change("support", life, after, why="said again", detail={"added": [episode_id]})
 
     def _count(self, key: str, action: str) -> None:
         self._receipt.keys.append((key, action))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from factbook.model.entities import EngagementType, NoticeState, PreferenceType, Valence
 from factbook.model.facts import Millis
@@ -310,3 +311,38 @@ class RunSchedule:
     """Queue the search of a schedule that is due, and put its next time off."""
 
     schedule_id: int
+
+
+InterestOp: TypeAlias = (
+    CreateEntity
+    | AddAlias
+    | MergeEntities
+    | UnmergeEntity
+    | RetireEntity
+    | RestoreEntity
+    | MuteEntity
+    | MuteOwner
+    | RecordEngagement
+    | SetPreference
+    | DropPreference
+    | OpenLearnPrompt
+    | PlanLearning
+    | QueueSearch
+    | RecordSearch
+    | FailSearch
+    | RetrySearches
+    | KeepSeen
+    | MarkDiscovered
+    | MarkResultRead
+    | FailResult
+    | Fence
+    | MarkExtracted
+    | MarkHeard
+    | Announce
+    | ClaimNotice
+    | FinishNotice
+    | NoteAction
+    | SetSchedule
+    | DropSchedule
+    | RunSchedule
+)

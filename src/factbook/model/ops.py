@@ -21,39 +21,7 @@ from factbook.model.facts import (
     Source,
     Trust,
 )
-from factbook.model.interest_ops import (
-    AddAlias,
-    Announce,
-    ClaimNotice,
-    CreateEntity,
-    DropPreference,
-    DropSchedule,
-    FailResult,
-    FailSearch,
-    Fence,
-    FinishNotice,
-    KeepSeen,
-    MarkDiscovered,
-    MarkExtracted,
-    MarkHeard,
-    MarkResultRead,
-    MergeEntities,
-    MuteEntity,
-    MuteOwner,
-    NoteAction,
-    OpenLearnPrompt,
-    PlanLearning,
-    QueueSearch,
-    RecordEngagement,
-    RecordSearch,
-    RestoreEntity,
-    RetireEntity,
-    RetrySearches,
-    RunSchedule,
-    SetPreference,
-    SetSchedule,
-    UnmergeEntity,
-)
+from factbook.model.interest_ops import InterestOp
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -525,6 +493,17 @@ class AllowAgain:
     erasure_id: int
 
 
+ErasingOp: TypeAlias = (
+    EraseFact
+    | EraseEpisode
+    | EraseSource
+    | EraseRejection
+    | EraseEntity
+    | EraseNoted
+    | EraseOwner
+    | AllowAgain
+)
+
 Op: TypeAlias = (
     RecordSource
     | RecordEpisode
@@ -564,45 +543,8 @@ Op: TypeAlias = (
     | RetryTasks
     | BeginCall
     | EndCall
-    | CreateEntity
-    | AddAlias
-    | MergeEntities
-    | UnmergeEntity
-    | RetireEntity
-    | RestoreEntity
-    | MuteEntity
-    | MuteOwner
-    | RecordEngagement
-    | SetPreference
-    | DropPreference
-    | OpenLearnPrompt
-    | PlanLearning
-    | QueueSearch
-    | RecordSearch
-    | FailSearch
-    | RetrySearches
-    | KeepSeen
-    | MarkDiscovered
-    | MarkResultRead
-    | FailResult
-    | Fence
-    | MarkExtracted
-    | MarkHeard
-    | Announce
-    | ClaimNotice
-    | FinishNotice
-    | NoteAction
-    | SetSchedule
-    | DropSchedule
-    | RunSchedule
-    | EraseFact
-    | EraseEpisode
-    | EraseSource
-    | EraseRejection
-    | EraseEntity
-    | EraseNoted
-    | EraseOwner
-    | AllowAgain
+    | InterestOp
+    | ErasingOp
 )
 
 OPS: Mapping[str, type] = {op.__name__: op for op in get_args(Op)}
