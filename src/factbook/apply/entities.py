@@ -22,7 +22,6 @@ from factbook.gate.names import command_problem, structural_problem
 from factbook.language.nouns import singular
 from factbook.model.entities import (
     Engagement,
-    Entity,
     Preference,
     Valence,
 )
@@ -147,7 +146,7 @@ class WorldChanges(InterestPart):
             return
         row = EntityRow(0, op.owner, op.name, self._now, self._now, episode_id, self._trigger)
         entity_id = one_id(self._writer.add(ENTITY, [row]))
-        self._rows.known.pop((op.owner, op.name), None)
+        self._rows.named.pop((op.owner, op.name), None)
         self._receipt.entities += 1
         self._facts.event("store", "entity", entity_id, {"cause": f"episode:{episode_id}"})
 
@@ -180,7 +179,7 @@ class WorldChanges(InterestPart):
         ):
             self._receipt.unchanged += 1
             return
-        self._rows.known.clear()
+        self._rows.named.clear()
         self._receipt.updated += 1
         self._facts.event("alias", "entity", entity.id, {"alias": op.alias})
 
@@ -198,7 +197,8 @@ class WorldChanges(InterestPart):
         moved, merged = self._move_facts(loser, winner, op)
         engagements = self._move_engagements(None, loser.id, winner.id)
         self._rows.write(loser._replace(retired_at=self._now, merged_into_id=winner.id))
-        names = [*loser.aliases]
+        aliases = self._writer.find(ALIAS, {"owner": loser.owner, "entity_id": loser.id})
+        names = [alias.name for alias in aliases]
         self._writer.put(ALIAS, [Alias(loser.owner, name, winner.id) for name in names])
         if self._writer.add(ALIAS, [Alias(loser.owner, loser.name, winner.id)]) != [None]:
             names.append(loser.name)
@@ -206,7 +206,7 @@ class WorldChanges(InterestPart):
         winner = winner._replace(muted=winner.muted or mutes)
         self._rows.write(winner)
         self._notices.hand_over(loser, winner, muted=winner.muted)
-        self._rows.known.clear()
+        self._rows.named.clear()
         self._receipt.merged += 1
         self._facts.event(
             "merge",
@@ -225,7 +225,7 @@ class WorldChanges(InterestPart):
         )
 
     def _move_facts(
-        self, loser: Entity, winner: Entity, op: MergeEntities
+        self, loser: EntityRow, winner: EntityRow, op: MergeEntities
     ) -> tuple[list[int], list[int]]:
         """Let the facts about one entity be about another; what both have is merged."""
         lives = {life.id: life for life in world_lives(self._writer, loser.owner, loser.name)}
@@ -273,7 +273,7 @@ class WorldChanges(InterestPart):
             )
         self._writer.drop(ALIAS, {"owner": loser.owner, "name": event["names"]})
         self._rows.write(loser._replace(retired_at=None, merged_into_id=None))
-        self._rows.known.clear()
+        self._rows.named.clear()
         others = [name for name in event["names"] if name != loser.name]
         self._writer.add(ALIAS, [Alias(loser.owner, name, loser.id) for name in others])
         lives = lives_by_id(self._writer, [*event["moved"], *event["merged"]])
@@ -305,18 +305,14 @@ class WorldChanges(InterestPart):
         gone: list[int] = []
         for life in world_lives(self._writer, entity.owner, entity.name):
             self._writer.drop_vectors("fact", [life.id])
-            retired = life._replace(
-                status=Status.RETRACTED,
-                retired_at=self._now,
-                valid_to=life.valid_to,
-            )
+            retired = life._replace(status=Status.RETRACTED, retired_at=self._now)
             self._facts.change("retract", life, retired, why=op.why)
             gone.append(life.id)
         waiting = waiting_notice(self._writer, entity.owner, entity.id)
         if waiting is not None:
             self._notices.drop(waiting, "its entity was removed")
         self._rows.write(entity._replace(retired_at=self._now))
-        self._rows.known.clear()
+        self._rows.named.clear()
         self._receipt.retracted += 1
         self._facts.event("retire", "entity", entity.id, {"why": op.why, "facts": gone})
 
@@ -339,20 +335,19 @@ class WorldChanges(InterestPart):
             raise UsageError(detail=f"{entity.name} is known again as another entity")
         self._bring_back(entity, why="its owner brought it back")
 
-    def _bring_back(self, entity: Entity, *, why: str) -> None:
+    def _bring_back(self, entity: EntityRow, *, why: str) -> None:
         event: Mapping[str, Any] = self._rows.last(entity.id, "retire").detail
         # Another may go by that name since.
         self._writer.drop(ALIAS, {"owner": entity.owner, "name": entity.name})
         self._rows.write(entity._replace(retired_at=None))
-        for one, life in lives_by_id(self._writer, event["facts"]).items():
+        for life in lives_by_id(self._writer, event["facts"]).values():
             if life.status is not Status.RETRACTED or current_by_claim(self._writer, [life.claim]):
                 continue
             awake = Status.PENDING_EMBED if life.embeddable else Status.ACTIVE
             self._facts.change(
                 "restore", life, life._replace(status=awake, retired_at=None), why=why
             )
-            del one
-        self._rows.known.clear()
+        self._rows.named.clear()
         self._receipt.entities += 1
         self._facts.event("restore", "entity", entity.id, {"why": why})
 

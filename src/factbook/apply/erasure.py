@@ -44,9 +44,9 @@ from factbook.model.ops import (
 )
 from factbook.store.base import Writer
 from factbook.store.base_erase import Doomed, same_words
-from factbook.store.derived.entities import entities_by_id
 from factbook.store.derived.facts import lives_by_id
 from factbook.store.derived.ledger import stances
+from factbook.store.kinds import ENTITY
 from factbook.store.rows import EvidenceRow
 
 __all__ = ["Erasing", "sifted"]
@@ -106,9 +106,9 @@ class Erasing:
     def entity(self, op: EraseEntity) -> None:
         """Erase an entity and everything about it."""
         self._there("entity", op.entity_id, "`factbook entities` lists them.")
-        entity = entities_by_id(self._writer, [op.entity_id])[op.entity_id]
+        [entity] = self._writer.find(ENTITY, {"id": op.entity_id})
         while entity.merged_into_id is not None:  # it is known by another name now
-            entity = entities_by_id(self._writer, [entity.merged_into_id])[entity.merged_into_id]
+            [entity] = self._writer.find(ENTITY, {"id": entity.merged_into_id})
         doomed = self._writer.about_entity(entity.id)
         spoken = self._writer.evidence(fact_ids=doomed.facts)
         for episode, spans in self._said_in(spoken, doomed.facts).items():

@@ -4,26 +4,11 @@ from __future__ import annotations
 
 from factbook.apply.changing import FactChanges
 from factbook.errors import NotAllowed, NotFound
-from factbook.model.entities import (
-    Entity,
-)
-from factbook.model.facts import (
-    Event,
-    Millis,
-    Receipt,
-    Trigger,
-    Trust,
-)
+from factbook.model.facts import Event, Millis, Receipt, Trigger, Trust
 from factbook.store.base import Writer
-from factbook.store.derived.entities import (
-    entities_by_id,
-    entity_named,
-)
-from factbook.store.kinds import (
-    ENTITY,
-    EntityRow,
-)
-from factbook.store.port import events_of
+from factbook.store.derived.entities import row_named
+from factbook.store.kinds import ENTITY, EntityRow
+from factbook.store.port import events_of, first
 
 # The searches that may bring entities in (origins 003.2's trigger table).
 ASKED = frozenset({Trigger.USER_MESSAGE, Trigger.LEARN_COMMAND})
@@ -48,28 +33,36 @@ class InterestRows:
         self.now = now
         self.trigger = trigger
         self.made: dict[tuple[str, str], dict[str, int]] = {}  # (owner, name) -> object -> id
-        self.known: dict[tuple[str, str], Entity | None] = {}
+        self.named: dict[tuple[str, str], int | None] = {}  # (owner, name or alias) -> entity
+        self._rows: dict[int, EntityRow] = {}  # of those
 
-    def entity(self, owner: str, name: str) -> Entity | None:
+    def entity(self, owner: str, name: str) -> EntityRow | None:
         """Return the current entity of a name or alias."""
         key = (owner, name)
-        if key not in self.known:
-            self.known[key] = entity_named(self.writer, owner, name)
-        return self.known[key]
+        if key not in self.named:
+            row = row_named(self.writer, owner, name)
+            self.named[key] = None if row is None else row.id
+            if row is not None:
+                self._rows[row.id] = row
+        entity_id = self.named[key]
+        return None if entity_id is None else self._rows[entity_id]
 
-    def plain(self, owner: str, name: str) -> Entity | None:
+    def plain(self, owner: str, name: str) -> EntityRow | None:
         """Return the current entity whose own name this is."""
-        entity = entity_named(self.writer, owner, name)
-        return entity if entity is not None and entity.name == name else None
+        return first(self.writer, ENTITY, {"owner": owner, "name": name, "retired_at": None})
 
-    def write(self, entity: Entity) -> None:
-        """Overwrite the state of an entity, which changes now."""
-        row = EntityRow._make(entity[: len(EntityRow._fields)])
-        self.writer.put(ENTITY, [row._replace(updated_at=self.now)])
-        self.known.clear()
+    def write(self, row: EntityRow) -> None:
+        """Overwrite the state of an entity, which changes now.
 
-    def life(self, entity_id: int) -> Entity:
-        entity = entities_by_id(self.writer, [entity_id]).get(entity_id)
+        Who is known by what name is asked anew once `named` is cleared.
+        """
+        row = row._replace(updated_at=self.now)
+        if row != self._rows.get(row.id):
+            self.writer.put(ENTITY, [row])
+            self._rows[row.id] = row
+
+    def life(self, entity_id: int) -> EntityRow:
+        entity = first(self.writer, ENTITY, {"id": entity_id})
         if entity is None:
             raise NotFound(what="entity", name=entity_id, hint="`factbook memory` lists them.")
         return entity

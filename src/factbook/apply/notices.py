@@ -6,19 +6,16 @@ What is told is counted before it is sent, so that no two processes tell too muc
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from factbook.apply.interest_rows import InterestPart
 from factbook.errors import NotFound, UsageError
 from factbook.model.backoff import may_send
 from factbook.model.entities import (
-    Entity,
     Notice,
     NoticeKind,
     NoticeState,
 )
-from factbook.model.facts import (
-    EVERYONE,
-)
+from factbook.model.facts import EVERYONE
 from factbook.model.interest_ops import (
     Announce,
     ClaimNotice,
@@ -26,9 +23,7 @@ from factbook.model.interest_ops import (
     MuteOwner,
     NoteAction,
 )
-from factbook.store.derived.entities import (
-    world_lives,
-)
+from factbook.store.derived.entities import world_lives
 from factbook.store.derived.notices import notices_of, notify_state, row_of, waiting_notice
 from factbook.store.kinds import (
     LEASE,
@@ -36,22 +31,17 @@ from factbook.store.kinds import (
     NOTICE_FACT,
     NOTIFY,
     SEARCH_FIND,
+    EntityRow,
     NoticeFact,
 )
 from factbook.store.leases import hold, notice_lease
 from factbook.store.port import one_id
 
-if TYPE_CHECKING:
-    pass
-
-
-from factbook.apply.interest_rows import InterestPart
-
 
 class NoticeChanges(InterestPart):
     """The changes of notices of one call of `apply`."""
 
-    def hand_over(self, loser: Entity, winner: Entity, *, muted: bool) -> None:
+    def hand_over(self, loser: EntityRow, winner: EntityRow, *, muted: bool) -> None:
         """Let what waits to be told of one entity be told of the other."""
         waiting = waiting_notice(self._writer, loser.owner, loser.id)
         if waiting is None:

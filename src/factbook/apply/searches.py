@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from factbook import policy
+from factbook.apply.interest_rows import InterestPart
 from factbook.errors import NotAllowed, NotFound, TakenOver, UsageError
 from factbook.model.entities import (
     Schedule,
@@ -55,12 +54,6 @@ from factbook.store.kinds import (
 )
 from factbook.store.leases import lease_of, search_lease, stands
 from factbook.store.port import first, one_id
-
-if TYPE_CHECKING:
-    pass
-
-
-from factbook.apply.interest_rows import InterestPart
 
 
 class SearchChanges(InterestPart):

@@ -342,6 +342,11 @@ class EntityRow(NamedTuple):
     merged_into_id: int | None = None
     muted: bool = False
 
+    @property
+    def current(self) -> bool:
+        """Tell whether it is not deleted or merged away."""
+        return self.retired_at is None
+
 
 class Alias(NamedTuple):
     """Another name of an entity."""

@@ -52,13 +52,6 @@ def entities_of(
     return _counted(reads, reads.find(ENTITY, where))
 
 
-def entities_by_id(reads: Reads, ids: Collection[int]) -> dict[int, Entity]:
-    """Return entities by id, whatever their state."""
-    return {
-        entity.id: entity for entity in entities_of(reads, EVERYONE, include_retired=True, ids=ids)
-    }
-
-
 def entity_named(reads: Reads, owner: str, name: str) -> Entity | None:
     """Return the current entity that goes by a canonical name or an alias."""
     row = row_named(reads, owner, name)
@@ -75,17 +68,14 @@ def row_named(reads: Reads, owner: str, name: str) -> EntityRow | None:
     return rows[0] if rows else None
 
 
-def deleted_entity(reads: Reads, owner: str, name: str) -> Entity | None:
-    """Return the entity of that name that was forgotten last, merged ones aside."""
+def deleted_entity(reads: Reads, owner: str, name: str) -> EntityRow | None:
+    """Return the row of the entity of that name that was forgotten last, merged ones aside."""
     found = reads.find(ENTITY, {"owner": owner, "name": name})
     ids = [alias.entity_id for alias in reads.find(ALIAS, {"owner": owner, "name": name})]
     if ids:
         found += reads.find(ENTITY, {"id": ids, "owner": owner})
     gone = [row for row in found if row.retired_at is not None and row.merged_into_id is None]
-    if not gone:
-        return None
-    last = max(gone, key=lambda row: (row.name == name, row.retired_at, row.id))
-    return _counted(reads, [last])[0]
+    return max(gone, key=lambda row: (row.name == name, row.retired_at, row.id), default=None)
 
 
 def _counted(reads: Reads, rows: Sequence[EntityRow]) -> list[Entity]:
