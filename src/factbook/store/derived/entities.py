@@ -17,10 +17,12 @@ from factbook.model.facts import (
     Trigger,
 )
 from factbook.store.base import Reads
+from factbook.store.derived.facts import holds
 from factbook.store.kinds import (
     ALIAS,
     ENGAGEMENT,
     ENTITY,
+    EVENT,
     FACT,
     PREFERENCE,
     SEARCH_RESULT,
@@ -29,7 +31,7 @@ from factbook.store.kinds import (
     Least,
     Where,
 )
-from factbook.store.port import events_of
+from factbook.store.port import first
 from factbook.store.rows import Life, LifeWhere
 
 # Nobody was interested yet: the owner only named it, or answered to what was told.
@@ -42,6 +44,7 @@ def entities_of(
     *,
     include_retired: bool = False,
     ids: Collection[int] | None = None,
+    names: Collection[str] | None = None,
 ) -> list[Entity]:
     """Return entities by id, oldest first, with their other names and what is counted of them."""
     where: dict[str, object] = {"owner": owner}
@@ -49,6 +52,8 @@ def entities_of(
         where["retired_at"] = None
     if ids is not None:
         where["id"] = ids
+    if names is not None:
+        where["name"] = names
     return _counted(reads, reads.find(ENTITY, where))
 
 
@@ -60,21 +65,19 @@ def entity_named(reads: Reads, owner: str, name: str) -> Entity | None:
 
 def row_named(reads: Reads, owner: str, name: str) -> EntityRow | None:
     """Return the row of the current entity that goes by a canonical name or an alias."""
-    rows = reads.find(ENTITY, {"owner": owner, "name": name, "retired_at": None})
-    if not rows:
-        aliases = reads.find(ALIAS, {"owner": owner, "name": name})
-        ids = [alias.entity_id for alias in aliases]
-        rows = reads.find(ENTITY, {"id": ids, "retired_at": None, "owner": owner}) if ids else []
-    return rows[0] if rows else None
+    row = first(reads, ENTITY, {"owner": owner, "name": name, "retired_at": None})
+    alias = first(reads, ALIAS, {"owner": owner, "name": name}) if row is None else None
+    if alias is None:
+        return row
+    return first(reads, ENTITY, {"id": alias.entity_id, "retired_at": None, "owner": owner})
 
 
 def deleted_entity(reads: Reads, owner: str, name: str) -> EntityRow | None:
     """Return the row of the entity of that name that was forgotten last, merged ones aside."""
     found = reads.find(ENTITY, {"owner": owner, "name": name})
-    ids = [alias.entity_id for alias in reads.find(ALIAS, {"owner": owner, "name": name})]
-    if ids:
-        found += reads.find(ENTITY, {"id": ids, "owner": owner})
-    gone = [row for row in found if row.retired_at is not None and row.merged_into_id is None]
+    if alias := first(reads, ALIAS, {"owner": owner, "name": name}):
+        found += reads.find(ENTITY, {"id": alias.entity_id, "owner": owner})
+    gone = [row for row in found if not row.current and row.merged_into_id is None]
     return max(gone, key=lambda row: (row.name == name, row.retired_at, row.id), default=None)
 
 
@@ -144,22 +147,11 @@ def deleted_names(reads: Reads, owner: str) -> set[str]:
     What upkeep retired for want of facts comes back as soon as it is spoken of.
     """
     rows = reads.find(ENTITY, {"owner": owner})
-    current = {row.name for row in rows if row.retired_at is None}
-    return {
-        row.name
-        for row in rows
-        if row.retired_at is not None
-        and row.merged_into_id is None
-        and row.name not in current
-        and _retired_by(reads, row.id) is not Trigger.UPKEEP
-    }
-
-
-def _retired_by(reads: Reads, entity_id: int) -> Trigger | None:
-    retired = [
-        event.trigger for event in events_of(reads, "entity", entity_id) if event.op == "retire"
-    ]
-    return retired[-1] if retired else None
+    current = {row.name for row in rows if row.current}
+    gone = [row for row in rows if not row.current and row.merged_into_id is None]
+    where = {"target_kind": "entity", "target_id": [row.id for row in gone], "op": "retire"}
+    by = {event.target_id: event.trigger for event in reads.find(EVENT, where)}
+    return {row.name for row in gone if by.get(row.id) is not Trigger.UPKEEP} - current
 
 
 # --- facts about entities -------------------------------------------------------------------------
@@ -174,11 +166,7 @@ def world_lives(reads: Reads, owner: str, name: str) -> list[Life]:
 
 def world_facts(reads: Reads, owner: str, name: str, *, limit: int | None = None) -> list[Fact]:
     """Return the current facts about an entity, newest first."""
-    ids = [
-        life.id
-        for life in world_lives(reads, owner, name)
-        if life.status is not Status.PROPOSED and life.confidence > 0
-    ]
+    ids = [life.id for life in world_lives(reads, owner, name) if holds(life)]
     facts = reads.facts_by_id(ids).values()
     return sorted(facts, key=lambda fact: (fact.learned_at, fact.id), reverse=True)[:limit]
 
@@ -259,5 +247,4 @@ def preferences_of(
 
 def preference_of(reads: Reads, owner: str, topic: str) -> Preference | None:
     """Return what an owner thinks of a topic now."""
-    preferences = reads.find(PREFERENCE, {"owner": owner, "topic": topic, "retired_at": None})
-    return preferences[0] if preferences else None
+    return first(reads, PREFERENCE, {"owner": owner, "topic": topic, "retired_at": None})

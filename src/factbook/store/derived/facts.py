@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from factbook.model.facts import FactKind, Stance, Status, Trust
+from factbook.model.facts import Fact, FactKind, Stance, Status, Trust
 from factbook.store.base import Reads
 from factbook.store.kinds import EVENT
 from factbook.store.rows import Life, LifeWhere
 
 _SAID = tuple(fact_kind for fact_kind in FactKind if fact_kind is not FactKind.OBSERVATION)
+
+
+def holds(one: Life | Fact) -> bool:
+    """Tell whether a fact is current, no mere proposal, and not called wrong."""
+    return one.retired_at is None and one.status is not Status.PROPOSED and one.confidence > 0
 
 
 def lives_by_id(reads: Reads, ids: Collection[int]) -> dict[int, Life]:
@@ -48,11 +53,7 @@ def standing(reads: Reads, claims: Collection[bytes]) -> dict[bytes, int]:
 
 def vouched(reads: Reads, owner: str) -> list[Life]:
     """Return the current facts that an owner told, pinned or called right, by id."""
-    lives = [
-        life
-        for life in reads.lives(LifeWhere(owner=owner, kinds=_SAID, current=True))
-        if life.status is not Status.PROPOSED and life.confidence > 0
-    ]
+    lives = list(filter(holds, reads.lives(LifeWhere(owner=owner, kinds=_SAID, current=True))))
     # A fact is as trusted as its best evidence: nobody told what is known from others alone.
     asked = [life.id for life in lives if life.trust is not Trust.EXTERNAL]
     rows = [

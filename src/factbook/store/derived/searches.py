@@ -14,11 +14,13 @@ from factbook.model.entities import (
     SearchState,
     SearchTask,
 )
-from factbook.model.facts import EVERYONE, ME, Everyone, Fact, FactKind, Millis, Status, Trigger
+from factbook.model.facts import EVERYONE, ME, Everyone, Fact, FactKind, Millis, Trigger
 from factbook.store.base import Reads
 from factbook.store.derived.entities import entities_of, world_lives
+from factbook.store.derived.facts import holds, lives_by_id
 from factbook.store.kinds import (
     ENGAGEMENT,
+    ENTITY,
     LEARN_PROMPT,
     SCHEDULE,
     SEARCH_FIND,
@@ -103,10 +105,7 @@ def untold_finds(reads: Reads, search_id: int) -> list[tuple[Fact, float | None]
     return [
         (fact, nearest[fact.id])
         for _, fact in sorted(facts.items())
-        if fact.kind is FactKind.WORLD
-        and fact.retired_at is None
-        and fact.status is not Status.PROPOSED
-        and fact.confidence > 0
+        if fact.kind is FactKind.WORLD and holds(fact)
     ]
 
 
@@ -209,46 +208,28 @@ def learned_of(reads: Reads, prompt_id: int) -> list[tuple[Entity, int]]:
     logs = reads.find(SEARCH_LOG, {"owner": EVERYONE, "learn_prompt_id": prompt_id})
     results = reads.find(SEARCH_RESULT, {"search_id": [log.id for log in logs]})
     episodes = sorted({result.episode_id for result in results})
-    asked = reads.find(
-        ENGAGEMENT,
-        {
-            "owner": EVERYONE,
-            "episode_id": prompt.episode_id,
-            "type": EngagementType.LEARN_COMMAND,
-        },
-    )
+    command = {"episode_id": prompt.episode_id, "type": EngagementType.LEARN_COMMAND}
+    asked = reads.find(ENGAGEMENT, {"owner": EVERYONE, **command})
     mine = {engagement.entity_id for engagement in asked if engagement.entity_id is not None}
     found = {row.fact_id for row in reads.evidence(episode_ids=episodes)}
     pages = _pages(reads, episodes)
-    for entity in entities_of(reads, EVERYONE, include_retired=True, ids=mine):
+    for entity in reads.find(ENTITY, {"id": mine}):
         about = [life.id for life in world_lives(reads, entity.owner, entity.name)]
         rows = reads.evidence(fact_ids=about)
         where = _pages(reads, sorted({row.episode_id for row in rows}))
         wanted = {*pages.values()}
         found |= {row.fact_id for row in rows if where.get(row.episode_id) in wanted}
-    facts = [
-        fact
-        for fact in reads.facts_by_id(sorted(found)).values()
-        if fact.kind is FactKind.WORLD
-        and fact.retired_at is None
-        and fact.status is not Status.PROPOSED
-        and fact.confidence > 0
-    ]
-    counts = Counter((fact.owner, fact.subject) for fact in facts)
-    entities = [
-        entity
-        for owner in {fact.owner for fact in facts}
-        for entity in entities_of(reads, owner)
-        if counts[entity.owner, entity.name]
-    ]
-    entities.sort(
-        key=lambda entity: (
-            entity.id not in mine,
-            -counts[entity.owner, entity.name],
-            entity.id,
-        )
+    counts = Counter(
+        (life.owner, life.subject)
+        for life in lives_by_id(reads, found).values()
+        if life.kind is FactKind.WORLD and holds(life)
     )
-    return [(entity, counts[entity.owner, entity.name]) for entity in entities]
+    entities = [
+        (entity, counts[entity.owner, entity.name])
+        for entity in entities_of(reads, EVERYONE, names={name for _, name in counts})
+        if (entity.owner, entity.name) in counts
+    ]
+    return sorted(entities, key=lambda one: (one[0].id not in mine, -one[1], one[0].id))
 
 
 def _pages(reads: Reads, episode_ids: Sequence[int]) -> dict[int, str]:
