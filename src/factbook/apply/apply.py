@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, get_args
 
 from factbook import policy
 from factbook.apply.facts import CHANGING, Changes
+from factbook.apply.tombstones import Tombstones, any_tombstones
 from factbook.errors import NotAllowed, NotFound, UsageError
 from factbook.model.facts import (
     EVERYONE,
@@ -152,7 +153,7 @@ def apply(
         return receipt
     with store.writing(trigger=trigger, actor=actor, now=now) as writer:
         holed: frozenset[str] = frozenset()
-        if writer.any_tombstones():
+        if any_tombstones(writer):
             from factbook.apply.erasure import sifted  # most files never had anything erased
 
             left, holed = sifted(writer, receipt, ops)
@@ -612,10 +613,11 @@ class _Run:
 
     def _not_erased(self, rows: list[Refusal]) -> list[Refusal]:
         """Return the refusals that were not erased from the log."""
-        if not self._writer.any_tombstones():
+        if not any_tombstones(self._writer):
             return rows
-        marks = [self._writer.tombstone_mark("refusal", row.claim.hex()) for row in rows]
-        erased = self._writer.tombstones(marks)
+        tombstones = Tombstones(self._writer)
+        marks = [tombstones.mark("refusal", row.claim.hex()) for row in rows]
+        erased = tombstones.met(marks)
         kept = [row for row, mark in zip(rows, marks, strict=True) if mark not in erased]
         self._receipt.kept_out += len(rows) - len(kept)
         return kept

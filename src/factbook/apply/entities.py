@@ -82,11 +82,12 @@ from factbook.store.kinds import (
     ALIAS,
     ENGAGEMENT,
     ENTITY,
+    ERASED,
     PREFERENCE,
     Alias,
     EntityRow,
 )
-from factbook.store.port import one_id
+from factbook.store.port import first, one_id
 
 
 class WorldChanges(InterestPart):
@@ -327,7 +328,7 @@ class WorldChanges(InterestPart):
         if entity.current:
             self._receipt.unchanged += 1
             return
-        if self._writer.is_erased("entity", entity.id):
+        if first(self._writer, ERASED, {"target": "entity", "row_id": entity.id}):
             raise UsageError(
                 detail=f"entity {entity.id} was erased; there is nothing to bring back"
             )

@@ -20,8 +20,17 @@ from typing import Any
 
 from factbook import policy
 from factbook.apply.changing import FactChanges
+from factbook.apply.tombstones import Tombstones, same_words
 from factbook.errors import NotFound, UsageError
-from factbook.model.facts import Episode, EpisodeKind, Millis, Receipt, Stance, Trust
+from factbook.model.facts import (
+    Episode,
+    EpisodeKind,
+    ErasureAct,
+    Millis,
+    Receipt,
+    Stance,
+    Trust,
+)
 from factbook.model.interest_ops import CreateEntity, RecordSearch
 from factbook.model.ops import (
     AdvanceCursor,
@@ -43,14 +52,36 @@ from factbook.model.ops import (
     RejectLine,
 )
 from factbook.store.base import Writer
-from factbook.store.base_erase import Doomed, same_words
+from factbook.store.base_erase import Doomed
 from factbook.store.derived.facts import lives_by_id
 from factbook.store.derived.ledger import stances
-from factbook.store.kinds import ENTITY
+from factbook.store.kinds import (
+    ENTITY,
+    ERASED,
+    ERASURE,
+    LEARN_PROMPT,
+    PREFERENCE,
+    PROPOSAL,
+    REJECTION,
+    SCHEDULE,
+    SEARCH_LOG,
+    SEARCH_TASK,
+    TOMBSTONE,
+    Kind,
+)
+from factbook.store.port import first, one_id
 from factbook.store.rows import EvidenceRow
 
 __all__ = ["Erasing", "sifted"]
 
+_NOTED: Mapping[str, tuple[str, Kind[Any]]] = {  # what was noted -> its part of Doomed, its kind
+    "preference": ("preferences", PREFERENCE),
+    "learn_prompt": ("prompts", LEARN_PROMPT),
+    "schedule": ("schedules", SCHEDULE),
+    "search_log": ("searches", SEARCH_LOG),
+    "search_task": ("tasks", SEARCH_TASK),
+    "proposal": ("proposals", PROPOSAL),
+}
 _TRUST_RANK = {trust: rank for rank, trust in enumerate(policy.TRUST_ORDER)}
 
 
@@ -58,12 +89,19 @@ class Erasing:
     """The erasures of one call of `apply`."""
 
     def __init__(
-        self, writer: Writer, receipt: Receipt, facts: FactChanges, *, now: Millis
+        self,
+        writer: Writer,
+        receipt: Receipt,
+        facts: FactChanges,
+        *,
+        now: Millis,
+        actor: str,
     ) -> None:
         self._writer = writer
         self._receipt = receipt
         self._facts = facts
         self._now = now
+        self._actor = actor
 
     def run(self, op: Op) -> None:
         """Apply one op."""
@@ -95,12 +133,7 @@ class Erasing:
 
     def rejection(self, op: EraseRejection) -> None:
         """Erase what was refused from the log of refusals."""
-        if self._writer.missing("rejection", [op.rejection_id]):
-            raise NotFound(
-                what="rejection",
-                name=op.rejection_id,
-                hint="`factbook rejections --json` shows their ids.",
-            )
+        self._there("rejection", op.rejection_id, "`factbook rejections --json` shows their ids.")
         self._erase("rejection", op.rejection_id, Doomed(rejections={op.rejection_id}))
 
     def entity(self, op: EraseEntity) -> None:
@@ -117,19 +150,13 @@ class Erasing:
 
     def noted(self, op: EraseNoted) -> None:
         """Erase one row of what was noted: a preference, a search, a proposal."""
-        rows = {op.row_id}
-        kinds = {
-            "preference": Doomed(preferences=rows),
-            "learn_prompt": Doomed(prompts=rows),
-            "schedule": Doomed(schedules=rows),
-            "search_log": Doomed(searches=rows),
-            "search_task": Doomed(tasks=rows),
-            "proposal": Doomed(proposals=rows),
-        }
-        if op.target not in kinds:
-            raise UsageError(detail=f"{op.target!r} is none of {', '.join(kinds)}")
+        if op.target not in _NOTED:
+            raise UsageError(detail=f"{op.target!r} is none of {', '.join(_NOTED)}")
         self._there(op.target, op.row_id, "`factbook erase --check TEXT` names rows.")
-        self._erase(op.target, op.row_id, kinds[op.target])
+        doomed = Doomed()
+        part, _ = _NOTED[op.target]
+        getattr(doomed, part).add(op.row_id)
+        self._erase(op.target, op.row_id, doomed)
 
     def owner(self, op: EraseOwner) -> None:
         """Erase everything of an owner."""
@@ -142,18 +169,36 @@ class Erasing:
 
     def allow(self, op: AllowAgain) -> None:
         """Let what was erased then be kept again, where it is met again."""
-        if not self._writer.allow_again(op.erasure_id):
+        act = first(self._writer, ERASURE, {"id": op.erasure_id})
+        if act is None:
             raise NotFound(
                 what="erasure", name=op.erasure_id, hint="`factbook erase --list` shows them."
             )
+        self._writer.drop(TOMBSTONE, {"erasure_id": act.id})
+        self._writer.put(ERASURE, [act._replace(allowed_at=self._now)])
         self._receipt.updated += 1
         self._facts.event("allow", "erasure", op.erasure_id)
 
     def _there(self, target: str, row_id: int, hint: str) -> None:
-        if self._writer.is_erased(target, row_id):
+        if first(self._writer, ERASED, {"target": target, "row_id": row_id}):
             raise NotFound(what=target, name=row_id, hint="it was erased.")
-        if self._writer.missing(target, [row_id]):
+        if not self._has(target, row_id):
             raise NotFound(what=target, name=row_id, hint=hint)
+
+    def _has(self, target: str, row_id: int) -> bool:
+        match target:
+            case "episode":
+                return bool(self._writer.heads([row_id]))
+            case "fact":
+                return bool(lives_by_id(self._writer, [row_id]))
+            case "source":
+                return bool(self._writer.sources(ids=[row_id]))
+            case "entity":
+                return first(self._writer, ENTITY, {"id": row_id}) is not None
+            case "rejection":
+                return first(self._writer, REJECTION, {"id": row_id}) is not None
+            case _:
+                return first(self._writer, _NOTED[target][1], {"id": row_id}) is not None
 
     def _end(self, fact_id: int) -> int:
         """Return the fact that a person means by an id: what it was merged into, or itself."""
@@ -189,11 +234,12 @@ class Erasing:
         for episode in doomed.episodes:
             doomed.masks.pop(episode, None)
         doomed.masks = {one: _united(spans) for one, spans in doomed.masks.items()}
-        erasure = self._writer.begin_erasure(what)
-        self._writer.add_tombstones(erasure, self._writer.marks_of(doomed))
+        act = ErasureAct(0, self._now, self._actor, what, {}, clean=False, allowed_at=None)
+        erasure = one_id(self._writer.add(ERASURE, [act]))
+        Tombstones(self._writer).keep_out(doomed, erasure)
         self._take_evidence(doomed)
         counts = self._writer.wipe(doomed, erasure, owner=owner)
-        self._writer.end_erasure(erasure, counts)
+        self._writer.put(ERASURE, [act._replace(id=erasure, counts=counts)])
         for name, count in counts.items():
             self._receipt.erased[name] = self._receipt.erased.get(name, 0) + count
         self._facts.event("erase", what, target, {"erasure": erasure})
@@ -290,6 +336,7 @@ class _Sieve:
             for uid, one in self._episodes.items()
             if one.source in own and one.trust is Trust.DIRECT
         }
+        self._tombstones = Tombstones(writer)
         self._met: dict[bytes, Millis] = {}
         self._gone: set[str] = set()  # ids of episodes that are not let in
         self._holed: set[str] = set()
@@ -300,7 +347,7 @@ class _Sieve:
         asked: set[bytes] = set()
         for op in self._ops:
             asked.update(self._marks(op))
-        self._met = self._writer.tombstones(sorted(asked))
+        self._met = self._tombstones.met(asked)
         if not self._met:
             return list(self._ops), frozenset()
         for uid in {uid for op in self._ops for uid in _uids(op)}:
@@ -318,7 +365,7 @@ class _Sieve:
         return kept, frozenset(self._holed)
 
     def _mark(self, kind: str, *parts: str) -> bytes:
-        return self._writer.tombstone_mark(kind, *parts)
+        return self._tombstones.mark(kind, *parts)
 
     def _at(self, kind: str, *parts: str) -> Millis | None:
         """Return when something was erased; None where it was not."""
@@ -410,7 +457,7 @@ class _Sieve:
         if not new and uid in self._told:
             raise _refusal()
         if new:
-            self._writer.lift_tombstones([self._mark(*mark)])
+            self._tombstones.let_in([self._mark(*mark)])
             return op
         self._receipt.kept_out += 1
         return None

@@ -200,7 +200,8 @@ class Changes:
         """Erase for good, or let what was erased be kept again."""
         from factbook.apply.erasure import Erasing  # seldom needed
 
-        Erasing(self._writer, self._receipt, self, now=self._now).run(op)
+        erasing = Erasing(self._writer, self._receipt, self, now=self._now, actor=self._actor)
+        erasing.run(op)
 
     # --- evidence -------------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ from factbook.model.facts import EVERYONE, ME, Everyone, Receipt, Trigger, whose
 from factbook.model.keys import entity_name
 from factbook.model.ops import AllowAgain, EraseEntity, EraseFact, EraseOwner
 from factbook.store.derived.entities import entities_of, entity_named
+from factbook.store.kinds import ERASURE
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -223,7 +224,7 @@ class Erasure:
 
     def erasures(self, *, limit: int = 100) -> list[PastErasure]:
         """Return what was erased, newest first: how much and when, never what it said."""
-        return self._store.erasures(limit=limit)
+        return self._store.find(ERASURE, limit=limit, newest_first=True)
 
     def allow_again(self, erasure_id: int) -> Receipt:
         """Let what one erasure took be kept again, where it is met again; raises NotFound."""

@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, TypeVar
 
 from factbook.errors import UsageError
 from factbook.model.facts import (
@@ -57,6 +57,17 @@ def claim_digest(owner: str, subject: str, predicate: str, obj: str) -> bytes:
     # Lengths keep ("ab", "c") and ("a", "bc") apart, whatever characters the parts hold.
     data = f"{len(owner)},{len(subject)},{len(predicate)}\0{owner}{subject}{predicate}{obj}"
     return hashlib.blake2b(data.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+ERASE_KEY: Final = "erase_key"  # the name of the `Secret` that tombstones are made with
+
+
+def tombstone_mark(key: str, kind: str, *parts: str) -> bytes:
+    """Return the digest of what must not come back, under a key in hexadecimal."""
+    data = "".join(f"{len(part)}:{part}" for part in (kind, *parts))
+    return hashlib.blake2b(
+        data.encode("utf-8", "surrogatepass"), key=bytes.fromhex(key), digest_size=16
+    ).digest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from factbook.model.facts import ErasureAct, Millis, Scoured, Sighting
-
-
-def same_words(text: str) -> str:
-    """Return what texts have in common that differ only in case and in spaces."""
-    return " ".join(text.casefold().split())
+from factbook.model.facts import Scoured, Sighting
 
 
 @dataclass(slots=True, kw_only=True)
@@ -49,36 +44,6 @@ class Doomed:
 class EraseWriter(Protocol):
     """The verbs that erase."""
 
-    def any_tombstones(self) -> bool:
-        """Tell whether anything was ever erased."""
-
-    def tombstone_mark(self, kind: str, *parts: str) -> bytes:
-        """Return the digest that stands for what must not come back."""
-
-    def tombstones(self, marks: Sequence[bytes]) -> dict[bytes, Millis]:
-        """Return when those of the marks were erased that were."""
-
-    def lift_tombstones(self, marks: Sequence[bytes]) -> None:
-        """Let these come back."""
-
-    def begin_erasure(self, what: str) -> int:
-        """Begin an act of erasing, and return its number."""
-
-    def end_erasure(self, erasure_id: int, counts: Mapping[str, int]) -> None:
-        """End it; what is gone is looked for in the file once this is committed."""
-
-    def add_tombstones(self, erasure_id: int, marks: Sequence[tuple[str, bytes]]) -> None:
-        """Keep (kind, mark) from coming back."""
-
-    def allow_again(self, erasure_id: int) -> bool:
-        """Let everything that was erased then come back; False for an unknown number."""
-
-    def is_erased(self, target: str, row_id: int) -> bool:
-        """Tell whether a row was erased."""
-
-    def missing(self, target: str, ids: Sequence[int]) -> list[int]:
-        """Return which of these rows are not there, or erased already."""
-
     def lineage(self, fact_ids: Iterable[int]) -> set[int]:
         """Return facts with all that stands behind them.
 
@@ -98,9 +63,6 @@ class EraseWriter(Protocol):
     def part_of_source(self, source_id: int) -> Doomed:
         """Return everything of a source."""
 
-    def marks_of(self, doomed: Doomed) -> list[tuple[str, bytes]]:
-        """Return (kind, mark) of what must not come back."""
-
     def wipe(self, doomed: Doomed, erasure_id: int, *, owner: str = "") -> dict[str, int]:
         """Take the content out of rows and out of everything that repeats it; return the counts.
 
@@ -110,9 +72,6 @@ class EraseWriter(Protocol):
 
 class EraseStore(Protocol):
     """The reads of what was erased, and the cleaning of the file."""
-
-    def erasures(self, *, limit: int = 100) -> list[ErasureAct]:
-        """Return acts of erasing, newest first."""
 
     def last_scour(self) -> Scoured | None:
         """Return what became of the file after this thread's last erasure, once."""

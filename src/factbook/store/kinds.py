@@ -23,6 +23,7 @@ from factbook.model.entities import (
 )
 from factbook.model.facts import (
     EVERYONE,
+    ErasureAct,
     Event,
     Injection,
     Millis,
@@ -499,6 +500,41 @@ NOTICE: Final = Kind(
 )
 NOTICE_FACT: Final = Kind(name="notice_fact", row=NoticeFact, key=("notice_id", "fact_id"))
 NOTIFY: Final = Kind(name="notify", row=NotifyState, key=("owner",), time="engaged_at")
+
+ERASURE: Final = Kind(name="erasure", row=ErasureAct, key=("id",), time="at")
+
+
+class Erased(NamedTuple):
+    """A row that was erased: it stays, so that pointers to it hold, and says nothing."""
+
+    target: str  # what kind of row it is
+    row_id: int
+    erasure_id: int
+
+
+ERASED: Final = Kind(name="erased", row=Erased, key=("target", "row_id"), asked=("erasure_id",))
+
+
+class Tombstone(NamedTuple):
+    """What must not come back, as a digest (`base.tombstone_mark`)."""
+
+    mark: bytes
+    kind: str
+    erasure_id: int
+
+
+TOMBSTONE: Final = Kind(name="tombstone", row=Tombstone, key=("mark",), asked=("erasure_id",))
+
+
+class Secret(NamedTuple):
+    """What is drawn once for a ledger and never leaves it."""
+
+    name: str
+    value: str
+
+
+SECRET: Final = Kind(name="secret", row=Secret, key=("name",))
+
 # What is only counted as records: the ledger has verbs of its own.
 FACT: Final = Kind(
     name="fact",
@@ -536,4 +572,8 @@ KINDS: Final[Sequence[Kind[Any]]] = (
     NOTICE,
     NOTICE_FACT,
     NOTIFY,
+    ERASURE,
+    ERASED,
+    TOMBSTONE,
+    SECRET,
 )

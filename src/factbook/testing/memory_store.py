@@ -129,10 +129,6 @@ class MemoryWriter(MemoryReads):
         self.own("meta").update(dict.fromkeys(names, no))
         self.own("owner memory").update(dict.fromkeys(touched, no))
 
-    def any_tombstones(self) -> bool:
-        """Tell that nothing is ever erased here."""
-        return False
-
     # --- records --------------------------------------------------------------------------------
 
     def add(self, kind: Kind[R], rows: Sequence[R]) -> list[int | None]:

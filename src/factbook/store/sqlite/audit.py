@@ -13,8 +13,7 @@ from typing import Final
 import apsw
 
 from factbook.model.facts import EpisodeKind, FactKind, Role, Stance, Status, Trigger, Trust
-from factbook.store.base import Problem, claim_digest
-from factbook.store.sqlite.erasing import mark_of
+from factbook.store.base import ERASE_KEY, Problem, claim_digest, tombstone_mark
 from factbook.store.sqlite.rows import VECTOR_TABLES
 
 IN_MEMORY_BYTES: Final = 512_000_000
@@ -481,15 +480,18 @@ def _claims(connection: apsw.Connection) -> list[Problem]:
 def _came_back(connection: apsw.Connection) -> list[Problem]:
     """Compare current rows with what was erased."""
     marks = {row[0] for row in connection.execute("SELECT mark FROM tombstone")}
-    if not marks:
+    secret = connection.execute("SELECT value FROM secret_row WHERE name = ?", (ERASE_KEY,)).get
+    if not marks or secret is None:
         return []
-    key = str(connection.execute("SELECT value FROM meta WHERE name = 'erase_key'").get)
+    key = str(secret)
     facts = connection.execute(
         "SELECT id, owner, subject, predicate, object FROM fact_row WHERE retired_at IS NULL"
     )
-    wrong = [f"fact {row[0]}" for row in facts if mark_of(key, "claim", *row[1:]) in marks]
+    wrong = [f"fact {row[0]}" for row in facts if tombstone_mark(key, "claim", *row[1:]) in marks]
     episodes = connection.execute("SELECT id, uid FROM episode_row")
-    wrong += [f"episode {row[0]}" for row in episodes if mark_of(key, "uid", row[1]) in marks]
+    wrong += [
+        f"episode {row[0]}" for row in episodes if tombstone_mark(key, "uid", row[1]) in marks
+    ]
     return [Problem(what="came_back", detail=f"{one} was erased") for one in wrong[:_SHOWN]]
 
 

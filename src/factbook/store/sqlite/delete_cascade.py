@@ -8,14 +8,12 @@ from typing import Any, Final
 
 import apsw
 
-from factbook.store.base_erase import Doomed, same_words
+from factbook.store.base_erase import Doomed
 from factbook.store.sqlite.ledger import LedgerReads
 from factbook.store.sqlite.repeating import folded, loose_pattern, word_pattern
 from factbook.store.sqlite.rows import json_list
 
 IN: Final = "(SELECT value FROM json_each(?))"
-TEXT_CHARS: Final = 24
-"""Ours: shorter texts are the same by chance; they are kept out by their id and by their date."""
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
@@ -23,10 +21,6 @@ class DoomedVerbs(LedgerReads):
     """The part of the writer that finds what goes together."""
 
     _db: apsw.Connection
-
-    def tombstone_mark(self, kind: str, *parts: str) -> bytes:
-        """Return the digest that stands for what must not come back."""
-        raise NotImplementedError
 
     def _texts(self, episode_ids: Iterable[int]) -> list[tuple[int, str]]:
         return self._all(
@@ -300,49 +294,6 @@ class DoomedVerbs(LedgerReads):
 
     def _erased(self, target: str) -> set[int]:
         return self._ids("SELECT row_id FROM erased_row WHERE target = ?", target)
-
-    # --- what must not come back ----------------------------------------------------------------
-
-    def marks_of(self, doomed: Doomed) -> list[tuple[str, bytes]]:
-        """Return (kind, mark) of what must not come back."""
-        marks: list[tuple[str, bytes]] = []
-        episodes = json_list(sorted(doomed.episodes | doomed.masks.keys()))
-        for one, uid, owner, at, text in self._all(
-            f"SELECT id, uid, owner, occurred_at, text FROM episode_row WHERE id IN {IN}", episodes
-        ):
-            # What stays with holes in it keeps its id; its record must not be told anew.
-            kind = "uid" if one in doomed.episodes else "masked"
-            marks.append((kind, self.tombstone_mark(kind, uid)))
-            same = same_words(text)
-            if len(same) >= TEXT_CHARS:
-                marks.append(("text", self.tombstone_mark("text", owner, same)))
-            if at is not None:
-                marks.append(("said", self.tombstone_mark("said", owner, same, str(at))))
-        for (key,) in self._all(
-            f"SELECT key FROM source_row WHERE id IN {IN}", json_list(sorted(doomed.sources))
-        ):
-            marks.append(("source", self.tombstone_mark("source", key)))
-        for row in self._all(
-            # A key changes by its owner's own words alone, which are kept out as episodes.
-            "SELECT owner, subject, predicate, object FROM fact_row WHERE kind <> 'keyed'"
-            f" AND id IN {IN}",
-            json_list(sorted(doomed.facts)),
-        ):
-            marks += [("claim", self.tombstone_mark("claim", *row))]
-        for (claim,) in self._all(
-            f"SELECT claim FROM rejection_row WHERE id IN {IN}",
-            json_list(sorted(doomed.rejections)),
-        ):
-            marks.append(("refusal", self.tombstone_mark("refusal", claim.hex())))
-        for owner, name in self._all(
-            f"SELECT owner, name FROM entity_row WHERE id IN {IN}"
-            " UNION SELECT a.owner, a.name FROM entity_alias a WHERE a.entity_id IN"
-            " (SELECT value FROM json_each(?))",
-            json_list(sorted(doomed.entities)),
-            json_list(sorted(doomed.entities)),
-        ):
-            marks.append(("name", self.tombstone_mark("name", owner, name)))
-        return marks
 
 
 def _named_in(

@@ -7,9 +7,7 @@ repeats it. After the commit the file itself is looked through (`scouring`).
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from hashlib import blake2b
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 import apsw
@@ -18,7 +16,7 @@ import orjson
 from factbook.model.facts import Millis, Taken
 from factbook.model.text import asks
 from factbook.store.base import claim_digest
-from factbook.store.base_erase import Doomed, same_words
+from factbook.store.base_erase import Doomed
 from factbook.store.sqlite.delete_cascade import IN, DoomedVerbs
 from factbook.store.sqlite.repeating import (
     PLAIN,
@@ -52,19 +50,10 @@ _REPEATING: Final = (
 _JSON: Final = frozenset({"payload", "validation"})  # of these the strings inside are compared
 
 
-def mark_of(key: str, kind: str, *parts: str) -> bytes:
-    """Return the digest of what must not come back, under a key in hexadecimal."""
-    data = "".join(f"{len(one)}:{one}" for one in (kind, *parts))
-    return blake2b(
-        data.encode("utf-8", "surrogatepass"), key=bytes.fromhex(key), digest_size=16
-    ).digest()
-
-
 class EraseVerbs(DoomedVerbs):
     """The part of the writer that erases."""
 
     _db: apsw.Connection
-    _actor: str
     _now: Millis
     drop_vectors: Callable[[str, Sequence[int]], None]
     wiped: list[str] | None = None
@@ -73,93 +62,13 @@ class EraseVerbs(DoomedVerbs):
     near: frozenset[int] = frozenset()  # episodes that stood right beside those that went
     erasures: Sequence[int] = ()  # of this transaction
 
-    # --- tombstones -----------------------------------------------------------------------------
-
-    def any_tombstones(self) -> bool:
-        """Tell whether anything was ever erased."""
-        return bool(self._all("SELECT EXISTS (SELECT 1 FROM tombstone)")[0][0])
-
-    def tombstone_mark(self, kind: str, *parts: str) -> bytes:
-        """Return the digest that stands for what must not come back.
-
-        Its key is this file's own, so that the same text has another digest in another file.
-        """
-        rows = self._all("SELECT value FROM meta WHERE name = 'erase_key'")
-        if not rows:
-            key = secrets.token_hex(32)
-            self._db.execute("INSERT INTO meta VALUES ('erase_key', ?)", (key,))
-        else:
-            key = rows[0][0]
-        return mark_of(str(key), kind, *parts)
-
-    def tombstones(self, marks: Sequence[bytes]) -> dict[bytes, Millis]:
-        """Return when those of the marks were erased that were."""
-        rows = self._all(
-            "SELECT t.mark, x.at FROM json_each(?) j CROSS JOIN tombstone t"
-            " ON t.mark = unhex(j.value) JOIN erasure_row x ON x.id = t.erasure_id",
-            json_list(mark.hex() for mark in marks),
-        )
-        return {row[0]: row[1] for row in rows}
-
-    def add_tombstones(self, erasure_id: int, marks: Sequence[tuple[str, bytes]]) -> None:
-        """Keep (kind, mark) from coming back."""
-        self._db.executemany(
-            "INSERT INTO tombstone VALUES (?,?,?)"
-            " ON CONFLICT (mark) DO UPDATE SET erasure_id = excluded.erasure_id",
-            [(mark, kind, erasure_id) for kind, mark in marks],
-        )
-
-    def lift_tombstones(self, marks: Sequence[bytes]) -> None:
-        """Let these come back."""
-        self._db.executemany("DELETE FROM tombstone WHERE mark = ?", [(mark,) for mark in marks])
-
-    def allow_again(self, erasure_id: int) -> bool:
-        """Let everything that was erased then come back; False for an unknown number."""
-        self._db.execute("DELETE FROM tombstone WHERE erasure_id = ?", (erasure_id,))
-        self._db.execute(
-            "UPDATE erasure_row SET allowed_at = ? WHERE id = ?", (self._now, erasure_id)
-        )
-        return self._db.changes() == 1
-
-    def begin_erasure(self, what: str) -> int:
-        """Begin an act of erasing, and return its number."""
-        # While this row is there the history lets text be taken out of it.
-        self._db.execute("INSERT OR REPLACE INTO meta VALUES ('erasing', '1')")
-        self._db.execute(
-            "INSERT INTO erasure_row (at, actor, what) VALUES (?,?,?)",
-            (self._now, self._actor, what),
-        )
-        self.erasures = [*self.erasures, self._db.last_insert_rowid()]
-        return self.erasures[-1]
-
-    def end_erasure(self, erasure_id: int, counts: Mapping[str, int]) -> None:
-        """End it; what is gone is looked for in the file once this is committed."""
-        self._db.execute("DELETE FROM meta WHERE name = 'erasing'")
-        self._db.execute(
-            "UPDATE erasure_row SET counts = ? WHERE id = ?",
-            (orjson.dumps(dict(counts)).decode(), erasure_id),
-        )
-
-    def is_erased(self, target: str, row_id: int) -> bool:
-        """Tell whether a row was erased."""
-        sql = "SELECT 1 FROM erased_row WHERE target = ? AND row_id = ?"
-        return bool(self._all(sql, target, row_id))
-
-    def missing(self, target: str, ids: Sequence[int]) -> list[int]:
-        """Return which of these rows are not there, or erased already."""
-        table = target if target == "search_task" else f"{target}_row"
-        there = self._ids(
-            f"SELECT id FROM {table} r WHERE id IN {IN} AND NOT EXISTS"
-            " (SELECT 1 FROM erased_row x WHERE x.target = ? AND x.row_id = r.id)",
-            json_list(ids),
-            target,
-        )
-        return [id_ for id_ in ids if id_ not in there]
-
     # --- taking out -----------------------------------------------------------------------------
 
     def wipe(self, doomed: Doomed, erasure_id: int, *, owner: str = "") -> dict[str, int]:
         """Take the content out of rows and out of everything that repeats it; return the counts."""
+        # While this row is there the history lets text be taken out of it.
+        self._db.execute("INSERT INTO meta VALUES ('erasing', '1')")
+        self.erasures = [*self.erasures, erasure_id]
         values = self._values(doomed)
         longer = self._longer_names(loose_pattern(values), doomed)
         self.near |= self._around(doomed)
@@ -198,6 +107,7 @@ class EraseVerbs(DoomedVerbs):
         self._recount_sources()
         self._wipe_history(doomed)
         self._sweep(doomed, values, longer)
+        self._db.execute("DELETE FROM meta WHERE name = 'erasing'")
         return {name: count for name, count in counts.items() if count}
 
     def _forget_owner(self, owner: str) -> None:
@@ -538,7 +448,7 @@ class EraseVerbs(DoomedVerbs):
             )
         }
         said = {
-            (row[0], row[1].casefold(), same_words(row[2]))
+            (row[0], row[1].casefold(), _same_words(row[2]))
             for row in self._all(
                 f"SELECT owner, predicate, object FROM fact_row WHERE id IN {IN}",
                 json_list(sorted(doomed.facts)),
@@ -553,7 +463,7 @@ class EraseVerbs(DoomedVerbs):
             claim = (
                 whose,
                 str(given.get("type", "")).casefold(),
-                same_words(str(given.get("text", ""))),
+                _same_words(str(given.get("text", ""))),
             )
             named = one in doomed.proposals
             if named or given.get("episode") in uids or claim in said or (owner and whose == owner):
@@ -654,3 +564,7 @@ class EraseVerbs(DoomedVerbs):
 def _whose(trust: str) -> str:
     """Return how what an episode said is looked for."""
     return "page" if trust == "external" else "said"
+
+
+def _same_words(text: str) -> str:
+    return " ".join(text.casefold().split())

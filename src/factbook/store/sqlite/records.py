@@ -50,6 +50,7 @@ _TABLES = {
     "notice_fact": "notice_fact",
     "search_find": "search_find",
     "search_task": "search_task",
+    "tombstone": "tombstone",
 }
 
 

@@ -576,7 +576,13 @@ CREATE TABLE erased_row (
   PRIMARY KEY (target, row_id)
 ) STRICT, WITHOUT ROWID;
 
--- What must not come back, as digests with a key that is this file's own.
+-- What is drawn once for a file and never leaves it.
+CREATE TABLE secret_row (
+  name  TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- What must not come back, as digests with a key that is this file's own: the secret 'erase_key'.
 CREATE TABLE tombstone (
   mark       BLOB PRIMARY KEY,
   kind       TEXT NOT NULL,

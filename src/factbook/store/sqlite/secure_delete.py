@@ -18,7 +18,7 @@ import apsw
 import orjson
 
 from factbook.errors import StoreReadOnly
-from factbook.model.facts import ErasureAct, Scoured, Sighting, Taken
+from factbook.model.facts import Scoured, Sighting, Taken
 from factbook.store.partial_files import left_behind
 from factbook.store.sqlite.erasing import FTS
 from factbook.store.sqlite.file import busy_timeout_ms, translated
@@ -73,17 +73,6 @@ class EraseReads(Rows):
 
     def _alone(self) -> AbstractContextManager[None]:
         raise NotImplementedError
-
-    def erasures(self, *, limit: int = 100) -> list[ErasureAct]:
-        """Return acts of erasing, newest first."""
-        rows = self._rows(
-            "SELECT id, at, actor, what, counts, clean, allowed_at FROM erasure_row"
-            " ORDER BY id DESC LIMIT ?",
-            (limit,),
-        )
-        return [
-            ErasureAct._make((*row[:4], orjson.loads(row[4]), bool(row[5]), row[6])) for row in rows
-        ]
 
     def last_scour(self) -> Scoured | None:
         """Return what became of the file after this thread's last erasure, once."""

@@ -18,7 +18,7 @@ from factbook.model.entities import (
     SearchTask,
     Valence,
 )
-from factbook.model.facts import ME, Event, Injection, ModelTask, Proposal, Run, Trigger
+from factbook.model.facts import ME, ErasureAct, Event, Injection, ModelTask, Proposal, Run, Trigger
 from factbook.store.kinds import (
     ALIAS,
     CALL,
@@ -26,6 +26,8 @@ from factbook.store.kinds import (
     EMBED_TASK,
     ENGAGEMENT,
     ENTITY,
+    ERASED,
+    ERASURE,
     EVENT,
     INJECTION,
     LEARN_PROMPT,
@@ -47,11 +49,14 @@ from factbook.store.kinds import (
     SEARCH_LOG,
     SEARCH_RESULT,
     SEARCH_TASK,
+    SECRET,
+    TOMBSTONE,
     Alias,
     Calls,
     DayCount,
     EmbedTask,
     EntityRow,
+    Erased,
     FindRow,
     Kind,
     Lease,
@@ -65,6 +70,8 @@ from factbook.store.kinds import (
     Refusal,
     ResultRow,
     SearchRow,
+    Secret,
+    Tombstone,
 )
 from factbook.testing.contract.base import NOW
 
@@ -225,6 +232,18 @@ EXAMPLES: Mapping[Kind[Any], tuple[Any, Any, Any]] = {
         ResultRow(2, 1, 2, [[0, 3], [4, 9]], True, 2),
         ResultRow(2, 1, 3, [], False, 1),
     ),
+    ERASURE: (
+        ErasureAct(1, NOW, "cli", "fact", {"facts": 1}, False, None),
+        ErasureAct(2, NOW + 1, "cli", "owner", {}, True, NOW + 2),
+        ErasureAct(2, NOW, "sdk", "source", {"episodes": 3, "facts": 1}, False, None),
+    ),
+    ERASED: (Erased("entity", 1, 1), Erased("preference", 2, 2), Erased("preference", 2, 1)),
+    TOMBSTONE: (
+        Tombstone(b"\0a", "uid", 1),
+        Tombstone(b"\xff\0", "claim", 2),
+        Tombstone(b"\xff\0", "name", 1),
+    ),
+    SECRET: (Secret("a", "00ff"), Secret("erase_key", "0f"), Secret("erase_key", "")),
 }
 # What rows of a kind refer to.
 NEEDS: Mapping[Kind[Any], Sequence[Kind[Any]]] = {
@@ -236,4 +255,6 @@ NEEDS: Mapping[Kind[Any], Sequence[Kind[Any]]] = {
     SEARCH_TASK: (ENTITY, LEARN_PROMPT),
     NOTICE: (ENTITY,),
     NOTICE_FACT: (ENTITY, NOTICE),
+    ERASED: (ERASURE,),
+    TOMBSTONE: (ERASURE,),
 }
