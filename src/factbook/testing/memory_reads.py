@@ -43,8 +43,11 @@ from factbook.store.base import (
 from factbook.store.kinds import (
     ALL,
     ENTITY,
+    EPISODE,
+    ERASED,
     FACT,
     MODEL_TASK,
+    OWNER,
     PREFERENCE,
     Above,
     Below,
@@ -160,7 +163,8 @@ class MemoryReads:
         meta = self.table("meta")
         memory = meta.get("memory", 0)
         if owner is not EVERYONE:
-            memory = max(meta.get("everyone", 0), self.table("owner memory").get(owner, 0))
+            known = self.table(OWNER.name).get((owner,))
+            memory = max(meta.get("everyone", 0), known.memory if known else 0)
         return Head(meta.get("commit", 0), memory)
 
     def changed(self, what: str, after: At, *, limit: int | None = None) -> Changes:
@@ -202,7 +206,8 @@ class MemoryReads:
         checked(kind, where, by)
         learned = self.table("fact learned_at")
         groups: dict[tuple[Any, ...], list[Any]] = {}
-        for row in self.table(kind.name).values():
+        table = self.table(kind.name)
+        for row in (self.heads(table) if kind is EPISODE else table).values():
             if meets(row, where):
                 at = learned[row.id] if kind is FACT else getattr(row, kind.time, None)
                 groups.setdefault(tuple(getattr(row, name) for name in by), []).append(at)
@@ -220,12 +225,13 @@ class MemoryReads:
         keys: Sequence[str] | None = None,
         owner: str | Everyone = EVERYONE,
     ) -> list[SourceState]:
-        """Return sources by id; of an owner those that say something of them."""
+        """Return sources by id, without erased ones; of an owner those that hold something."""
         owned = {source for source, one in self.table("episode").values() if one.owner == owner}
         return [
             row
             for _, row in sorted(self.table("source").items())
-            if (ids is None or row.id in ids)
+            if ("source", row.id) not in self.table(ERASED.name)
+            and (ids is None or row.id in ids)
             and (keys is None or row.source.key in keys)
             and (owner is EVERYONE or row.id in owned)
         ]
