@@ -495,7 +495,7 @@ def test_worker_processes_write_the_same(tmp_path: Path, monkeypatch: pytest.Mon
         two = there.ingest([CHATS, CHATS / "garden.md"], workers=2)
         assert one.receipt == two.receipt
         assert one.lines == two.lines
-        assert list(here.export()) == list(there.export())
+        assert list(here.export())[1:] == list(there.export())[1:]  # less whose file it is
 
 
 def test_what_an_episode_was_read_from_is_found_again(tmp_path: Path) -> None:

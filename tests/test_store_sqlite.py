@@ -22,11 +22,12 @@ from factbook.errors import (
     StoreTooNew,
     StoreTooOld,
 )
-from factbook.model.facts import Trigger
+from factbook.model.facts import ME, Trigger
 from factbook.model.ops import RecordEpisode, RecordSource
 from factbook.store.base import Filters
 from factbook.store.sqlite import Mode, SQLiteStore
 from factbook.store.sqlite.file import SCHEMA
+from factbook.store.transfer import exported
 from factbook.testing import sample_episode, sample_fact, sample_source
 
 
@@ -52,14 +53,14 @@ def test_an_export_is_of_one_moment(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     _write(path, 1, 3)
     store = SQLiteStore(path)
-    whole = list(store.export())
-    export = store.export()
+    whole = list(exported(store, ME))
+    export = exported(store, ME)
     read = [next(export)]
     episode = RecordEpisode(episode=sample_episode(9))  # who reads may write meanwhile
     apply(store, [episode], trigger=Trigger.SESSION_LOG, actor="test", now=2)
     assert [*read, *export] == whole
-    assert len(list(store.export())) > len(whole)
-    left = store.export()
+    assert len(list(exported(store, ME))) > len(whole)
+    left = exported(store, ME)
     next(left)
     del left  # ended with its generator: the log is copied into the file, whole
     assert store._file.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").get == (0, 0, 0)

@@ -560,7 +560,9 @@ class Changes:
     ) -> Life:
         moved = [episode for episode in offered if episode not in have]
         lent = self._writer.evidence(pairs=[(loser.id, one) for one in moved])
-        self._writer.add_evidence([evidence._replace(fact_id=winner.id) for evidence in lent])
+        self._writer.add_evidence(
+            [evidence._replace(fact_id=winner.id, learned_at=0) for evidence in lent]
+        )
         have.update({episode: offered[episode] for episode in moved})
         moment = max(winner.confidence_at, loser.confidence_at)
         times = [one for one in (winner.occurred_at, loser.occurred_at) if one is not None]

@@ -33,7 +33,6 @@ from factbook.recall.time_expressions import now_ms
 from factbook.store import open_store
 from factbook.store.base import Filters, Mode, Problem, Store
 from factbook.store.damage import name_damage
-from factbook.store.kinds import ENTITY, PREFERENCE
 
 if TYPE_CHECKING:
     from factbook.embed import Embedder
@@ -619,36 +618,13 @@ class Memory:
         return self.store.check()
 
     def export(self, *, owner: str | Everyone = ME) -> Iterator[dict[str, object]]:
-        """Iterate over all of an owner as plain records: sources, episodes, facts, and so on.
+        """Iterate over all of an owner as plain records, a header first (see `docs/export.md`).
 
         Of EVERYONE it is all that the file says. Of one owner beside others, the history is that of
         what is theirs: their sources, episodes, facts, entities and preferences.
         """
-        if isinstance(owner, Everyone) or not self.store.has_others(owner):
-            records = self.store.export()
-        else:
-            records = self._exported_of(owner)
-        for record in records:
-            safe = self.resources.redactor.redact_value(record)
-            assert isinstance(safe, dict)
-            yield safe
+        from factbook.store.transfer import exported
 
-    def _exported_of(self, owner: str) -> Iterator[dict[str, object]]:
-        mine: dict[str, set[object]] = {
-            "source": {source.id for source in self.store.sources(owner=owner)},
-            "episode": set(),
-            "fact": set(),
-            "entity": {row.id for row in self.store.find(ENTITY, {"owner": owner})},
-            "preference": {row.id for row in self.store.find(PREFERENCE, {"owner": owner})},
-        }
-        for record in self.store.export():
-            kind = str(record["record"])
-            if kind in ("episode", "fact") and record["owner"] == owner:
-                mine[kind].add(record["id"])
-            is_mine = {
-                "evidence": record.get("fact_id") in mine["fact"],
-                "rejection": record.get("owner") == owner,
-                "event": record.get("target_id") in mine.get(str(record.get("target_kind")), ()),
-            }
-            if is_mine.get(kind, record.get("id") in mine.get(kind, ())):
-                yield record
+        redact = self.resources.redactor.redact_value
+        for record in exported(self.store, owner):
+            yield cast("dict[str, object]", redact(record))

@@ -41,7 +41,7 @@ from factbook.model.facts import (
 from factbook.store.base_erase import EraseStore, EraseWriter
 from factbook.store.port import Reads as RecordReads
 from factbook.store.port import Writes as RecordWrites
-from factbook.store.rows import EpisodeHead, EvidenceRow, Life, LifeWhere
+from factbook.store.rows import EpisodeHead, EvidenceRow, KeptEpisode, Life, LifeWhere
 
 if TYPE_CHECKING:
     import numpy as np
@@ -496,6 +496,10 @@ class Reads(RecordReads, Protocol):
         """Return everything of episodes but their texts, by id."""
         raise NotImplementedError
 
+    def whole_episodes(self, ids: Collection[int]) -> list[KeptEpisode]:
+        """Return everything of episodes, by id, without erased ones."""
+        raise NotImplementedError
+
     def evidence(
         self,
         *,
@@ -531,30 +535,24 @@ class Writer(Reads, RecordWrites, EraseWriter, Protocol):
         """
         raise NotImplementedError
 
-    def add_episodes(self, episodes: Sequence[tuple[int, Episode]]) -> list[int]:
-        """Insert (source id, episode) pairs, none of them known, index them, return their ids."""
+    def add_episodes(
+        self, episodes: Sequence[tuple[int, Episode]], *, kept: Sequence[tuple[int, Millis]] = ()
+    ) -> list[int]:
+        """Insert (source id, episode) pairs, none of them known, index them, return their ids.
 
-    def rewrite_episodes(self, rows: Sequence[tuple[StoredEpisode, Mapping[str, str]]]) -> None:
-        """Overwrite episodes by their ids, with their attributes: what an erasure leaves of them.
-
-        Each is indexed as it is then and loses its vector; unless it is `injected`, one that had a
-        vector, or waited for it, waits again. Its source counts and dates what is not ERASED.
+        With `kept`, each has the id and was learned at the time that are given there; these ids
+        ascend, above all that there are.
         """
-        raise NotImplementedError
-
-    def rewrite_history(self, details: Mapping[int, Mapping[str, object]], erasure_id: int) -> None:
-        """Put shorter details in the place of those of events: only an erasure changes history.
-
-        Raises UsageError for one that is longer, and where there is no such erasure.
-        """
-        raise NotImplementedError
 
     def add_facts(self, facts: Sequence[Life]) -> list[int]:
-        """Insert facts, none of them current by its claim, index them, return their ids."""
+        """Insert facts, none of them current by its claim, index them, return their ids.
+
+        Ids that are given ascend, above all that there are.
+        """
         raise NotImplementedError
 
     def put_facts(self, changes: Sequence[tuple[Life, Life]]) -> None:
-        """Write what differs between each fact before and after; it is indexed as it is then."""
+        """Write what differs between each fact before and after; what it says stays."""
 
     def add_evidence(self, rows: Sequence[EvidenceRow]) -> int:
         """Insert evidence, none of it known, and return how many rows were inserted."""
@@ -628,8 +626,8 @@ class Store(Reads, EraseStore, Protocol):
         It is for the calling thread, leaves nothing behind, and holds up nobody who writes.
         """
 
-    def export(self) -> Iterator[dict[str, object]]:
-        """Iterate over everything as plain records, each with its "record" kind."""
+    def apart(self) -> AbstractContextManager[Reads]:
+        """Give the reads of this moment, however long they take, and whatever the thread writes."""
 
     def sql(
         self,

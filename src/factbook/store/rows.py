@@ -12,6 +12,7 @@ from factbook import policy
 from factbook.errors import UsageError
 from factbook.model.facts import (
     EVERYONE,
+    Episode,
     EpisodeKind,
     Everyone,
     FactKind,
@@ -48,6 +49,7 @@ class Life(NamedTuple):
     embeddable: bool
     episode_id: int  # its first evidence
     claim: bytes  # digest of (owner, subject, predicate, object)
+    learned_at: Millis = 0  # the store gives it, unless it is given
 
     @property
     def current(self) -> bool:
@@ -66,7 +68,7 @@ class EvidenceRow(NamedTuple):
     quote: str
     start: int
     end: int
-    learned_at: Millis = 0  # the store gives it
+    learned_at: Millis = 0  # the store gives it, unless it is given
 
 
 class EpisodeHead(NamedTuple):
@@ -104,6 +106,27 @@ class EpisodeHead(NamedTuple):
     def other(self) -> bool:
         """Tell whether somebody else says it, by a name."""
         return self.speaker != "" and self.speaker.lower() != self.owner.lower()
+
+
+class KeptEpisode(NamedTuple):
+    """An episode as it was given, less its fields, with since when it is kept."""
+
+    id: int
+    source_id: int
+    learned_at: Millis
+    episode: Episode
+
+
+def pasted_parts(text: str | None) -> tuple[tuple[int, int], ...]:
+    """Read where an episode holds what was pasted: "3-120 130-140"."""
+    parts = (part.split("-") for part in (text or "").split())
+    return tuple((int(start), int(end)) for start, end in parts)
+
+
+def with_pasted(episode: Episode) -> dict[str, str]:
+    """Return the attributes of an episode, with where it holds what was pasted."""
+    spans = " ".join(f"{start}-{end}" for start, end in episode.pasted)
+    return {**episode.attributes, "pasted": spans} if spans else dict(episode.attributes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ import re
 import unicodedata
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -43,11 +44,7 @@ from factbook.store.base import (
 from factbook.store.kinds import (
     ALL,
     ENTITY,
-    EPISODE,
-    ERASED,
-    FACT,
     MODEL_TASK,
-    OWNER,
     PREFERENCE,
     Above,
     Below,
@@ -58,7 +55,7 @@ from factbook.store.kinds import (
     Where,
     checked,
 )
-from factbook.store.rows import EpisodeHead, EvidenceRow, Life, LifeWhere
+from factbook.store.rows import EpisodeHead, EvidenceRow, KeptEpisode, Life, LifeWhere, with_pasted
 
 Root: TypeAlias = Mapping[str, Mapping[Any, Any]]
 """The tables by name, each with its rows by what stands for them."""
@@ -163,8 +160,7 @@ class MemoryReads:
         meta = self.table("meta")
         memory = meta.get("memory", 0)
         if owner is not EVERYONE:
-            known = self.table(OWNER.name).get((owner,))
-            memory = max(meta.get("everyone", 0), known.memory if known else 0)
+            memory = max(meta.get("everyone", 0), self.table("owner memory").get(owner, 0))
         return Head(meta.get("commit", 0), memory)
 
     def changed(self, what: str, after: At, *, limit: int | None = None) -> Changes:
@@ -204,12 +200,10 @@ class MemoryReads:
     ) -> dict[tuple[Any, ...], Tally]:
         """Count the rows of a kind that meet every condition, by the values of some fields."""
         checked(kind, where, by)
-        learned = self.table("fact learned_at")
         groups: dict[tuple[Any, ...], list[Any]] = {}
-        table = self.table(kind.name)
-        for row in (self.heads(table) if kind is EPISODE else table).values():
+        for row in self.table(kind.name).values():
             if meets(row, where):
-                at = learned[row.id] if kind is FACT else getattr(row, kind.time, None)
+                at = getattr(row, kind.time, None)
                 groups.setdefault(tuple(getattr(row, name) for name in by), []).append(at)
         return {
             group: Tally(len(times), max((at for at in times if at is not None), default=None))
@@ -225,13 +219,12 @@ class MemoryReads:
         keys: Sequence[str] | None = None,
         owner: str | Everyone = EVERYONE,
     ) -> list[SourceState]:
-        """Return sources by id, without erased ones; of an owner those that hold something."""
+        """Return sources by id; of an owner those that say something of them."""
         owned = {source for source, one in self.table("episode").values() if one.owner == owner}
         return [
             row
             for _, row in sorted(self.table("source").items())
-            if ("source", row.id) not in self.table(ERASED.name)
-            and (ids is None or row.id in ids)
+            if (ids is None or row.id in ids)
             and (keys is None or row.source.key in keys)
             and (owner is EVERYONE or row.id in owned)
         ]
@@ -298,14 +291,12 @@ class MemoryReads:
                 continue
             source_id, one = self.table("episode")[id]
             source = self._source(source_id)
-            spans = " ".join(f"{start}-{end}" for start, end in one.pasted)
-            details = {**one.attributes, "pasted": spans} if spans else dict(one.attributes)
             episode_heads[id] = EpisodeHead(
                 id=id,
                 source_id=source_id,
                 source=source.uri,
                 host=source.host,
-                details=orjson.dumps(details).decode(),
+                details=orjson.dumps(with_pasted(one)).decode(),
                 **{
                     name: getattr(one, name)
                     for name in EpisodeHead._fields
@@ -313,6 +304,21 @@ class MemoryReads:
                 },
             )
         return episode_heads
+
+    def whole_episodes(self, ids: Collection[int]) -> list[KeptEpisode]:
+        """Return everything of episodes, by id."""
+        table, learned = self.table("episode"), self.table("episode learned_at")
+        found = []
+        for id in sorted({*ids} & table.keys()):
+            source_id, one = table[id]
+            whole = replace(
+                one,
+                source=self._source(source_id).key,
+                fields=(),
+                embed=one.embed and not one.injected,
+            )
+            found.append(KeptEpisode(id, source_id, learned[id], whole))
+        return found
 
     def untasked(
         self, kind: str, filters: Filters, *, now: Millis, limit: int, tried_only: bool = False
@@ -338,7 +344,6 @@ class MemoryReads:
             name: getattr(row, name) for name in Life._fields if name in Fact.__dataclass_fields__
         }
         return Fact(
-            learned_at=self.table("fact learned_at")[id],
             host=self._source(source_id).host,
             session=episode.session,
             project=episode.project,

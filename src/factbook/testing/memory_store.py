@@ -17,8 +17,8 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import fields, is_dataclass, replace
-from typing import Any, Final, cast
+from dataclasses import replace
+from typing import Any, cast
 from weakref import WeakValueDictionary
 
 import orjson
@@ -32,22 +32,10 @@ from factbook.model.facts import (
     Millis,
     SourceState,
     Status,
-    StoredEpisode,
     Trigger,
 )
 from factbook.store.base import Mode, Problem, Screen, Store, screening, unscreened
-from factbook.store.kinds import (
-    ERASED,
-    ERASURE,
-    EVENT,
-    OWNER,
-    Kind,
-    OwnerRow,
-    R,
-    appended,
-    changes_memory,
-    checked,
-)
+from factbook.store.kinds import Kind, R, appended, changes_memory, checked
 from factbook.store.rows import EvidenceRow, Life
 from factbook.testing.memory_reads import MemoryReads, Root, meets
 
@@ -139,7 +127,7 @@ class MemoryWriter(MemoryReads):
         if self.touches:
             names += ["memory"] if touched else ["memory", "everyone"]
         self.own("meta").update(dict.fromkeys(names, no))
-        self.own(OWNER.name).update({(owner,): OwnerRow(owner, no) for owner in touched})
+        self.own("owner memory").update(dict.fromkeys(touched, no))
 
     # --- records --------------------------------------------------------------------------------
 
@@ -211,13 +199,19 @@ class MemoryWriter(MemoryReads):
             ids.append(given)
         return ids
 
-    def add_episodes(self, episodes: Sequence[tuple[int, Episode]]) -> list[int]:
+    def add_episodes(
+        self, episodes: Sequence[tuple[int, Episode]], *, kept: Sequence[tuple[int, Millis]] = ()
+    ) -> list[int]:
         """Insert (source id, episode) pairs, none of them known, and return their ids."""
         if not episodes:
             return []
         table, sources = self.own("episode"), self.own("source")
-        first = max(table, default=0) + 1
-        for n, (source_id, one) in enumerate(episodes, first):
+        learned, ids = self.own("episode learned_at"), []
+        given = kept or [(0, self._now)] * len(episodes)
+        for (source_id, one), (id_, at) in zip(episodes, given, strict=True):
+            n = id_ or max(table, default=0) + 1
+            ids.append(n)
+            learned[n] = at
             table[n] = (source_id, one)
             if one.embed and not one.injected:
                 self.own("episode waiting")[n] = None
@@ -231,62 +225,18 @@ class MemoryWriter(MemoryReads):
                 first_at=min(times, default=None),
                 last_at=max(times, default=None),
             )
-        return [*range(first, first + len(episodes))]
-
-    def rewrite_episodes(self, rows: Sequence[tuple[StoredEpisode, Mapping[str, str]]]) -> None:
-        """Overwrite episodes by their ids, with their attributes."""
-        table, waiting = self.own("episode"), self.own("episode waiting")
-        for row, attributes in rows:
-            source_id, before = table[row.id]
-            if row.id in self.table("episode vector"):
-                waiting[row.id] = None
-            if row.injected:
-                waiting.pop(row.id, None)
-            same = {name: getattr(row, name) for name in _SAME}
-            kept = {name: value for name, value in attributes.items() if name != "pasted"}
-            pasted = row.pasted if "pasted" in attributes else ()
-            table[row.id] = (source_id, replace(before, **same, attributes=kept, pasted=pasted))
-        self.drop_vectors("episode", [row.id for row, _ in rows])
-        for source_id in {row.source_id for row, _ in rows}:
-            self._recount(source_id)
-
-    def _recount(self, source_id: int) -> None:
-        sources, erased = self.own("source"), self.table(ERASED.name)
-        kept = [
-            episode
-            for id_, (source, episode) in self.table("episode").items()
-            if source == source_id and ("episode", id_) not in erased
-        ]
-        times = [episode.occurred_at for episode in kept if episode.occurred_at is not None]
-        sources[source_id] = replace(
-            sources[source_id],
-            episode_count=len(kept),
-            first_at=min(times, default=None),
-            last_at=max(times, default=None),
-        )
-
-    def rewrite_history(self, details: Mapping[int, Mapping[str, object]], erasure_id: int) -> None:
-        """Put shorter details in the place of those of events."""
-        table = self.own(EVENT.name)
-        is_longer = any(
-            (id_,) not in table or len(_json(detail)) > len(_json(table[id_,].detail))
-            for id_, detail in details.items()
-        )
-        if is_longer or (erasure_id,) not in self.table(ERASURE.name):
-            raise UsageError(detail="the history is append-only; an erasure makes it shorter")
-        for id_, detail in details.items():
-            table[id_,] = _kept(table[id_,]._replace(detail=detail))
+        return ids
 
     def add_facts(self, facts: Sequence[Life]) -> list[int]:
         """Insert facts, none of them current by its claim, and return their ids."""
         if not facts:
             return []
-        table, learned = self.own("fact"), self.own("fact learned_at")
-        first = max(table, default=0) + 1
-        for n, row in enumerate(facts, first):
-            table[n] = row._replace(id=n)
-            learned[n] = self._now
-        return [*range(first, first + len(facts))]
+        table, ids = self.own("fact"), []
+        for row in facts:
+            n = row.id or max(table, default=0) + 1
+            ids.append(n)
+            table[n] = row._replace(id=n, learned_at=row.learned_at or self._now)
+        return ids
 
     def put_facts(self, changes: Sequence[tuple[Life, Life]]) -> None:
         """Write what differs between each fact before and after."""
@@ -300,7 +250,9 @@ class MemoryWriter(MemoryReads):
         """Insert evidence, none of it known, and return how many rows were inserted."""
         table = self.own("evidence")
         for row in rows:
-            table[row.fact_id, row.episode_id] = row._replace(learned_at=self._now)
+            table[row.fact_id, row.episode_id] = row._replace(
+                learned_at=row.learned_at or self._now
+            )
         return len(rows)
 
     def drop_evidence(self, pairs: Sequence[tuple[int, int]]) -> int:
@@ -448,11 +400,10 @@ class MemoryStore(MemoryReads):
         ledger = _Ledger(self.root(), self.tenant)
         yield MemoryStore(ledger, self.path, screen=self.screen, readers=self.readers)
 
-    def export(self) -> Iterator[dict[str, object]]:
-        """Iterate over everything as plain records, each with its "record" kind."""
-        for name, table in self.root().items():
-            for row in table.values():
-                yield {"record": name, **_plain(row)}
+    @contextmanager
+    def apart(self) -> Iterator[MemoryReads]:
+        """Give the reads of this moment, whatever the thread writes."""
+        yield MemorySnapshot(self._ledger.root, self.screen)
 
     def check(self) -> list[Problem]:
         """Find nothing wrong: there are no counters and no indexes that could differ from rows."""
@@ -463,17 +414,6 @@ class MemoryStore(MemoryReads):
 
     def close(self) -> None:
         """Let go of nothing: what there is goes with the last store of its name."""
-
-
-_SAME: Final = tuple(  # what an episode has in common with how it is read
-    field.name
-    for field in fields(StoredEpisode)
-    if field.name in Episode.__dataclass_fields__ and field.name not in ("source", "pasted")
-)
-
-
-def _json(detail: Mapping[str, object]) -> str:
-    return orjson.dumps(detail).decode()
 
 
 def _kept(row: R) -> R:
@@ -503,13 +443,3 @@ def _alike(kind: Kind[Any], row: Any, table: Mapping[Any, Any]) -> bool:
 
     mine = stands_for(row)
     return mine is not None and any(stands_for(other) == mine for other in table.values())
-
-
-def _plain(row: Any) -> dict[str, object]:
-    if hasattr(row, "_asdict"):
-        return dict(row._asdict())
-    if is_dataclass(row):
-        return {part.name: getattr(row, part.name) for part in fields(row)}
-    if isinstance(row, tuple) and len(row) == 2 and is_dataclass(row[1]):
-        return {"source_id": row[0], **_plain(row[1])}
-    return {"value": row}

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import apsw
-import orjson
 
 from factbook.errors import StoreCorrupt
 from factbook.model.facts import Millis, SQLValue, Trigger
@@ -22,20 +21,11 @@ from factbook.store.base import Mode, Problem, Screen, screening, unscreened
 from factbook.store.sqlite.audit import audit
 from factbook.store.sqlite.file import CopyInMemory, LedgerFile, translated
 from factbook.store.sqlite.plain import select
-from factbook.store.sqlite.rows import EXPORTS
 from factbook.store.sqlite.secure_delete import EraseReads
-from factbook.store.sqlite.snapshot import Snapshots
+from factbook.store.sqlite.snapshot import Snapshots, SQLiteApart
 from factbook.store.sqlite.writer import SQLiteQuietWriter, SQLiteWriter
 
 __all__ = ["SQLiteStore"]
-
-
-_JSON_COLUMNS = {
-    "source": ("lines",),
-    "episode": ("attributes",),
-    "event": ("detail",),
-    "rejection": ("validation",),
-}
 
 
 @screening()
@@ -155,18 +145,11 @@ class SQLiteStore(Snapshots, EraseReads):
         with translated(self.path), self._file.reading_apart() as connection:
             yield from connection.execute(sql, (*bindings, -1))
 
-    def export(self) -> Iterator[dict[str, object]]:
-        """Iterate over everything as plain records, each with its "record" kind."""
-        # Of one moment, however long its reader takes, and whatever that writes meanwhile.
+    @contextmanager
+    def apart(self) -> Iterator[SQLiteApart]:
+        """Give the reads of this moment, in a connection that belongs to no thread."""
         with translated(self.path), self._file.reading_apart() as connection:
-            for record, sql in EXPORTS:
-                cursor = connection.execute(sql)
-                for row in cursor:
-                    names = [part[0] for part in cursor.getdescription()]
-                    values = dict(zip(names, row, strict=True))
-                    for name in _JSON_COLUMNS.get(record, ()):
-                        values[name] = orjson.loads(values[name])
-                    yield {"record": record, **values}
+            yield SQLiteApart(connection, self.path, self.screen)
 
     def sql(
         self,

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import compress
 from operator import is_not
-from typing import Any, Final
+from typing import Any
 
 import apsw
 import orjson
 
 from factbook import policy
-from factbook.errors import UsageError
 from factbook.model.facts import (
     EVERYONE,
     ME,
@@ -34,25 +33,33 @@ from factbook.model.facts import (
 )
 from factbook.model.text import asks
 from factbook.store.base import Filters
-from factbook.store.rows import EpisodeHead, EvidenceRow, Life, LifeWhere
+from factbook.store.rows import (
+    EpisodeHead,
+    EvidenceRow,
+    KeptEpisode,
+    Life,
+    LifeWhere,
+    with_pasted,
+)
 from factbook.store.sqlite.rows import (
     DUE,
     EPISODE,
     FACT,
+    KEPT,
     Rows,
     as_episode,
     as_fact,
+    as_kept,
     episode_where,
     fact_where,
     json_list,
-    with_pasted,
 )
 
 _LIFE = (
     "SELECT f.id, f.owner, f.subject, f.predicate, f.object, f.statement, f.kind, f.status,"
     " f.confidence, f.confidence_at, f.trust, f.evidence_count, f.occurred_at, f.retired_at,"
-    " f.valid_to, f.merged_into_id, f.superseded_by, f.pinned, f.embeddable, f.episode_id, f.claim"
-    " FROM"
+    " f.valid_to, f.merged_into_id, f.superseded_by, f.pinned, f.embeddable, f.episode_id, f.claim,"
+    " f.learned_at FROM"
 )
 _HEAD = (
     "SELECT e.id, e.uid, e.source_id, s.uri, s.host, e.kind, e.role, e.trust, e.owner, e.speaker,"
@@ -63,7 +70,6 @@ _EVIDENCE = (
     "SELECT v.fact_id, v.episode_id, r.name, r.method, v.stance, v.quote, v.start_char,"
     " v.end_char, v.learned_at FROM"
 )
-INDEXED: Final = {"episode": "text", "fact": "statement"}  # what of a row is in its index
 _IN = "(SELECT value FROM json_each(?))"
 # What a prefix finds: the key itself and what stands below it, never a longer segment; and no
 # character of it is a wildcard. The first two alone lead through an index.
@@ -118,8 +124,7 @@ def _as_source(row: Sequence[Any]) -> SourceState:
 
 _PLACES = range(len(Life._fields))
 _ADD_FACT = (
-    f"INSERT INTO fact_row ({', '.join(Life._fields)}, learned_at)"
-    f" VALUES ({','.join('?' * (len(Life._fields) + 1))})"
+    f"INSERT INTO fact_row ({', '.join(Life._fields)}) VALUES ({','.join('?' * len(Life._fields))})"
 )
 
 
@@ -223,7 +228,7 @@ class LedgerReads(Rows):
 
     def texts(self, target: str, ids: Sequence[int]) -> dict[int, str]:
         """Return what episodes or facts say, by id, ascending."""
-        column = INDEXED[target]
+        column = {"episode": "text", "fact": "statement"}[target]
         sql = f"SELECT id, {column} FROM {target}_row WHERE id IN {_IN} ORDER BY id"
         return dict(self._rows(sql, (json_list(ids),))) if ids else {}
 
@@ -231,6 +236,11 @@ class LedgerReads(Rows):
         """Return everything of episodes but their texts, by id."""
         rows = self._rows(f"{_HEAD} WHERE e.id IN {_IN}", (json_list(ids),)) if ids else []
         return {row[0]: _as_head(row) for row in rows}
+
+    def whole_episodes(self, ids: Collection[int]) -> list[KeptEpisode]:
+        """Return everything of episodes, by id, without erased ones."""
+        rows = self._rows(f"{KEPT} AND e.id IN {_IN} ORDER BY e.id", (json_list(ids),))
+        return [as_kept(row) for row in rows]
 
     def evidence(
         self,
@@ -367,7 +377,6 @@ class LedgerWrites(LedgerReads):
 
     _db: apsw.Connection
     _now: Millis
-    drop_vectors: Callable[[str, Sequence[int]], None]
     _rules: dict[tuple[str, str], int] | None = None  # (name, method) -> id, as this write knows
 
     def _next_id(self, table: str) -> int:
@@ -389,8 +398,8 @@ class LedgerWrites(LedgerReads):
                 "INSERT INTO source_row (id, key, kind, host, session, uri, project, title, agent,"
                 " cursor, lines, learned_at, updated_at)"
                 " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?12) ON CONFLICT (id) DO UPDATE"
-                " SET key = ?2, session = ?5, uri = ?6, project = ?7, title = ?8, agent = ?9,"
-                " cursor = ?10, lines = ?11, updated_at = ?12",
+                " SET session = ?5, uri = ?6, project = ?7, title = ?8, agent = ?9, cursor = ?10,"
+                " lines = ?11, updated_at = ?12",
                 (
                     ids[-1],
                     one.key,
@@ -408,18 +417,20 @@ class LedgerWrites(LedgerReads):
             )
         return ids
 
-    def add_episodes(self, episodes: Sequence[tuple[int, Episode]]) -> list[int]:
+    def add_episodes(
+        self, episodes: Sequence[tuple[int, Episode]], *, kept: Sequence[tuple[int, Millis]] = ()
+    ) -> list[int]:
         """Insert (source id, episode) pairs, none of them known, index them, return their ids."""
         if not episodes:
             return []
-        first = self._next_id("episode_row")
-        now = self._now
+        given = kept or [(0, self._now)] * len(episodes)
+        ids = _numbered(self._next_id("episode_row"), [one[0] for one in given])
         self._db.executemany(
             "INSERT INTO episode_row VALUES"
             " (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             [
                 (
-                    first + n,
+                    id_,
                     one.uid,
                     source_id,
                     one.owner,
@@ -442,20 +453,19 @@ class LedgerWrites(LedgerReads):
                     one.cut,
                     one.injected,
                     1 if one.embed and not one.injected else 0,
-                    now,
+                    at,
                     one.speaker,
                     len(one.text),
                     asks(one.text),
                     one.text,
                 )
-                for n, (source_id, one) in enumerate(episodes)
+                for id_, (_, at), (source_id, one) in zip(ids, given, episodes, strict=True)
             ],
         )
-        last = first + len(episodes) - 1
         self._db.execute(
             "INSERT INTO episode_fts(rowid, text)"
             " SELECT id, text FROM episode_row WHERE id BETWEEN ? AND ?",
-            (first, last),
+            (ids[0], ids[-1]),
         )
         self._db.executemany(
             "UPDATE source_row SET episode_count = episode_count + ?1,"
@@ -463,117 +473,26 @@ class LedgerWrites(LedgerReads):
             " last_at = max(coalesce(last_at, ?3), coalesce(?3, last_at)) WHERE id = ?4",
             _spans_of(episodes),
         )
-        return list(range(first, last + 1))
-
-    def rewrite_episodes(self, rows: Sequence[tuple[StoredEpisode, Mapping[str, str]]]) -> None:
-        """Overwrite episodes by their ids, with their attributes: what an erasure leaves of them.
-
-        Each is indexed as it is then and loses its vector; unless it is `injected`, one that had a
-        vector, or waited for it, waits again. Its source counts and dates what is not ERASED.
-        """
-        ids = [row.id for row, _ in rows]
-        self._unindex("episode", ids)
-        self.drop_vectors("episode", ids)
-        self._db.executemany(
-            "UPDATE episode_row SET uid = ?, owner = ?, position = ?, byte_offset = ?,"
-            " occurred_at = ?, subject = ?, message = ?, session = ?, project = ?, branch = ?,"
-            " agent = ?, tool = ?, call_id = ?, attributes = ?, is_error = ?, cut = ?,"
-            " injected = ?, vector_state = CASE WHEN ? OR vector_state = 0 THEN 0 ELSE 1 END,"
-            " speaker = ?, chars = ?, asks = ?, text = ? WHERE id = ?",
-            [
-                (
-                    one.uid,
-                    one.owner,
-                    one.position,
-                    one.offset,
-                    one.occurred_at,
-                    one.subject,
-                    one.group,
-                    one.session,
-                    one.project,
-                    one.branch,
-                    one.agent,
-                    one.tool,
-                    one.call_id,
-                    orjson.dumps(attributes).decode(),
-                    one.is_error,
-                    one.cut,
-                    one.injected,
-                    one.injected,
-                    one.speaker,
-                    len(one.text),
-                    asks(one.text),
-                    one.text,
-                    one.id,
-                )
-                for one, attributes in rows
-            ],
-        )
-        self._index("episode", ids)
-        self._db.execute(
-            "UPDATE source_row SET (episode_count, first_at, last_at) ="
-            " (SELECT count(*), min(e.occurred_at), max(e.occurred_at) FROM episode_row e"
-            "  WHERE e.source_id = source_row.id AND NOT EXISTS (SELECT 1 FROM erased_row x"
-            "   WHERE x.target = 'episode' AND x.row_id = e.id))"
-            f" WHERE id IN (SELECT source_id FROM episode_row WHERE id IN {_IN})",
-            (json_list(ids),),
-        )
-
-    def _unindex(self, target: str, ids: Sequence[int]) -> None:
-        """Take rows out of the full-text index, which needs their texts for that."""
-        self._db.executemany(
-            f"INSERT INTO {target}_fts({target}_fts, rowid, {INDEXED[target]})"
-            " VALUES ('delete', ?, ?)",
-            self.texts(target, ids).items(),
-        )
-
-    def _index(self, target: str, ids: Sequence[int]) -> None:
-        column = INDEXED[target]
-        self._db.execute(
-            f"INSERT INTO {target}_fts(rowid, {column}) SELECT id, {column} FROM {target}_row"
-            f" WHERE id IN {_IN}",
-            (json_list(ids),),
-        )
-
-    def rewrite_history(self, details: Mapping[int, Mapping[str, object]], erasure_id: int) -> None:
-        """Put shorter details in the place of those of events: only an erasure changes history."""
-        given = {id_: orjson.dumps(detail).decode() for id_, detail in details.items()}
-        sizes = dict(
-            self._rows(
-                f"SELECT id, length(detail) FROM event_row WHERE id IN {_IN}",
-                (json_list(given),),
-            )
-        )
-        begun = self._rows("SELECT 1 FROM erasure_row WHERE id = ?", (erasure_id,))
-        if not begun or any(len(detail) > sizes.get(id_, 0) for id_, detail in given.items()):
-            raise UsageError(detail="the history is append-only; an erasure makes it shorter")
-        # While this row is there its trigger lets text be taken out of it.
-        self._db.execute("INSERT INTO meta VALUES ('erasing', '1')")
-        self._db.executemany(
-            "UPDATE event_row SET detail = ? WHERE id = ?",
-            [(detail, id_) for id_, detail in given.items()],
-        )
-        self._db.execute("DELETE FROM meta WHERE name = 'erasing'")
+        return ids
 
     def add_facts(self, facts: Sequence[Life]) -> list[int]:
         """Insert facts, none of them current by its claim, index them, return their ids."""
         if not facts:
             return []
-        first, now = self._next_id("fact_row"), self._now
-        rows = ((first + n, *one[1:], now) for n, one in enumerate(facts))
+        ids = _numbered(self._next_id("fact_row"), [one.id for one in facts])
+        rows = (
+            (id_, *one[1:-1], one[-1] or self._now) for id_, one in zip(ids, facts, strict=True)
+        )
         self._db.executemany(_ADD_FACT, rows)
-        last = first + len(facts) - 1
         self._db.execute(
             "INSERT INTO fact_fts(rowid, statement)"
             " SELECT id, statement FROM fact_row WHERE id BETWEEN ? AND ?",
-            (first, last),
+            (ids[0], ids[-1]),
         )
-        return list(range(first, last + 1))
+        return ids
 
     def put_facts(self, changes: Sequence[tuple[Life, Life]]) -> None:
-        """Write what differs between each fact before and after; it is indexed as it is then."""
-        said = [new.id for old, new in changes if old.statement != new.statement]
-        self._unindex("fact", said)
+        """Write what differs between each fact before and after; what it says stays."""
         # SQLite writes every index with a column that is named, changed or not.
         alike: dict[tuple[int, ...], list[tuple[Any, ...]]] = {}
         for before, after in changes:
@@ -584,15 +503,14 @@ class LedgerWrites(LedgerReads):
                 alike.setdefault(moved, []).append((*(after[n] for n in moved), after.id))
         for moved, rows in alike.items():
             self._db.executemany(_put_fact(moved), rows)
-        self._index("fact", said)
 
     def add_evidence(self, rows: Sequence[EvidenceRow]) -> int:
         """Insert evidence, none of it known, and return how many rows were inserted."""
         now = self._now
         rules = self._rule_ids({(row.rule, row.method) for row in rows})
         values = (
-            (fact, episode, rules[rule, method], stance, quote, start, end, now)
-            for fact, episode, rule, method, stance, quote, start, end, _ in rows
+            (fact, episode, rules[rule, method], stance, quote, start, end, at or now)
+            for fact, episode, rule, method, stance, quote, start, end, at in rows
         )
         before = self._db.total_changes()
         self._db.executemany("INSERT INTO evidence_row VALUES (?,?,?,?,?,?,?,?)", values)
@@ -612,6 +530,15 @@ class LedgerWrites(LedgerReads):
         before = self._db.total_changes()
         self._db.executemany("DELETE FROM evidence_row WHERE fact_id = ? AND episode_id = ?", pairs)
         return self._db.total_changes() - before
+
+
+def _numbered(free: int, given: Sequence[int]) -> list[int]:
+    """Return the ids of new rows: those that are given (not 0), else the next ones."""
+    ids = []
+    for one in given:
+        ids.append(one or free)
+        free = ids[-1] + 1
+    return ids
 
 
 @cache

@@ -21,6 +21,7 @@ from factbook.model.facts import (
     Trust,
 )
 from factbook.store.base import Filters
+from factbook.store.rows import KeptEpisode, pasted_parts
 from factbook.store.sqlite.file import not_text
 
 # What failed may be tried again; bound to now and the longest wait from now (`leases.due`).
@@ -32,46 +33,6 @@ VECTOR_TABLES = {
     "entity": ("entity_vector", "entity_id"),
     "preference": ("preference_vector", "preference_id"),
 }
-
-EXPORTS = (
-    (
-        "source",
-        "SELECT id, key, kind, host, session, uri, project, title, agent, first_at, last_at,"
-        " episode_count, lines FROM source_row WHERE id NOT IN"
-        " (SELECT row_id FROM erased_row WHERE target = 'source') ORDER BY id",
-    ),
-    (
-        "episode",
-        "SELECT id, uid, source_id, owner, kind, role, trust, text, position, byte_offset,"
-        " occurred_at, subject, message, session, project, branch, agent, tool, call_id,"
-        " attributes, is_error, cut, injected, learned_at FROM episode_row WHERE id NOT IN"
-        " (SELECT row_id FROM erased_row WHERE target = 'episode') ORDER BY id",
-    ),
-    (
-        "fact",
-        "SELECT id, owner, subject, predicate, object, statement, kind, status, confidence,"
-        " confidence_at, trust, evidence_count, episode_id, occurred_at, learned_at, retired_at,"
-        " valid_from, valid_to, merged_into_id, superseded_by, pinned FROM fact_row"
-        " WHERE status <> 'erased' ORDER BY id",
-    ),
-    (
-        "evidence",
-        "SELECT v.fact_id, v.episode_id, r.name AS rule, r.method, v.stance, v.quote,"
-        " v.start_char, v.end_char, v.learned_at FROM evidence_row v"
-        " JOIN rule_row r ON r.id = v.rule_id ORDER BY v.fact_id, v.episode_id",
-    ),
-    (
-        "rejection",
-        "SELECT id, at, source_id, episode_id, position, byte_offset, reason, detail, excerpt,"
-        " rule, predicate, owner, type, confidence, threshold, validation FROM rejection_row"
-        " ORDER BY id",
-    ),
-    (
-        "event",
-        "SELECT id, at, actor, trigger, op, target_kind, target_id, detail FROM event_row"
-        " ORDER BY id",
-    ),
-)
 
 FACT = """
 SELECT f.id, f.owner, f.subject, f.predicate, f.object, f.statement, f.kind, f.status,
@@ -86,6 +47,14 @@ SELECT e.id, e.uid, e.source_id, s.uri, e.kind, e.role, e.trust, e.text, e.posit
        e.tool, e.call_id, s.host, e.is_error, e.cut, e.injected,
        e.speaker, json_extract(e.attributes, '$.pasted')
 FROM episode_row e JOIN source_row s ON s.id = e.source_id"""
+
+KEPT = """
+SELECT e.id, e.source_id, e.learned_at, e.uid, s.key, e.kind, e.role, e.trust, e.text, e.position,
+       e.byte_offset, e.occurred_at, e.owner, e.subject, e.message, e.session, e.project, e.branch,
+       e.agent, e.speaker, e.tool, e.call_id, e.attributes, e.is_error, e.cut, e.injected,
+       e.vector_state
+FROM episode_row e JOIN source_row s ON s.id = e.source_id
+WHERE e.id NOT IN (SELECT row_id FROM erased_row WHERE target = 'episode')"""
 
 _HOLDS = " ".join(f"WHEN '{name}' THEN {days!r}" for name, days in policy.HOLD_DAYS.items())
 _LASTING = ", ".join(f"'{kind}'" for kind in sorted(policy.LASTING_KINDS))
@@ -180,16 +149,38 @@ def as_episode(row: Sequence[Any]) -> StoredEpisode:
     )
 
 
-def pasted_parts(text: str | None) -> tuple[tuple[int, int], ...]:
-    """Read where an episode holds what was pasted: "3-120 130-140"."""
-    parts = (part.split("-") for part in (text or "").split())
-    return tuple((int(start), int(end)) for start, end in parts)
-
-
-def with_pasted(episode: Episode) -> dict[str, str]:
-    """Return the attributes of an episode, with where it holds what was pasted."""
-    spans = " ".join(f"{start}-{end}" for start, end in episode.pasted)
-    return {**episode.attributes, "pasted": spans} if spans else dict(episode.attributes)
+def as_kept(row: Sequence[Any]) -> KeptEpisode:
+    """Read a row of KEPT."""
+    attributes: dict[str, str] = orjson.loads(row[22])
+    pasted = pasted_parts(attributes.pop("pasted", None))
+    episode = Episode(
+        uid=row[3],
+        source=row[4],
+        kind=EpisodeKind(row[5]),
+        role=Role(row[6]),
+        trust=Trust(row[7]),
+        text=row[8],
+        position=row[9],
+        offset=row[10],
+        occurred_at=row[11],
+        owner=row[12],
+        subject=row[13],
+        group=row[14],
+        session=row[15],
+        project=row[16],
+        branch=row[17],
+        agent=row[18],
+        speaker=row[19],
+        tool=row[20],
+        call_id=row[21],
+        attributes=attributes,
+        is_error=bool(row[23]),
+        cut=row[24],
+        injected=bool(row[25]),
+        embed=row[26] != 0,
+        pasted=pasted,
+    )
+    return KeptEpisode(row[0], row[1], row[2], episode)
 
 
 def json_list(values: Iterable[Any]) -> str:

@@ -16,12 +16,13 @@ from factbook.store.sqlite.file import LedgerFile
 from factbook.store.sqlite.reads import SQLiteReads
 
 if TYPE_CHECKING:
+    import apsw
     import numpy as np
     from numpy.typing import NDArray
 
     from factbook.store.sqlite.nearest import Follower, Held
 
-__all__ = ["SQLiteSnapshot", "Snapshots"]
+__all__ = ["SQLiteApart", "SQLiteSnapshot", "Snapshots"]
 
 
 @screening()
@@ -66,6 +67,20 @@ class SQLiteSnapshot(SQLiteReads):
         if known is None or filters.owner is EVERYONE or not known.table.is_all_of(filters.owner):
             return filters
         return replace(filters, owner=EVERYONE)
+
+
+@screening()
+class SQLiteApart(SQLiteReads):
+    """The reads of a moment that a connection of their own keeps."""
+
+    def __init__(self, connection: apsw.Connection, path: Path, screen: Screen) -> None:
+        """Take a connection that has begun to read."""
+        self.path = path
+        self.screen = screen
+        self._connection = connection
+
+    def _rows(self, sql: str, bindings: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
+        return self._connection.execute(sql, bindings).fetchall()
 
 
 class Snapshots(SQLiteReads):

@@ -11,6 +11,7 @@ import pytest
 from factbook.errors import NotFound, UsageError
 from factbook.model.facts import (
     EVERYONE,
+    At,
     Cursor,
     EpisodeKind,
     LineCount,
@@ -74,7 +75,7 @@ class LedgerContract(Contract):
             with ThreadPoolExecutor(1) as pool:
                 assert pool.submit(marked, store, "judge").result().commit == 0
 
-    @of("tenant", "find", "episodes", "lives", "search", "export")
+    @of("tenant", "find", "episodes", "lives", "search", "apart")
     def test_two_tenants_share_nothing(self, store: Store, tmp_path: Path) -> None:
         other = self.open(tmp_path, tenant="other")
         assert other.tenant != store.tenant
@@ -86,7 +87,8 @@ class LedgerContract(Contract):
         assert other.episode_ids(["call:1"]) == {}
         assert other.search("episode", ["tool"], Filters(owner=EVERYONE), 9) == []
         assert other.find(MARK) == []
-        assert not [row for row in other.export() if "tool 1" in row.values()]
+        with other.apart() as reads:
+            assert reads.whole_episodes([1, 2, 3]) == []
         other.close()
 
     @of("close")
@@ -120,12 +122,14 @@ class LedgerContract(Contract):
             assert marked(copy, "learn").commit == 0
         assert [row.name for row in store.find(MARK)] == ["learn"]
 
-    @of("export")
-    def test_an_export_has_every_text(self, store: Store) -> None:
-        rows = list(store.export())
-        assert all(isinstance(row["record"], str) for row in rows)
-        said = {value for row in rows for value in row.values() if isinstance(value, str)}
-        assert {"tool 1", "tool 3", "used tool 2"} <= said
+    @of("apart")
+    def test_what_is_read_apart_is_of_one_moment(self, store: Store) -> None:
+        with store.apart() as reads:
+            assert marked(reads, "judge").commit == 0
+            with writing(store) as writer:  # who reads so may write meanwhile
+                writer.put(MARK, [Mark("judge", 7, 0)])
+            assert marked(reads, "judge").commit == 0
+            assert marked(store, "judge").commit == 7
 
     # --- sources and episodes -------------------------------------------------------------------
 
@@ -265,16 +269,46 @@ class LedgerContract(Contract):
         given = life(4, object="naïve", owner="ann", episode_id=1, pinned=True, valid_to=99)
         with writing(store) as writer:
             assert writer.add_facts([given]) == [4]
-            assert writer.lives(LifeWhere(ids=[4])) == [given._replace(id=4)]
+            assert writer.lives(LifeWhere(ids=[4])) == [given._replace(id=4, learned_at=NOW)]
             assert writer.add_facts([]) == []
             writer.add_evidence([evidence(4, 1)])
-        assert store.lives(LifeWhere(ids=[4])) == [given._replace(id=4)]
+        assert store.lives(LifeWhere(ids=[4])) == [given._replace(id=4, learned_at=NOW)]
         facts = store.facts_by_id([4, 1, 99])
         assert sorted(facts) == [1, 4]
         for name in ("owner", "subject", "predicate", "object", "statement", "kind", "status"):
             assert getattr(facts[4], name) == getattr(given, name)
         assert (facts[4].pinned, facts[4].valid_to, facts[4].episode_id) == (True, 99, 1)
         assert (facts[4].host, facts[4].project) == ("claude-code", "/home/ann/shop")
+
+    @of("add_facts", "add_episodes", "add_evidence", "whole_episodes", "evidence")
+    def test_what_comes_from_another_store_keeps_its_ids_and_times(self, store: Store) -> None:
+        given = sample_episode(
+            9, text="tool 9", attributes={"url": "http://a"}, pasted=((0, 4),), embed=True
+        )
+        mine = sample_episode(11, text="tool 11", injected=True, embed=False)
+        fact = life(9, id=7, learned_at=5, episode_id=9)
+        proof = evidence(7, 9, learned_at=6)
+        with writing(store) as writer:
+            both = [(2, given), (2, mine)]
+            assert writer.add_episodes(both, kept=[(9, 8), (11, 7)]) == [9, 11]
+            assert writer.add_episodes([(1, sample_episode(12))]) == [12]
+            assert writer.add_facts([fact, life(12, episode_id=12)]) == [7, 8]
+            assert writer.add_evidence([proof, evidence(8, 12)]) == 2
+        kept = store.whole_episodes([11, 9, 12, 99])
+        assert [(one.id, one.source_id, one.learned_at) for one in kept] == [
+            (9, 2, 8),
+            (11, 2, 7),
+            (12, 1, NOW),
+        ]
+        assert [one.episode for one in kept[:2]] == [
+            dataclasses.replace(one, source="b") for one in (given, mine)
+        ]
+        assert store.whole_episodes([]) == []
+        assert [row.learned_at for row in store.lives(LifeWhere(ids=[7, 8]))] == [5, NOW]
+        assert store.facts_by_id([7])[7].learned_at == 5
+        assert [row.learned_at for row in store.evidence(fact_ids=[7, 8])] == [6, NOW]
+        assert store.search("fact", ["tool"], Filters(ids=[7]), 9)[0][0] == 7
+        assert store.changed("fact", At(), limit=None).came == [1, 2, 3, 7, 8]
 
     @of("lives")
     def test_rows_of_facts_are_asked_for_by_what_is_given(self, store: Store) -> None:
