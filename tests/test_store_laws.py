@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from factbook.model.facts import (
     Trust,
 )
 from factbook.store.base import At, Filters, Store, Writer
-from factbook.store.kinds import KINDS, Least
+from factbook.store.kinds import EPISODE, ERASED, KINDS, Erased, Least
 from factbook.store.rows import LifeWhere
 from factbook.store.sqlite import SQLiteStore
 from factbook.testing import sample_episode
@@ -94,6 +95,8 @@ WRITES = st.one_of(
     ),
     st.tuples(st.just("record"), st.sampled_from(ROWS)),
     st.tuples(st.just("vectors"), st.sampled_from(["episode", "fact"]), st.integers(1, 5)),
+    st.tuples(st.just("rewrite"), st.integers(1, 4), TEXTS, st.booleans()),
+    st.tuples(st.just("erase"), st.sampled_from(["episode", "source"]), st.integers(1, 4)),
     st.tuples(st.just("no vectors"), st.sampled_from(["episode", "fact"]), st.integers(1, 5)),
 )
 FILTERS = st.builds(
@@ -144,6 +147,12 @@ def write(writer: Writer, n: int, what: tuple[Any, ...]) -> object:
             return getattr(writer, verb)(kind, [row])
         case "vectors", target, id:
             return writer.set_vectors(target, [id], packed(1 + id % 3), model="m", dim=DIM)
+        case "rewrite", id, text, injected:
+            for row in writer.episodes_by_id([id]).values():
+                after = replace(row, text=text, injected=injected, speaker="", owner="ann")
+                writer.rewrite_episodes([(after, {"page": "1"})])
+        case "erase", target, id:
+            return writer.add(ERASED, [Erased(target, id, 1)])
         case "no vectors", target, id:
             writer.drop_vectors(target, [id])
     return None
@@ -157,6 +166,7 @@ def answers(store: Store, filters: Filters) -> Iterator[object]:
             yield store.tally(kind, kind.key[:1], every(kind))
         if "at" in kind.asked:
             yield store.find(kind, {**every(kind), "at": Least(NOW + 1)}, newest_first=True)
+    yield store.tally(EPISODE, ["source_id", "role"], {"owner": filters.owner})
     yield store.lives(LifeWhere(kinds=[*FactKind]))
     if isinstance(filters.owner, str):
         yield store.lives(LifeWhere(owner=filters.owner, under="user.name", current=True))

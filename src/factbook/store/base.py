@@ -544,6 +544,21 @@ class Writer(Reads, RecordWrites, EraseWriter, Protocol):
         ascend, above all that there are.
         """
 
+    def rewrite_episodes(self, rows: Sequence[tuple[StoredEpisode, Mapping[str, str]]]) -> None:
+        """Overwrite episodes by their ids, with their attributes: what an erasure leaves of them.
+
+        Each is indexed as it is then and loses its vector; unless it is `injected`, one that had a
+        vector, or waited for it, waits again. Its source counts and dates what is not ERASED.
+        """
+        raise NotImplementedError
+
+    def rewrite_history(self, details: Mapping[int, Mapping[str, object]], erasure_id: int) -> None:
+        """Put shorter details in the place of those of events: only an erasure changes history.
+
+        Raises UsageError for one that is longer, and where there is no such erasure.
+        """
+        raise NotImplementedError
+
     def add_facts(self, facts: Sequence[Life]) -> list[int]:
         """Insert facts, none of them current by its claim, index them, return their ids.
 
@@ -552,7 +567,7 @@ class Writer(Reads, RecordWrites, EraseWriter, Protocol):
         raise NotImplementedError
 
     def put_facts(self, changes: Sequence[tuple[Life, Life]]) -> None:
-        """Write what differs between each fact before and after; what it says stays."""
+        """Write what differs between each fact before and after; it is indexed as it is then."""
 
     def add_evidence(self, rows: Sequence[EvidenceRow]) -> int:
         """Insert evidence, none of it known, and return how many rows were inserted."""

@@ -33,7 +33,7 @@ from factbook.model.facts import (
     Trigger,
     whose,
 )
-from factbook.store.rows import Life
+from factbook.store.rows import EpisodeHead, Life
 
 R = TypeVar("R", bound=tuple[Any, ...])
 
@@ -535,7 +535,24 @@ class Secret(NamedTuple):
 
 SECRET: Final = Kind(name="secret", row=Secret, key=("name",))
 
+
+class OwnerRow(NamedTuple):
+    """The last commit that may have changed what is remembered of an owner (`head`)."""
+
+    owner: str
+    memory: int
+
+
+OWNER: Final = Kind(name="owner", row=OwnerRow, key=("owner",))
+
 # What is only counted as records: the ledger has verbs of its own.
+EPISODE: Final = Kind(
+    name="episode",
+    row=EpisodeHead,
+    key=("id",),
+    asked=("owner", "source_id", "kind", "role"),
+    time="occurred_at",
+)
 FACT: Final = Kind(
     name="fact",
     row=Life,
@@ -576,4 +593,5 @@ KINDS: Final[Sequence[Kind[Any]]] = (
     ERASED,
     TOMBSTONE,
     SECRET,
+    OWNER,
 )

@@ -44,7 +44,10 @@ from factbook.store.base import (
 from factbook.store.kinds import (
     ALL,
     ENTITY,
+    EPISODE,
+    ERASED,
     MODEL_TASK,
+    OWNER,
     PREFERENCE,
     Above,
     Below,
@@ -160,7 +163,8 @@ class MemoryReads:
         meta = self.table("meta")
         memory = meta.get("memory", 0)
         if owner is not EVERYONE:
-            memory = max(meta.get("everyone", 0), self.table("owner memory").get(owner, 0))
+            known = self.table(OWNER.name).get((owner,))
+            memory = max(meta.get("everyone", 0), known.memory if known else 0)
         return Head(meta.get("commit", 0), memory)
 
     def changed(self, what: str, after: At, *, limit: int | None = None) -> Changes:
@@ -201,7 +205,8 @@ class MemoryReads:
         """Count the rows of a kind that meet every condition, by the values of some fields."""
         checked(kind, where, by)
         groups: dict[tuple[Any, ...], list[Any]] = {}
-        for row in self.table(kind.name).values():
+        table = self.table(kind.name)
+        for row in (self.heads(table) if kind is EPISODE else table).values():
             if meets(row, where):
                 at = getattr(row, kind.time, None)
                 groups.setdefault(tuple(getattr(row, name) for name in by), []).append(at)
@@ -219,12 +224,13 @@ class MemoryReads:
         keys: Sequence[str] | None = None,
         owner: str | Everyone = EVERYONE,
     ) -> list[SourceState]:
-        """Return sources by id; of an owner those that say something of them."""
+        """Return sources by id, without erased ones; of an owner those that hold something."""
         owned = {source for source, one in self.table("episode").values() if one.owner == owner}
         return [
             row
             for _, row in sorted(self.table("source").items())
-            if (ids is None or row.id in ids)
+            if ("source", row.id) not in self.table(ERASED.name)
+            and (ids is None or row.id in ids)
             and (keys is None or row.source.key in keys)
             and (owner is EVERYONE or row.id in owned)
         ]
@@ -306,10 +312,11 @@ class MemoryReads:
         return episode_heads
 
     def whole_episodes(self, ids: Collection[int]) -> list[KeptEpisode]:
-        """Return everything of episodes, by id."""
+        """Return everything of episodes, by id, without erased ones."""
         table, learned = self.table("episode"), self.table("episode learned_at")
+        erased = self.table(ERASED.name)
         found = []
-        for id in sorted({*ids} & table.keys()):
+        for id in sorted(id for id in {*ids} & table.keys() if ("episode", id) not in erased):
             source_id, one = table[id]
             whole = replace(
                 one,

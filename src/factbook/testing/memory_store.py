@@ -17,8 +17,8 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
-from typing import Any, cast
+from dataclasses import fields, replace
+from typing import Any, Final, cast
 from weakref import WeakValueDictionary
 
 import orjson
@@ -32,10 +32,22 @@ from factbook.model.facts import (
     Millis,
     SourceState,
     Status,
+    StoredEpisode,
     Trigger,
 )
 from factbook.store.base import Mode, Problem, Screen, Store, screening, unscreened
-from factbook.store.kinds import Kind, R, appended, changes_memory, checked
+from factbook.store.kinds import (
+    ERASED,
+    ERASURE,
+    EVENT,
+    OWNER,
+    Kind,
+    OwnerRow,
+    R,
+    appended,
+    changes_memory,
+    checked,
+)
 from factbook.store.rows import EvidenceRow, Life
 from factbook.testing.memory_reads import MemoryReads, Root, meets
 
@@ -127,7 +139,7 @@ class MemoryWriter(MemoryReads):
         if self.touches:
             names += ["memory"] if touched else ["memory", "everyone"]
         self.own("meta").update(dict.fromkeys(names, no))
-        self.own("owner memory").update(dict.fromkeys(touched, no))
+        self.own(OWNER.name).update({(owner,): OwnerRow(owner, no) for owner in touched})
 
     # --- records --------------------------------------------------------------------------------
 
@@ -226,6 +238,50 @@ class MemoryWriter(MemoryReads):
                 last_at=max(times, default=None),
             )
         return ids
+
+    def rewrite_episodes(self, rows: Sequence[tuple[StoredEpisode, Mapping[str, str]]]) -> None:
+        """Overwrite episodes by their ids, with their attributes."""
+        table, waiting = self.own("episode"), self.own("episode waiting")
+        for row, attributes in rows:
+            source_id, before = table[row.id]
+            if row.id in self.table("episode vector"):
+                waiting[row.id] = None
+            if row.injected:
+                waiting.pop(row.id, None)
+            same = {name: getattr(row, name) for name in _SAME}
+            kept = {name: value for name, value in attributes.items() if name != "pasted"}
+            pasted = row.pasted if "pasted" in attributes else ()
+            table[row.id] = (source_id, replace(before, **same, attributes=kept, pasted=pasted))
+        self.drop_vectors("episode", [row.id for row, _ in rows])
+        for source_id in {row.source_id for row, _ in rows}:
+            self._recount(source_id)
+
+    def _recount(self, source_id: int) -> None:
+        sources, erased = self.own("source"), self.table(ERASED.name)
+        kept = [
+            episode
+            for id_, (source, episode) in self.table("episode").items()
+            if source == source_id and ("episode", id_) not in erased
+        ]
+        times = [episode.occurred_at for episode in kept if episode.occurred_at is not None]
+        sources[source_id] = replace(
+            sources[source_id],
+            episode_count=len(kept),
+            first_at=min(times, default=None),
+            last_at=max(times, default=None),
+        )
+
+    def rewrite_history(self, details: Mapping[int, Mapping[str, object]], erasure_id: int) -> None:
+        """Put shorter details in the place of those of events."""
+        table = self.own(EVENT.name)
+        is_longer = any(
+            (id_,) not in table or len(_json(detail)) > len(_json(table[id_,].detail))
+            for id_, detail in details.items()
+        )
+        if is_longer or (erasure_id,) not in self.table(ERASURE.name):
+            raise UsageError(detail="the history is append-only; an erasure makes it shorter")
+        for id_, detail in details.items():
+            table[id_,] = _kept(table[id_,]._replace(detail=detail))
 
     def add_facts(self, facts: Sequence[Life]) -> list[int]:
         """Insert facts, none of them current by its claim, and return their ids."""
@@ -414,6 +470,17 @@ class MemoryStore(MemoryReads):
 
     def close(self) -> None:
         """Let go of nothing: what there is goes with the last store of its name."""
+
+
+_SAME: Final = tuple(  # what an episode has in common with how it is read
+    field.name
+    for field in fields(StoredEpisode)
+    if field.name in Episode.__dataclass_fields__ and field.name not in ("source", "pasted")
+)
+
+
+def _json(detail: Mapping[str, object]) -> str:
+    return orjson.dumps(detail).decode()
 
 
 def _kept(row: R) -> R:

@@ -166,14 +166,14 @@ class EraseVerbs(DoomedVerbs):
         ]
         return short if len(short) <= VALUES_SOUGHT else [one for one in short if one in names]
 
-    def _unindex(self, target: str, rows: Sequence[tuple[int, str]]) -> None:
+    def _take_out(self, target: str, rows: Sequence[tuple[int, str]]) -> None:
         """Take texts out of the full-text index; the rows are indexed again as they are then."""
         column = FTS[target]
         self._db.executemany(
             f"INSERT INTO {target}_fts({target}_fts, rowid, {column}) VALUES ('delete', ?, ?)", rows
         )
 
-    def _reindex(self, target: str, ids: Iterable[int]) -> None:
+    def _put_in(self, target: str, ids: Iterable[int]) -> None:
         column = FTS[target]
         self._db.execute(
             f"INSERT INTO {target}_fts(rowid, {column}) SELECT id, {column} FROM {target}_row"
@@ -195,7 +195,7 @@ class EraseVerbs(DoomedVerbs):
             self._gone(row[1:5])
             self._take("page" if row[6] == "world" else "fact", {row[1], row[4]})
         self._gone(quote[0] for quote in quotes)
-        self._unindex("fact", [(row[0], row[1]) for row in rows])
+        self._take_out("fact", [(row[0], row[1]) for row in rows])
         self.drop_vectors("fact", sorted(ids))
         self._db.execute(f"DELETE FROM evidence_row WHERE fact_id IN {IN}", (listed,))
         self._db.execute(f"DELETE FROM notice_fact WHERE fact_id IN {IN}", (listed,))
@@ -214,7 +214,7 @@ class EraseVerbs(DoomedVerbs):
                 for owner in ("" if anonymous else row[5],)
             ],
         )
-        self._reindex("fact", ids)
+        self._put_in("fact", ids)
         self._db.execute(
             "UPDATE notice_row SET state = 'dropped', reason = 'erased' WHERE state IN"
             " ('waiting', 'claimed') AND NOT EXISTS"
@@ -246,12 +246,12 @@ class EraseVerbs(DoomedVerbs):
                 if not any(overlap(str(value), piece) for piece in cut) and not has_name(str(value))
             }
             self._gone(v for k, v in orjson.loads(attributes).items() if k not in kept)
-            self._unindex("episode", [(one, text)])
+            self._take_out("episode", [(one, text)])
             self._db.execute(
                 "UPDATE episode_row SET text = ?, asks = ?, attributes = ? WHERE id = ?",
                 (new, asks(new), orjson.dumps(kept).decode(), one),
             )
-            self._reindex("episode", [one])
+            self._put_in("episode", [one])
             if state:
                 self.drop_vectors("episode", [one])
                 self._db.execute("UPDATE episode_row SET vector_state = 1 WHERE id = ?", (one,))
@@ -270,7 +270,7 @@ class EraseVerbs(DoomedVerbs):
             self._gone([row[1], *row[3:-1]])
             self._gone(strings(orjson.loads(row[2])))
             self._take(_whose(row[-1]), [row[1]])
-        self._unindex("episode", [(row[0], row[1]) for row in rows])
+        self._take_out("episode", [(row[0], row[1]) for row in rows])
         self.drop_vectors("episode", sorted(ids))
         for target in ("entity", "preference"):
             self._db.execute(
@@ -299,7 +299,7 @@ class EraseVerbs(DoomedVerbs):
             f" vector_state = 0, owner = CASE WHEN ? THEN '' ELSE owner END WHERE id IN {IN}",
             (anonymous, listed),
         )
-        self._reindex("episode", ids)
+        self._put_in("episode", ids)
         return len(rows)
 
     def _wipe_entities(self, ids: set[int], *, anonymous: bool) -> int:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import compress
 from operator import is_not
-from typing import Any
+from typing import Any, Final
 
 import apsw
 import orjson
 
 from factbook import policy
+from factbook.errors import UsageError
 from factbook.model.facts import (
     EVERYONE,
     ME,
@@ -70,6 +71,7 @@ _EVIDENCE = (
     "SELECT v.fact_id, v.episode_id, r.name, r.method, v.stance, v.quote, v.start_char,"
     " v.end_char, v.learned_at FROM"
 )
+INDEXED: Final = {"episode": "text", "fact": "statement"}  # what of a row is in its index
 _IN = "(SELECT value FROM json_each(?))"
 # What a prefix finds: the key itself and what stands below it, never a longer segment; and no
 # character of it is a wildcard. The first two alone lead through an index.
@@ -228,7 +230,7 @@ class LedgerReads(Rows):
 
     def texts(self, target: str, ids: Sequence[int]) -> dict[int, str]:
         """Return what episodes or facts say, by id, ascending."""
-        column = {"episode": "text", "fact": "statement"}[target]
+        column = INDEXED[target]
         sql = f"SELECT id, {column} FROM {target}_row WHERE id IN {_IN} ORDER BY id"
         return dict(self._rows(sql, (json_list(ids),))) if ids else {}
 
@@ -377,6 +379,7 @@ class LedgerWrites(LedgerReads):
 
     _db: apsw.Connection
     _now: Millis
+    drop_vectors: Callable[[str, Sequence[int]], None]
     _rules: dict[tuple[str, str], int] | None = None  # (name, method) -> id, as this write knows
 
     def _next_id(self, table: str) -> int:
@@ -398,8 +401,8 @@ class LedgerWrites(LedgerReads):
                 "INSERT INTO source_row (id, key, kind, host, session, uri, project, title, agent,"
                 " cursor, lines, learned_at, updated_at)"
                 " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?12) ON CONFLICT (id) DO UPDATE"
-                " SET session = ?5, uri = ?6, project = ?7, title = ?8, agent = ?9, cursor = ?10,"
-                " lines = ?11, updated_at = ?12",
+                " SET key = ?2, session = ?5, uri = ?6, project = ?7, title = ?8, agent = ?9,"
+                " cursor = ?10, lines = ?11, updated_at = ?12",
                 (
                     ids[-1],
                     one.key,
@@ -475,6 +478,96 @@ class LedgerWrites(LedgerReads):
         )
         return ids
 
+    def rewrite_episodes(self, rows: Sequence[tuple[StoredEpisode, Mapping[str, str]]]) -> None:
+        """Overwrite episodes by their ids, with their attributes: what an erasure leaves of them.
+
+        Each is indexed as it is then and loses its vector; unless it is `injected`, one that had a
+        vector, or waited for it, waits again. Its source counts and dates what is not ERASED.
+        """
+        ids = [row.id for row, _ in rows]
+        self._unindex("episode", ids)
+        self.drop_vectors("episode", ids)
+        self._db.executemany(
+            "UPDATE episode_row SET uid = ?, owner = ?, position = ?, byte_offset = ?,"
+            " occurred_at = ?, subject = ?, message = ?, session = ?, project = ?, branch = ?,"
+            " agent = ?, tool = ?, call_id = ?, attributes = ?, is_error = ?, cut = ?,"
+            " injected = ?, vector_state = CASE WHEN ? OR vector_state = 0 THEN 0 ELSE 1 END,"
+            " speaker = ?, chars = ?, asks = ?, text = ? WHERE id = ?",
+            [
+                (
+                    one.uid,
+                    one.owner,
+                    one.position,
+                    one.offset,
+                    one.occurred_at,
+                    one.subject,
+                    one.group,
+                    one.session,
+                    one.project,
+                    one.branch,
+                    one.agent,
+                    one.tool,
+                    one.call_id,
+                    orjson.dumps(attributes).decode(),
+                    one.is_error,
+                    one.cut,
+                    one.injected,
+                    one.injected,
+                    one.speaker,
+                    len(one.text),
+                    asks(one.text),
+                    one.text,
+                    one.id,
+                )
+                for one, attributes in rows
+            ],
+        )
+        self._index("episode", ids)
+        self._db.execute(
+            "UPDATE source_row SET (episode_count, first_at, last_at) ="
+            " (SELECT count(*), min(e.occurred_at), max(e.occurred_at) FROM episode_row e"
+            "  WHERE e.source_id = source_row.id AND NOT EXISTS (SELECT 1 FROM erased_row x"
+            "   WHERE x.target = 'episode' AND x.row_id = e.id))"
+            f" WHERE id IN (SELECT source_id FROM episode_row WHERE id IN {_IN})",
+            (json_list(ids),),
+        )
+
+    def _unindex(self, target: str, ids: Sequence[int]) -> None:
+        """Take rows out of the full-text index, which needs their texts for that."""
+        self._db.executemany(
+            f"INSERT INTO {target}_fts({target}_fts, rowid, {INDEXED[target]})"
+            " VALUES ('delete', ?, ?)",
+            self.texts(target, ids).items(),
+        )
+
+    def _index(self, target: str, ids: Sequence[int]) -> None:
+        column = INDEXED[target]
+        self._db.execute(
+            f"INSERT INTO {target}_fts(rowid, {column}) SELECT id, {column} FROM {target}_row"
+            f" WHERE id IN {_IN}",
+            (json_list(ids),),
+        )
+
+    def rewrite_history(self, details: Mapping[int, Mapping[str, object]], erasure_id: int) -> None:
+        """Put shorter details in the place of those of events: only an erasure changes history."""
+        given = {id_: orjson.dumps(detail).decode() for id_, detail in details.items()}
+        sizes = dict(
+            self._rows(
+                f"SELECT id, length(detail) FROM event_row WHERE id IN {_IN}",
+                (json_list(given),),
+            )
+        )
+        begun = self._rows("SELECT 1 FROM erasure_row WHERE id = ?", (erasure_id,))
+        if not begun or any(len(detail) > sizes.get(id_, 0) for id_, detail in given.items()):
+            raise UsageError(detail="the history is append-only; an erasure makes it shorter")
+        # While this row is there its trigger lets text be taken out of it.
+        self._db.execute("INSERT INTO meta VALUES ('erasing', '1')")
+        self._db.executemany(
+            "UPDATE event_row SET detail = ? WHERE id = ?",
+            [(detail, id_) for id_, detail in given.items()],
+        )
+        self._db.execute("DELETE FROM meta WHERE name = 'erasing'")
+
     def add_facts(self, facts: Sequence[Life]) -> list[int]:
         """Insert facts, none of them current by its claim, index them, return their ids."""
         if not facts:
@@ -492,7 +585,9 @@ class LedgerWrites(LedgerReads):
         return ids
 
     def put_facts(self, changes: Sequence[tuple[Life, Life]]) -> None:
-        """Write what differs between each fact before and after; what it says stays."""
+        """Write what differs between each fact before and after; it is indexed as it is then."""
+        said = [new.id for old, new in changes if old.statement != new.statement]
+        self._unindex("fact", said)
         # SQLite writes every index with a column that is named, changed or not.
         alike: dict[tuple[int, ...], list[tuple[Any, ...]]] = {}
         for before, after in changes:
@@ -503,6 +598,7 @@ class LedgerWrites(LedgerReads):
                 alike.setdefault(moved, []).append((*(after[n] for n in moved), after.id))
         for moved, rows in alike.items():
             self._db.executemany(_put_fact(moved), rows)
+        self._index("fact", said)
 
     def add_evidence(self, rows: Sequence[EvidenceRow]) -> int:
         """Insert evidence, none of it known, and return how many rows were inserted."""

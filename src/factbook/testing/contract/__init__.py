@@ -18,6 +18,7 @@ from typing import Final, Protocol
 from factbook.store.base import Store, Writer
 from factbook.testing.contract.applied import AppliedContract
 from factbook.testing.contract.base import of, verbs_of
+from factbook.testing.contract.erasing import ErasingContract
 from factbook.testing.contract.ledger import LedgerContract
 from factbook.testing.contract.records import RecordContract
 from factbook.testing.contract.search import SearchContract
@@ -65,7 +66,9 @@ def public_names(*protocols: type) -> set[str]:
     return {name for name in names if not name.startswith("_")}
 
 
-class StoreContract(RecordContract, LedgerContract, SearchContract, AppliedContract):
+class StoreContract(
+    RecordContract, LedgerContract, SearchContract, ErasingContract, AppliedContract
+):
     """Every test of a store."""
 
     def test_every_verb_has_a_test(self) -> None:

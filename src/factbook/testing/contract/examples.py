@@ -38,6 +38,7 @@ from factbook.store.kinds import (
     NOTICE,
     NOTICE_FACT,
     NOTIFY,
+    OWNER,
     PAIR,
     PREFERENCE,
     PROPOSAL,
@@ -64,6 +65,7 @@ from factbook.store.kinds import (
     Mark,
     NoticeFact,
     NoticeRow,
+    OwnerRow,
     Pair,
     PromptRow,
     Reader,
@@ -243,6 +245,7 @@ EXAMPLES: Mapping[Kind[Any], tuple[Any, Any, Any]] = {
         Tombstone(b"\xff\0", "claim", 2),
         Tombstone(b"\xff\0", "name", 1),
     ),
+    OWNER: (OwnerRow("ann", 3), OwnerRow("me", 0), OwnerRow("me", 9)),
     SECRET: (Secret("a", "00ff"), Secret("erase_key", "0f"), Secret("erase_key", "")),
 }
 # What rows of a kind refer to.
