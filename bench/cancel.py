@@ -44,6 +44,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -63,6 +64,8 @@ from factbook.search_providers import open_search
 from factbook.search_providers.config import SEARXNG, SearchConfig
 from factbook.sources.told import said_ops
 from factbook.store.base import Store
+from factbook.store.derived.counts import count_waiting
+from factbook.store.derived.notices import last_action
 from factbook.store.derived.searches import search_logs
 
 WAITING_S: Final = (0.005, 0.06)  # into a step that waits for others, before it is cancelled
@@ -229,7 +232,7 @@ def cases(folder: Path, silent: str, chance: random.Random) -> Iterator[Case]:
         loop="embedding",
         memory=memory,
         refill=say_much,
-        spare=lambda: store.counts_waiting() > 16,
+        spare=lambda: count_waiting(store) > 16,
     )
     for name, text in (("extraction", prose), ("hostile", hostile)):
         memory = opened(name, search=Pages(chance, text))
@@ -324,7 +327,7 @@ def cancelled_once(
     """Return how long one cancellation took in ms; None where the step ended before it."""
     watched = Watched(loop_of(case))
     store = case.memory.store
-    watch = None if act is None else moved(lambda: store.head().commit, store.last_action)
+    watch = None if act is None else moved(lambda: store.head().commit, partial(last_action, store))
     worker = Worker(
         [watched.again()],
         clock=now_ms,
@@ -426,7 +429,7 @@ def waiting_cpu(memory: Memory) -> dict[str, float]:
         return LoopResult()
 
     store = memory.store
-    watch = moved(lambda: store.head().commit, store.last_action)
+    watch = moved(lambda: store.head().commit, partial(last_action, store))
     found: dict[str, float] = {}
     worker = Worker([Loop(name="w", every_ms=60_000, run=wait)], clock=now_ms, foreground=watch)
     with worker:

@@ -29,6 +29,7 @@ from typing import Any
 
 import factbook
 from bench._common import data_dir, emit, print_table
+from factbook.store.derived.counts import row_counts
 
 _TEXT = "x" * 100
 _UUID = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|toolu_\w{10,}")
@@ -56,7 +57,7 @@ def product(folder: Path, db: Path) -> dict[str, Any]:
     with Memory(db, key_file=db.with_name("key")) as memory:
         report = memory.ingest(found=found)
         seconds = time.perf_counter() - began
-        counts = memory.store.counts()
+        counts = row_counts(memory.store)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         reader_peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
         began = time.perf_counter()

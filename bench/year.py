@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 
 from bench._common import emit, print_table
 from bench.year_life import SLOTS, START, Life, Said
+from factbook.store.derived.counts import row_counts
 from factbook.store.derived.ledger import evidence_of
 
 DAY_MS = 24 * 3600 * 1000
@@ -136,7 +137,7 @@ def _judge(memory: Any, life: Life, states: Mapping[int | None, tuple[str, ...]]
             junk[kind] += 1
             examples[kind].append(fact.statement)
     found, missed = _passive(memory, life, states)
-    counts = memory.store.counts()
+    counts = row_counts(memory.store)
     size = memory.path.stat().st_size
     return {
         "facts": len(facts),

@@ -45,6 +45,7 @@ from factbook.model.ops import (
     UnmergeFact,
 )
 from factbook.store.base import Changes, Filters
+from factbook.store.derived.facts import fact_by_id
 from factbook.store.derived.ledger import evidence_of, stances
 from factbook.store.kinds import EVENT
 from factbook.store.port import events_of
@@ -139,7 +140,7 @@ class Ledger:
         )
 
     def get(self, fact: Fact) -> Fact:
-        found = self.store.fact(fact.id)
+        found = fact_by_id(self.store, fact.id)
         assert found is not None
         return found
 

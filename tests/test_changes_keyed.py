@@ -27,6 +27,7 @@ from factbook.model.facts import (
     Trust,
 )
 from factbook.model.ops import ChangeKeys, KeyStep, Op, RecordEpisode, RecordSource
+from factbook.store.derived.counts import row_counts
 from factbook.store.derived.keyed import key_history, keyed_facts
 from factbook.store.sqlite import SQLiteStore
 
@@ -226,7 +227,7 @@ def test_without_atomic_a_bad_step_is_left_out_and_said(store: SQLiteStore) -> N
 def test_what_cannot_be_done_is_refused(store: SQLiteStore, bad: KeyStep, why: str) -> None:
     with pytest.raises(UsageError, match=why):
         say(store, bad)
-    assert store.counts()["facts"] == 0
+    assert row_counts(store)["facts"] == 0
 
 
 def test_a_message_that_waited_does_not_undo_a_later_one(store: SQLiteStore) -> None:

@@ -23,6 +23,7 @@ from factbook.memory import Memory, reasons
 from factbook.model.entities import Entity, LearnPrompt, SearchState
 from factbook.model.facts import Trigger
 from factbook.store.derived.entities import engagements_of, entities_of, world_facts
+from factbook.store.derived.facts import fact_by_id
 from factbook.store.derived.notices import notify_state
 from factbook.store.derived.searches import search_tasks
 from factbook.surface.chat.slash import (
@@ -497,7 +498,7 @@ def test_facts_of_others_are_not_there(world: World) -> None:
         with pytest.raises(NotFound):
             run(world.memory, line, owner="bob")
     assert "Nothing is known" in run(world.memory, "/memory", owner="bob").text
-    assert world.memory.store.fact(fact.id) is not None
+    assert fact_by_id(world.memory.store, fact.id) is not None
 
 
 @pytest.mark.parametrize("number", [2**62, 2**63, 10**17])

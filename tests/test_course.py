@@ -14,6 +14,7 @@ from factbook.memory import Memory
 from factbook.model.facts import ME, Event, Fact, FactKind, Millis, Status, Trigger, Trust
 from factbook.model.ops import ContradictFacts, JudgePair, MergeFacts, StartRun, SupersedeFact
 from factbook.store.base import Filters
+from factbook.store.derived.facts import fact_by_id
 from factbook.store.port import events_of
 from factbook.testing import FrozenClock
 
@@ -34,7 +35,7 @@ def memory(tmp_path: Path, clock: FrozenClock) -> Iterator[Memory]:
 
 
 def stored(memory: Memory, fact_id: int) -> tuple[Fact, list[Event]]:
-    fact = memory.store.fact(fact_id)
+    fact = fact_by_id(memory.store, fact_id)
     assert fact is not None
     return fact, events_of(memory.store, "fact", fact_id)
 

@@ -21,6 +21,7 @@ from factbook.errors import EmbedderMismatch
 from factbook.memory import Memory
 from factbook.model.facts import EpisodeKind, Role, Trigger, Trust
 from factbook.model.ops import StoreVectors
+from factbook.store.derived.counts import row_counts
 from factbook.store.leases import claim_waiting, release
 from factbook.testing import FrozenClock, sample_episode, sample_source
 
@@ -141,7 +142,7 @@ def test_two_workers_share_the_work_and_embed_nothing_twice(tmp_path: Path) -> N
             while one.maintenance.waiting() and time.monotonic() < deadline:
                 time.sleep(0.02)
             assert [thread.error for thread in threads] == ["", ""]
-        assert one.store.counts()["episode_vectors"] == 600
+        assert row_counts(one.store)["episode_vectors"] == 600
         assert one.check() == []
 
 
@@ -169,7 +170,7 @@ def test_a_lease_that_ran_out_is_taken_over_and_late_vectors_are_not_taken(
         return receipt.embedded
 
     assert give(slow.token) == 1  # only the row that nobody took over
-    assert store.counts()["episodes_waiting"] == 1
+    assert row_counts(store)["episodes_waiting"] == 1
     assert give(quick.token) == 1
 
 
@@ -242,7 +243,7 @@ def kill_embedding(tmp_path: Path, *, times: int, texts: int) -> None:
     with Memory(path, embedder=Hashing(), key_file=key) as memory:  # the dead hold nothing
         memory.embed()
         assert memory.maintenance.waiting() == 0
-        assert memory.store.counts()["episode_vectors"] == texts
+        assert row_counts(memory.store)["episode_vectors"] == texts
         assert memory.check() == []
 
 

@@ -72,7 +72,9 @@ from factbook.model.ops import (
     SupportFact,
 )
 from factbook.store.base import Filters
+from factbook.store.derived.counts import row_counts
 from factbook.store.derived.entities import engagements_of, entities_of, preferences_of, world_facts
+from factbook.store.derived.facts import fact_by_id
 from factbook.store.derived.ledger import evidence_of
 from factbook.store.derived.searches import search_logs
 from factbook.store.kinds import INJECTION
@@ -221,7 +223,7 @@ def test_a_fact_goes_with_its_words_and_the_rest_of_the_episode_stays(memory: Me
     assert done.file.clean
     assert texts(memory) == ["Hello there. " + "█" * 30 + " See you on Monday."]
     assert pieces_left(memory.path, "My locker code is 77-zebra-19.") == []
-    fact = memory.store.fact(1)
+    fact = fact_by_id(memory.store, 1)
     assert fact is not None
     assert (fact.status, fact.statement, fact.object) == (Status.ERASED, "", "")
     assert memory.store.facts_by_id([1])[1].retired_at is not None
@@ -296,7 +298,7 @@ def test_what_stands_on_nothing_else_goes_with_its_episode(memory: Memory) -> No
     done = memory.erasure.erase_episode(1)
     assert done.receipt.erased == {"facts": 2, "episodes": 1}
     assert list(fact_ids(memory)) == ["The sun shines."]
-    assert memory.store.counts()["episodes"] == 1
+    assert row_counts(memory.store)["episodes"] == 1
     (state,) = memory.store.sources(keys=[sample_source().key])
     assert state.episode_count == 1
 
@@ -566,7 +568,7 @@ def test_the_same_log_does_not_bring_an_episode_back(memory: Memory, tmp_path: P
         one.id for one in memory.store.episodes(Filters(), limit=None) if "quagmire" in one.text
     ]
     memory.erasure.erase_episode(target)
-    counts = memory.store.counts()
+    counts = row_counts(memory.store)
     # The same file again, a copy of it, and a copy whose records have other ids.
     log.write_text(lines[0] + "\n" + lines[1] + "\n\n", encoding="utf-8")
     session(tmp_path / "logs" / "copy.jsonl", *lines)
@@ -574,7 +576,7 @@ def test_the_same_log_does_not_bring_an_episode_back(memory: Memory, tmp_path: P
     report = memory.ingest([tmp_path / "logs"])
     assert report.receipt.kept_out > 0
     assert not any("quagmire" in one for one in texts(memory))
-    assert memory.store.counts()["facts"] == counts["facts"]
+    assert row_counts(memory.store)["facts"] == counts["facts"]
     assert memory.sources.rejections() == []
     assert pieces_left(memory.path, "quagmire-ledger") == []
 

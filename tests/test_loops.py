@@ -37,6 +37,7 @@ from factbook.model.interest_ops import NoteAction
 from factbook.model.ops import MarkProgress, RecordEpisode, RecordSource
 from factbook.net import cancel
 from factbook.net.cancel import Cancel, Cancelled, cancelling, current
+from factbook.store.derived.counts import row_counts
 from factbook.store.derived.notices import notify_state
 from factbook.store.kinds import MARK, Mark
 from factbook.store.port import marked
@@ -377,12 +378,12 @@ def test_an_action_ends_the_step_at_once_and_nothing_half_done_is_left(
     worker.foreground()
     drain.join(SOON_S)
     assert seen(steps) == [("writing", "cancelled", 0)]
-    assert store.counts()["episodes"] == 0
+    assert row_counts(store)["episodes"] == 0
     report = worker.report()[0]
     assert (report.cancelled, report.failed, report.failing, report.error) == (1, 0, 0, "")
     writing.hold = False
     assert seen(worker.drain())[0] == ("writing", "done", 20), "taken up again"
-    assert store.counts()["episodes"] == 20
+    assert row_counts(store)["episodes"] == 20
     worker.close()
 
 

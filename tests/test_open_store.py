@@ -13,6 +13,7 @@ from factbook import AsyncMemory, Memory, UsageError
 from factbook.context import default_db
 from factbook.store import open_store
 from factbook.store.base import place_of
+from factbook.store.derived.counts import row_counts
 
 STORE = """
 from pathlib import Path
@@ -52,7 +53,7 @@ def test_a_path_and_its_url_name_one_file(tmp_path: Path) -> None:
         assert memory.path == path
         memory.add_turn("I like tea")
     store = open_store(path, mode="read")
-    assert store.counts()["episodes"] == 1
+    assert row_counts(store)["episodes"] == 1
     assert store.check() == []
     store.close()
 

@@ -40,6 +40,7 @@ from factbook.recall.plan import Turn
 from factbook.recall.prefetch import Streamed, StreamState
 from factbook.store.base import Filters
 from factbook.store.derived import ledger
+from factbook.store.derived.counts import count_waiting
 from factbook.surface.doctor import examine
 from factbook.testing import FrozenClock, sample_episode, sample_fact, sample_source
 
@@ -350,7 +351,7 @@ def test_a_passive_recall_that_fails_is_counted_where_it_is_looked_for(tmp_path:
     with opened(tmp_path, embedder=told) as memory:
         memory.sync_turn("Where does the ferry leave?", "At noon.", session="a")
         assert ended(memory, "a").state is not StreamState.FAILED
-        waits_for(lambda: not memory.store.counts_waiting())  # the stream embeds behind its answer
+        waits_for(lambda: not count_waiting(memory.store))  # the stream embeds behind its answer
         told.error = EmbedderError(detail="the model is gone")
         memory.sync_turn("And the next ferry?", "At one.", session="a")
         assert ended(memory, "a").state is StreamState.FAILED

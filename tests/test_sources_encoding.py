@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from chats import turn
 from factbook.memory import Memory
 from factbook.sources.encoding import GUESSED, INVALID, UNMARKED, decoded, open_utf8, utf8
+from factbook.store.derived.counts import row_counts
 from factbook.testing import FrozenClock
 from session_logs import claude, tool_use
 
@@ -107,7 +108,7 @@ def test_a_log_in_utf16_grows(tmp_path: Path, mark: bytes) -> None:
             path.write_bytes(whole[:end])
             memory.ingest([path])
         assert memory.query_facts(predicate="executed_command")[0].object == COMMAND
-        assert memory.store.counts()["episodes"] == 2
+        assert row_counts(memory.store)["episodes"] == 2
         assert memory.check() == []
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from factbook.store.kinds import PROPOSAL, Tally
 from factbook.store.sqlite import SQLiteStore
 from factbook.testing.contract import StoreContract
-from factbook.testing.contract.base import NOW, writing
+from factbook.testing.contract.base import writing
 from factbook.testing.contract.examples import proposal
 
 
@@ -30,6 +30,6 @@ def test_names_are_compared_as_they_are_kept(tmp_path: Path) -> None:
     assert store.find(PROPOSAL, {"kind": "about hunter22"}) == [row]
     assert store.find(PROPOSAL, {"kind": ["about hunter22"]}) == [row]
     assert store.tally(PROPOSAL, ["kind"], {"kind": "about hunter22"}) == {
-        ("about [REDACTED]",): Tally(1, NOW)
+        ("about [REDACTED]",): Tally(1)
     }
     store.close()

@@ -162,8 +162,8 @@ def answers(store: Store, filters: Filters) -> Iterator[object]:
     """Give what a store answers to everything."""
     for kind in KINDS:
         yield store.find(kind, every(kind))
-        if kind.time:
-            yield store.tally(kind, kind.key[:1], every(kind))
+        name = kind.key[-1]
+        yield store.tally(kind, kind.key[:1], every(kind), most=name, distinct=name)
         if "at" in kind.asked:
             yield store.find(kind, {**every(kind), "at": Least(NOW + 1)}, newest_first=True)
     yield store.tally(EPISODE, ["source_id", "role"], {"owner": filters.owner})

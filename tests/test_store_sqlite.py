@@ -25,6 +25,7 @@ from factbook.errors import (
 from factbook.model.facts import ME, Trigger
 from factbook.model.ops import RecordEpisode, RecordSource
 from factbook.store.base import Filters
+from factbook.store.derived.counts import row_counts
 from factbook.store.sqlite import Mode, SQLiteStore
 from factbook.store.sqlite.file import SCHEMA
 from factbook.store.transfer import exported
@@ -181,7 +182,7 @@ def test_a_lock_is_waited_for_and_then_named(
     other.execute("ROLLBACK")
     _write(path, 1, 1)
     store = SQLiteStore(path)
-    assert store.counts()["episodes"] == 2
+    assert row_counts(store)["episodes"] == 2
     assert store.check() == []
 
 
@@ -215,8 +216,8 @@ def test_many_processes_write_one_file(tmp_path: Path) -> None:
         worker.join(60)
         assert worker.exitcode == 0
     store = SQLiteStore(path)
-    assert store.counts()["episodes"] == 80
-    assert store.counts()["facts"] == 80
+    assert row_counts(store)["episodes"] == 80
+    assert row_counts(store)["facts"] == 80
     assert store.check() == []
 
 

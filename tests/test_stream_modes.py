@@ -33,6 +33,7 @@ from factbook.recall.plan import Turn
 from factbook.recall.prefetch import Streamed, StreamState
 from factbook.recall.query_expansion import Associations, brought, situations
 from factbook.recall.search import Engine
+from factbook.store.derived.counts import count_waiting
 from factbook.testing import FrozenClock
 
 DAY = 24 * 3600 * 1000
@@ -304,7 +305,7 @@ def ready(memory: Memory, session: str) -> Streamed:
 def embedded(memory: Memory) -> None:
     """Wait until everything has its vector."""
     until = time.monotonic() + 60
-    while memory.store.counts_waiting():
+    while count_waiting(memory.store):
         assert time.monotonic() < until
         time.sleep(0.005)
 
@@ -317,7 +318,7 @@ def test_turns_get_their_vectors_when_the_answer_is_ready(fresh: Memory) -> None
     search = stream._search
 
     def counted(turns: Sequence[Turn]) -> Sequence[Hit]:
-        asked.append(fresh.store.counts_waiting())
+        asked.append(count_waiting(fresh.store))
         return search(turns)
 
     stream._search = counted
@@ -338,7 +339,7 @@ def test_the_last_turn_has_its_vectors_when_memory_is_closed(tmp_path: Path) -> 
     with Memory(tmp_path / "m.db", **files) as memory:  # type: ignore[arg-type]
         memory.sync_turn("Do I play the cello?", "You do.")
     with Memory(tmp_path / "m.db", **files) as memory:  # type: ignore[arg-type]
-        assert memory.store.counts_waiting() == 0
+        assert count_waiting(memory.store) == 0
         assert memory.check() == []
 
 

@@ -17,6 +17,7 @@ from factbook.errors import ModelError, UsageError
 from factbook.extract.keyed.contracts import FactsOp, FactsOpsResponse
 from factbook.llm.config import ModelConfig
 from factbook.memory import Memory
+from factbook.store.derived.counts import row_counts
 from factbook.testing import DAY, FrozenClock
 from factbook.testing.model_server import ModelServer, Reply
 
@@ -131,7 +132,7 @@ def test_without_a_model_nothing_is_kept_and_nothing_queued(tmp_path: Path) -> N
     with Memory(tmp_path / "a.db", key_file=tmp_path / "key", model=None) as memory:
         with pytest.raises(ModelError, match="not_configured"):
             memory.tell("BTC is my #1 crypto")
-        assert memory.store.counts()["episodes"] == 0
+        assert row_counts(memory.store)["episodes"] == 0
         assert memory.maintenance.model_tasks() == []
 
 

@@ -32,6 +32,7 @@ from factbook.model.interest_ops import (
 from factbook.model.ops import AssertFact, ChangeKeys, DoubtFact, KeyStep, Op, SupportFact
 from factbook.store.base import Filters
 from factbook.store.derived.entities import engagements_of
+from factbook.store.derived.facts import fact_by_id
 from factbook.store.derived.ledger import evidence_of
 from factbook.testing import FrozenClock
 
@@ -68,7 +69,7 @@ def test_a_quoted_mail_supersedes_nothing_that_was_told(memory: Memory) -> None:
     for _ in range(2):
         memory.clock.advance(days=1)  # type: ignore[attr-defined]
         memory.consolidate()
-    assert memory.store.fact(told.id).retired_at is None  # type: ignore[union-attr]
+    assert fact_by_id(memory.store, told.id).retired_at is None  # type: ignore[union-attr]
     assert facts(memory) == ["I live in Oslo."]
 
 
@@ -220,13 +221,13 @@ def test_no_road_takes_a_quote_for_its_owners_word(memory: Memory, road: str) ->
     )
     uid = said(memory, MAIL)
     episode_id = memory.store.episode_ids([uid])[uid]
-    before = memory.store.fact(told.id)
+    before = fact_by_id(memory.store, told.id)
     forged = {one.__name__: ops for one, ops in roads(uid, episode_id, told.id).items()}[road]
     for trigger in (Trigger.USER_MESSAGE, Trigger.UPKEEP, Trigger.COMMAND):
         for op in forged:
             with suppress(FactbookError):  # refused
                 apply(memory.store, [op], trigger=trigger, actor="test", now=2)
-    after = memory.store.fact(told.id)
+    after = fact_by_id(memory.store, told.id)
     assert before is not None
     assert after is not None
     assert (after.retired_at, after.trust) == (None, Trust.DIRECT)

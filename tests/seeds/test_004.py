@@ -34,6 +34,7 @@ from factbook.memory.compat.seed004 import (
     search_facts_ranked_list,
 )
 from factbook.model.facts import Status
+from factbook.store.derived.counts import row_counts
 from factbook.testing import FrozenClock
 from factbook.testing.model_server import ModelServer, Reply
 
@@ -70,7 +71,7 @@ class System:
         return {int(one.predicate.rsplit(".", 1)[1]): one.object for one in found}
 
     def facts(self) -> int:
-        return self.memory.store.counts()["facts"]
+        return row_counts(self.memory.store)["facts"]
 
 
 @pytest.fixture

@@ -74,6 +74,7 @@ from factbook.recall.facts import shown
 from factbook.recall.known import joined
 from factbook.sources.told import digest, said_ops
 from factbook.store.base import RejectionFilters
+from factbook.store.derived.counts import row_owners
 from factbook.store.derived.entities import (
     about_vectors,
     engagements_of,
@@ -85,7 +86,7 @@ from factbook.store.derived.entities import (
     preferences_of,
     world_facts,
 )
-from factbook.store.derived.ledger import rejections
+from factbook.store.derived.ledger import rejections, said_before
 from factbook.store.derived.notices import notices_of, notify_state
 from factbook.store.derived.searches import (
     learn_prompts,
@@ -367,7 +368,7 @@ class Interests:
 
     def unmerge_entity(self, entity_id: int, *, owner: str = ME) -> Receipt:
         """Take an entity out of the one it was merged into, with what was its own."""
-        if self._store.row_owners("entity", entity_id) - {one_owner(owner)}:
+        if row_owners(self._store, "entity", entity_id) - {one_owner(owner)}:
             raise NotFound(what="entity", name=entity_id, hint="`factbook entities` lists them.")
 
         return self._context.write([UnmergeEntity(entity_id=entity_id)], Trigger.COMMAND)
@@ -633,7 +634,7 @@ class Interests:
         ]
         if ops:
             self._context.write(ops, Trigger.USER_MESSAGE)
-        said = [message.text, *(one.text for one in self._said_by_owner(message.id))]
+        said = [message.text, *(one.text for one in self._said_by_owner(message))]
         own = public and is_of_owner(query, said=said, known=known)
         return lookup.search(
             query,
@@ -642,9 +643,9 @@ class Interests:
             episode=episode,
         )
 
-    def _said_by_owner(self, episode_id: int) -> list[StoredEpisode]:
+    def _said_by_owner(self, message: StoredEpisode) -> list[StoredEpisode]:
         """Return what an owner said in a conversation before a message, newest first."""
-        before = self._store.said_before(episode_id, limit=2 * RECENT_MESSAGES)
+        before = said_before(self._store, message, limit=2 * RECENT_MESSAGES)
         return [episode for episode in before if episode.role is Role.USER]
 
     # --- parts ----------------------------------------------------------------------------------

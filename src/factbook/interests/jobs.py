@@ -32,6 +32,7 @@ from factbook.model.facts import EVERYONE, ME, Everyone, Receipt, Trigger
 from factbook.model.interest_ops import RetrySearches, RunSchedule
 from factbook.net.settings import config_path
 from factbook.pipelines.world import WorldReading
+from factbook.store.derived.counts import count_waiting
 from factbook.store.derived.notices import last_action
 from factbook.store.derived.searches import schedules_of, search_tasks
 from factbook.store.port import marked
@@ -281,7 +282,7 @@ def prepare(context: Context) -> None:
     if context.resources.has_model or context.resources.has_search:
         with suppress(ImportError):  # whoever needs it names the extra that brings it
             import_module("httpx2")
-    if context.store.counts_waiting() and isinstance(context.embedder, BundledEmbedder):
+    if count_waiting(context.store) and isinstance(context.embedder, BundledEmbedder):
         context.embedder.embed([""])  # loads the model
 
 

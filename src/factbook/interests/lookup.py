@@ -37,6 +37,7 @@ from factbook.net.http import one_line
 from factbook.search_providers.base import is_local
 from factbook.sources.told import digest
 from factbook.store.derived.entities import entities_of
+from factbook.store.derived.ledger import said_before
 from factbook.store.derived.searches import search_logs
 from factbook.store.leases import claim_search, holder_name, release_search
 
@@ -212,7 +213,7 @@ class Lookup:
             name = "what it was about" if entity is None else entity.name
             return OutgoingVerdict(leaves=False, why=f"nothing says that {name} is public")
         message = query if episode is None else episode.text
-        before = [] if episode is None else self._store.said_before(episode.id, limit=RECENT)
+        before = [] if episode is None else said_before(self._store, episode, limit=RECENT)
         return verdict_on(
             self._store,
             message,

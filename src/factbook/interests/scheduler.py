@@ -1,6 +1,6 @@
 """Run the work behind while nobody is being served, one step at a time.
 
-    foreground = moved(lambda: store.head().commit, store.last_action)
+    foreground = moved(lambda: store.head().commit, partial(last_action, store))
     worker = Worker(loops, clock=now_ms, foreground=foreground)
     worker.start()        # a thread; `serve` is the same until a signal, `drain` until all is done
     worker.foreground()   # somebody acts: the step that runs ends at once, and all wait

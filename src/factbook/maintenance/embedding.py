@@ -22,6 +22,7 @@ from factbook.embed.halves import packed
 from factbook.errors import EmbedderMismatch, FactbookError
 from factbook.model.facts import Receipt, Trigger
 from factbook.model.ops import EMBEDDED, ReplaceVectors, StoreNextVectors, StoreVectors
+from factbook.store.derived.counts import row_counts
 from factbook.store.kinds import EMBED_TASK
 from factbook.store.leases import Claimed, claim_waiting, holder_name, release
 from factbook.store.port import first
@@ -207,7 +208,7 @@ class EmbeddingQueue:
             if not left:
                 break  # another worker may have embedded new rows with the old model meanwhile
         self._context.write([ReplaceVectors(model=embedder.id, dim=embedder.dim)], Trigger.UPKEEP)
-        counts = self._store.counts()
+        counts = row_counts(self._store)
         return counts["episode_vectors"] + counts["fact_vectors"]
 
     def _store_next(self, embedder: Embedder, target: str, rows: Sequence[tuple[int, str]]) -> None:

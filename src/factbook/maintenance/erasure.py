@@ -20,6 +20,7 @@ from factbook.model import ops
 from factbook.model.facts import EVERYONE, ME, Everyone, Receipt, Trigger, whose
 from factbook.model.keys import entity_name
 from factbook.model.ops import AllowAgain, EraseEntity, EraseFact, EraseOwner
+from factbook.store.derived.counts import row_owners
 from factbook.store.derived.entities import entities_of, entity_named
 from factbook.store.kinds import ERASURE
 
@@ -281,13 +282,13 @@ class Erasure:
         """Return whose a row is, by what it is called; what has no number belongs to none."""
         if not row[1:].isdigit():
             return set()
-        return self._store.row_owners(_TARGETS[row[0]], int(row[1:]))
+        return row_owners(self._store, _TARGETS[row[0]], int(row[1:]))
 
     # --- parts ----------------------------------------------------------------------------------
 
     def _check_row(self, target: str, row_id: int, owner: str | Everyone) -> None:
         """Raise NotFound where a row is, or is partly, another's."""
-        if whose(owner) is not EVERYONE and self._store.row_owners(target, row_id) - {owner}:
+        if whose(owner) is not EVERYONE and row_owners(self._store, target, row_id) - {owner}:
             raise NotFound(
                 what=target,
                 name=row_id,

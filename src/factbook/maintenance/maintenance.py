@@ -20,6 +20,7 @@ from factbook.maintenance.verdicts import model_resolver
 from factbook.model.facts import EVERYONE, ME, Everyone, Receipt, Trigger
 from factbook.model.ops import RetryTasks
 from factbook.store.base import Filters
+from factbook.store.derived.counts import count_waiting, has_others, rule_counts
 from factbook.store.derived.tasks import open_tasks
 from factbook.store.kinds import READER, REJECTION, RUN, Reader
 from factbook.store.leases import retry_aside, set_aside
@@ -134,7 +135,7 @@ class Maintenance:
 
     def waiting(self) -> int:
         """Return how many rows wait for a vector."""
-        return self._store.counts_waiting()
+        return count_waiting(self._store)
 
     # --- the nightly work -----------------------------------------------------------------------
 
@@ -189,7 +190,7 @@ class Maintenance:
 
     def rule_uses(self, *, noise: bool = False) -> list[RuleUse]:
         """Return every rule with how often it fired; with `noise`, what of it looks like noise."""
-        fired = self._store.rule_counts()
+        fired = rule_counts(self._store)
         return [
             RuleUse(
                 rule=rule,
@@ -222,7 +223,7 @@ class Maintenance:
 
     def has_others(self, owner: str) -> bool:
         """Tell whether anything is kept of anybody but this owner."""
-        return self._context.store.has_others(owner)
+        return has_others(self._context.store, owner)
 
     def model_tasks(self) -> list[ModelTask]:
         """Return inputs whose calls failed: what waits for another try, and what is set aside."""

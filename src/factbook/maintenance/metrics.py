@@ -116,7 +116,7 @@ def compute(
 ) -> Metrics:
     """Compute every figure that there is data for.
 
-    `states` counts facts by how they stand (`Store.fact_states`), and `believed` holds (confidence
+    `states` counts facts by how they stand (`counts.fact_states`), and `believed` holds (confidence
     now, pieces of evidence) of facts that can grow.
     """
     totals: dict[str, float] = {}

@@ -33,6 +33,7 @@ from factbook.recall.time_expressions import now_ms
 from factbook.store import open_store
 from factbook.store.base import Filters, Mode, Problem, Store
 from factbook.store.damage import name_damage
+from factbook.store.derived.counts import predicate_counts, row_counts
 
 if TYPE_CHECKING:
     from factbook.embed import Embedder
@@ -583,8 +584,8 @@ class Memory:
                 tenant=self.store.tenant,
                 path=self.path,
                 size_bytes=self.path.stat().st_size if self.path.is_file() else 0,
-                counts=self.store.counts(),
-                predicates=self.store.predicate_counts(),
+                counts=row_counts(self.store),
+                predicates=predicate_counts(self.store),
                 lines=lines,
                 hosts=hosts,
             )

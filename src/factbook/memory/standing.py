@@ -13,6 +13,8 @@ from factbook.errors import NotFound
 from factbook.model.confidence import as_of
 from factbook.model.facts import EVERYONE, ME, Everyone
 from factbook.store.damage import NOT_SEEN
+from factbook.store.derived.counts import count_waiting, fact_states, row_counts
+from factbook.store.derived.facts import fact_by_id
 from factbook.store.derived.searches import search_logs
 from factbook.store.derived.tasks import open_tasks
 from factbook.store.leases import set_aside
@@ -107,13 +109,13 @@ def living(memory: Memory, *, now: Millis) -> Living:
 
     store = memory.store
     with store.snapshot():
-        states = store.fact_states(now=now)
+        states = fact_states(store, now=now)
         aside = len(set_aside(store))
         pairs = judged_pairs(store)
         runs = memory.maintenance.runs(limit=1)
         return Living(
             states=states,
-            waiting=max(0, store.counts_waiting() - aside),  # what is set aside waits no more
+            waiting=max(0, count_waiting(store) - aside),  # what is set aside waits no more
             aside=aside,
             pairs_waiting=sum(
                 1 for pair in pairs if pair.relation == "ambiguous" and not pair.verdict
@@ -225,7 +227,7 @@ def successors(memory: Memory, fact: Fact) -> list[Successor]:
         if number is None or number in seen:
             return found
         seen.add(number)
-        following = store.fact(number)
+        following = fact_by_id(store, number)
         if following is None:
             return found
         how = "merged into" if merged is not None else "superseded by"
@@ -249,7 +251,7 @@ def replaced_by(memory: Memory, fact_id: int, *, since: Millis) -> list[tuple[Fa
 
 def fact_now(memory: Memory, fact_id: int, *, now: Millis) -> Fact:
     """Return a fact with the confidence and the status that it has now, redacted once more."""
-    fact = memory.store.fact(fact_id)
+    fact = fact_by_id(memory.store, fact_id)
     if fact is None:
         raise NotFound(
             what="fact", name=fact_id, hint="`factbook facts` lists the facts with their ids."
@@ -306,7 +308,7 @@ def embedder_of(memory: Memory) -> tuple[str, int] | None:
 
 def vectors_of(memory: Memory) -> int:
     """Return how many vectors the database holds."""
-    counts = memory.store.counts()
+    counts = row_counts(memory.store)
     return counts["episode_vectors"] + counts["fact_vectors"]
 
 

@@ -38,6 +38,7 @@ from factbook.recall.facts import fact_of, shown
 from factbook.recall.search import episode_hit
 from factbook.sources.discover import discover
 from factbook.store.base import Filters, RejectionFilters
+from factbook.store.derived.facts import fact_by_id
 from factbook.store.derived.ledger import evidence_of, rejections
 from factbook.store.port import events_of
 
@@ -114,7 +115,7 @@ class Sources:
 
     def evidence(self, fact_id: int, *, owner: str | Everyone = ME) -> Sequence[Evidence]:
         """Return the places that speak for a fact of an owner, or against it; else none."""
-        fact = self._store.fact(fact_id)
+        fact = fact_by_id(self._store, fact_id)
         if fact is None or owner not in (fact.owner, EVERYONE):
             return ()
         return evidence_of(self._store, [fact_id])[fact_id]

@@ -53,6 +53,7 @@ from factbook.pipelines.world_facts import Facts, Gathered, TextVectors, announc
 from factbook.pipelines.world_model import ModelReading
 from factbook.pipelines.world_names import EntityIntake, by_new_thing
 from factbook.store.derived.entities import known_names
+from factbook.store.derived.ledger import said_before
 from factbook.store.derived.searches import is_discovered, results_of, search_logs
 from factbook.store.derived.tasks import open_tasks, unheard
 from factbook.store.leases import drop_lease, due, holder_name, take_lease
@@ -374,7 +375,7 @@ class WorldReading:
         owner, text = message.owner, message.text
         known = known_names(self._store, owner)
         found = Gathered(names=called(known))
-        before = self._store.said_before(message.id, limit=RECENT_MESSAGES)
+        before = said_before(self._store, message, limit=RECENT_MESSAGES)
         recent = spoken_of([episode.text for episode in before], known)
         voice = own_words(text, pasted=message.pasted)
         named = hear(text, known=known, recent=recent, voice=voice)

@@ -15,6 +15,7 @@ from factbook.model.facts import (
     Everyone,
     Fact,
 )
+from factbook.store.derived.facts import fact_by_id
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -34,7 +35,7 @@ def query_facts(
 
 def fact_of(context: Context, fact_id: int, owner: str | Everyone) -> Fact:
     """Return a fact; that of another owner is not there (NotFound)."""
-    fact = context.store.fact(fact_id)
+    fact = fact_by_id(context.store, fact_id)
     if fact is None or owner not in (fact.owner, EVERYONE):
         raise NotFound(
             what="fact", name=fact_id, hint="`factbook facts` lists the facts with their ids."

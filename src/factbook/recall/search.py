@@ -56,6 +56,7 @@ from factbook.recall.rank import DEFAULT_WEIGHTS, CandidatePool, RankWeights, fu
 from factbook.recall.time_expressions import Window, find_window, without
 from factbook.store.base import Filters, Nearest, Reads, Store
 from factbook.store.derived import ledger
+from factbook.store.derived.counts import count_waiting
 from factbook.store.derived.ledger import evidence_of
 
 if TYPE_CHECKING:
@@ -394,7 +395,7 @@ class Engine:
             passive=passive,
             facts_lead=facts_lead,
         )
-        counts = self._store.counts_waiting()
+        counts = count_waiting(self._store)
         return Answer(
             question=question,
             hits=hits,

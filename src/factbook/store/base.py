@@ -94,6 +94,7 @@ class Filters:
     deprecated: bool = True  # with `now`: facts that have faded below 0.3 pass too
     proposed: bool = False  # facts that wait for a yes pass too
     ids: Sequence[int] | None = None  # only of these rows
+    before: int | None = None  # only of rows with lower ids
 
     def __post_init__(self) -> None:
         """Refuse an owner without a name: that would be everybody."""
@@ -129,6 +130,7 @@ class Filters:
             or self.session
             or self.owner is not EVERYONE
             or self.ids is not None
+            or self.before is not None
         )
 
     @property
@@ -148,6 +150,7 @@ class Filters:
             or self.subject
             or self.rules
             or self.ids is not None
+            or self.before is not None
         )
 
 
@@ -375,12 +378,6 @@ class Reads(RecordReads, Protocol):
         """
         raise NotImplementedError
 
-    def has_others(self, owner: str) -> bool:
-        """Tell whether anything in the ledger is of somebody else than this owner."""
-
-    def fact(self, fact_id: int) -> Fact | None:
-        """Return one fact in whatever state it is."""
-
     def facts_by_id(self, ids: Sequence[int]) -> dict[int, Fact]:
         """Return facts by id."""
 
@@ -454,22 +451,6 @@ class Reads(RecordReads, Protocol):
         `next`: of the one whose vectors are being made, to take their place.
         """
 
-    def rule_counts(self) -> dict[str, int]:
-        """Return how many evidence rows each rule has made, by its name."""
-
-    def counts(self) -> dict[str, int]:
-        """Return the number of rows by kind, counted now."""
-
-    def counts_waiting(self) -> int:
-        """Return how many rows wait for a vector."""
-
-    def fact_states(self, *, now: Millis) -> dict[str, int]:
-        """Count facts by how they stand: active (found by themselves), tool_only, deprecated.
-
-        Current ones stand by their confidence at that time; of the others, and of proposed ones,
-        the status counts.
-        """
-
     def episode_ids(self, uids: Sequence[str]) -> dict[str, int]:
         """Return the ids of episodes by uid."""
 
@@ -481,12 +462,6 @@ class Reads(RecordReads, Protocol):
         What a model has answered for is a `MODEL_TASK` of the kind that is done. With `tried_only`,
         those that were queued, or tried in vain.
         """
-
-    def said_before(self, episode_id: int, *, limit: int) -> list[StoredEpisode]:
-        """Return what was said before a message in its conversation, newest first."""
-
-    def predicate_counts(self) -> list[tuple[str, float, int, int]]:
-        """Return (predicate, confidence, facts, distinct objects), most frequent first."""
 
     def texts(self, target: str, ids: Sequence[int]) -> dict[int, str]:
         """Return what episodes or facts say, by id."""
@@ -517,9 +492,6 @@ class Reads(RecordReads, Protocol):
     def lives(self, where: LifeWhere, *, limit: int | None = None) -> list[Life]:
         """Return the rows of facts that meet what is given, by id."""
         raise NotImplementedError
-
-    def row_owners(self, target: str, row_id: int) -> set[str]:
-        """Return whose a row is: of a source all of whom it holds something; none, none at all."""
 
 
 class Writer(Reads, RecordWrites, EraseWriter, Protocol):

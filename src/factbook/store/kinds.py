@@ -33,7 +33,7 @@ from factbook.model.facts import (
     Trigger,
     whose,
 )
-from factbook.store.rows import EpisodeHead, Life
+from factbook.store.rows import EpisodeHead, EvidenceRow, Life
 
 R = TypeVar("R", bound=tuple[Any, ...])
 
@@ -59,9 +59,16 @@ class Below:
     value: object
 
 
+@dataclass(frozen=True, slots=True)
+class Other:
+    """A condition on a field: any value but this; an empty field does not meet it."""
+
+    value: object
+
+
 Where: TypeAlias = Mapping[str, object]
 """What rows are asked for by: field -> value, None for an empty one, values of which it is one,
-`Least`, `Above` or `Below`. An owner may be EVERYONE, which leaves none out."""
+`Least`, `Above`, `Below` or `Other`. An owner may be EVERYONE, which leaves none out."""
 
 ALL: Final[Where] = MappingProxyType({})
 
@@ -78,7 +85,6 @@ class Kind(Generic[R]):
     asked: Collection[str] = ()  # further fields that rows may be asked by
     append_only: bool = False
     quiet: bool = False  # it is no memory: a write that is no commit may change it
-    time: str = ""  # the field that `Tally.newest` is of
     embedded: bool = False  # whether a row has a vector as long as it is current
 
     @property
@@ -94,10 +100,11 @@ class Kind(Generic[R]):
 
 
 class Tally(NamedTuple):
-    """How many rows there are of one group."""
+    """What there is of one group of rows."""
 
     rows: int
-    newest: Any  # of the kind's time field; None without one
+    most: Any = None  # the greatest value of the field that was named for it
+    distinct: int = 0  # how many values the field has that was named for it; empty is none
 
 
 def appended(kind: Kind[Any]) -> None:
@@ -112,13 +119,15 @@ def changes_memory(kind: Kind[Any], *, quiet: bool) -> None:
         raise UsageError(detail=f"a {kind.name} is memory: a commit changes it")
 
 
-def checked(kind: Kind[Any], where: Where, by: Sequence[str] = ()) -> None:
-    """Refuse what a kind cannot be asked by, and rows with owners asked for without one.
+def checked(
+    kind: Kind[Any], where: Where, by: Sequence[str] = (), shown: Collection[str] = ()
+) -> None:
+    """Refuse what a kind cannot be asked by, or shows, and rows with owners asked without one.
 
     Raises UsageError.
     """
     askable = {*kind.key, *kind.unique, *kind.asked}
-    unknown = sorted({*where, *by} - askable)
+    unknown = sorted(({*where, *by} - askable) | ({*shown} - askable - {*kind.fields, ""}))
     if unknown:
         raise UsageError(
             detail=f"a {kind.name} is not asked for by {', '.join(unknown)}, only by"
@@ -156,7 +165,6 @@ PAIR: Final = Kind(
     row=Pair,
     key=("low_id", "high_id"),
     asked=("relation", "verdict"),
-    time="judged_at",
 )
 PROPOSAL: Final = Kind(
     name="proposal",
@@ -164,10 +172,9 @@ PROPOSAL: Final = Kind(
     key=("id",),
     unique=("claim",),
     asked=("state", "kind"),
-    time="proposed_at",
 )
 
-RUN: Final = Kind(name="run", row=Run, key=("id",), time="started_at")
+RUN: Final = Kind(name="run", row=Run, key=("id",))
 
 
 class Mark(NamedTuple):
@@ -189,7 +196,7 @@ class Loose(NamedTuple):
 
 LOOSE: Final = Kind(name="loose", row=Loose, key=("episode_id",))
 INJECTION: Final = Kind(
-    name="injection", row=Injection, key=("id",), asked=("at", "owner", "session"), time="at"
+    name="injection", row=Injection, key=("id",), asked=("at", "owner", "session")
 )
 
 
@@ -214,9 +221,7 @@ class Reader(NamedTuple):
     last_at: Millis
 
 
-READER: Final = Kind(
-    name="reader", row=Reader, key=("source_id", "part", "version"), time="last_at"
-)
+READER: Final = Kind(name="reader", row=Reader, key=("source_id", "part", "version"))
 
 EVENT: Final = Kind(
     name="event",
@@ -224,7 +229,6 @@ EVENT: Final = Kind(
     key=("id",),
     asked=("target_kind", "target_id", "run_id", "op"),
     append_only=True,
-    time="at",
 )
 
 
@@ -256,7 +260,6 @@ REJECTION: Final = Kind(
     key=("id",),
     unique=("claim",),
     asked=("owner", "reason", "type", "rule", "source_id", "episode_id", "at"),
-    time="at",
 )
 
 
@@ -291,9 +294,7 @@ class Calls(NamedTuple):
 
 CALL: Final = Kind(name="call", row=Calls, key=("day", "purpose", "model", "outcome"))
 
-MODEL_TASK: Final = Kind(
-    name="model_task", row=ModelTask, key=("kind", "target"), asked=("state",), time="at"
-)
+MODEL_TASK: Final = Kind(name="model_task", row=ModelTask, key=("kind", "target"), asked=("state",))
 
 
 class Lease(NamedTuple):
@@ -372,7 +373,6 @@ ENGAGEMENT: Final = Kind(
     key=("id",),
     unique=("episode_id", "type", "entity_id", "preference_id"),  # of those with an episode
     asked=("owner", "valence", "at"),
-    time="at",
 )
 PREFERENCE: Final = Kind(
     name="preference",
@@ -407,7 +407,6 @@ SEARCH_LOG: Final = Kind(
     row=SearchRow,
     key=("id",),
     asked=("uid", "owner", "extracted", "learn_prompt_id", "entity_id", "cause_id", "trigger"),
-    time="at",
 )
 
 
@@ -458,7 +457,6 @@ SEARCH_TASK: Final = Kind(
     row=SearchTask,
     key=("id",),
     asked=("owner", "trigger", "learn_prompt_id", "entity_id", "cause_id", "state", "created_at"),
-    time="created_at",
 )
 SCHEDULE: Final = Kind(
     name="schedule",
@@ -496,12 +494,11 @@ NOTICE: Final = Kind(
     row=NoticeRow,
     key=("id",),
     asked=("owner", "entity_id", "state"),
-    time="created_at",
 )
 NOTICE_FACT: Final = Kind(name="notice_fact", row=NoticeFact, key=("notice_id", "fact_id"))
-NOTIFY: Final = Kind(name="notify", row=NotifyState, key=("owner",), time="engaged_at")
+NOTIFY: Final = Kind(name="notify", row=NotifyState, key=("owner",))
 
-ERASURE: Final = Kind(name="erasure", row=ErasureAct, key=("id",), time="at")
+ERASURE: Final = Kind(name="erasure", row=ErasureAct, key=("id",))
 
 
 class Erased(NamedTuple):
@@ -545,21 +542,44 @@ class OwnerRow(NamedTuple):
 
 OWNER: Final = Kind(name="owner", row=OwnerRow, key=("owner",))
 
+
+class SourceId(NamedTuple):
+    """What is counted of a source."""
+
+    id: int
+
+
+class Embedded(NamedTuple):
+    """What is counted of a row that has its vector, or waits for it."""
+
+    target: str  # "episode", "fact", "entity" or "preference"
+
+
 # What is only counted as records: the ledger has verbs of its own.
+SOURCE: Final = Kind(name="source", row=SourceId, key=("id",))  # without erased ones
 EPISODE: Final = Kind(
-    name="episode",
-    row=EpisodeHead,
-    key=("id",),
-    asked=("owner", "source_id", "kind", "role"),
-    time="occurred_at",
+    name="episode", row=EpisodeHead, key=("id",), asked=("owner", "source_id", "kind", "role")
 )
 FACT: Final = Kind(
     name="fact",
     row=Life,
     key=("id",),
-    asked=("owner", "subject", "kind", "status", "retired_at", "confidence"),
-    time="learned_at",
+    asked=(
+        "owner",
+        "subject",
+        "predicate",
+        "object",
+        "kind",
+        "status",
+        "confidence",
+        "retired_at",
+    ),
 )
+EVIDENCE: Final = Kind(
+    name="evidence", row=EvidenceRow, key=("fact_id", "episode_id"), asked=("rule",)
+)
+VECTOR: Final = Kind(name="vector", row=Embedded, key=("target",))
+WAITING: Final = Kind(name="waiting", row=Embedded, key=("target",))
 
 KINDS: Final[Sequence[Kind[Any]]] = (
     PAIR,

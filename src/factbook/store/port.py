@@ -30,11 +30,18 @@ class Reads(Protocol):
         """
 
     def tally(
-        self, kind: Kind[Any], by: Sequence[str], where: Where = ALL
+        self,
+        kind: Kind[Any],
+        by: Sequence[str],
+        where: Where = ALL,
+        *,
+        most: str = "",
+        distinct: str = "",
     ) -> dict[tuple[Any, ...], Tally]:
         """Count the rows of a kind that meet every condition, by the values of some fields.
 
-        Raises UsageError as `find` does.
+        `most` and `distinct` name fields whose greatest value, and number of values, each group
+        comes with. Raises UsageError as `find` does, and for a field that the kind has not.
         """
 
 
@@ -64,6 +71,11 @@ def first(reads: Reads, kind: Kind[R], where: Where) -> R | None:
     """Return the first row that meets every condition, None without one. Raises as `find` does."""
     found = reads.find(kind, where, limit=1)
     return found[0] if found else None
+
+
+def count(reads: Reads, kind: Kind[Any], where: Where = ALL) -> int:
+    """Return how many rows meet every condition. Raises as `find` does."""
+    return sum(tally.rows for tally in reads.tally(kind, (), where).values())
 
 
 def marked(reads: Reads, name: str) -> At:

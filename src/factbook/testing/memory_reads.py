@@ -46,13 +46,18 @@ from factbook.store.kinds import (
     ENTITY,
     EPISODE,
     ERASED,
+    FACT,
     MODEL_TASK,
     OWNER,
     PREFERENCE,
+    VECTOR,
+    WAITING,
     Above,
     Below,
+    Embedded,
     Kind,
     Least,
+    Other,
     R,
     Tally,
     Where,
@@ -82,6 +87,8 @@ def _met(value: Any, condition: Any) -> bool:
         return bool(value > condition.value)
     if isinstance(condition, Below):
         return bool(value < condition.value)
+    if isinstance(condition, Other):
+        return bool(value != condition.value)
     if isinstance(condition, Collection) and not isinstance(condition, (str, bytes)):
         return value in condition
     return bool(value == condition)
@@ -118,6 +125,7 @@ def episode_passes(filters: Filters, id: int, episode: Episode, source: Source) 
         and (not filters.roles or episode.role in filters.roles)
         and (not filters.trusts or episode.trust in filters.trusts)
         and (filters.ids is None or id in filters.ids)
+        and (filters.before is None or id < filters.before)
         and _passes(filters, episode.occurred_at, episode, source)
     )
 
@@ -141,6 +149,7 @@ def fact_passes(
         and filters.subject in ("", fact.subject)
         and (not filters.rules or not {*filters.rules}.isdisjoint(rules))
         and (filters.ids is None or fact.id in filters.ids)
+        and (filters.before is None or fact.id < filters.before)
         and _passes(filters, fact.occurred_at, episode, source)
     )
 
@@ -200,20 +209,44 @@ class MemoryReads:
         return [table[key] for key in keys[:limit]]
 
     def tally(
-        self, kind: Kind[Any], by: Sequence[str], where: Where = ALL
+        self,
+        kind: Kind[Any],
+        by: Sequence[str],
+        where: Where = ALL,
+        *,
+        most: str = "",
+        distinct: str = "",
     ) -> dict[tuple[Any, ...], Tally]:
         """Count the rows of a kind that meet every condition, by the values of some fields."""
-        checked(kind, where, by)
+        checked(kind, where, by, (most, distinct))
         groups: dict[tuple[Any, ...], list[Any]] = {}
-        table = self.table(kind.name)
-        for row in (self.heads(table) if kind is EPISODE else table).values():
+        for row in self._counted(kind):
             if meets(row, where):
-                at = getattr(row, kind.time, None)
-                groups.setdefault(tuple(getattr(row, name) for name in by), []).append(at)
+                groups.setdefault(tuple(getattr(row, name) for name in by), []).append(row)
+
+        def values(rows: Sequence[Any], name: str) -> list[Any]:
+            found = (getattr(row, name) for row in rows if name)
+            return [value for value in found if value is not None]
+
         return {
-            group: Tally(len(times), max((at for at in times if at is not None), default=None))
-            for group, times in groups.items()
+            group: Tally(
+                len(rows), max(values(rows, most), default=None), len({*values(rows, distinct)})
+            )
+            for group, rows in groups.items()
         }
+
+    def _counted(self, kind: Kind[Any]) -> Iterable[Any]:
+        """Return the rows of a kind, also of those that are only counted."""
+        if kind is EPISODE:
+            return self.heads([*self.table(kind.name)]).values()
+        if kind not in (VECTOR, WAITING):
+            return self.table(kind.name).values()
+        targets = (EPISODE.name, FACT.name, ENTITY.name, PREFERENCE.name)
+        return [
+            Embedded(one)
+            for one in targets
+            for _ in (self._waiting(one) if kind is WAITING else self.table(f"{one} vector"))
+        ]
 
     # --- sources and episodes -------------------------------------------------------------------
 
@@ -495,11 +528,8 @@ class MemoryReads:
         if next:
             made = self.table("next vector")
             ids = [id for id in self.table(f"{target} vector") if (target, id) not in made]
-        elif target == "fact":
-            pending = self.table("fact").items()
-            ids = [id for id, row in pending if row.status is Status.PENDING_EMBED]
         else:
-            ids = [*self.table(f"{target} waiting")]
+            ids = self._waiting(target)
         if due is not None:
             tried = self.table("embed_task")
             late = due + policy.LONGEST_WAIT_MS
@@ -511,6 +541,12 @@ class MemoryReads:
             ]
         wait = sorted(id for id in ids if id > after and (among is None or id in among))
         return [(id, self._text(target, id)) for id in wait[:limit]]
+
+    def _waiting(self, target: str) -> list[int]:
+        if target != "fact":
+            return [*self.table(f"{target} waiting")]
+        facts = self.table("fact").items()
+        return [id for id, row in facts if row.status is Status.PENDING_EMBED]
 
     def embedder(self, *, next: bool = False) -> tuple[str, int] | None:
         """Return the id and dimension of the model whose vectors are kept, or being made."""

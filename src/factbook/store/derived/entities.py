@@ -92,10 +92,10 @@ def _counted(reads: Reads, rows: Sequence[EntityRow]) -> list[Entity]:
     for alias in reads.find(ALIAS, {"entity_id": ids, "owner": EVERYONE}):
         aliases[alias.entity_id].append(alias.name)
     last: dict[int, Millis] = {}
-    engaged = reads.tally(ENGAGEMENT, ("entity_id",), {"owner": EVERYONE, "entity_id": ids})
-    for (entity_id,), tally in engaged.items():
-        last[entity_id] = tally.newest
-    where: Where = {
+    where: Where = {"owner": EVERYONE, "entity_id": ids}
+    for (entity_id,), tally in reads.tally(ENGAGEMENT, ("entity_id",), where, most="at").items():
+        last[entity_id] = tally.most
+    where = {
         "owner": owners.pop() if len(owners) == 1 else sorted(owners),
         "kind": FactKind.WORLD,
         "retired_at": None,
@@ -105,11 +105,11 @@ def _counted(reads: Reads, rows: Sequence[EntityRow]) -> list[Entity]:
     counts: dict[tuple[str, str], int] = defaultdict(int)
     learned: dict[tuple[str, str], Millis] = {}
     for (owner, name, status), tally in reads.tally(
-        FACT, ("owner", "subject", "status"), where
+        FACT, ("owner", "subject", "status"), where, most="learned_at"
     ).items():
         if status != Status.PROPOSED:
             counts[owner, name] += tally.rows
-        learned[owner, name] = max(learned.get((owner, name), 0), tally.newest)
+        learned[owner, name] = max(learned.get((owner, name), 0), tally.most)
     return [
         Entity(
             *row,

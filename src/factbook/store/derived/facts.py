@@ -17,6 +17,11 @@ def holds(one: Life | Fact) -> bool:
     return one.retired_at is None and one.status is not Status.PROPOSED and one.confidence > 0
 
 
+def fact_by_id(reads: Reads, fact_id: int) -> Fact | None:
+    """Return one fact in whatever state it is."""
+    return reads.facts_by_id([fact_id]).get(fact_id)
+
+
 def lives_by_id(reads: Reads, ids: Collection[int]) -> dict[int, Life]:
     """Return facts by id, ascending, whatever their state."""
     return {life.id: life for life in reads.lives(LifeWhere(ids=ids))}

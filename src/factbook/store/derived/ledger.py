@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from factbook.model.facts import EVERYONE, Evidence, FactKind, Millis, Rejection, Stance, Status
-from factbook.store.base import Reads, RejectionFilters
+from factbook.model.facts import (
+    EVERYONE,
+    EpisodeKind,
+    Evidence,
+    FactKind,
+    Millis,
+    Rejection,
+    Stance,
+    Status,
+    StoredEpisode,
+)
+from factbook.store.base import Filters, Reads, RejectionFilters
+from factbook.store.derived.counts import row_owners
 from factbook.store.derived.facts import lives_by_id
 from factbook.store.kinds import REJECTION, Above, Below, Least, Refusal
 from factbook.store.rows import EvidenceRow, Life, LifeWhere
@@ -125,7 +136,7 @@ def rejections(reads: Reads, filters: RejectionFilters, *, limit: int) -> list[R
             return True
         # A line that could not be read is of whom the rest of its file is about.
         if row.source_id not in theirs:
-            theirs[row.source_id] = reads.row_owners("source", row.source_id) <= {owner}
+            theirs[row.source_id] = row_owners(reads, "source", row.source_id) <= {owner}
         return theirs[row.source_id]
 
     found: list[Refusal] = []
@@ -158,3 +169,20 @@ def rejections(reads: Reads, filters: RejectionFilters, *, limit: int) -> list[R
         )
         for row in found[:limit]
     ]
+
+
+def said_before(reads: Reads, episode: StoredEpisode, *, limit: int) -> list[StoredEpisode]:
+    """Return what was said before a message in its conversation, newest first."""
+    filters = Filters(
+        owner=episode.owner,
+        session=episode.session,
+        episode_kinds=(EpisodeKind.TURN, EpisodeKind.COMMAND),
+        before=episode.id,
+    )
+    page = limit
+    while True:
+        read = list(reads.episodes(filters, limit=page, newest_first=True))
+        said = [one for one in read if one.session == episode.session]
+        if len(said) >= limit or len(read) < page:
+            return said[:limit]
+        page *= 4  # much is of no conversation, or of another in the same file

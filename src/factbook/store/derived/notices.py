@@ -8,7 +8,7 @@ from collections.abc import Collection
 from factbook.model.entities import Notice, NoticeState, NotifyState
 from factbook.model.facts import EVERYONE, ME, Everyone, Millis
 from factbook.store.base import Reads
-from factbook.store.kinds import NOTICE, NOTICE_FACT, NOTIFY, NoticeRow
+from factbook.store.kinds import NOTICE, NOTICE_FACT, NOTIFY, NoticeRow, Where
 from factbook.store.port import first
 
 
@@ -68,8 +68,9 @@ def waiting_notice(reads: Reads, owner: str, entity_id: int) -> Notice | None:
 
 def told_at(reads: Reads, entity_id: int) -> Millis | None:
     """Return when a notice about an entity was made last; one that was dropped told nothing."""
-    tallies = reads.tally(NOTICE, ("state",), {"owner": EVERYONE, "entity_id": entity_id})
-    times = [tally.newest for (state,), tally in tallies.items() if state != NoticeState.DROPPED]
+    where: Where = {"owner": EVERYONE, "entity_id": entity_id}
+    tallies = reads.tally(NOTICE, ("state",), where, most="created_at")
+    times = [tally.most for (state,), tally in tallies.items() if state != NoticeState.DROPPED]
     return max(times, default=None)
 
 

@@ -15,7 +15,6 @@ from factbook import policy
 from factbook.errors import UsageError
 from factbook.model.facts import (
     EVERYONE,
-    ME,
     Cursor,
     Episode,
     EpisodeKind,
@@ -162,19 +161,6 @@ class LedgerReads(Rows):
             bindings.append(owner)
         return [_as_source(row) for row in sorted(self._rows(sql, bindings))]
 
-    def has_others(self, owner: str) -> bool:
-        """Tell whether anything in the ledger is of somebody else than this owner."""
-        rows = self._rows(
-            "SELECT EXISTS (SELECT 1 FROM episode_row WHERE owner <> ?1)"
-            " OR EXISTS (SELECT 1 FROM fact_row WHERE owner <> ?1)",
-            (owner,),
-        )
-        return bool(rows[0][0])
-
-    def fact(self, fact_id: int) -> Fact | None:
-        """Return one fact in whatever state it is."""
-        return self.facts_by_id([fact_id]).get(fact_id)
-
     def facts_by_id(self, ids: Sequence[int]) -> dict[int, Fact]:
         """Return facts by id."""
         rows = self._rows(
@@ -191,23 +177,6 @@ class LedgerReads(Rows):
         sql = f"{FACT} WHERE {where} ORDER BY {order} LIMIT ?"
         for row in self._each(sql, bindings, limit):
             yield as_fact(row)
-
-    def row_owners(self, target: str, row_id: int) -> set[str]:
-        """Return whose a row is: of a source all of whom it holds something; none, none at all."""
-        if target == "source":
-            rows = self._rows(
-                "SELECT DISTINCT owner FROM episode_row WHERE source_id = ?", (row_id,)
-            )
-        elif target == "proposal":  # what names no owner was proposed of logs, which are about `me`
-            rows = self._rows("SELECT payload FROM proposal_row WHERE id = ?", (row_id,))
-            rows = [(orjson.loads(one or "{}").get("owner", ""),) for (one,) in rows]
-        else:
-            table = target if target == "search_task" else f"{target}_row"
-            rows = self._rows(f"SELECT owner FROM {table} WHERE id = ?", (row_id,))
-            if target == "rejection" and rows == [("",)]:  # of whom the rest of its file is about
-                source = "SELECT source_id FROM rejection_row WHERE id = ?"
-                return self.row_owners("source", self._rows(source, (row_id,))[0][0])
-        return {owner or ME for (owner,) in rows}
 
     def episode_ids(self, uids: Sequence[str]) -> dict[str, int]:
         """Return the ids of episodes by uid."""
@@ -308,70 +277,6 @@ class LedgerReads(Rows):
         sql = f"{EPISODE} WHERE {where} ORDER BY {order} LIMIT ?"
         for row in self._each(sql, bindings, limit):
             yield as_episode(row)
-
-    def rule_counts(self) -> dict[str, int]:
-        """Return how many evidence rows each rule has made, by its name."""
-        return dict(
-            self._rows(
-                "SELECT r.name, count(*) FROM evidence_row v JOIN rule_row r ON r.id = v.rule_id"
-                " GROUP BY r.name ORDER BY r.name"
-            )
-        )
-
-    def counts(self) -> dict[str, int]:
-        """Return the number of rows by kind, counted now."""
-        row = self._rows(
-            """SELECT (SELECT count(*) FROM source_row)
-                        - (SELECT count(*) FROM erased_row WHERE target = 'source'),
-                      (SELECT count(*) FROM episode_row)
-                        - (SELECT count(*) FROM erased_row WHERE target = 'episode'),
-                      (SELECT count(*) FROM fact_row WHERE retired_at IS NULL),
-                      (SELECT count(*) FROM evidence_row), (SELECT count(*) FROM event_row),
-                      (SELECT count(*) FROM rejection_row),
-                      (SELECT count(*) FROM episode_row WHERE vector_state = 1),
-                      (SELECT count(*) FROM fact_row WHERE status = 'pending_embed'),
-                      (SELECT count(*) FROM episode_vector), (SELECT count(*) FROM fact_vector)"""
-        )[0]
-        names = (
-            "sources",
-            "episodes",
-            "facts",
-            "evidence",
-            "events",
-            "rejections",
-            "episodes_waiting",
-            "facts_waiting",
-            "episode_vectors",
-            "fact_vectors",
-        )
-        return dict(zip(names, row, strict=True))
-
-    def counts_waiting(self) -> int:
-        """Return how many rows wait for a vector."""
-        rows = self._rows(
-            "SELECT (SELECT count(*) FROM episode_row WHERE vector_state = 1)"
-            " + (SELECT count(*) FROM fact_row WHERE status = 'pending_embed')"
-            " + (SELECT count(*) FROM entity_row WHERE vector_state = 1)"
-            " + (SELECT count(*) FROM preference_row WHERE vector_state = 1)"
-        )
-        return int(rows[0][0])
-
-    def said_before(self, episode_id: int, *, limit: int) -> list[StoredEpisode]:
-        """Return what was said before a message in its conversation, newest first."""
-        rows = self._rows(
-            f"{EPISODE} JOIN episode_row m ON m.id = ?1 AND m.owner = e.owner"
-            " AND m.session = e.session WHERE e.id < ?1 AND e.kind IN ('turn', 'command')"
-            " ORDER BY e.id DESC LIMIT ?2",
-            (episode_id, limit),
-        )
-        return [as_episode(row) for row in rows]
-
-    def predicate_counts(self) -> list[tuple[str, float, int, int]]:
-        """Return (predicate, confidence, facts, distinct objects), most frequent first."""
-        return self._rows(
-            "SELECT predicate, max(confidence), count(*), count(DISTINCT object) FROM fact_row"
-            " WHERE retired_at IS NULL GROUP BY predicate ORDER BY count(*) DESC, predicate"
-        )
 
 
 class LedgerWrites(LedgerReads):

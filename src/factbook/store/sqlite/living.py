@@ -10,7 +10,6 @@ from pathlib import Path
 
 import apsw
 
-from factbook import policy
 from factbook.errors import EmbedderMismatch, UsageError
 from factbook.model.facts import (
     EVERYONE,
@@ -19,7 +18,6 @@ from factbook.model.facts import (
     StoredEpisode,
 )
 from factbook.store.sqlite.rows import (
-    VALUE_NOW,
     VECTOR_TABLES,
     Rows,
     json_list,
@@ -171,22 +169,6 @@ class LivingReads(Rows):
     def episodes_by_id(self, ids: Sequence[int]) -> dict[int, StoredEpisode]:
         """Return episodes by id."""
         raise NotImplementedError
-
-    def fact_states(self, *, now: Millis) -> dict[str, int]:
-        """Count facts by how they stand: active (found by themselves), tool_only, deprecated.
-
-        Current ones stand by their confidence at that time; of the others, and of proposed ones,
-        the status counts.
-        """
-        rows = self._rows(
-            f"""SELECT CASE WHEN retired_at IS NOT NULL OR status = 'proposed' THEN status
-                  WHEN value > ? THEN 'active' WHEN value >= ? THEN 'tool_only'
-                  ELSE 'deprecated' END AS state, count(*)
-                FROM (SELECT f.retired_at, f.status, {VALUE_NOW} AS value FROM fact_row f)
-                GROUP BY state ORDER BY state""",
-            (policy.MIN_CONFIDENCE_PASSIVE, policy.MIN_CONFIDENCE_ACTIVE, now),
-        )
-        return {row[0]: row[1] for row in rows}
 
     def live_bytes(self) -> int:
         """Return the bytes of the file's pages that are in use."""

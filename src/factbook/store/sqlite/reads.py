@@ -12,7 +12,7 @@ from factbook.store.base import Changes, Filters, Head, Nearest, Outlines
 from factbook.store.sqlite.ledger import LedgerReads
 from factbook.store.sqlite.living import LivingReads
 from factbook.store.sqlite.records import RecordReads
-from factbook.store.sqlite.rows import VECTOR_TABLES, episode_where, fact_where, json_list
+from factbook.store.sqlite.rows import VECTOR_TABLES, WAITS, episode_where, fact_where, json_list
 from factbook.store.sqlite.text import fts_query, search_text
 
 if TYPE_CHECKING:
@@ -21,21 +21,16 @@ if TYPE_CHECKING:
 
     from factbook.store.sqlite.nearest import Held
 
-_ROWS: Final = {
-    "episode": "episode_row e JOIN source_row s ON s.id = e.source_id",
-    "fact": "fact_row f JOIN episode_row e ON e.id = f.episode_id"
-    " JOIN source_row s ON s.id = e.source_id",
+_ROWS: Final = {"episode": "episode_row e", "fact": "fact_row f"}
+_JOINED: Final = {
+    "episode": " JOIN source_row s ON s.id = e.source_id",
+    "fact": " JOIN episode_row e ON e.id = f.episode_id JOIN source_row s ON s.id = e.source_id",
 }
 _EMBEDDER: Final = (
     "SELECT name, value FROM meta WHERE name IN ('embedder', 'embedder_dim', 'next_embedder')"
 )
 _HEAD: Final = "SELECT name, value FROM meta WHERE name IN ('commit', 'memory', 'everyone')"
-_WAITING: Final = {  # target -> (text, the condition on a row that waits for its vector)
-    "episode": ("text", "vector_state = 1"),
-    "fact": ("statement", "status = 'pending_embed'"),
-    "entity": ("name", "vector_state = 1"),
-    "preference": ("topic", "vector_state = 1"),
-}
+_EMBEDDED: Final = {"episode": "text", "fact": "statement", "entity": "name", "preference": "topic"}
 
 
 class SQLiteReads(RecordReads, LedgerReads, LivingReads):
@@ -115,7 +110,7 @@ class SQLiteReads(RecordReads, LedgerReads, LivingReads):
             return search_text(self._rows, target, match, "", (), k, wide=True)
         where, bindings = _where(target, filters)
         wide = not _narrows(target, replace(filters, owner=EVERYONE))
-        passing = f"{_ROWS[target]} WHERE {where}"
+        passing = f"{_table(target, filters)} WHERE {where}"
         return search_text(self._rows, target, match, passing, bindings, k, wide=wide)
 
     def in_memory(self) -> Held:
@@ -145,9 +140,10 @@ class SQLiteReads(RecordReads, LedgerReads, LivingReads):
 
     def ids(self, target: str, filters: Filters) -> list[int]:
         """Return the ids of the episodes or current facts that pass the filters, ascending."""
-        where, bindings = _where(target, self._plain(filters))
+        filters = self._plain(filters)
+        where, bindings = _where(target, filters)
         one = f"{target[0]}.id"
-        sql = f"SELECT {one} FROM {_ROWS[target]} WHERE {where} ORDER BY {one}"
+        sql = f"SELECT {one} FROM {_table(target, filters)} WHERE {where} ORDER BY {one}"
         return [row[0] for row in self._rows(sql, bindings)]
 
     def outlines(
@@ -173,7 +169,7 @@ class SQLiteReads(RecordReads, LedgerReads, LivingReads):
         next: bool = False,
     ) -> list[tuple[int, str]]:
         """Return (id, text) of rows that wait for a vector; `next`: for one of the next model."""
-        text, waits = _WAITING[target]
+        text, waits = _EMBEDDED[target], WAITS[target]
         bindings: list[Any] = []
         if next:
             table, column = VECTOR_TABLES[target]
@@ -204,6 +200,12 @@ class SQLiteReads(RecordReads, LedgerReads, LivingReads):
 
 def _narrows(target: str, filters: Filters) -> bool:
     return filters.narrows_episodes if target == "episode" else filters.narrows_facts
+
+
+def _table(target: str, filters: Filters) -> str:
+    """Return what the conditions of filters need: a fact's host is that of its source."""
+    joins = filters.host or filters.project or filters.session or filters.turns_any_time
+    return f"{_ROWS[target]}{_JOINED[target] if joins else ''}"
 
 
 def _where(target: str, filters: Filters) -> tuple[str, list[Any]]:

@@ -15,10 +15,13 @@ import orjson
 from factbook.model.facts import EVERYONE
 from factbook.store.kinds import (
     ALL,
+    VECTOR,
+    WAITING,
     Above,
     Below,
     Kind,
     Least,
+    Other,
     R,
     Tally,
     Where,
@@ -27,7 +30,7 @@ from factbook.store.kinds import (
     checked,
 )
 from factbook.store.sqlite.file import not_text
-from factbook.store.sqlite.rows import Rows, json_list
+from factbook.store.sqlite.rows import WAITS, Rows, json_list
 
 # What a condition on a field is in SQL, by its shape.
 _CONDITIONS = {
@@ -36,21 +39,36 @@ _CONDITIONS = {
     "above": "{} > ?",
     "least": "{} >= ?",
     "below": "{} < ?",
+    "other": "{} <> ?",
     "among": "{} IN (SELECT value FROM json_each(?))",
     "among bytes": "{} IN (SELECT unhex(value) FROM json_each(?))",
 }
 
 
-# Of kinds whose tables are not called like them.
+def _counted(tables: Mapping[str, str]) -> str:
+    """Return a table of the counts of others; to count a union of them takes several times."""
+    counts = (
+        f"SELECT '{target}' AS target, count(*) AS counted FROM {table} HAVING count(*) > 0"
+        for target, table in tables.items()
+    )
+    return f"({' UNION ALL '.join(counts)})"
+
+
+# Of kinds whose tables are not called like them; some are only counted.
 _TABLES = {
     "alias": "entity_alias",
     "call": "model_call",
     "embed_task": "embed_task",
+    "evidence": "(SELECT (SELECT name FROM rule_row WHERE id = rule_id) AS rule FROM evidence_row)",
     "model_task": "model_task",
     "notice_fact": "notice_fact",
     "search_find": "search_find",
     "search_task": "search_task",
+    "source": "(SELECT id FROM source_row WHERE id NOT IN"
+    " (SELECT row_id FROM erased_row WHERE target = 'source'))",
     "tombstone": "tombstone",
+    "vector": _counted({target: f"{target}_vector" for target in WAITS}),
+    "waiting": _counted({target: f"{target}_row WHERE {waits}" for target, waits in WAITS.items()}),
 }
 
 
@@ -150,6 +168,8 @@ def _condition(value: object) -> tuple[str, Sequence[Any]]:
         return "above", (value.value,)
     if isinstance(value, Below):
         return "below", (value.value,)
+    if isinstance(value, Other):
+        return "other", (value.value,)
     if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
         return "equal", (None,)  # no row holds such a number
     if isinstance(value, (str, bytes)) or not isinstance(value, Collection):
@@ -172,12 +192,21 @@ def _select(kind: Kind[Any], shapes: tuple[tuple[str, str], ...], newest_first: 
 
 
 @cache
-def _count(kind: Kind[Any], by: Sequence[str], shapes: tuple[tuple[str, str], ...]) -> str:
-    groups = ", ".join(by)
-    return (
-        f"SELECT {groups}, count(*), {f'max({kind.time})' if kind.time else 'NULL'}"
-        f" FROM {_codec(kind).table}{_where(shapes)} GROUP BY {groups}"
+def _count(
+    kind: Kind[Any],
+    by: Sequence[str],
+    shapes: tuple[tuple[str, str], ...],
+    most: str,
+    distinct: str,
+) -> str:
+    table = f"{_codec(kind).table}{_where(shapes)}"
+    shown = (
+        "sum(counted)" if kind in (VECTOR, WAITING) else "count(*)",
+        f"max({most})" if most else "NULL",
+        f"count(DISTINCT {distinct})" if distinct else "0",
     )
+    groups = f"GROUP BY {', '.join(by)}" if by else ""
+    return f"SELECT {', '.join((*by, *shown))} FROM {table} {groups} HAVING {shown[0]} > 0"
 
 
 @cache
@@ -223,13 +252,19 @@ class RecordReads(Rows):
         return _decoded(kind, self._rows(_select(kind, shapes, newest_first), bindings))
 
     def tally(
-        self, kind: Kind[Any], by: Sequence[str], where: Where = ALL
+        self,
+        kind: Kind[Any],
+        by: Sequence[str],
+        where: Where = ALL,
+        *,
+        most: str = "",
+        distinct: str = "",
     ) -> dict[tuple[Any, ...], Tally]:
         """Count the rows of a kind that meet every condition, by the values of some fields."""
-        checked(kind, where, by)
+        checked(kind, where, by, (most, distinct))
         shapes, bindings = _conditions(where)
-        rows = self._rows(_count(kind, tuple(by), shapes), bindings)
-        return {tuple(row[:-2]): Tally(*row[-2:]) for row in rows}
+        rows = self._rows(_count(kind, tuple(by), shapes, most, distinct), bindings)
+        return {row[:-3]: Tally._make(row[-3:]) for row in rows}
 
 
 class RecordWrites(RecordReads):

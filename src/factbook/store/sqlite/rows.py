@@ -34,6 +34,12 @@ VECTOR_TABLES = {
     "preference": ("preference_vector", "preference_id"),
 }
 
+# Which rows of a target wait for their vector.
+WAITS = {
+    target: "status = 'pending_embed'" if target == "fact" else "vector_state = 1"
+    for target in VECTOR_TABLES
+}
+
 FACT = """
 SELECT f.id, f.owner, f.subject, f.predicate, f.object, f.statement, f.kind, f.status,
        f.confidence, f.confidence_at, f.trust, f.evidence_count, f.occurred_at, f.learned_at,
@@ -230,6 +236,9 @@ def episode_where(filters: Filters) -> tuple[str, list[Any]]:
     if filters.ids is not None:
         parts.append("e.id IN (SELECT value FROM json_each(?))")
         bindings.append(json_list(filters.ids))
+    if filters.before is not None:
+        parts.append("e.id < ?")
+        bindings.append(filters.before)
     if filters.roles:
         parts.append("e.role IN (SELECT value FROM json_each(?))")
         bindings.append(json_list(filters.roles))
@@ -280,4 +289,7 @@ def fact_where(filters: Filters) -> tuple[str, list[Any]]:
     if filters.ids is not None:
         parts.append("f.id IN (SELECT value FROM json_each(?))")
         bindings.append(json_list(filters.ids))
+    if filters.before is not None:
+        parts.append("f.id < ?")
+        bindings.append(filters.before)
     return " AND ".join(parts), bindings

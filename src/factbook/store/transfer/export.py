@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from factbook.model.facts import EVERYONE, At, Everyone, Status
 from factbook.store.base import Reads, Store
+from factbook.store.derived.counts import has_others
 from factbook.store.kinds import (
     ALIAS,
     CALL,
@@ -84,7 +85,7 @@ def exported(store: Store, owner: str | Everyone) -> Iterator[Record]:
     beside others, the history is that of what is theirs.
     """
     with store.apart() as reads:
-        all_of_it = isinstance(owner, Everyone) or not reads.has_others(owner)
+        all_of_it = isinstance(owner, Everyone) or not has_others(reads, owner)
         yield _header(reads, store.tenant, owner)
         yield from _Export(reads, EVERYONE if all_of_it else owner).records()
 

@@ -23,7 +23,21 @@ from factbook.model.facts import (
     Trust,
 )
 from factbook.store.base import Filters, Store
-from factbook.store.kinds import COUNT, FACT, MARK, MODEL_TASK, DayCount, Mark, Tally
+from factbook.store.kinds import (
+    COUNT,
+    EPISODE,
+    EVIDENCE,
+    FACT,
+    MARK,
+    MODEL_TASK,
+    SOURCE,
+    VECTOR,
+    WAITING,
+    DayCount,
+    Mark,
+    Tally,
+    Where,
+)
 from factbook.store.port import first, marked
 from factbook.store.rows import LifeWhere
 from factbook.testing import sample_episode, sample_source
@@ -248,6 +262,7 @@ class LedgerContract(Contract):
             (Filters(since=at + 2000), [2, 3]),
             (Filters(until=at + 2000), [1]),
             (Filters(ids=[2, 4]), [2]),
+            (Filters(before=2), [1]),
             (Filters(ids=[]), []),
         ):
             assert store.ids("episode", filters) == ids
@@ -370,6 +385,7 @@ class LedgerContract(Contract):
             (Filters(subject="action_1"), []),
             (Filters(owner="ann"), []),
             (Filters(ids=[3, 1]), [3]),
+            (Filters(before=3), []),
         ):
             assert [fact.id for fact in store.facts(filters, limit=None)] == ids
             assert store.ids("fact", filters) == ids
@@ -381,11 +397,31 @@ class LedgerContract(Contract):
         with writing(store) as writer:
             writer.put_facts([(one, one._replace(retired_at=9))])
         newest = store.facts_by_id([2])[2].learned_at
-        assert store.tally(FACT, ["status"], {"owner": "me", "retired_at": None}) == {
-            (Status.ACTIVE,): Tally(2, newest)
+        where: Where = {"owner": "me", "retired_at": None}
+        assert store.tally(FACT, ["status"], where, most="learned_at", distinct="object") == {
+            (Status.ACTIVE,): Tally(2, newest, 2)
         }
         with pytest.raises(UsageError):
             store.tally(FACT, ["status"])
+
+    @of("tally")
+    def test_what_has_verbs_of_its_own_is_counted_too(self, store: Store) -> None:
+        with writing(store) as writer:
+            writer.add_episodes([(2, sample_episode(4, text="tool 4", owner="ann"))])
+            writer.add_evidence([evidence(1, 2, rule="other")])
+            writer.set_vectors("episode", [2], b"\0\0", model="m", dim=1)
+        assert store.tally(EPISODE, ["owner", "source_id"], {"owner": EVERYONE}) == {
+            ("me", 1): Tally(3),
+            ("ann", 2): Tally(1),
+        }
+        assert store.tally(EPISODE, [], {"owner": "ann", "source_id": 1}) == {}
+        assert store.tally(SOURCE, []) == {(): Tally(3)}
+        assert store.tally(EVIDENCE, ["rule"]) == {("used_tool",): Tally(3), ("other",): Tally(1)}
+        assert store.tally(EVIDENCE, [], {"rule": "other"}) == {(): Tally(1)}
+        assert store.tally(VECTOR, ["target"]) == {("episode",): Tally(1)}
+        assert store.tally(WAITING, ["target"]) == {("episode",): Tally(3)}
+        assert store.tally(WAITING, [], {"target": "episode"}) == {(): Tally(3)}
+        assert store.tally(WAITING, [], {"target": "fact"}) == {}
 
     # --- evidence -------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import pytest
 from factbook.errors import UsageError
 from factbook.model.facts import EVERYONE
 from factbook.store.base import Store, Writer
-from factbook.store.kinds import KINDS, LEASE, Above, Below, Kind, Least, Tally, Where
+from factbook.store.kinds import KINDS, LEASE, Above, Below, Kind, Least, Other, Tally, Where
 from factbook.store.port import first
 from factbook.testing.contract.base import Contract, of, writing
 from factbook.testing.contract.examples import EXAMPLES, NEEDS
@@ -79,6 +79,8 @@ class RecordContract(Contract):
                 best = [row for row in rows if getattr(row, name) == max(values)]
                 assert store.find(kind, {**every(kind), name: Least(max(values))}) == best
                 assert store.find(kind, {**every(kind), name: Below(min(values))}) == []
+                others = [row for row in rows if getattr(row, name) != values[0]]
+                assert store.find(kind, {**every(kind), name: Other(values[0])}) == others
                 more = [row for row in rows if getattr(row, name) > min(values)]
                 assert store.find(kind, {**every(kind), name: Above(min(values))}) == more
             assert store.find(kind, {**every(kind), name: EVERYONE}) == [*rows]
@@ -143,17 +145,19 @@ class RecordContract(Contract):
     def test_rows_are_counted_by_their_fields(self, store: Store, kind: Kind[Any]) -> None:
         rows = added(store, kind)
         assert store.tally(kind, kind.key, every(kind)) == {
-            tuple(key(kind, row).values()): Tally(1, getattr(row, kind.time, None)) for row in rows
+            tuple(key(kind, row).values()): Tally(1) for row in rows
         }
         assert store.tally(kind, kind.key, {**every(kind), kind.key[0]: ()}) == {}
         for name in kind.asked:
-            groups: dict[object, list[Any]] = {}
-            for row in rows:
-                groups.setdefault(getattr(row, name), []).append(getattr(row, kind.time, None))
-            assert store.tally(kind, [name], every(kind)) == {
-                (value,): Tally(len(times), max(times) if kind.time else None)
-                for value, times in groups.items()
-            }
+            values = [getattr(row, name) for row in rows]
+            counts = {(value,): Tally(values.count(value)) for value in values}
+            assert store.tally(kind, [name], every(kind)) == counts
+            known = [value for value in values if value is not None]
+            told = Tally(len(rows), max(known, default=None), len({*known}))
+            assert store.tally(kind, [], every(kind), most=name, distinct=name) == {(): told}
+        assert store.tally(kind, [], {**every(kind), kind.key[0]: ()}) == {}
+        with pytest.raises(UsageError):
+            store.tally(kind, [], every(kind), most="no such")
 
     @of("find", "tally", "drop")
     @kinds
