@@ -80,7 +80,8 @@ from factbook.store.derived.searches import search_logs
 from factbook.store.kinds import INJECTION
 from factbook.store.port import events_of
 from factbook.store.sqlite import SQLiteStore
-from factbook.store.sqlite.traces import Windows, blocks_of
+from factbook.store.sqlite.traces import blocks_of
+from factbook.store.windows import Windows
 from factbook.testing import DAY, FrozenClock, sample_episode, sample_fact, sample_source
 
 

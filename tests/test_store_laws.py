@@ -148,9 +148,9 @@ def write(writer: Writer, n: int, what: tuple[Any, ...]) -> object:
         case "vectors", target, id:
             return writer.set_vectors(target, [id], packed(1 + id % 3), model="m", dim=DIM)
         case "rewrite", id, text, injected:
-            for row in writer.episodes_by_id([id]).values():
-                after = replace(row, text=text, injected=injected, speaker="", owner="ann")
-                writer.rewrite_episodes([(after, {"page": "1"})])
+            for kept in writer.whole_episodes([id]):
+                after = replace(kept.episode, text=text, injected=injected, owner="ann", speaker="")
+                writer.rewrite_episodes({id: after})
         case "erase", target, id:
             return writer.add(ERASED, [Erased(target, id, 1)])
         case "no vectors", target, id:

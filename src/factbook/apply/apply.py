@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, get_args
 
 from factbook import policy
 from factbook.apply.facts import CHANGING, Changes
-from factbook.apply.tombstones import Tombstones, any_tombstones
+from factbook.apply.tombstones import Tombstones, any_tombstones, sifted
 from factbook.errors import NotAllowed, NotFound, UsageError
 from factbook.model.facts import (
     EVERYONE,
@@ -154,8 +154,6 @@ def apply(
     with store.writing(trigger=trigger, actor=actor, now=now) as writer:
         holed: frozenset[str] = frozenset()
         if any_tombstones(writer):
-            from factbook.apply.erasure import sifted  # most files never had anything erased
-
             left, holed = sifted(writer, receipt, ops)
             sorted_ops = {kind: [] for kind in get_args(Op)}
             for op in left:

@@ -17,6 +17,7 @@ from factbook.apply.changing import FactChanges
 from factbook.apply.interest_rows import ASKED, InterestPart, InterestRows
 from factbook.apply.notices import NoticeChanges
 from factbook.apply.searches import SearchChanges
+from factbook.apply.tombstones import is_erased
 from factbook.errors import NotAllowed, UsageError
 from factbook.gate.names import command_problem, structural_problem
 from factbook.language.nouns import singular
@@ -82,12 +83,11 @@ from factbook.store.kinds import (
     ALIAS,
     ENGAGEMENT,
     ENTITY,
-    ERASED,
     PREFERENCE,
     Alias,
     EntityRow,
 )
-from factbook.store.port import first, one_id
+from factbook.store.port import one_id
 
 
 class WorldChanges(InterestPart):
@@ -328,7 +328,7 @@ class WorldChanges(InterestPart):
         if entity.current:
             self._receipt.unchanged += 1
             return
-        if first(self._writer, ERASED, {"target": "entity", "row_id": entity.id}):
+        if is_erased(self._writer, "entity", entity.id):
             raise UsageError(
                 detail=f"entity {entity.id} was erased; there is nothing to bring back"
             )

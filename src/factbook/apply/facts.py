@@ -93,6 +93,7 @@ from factbook.store.rows import EpisodeHead, EvidenceRow, Life
 
 if TYPE_CHECKING:
     from factbook.apply.entities import WorldChanges
+    from factbook.apply.erasure import Erasing
     from factbook.extract.voice import OwnWords
 
 _TRUST_RANK = {trust: rank for rank, trust in enumerate(policy.TRUST_ORDER)}
@@ -169,6 +170,7 @@ class Changes:
         self._actor = actor
         self._run_id = run_id  # of the consolidation that the changes belong to
         self._world: WorldChanges | None = None
+        self._erasing: Erasing | None = None
         self._texts: dict[int, str] = {}
         self._heads: dict[int, EpisodeHead] = {}
         self._voices: dict[int, OwnWords] = {}
@@ -198,10 +200,13 @@ class Changes:
 
     def erase(self, op: Op) -> None:
         """Erase for good, or let what was erased be kept again."""
-        from factbook.apply.erasure import Erasing  # seldom needed
+        if self._erasing is None:
+            from factbook.apply.erasure import Erasing  # seldom needed
 
-        erasing = Erasing(self._writer, self._receipt, self, now=self._now, actor=self._actor)
-        erasing.run(op)
+            self._erasing = Erasing(
+                self._writer, self._receipt, self, now=self._now, actor=self._actor
+            )
+        self._erasing.run(op)
 
     # --- evidence -------------------------------------------------------------------------------
 

@@ -5,17 +5,31 @@ Their key is the ledger's own, so that the same text has another digest in anoth
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Collection, Sequence
-from typing import Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
-from factbook.model.facts import EVERYONE, FactKind, Millis
+from factbook import policy
+from factbook.errors import UsageError
+from factbook.model.facts import EVERYONE, Episode, EpisodeKind, FactKind, Millis, Receipt, Trust
+from factbook.model.interest_ops import CreateEntity, RecordSearch
+from factbook.model.ops import (
+    AdvanceCursor,
+    AssertFact,
+    ChangeKeys,
+    Op,
+    Propose,
+    RecordEpisode,
+    RecordSource,
+    RejectCandidate,
+    RejectLine,
+)
 from factbook.store.base import ERASE_KEY, Reads, Writer, tombstone_mark
-from factbook.store.base_erase import Doomed
 from factbook.store.derived.facts import lives_by_id
 from factbook.store.kinds import (
     ALIAS,
     ENTITY,
+    ERASED,
     ERASURE,
     REJECTION,
     SECRET,
@@ -24,6 +38,9 @@ from factbook.store.kinds import (
     Tombstone,
 )
 from factbook.store.port import first
+
+if TYPE_CHECKING:
+    from factbook.apply.delete_cascade import Doomed
 
 TEXT_CHARS: Final = 24
 """Ours: shorter texts are the same by chance; they are kept out by their id and by their date."""
@@ -39,6 +56,11 @@ def any_tombstones(reads: Reads) -> bool:
     return first(reads, TOMBSTONE, {}) is not None
 
 
+def is_erased(reads: Reads, target: str, row_id: int) -> bool:
+    """Tell whether a row was erased."""
+    return first(reads, ERASED, {"target": target, "row_id": row_id}) is not None
+
+
 class Tombstones:
     """What must not come back, as one write reads and changes it."""
 
@@ -51,6 +73,8 @@ class Tombstones:
         if not self._key:
             secret = first(self._writer, SECRET, {"name": ERASE_KEY})
             if secret is None:
+                import secrets  # seldom needed
+
                 secret = Secret(ERASE_KEY, secrets.token_hex(32))
                 self._writer.add(SECRET, [secret])
             self._key = secret.value
@@ -110,3 +134,204 @@ class Tombstones:
     def let_in(self, marks: Sequence[bytes]) -> None:
         """Let these come back."""
         self._writer.drop(TOMBSTONE, {"mark": marks})
+
+
+# --- keeping out ----------------------------------------------------------------------------------
+
+
+def sifted(writer: Writer, receipt: Receipt, ops: Sequence[Op]) -> tuple[list[Op], frozenset[str]]:
+    """Return what of the ops may be written, and the ids of episodes that have holes.
+
+    Left out is what was erased: a source, an episode, a claim, a name; what refers to it goes with
+    it. The receipt counts it. What was said after the erasure is something else and stays.
+
+    Raises UsageError where a person asks by word for what was erased.
+    """
+    return _Sieve(writer, receipt, ops).run()
+
+
+class _Sieve:
+    """One look at the ops of a call, with the tombstones that they meet."""
+
+    def __init__(self, writer: Writer, receipt: Receipt, ops: Sequence[Op]) -> None:
+        self._writer = writer
+        self._receipt = receipt
+        self._ops = ops
+        self._episodes = {op.episode.uid: op.episode for op in ops if isinstance(op, RecordEpisode)}
+        # What a person says to factbook itself is answered, and not passed over.
+        own = {op.source.key for op in ops if isinstance(op, RecordSource) and _is_ours(op)}
+        self._told = {
+            uid
+            for uid, one in self._episodes.items()
+            if one.source in own and one.trust is Trust.DIRECT
+        }
+        self._tombstones = Tombstones(writer)
+        self._met: dict[bytes, Millis] = {}
+        self._gone: set[str] = set()  # ids of episodes that are not let in
+        self._holed: set[str] = set()
+        self._alive: set[str] = set()  # keys of sources that are there, or say something new
+
+    def run(self) -> tuple[list[Op], frozenset[str]]:
+        """Return what is left, and the ids of episodes with holes."""
+        asked: set[bytes] = set()
+        for op in self._ops:
+            asked.update(self._marks(op))
+        self._met = self._tombstones.met(asked)
+        if not self._met:
+            return list(self._ops), frozenset()
+        for uid in {uid for op in self._ops for uid in _uids(op)}:
+            if self._at("uid", uid) is not None:
+                self._gone.add(uid)
+            elif self._at("masked", uid) is not None:
+                self._holed.add(uid)
+        for uid, episode in self._episodes.items():
+            if uid not in self._gone and uid not in self._holed and self._was_said(episode):
+                self._gone.add(uid)
+        self._alive = {one.source for uid, one in self._episodes.items() if uid not in self._gone}
+        named = [_source(op) for op in self._ops if _source(op)]
+        self._alive |= {source.source.key for source in self._writer.sources(keys=named)}
+        kept = [left for op in self._ops if (left := self._left(op)) is not None]
+        return kept, frozenset(self._holed)
+
+    def _mark(self, kind: str, *parts: str) -> bytes:
+        return self._tombstones.mark(kind, *parts)
+
+    def _at(self, kind: str, *parts: str) -> Millis | None:
+        """Return when something was erased; None where it was not."""
+        return self._met.get(self._mark(kind, *parts))
+
+    def _marks(self, op: Op) -> list[bytes]:
+        """Return every mark that an op could meet."""
+        found = [self._mark(kind, uid) for uid in _uids(op) for kind in ("uid", "masked")]
+        if isinstance(op, RecordEpisode):
+            one = op.episode
+            found.append(self._mark("source", one.source))
+            found.append(self._mark("text", one.owner, same_words(one.text)))
+            found.append(self._mark("said", one.owner, same_words(one.text), str(one.occurred_at)))
+        elif _source(op):
+            found.append(self._mark("source", _source(op)))
+        elif isinstance(op, AssertFact | RejectCandidate):
+            one_ = op.candidate
+            found.append(self._mark("claim", op.owner, one_.subject, one_.predicate, one_.object))
+        elif isinstance(op, CreateEntity):
+            found.append(self._mark("name", op.owner, op.name))
+        elif isinstance(op, Propose):
+            found.append(self._mark("claim", *_proposed(op)))
+        return found
+
+    def _was_said(self, episode: Episode) -> bool:
+        """Tell whether it was erased under another id, or is of an erased source."""
+        at = self._at("source", episode.source)
+        if at is not None and not _is_later(episode.occurred_at, at):
+            return True
+        same = same_words(episode.text)
+        if self._at("said", episode.owner, same, str(episode.occurred_at)) is not None:
+            return True
+        at = self._at("text", episode.owner, same)
+        return at is not None and not _is_new(episode.kind, episode.occurred_at, at)
+
+    def _left(self, op: Op) -> Op | None:
+        """Return what of an op is let in, None for nothing."""
+        if _source(op) and self._at("source", _source(op)) is not None:
+            if _source(op) not in self._alive:
+                return self._unless(op, 0)
+            if isinstance(op, RecordSource):  # a title is made of what was said first
+                return RecordSource(source=replace(op.source, title=""))
+            return op
+        if isinstance(op, RecordEpisode):
+            uid = op.episode.uid
+            if uid in self._gone and uid in self._told:
+                raise _refusal()
+            # One with holes is there already: its words must not be compared with the record's.
+            return self._unless(op, 0 if uid in self._gone or uid in self._holed else None)
+        if isinstance(op, RecordSearch):
+            return replace(
+                op, results=[result for result in op.results if result not in self._gone]
+            )
+        gone = [uid for uid in _uids(op) if uid in self._gone]
+        if isinstance(op, ChangeKeys) and (gone or op.episode in self._holed):
+            raise _refusal()
+        if gone:
+            return self._unless(op, 0)
+        if isinstance(op, RejectCandidate) and op.episode in self._holed:
+            return None  # it would keep the words in another place
+        if isinstance(op, AssertFact | RejectCandidate):
+            one = op.candidate
+            return self._unless_new(
+                op, ("claim", op.owner, one.subject, one.predicate, one.object), op.episode
+            )
+        if isinstance(op, CreateEntity):
+            return self._unless_new(op, ("name", op.owner, op.name), op.episode)
+        if isinstance(op, Propose):
+            return self._unless(op, self._at("claim", *_proposed(op)))
+        return op
+
+    def _unless(self, op: Op, erased_at: Millis | None) -> Op | None:
+        if erased_at is None:
+            return op
+        self._receipt.kept_out += 1
+        return None
+
+    def _unless_new(self, op: Op, mark: tuple[str, ...], uid: str) -> Op | None:
+        """Let in what was said again since; then it is no longer kept out."""
+        erased_at = self._at(*mark)
+        if erased_at is None:
+            return op
+        episode = self._episodes.get(uid)
+        if episode is not None:
+            new = _is_new(episode.kind, episode.occurred_at, erased_at)
+        else:
+            heads = self._writer.heads(self._writer.episode_ids([uid]).values())
+            new = any(_is_new(head.kind, head.occurred_at, erased_at) for head in heads.values())
+        if not new and uid in self._told:
+            raise _refusal()
+        if new:
+            self._tombstones.let_in([self._mark(*mark)])
+            return op
+        self._receipt.kept_out += 1
+        return None
+
+
+def _is_ours(op: RecordSource) -> bool:
+    """Tell whether a source is what is said to factbook itself (`sources.told`)."""
+    return op.source.host == policy.TOLD_HOST
+
+
+def _refusal() -> UsageError:
+    return UsageError(
+        detail="these words were erased and are kept out; say it in others, or let them in again"
+        " (`factbook erase --list` shows what was erased, --allow lifts it)"
+    )
+
+
+def _is_later(at: Millis | None, erased_at: Millis) -> bool:
+    return at is not None and at > erased_at
+
+
+def _is_new(kind: EpisodeKind, at: Millis | None, erased_at: Millis) -> bool:
+    """Tell whether something was said or done anew; a page that is found again was not."""
+    return _is_later(at, erased_at) and kind is not EpisodeKind.SEARCH_RESULT
+
+
+def _uids(op: Op) -> list[str]:
+    """Return the ids of episodes that an op names."""
+    if isinstance(op, RecordEpisode):
+        return [op.episode.uid]
+    if isinstance(op, RecordSearch):
+        return list(op.results)
+    named = getattr(op, "episode", None)
+    return [named] if isinstance(named, str) and named else []
+
+
+def _source(op: Op) -> str:
+    """Return the key of the source that an op is of; empty for one that is of none."""
+    if isinstance(op, RecordSource):
+        return op.source.key
+    return op.source if isinstance(op, RejectLine | AdvanceCursor) else ""
+
+
+def _proposed(op: Propose) -> tuple[str, str, str, str]:
+    """Return the claim that a proposal would make; of one that would make none, what meets none."""
+    given = op.payload
+    owner, type_, text = (str(given.get(name, "")) for name in ("owner", "type", "text"))
+    return owner, owner, type_.lower(), text

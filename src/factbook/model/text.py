@@ -25,3 +25,19 @@ def stands_at(quote: str, text: str, start: int, end: int) -> bool:
     longer one could end behind the shorter one.
     """
     return 0 <= start < end == start + len(quote) and text.startswith(quote, start)
+
+
+def strings(value: object, *, besides: frozenset[str] = frozenset()) -> list[str]:
+    """Return the strings inside JSON data, but for those under these names."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        return [
+            text
+            for name, one in value.items()
+            if name not in besides or not isinstance(one, str)
+            for text in strings(one, besides=besides)
+        ]
+    if isinstance(value, list):
+        return [text for one in value for text in strings(one, besides=besides)]
+    return []

@@ -30,6 +30,8 @@ from factbook.model.facts import (
     FactKind,
     Millis,
     Role,
+    Scoured,
+    Sighting,
     SourceState,
     SQLValue,
     StoredEpisode,
@@ -38,10 +40,9 @@ from factbook.model.facts import (
     one_owner,
     whose,
 )
-from factbook.store.base_erase import EraseStore, EraseWriter
 from factbook.store.port import Reads as RecordReads
 from factbook.store.port import Writes as RecordWrites
-from factbook.store.rows import EpisodeHead, EvidenceRow, KeptEpisode, Life, LifeWhere
+from factbook.store.rows import EpisodeHead, EvidenceRow, KeptEpisode, Life, LifeWhere, Wiped
 
 if TYPE_CHECKING:
     import numpy as np
@@ -494,7 +495,7 @@ class Reads(RecordReads, Protocol):
         raise NotImplementedError
 
 
-class Writer(Reads, RecordWrites, EraseWriter, Protocol):
+class Writer(Reads, RecordWrites, Protocol):
     """The verbs of one open write transaction; it commits when its block ends without an error.
 
     What it reads is as of that write, under the lock of the tenant.
@@ -516,11 +517,11 @@ class Writer(Reads, RecordWrites, EraseWriter, Protocol):
         ascend, above all that there are.
         """
 
-    def rewrite_episodes(self, rows: Sequence[tuple[StoredEpisode, Mapping[str, str]]]) -> None:
-        """Overwrite episodes by their ids, with their attributes: what an erasure leaves of them.
+    def rewrite_episodes(self, episodes: Mapping[int, Episode]) -> None:
+        """Overwrite what episodes say, by their ids: what an erasure leaves of them.
 
-        Each is indexed as it is then and loses its vector; unless it is `injected`, one that had a
-        vector, or waited for it, waits again. Its source counts and dates what is not ERASED.
+        Each is indexed as it is then and loses its vector; it waits for one if it is worth it. Its
+        source counts and dates what is not ERASED.
         """
         raise NotImplementedError
 
@@ -549,6 +550,7 @@ class Writer(Reads, RecordWrites, EraseWriter, Protocol):
         """Delete the evidence of these (fact id, episode id) pairs; return how many rows."""
         raise NotImplementedError
 
+    wiped: Wiped | None  # what its erasures took
     touches: Collection[str] | Everyone  # of whom it may change what is remembered
 
     def drop_vectors(self, target: str, ids: Sequence[int]) -> None:
@@ -575,7 +577,7 @@ class QuietWriter(Reads, RecordWrites, Protocol):
     """The verbs of a write that is no commit; of the kinds, it may change only quiet ones."""
 
 
-class Store(Reads, EraseStore, Protocol):
+class Store(Reads, Protocol):
     """One tenant's ledger: its reads, and the way to its Writer."""
 
     screen: Screen  # `apply` puts every Op through it, and reads the names that they compare with
@@ -631,6 +633,22 @@ class Store(Reads, EraseStore, Protocol):
 
     def close_thread(self) -> None:
         """Let go of what the calling thread holds, where it ends before the store does."""
+
+    def last_scour(self) -> Scoured | None:
+        """Return what became of the file after this thread's last erasure, once."""
+
+    def scour(self) -> Scoured | None:
+        """Clean the file after erasures that could not be finished; None where there are none."""
+
+    def kept_texts(self) -> Iterator[tuple[str, str]]:
+        """Iterate over every text of every row, as (what the row is called, text).
+
+        It is called as a person types it: e34, f12; one without a number of its own by the row
+        that it belongs to.
+        """
+
+    def find_residues(self, text: str) -> Sighting:
+        """Say where a text stands: in rows, in the bytes of the file, in its copies."""
 
     def check(self) -> list[Problem]:
         """Audit counters, spans, indexes, vectors, pointers and JSON; an empty list is clean."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import orjson
@@ -20,6 +20,7 @@ from factbook.model.facts import (
     Role,
     Stance,
     Status,
+    Taken,
     Trust,
     whose,
 )
@@ -127,6 +128,16 @@ def with_pasted(episode: Episode) -> dict[str, str]:
     """Return the attributes of an episode, with where it holds what was pasted."""
     spans = " ".join(f"{start}-{end}" for start, end in episode.pasted)
     return {**episode.attributes, "pasted": spans} if spans else dict(episode.attributes)
+
+
+@dataclass(slots=True)
+class Wiped:
+    """What the erasures of a write took, to be looked for in its file once it is committed."""
+
+    erasures: list[int] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)  # everything that was taken out
+    taken: list[Taken] = field(default_factory=list)  # of it, what kept rows are searched for
+    beside: set[int] = field(default_factory=set)  # episodes right beside those that went
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,8 +17,8 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import fields, replace
-from typing import Any, Final, cast
+from dataclasses import replace
+from typing import Any, cast
 from weakref import WeakValueDictionary
 
 import orjson
@@ -32,7 +32,6 @@ from factbook.model.facts import (
     Millis,
     SourceState,
     Status,
-    StoredEpisode,
     Trigger,
 )
 from factbook.store.base import Mode, Problem, Screen, Store, screening, unscreened
@@ -239,21 +238,17 @@ class MemoryWriter(MemoryReads):
             )
         return ids
 
-    def rewrite_episodes(self, rows: Sequence[tuple[StoredEpisode, Mapping[str, str]]]) -> None:
-        """Overwrite episodes by their ids, with their attributes."""
+    def rewrite_episodes(self, episodes: Mapping[int, Episode]) -> None:
+        """Overwrite what episodes say, by their ids: what an erasure leaves of them."""
         table, waiting = self.own("episode"), self.own("episode waiting")
-        for row, attributes in rows:
-            source_id, before = table[row.id]
-            if row.id in self.table("episode vector"):
-                waiting[row.id] = None
-            if row.injected:
-                waiting.pop(row.id, None)
-            same = {name: getattr(row, name) for name in _SAME}
-            kept = {name: value for name, value in attributes.items() if name != "pasted"}
-            pasted = row.pasted if "pasted" in attributes else ()
-            table[row.id] = (source_id, replace(before, **same, attributes=kept, pasted=pasted))
-        self.drop_vectors("episode", [row.id for row, _ in rows])
-        for source_id in {row.source_id for row, _ in rows}:
+        sources = {table[id_][0] for id_ in episodes}
+        self.drop_vectors("episode", [*episodes])
+        for id_, one in episodes.items():
+            waiting.pop(id_, None)
+            if one.embed and not one.injected:
+                waiting[id_] = None
+            table[id_] = (table[id_][0], one)
+        for source_id in sources:
             self._recount(source_id)
 
     def _recount(self, source_id: int) -> None:
@@ -470,13 +465,6 @@ class MemoryStore(MemoryReads):
 
     def close(self) -> None:
         """Let go of nothing: what there is goes with the last store of its name."""
-
-
-_SAME: Final = tuple(  # what an episode has in common with how it is read
-    field.name
-    for field in fields(StoredEpisode)
-    if field.name in Episode.__dataclass_fields__ and field.name not in ("source", "pasted")
-)
 
 
 def _json(detail: Mapping[str, object]) -> str:

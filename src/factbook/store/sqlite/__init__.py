@@ -105,11 +105,9 @@ class SQLiteStore(Snapshots, EraseReads):
             writer = SQLiteWriter(connection, self.path, trigger=trigger, actor=actor, now=now)
             yield writer
             writer.commit()
-        if writer.erasures:
+        if writer.wiped is not None:
             with translated(self.path):
-                self._after_erasing(
-                    writer.erasures, writer.wiped or (), writer.taken or (), writer.near
-                )
+                self._after_erasing(writer.wiped)
 
     @property
     def _connection(self) -> apsw.Connection:

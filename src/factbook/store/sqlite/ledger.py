@@ -334,39 +334,10 @@ class LedgerWrites(LedgerReads):
         given = kept or [(0, self._now)] * len(episodes)
         ids = _numbered(self._next_id("episode_row"), [one[0] for one in given])
         self._db.executemany(
-            "INSERT INTO episode_row VALUES"
-            " (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            f"INSERT INTO episode_row (id, source_id, kind, role, trust, learned_at, {_SAID})"
+            f" VALUES (?,?,?,?,?,?{',?' * (_SAID.count(',') + 1)})",
             [
-                (
-                    id_,
-                    one.uid,
-                    source_id,
-                    one.owner,
-                    one.kind,
-                    one.role,
-                    one.trust,
-                    one.position,
-                    one.offset,
-                    one.occurred_at,
-                    one.subject,
-                    one.group,
-                    one.session,
-                    one.project,
-                    one.branch,
-                    one.agent,
-                    one.tool,
-                    one.call_id,
-                    orjson.dumps(with_pasted(one)).decode(),
-                    one.is_error,
-                    one.cut,
-                    one.injected,
-                    1 if one.embed and not one.injected else 0,
-                    at,
-                    one.speaker,
-                    len(one.text),
-                    asks(one.text),
-                    one.text,
-                )
+                (id_, source_id, one.kind, one.role, one.trust, at, *_said_by(one))
                 for id_, (_, at), (source_id, one) in zip(ids, given, episodes, strict=True)
             ],
         )
@@ -383,49 +354,18 @@ class LedgerWrites(LedgerReads):
         )
         return ids
 
-    def rewrite_episodes(self, rows: Sequence[tuple[StoredEpisode, Mapping[str, str]]]) -> None:
-        """Overwrite episodes by their ids, with their attributes: what an erasure leaves of them.
+    def rewrite_episodes(self, episodes: Mapping[int, Episode]) -> None:
+        """Overwrite what episodes say, by their ids: what an erasure leaves of them.
 
-        Each is indexed as it is then and loses its vector; unless it is `injected`, one that had a
-        vector, or waited for it, waits again. Its source counts and dates what is not ERASED.
+        Each is indexed as it is then and loses its vector; it waits for one if it is worth it. Its
+        source counts and dates what is not ERASED.
         """
-        ids = [row.id for row, _ in rows]
+        ids = list(episodes)
         self._unindex("episode", ids)
         self.drop_vectors("episode", ids)
         self._db.executemany(
-            "UPDATE episode_row SET uid = ?, owner = ?, position = ?, byte_offset = ?,"
-            " occurred_at = ?, subject = ?, message = ?, session = ?, project = ?, branch = ?,"
-            " agent = ?, tool = ?, call_id = ?, attributes = ?, is_error = ?, cut = ?,"
-            " injected = ?, vector_state = CASE WHEN ? OR vector_state = 0 THEN 0 ELSE 1 END,"
-            " speaker = ?, chars = ?, asks = ?, text = ? WHERE id = ?",
-            [
-                (
-                    one.uid,
-                    one.owner,
-                    one.position,
-                    one.offset,
-                    one.occurred_at,
-                    one.subject,
-                    one.group,
-                    one.session,
-                    one.project,
-                    one.branch,
-                    one.agent,
-                    one.tool,
-                    one.call_id,
-                    orjson.dumps(attributes).decode(),
-                    one.is_error,
-                    one.cut,
-                    one.injected,
-                    one.injected,
-                    one.speaker,
-                    len(one.text),
-                    asks(one.text),
-                    one.text,
-                    one.id,
-                )
-                for one, attributes in rows
-            ],
+            f"UPDATE episode_row SET {_SAID.replace(',', ' = ?,')} = ? WHERE id = ?",
+            [(*_said_by(one), id_) for id_, one in episodes.items()],
         )
         self._index("episode", ids)
         self._db.execute(
@@ -594,6 +534,41 @@ def _life_where(where: LifeWhere) -> tuple[str, list[Any]] | None:
     ):
         return None
     return f"{table} WHERE {' AND '.join(parts)}", bindings
+
+
+# What an episode says, as `_said_by` gives it; the rest of a row stays as it is.
+_SAID: Final = (
+    "uid, owner, position, byte_offset, occurred_at, subject, message, session, project, branch,"
+    " agent, tool, call_id, attributes, is_error, cut, injected, vector_state, speaker, chars,"
+    " asks, text"
+)
+
+
+def _said_by(episode: Episode) -> tuple[Any, ...]:
+    return (
+        episode.uid,
+        episode.owner,
+        episode.position,
+        episode.offset,
+        episode.occurred_at,
+        episode.subject,
+        episode.group,
+        episode.session,
+        episode.project,
+        episode.branch,
+        episode.agent,
+        episode.tool,
+        episode.call_id,
+        orjson.dumps(with_pasted(episode)).decode(),
+        episode.is_error,
+        episode.cut,
+        episode.injected,
+        1 if episode.embed and not episode.injected else 0,
+        episode.speaker,
+        len(episode.text),
+        asks(episode.text),
+        episode.text,
+    )
 
 
 def _spans_of(

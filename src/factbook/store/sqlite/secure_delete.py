@@ -18,12 +18,13 @@ import apsw
 import orjson
 
 from factbook.errors import StoreReadOnly
-from factbook.model.facts import Scoured, Sighting, Taken
+from factbook.model.facts import Scoured, Sighting
+from factbook.model.text import strings
 from factbook.store.partial_files import left_behind
-from factbook.store.sqlite.erasing import FTS
+from factbook.store.rows import Wiped
 from factbook.store.sqlite.file import busy_timeout_ms, translated
 from factbook.store.sqlite.guard import beside
-from factbook.store.sqlite.repeating import escaped, strings
+from factbook.store.sqlite.ledger import INDEXED
 from factbook.store.sqlite.rows import Rows
 
 SHOWN: Final = 20  # rows that `find_residues` names
@@ -96,28 +97,23 @@ class EraseReads(Rows):
                 self._note_clean()
         return Scoured(clean=not trouble, rewritten=True, waiting=trouble)
 
-    def _after_erasing(
-        self,
-        erasures: Sequence[int],
-        wiped: Sequence[str],
-        taken: Sequence[Taken],
-        beside: frozenset[int],
-    ) -> None:
+    def _after_erasing(self, gone: Wiped) -> None:
         """Clean the file of what a transaction has just erased, and remember what was found.
 
         The rows are gone already, whatever happens here: what cannot be cleaned now, because
         somebody reads the file as it was before, is left for the next time and said.
         """
-        from factbook.store.sqlite.traces import Windows, blocks_of
+        from factbook.store.sqlite.traces import blocks_of
+        from factbook.store.windows import Windows
 
-        windows = Windows.of([*wiped, *escaped(wiped)])
+        windows = Windows.of([*gone.texts, *_escaped(gone.texts)])
         kept = windows.found_in(self._kept())
         left = windows.without(kept)
         trouble = self._flush()
         seen = left.found_in(self._bytes())
         # Of what an earlier erasure could not clean nobody knows the words any more.
         unknown = {row[0] for row in self._rows("SELECT id FROM erasure_row WHERE clean = 0")}
-        rewritten = not trouble and bool(len(seen) or unknown.difference(erasures))
+        rewritten = not trouble and bool(len(seen) or unknown.difference(gone.erasures))
         if rewritten:
             trouble = self._write_anew() or self._flush()
             seen = left.found_in(self._bytes())
@@ -129,13 +125,14 @@ class EraseReads(Rows):
             waiting=trouble,
             pieces=len(seen),
             copies=[str(one) for one in self._beside() if len(left.found_in(blocks_of(one)))],
-            taken=taken,
-            beside=frozenset(f"e{one}" for one in beside),
+            taken=gone.taken,
+            beside=frozenset(f"e{one}" for one in gone.beside),
         )
 
     def find_residues(self, text: str) -> Sighting:
         """Say where a text stands: in rows, in the bytes of the file, in its copies."""
-        from factbook.store.sqlite.traces import WIDTH, Windows, blocks_of
+        from factbook.store.sqlite.traces import blocks_of
+        from factbook.store.windows import WIDTH, Windows
 
         windows = Windows.of([text])
         whole = text.encode("utf-8", "surrogatepass")
@@ -174,7 +171,7 @@ class EraseReads(Rows):
         connection = self._connection
         try:
             with self._alone():
-                for target in FTS:
+                for target in INDEXED:
                     connection.execute(
                         f"INSERT INTO {target}_fts({target}_fts) VALUES ('optimize')"
                     )
@@ -199,7 +196,8 @@ class EraseReads(Rows):
 
     def _bytes(self, *, overlap: int | None = None) -> Iterator[bytes]:
         """Yield the bytes of the file and of what lies beside it."""
-        from factbook.store.sqlite.traces import WIDTH, blocks_of
+        from factbook.store.sqlite.traces import blocks_of
+        from factbook.store.windows import WIDTH
 
         overlap = WIDTH - 1 if overlap is None else overlap
         for suffix in ("", "-wal", "-shm", "-journal"):
@@ -207,12 +205,12 @@ class EraseReads(Rows):
 
     def _kept(self) -> Iterator[bytes]:
         """Yield everything that the rows hold now, and the terms of the full-text indexes."""
-        from factbook.store.sqlite.traces import joined
+        from factbook.store.windows import joined
 
         return joined(self._pieces())
 
     def _pieces(self) -> Iterator[bytes]:
-        from factbook.store.sqlite.traces import WIDTH
+        from factbook.store.windows import WIDTH
 
         connection = self._connection
         schema = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
@@ -225,7 +223,7 @@ class EraseReads(Rows):
                 for value in row:
                     if isinstance(value, str) and len(value) * 4 >= WIDTH:
                         yield value.encode("utf-8", "surrogatepass")
-        for target in FTS:
+        for target in INDEXED:
             connection.execute(
                 "CREATE VIRTUAL TABLE temp.kept_terms USING"
                 f" fts5vocab('main', '{target}_fts', 'row')"
@@ -317,3 +315,16 @@ def _spaced(folded: str) -> str:
 
 def _longest_word(spaced: str) -> str:
     return max(spaced.split(), key=len)
+
+
+def _escaped(texts: Sequence[str]) -> list[str]:
+    """Return how texts look inside JSON, where that differs."""
+    found = []
+    for text in texts:
+        try:
+            inside = orjson.dumps(text)[1:-1].decode()
+        except orjson.JSONEncodeError:  # half a surrogate pair stands in no JSON
+            continue
+        if inside != text:
+            found.append(inside)
+    return found

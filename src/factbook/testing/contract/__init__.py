@@ -34,16 +34,11 @@ LEFTOVER: Final[Mapping[str, str]] = {
     "set_next_vectors": "set_vectors",
     "sql": "files",
     "reopen": "files",
+    "wiped": "files",
     "scour": "files",
     "last_scour": "files",
     "find_residues": "files, each_text",
     "kept_texts": "each_text",
-    "lineage": "lives",
-    "beside": "lives, evidence, find",
-    "about_entity": "lives, find",
-    "belonging_to": "episodes, lives, find",
-    "part_of_source": "episodes, find",
-    "wipe": "blank, mask_episodes, rewrite_history",
 }
 
 

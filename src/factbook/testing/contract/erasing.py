@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from factbook.errors import UsageError
-from factbook.model.facts import EVERYONE, EpisodeKind, ErasureAct, Role, StoredEpisode
+from factbook.model.facts import EVERYONE, Episode, EpisodeKind, ErasureAct, Role
 from factbook.store.base import Filters, Store, Writer
 from factbook.store.kinds import EPISODE, ERASED, ERASURE, EVENT, Erased, Tally
 from factbook.store.rows import LifeWhere
@@ -22,12 +23,12 @@ def begun(writer: Writer) -> None:
     writer.add(ERASURE, [ErasureAct(0, NOW, "test", "episode", {}, clean=False, allowed_at=None)])
 
 
-def rewritten(store: Store, id: int, attributes: dict[str, str], **other: object) -> StoredEpisode:
+def rewritten(store: Store, id: int, **other: Any) -> Episode:
     """Overwrite parts of an episode; return how it is then."""
-    before = store.episodes_by_id([id])[id]
-    after: StoredEpisode = replace(before, **other)  # type: ignore[arg-type]
+    [kept] = store.whole_episodes([id])
+    after = replace(kept.episode, **other)
     with writing(store) as writer:
-        writer.rewrite_episodes([(after, attributes)])
+        writer.rewrite_episodes({id: after})
     return after
 
 
@@ -40,7 +41,7 @@ class ErasingContract(Contract):
         after = rewritten(
             store,
             1,
-            {"page": "9", "pasted": "0-2"},
+            attributes={"page": "9"},
             text="naïve ██?",
             uid="other",
             owner="ann",
@@ -60,7 +61,7 @@ class ErasingContract(Contract):
             speaker="bob",
             pasted=((0, 2),),
         )
-        assert store.episodes_by_id([1]) == {1: after}
+        assert [kept.episode for kept in store.whole_episodes([1])] == [after]
         assert store.heads([1])[1].attributes == {"page": "9", "pasted": "0-2"}
         found = store.search("episode", ["tool"], Filters(owner=EVERYONE), 9)
         assert sorted(id_ for id_, _ in found) == [2, 3]
@@ -73,12 +74,12 @@ class ErasingContract(Contract):
     def test_a_rewritten_episode_that_needs_no_vector_waits_for_none(self, store: Store) -> None:
         with writing(store) as writer:
             writer.add_episodes([(1, sample_episode(4, embed=False))])
-        rewritten(store, 4, {}, text="x")
-        rewritten(store, 1, {}, text="", injected=True)
+        rewritten(store, 4, text="x")
+        rewritten(store, 1, text="", injected=True)
         embedded(store, 2)
-        rewritten(store, 2, {}, text="", injected=True)
+        rewritten(store, 2, text="", embed=False)
         assert store.waiting("episode", limit=9) == [(3, "tool 3")]
-        assert store.ids("episode", Filters()) == [3, 4]
+        assert store.ids("episode", Filters()) == [2, 3, 4]
 
     @of("rewrite_episodes")
     def test_a_source_counts_and_dates_what_is_not_erased(self, store: Store) -> None:
@@ -86,7 +87,7 @@ class ErasingContract(Contract):
             with writing(store) as writer:
                 begun(writer)
                 writer.add(ERASED, [Erased("episode", id_, 1) for id_ in erased])
-            at = rewritten(store, 1, {}, text="tool 1").occurred_at
+            at = rewritten(store, 1, text="tool 1").occurred_at
             [source] = store.sources(ids=[1])
             assert (source.episode_count, source.first_at) == (count, at)
         assert source.last_at == at

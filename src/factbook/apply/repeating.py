@@ -9,8 +9,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-import orjson
-
 SHARED_BYTES: Final = 12
 """Ours: so much in a row that a note shares with what is erased is no chance."""
 
@@ -30,7 +28,7 @@ class Repeats:
 
         A value inside one of the `longer` names, which stay, is a part of something else.
         """
-        from factbook.store.sqlite.traces import Windows  # numpy is loaded where it is needed
+        from factbook.store.windows import Windows  # numpy is loaded where it is needed
 
         self._windows = Windows.of(texts)
         self._words = word_pattern(values) if values else None
@@ -76,22 +74,6 @@ def overlap(value: str, piece: str) -> bool:
     return bool(value) and bool(piece) and (value in piece or piece in value)
 
 
-def strings(value: object, *, besides: frozenset[str] = frozenset()) -> list[str]:
-    """Return the strings inside JSON data, but for those under these names."""
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, dict):
-        return [
-            text
-            for name, one in value.items()
-            if name not in besides or not isinstance(one, str)
-            for text in strings(one, besides=besides)
-        ]
-    if isinstance(value, list):
-        return [text for one in value for text in strings(one, besides=besides)]
-    return []
-
-
 def wordless(value: Any) -> Any:
     """Return JSON data without its strings, but for what the program itself named."""
     if isinstance(value, dict):
@@ -123,16 +105,3 @@ def facts_named(detail: Mapping[str, Any]) -> list[int]:
     if isinstance(after, dict):
         found += [after.get("merged_into_id"), after.get("superseded_by")]
     return [one for one in found if isinstance(one, int)]
-
-
-def escaped(texts: Sequence[str]) -> list[str]:
-    """Return how texts look inside JSON, where that differs."""
-    found = []
-    for text in texts:
-        try:
-            inside = orjson.dumps(text)[1:-1].decode()
-        except orjson.JSONEncodeError:  # half a surrogate pair stands in no JSON
-            continue
-        if inside != text:
-            found.append(inside)
-    return found

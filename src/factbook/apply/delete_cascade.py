@@ -1,0 +1,359 @@
+"""Find what goes together when something is erased."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, Final, Literal
+
+from factbook.apply.repeating import folded, loose_pattern, word_pattern
+from factbook.model.facts import EVERYONE, EpisodeKind, FactKind, Role, Trust
+from factbook.store.base import Reads
+from factbook.store.kinds import (
+    ALIAS,
+    ENGAGEMENT,
+    ENTITY,
+    EPISODE,
+    ERASED,
+    FACT,
+    LEARN_PROMPT,
+    PREFERENCE,
+    REJECTION,
+    SCHEDULE,
+    SEARCH_LOG,
+    SEARCH_RESULT,
+    SEARCH_TASK,
+    EntityRow,
+    Kind,
+)
+from factbook.store.rows import LifeWhere
+
+_PAGE: Final = 2_000  # texts that are read at once
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")
+
+Spans = list[tuple[int, int]]
+
+
+@dataclass(slots=True, kw_only=True)
+class Doomed:
+    """Rows that are to be erased, by what they are."""
+
+    facts: set[int] = field(default_factory=set)
+    episodes: set[int] = field(default_factory=set)
+    masks: dict[int, Spans] = field(default_factory=dict)  # of episodes that stay
+    sources: set[int] = field(default_factory=set)
+    rejections: set[int] = field(default_factory=set)
+    proposals: set[int] = field(default_factory=set)
+    entities: set[int] = field(default_factory=set)
+    preferences: set[int] = field(default_factory=set)
+    prompts: set[int] = field(default_factory=set)  # what was to be learned
+    searches: set[int] = field(default_factory=set)  # that were made
+    tasks: set[int] = field(default_factory=set)  # searches that were asked for
+    schedules: set[int] = field(default_factory=set)
+
+    def add(self, other: Doomed) -> None:
+        """Take over everything of another one."""
+        for name in self.__slots__:
+            if name == "masks":
+                for episode, spans in other.masks.items():
+                    self.masks.setdefault(episode, []).extend(spans)
+            else:
+                getattr(self, name).update(getattr(other, name))
+
+    @property
+    def size(self) -> int:
+        """Count the rows; it grows with every one that joins."""
+        return sum(len(getattr(self, name)) for name in self.__slots__)
+
+
+# What of an owner goes with them, but for what is counted by tallies.
+_OWNED: Final[Sequence[tuple[str, Kind[Any]]]] = (
+    ("rejections", REJECTION),
+    ("entities", ENTITY),
+    ("preferences", PREFERENCE),
+    ("prompts", LEARN_PROMPT),
+    ("searches", SEARCH_LOG),
+    ("tasks", SEARCH_TASK),
+    ("schedules", SCHEDULE),
+)
+# What is about an entity where its words name it.
+_NAMING: Final[Sequence[tuple[str, Kind[Any], str]]] = (
+    ("prompts", LEARN_PROMPT, "text"),
+    ("schedules", SCHEDULE, "topic"),
+    ("searches", SEARCH_LOG, "query"),
+    ("tasks", SEARCH_TASK, "query"),
+)
+
+
+class DeleteCascade:
+    """What goes together, as one write reads it."""
+
+    def __init__(self, reads: Reads) -> None:
+        self._reads = reads
+
+    def lineage(self, fact_ids: Iterable[int]) -> set[int]:
+        """Return facts with all that stands behind them.
+
+        That is what was merged into them or superseded by them, older rows of the same claim, and
+        everything that the same key has held.
+        """
+        found = set(fact_ids)
+        new = set(found)
+        while new:
+            lives = self._reads.lives(LifeWhere(ids=new))
+            wheres = [
+                LifeWhere(merged_into=new),
+                LifeWhere(superseded_by=new),
+                LifeWhere(claims={life.claim for life in lives}, current=False),
+            ]
+            keys: dict[str, set[str]] = {}
+            for life in lives:
+                if life.kind is FactKind.KEYED:
+                    keys.setdefault(life.owner, set()).add(life.predicate)
+            wheres += [
+                LifeWhere(owner=owner, kinds=[FactKind.KEYED], predicates=predicates)
+                for owner, predicates in keys.items()
+            ]
+            new = {life.id for where in wheres for life in self._reads.lives(where)} - found
+            found |= new
+        return found
+
+    def beside(self, doomed: Doomed) -> Doomed:
+        """Return what cannot stay when these rows go."""
+        more = Doomed()
+        caused = {"owner": EVERYONE, "episode_id": doomed.episodes}
+        more.prompts = self._ids(LEARN_PROMPT, caused)
+        more.schedules = self._ids(SCHEDULE, caused)
+        more.rejections = self._ids(REJECTION, caused) | self._ids(
+            REJECTION, {"owner": EVERYONE, "source_id": doomed.sources}
+        )
+        prompts = {"owner": EVERYONE, "learn_prompt_id": doomed.prompts | more.prompts}
+        asked = {"owner": EVERYONE, "cause_id": doomed.episodes}
+        more.tasks = self._ids(SEARCH_TASK, prompts) | self._ids(SEARCH_TASK, asked)
+        more.searches = self._ids(SEARCH_LOG, prompts) | self._ids(SEARCH_LOG, asked)
+        entities = self._ids(ENTITY, caused) - doomed.entities
+        preferences = self._ids(PREFERENCE, caused) - doomed.preferences
+        gone = doomed.episodes
+        more.entities = entities - self.other_causes("entity_id", entities, gone).keys()
+        more.preferences = (
+            preferences - self.other_causes("preference_id", preferences, gone).keys()
+        )
+        for entity in sorted(more.entities):
+            more.add(self.about_entity(entity))
+        return more
+
+    def other_causes(
+        self, what: Literal["entity_id", "preference_id"], ids: Collection[int], gone: set[int]
+    ) -> dict[int, int]:
+        """Return the first other thing that an owner did about an entity or topic, of each."""
+        causes = [
+            (engagement.episode_id, getattr(engagement, what))
+            for engagement in self._reads.find(ENGAGEMENT, {"owner": EVERYONE, what: ids})
+            if engagement.episode_id is not None and engagement.episode_id not in gone
+        ]
+        heads = self._reads.heads({episode for episode, _ in causes})
+        return {
+            target: episode
+            for episode, target in sorted(causes, reverse=True)
+            if heads[episode].trust is Trust.DIRECT and not heads[episode].injected
+        }
+
+    def about_entity(self, entity_id: int) -> Doomed:
+        """Return everything that is about an entity."""
+        entities = self._same(entity_id)
+        owner = entities[entity_id].owner
+        found = Doomed(entities={*entities})
+        names = self.names(entities)
+        found.facts = self.lineage(
+            life.id
+            for life in self._reads.lives(
+                LifeWhere(owner=owner, kinds=[FactKind.WORLD], subjects=names)
+            )
+        )
+        preferences = self._reads.find(PREFERENCE, {"owner": owner, "topic": names})
+        found.preferences = {preference.id for preference in preferences}
+        said = word_pattern(names)
+        causes: set[int | None] = {entity.episode_id for entity in entities.values()}
+        causes |= {preference.episode_id for preference in preferences}
+        for part, kind, text in _NAMING:
+            for row in self._reads.find(kind, {"owner": owner}):
+                if said.search(folded(getattr(row, text))):
+                    getattr(found, part).add(row.id)
+                    causes.add(getattr(row, "episode_id", None))
+        about = {"owner": EVERYONE, "entity_id": entities}
+        found.searches |= self._ids(SEARCH_LOG, about)
+        found.tasks |= self._ids(SEARCH_TASK, about)
+        found.episodes = self._only_found_by(found.searches)
+        done = self._reads.find(ENGAGEMENT, about) + self._reads.find(
+            ENGAGEMENT, {"owner": EVERYONE, "preference_id": found.preferences}
+        )
+        causes |= {engagement.episode_id for engagement in done}
+        sayings = loose_pattern(names)
+        for episode, text in self._texts((causes - {None}) - found.episodes):
+            # Every occurrence in what its owner said: the rest of the message stays.
+            spans = [match.span() for match in sayings.finditer(text)]
+            if spans:
+                found.masks[episode] = spans
+        for episode, spans in self._named_in_copies(owner, names, found).items():
+            found.masks.setdefault(episode, []).extend(spans)
+        return found
+
+    def _same(self, entity_id: int) -> dict[int, EntityRow]:
+        """Return an entity with all that was merged into it, by id."""
+        rows = self._reads.find(ENTITY, {"id": entity_id})
+        found: dict[int, EntityRow] = {}
+        while rows:
+            found.update((row.id, row) for row in rows)
+            new = {"owner": EVERYONE, "merged_into_id": [row.id for row in rows]}
+            rows = [row for row in self._reads.find(ENTITY, new) if row.id not in found]
+        return found
+
+    def _named_in_copies(self, owner: str, names: Sequence[str], going: Doomed) -> dict[int, Spans]:
+        """Return where names stand in what factbook itself wrote or fetched, by episode.
+
+        Of answers in conversations that is each sentence with a name. In pages that stay, for
+        another search found them too, it is the name alone, and not where a fact about something
+        else stands on the words around it: that fact would go. A page that has a name in its title
+        or address only comes without spans. A part of the longer name of something else that stays
+        is none: "kef" in "kef ls50 meta".
+        """
+        sayings = loose_pattern(names)
+        longer = loose_pattern(self.longer_names(sayings, going))
+        fetched, answers = self._copies(owner)
+        masks: dict[int, Spans] = {}
+        for episode, text in self._texts(answers - going.episodes):
+            spans = _sentences_around(text, _named_in(text, sayings, longer))
+            if spans:
+                masks[episode] = spans
+        named: dict[int, tuple[str, bool]] = {}  # of pages: the text, and whether by its attributes
+        for page in pages(sorted(fetched - going.episodes), _PAGE):
+            heads = self._reads.heads(page)
+            for episode, text in self._reads.texts("episode", page).items():
+                is_named = bool(_named_in(heads[episode].details, sayings, longer))
+                if is_named or sayings.search(text):
+                    named[episode] = text, is_named
+        needed: dict[int, Spans] = {}
+        for span in self._reads.evidence(episode_ids=named):
+            if span.fact_id not in going.facts:
+                needed.setdefault(span.episode_id, []).append((span.start, span.end))
+        for episode, (text, is_named) in named.items():
+            spans = [
+                (start, end)
+                for start, end in _named_in(text, sayings, longer)
+                if not any(a < end and start < b for a, b in needed.get(episode, ()))
+            ]
+            if spans or is_named:
+                masks[episode] = spans
+        return masks
+
+    def _copies(self, owner: str) -> tuple[set[int], set[int]]:
+        """Return the pages that were fetched for an owner, and the answers in conversations."""
+        found = self._reads.tally(
+            EPISODE, ["id"], {"owner": owner, "kind": EpisodeKind.SEARCH_RESULT}
+        )
+        fetched = {id_ for (id_,) in found}
+        said = self._reads.tally(
+            EPISODE, ["id", "source_id"], {"owner": owner, "role": Role.ASSISTANT}
+        )
+        chats = {
+            source.id
+            for source in self._reads.sources(ids={source_id for _, source_id in said})
+            if source.source.kind == "conversation"
+        }
+        return fetched, {id_ for id_, source_id in said if source_id in chats} - fetched
+
+    def longer_names(self, sayings: re.Pattern[str], going: Doomed) -> list[str]:
+        """Return the names of things of the same owners that stay, which hold one that goes."""
+        owners = {row.owner for row in self._reads.find(ENTITY, {"id": going.entities})}
+        rows = self._reads.find(ENTITY, {"owner": owners, "retired_at": None})
+        names = [(row.id, row.name) for row in rows]
+        of_them = {"owner": EVERYONE, "entity_id": [row.id for row in rows]}
+        names += [(alias.entity_id, alias.name) for alias in self._reads.find(ALIAS, of_them)]
+        return [name for id_, name in names if id_ not in going.entities and sayings.search(name)]
+
+    def finder_of_names(self, going: Doomed) -> Callable[[str], bool]:
+        """Return what tells whether a text has the name of a thing that goes."""
+        sayings = loose_pattern(self.names(going.entities))
+        longer = loose_pattern(self.longer_names(sayings, going))
+        return lambda text: bool(_named_in(text, sayings, longer))
+
+    def names(self, entity_ids: Collection[int]) -> list[str]:
+        """Return the names and aliases of entities."""
+        rows = self._reads.find(ENTITY, {"id": entity_ids})
+        aliases = self._reads.find(ALIAS, {"owner": EVERYONE, "entity_id": entity_ids})
+        return sorted({row.name for row in rows} | {alias.name for alias in aliases})
+
+    def _only_found_by(self, search_ids: set[int]) -> set[int]:
+        """Return the results of searches that no other search found."""
+        found = {
+            row.episode_id for row in self._reads.find(SEARCH_RESULT, {"search_id": search_ids})
+        }
+        return found - {
+            row.episode_id
+            for row in self._reads.find(SEARCH_RESULT, {"episode_id": found})
+            if row.search_id not in search_ids
+        }
+
+    def belonging_to(self, owner: str) -> Doomed:
+        """Return everything of an owner."""
+        found = Doomed()
+        for part, kind in _OWNED:
+            ids = {row.id for row in self._reads.find(kind, {"owner": owner})}
+            setattr(found, part, ids - self._erased(kind.name))
+        found.facts = self._counted(FACT, owner) - self._erased(FACT.name)
+        found.episodes = self._counted(EPISODE, owner) - self._erased(EPISODE.name)
+        theirs = {id_ for (id_,) in self._reads.tally(EPISODE, ["source_id"], {"owner": owner})}
+        whose = self._reads.tally(
+            EPISODE, ["source_id", "owner"], {"owner": EVERYONE, "source_id": theirs}
+        )
+        found.sources = theirs - {id_ for id_, other in whose if other not in (owner, "")}
+        return found
+
+    def part_of_source(self, source_id: int) -> Doomed:
+        """Return everything of a source."""
+        where = {"owner": EVERYONE, "source_id": source_id}
+        episodes = {id_ for (id_,) in self._reads.tally(EPISODE, ["id"], where)}
+        return Doomed(sources={source_id}, episodes=episodes - self._erased(EPISODE.name))
+
+    def _counted(self, kind: Kind[Any], owner: str) -> set[int]:
+        return {id_ for (id_,) in self._reads.tally(kind, ["id"], {"owner": owner})}
+
+    def _erased(self, target: str) -> set[int]:
+        return {row.row_id for row in self._reads.find(ERASED, {"target": target})}
+
+    def _ids(self, kind: Kind[Any], where: dict[str, object]) -> set[int]:
+        return {row.id for row in self._reads.find(kind, where)}
+
+    def _texts(self, episode_ids: Iterable[Any]) -> Iterator[tuple[int, str]]:
+        """Iterate over (id, text) of episodes, by id."""
+        for page in pages(sorted(episode_ids), _PAGE):
+            yield from self._reads.texts("episode", page).items()
+
+
+def pages(ids: Iterable[int], size: int) -> Iterator[list[int]]:
+    """Cut ids into lists of at most so many."""
+    rest = iter(ids)
+    while page := list(islice(rest, size)):
+        yield page
+
+
+def _named_in(text: str, sayings: re.Pattern[str], longer: re.Pattern[str]) -> Spans:
+    """Return the spans of names in a text that are no part of a longer name."""
+    found = [match.span() for match in sayings.finditer(text)]
+    taken = [match.span() for match in longer.finditer(text)] if found else []
+    return [span for span in found if not any(a < span[1] and span[0] < b for a, b in taken)]
+
+
+def _sentences_around(text: str, spans: Spans) -> Spans:
+    """Return the spans of the sentences of a text in which others lie."""
+    if not spans:
+        return []
+    ends = [match.span() for match in _SENTENCE_END.finditer(text)]
+    starts = [0, *(end for _, end in ends)]
+    stops = [*(start for start, _ in ends), len(text)]
+    return [  # a name may hold the end of a sentence: "dr. dre"
+        (max(one for one in starts if one <= start), min(stop for stop in stops if stop >= end))
+        for start, end in spans
+    ]

@@ -1,0 +1,630 @@
+"""Take what is erased out of its rows, and out of everything that repeats it.
+
+A row that is erased stays as an empty one: pointers hold, and no number is given out twice. What it
+said is gone from the row, from its index entries and vectors, and from every other row that repeats
+it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any, Final
+
+from factbook.apply.delete_cascade import DeleteCascade, Doomed, pages
+from factbook.apply.repeating import (
+    PLAIN,
+    Repeats,
+    facts_named,
+    loose_pattern,
+    overlap,
+    without,
+    wordless,
+)
+from factbook.apply.tombstones import same_words
+from factbook.model.entities import NoticeState, SearchState
+from factbook.model.facts import (
+    EVERYONE,
+    Cursor,
+    Episode,
+    Event,
+    FactKind,
+    LineCount,
+    Millis,
+    Proposal,
+    Source,
+    Status,
+    Taken,
+    Trust,
+)
+from factbook.model.text import strings
+from factbook.store.base import Writer, claim_digest
+from factbook.store.derived.facts import lives_by_id
+from factbook.store.kinds import (
+    ALIAS,
+    ALL,
+    EMBED_TASK,
+    ENGAGEMENT,
+    ENTITY,
+    EPISODE,
+    ERASED,
+    EVENT,
+    INJECTION,
+    LEARN_PROMPT,
+    LOOSE,
+    MODEL_TASK,
+    NOTICE,
+    NOTICE_FACT,
+    NOTIFY,
+    OWNER,
+    PAIR,
+    PREFERENCE,
+    PROPOSAL,
+    REJECTION,
+    RUN,
+    SCHEDULE,
+    SEARCH_FIND,
+    SEARCH_LOG,
+    SEARCH_RESULT,
+    SEARCH_TASK,
+    Above,
+    Erased,
+    Kind,
+    SearchRow,
+)
+from factbook.store.rows import Life, LifeWhere
+
+MASK: Final = "█"  # in the place of every character that is erased from an episode that stays
+_WORD_CHARS: Final = (3, 40)  # ours: a value in these bounds is looked for as a word of its own
+_AROUND: Final = 2  # ours: episodes before and behind one that may speak of it
+_SOUGHT: Final = 500  # ours: more values than that are not looked for one by one
+_PAGE: Final = 5_000  # rows that are read at once
+_REASON: Final = "erased"
+
+# Fields that repeat what other rows say, and what they become in a row that does; a kind without
+# loses the row.
+_REPEATING: Final[Sequence[tuple[Kind[Any], Sequence[str], Mapping[str, str]]]] = (
+    (PAIR, ("detail",), {"detail": ""}),
+    (MODEL_TASK, ("error",), {"error": ""}),
+    (EMBED_TASK, ("error",), {"error": ""}),
+    (SEARCH_TASK, ("error",), {"error": ""}),
+    (NOTICE, ("reason",), {"reason": _REASON}),
+    (REJECTION, ("detail", "excerpt", "validation"), {}),
+    (PROPOSAL, ("title", "payload", "reason"), {}),
+)
+# What goes with an owner, and what keeps their name where it was erased before.
+_LEFT: Final[Sequence[Kind[Any]]] = (INJECTION, NOTIFY, ENGAGEMENT, OWNER)
+_NAMED: Final[Sequence[Kind[Any]]] = (
+    ENTITY,
+    PREFERENCE,
+    LEARN_PROMPT,
+    SCHEDULE,
+    SEARCH_LOG,
+    REJECTION,
+)
+# What models are asked by the number of something else than an episode.
+_NOT_OF_EPISODES: Final = frozenset({"judge", "search", "clean"})
+
+
+class Wiping:
+    """One erasure of rows: what it takes, and what is looked for afterwards."""
+
+    def __init__(
+        self, writer: Writer, doomed: Doomed, erasure_id: int, *, now: Millis, owner: str = ""
+    ) -> None:
+        """Take what goes; with `owner`, whose it is goes too."""
+        self._writer = writer
+        self._doomed = doomed
+        self._erasure_id = erasure_id
+        self._now = now
+        self._owner = owner
+        self._cascade = DeleteCascade(writer)
+        self._names = self._cascade.names(doomed.entities)
+        self._lives = lives_by_id(writer, doomed.facts)
+        self.texts: list[str] = []  # everything that was taken out
+        self.taken: list[Taken] = []  # of it, what is looked for in rows that are kept
+        self.beside: set[int] = set()  # episodes that stood right beside those that went
+
+    def run(self) -> dict[str, int]:
+        """Take the content out of the rows and out of everything that repeats it.
+
+        Returns how many rows of each kind it took.
+        """
+        values = self._values()
+        longer = self._cascade.longer_names(loose_pattern(values), self._doomed)
+        self.beside = self._around()
+        counts = {
+            "proposals": self._proposals(),
+            "facts": self._facts(),
+            "masked": self._masks(),
+            "episodes": self._episodes(),
+            "entities": self._entities(),
+            "preferences": self._preferences(),
+            "searches": self._searches(),
+            "rejections": self._rejections(),
+            "sources": self._sources(),
+        }
+        if self._owner:
+            self._forget_owner()
+        self._history()
+        self._sweep(Repeats(self.texts, values, longer=longer))
+        return {name: count for name, count in counts.items() if count}
+
+    def _gone(self, texts: Iterable[str]) -> None:
+        self.texts += filter(None, texts)
+
+    def _take(self, how: str, texts: Iterable[str]) -> None:
+        self.taken += [Taken(text, how) for text in texts if text]
+
+    def _whose(self, owner: str) -> str:
+        """Return whose an erased row is: with an owner, whose it was goes too."""
+        return "" if self._owner else owner
+
+    def _say_erased(self, target: str, ids: Iterable[int]) -> None:
+        self._writer.add(ERASED, [Erased(target, id_, self._erasure_id) for id_ in sorted(ids)])
+
+    def _values(self) -> list[str]:
+        """Return short words of what goes, which other rows may repeat on their own."""
+        low, high = _WORD_CHARS
+        objects = (life.object for life in self._lives.values())
+        short = [
+            value
+            for value in dict.fromkeys((*self._names, *objects))
+            if low <= len(value.strip()) <= high
+        ]
+        return short if len(short) <= _SOUGHT else [one for one in short if one in self._names]
+
+    def _around(self) -> set[int]:
+        """Return the episodes right before and behind those that go, which stay."""
+        going = sorted(self._doomed.episodes | self._doomed.masks.keys())[:_SOUGHT]
+        sources = {head.id: head.source_id for head in self._writer.heads(going).values()}
+        rows = self._writer.tally(
+            EPISODE,
+            ["source_id", "id"],
+            {"owner": EVERYONE, "source_id": {*sources.values()}},
+        )
+        places: dict[int, list[int]] = {}
+        for source_id, id_ in sorted(rows):
+            places.setdefault(source_id, []).append(id_)
+        found: set[int] = set()
+        for id_, source_id in sources.items():
+            ids = places[source_id]
+            before, behind = bisect_left(ids, id_), bisect_right(ids, id_)
+            found.update(ids[max(0, before - _AROUND) : before], ids[behind : behind + _AROUND])
+        return found - self._doomed.episodes
+
+    # --- rows -----------------------------------------------------------------------------------
+
+    def _proposals(self) -> int:
+        """Drop what waits for a person's word, or had it, on something that goes."""
+        heads = self._writer.heads(self._doomed.episodes | self._doomed.masks.keys())
+        uids = {head.uid for head in heads.values()}
+        said = {
+            (life.owner, life.predicate.casefold(), same_words(life.object))
+            for life in self._lives.values()
+        }
+
+        def goes(row: Proposal) -> bool:
+            owner, type_, text = (str(row.payload.get(name, "")) for name in _CLAIM)
+            return (
+                row.id in self._doomed.proposals
+                or row.payload.get("episode") in uids
+                or (owner, type_.casefold(), same_words(text)) in said
+                or (self._owner != "" and owner == self._owner)
+            )
+
+        rows = list(filter(goes, self._writer.find(PROPOSAL)))
+        for row in rows:
+            words = [row.title, *strings(row.payload)]
+            self._gone([*words, row.reason])
+            self._take("said", words if row.id in self._doomed.proposals else [])
+        return self._writer.drop(PROPOSAL, {"id": [row.id for row in rows]})
+
+    def _facts(self) -> int:
+        lives = self._lives.values()
+        if not lives:
+            return 0
+        for life in lives:
+            self._gone([life.statement, life.subject, life.predicate, life.object])
+            how = "page" if life.kind is FactKind.WORLD else "fact"
+            self._take(how, {life.statement, life.object})
+        ids = list(self._lives)
+        evidence = self._writer.evidence(fact_ids=ids)
+        self._gone(row.quote for row in evidence)
+        self._writer.drop_evidence([(row.fact_id, row.episode_id) for row in evidence])
+        self._writer.drop(NOTICE_FACT, {"fact_id": ids})
+        self._writer.drop(PAIR, {"low_id": ids})
+        self._writer.drop(PAIR, {"high_id": ids})
+        self._writer.drop_vectors("fact", ids)
+        self._writer.put_facts([(life, self._blank(life)) for life in lives])
+        self._say_erased("fact", ids)
+        self._drop_empty_notices()
+        return len(lives)
+
+    def _blank(self, life: Life) -> Life:
+        owner = self._whose(life.owner)
+        return life._replace(
+            claim=claim_digest(owner, "", "", ""),
+            owner=owner,
+            subject="",
+            predicate="",
+            object="",
+            statement="",
+            status=Status.ERASED,
+            confidence=0.0,
+            confidence_at=self._now,
+            evidence_count=0,
+            occurred_at=None,
+            retired_at=self._now,
+            valid_to=None,
+            merged_into_id=None,
+            superseded_by=None,
+            pinned=False,
+            embeddable=False,
+        )
+
+    def _drop_empty_notices(self) -> None:
+        """Drop notices that were still to be told and have no fact any more."""
+        states = (NoticeState.WAITING, NoticeState.CLAIMED)
+        open_ = self._writer.find(NOTICE, {"owner": EVERYONE, "state": states})
+        told = self._writer.find(NOTICE_FACT, {"notice_id": [notice.id for notice in open_]})
+        full = {row.notice_id for row in told}
+        self._writer.put(
+            NOTICE,
+            [
+                notice._replace(state=NoticeState.DROPPED, reason=_REASON)
+                for notice in open_
+                if notice.id not in full
+            ],
+        )
+
+    def _masks(self) -> int:
+        """Put a sign in the place of every character of the spans: all other spans still hold.
+
+        Attributes that repeat them, or have the name of a thing that goes, go whole: an address.
+        """
+        has_name = self._cascade.finder_of_names(self._doomed)
+        for page in pages(sorted(self._doomed.masks), _PAGE):
+            rows = {}
+            for kept in self._writer.whole_episodes(page):
+                episode, spans = kept.episode, self._doomed.masks[kept.id]
+                cut = [episode.text[start:end] for start, end in spans]
+                self._gone(cut)
+                self._take(_speaks(episode.trust), cut)
+                left = list(episode.text)
+                for start, end in spans:
+                    left[start:end] = MASK * (min(end, len(left)) - start)
+                attributes = {
+                    name: value
+                    for name, value in episode.attributes.items()
+                    if not any(overlap(str(value), piece) for piece in cut)
+                    and not has_name(str(value))
+                }
+                self._gone(v for k, v in episode.attributes.items() if k not in attributes)
+                rows[kept.id] = replace(episode, text="".join(left), attributes=attributes)
+            self._writer.rewrite_episodes(rows)
+        return len(self._doomed.masks)
+
+    def _episodes(self) -> int:
+        ids = self._doomed.episodes
+        count = 0
+        for page in pages(sorted(ids), _PAGE):
+            rows = [kept.episode for kept in self._writer.whole_episodes(page)]
+            for row in rows:
+                self._gone([row.text, row.subject, row.group, row.session, row.project, row.branch])
+                self._gone([row.agent, row.tool, row.call_id, row.speaker, row.uid])
+                self._gone(strings(row.attributes))
+                self._take(_speaks(row.trust), [row.text])
+            self._say_erased("episode", page)
+            self._blank_episodes(page)
+            count += len(rows)
+        if count:
+            self._let_go_of_episodes(ids)
+        return count
+
+    def _blank_episodes(self, ids: Collection[int]) -> None:
+        self._writer.rewrite_episodes(
+            {
+                head.id: Episode(
+                    uid=f"erased:{head.id}",
+                    source="",
+                    kind=head.kind,
+                    role=head.role,
+                    trust=head.trust,
+                    text="",
+                    position=0,
+                    offset=0,
+                    owner=self._whose(head.owner),
+                    injected=True,  # this keeps it out of everything that reads episodes
+                )
+                for head in self._writer.heads(ids).values()
+            }
+        )
+
+    def _let_go_of_episodes(self, ids: set[int]) -> None:
+        """Take out what points to episodes that are gone."""
+        where = {"owner": EVERYONE, "episode_id": ids}
+        entities = self._writer.find(ENTITY, where)
+        causes = self._cascade.other_causes("entity_id", [row.id for row in entities], ids)
+        self._writer.put(
+            ENTITY,
+            [row._replace(episode_id=causes[row.id]) for row in entities if row.id in causes],
+        )
+        topics = self._writer.find(PREFERENCE, where)
+        causes = self._cascade.other_causes("preference_id", [row.id for row in topics], ids)
+        self._writer.put(
+            PREFERENCE,
+            [row._replace(episode_id=causes[row.id]) for row in topics if row.id in causes],
+        )
+        evidence = self._writer.evidence(episode_ids=ids)
+        self._writer.drop_evidence([(row.fact_id, row.episode_id) for row in evidence])
+        self._writer.drop(LOOSE, {"episode_id": ids})
+        self._writer.drop(SEARCH_RESULT, {"episode_id": ids})
+        self._writer.drop(ENGAGEMENT, where)
+        kinds = {kind for (kind,) in self._writer.tally(MODEL_TASK, ["kind"])} - _NOT_OF_EPISODES
+        self._writer.drop(MODEL_TASK, {"kind": kinds, "target": ids})
+
+    def _entities(self) -> int:
+        rows = self._writer.find(ENTITY, {"id": self._doomed.entities})
+        if not rows:
+            return 0
+        self._gone(self._names)
+        self._take("name", self._names)
+        where = {"owner": EVERYONE, "entity_id": self._doomed.entities}
+        self._writer.drop(ALIAS, where)
+        self._writer.drop(ENGAGEMENT, where)
+        notices = self._writer.find(NOTICE, where)
+        self._writer.drop(NOTICE_FACT, {"notice_id": [notice.id for notice in notices]})
+        self._writer.drop(NOTICE, where)
+        self._writer.put(
+            ENTITY,
+            [
+                row._replace(
+                    name=f"erased:{row.id}",
+                    retired_at=self._now,
+                    merged_into_id=None,
+                    owner=self._whose(row.owner),
+                )
+                for row in rows
+            ],
+        )
+        self._say_erased("entity", self._doomed.entities)
+        return len(rows)
+
+    def _preferences(self) -> int:
+        rows = self._writer.find(PREFERENCE, {"id": self._doomed.preferences})
+        topics = [row.topic for row in rows]
+        self._gone(topics)
+        self._take("name", topics)
+        where = {"owner": EVERYONE, "preference_id": self._doomed.preferences}
+        self._writer.drop(ENGAGEMENT, where)
+        self._writer.put(
+            PREFERENCE,
+            [
+                row._replace(
+                    topic=f"erased:{row.id}", retired_at=self._now, owner=self._whose(row.owner)
+                )
+                for row in rows
+            ],
+        )
+        self._say_erased("preference", self._doomed.preferences)
+        return len(rows)
+
+    # --- what was searched for ------------------------------------------------------------------
+
+    def _searches(self) -> int:
+        """Empty what was searched for: prompts, schedules, tasks and the log."""
+        doomed = self._doomed
+        prompts = self._writer.find(LEARN_PROMPT, {"id": doomed.prompts})
+        schedules = self._writer.find(SCHEDULE, {"id": doomed.schedules})
+        logs = self._writer.find(SEARCH_LOG, {"id": doomed.searches})
+        tasks = self._writer.find(SEARCH_TASK, {"id": doomed.tasks})
+        words = [prompt.text for prompt in prompts] + [schedule.topic for schedule in schedules]
+        words += [log.query for log in logs] + [task.query for task in tasks]
+        self._gone(words)
+        self._take("said", words)
+        self._search_sources(logs)
+        self._writer.drop(SEARCH_TASK, {"id": doomed.tasks})
+        of_prompts = {"owner": EVERYONE, "learn_prompt_id": doomed.prompts}
+        self._writer.drop(SEARCH_TASK, of_prompts)
+        self._writer.drop(SEARCH_FIND, {"search_id": doomed.searches})
+        self._writer.put(
+            SEARCH_LOG,
+            [
+                row._replace(query="", extracted=True, owner=self._whose(row.owner))
+                for row in {*logs, *self._writer.find(SEARCH_LOG, of_prompts)}
+            ],
+        )
+        self._writer.put(
+            LEARN_PROMPT,
+            [
+                row._replace(
+                    text=f"erased:{row.id}", status="completed", owner=self._whose(row.owner)
+                )
+                for row in prompts
+            ],
+        )
+        self._complete_prompts({row.learn_prompt_id for row in logs} - {None})
+        self._writer.put(
+            SCHEDULE,
+            [
+                row._replace(
+                    topic=f"erased:{row.id}",
+                    retired_at=self._now if row.retired_at is None else row.retired_at,
+                    owner=self._whose(row.owner),
+                )
+                for row in schedules
+            ],
+        )
+        self._say_erased("learn_prompt", doomed.prompts)
+        self._say_erased("schedule", doomed.schedules)
+        self._say_erased("search_log", doomed.searches)
+        return len(doomed.prompts | doomed.searches) + len(doomed.tasks) + len(doomed.schedules)
+
+    def _complete_prompts(self, ids: Collection[int | None]) -> None:
+        """Complete what was to be learned where no search of it is left."""
+        of_them = {"owner": EVERYONE, "learn_prompt_id": ids}
+        states = (SearchState.QUEUED, SearchState.FAILED)
+        left = self._writer.find(SEARCH_TASK, {**of_them, "state": states})
+        unread = self._writer.find(SEARCH_LOG, {**of_them, "extracted": False})
+        open_ = {task.learn_prompt_id for task in left} | {log.learn_prompt_id for log in unread}
+        active = self._writer.find(LEARN_PROMPT, {"id": ids, "status": "active"})
+        self._writer.put(
+            LEARN_PROMPT,
+            [row._replace(status="completed") for row in active if row.id not in open_],
+        )
+
+    def _search_sources(self, logs: Sequence[SearchRow]) -> None:
+        """Take the words that were searched for from the sources that hold the results.
+
+        The source of a search that found nothing has no owner; it goes by its words alone.
+        """
+        uris: dict[str, set[str]] = {}
+        for row in logs:
+            uris.setdefault(f"search:{row.query}", set()).add(row.owner)
+        self._gone(uris)
+        states = [
+            state
+            for state in (self._writer.sources() if uris else ())
+            if state.source.kind == "search" and state.source.uri in uris
+        ]
+        of_them = {"owner": EVERYONE, "source_id": [state.id for state in states]}
+        whose: dict[int, set[str]] = {}
+        for source_id, owner in self._writer.tally(EPISODE, ["source_id", "owner"], of_them):
+            whose.setdefault(source_id, set()).add(owner)
+        self._writer.put_sources(
+            [
+                replace(state, source=replace(state.source, uri="search", title=""))
+                for state in states
+                if any(
+                    whose.get(state.id, set()) <= {owner, ""} for owner in uris[state.source.uri]
+                )
+            ]
+        )
+
+    def _rejections(self) -> int:
+        where = {"id": self._doomed.rejections}
+        for row in self._writer.find(REJECTION, where):
+            self._gone([row.detail, row.excerpt, row.predicate, *strings(row.validation)])
+            self._take("said", [row.excerpt])
+        return self._writer.drop(REJECTION, where)
+
+    def _sources(self) -> int:
+        states = self._writer.sources(ids=self._doomed.sources)
+        blank = []
+        for state in states:
+            one = state.source
+            self._gone([one.key, one.session, one.uri, one.project, one.title, one.agent])
+            self._gone(strings(asdict(state.cursor)))
+            self._take("said", [one.title])
+            source = Source(
+                key=f"erased:{state.id}", kind=one.kind, host=one.host, session="", uri=""
+            )
+            blank.append(replace(state, source=source, cursor=Cursor(), lines=LineCount()))
+        self._writer.put_sources(blank)
+        self._say_erased("source", self._doomed.sources)
+        return len(states)
+
+    def _forget_owner(self) -> None:
+        """Take out whose it was, also from rows that were erased before."""
+        owner = {"owner": self._owner}
+        self._gone([self._owner])
+        self._take("name", [self._owner])
+        for kind in _LEFT:
+            self._writer.drop(kind, owner)
+        for kind in _NAMED:
+            rows = self._writer.find(kind, owner)
+            self._writer.put(kind, [row._replace(owner="") for row in rows])
+        lives = self._writer.lives(LifeWhere(owner=self._owner))
+        self._writer.put_facts([(life, self._blank(life)) for life in lives])
+        self._blank_episodes([id_ for (id_,) in self._writer.tally(EPISODE, ["id"], owner)])
+
+    # --- what repeats it ------------------------------------------------------------------------
+
+    def _history(self) -> None:
+        """Take the words out of the history of what is gone."""
+        doomed = self._doomed
+        for kind, ids in (
+            ("fact", doomed.facts),
+            ("episode", doomed.episodes),
+            ("source", doomed.sources),
+            ("entity", doomed.entities),
+            ("preference", doomed.preferences),
+            ("learn_prompt", doomed.prompts),
+            ("schedule", doomed.schedules),
+        ):
+            self._cut(self._writer.find(EVENT, {"target_kind": kind, "target_id": ids}))
+        events = self._writer.find(EVENT, {"target_kind": "proposal"})
+        left = self._writer.find(PROPOSAL, {"id": {event.target_id for event in events}})
+        there = {proposal.id for proposal in left}
+        self._cut(event for event in events if event.target_id not in there)
+
+    def _cut(self, events: Iterable[Event]) -> None:
+        details = {}
+        for event in events:
+            left = wordless(event.detail)
+            if left != event.detail:
+                self._gone(strings(event.detail))
+                details[event.id] = left
+        if details:
+            self._writer.rewrite_history(details, self._erasure_id)
+
+    def _sweep(self, repeats: Repeats) -> None:
+        """Take it out of everything that repeats words of other rows."""
+        for events in self._events():
+            named, worded = [], []
+            for event in events:
+                if not self._doomed.facts.isdisjoint(facts_named(event.detail)):
+                    named.append(event)
+                elif words := strings(event.detail, besides=PLAIN):
+                    worded.append((event, "\n".join(words)))
+            found = repeats.among([words for _, words in worded])
+            self._cut([*named, *(worded[n][0] for n in found)])
+        for kind, fields, change in _REPEATING:
+            rows = self._writer.find(kind, {"owner": EVERYONE} if "owner" in kind.fields else ALL)
+            said = [strings([getattr(row, name) for name in fields]) for row in rows]
+            found = repeats.among(["\n".join(texts) for texts in said])
+            for n in found:
+                self._gone(said[n])
+            if change:
+                self._writer.put(kind, [rows[n]._replace(**change) for n in found])
+            else:
+                self._writer.drop(kind, {"id": [rows[n].id for n in found]})
+        self._sweep_sources(repeats)
+        runs = self._writer.find(RUN)
+        found = repeats.among(["\n".join(strings(run.report)) for run in runs])
+        self._writer.put(
+            RUN, [runs[n]._replace(report=without(runs[n].report, repeats)) for n in found]
+        )
+
+    def _sweep_sources(self, repeats: Repeats) -> None:
+        states = self._writer.sources()
+        titles = {*repeats.among([state.source.title for state in states])}
+        cursors = [asdict(state.cursor) for state in states]
+        found = {*repeats.among(["\n".join(strings(cursor)) for cursor in cursors])}
+        changed = []
+        for n in sorted(titles | found):
+            state = states[n]
+            if n in titles:
+                self._gone([state.source.title])
+                state = replace(state, source=replace(state.source, title=""))
+            if n in found:
+                state = replace(state, cursor=Cursor(**without(cursors[n], repeats)))
+            changed.append(state)
+        self._writer.put_sources(changed)
+
+    def _events(self) -> Iterator[Sequence[Event]]:
+        """Iterate over the whole history, some thousand events at a time."""
+        last = 0
+        while events := self._writer.find(EVENT, {"id": Above(last)}, limit=_PAGE):
+            yield events
+            last = events[-1].id
+
+
+_CLAIM: Final = ("owner", "type", "text")  # what of a proposal would be a fact
+
+
+def _speaks(trust: Trust) -> str:
+    """Return how what an episode said is looked for."""
+    return "page" if trust is Trust.EXTERNAL else "said"
