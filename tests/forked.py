@@ -10,6 +10,7 @@ and takes from each connection the arguments (JSON) and the three files of a com
 
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib
 import json
@@ -28,7 +29,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 SETTLED: Final = ("PYTHON", "LC_", "LANG", "TERMINAL_")
 """What Python and libraries look at when they start: no process is forked where it differs."""
@@ -146,42 +147,55 @@ _RUNNING: Final[list[subprocess.Popen[bytes]]] = []  # a process that nobody hol
 
 
 def _serve(path: str) -> tuple[list[str], list[int]]:
-    """Fork for every connection until stdin ends; returns in each command, with what it is to do.
-
-    A connection has a process that waits for its command, so that commands may run side by side.
-    """
+    """Fork for every connection until stdin ends; in each command return what it is to do."""
+    running: dict[int, socket.socket] = {}  # who waits for a command, by its process
+    ended, wake = socket.socketpair()
+    wake.setblocking(False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)  # it is enough that it is written to `wake`
+    signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         listener.bind(path)
         listener.listen(16)
         print("ready", flush=True)
         while True:
-            ready, _, _ = select.select([listener, sys.stdin], [], [])
+            ready, _, _ = select.select([listener, sys.stdin, ended], [], [])
+            if ended in ready:
+                ended.recv(_MOST_BYTES)
+                _answer(running)
             if sys.stdin in ready:
                 Path(path).unlink()
                 Path(path).parent.rmdir()
                 os._exit(0)
+            if listener not in ready:
+                continue
             connection, _ = listener.accept()
-            with connection:
-                if os.fork():
-                    with suppress(ChildProcessError):
-                        while os.waitpid(-1, os.WNOHANG)[0]:
-                            pass
-                    continue
-                listener.close()
-                head, files, _, _ = socket.recv_fds(connection, 4, 3)
-                request = json.loads(_received(connection, int.from_bytes(head, "big")))
-                pid = os.fork()
-                if pid:
-                    for file in files:
-                        os.close(file)
-                    connection.sendall(pid.to_bytes(4, "big"))
-                    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-                    connection.sendall(code.to_bytes(4, "big", signed=True))
-                    os._exit(0)
+            head, files, _, _ = socket.recv_fds(connection, 4, 3)
+            request = json.loads(_received(connection, int.from_bytes(head, "big")))
+            pid = os.fork()
+            if pid:
+                for file in files:
+                    os.close(file)
+                running[pid] = connection
+                connection.sendall(pid.to_bytes(4, "big"))
+                continue
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            for one in (connection, ended, wake, *running.values()):
+                one.close()
             os.chdir(request["cwd"])
             os.environ.clear()
             os.environ.update(request["env"])
             return request["args"], files
+
+
+def _answer(running: dict[int, socket.socket]) -> None:
+    """Tell those whose command has ended how it did."""
+    for pid in [*running]:
+        found, status = os.waitpid(pid, os.WNOHANG)
+        if found:
+            code = os.waitstatus_to_exitcode(status)
+            with running.pop(pid) as connection, suppress(BrokenPipeError):  # it gave up waiting
+                connection.sendall(code.to_bytes(4, "big", signed=True))
 
 
 def _received(connection: socket.socket, count: int) -> bytes:
@@ -231,6 +245,21 @@ def _load() -> None:
     bundled().load()
 
 
+def _end(exit_: SystemExit) -> NoReturn:
+    """End the process as Python does, but for what was loaded before the fork.
+
+    To take thousands of modules apart takes longer than most commands, and tells nothing of them.
+    """
+    if not (exit_.code is None or isinstance(exit_.code, int)):
+        raise exit_
+    threading._shutdown()  # type: ignore[attr-defined]  # it waits for threads, as the end does
+    atexit._run_exitfuncs()
+    gc.collect()  # what was left open says so
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(exit_.code or 0)
+
+
 if __name__ == "__main__":
     _load()
     gc.collect()
@@ -240,4 +269,7 @@ if __name__ == "__main__":
     time.tzset()
     sys.argv = ["factbook", *arguments]
     sys.path.pop(0)  # the folder of this file
-    runpy.run_module("factbook", run_name="__main__", alter_sys=True)
+    try:
+        runpy.run_module("factbook", run_name="__main__", alter_sys=True)
+    except SystemExit as exit_:
+        _end(exit_)

@@ -598,6 +598,13 @@ def waits(tasks: Sequence[ModelTask], site: Site, *, attempts: int, state: str =
 # --- every bad answer -----------------------------------------------------------------------------
 
 
+BAD: Final = {
+    (site.name, provider): bad_answers(site.good, provider)
+    for site in SITES
+    for provider in PROVIDERS
+}
+
+
 def marks(site: Site, provider: str, bad: BadAnswer) -> Sequence[pytest.MarkDecorator]:
     """Leave to the slow tests what a call is answered in both protocols alike.
 
@@ -605,7 +612,7 @@ def marks(site: Site, provider: str, bad: BadAnswer) -> Sequence[pytest.MarkDeco
     alone (`test_llm_client`).
     """
     usual = PROVIDERS[SITES.index(site) % len(PROVIDERS)]
-    alike = any(one.name == bad.name for one in bad_answers(site.good, usual))
+    alike = any(one.name == bad.name for one in BAD[site.name, usual])
     return [pytest.mark.slow] if provider != usual and alike else []
 
 
@@ -621,7 +628,7 @@ def marks(site: Site, provider: str, bad: BadAnswer) -> Sequence[pytest.MarkDeco
         )
         for site in SITES
         for provider in PROVIDERS
-        for bad in bad_answers(site.good, provider)
+        for bad in BAD[site.name, provider]
     ],
 )
 def test_every_bad_answer_has_one_outcome(
