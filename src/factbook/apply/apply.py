@@ -21,6 +21,7 @@ from factbook import policy
 from factbook.apply.facts import CHANGING, Changes
 from factbook.apply.tombstones import Tombstones, any_tombstones, sifted
 from factbook.errors import NotAllowed, NotFound, UsageError
+from factbook.model.confidence import better_trust, worse_trust
 from factbook.model.facts import (
     EVERYONE,
     Episode,
@@ -90,6 +91,10 @@ from factbook.store.kinds import EMBED_TASK, EVENT, READER, REJECTION, Reader, R
 from factbook.store.leases import end_claims, held_rows
 from factbook.store.rows import EvidenceRow, Life
 
+# By their own names: to look a member up in its Enum takes as long as to make a small row.
+_ACTIVE, _PENDING_EMBED, _PROPOSED = Status.ACTIVE, Status.PENDING_EMBED, Status.PROPOSED
+_DIRECT, _SUPPORTS, _WORLD = Trust.DIRECT, Stance.SUPPORTS, FactKind.WORLD
+
 _BESIDE_MEMORY = frozenset(
     {StoreVectors, RecordInjection, RecordUse, Count, StartRun, FinishRun, MarkProgress, KeepLoose}
     | {QueueTask, FinishTask, FailTask, RetryTasks, BeginCall, EndCall}
@@ -97,22 +102,20 @@ _BESIDE_MEMORY = frozenset(
     | {Fence, KeepSeen, MarkDiscovered, MarkResultRead, FailResult, NoteReaders}
 )  # ops after which all that was found still is what it was
 
-_OF_THEIR_EPISODES = frozenset({RecordSource, AdvanceCursor, RejectCandidate, RejectLine})
+# Ops that are of the owners of the episodes and facts that stand beside them.
+_OF_SOMEBODY = frozenset(
+    {RecordEpisode, AssertFact, RecordSource, AdvanceCursor, RejectCandidate, RejectLine}
+)
 
-_TRUST_RANK = {trust: rank for rank, trust in enumerate(policy.TRUST_ORDER)}
 
-
-def _owners(ops: Sequence[Op]) -> Collection[str] | Everyone:
-    """Return of whom Ops may change what is remembered."""
-    found = set()
-    for op in ops:
-        if isinstance(op, RecordEpisode):
-            found.add(op.episode.owner)
-        elif isinstance(op, AssertFact):
-            found.add(op.owner)
-        elif type(op) not in _OF_THEIR_EPISODES:
-            return EVERYONE
-    return found if found or not ops else EVERYONE
+def _owners(ops: Mapping[type[Op], Sequence[Any]]) -> Collection[str] | Everyone:
+    """Return of whom Ops, by their types, may change what is remembered."""
+    moving = {kind for kind, given in ops.items() if given} - _BESIDE_MEMORY
+    if not moving <= _OF_SOMEBODY:
+        return EVERYONE
+    found = {op.episode.owner for op in ops[RecordEpisode]}
+    found.update([op.owner for op in ops[AssertFact]])
+    return found if found or not moving else EVERYONE
 
 
 def apply(
@@ -137,14 +140,11 @@ def apply(
     allowed = policy.MAY_EMIT[trigger]
     if not screened:
         ops = [store.screen(op) for op in ops]
-    if any(type(op) is RecordEpisode for op in ops) and (readers := store.readers()):
-        ops = [*ops, NoteReaders(readers=readers)]
-    sorted_ops: dict[type[Op], list[Any]] = {kind: [] for kind in get_args(Op)}
-    changing: list[Op] = []
-    for op in ops:
-        sorted_ops[type(op)].append(op)
-        if type(op) in CHANGING:
-            changing.append(op)
+    sorted_ops = _sorted(ops)
+    if sorted_ops[RecordEpisode] and (readers := store.readers()):
+        noted = NoteReaders(readers=readers)
+        ops = [*ops, noted]
+        sorted_ops[NoteReaders].append(noted)
     for kind, given in sorted_ops.items():
         if given and kind.__name__ not in allowed:
             raise NotAllowed(trigger=trigger, op=kind.__name__)
@@ -152,15 +152,11 @@ def apply(
     if not ops:
         return receipt
     with store.writing(trigger=trigger, actor=actor, now=now) as writer:
+        writer.touches = _owners(sorted_ops)
         holed: frozenset[str] = frozenset()
         if any_tombstones(writer):
-            left, holed = sifted(writer, receipt, ops)
-            sorted_ops = {kind: [] for kind in get_args(Op)}
-            for op in left:
-                sorted_ops[type(op)].append(op)
-            changing = [op for op in left if type(op) in CHANGING]
-        moving = [op for op in ops if type(op) not in _BESIDE_MEMORY]
-        writer.touches = _owners(moving)
+            ops, holed = sifted(writer, receipt, ops)
+            sorted_ops = _sorted(ops)
         changes = Changes(writer, receipt, now=now, trigger=trigger, actor=actor, run_id=run_id)
         run = _Run(writer, receipt, changes, now=now, trigger=trigger, holed=holed)
         run.sources(sorted_ops[RecordSource])
@@ -175,9 +171,18 @@ def apply(
         run.readers(sorted_ops[NoteReaders], sorted_ops[RecordEpisode])
         run.vectors(sorted_ops[StoreVectors])
         run.may_support(sorted_ops[SupportFact])
-        changes.run(changing)
+        if any(sorted_ops[kind] for kind in CHANGING):
+            changes.run(op for op in ops if type(op) in CHANGING)
         writer.add(EVENT, [*run.events, *changes.events])
     return receipt
+
+
+def _sorted(ops: Sequence[Op]) -> dict[type[Op], list[Any]]:
+    """Return Ops by their types, in their order."""
+    sorted_ops: dict[type[Op], list[Any]] = {kind: [] for kind in get_args(Op)}
+    for op in ops:
+        sorted_ops[type(op)].append(op)
+    return sorted_ops
 
 
 class _Place(NamedTuple):
@@ -203,7 +208,7 @@ class _Claim:
         if self.first.proposed and not op.proposed:
             self.first = op
         self.confidence = max(self.confidence, op.confidence)
-        self.trust = min(self.trust, op.trust, key=_TRUST_RANK.__getitem__)
+        self.trust = better_trust(self.trust, op.trust)
         before = self.evidence.get(episode)
         if before is None or before.confidence < op.confidence:
             self.evidence[episode] = op
@@ -333,59 +338,64 @@ class _Run:
         if not ops:
             return
         self._find_episodes({op.episode for op in ops})
-        ops = [self._as_heard(op) for op in ops]
-        if any(op.candidate.kind is FactKind.WORLD for op in ops) or (
-            self._trigger in policy.MAY_ASSERT
-        ):
+        ops = [self._as_heard(op) if op.trust is _DIRECT else op for op in ops]
+        if any(op.candidate.kind is _WORLD for op in ops) or (self._trigger in policy.MAY_ASSERT):
             ops = self._about_known(ops)
         claims = self._claims(ops)
         states = current_by_claim(self._writer, claims)
         claims = self._grow_known(claims, states)
-        asked = [
-            (states[digest].id, episode)
-            for digest, claim in claims.items()
-            if digest in states
-            for episode in claim.evidence
-        ]
-        known = {one[:2] for one in self._writer.evidence(pairs=asked)}
-        places = self._find_places(
-            {
-                episode
-                for digest, claim in claims.items()
-                for episode in claim.evidence
-                if digest not in states or (states[digest].id, episode) not in known
-            }
-        )
-        evidence: list[EvidenceRow] = []
-        new: list[tuple[_Claim, Life]] = []
-        changed: list[tuple[Life, Life]] = []
+        met: list[tuple[Life, _Claim]] = []
+        new: list[tuple[bytes, _Claim]] = []
         for digest, claim in claims.items():
-            state = states.get(digest)
-            if state is None:
-                new.append((claim, _new_fact(digest, claim, places, self._now)))
-                continue
-            fresh = [one for one in claim.evidence if (state.id, one) not in known]
-            after = _grown(state, claim, [places[one] for one in fresh], self._now)
-            if after == state:
+            life = states.get(digest)
+            if life is None:
+                new.append((digest, claim))
+            else:
+                met.append((life, claim))
+        evidence = [*self._grow(met), *self._add(new)]
+        self._receipt.evidence += self._writer.add_evidence(evidence)
+
+    def _grow(self, met: Sequence[tuple[Life, _Claim]]) -> list[EvidenceRow]:
+        """Let known facts grow by what is asserted of them again; return the new evidence."""
+        asked = [(life.id, episode) for life, claim in met for episode in claim.evidence]
+        known = {row[:2] for row in self._writer.evidence(pairs=asked)}
+        places = self._find_places({pair[1] for pair in asked if pair not in known})
+        evidence: list[EvidenceRow] = []
+        changed: list[tuple[Life, Life]] = []
+        for life, claim in met:
+            rows = [
+                _evidence(life.id, episode, op)
+                for episode, op in claim.evidence.items()
+                if (life.id, episode) not in known
+            ]
+            if not rows:
                 self._receipt.unchanged += 1
                 continue
-            changed.append((state, after))
-            evidence += [self._evidence(state.id, one, claim) for one in fresh]
-            self._event("update", "fact", state.id, _difference(state, after))
-        ids = self._writer.add_facts([fact for _, fact in new])
-        for (claim, fact), fact_id in zip(new, ids, strict=True):
-            evidence += [self._evidence(fact_id, one, claim) for one in claim.evidence]
+            after = _grown(life, claim, [places[row.episode_id] for row in rows], self._now)
+            changed.append((life, after))
+            evidence += rows
+            self._event("update", "fact", life.id, _difference(life, after))
+        self._writer.put_facts(changed)
+        self._receipt.updated += len(changed)
+        return evidence
+
+    def _add(self, new: Sequence[tuple[bytes, _Claim]]) -> list[EvidenceRow]:
+        """Add facts that nobody has asserted so far; return their evidence."""
+        places = self._find_places({episode for _, claim in new for episode in claim.evidence})
+        facts = [_new_fact(digest, claim, places, self._now) for digest, claim in new]
+        ids = self._writer.add_facts(facts)
+        evidence: list[EvidenceRow] = []
+        for fact_id, fact, (_, claim) in zip(ids, facts, new, strict=True):
+            evidence += [_evidence(fact_id, *asserted) for asserted in claim.evidence.items()]
             detail: dict[str, object] = {"confidence": fact.confidence}
             if claim.first.factors:
                 detail["factors"] = claim.first.factors
             self._event("store", "fact", fact_id, detail)
-            if fact.kind is FactKind.WORLD:
+            if fact.kind is _WORLD:
                 self._changes.world.stored(fact.owner, fact.subject, fact.object, fact_id)
-        self._writer.put_facts(changed)
         self._receipt.stored += len(ids)
-        self._receipt.proposed += sum(fact.status == Status.PROPOSED for _, fact in new)
-        self._receipt.updated += len(changed)
-        self._receipt.evidence += self._writer.add_evidence(evidence)
+        self._receipt.proposed += sum(fact.status is _PROPOSED for fact in facts)
+        return evidence
 
     def may_support(self, ops: Sequence[SupportFact]) -> None:
         """Raise NotAllowed for support of a fact of a kind that the trigger may not touch."""
@@ -397,12 +407,12 @@ class _Run:
                 raise NotAllowed(trigger=self._trigger, op=f"SupportFact of a {life.kind} fact")
 
     def _as_heard(self, op: AssertFact) -> AssertFact:
-        """Return an assertion no surer than the words that it stands on.
+        """Return what a log says is its owner's own, no surer than the words that it stands on.
 
         What was observed of a message (a path that it names) is true whoever wrote it.
         """
         one = op.candidate
-        if op.trust is not Trust.DIRECT or one.kind is FactKind.OBSERVATION:
+        if one.kind is FactKind.OBSERVATION:
             return op
         trust = self._changes.heard(self._episode_ids[op.episode], one.start, one.end)
         if trust is Trust.DIRECT:
@@ -439,7 +449,7 @@ class _Run:
                     )
                 )
                 continue
-            trust = max(op.trust, witness.trust, key=_TRUST_RANK.__getitem__)
+            trust = worse_trust(op.trust, witness.trust)
             bound = min(op.confidence, policy.TRUST_CAP[trust])
             kept.append(replace(op, trust=trust, confidence=bound))
         return kept
@@ -547,14 +557,6 @@ class _Run:
         self._receipt.rejected += 1
         counts = self._receipt.rejections
         counts[reason] = counts.get(reason, 0) + 1
-
-    def _evidence(self, fact_id: int, episode_id: int, claim: _Claim) -> EvidenceRow:
-        op = claim.evidence[episode_id]
-        one = op.candidate
-        quote = op.quote[: policy.QUOTE_CHARS]
-        return EvidenceRow(
-            fact_id, episode_id, one.rule, one.method, Stance.SUPPORTS, quote, one.start, one.end
-        )
 
     # --- refusals -------------------------------------------------------------------------------
 
@@ -690,11 +692,11 @@ def _new_fact(digest: bytes, claim: _Claim, places: Mapping[int, _Place], now: M
     one = claim.first.candidate
     occurred_at = _latest([places[episode].occurred_at for episode in claim.evidence])
     lasting = one.kind in policy.LASTING_KINDS
-    status = Status.PENDING_EMBED if one.embed else Status.ACTIVE
+    status = _PENDING_EMBED if one.embed else _ACTIVE
     # A second observation confirms; what was overheard is the same words, pasted once more.
     once = len(claim.evidence) == 1 or one.rule == policy.OVERHEARD
     if once and claim.first.proposed:
-        status = Status.PROPOSED
+        status = _PROPOSED
     # By place: a log makes thousands, and names would double what each costs.
     return Life(
         0,
@@ -724,16 +726,16 @@ def _new_fact(digest: bytes, claim: _Claim, places: Mapping[int, _Place], now: M
 
 def _grown(state: Life, claim: _Claim, fresh: Sequence[_Place], now: Millis) -> Life:
     """Return the fact after new evidence: as sure and as trusted as its best evidence."""
-    if not fresh:
-        return state
     confidence = max(state.confidence, claim.confidence)
-    return state._replace(
-        confidence=confidence,
-        confidence_at=state.confidence_at if confidence == state.confidence else now,
-        trust=min(state.trust, claim.trust, key=_TRUST_RANK.__getitem__),
-        evidence_count=state.evidence_count + len(fresh),
-        occurred_at=_latest([state.occurred_at, *(place.occurred_at for place in fresh)]),
+    # By place, as `_new_fact`.
+    moved = (
+        confidence,
+        state.confidence_at if confidence == state.confidence else now,
+        better_trust(state.trust, claim.trust),
+        state.evidence_count + len(fresh),
+        _latest([state.occurred_at, *[place.occurred_at for place in fresh]]),
     )
+    return Life._make(state[:8] + moved + state[13:])
 
 
 def _difference(before: Life, after: Life) -> dict[str, object]:
@@ -745,10 +747,19 @@ def _difference(before: Life, after: Life) -> dict[str, object]:
     return found
 
 
+def _evidence(fact_id: int, episode_id: int, op: AssertFact) -> EvidenceRow:
+    one = op.candidate
+    quote = op.quote[: policy.QUOTE_CHARS]
+    return EvidenceRow(
+        fact_id, episode_id, one.rule, one.method, _SUPPORTS, quote, one.start, one.end
+    )
+
+
 def _latest(times: Sequence[Millis | None]) -> Millis | None:
     if len(times) == 1:  # nearly always
         return times[0]
-    return max((time for time in times if time is not None), default=None)
+    known = [time for time in times if time is not None]
+    return max(known) if known else None
 
 
 def _digest(*parts: str) -> bytes:

@@ -15,6 +15,7 @@ bring it back. What somebody says anew, later than the erasure, is something new
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 from factbook import policy
@@ -23,12 +24,12 @@ from factbook.apply.delete_cascade import DeleteCascade, Doomed
 from factbook.apply.tombstones import Tombstones, is_erased
 from factbook.apply.wiping import Wiping
 from factbook.errors import NotFound, UsageError
+from factbook.model.confidence import better_trust, worse_trust
 from factbook.model.facts import (
     ErasureAct,
     Millis,
     Receipt,
     Stance,
-    Trust,
 )
 from factbook.model.ops import (
     AllowAgain,
@@ -70,7 +71,6 @@ _NOTED: Mapping[str, tuple[str, Kind[Any]]] = {  # what was noted -> its part of
     "search_task": ("tasks", SEARCH_TASK),
     "proposal": ("proposals", PROPOSAL),
 }
-_TRUST_RANK = {trust: rank for rank, trust in enumerate(policy.TRUST_ORDER)}
 
 
 class Erasing:
@@ -290,8 +290,7 @@ class Erasing:
                 if stance is Stance.SUPPORTS
             ]
             heads = self._writer.heads(supports).values()
-            best = min((head.trust for head in heads), key=_TRUST_RANK.__getitem__)
-            trust: Trust = max(life.trust, best, key=_TRUST_RANK.__getitem__)
+            trust = worse_trust(life.trust, reduce(better_trust, [head.trust for head in heads]))
             times = [head.occurred_at for head in heads if head.occurred_at is not None]
             after = life._replace(
                 evidence_count=len(supports),

@@ -11,12 +11,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from factbook import policy
 from factbook.errors import ModelError, ModelFailure, NotFound, UsageError
-from factbook.model.confidence import halved, supported, value_at
+from factbook.model.confidence import better_trust, halved, supported, value_at, worse_trust
 from factbook.model.facts import (
     Event,
     Injection,
@@ -96,7 +97,6 @@ if TYPE_CHECKING:
     from factbook.apply.erasure import Erasing
     from factbook.extract.voice import OwnWords
 
-_TRUST_RANK = {trust: rank for rank, trust in enumerate(policy.TRUST_ORDER)}
 # What a change of a fact may touch, and therefore what an event says and an undo restores.
 _PARTS = (
     "status",
@@ -229,7 +229,7 @@ class Changes:
             return
         at = self._witness(op.episode_id).occurred_at
         # The row of the episode bounds what the op claims of it.
-        trust = _worse(op.trust, self.heard(op.episode_id, op.start, op.end))
+        trust = worse_trust(op.trust, self.heard(op.episode_id, op.start, op.end))
         own = min(op.confidence, policy.TRUST_CAP[trust])
         confidence, moment = supported(life, at=at, trust=trust, now=self._now, own=own)
         times = [one for one in (life.occurred_at, at) if one is not None]
@@ -242,7 +242,7 @@ class Changes:
             status=_awake(life) if waits else life.status,
             confidence=confidence,
             confidence_at=moment,
-            trust=min(life.trust, trust, key=_TRUST_RANK.__getitem__),
+            trust=better_trust(life.trust, trust),
             evidence_count=life.evidence_count + 1,
             occurred_at=max(times, default=None),
         )
@@ -575,7 +575,7 @@ class Changes:
         after = winner._replace(
             confidence=max(value_at(winner, moment), value_at(loser, moment)),
             confidence_at=moment,
-            trust=min(winner.trust, loser.trust, key=_TRUST_RANK.__getitem__),
+            trust=better_trust(winner.trust, loser.trust),
             evidence_count=supports,
             occurred_at=max(times, default=None),
             pinned=winner.pinned or loser.pinned,
@@ -714,12 +714,8 @@ class Changes:
 
     def _witnessed(self, life: Life) -> Trust:
         """Return the trust that the episodes behind a fact give it; never more than it has."""
-        best = min(
-            (self._witness(support).trust for support in self._supports(life.id)),
-            key=_TRUST_RANK.__getitem__,
-            default=life.trust,
-        )
-        return _worse(life.trust, best)
+        trusts = [self._witness(support).trust for support in self._supports(life.id)]
+        return worse_trust(life.trust, reduce(better_trust, trusts)) if trusts else life.trust
 
     def _keep_apart(self, one_id: int, other_id: int) -> None:
         low, high = sorted((one_id, other_id))
@@ -1183,10 +1179,6 @@ def _awake(life: Life) -> Status:
 
 def _day(at: Millis) -> str:
     return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d")
-
-
-def _worse(one: Trust, other: Trust) -> Trust:
-    return max(one, other, key=_TRUST_RANK.__getitem__)
 
 
 def _same_owner(verb: str, first: Life, *others: Life) -> None:

@@ -10,12 +10,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Protocol
+from typing import Final, Protocol
 
 from factbook import policy
 from factbook.model.facts import Fact, FactKind, Millis, Status, Trust
 
 DAY_MS = 24 * 3600 * 1000
+_TRUST_RANK: Final = {trust: rank for rank, trust in enumerate(policy.TRUST_ORDER)}
+
+
+def better_trust(one: Trust, other: Trust) -> Trust:
+    """Return the trust of the channel that is believed more."""
+    return one if _TRUST_RANK[one] <= _TRUST_RANK[other] else other
+
+
+def worse_trust(one: Trust, other: Trust) -> Trust:
+    """Return the trust of the channel that is believed less."""
+    return one if _TRUST_RANK[one] >= _TRUST_RANK[other] else other
 
 
 class ConfidenceHolder(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import compress
-from operator import is_not
+from operator import is_not, itemgetter
 from typing import Any, Final
 
 import apsw
@@ -17,19 +17,14 @@ from factbook.model.facts import (
     EVERYONE,
     Cursor,
     Episode,
-    EpisodeKind,
     Everyone,
     Fact,
-    FactKind,
     LineCount,
     Millis,
-    Role,
     Source,
     SourceState,
     Stance,
-    Status,
     StoredEpisode,
-    Trust,
 )
 from factbook.model.text import asks
 from factbook.store.base import Filters
@@ -44,8 +39,13 @@ from factbook.store.rows import (
 from factbook.store.sqlite.rows import (
     DUE,
     EPISODE,
+    EPISODE_KINDS,
     FACT,
+    FACT_KINDS,
     KEPT,
+    ROLES,
+    STATES,
+    TRUSTS,
     Rows,
     as_episode,
     as_fact,
@@ -79,24 +79,26 @@ _UNDER = (
 )
 
 
-# By value: calling an Enum takes longer than the rest of a row, and a telling reads hundreds.
-_KINDS = {fact_kind.value: fact_kind for fact_kind in FactKind}
-_STATES = {status.value: status for status in Status}
-_TRUSTS = {trust.value: trust for trust in Trust}
 _STANCES = {stance.value: stance for stance in Stance}
 
 
 def as_life(row: Sequence[Any]) -> Life:
     """Read a row of facts as `Life`."""
     parts = list(row)
-    parts[6], parts[7], parts[10] = _KINDS[row[6]], _STATES[row[7]], _TRUSTS[row[10]]
+    parts[6], parts[7], parts[10] = FACT_KINDS[row[6]], STATES[row[7]], TRUSTS[row[10]]
     parts[17], parts[18] = row[17] != 0, row[18] != 0
     return Life._make(parts)
 
 
+def _as_evidence(row: Sequence[Any]) -> EvidenceRow:
+    parts = list(row)
+    parts[4] = _STANCES[row[4]]
+    return EvidenceRow._make(parts)
+
+
 def _as_head(row: Sequence[Any]) -> EpisodeHead:
     parts = list(row)
-    parts[5], parts[6], parts[7] = EpisodeKind(row[5]), Role(row[6]), _TRUSTS[row[7]]
+    parts[5], parts[6], parts[7] = EPISODE_KINDS[row[5]], ROLES[row[6]], TRUSTS[row[7]]
     parts[11] = row[11] != 0
     return EpisodeHead._make(parts)
 
@@ -124,6 +126,7 @@ def _as_source(row: Sequence[Any]) -> SourceState:
 
 
 _PLACES = range(len(Life._fields))
+_SAID = Life._fields.index("statement")
 _ADD_FACT = (
     f"INSERT INTO fact_row ({', '.join(Life._fields)}) VALUES ({','.join('?' * len(Life._fields))})"
 )
@@ -247,7 +250,7 @@ class LedgerReads(Rows):
             f" WHERE {where} ORDER BY v.fact_id, v.episode_id LIMIT ?",
             (binding, limit),
         )
-        return [EvidenceRow._make((*row[:4], _STANCES[row[4]], *row[5:])) for row in rows]
+        return [_as_evidence(row) for row in rows]
 
     def lives(self, where: LifeWhere, *, limit: int | None = None) -> list[Life]:
         """Return the rows of facts that meet what is given, by id."""
@@ -431,18 +434,17 @@ class LedgerWrites(LedgerReads):
 
     def put_facts(self, changes: Sequence[tuple[Life, Life]]) -> None:
         """Write what differs between each fact before and after; it is indexed as it is then."""
-        said = [new.id for old, new in changes if old.statement != new.statement]
-        self._unindex("fact", said)
         # SQLite writes every index with a column that is named, changed or not.
-        alike: dict[tuple[int, ...], list[tuple[Any, ...]]] = {}
+        alike: dict[tuple[int, ...], list[Life]] = {}
         for before, after in changes:
-            moved = tuple(
-                n for n in compress(_PLACES, map(is_not, before, after)) if before[n] != after[n]
-            )
+            others = compress(_PLACES, map(is_not, before, after))
+            moved = tuple([n for n in others if before[n] != after[n]])
             if moved:
-                alike.setdefault(moved, []).append((*(after[n] for n in moved), after.id))
-        for moved, rows in alike.items():
-            self._db.executemany(_put_fact(moved), rows)
+                alike.setdefault(moved, []).append(after)
+        said = [life.id for moved, lives in alike.items() if _SAID in moved for life in lives]
+        self._unindex("fact", said)
+        for moved, lives in alike.items():
+            self._db.executemany(_put_fact(moved), map(itemgetter(*moved, 0), lives))
         self._index("fact", said)
 
     def add_evidence(self, rows: Sequence[EvidenceRow]) -> int:

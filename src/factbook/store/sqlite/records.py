@@ -125,24 +125,15 @@ def _decoded(kind: Kind[R], rows: Sequence[Sequence[Any]]) -> list[R]:
     return found
 
 
-def _encoded(kind: Kind[R], rows: Sequence[R]) -> Sequence[Sequence[Any]]:
-    encode = _codec(kind).encode
-    if not encode:
-        return rows
-    found = []
-    for row in rows:
-        parts = list(row)
-        for n in encode:
-            parts[n] = _as_json(parts[n])
-        found.append(parts)
+def _encoded(kind: Kind[R], rows: Sequence[R]) -> list[list[Any]]:
+    found: list[list[Any]] = [list(row) for row in rows]
+    for n in _codec(kind).encode:
+        for parts in found:
+            try:
+                parts[n] = orjson.dumps(parts[n], default=str).decode()
+            except orjson.JSONEncodeError as error:
+                raise not_text(parts[n]) from error
     return found
-
-
-def _as_json(value: object) -> str:
-    try:
-        return orjson.dumps(value, default=str).decode()
-    except orjson.JSONEncodeError as error:
-        raise not_text(value) from error
 
 
 def _conditions(where: Where) -> tuple[tuple[tuple[str, str], ...], list[Any]]:
@@ -297,8 +288,10 @@ class RecordWrites(RecordReads):
         table = _codec(kind).table
         last = self._rows(f"SELECT coalesce(max(id), 0) FROM {table}")[0][0]
         ids = range(last + 1, last + 1 + len(rows))
-        numbered = [(n, *row[1:]) for n, row in zip(ids, _encoded(kind, rows), strict=True)]
-        self._db.executemany(_insert(kind), numbered)
+        encoded = _encoded(kind, rows)
+        for n, row in zip(ids, encoded, strict=True):
+            row[0] = n
+        self._db.executemany(_insert(kind), encoded)
         return list(ids)
 
     def put(self, kind: Kind[R], rows: Sequence[R]) -> None:
