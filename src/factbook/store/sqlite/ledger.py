@@ -126,7 +126,7 @@ def _as_source(row: Sequence[Any]) -> SourceState:
 
 
 _PLACES = range(len(Life._fields))
-_SAID = Life._fields.index("statement")
+_STATEMENT = Life._fields.index("statement")
 _ADD_FACT = (
     f"INSERT INTO fact_row ({', '.join(Life._fields)}) VALUES ({','.join('?' * len(Life._fields))})"
 )
@@ -441,7 +441,7 @@ class LedgerWrites(LedgerReads):
             moved = tuple([n for n in others if before[n] != after[n]])
             if moved:
                 alike.setdefault(moved, []).append(after)
-        said = [life.id for moved, lives in alike.items() if _SAID in moved for life in lives]
+        said = [life.id for moved, lives in alike.items() if _STATEMENT in moved for life in lives]
         self._unindex("fact", said)
         for moved, lives in alike.items():
             self._db.executemany(_put_fact(moved), map(itemgetter(*moved, 0), lives))
