@@ -148,13 +148,13 @@ def takes_no_turns(_: Verb) -> Verb:
 
 
 def is_a_commit(_: Verb) -> Verb:
-    return lambda self: self._write(0, quiet=False)
+    return lambda self: self._write(0, EVERYONE, quiet=False)
 
 
 def changes_anything(_: Verb) -> Verb:
     @contextmanager
     def mutant(self: MemoryStore) -> Iterator[MemoryWriter]:
-        with self._write(0, quiet=True) as writer:
+        with self._write(0, (), quiet=True) as writer:
             writer._quiet = False
             yield writer
 
@@ -172,7 +172,7 @@ def is_itself(_: Verb) -> Verb:
 def is_as_of_before(_: Verb) -> Verb:
     @contextmanager
     def mutant(self: MemoryStore) -> Iterator[MemorySnapshot]:
-        yield MemorySnapshot(self._ledger.root, self.screen)
+        yield MemorySnapshot(self._ledger.root)
 
     return mutant
 

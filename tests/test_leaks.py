@@ -24,8 +24,9 @@ from factbook.model.facts import EVERYONE, Role
 from factbook.model.ops import OPS
 from factbook.recall.plan import Turn
 from factbook.redaction import Redactor
-from factbook.store.base import Filters, Screen
+from factbook.store.base import Filters
 from factbook.store.kinds import INJECTION
+from factbook.store.screened import Screen
 from factbook.testing import FrozenClock
 from memory_parts import bound, methods
 from rows import every
@@ -213,7 +214,7 @@ def screen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Screen]:
     """What `apply` puts every Op through."""
     folder = tmp_path_factory.mktemp("screen")
     with Memory(folder / "m.db", key_file=folder / "key") as memory:
-        yield memory.store.screen
+        yield memory.resources.screened
 
 
 @every("name", sorted(OPS))

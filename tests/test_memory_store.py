@@ -15,5 +15,5 @@ class TestInMemory(StoreContract):
 
 
 def test_it_has_every_verb_that_stays() -> None:
-    has = {*dir(open_memory("memory://")), *dir(MemoryWriter), "touches"}
+    has = {*dir(open_memory("memory://")), *dir(MemoryWriter)}
     assert public_names(Store, Writer) - has <= LEFTOVER.keys()

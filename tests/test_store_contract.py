@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from factbook.store.kinds import PROPOSAL, Tally
+from factbook.store.screened import screened
 from factbook.store.sqlite import SQLiteStore
 from factbook.testing.contract import StoreContract
 from factbook.testing.contract.base import writing
@@ -23,7 +24,7 @@ def test_names_are_compared_as_they_are_kept(tmp_path: Path) -> None:
             return record.replace("hunter22", "[REDACTED]")
         return type(record)(map(screen, record)) if isinstance(record, (list, tuple)) else record
 
-    store = SQLiteStore(tmp_path / "m.db", screen=screen)
+    store = screened(SQLiteStore(tmp_path / "m.db"), screen)
     row = proposal(1, b"a", kind="about [REDACTED]")
     with writing(store) as writer:
         writer.add(PROPOSAL, [row])

@@ -19,8 +19,9 @@ import platformdirs
 
 from factbook.errors import ModelError, ModelFailure, SearchError, SearchFailure
 from factbook.model.facts import NOTIFY_ON, Millis, Receipt, Trigger
-from factbook.store.base import named_owners, place_of, screening
+from factbook.store.base import named_owners, place_of
 from factbook.store.damage import naming_damage
+from factbook.store.screened import screening
 
 if TYPE_CHECKING:
     from factbook.embed import Embedder
@@ -54,7 +55,9 @@ def part(kind: type[_C]) -> type[_C]:
     An owner that is none is refused, a session is compared as it was kept, and the error of a
     damaged file says so. The class has its Context in `_context`.
     """
-    named = screening(at="_context.store.screen", only=("owner", "session"))(named_owners(kind))
+    named = screening(at="_context.resources.screened", only=("owner", "session"))(
+        named_owners(kind)
+    )
     return naming_damage(at="_context.store")(named)
 
 
@@ -315,9 +318,11 @@ class Context:
     ) -> Receipt:
         """Write all of the ops in one transaction, at `now` (the clock's, if not given).
 
-        See `apply`, which says what it raises.
+        Secrets are taken out of them first, unless they went through `propose.batch_ops`, which
+        does it while a log is read. See `apply`, which says what it raises.
         """
         from factbook.apply.apply import apply
+        from factbook.store.screened import unscreened
 
         return apply(
             self.store,
@@ -326,7 +331,8 @@ class Context:
             actor=self.actor,
             now=self.clock() if now is None else now,
             run_id=run_id,
-            screened=screened,
+            screen=unscreened if screened else self.resources.screened,
+            readers=self.resources.readers,
         )
 
     def redact(self, text: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import (
+    Callable,
     Collection,
     Mapping,
     Sequence,
@@ -90,6 +91,7 @@ from factbook.store.derived.facts import current_by_claim, lives_by_id, merged_i
 from factbook.store.kinds import EMBED_TASK, EVENT, READER, REJECTION, Reader, Refusal
 from factbook.store.leases import end_claims, held_rows
 from factbook.store.rows import EvidenceRow, Life
+from factbook.store.screened import Screen, unscreened
 
 # By their own names: to look a member up in its Enum takes as long as to make a small row.
 _ACTIVE, _PENDING_EMBED, _PROPOSED = Status.ACTIVE, Status.PENDING_EMBED, Status.PROPOSED
@@ -126,23 +128,24 @@ def apply(
     actor: str,
     now: Millis,
     run_id: int | None = None,
-    screened: bool = False,
+    screen: Screen = unscreened,
+    readers: Callable[[], Mapping[str, str]] = dict,
 ) -> Receipt:
     """Write all of the ops in one transaction and return what the database changed.
 
-    Every text of every Op goes through the store's `screen` first. `run_id` names the consolidation
-    that the changes belong to, so that it can be undone. `screened` says that the Ops went through
-    `propose.batch_ops`, which screens them while a log is read.
+    Every text of every Op goes through `screen` first. `run_id` names the consolidation that the
+    changes belong to, so that it can be undone. `readers` says with what texts are read, by part,
+    as it is remembered.
 
     Raises NotAllowed for an op that the trigger may not emit, NotFound for a reference to a source
     or an episode that does not exist; nothing is written then.
     """
     allowed = policy.MAY_EMIT[trigger]
-    if not screened:
-        ops = [store.screen(op) for op in ops]
+    if screen is not unscreened:
+        ops = [screen(op) for op in ops]
     sorted_ops = _sorted(ops)
-    if sorted_ops[RecordEpisode] and (readers := store.readers()):
-        noted = NoteReaders(readers=readers)
+    if sorted_ops[RecordEpisode] and (used := readers()):
+        noted = NoteReaders(readers=used)
         ops = [*ops, noted]
         sorted_ops[NoteReaders].append(noted)
     for kind, given in sorted_ops.items():
@@ -151,8 +154,8 @@ def apply(
     receipt = Receipt()
     if not ops:
         return receipt
-    with store.writing(trigger=trigger, actor=actor, now=now) as writer:
-        writer.touches = _owners(sorted_ops)
+    touches = _owners(sorted_ops)
+    with store.writing(trigger=trigger, actor=actor, now=now, touches=touches) as writer:
         holed: frozenset[str] = frozenset()
         if any_tombstones(writer):
             ops, holed = sifted(writer, receipt, ops)

@@ -933,8 +933,8 @@ class Changes:
 
     def next_vectors(self, op: StoreNextVectors) -> None:
         """Keep vectors of the next model."""
-        written = self._writer.set_next_vectors(
-            op.target, op.ids, op.vectors, model=op.model, dim=op.dim
+        written = self._writer.set_vectors(
+            op.target, op.ids, op.vectors, model=op.model, dim=op.dim, next=True
         )
         self._receipt.embedded += len(written)
 

@@ -102,7 +102,8 @@ class EmbeddingQueue:
         except BaseException as error:
             # Given back at once, for the next worker may have the right model.
             ids = [one for one, _ in claim.rows]
-            release(self._store, claim, ids, error=_said(error), until=now, tried=False)
+            screened = self._context.resources.screened
+            release(self._store, claim, ids, error=screened(_said(error)), until=now, tried=False)
             raise
         if good:
             op = StoreVectors(
@@ -168,6 +169,7 @@ class EmbeddingQueue:
         tried = (known.attempts if known else 0) + 1
         aside = tried >= policy.EMBED_ATTEMPTS
         wait = min(policy.EMBED_BACKOFF_MS * 2 ** (tried - 1), policy.EMBED_BACKOFF_MAX_MS)
+        why = self._context.resources.screened(why)
         release(self._store, claim, [one], error=why, until=self._clock() + wait, aside=aside)
         report.failed += not aside
         report.aside += aside

@@ -165,7 +165,6 @@ class Memory:
             path if path is not None else default_db(),
             mode=mode,
             screen=self.resources.screened,
-            readers=self.resources.readers,
         )
         self.path = self.store.path
         self._context = Context(

@@ -91,7 +91,7 @@ def ingest_files(
     known = {source.source.key: source for source in store.sources()}
     for file in found.files if known else ():
         key = file_key(file)
-        kept = key if key in known else store.screen(key)  # a path may hold a secret
+        kept = key if key in known else context.resources.screened(key)  # a path may hold a secret
         if kept in known:
             known[key] = known[kept]
     work = _Pending(context, report)

@@ -7,14 +7,15 @@ follows from it, is decided in `apply`.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from factbook.errors import UsageError
 
 if TYPE_CHECKING:
-    from factbook.store.base import Mode, Screen, Store
+    from factbook.store.base import Mode, Store
+    from factbook.store.screened import Screen
 
 __all__ = ["GROUP", "open_store"]
 
@@ -27,20 +28,32 @@ def open_store(
     *,
     mode: Mode = "create",
     screen: Screen | None = None,
-    readers: Callable[[], Mapping[str, str]] = dict,
 ) -> Store:
     """Open the ledger at a path, at `sqlite:///` and a path, or at a URL of a scheme of `GROUP`.
 
-    What is registered there is called with the URL and the same arguments, and returns a Store.
-    Raises UsageError for a scheme that nobody registered, and what the store raises.
+    What is registered there is called with the URL and `mode`, and returns a Store. Whatever opens
+    it, every name that its reads are given goes through `screen` first: so was kept what they are
+    compared with. Raises UsageError for a scheme that nobody registered, and what the store raises.
     """
-    from factbook.store.base import place_of, unscreened
+    from factbook.store.base import place_of
 
-    where, screen = place_of(place), screen or unscreened
+    where = place_of(place)
+    store: Store
     if isinstance(where, Path):
         from factbook.store.sqlite import SQLiteStore
 
-        return SQLiteStore(where, mode=mode, screen=screen, readers=readers)
+        store = SQLiteStore(where, mode=mode)
+    else:
+        store = _registered(where)(where, mode=mode)
+    if screen is None:
+        return store
+    from factbook.store.screened import screened
+
+    return screened(store, screen)
+
+
+def _registered(where: str) -> Callable[..., Store]:
+    """Return what opens the stores of a URL's scheme; raises UsageError where there is nothing."""
     from importlib.metadata import entry_points
 
     scheme = where.partition(":")[0].lower()
@@ -52,11 +65,10 @@ def open_store(
             f" that has it as an entry point of {GROUP}, or name a file"
         )
     try:
-        opened = others[scheme].load()
+        opened: Callable[..., Store] = others[scheme].load()
     except (ImportError, AttributeError) as error:
         raise UsageError(
             detail=f"the store for {scheme}://, {others[scheme].value}, cannot be loaded ({error});"
             " install its package again, or name a file"
         ) from error
-    store: Store = opened(where, mode=mode, screen=screen, readers=readers)
-    return store
+    return opened

@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
-import operator
 import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -213,88 +212,6 @@ class Changes(NamedTuple):
     gone: Sequence[int]  # some may have come again since
     last: At  # where to go on
     more: bool  # whether anything has come behind it
-
-
-class Screen(Protocol):
-    """What every record goes through before it is written, and every text that is asked for."""
-
-    def __call__(self, record: _T, /) -> _T:
-        """Return the record as it may be kept."""
-
-
-def unscreened(record: _T) -> _T:
-    """Return a record as it is."""
-    return record
-
-
-# Of the texts that a read is given, these are words to look for, the values of a query, or what
-# fields are called, and no names to compare with.
-_WORDS = frozenset({"by", "params", "terms", "text"})
-_NAMED = re.compile(r"\b(?:str|Filters|Where|LifeWhere)\b")
-_PLAIN = re.compile("[a-z_]{0,24}")  # no such word is redacted, and most that is asked for is one
-
-
-def screening(*, at: str = "screen", only: Collection[str] = ()) -> Callable[[type[_S]], type[_S]]:
-    """Let every method of a class that is given a name compare with it as it was kept.
-
-    That is each parameter of text, Filters, Where or LifeWhere; which they are, their annotations
-    say. With `only` it is the parameters of these names. `at` is where an instance has its screen.
-    What was kept before its name was known for a secret is still found by a Where with that name.
-    """
-    screen_of = operator.attrgetter(at)
-
-    def wrapped(kind: type[_S]) -> type[_S]:
-        for name in dir(kind):
-            method = getattr(kind, name)
-            if name.startswith("_") or not inspect.isfunction(method):
-                continue
-            given = {
-                part
-                for part, hint in method.__annotations__.items()
-                if (part in only if only else _NAMED.search(str(hint)))
-            }
-            given -= {*_WORDS, "return"}
-            if given:
-                setattr(kind, name, _screening(method, frozenset(given), screen_of))
-        return kind
-
-    return wrapped
-
-
-def _screening(
-    method: Callable[..., Any], given: Collection[str], screen_of: Callable[[Any], Screen]
-) -> Callable[..., Any]:
-    names = list(inspect.signature(method).parameters)
-
-    @functools.wraps(method)
-    def screened(self: Any, *args: Any, **named: Any) -> Any:
-        screen = screen_of(self)
-        if screen is unscreened:
-            return method(self, *args, **named)
-
-        def kept(part: str, value: Any) -> Any:
-            if part not in given:
-                return value
-            if isinstance(value, Mapping):  # conditions; its keys are fields of ours
-                return {field: either(one) for field, one in value.items()}
-            return value.screened(of) if isinstance(value, LifeWhere) else of(value)
-
-        def of(value: Any) -> Any:
-            is_plain = isinstance(value, str) and _PLAIN.fullmatch(value)
-            return value if is_plain else screen(value)
-
-        def either(value: Any) -> Any:
-            # What was kept before its name was known for a secret is found by it still.
-            found = of(value)
-            return found if found == value or not isinstance(value, str) else (found, value)
-
-        return method(
-            self,
-            *map(kept, names[1:], args),
-            **{part: kept(part, one) for part, one in named.items()},
-        )
-
-    return screened
 
 
 def named_owners(kind: type[_S]) -> type[_S]:
@@ -551,15 +468,9 @@ class Writer(Reads, RecordWrites, Protocol):
         raise NotImplementedError
 
     wiped: Wiped | None  # what its erasures took
-    touches: Collection[str] | Everyone  # of whom it may change what is remembered
 
     def drop_vectors(self, target: str, ids: Sequence[int]) -> None:
         """Remove the vectors of rows that recall no longer needs."""
-
-    def set_next_vectors(
-        self, target: str, ids: Sequence[int], vectors: bytes, *, model: str, dim: int
-    ) -> list[int]:
-        """Keep vectors of the next model; return the ids that were written."""
 
     def replace_vectors(self, *, model: str, dim: int) -> int:
         """Put the next model's vectors in the place of those in use; return how many.
@@ -568,9 +479,20 @@ class Writer(Reads, RecordWrites, Protocol):
         """
 
     def set_vectors(
-        self, target: str, ids: Sequence[int], vectors: bytes, *, model: str, dim: int
+        self,
+        target: str,
+        ids: Sequence[int],
+        vectors: bytes,
+        *,
+        model: str,
+        dim: int,
+        next: bool = False,
     ) -> list[int]:
-        """Keep one vector per id and mark the rows; return the ids that were still waiting."""
+        """Keep one vector per id and mark the rows; return the ids that were still waiting.
+
+        `next`: keep vectors of the model that is to take over, beside those in use, of rows that
+        have one; return their ids. Raises EmbedderMismatch where another model's are in use.
+        """
 
 
 class QuietWriter(Reads, RecordWrites, Protocol):
@@ -580,17 +502,19 @@ class QuietWriter(Reads, RecordWrites, Protocol):
 class Store(Reads, Protocol):
     """One tenant's ledger: its reads, and the way to its Writer."""
 
-    screen: Screen  # `apply` puts every Op through it, and reads the names that they compare with
-    readers: Callable[[], Mapping[str, str]]  # with what texts are read now: part -> version
-
     @property
     def tenant(self) -> str:
         """The tenant that this store was opened for (a UUID)."""
 
     def writing(
-        self, *, trigger: Trigger, actor: str, now: Millis
+        self,
+        *,
+        trigger: Trigger,
+        actor: str,
+        now: Millis,
+        touches: Collection[str] | Everyone = EVERYONE,
     ) -> AbstractContextManager[Writer]:
-        """Open one write transaction."""
+        """Open one write transaction; `touches` says of whom it may change what is remembered."""
 
     def locked(self) -> AbstractContextManager[QuietWriter]:
         """Open a write of who works on what: it is under the same lock, and moves no number."""

@@ -168,7 +168,6 @@ def release(
 
     `tried` tells that they failed, and not what was to embed them.
     """
-    error = store.screen(error)
     with store.locked() as writer:
         tasks = [
             task._replace(

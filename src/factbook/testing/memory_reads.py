@@ -38,8 +38,6 @@ from factbook.store.base import (
     Head,
     Nearest,
     Outlines,
-    Screen,
-    unscreened,
 )
 from factbook.store.kinds import (
     ALL,
@@ -156,8 +154,6 @@ def fact_passes(
 
 class MemoryReads:
     """The reads of tables in memory."""
-
-    screen: Screen = unscreened
 
     @abstractmethod
     def root(self) -> Root:

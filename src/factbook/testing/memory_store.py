@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 import uuid
 from collections.abc import (
-    Callable,
     Collection,
     Iterator,
     Mapping,
@@ -34,7 +33,7 @@ from factbook.model.facts import (
     Status,
     Trigger,
 )
-from factbook.store.base import Mode, Problem, Screen, Store, screening, unscreened
+from factbook.store.base import Mode, Problem, Store
 from factbook.store.kinds import (
     ERASED,
     ERASURE,
@@ -70,8 +69,6 @@ def open_memory(
     url: str,
     *,
     mode: Mode = "create",
-    screen: Screen = unscreened,
-    readers: Callable[[], Mapping[str, str]] = dict,
 ) -> Store:
     """Open the store that a URL names, as an entry point of `factbook.stores` is called.
 
@@ -80,16 +77,14 @@ def open_memory(
     with _OPENING:
         ledger = _LEDGERS.get(url) or _LEDGERS.setdefault(url, _Ledger())
     # It has the verbs that stay (`contract.LEFTOVER` names the others), so is no whole Store yet.
-    return cast(Store, MemoryStore(ledger, url, screen=screen, readers=readers))
+    return cast(Store, MemoryStore(ledger, url))
 
 
-@screening()
 class MemorySnapshot(MemoryReads):
     """What a store held at one moment."""
 
-    def __init__(self, root: Root, screen: Screen) -> None:
+    def __init__(self, root: Root) -> None:
         """Take a moment."""
-        self.screen = screen
         self._root = root
 
     def root(self) -> Root:
@@ -103,7 +98,6 @@ class MemoryWriter(MemoryReads):
     def __init__(self, root: Root, *, now: Millis, quiet: bool = False) -> None:
         """Begin with what there is; `quiet` is no commit."""
         self._quiet = quiet
-        self.touches: Collection[str] | Everyone = EVERYONE
         self._tables = dict(root)
         self._owned: set[str] = set()
         self._dropped: set[tuple[str, int]] = set()  # (table, id) of vectors
@@ -120,7 +114,7 @@ class MemoryWriter(MemoryReads):
             self._tables[name] = dict(self._tables.get(name, {}))
         return cast("dict[Any, Any]", self._tables[name])
 
-    def commit(self, before: Root) -> None:
+    def commit(self, before: Root, touches: Collection[str] | Everyone) -> None:
         """Write down the number of this write, what it brought, and whose memory it may change."""
         no = self.head().commit + 1
         for name in sorted(self._owned & {"episode", "fact", "episode vector", "fact vector"}):
@@ -134,8 +128,8 @@ class MemoryWriter(MemoryReads):
                 if one not in old or (" " in name and old[one] is not row):
                     came[one] = no
         names = ["commit"]
-        touched = () if isinstance(self.touches, Everyone) else self.touches
-        if self.touches:
+        touched = () if isinstance(touches, Everyone) else touches
+        if touches:
             names += ["memory"] if touched else ["memory", "everyone"]
         self.own("meta").update(dict.fromkeys(names, no))
         self.own(OWNER.name).update({(owner,): OwnerRow(owner, no) for owner in touched})
@@ -314,9 +308,18 @@ class MemoryWriter(MemoryReads):
     # --- vectors --------------------------------------------------------------------------------
 
     def set_vectors(
-        self, target: str, ids: Sequence[int], vectors: bytes, *, model: str, dim: int
+        self,
+        target: str,
+        ids: Sequence[int],
+        vectors: bytes,
+        *,
+        model: str,
+        dim: int,
+        next: bool = False,
     ) -> list[int]:
         """Keep one vector per id; return the ids that were still waiting."""
+        if next:
+            return self._set_next_vectors(target, ids, vectors, model, dim)
         found = self.embedder()
         if found not in (None, (model, dim)):
             raise EmbedderMismatch(path="memory", found=found[0] if found else "", given=model)
@@ -334,8 +337,8 @@ class MemoryWriter(MemoryReads):
                 facts[one] = facts[one]._replace(status=Status.ACTIVE)
         return written
 
-    def set_next_vectors(
-        self, target: str, ids: Sequence[int], vectors: bytes, *, model: str, dim: int
+    def _set_next_vectors(
+        self, target: str, ids: Sequence[int], vectors: bytes, model: str, dim: int
     ) -> list[int]:
         """Keep vectors of the next model; return the ids that were written."""
         if self.embedder(next=True) != (model, dim):
@@ -378,21 +381,11 @@ class MemoryWriter(MemoryReads):
             self.own("embed_task").pop((target, id_), None)
 
 
-@screening()
 class MemoryStore(MemoryReads):
     """One tenant's ledger in memory; thread-safe."""
 
-    def __init__(
-        self,
-        ledger: _Ledger,
-        url: str,
-        *,
-        screen: Screen = unscreened,
-        readers: Callable[[], Mapping[str, str]] = dict,
-    ) -> None:
+    def __init__(self, ledger: _Ledger, url: str) -> None:
         """Take what the stores of a name share."""
-        self.screen = screen
-        self.readers = readers
         self.path = url
         self._ledger = ledger
         self._thread = threading.local()
@@ -408,17 +401,24 @@ class MemoryStore(MemoryReads):
         return moment.root() if moment is not None else self._ledger.root
 
     def writing(
-        self, *, trigger: Trigger, actor: str, now: Millis
+        self,
+        *,
+        trigger: Trigger,
+        actor: str,
+        now: Millis,
+        touches: Collection[str] | Everyone = EVERYONE,
     ) -> AbstractContextManager[MemoryWriter]:
         """Open one write; it takes the place of what there was at the end of the block."""
-        return self._write(now, quiet=False)
+        return self._write(now, touches, quiet=False)
 
     def locked(self) -> AbstractContextManager[MemoryWriter]:
         """Open a write of who works on what: it is under the same lock, and moves no number."""
-        return self._write(0, quiet=True)
+        return self._write(0, (), quiet=True)
 
     @contextmanager
-    def _write(self, now: Millis, *, quiet: bool) -> Iterator[MemoryWriter]:
+    def _write(
+        self, now: Millis, touches: Collection[str] | Everyone, *, quiet: bool
+    ) -> Iterator[MemoryWriter]:
         if getattr(self._thread, "moment", None) is not None:
             raise UsageError(detail="a write cannot begin within a snapshot or another write")
         with self._ledger.lock:
@@ -427,7 +427,7 @@ class MemoryStore(MemoryReads):
             try:
                 yield writer
                 if not quiet:
-                    writer.commit(self._ledger.root)
+                    writer.commit(self._ledger.root, touches)
                 self._ledger.root = dict(writer.root())
             finally:
                 self._thread.moment = None
@@ -439,7 +439,7 @@ class MemoryStore(MemoryReads):
         if outer is not None:
             yield outer
             return
-        self._thread.moment = moment = MemorySnapshot(self._ledger.root, self.screen)
+        self._thread.moment = moment = MemorySnapshot(self._ledger.root)
         try:
             yield moment
         finally:
@@ -449,12 +449,12 @@ class MemoryStore(MemoryReads):
     def rehearsal(self) -> Iterator[MemoryStore]:
         """Give a store that begins as this one is now, and whose writes nobody else ever sees."""
         ledger = _Ledger(self.root(), self.tenant)
-        yield MemoryStore(ledger, self.path, screen=self.screen, readers=self.readers)
+        yield MemoryStore(ledger, self.path)
 
     @contextmanager
     def apart(self) -> Iterator[MemoryReads]:
         """Give the reads of this moment, whatever the thread writes."""
-        yield MemorySnapshot(self._ledger.root, self.screen)
+        yield MemorySnapshot(self._ledger.root)
 
     def check(self) -> list[Problem]:
         """Find nothing wrong: there are no counters and no indexes that could differ from rows."""

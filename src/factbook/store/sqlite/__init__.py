@@ -8,7 +8,7 @@ history are tables of that one file, so they commit together.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,8 @@ from typing import Any
 import apsw
 
 from factbook.errors import StoreCorrupt
-from factbook.model.facts import Millis, SQLValue, Trigger
-from factbook.store.base import Mode, Problem, Screen, screening, unscreened
+from factbook.model.facts import EVERYONE, Everyone, Millis, SQLValue, Trigger
+from factbook.store.base import Mode, Problem
 from factbook.store.sqlite.audit import audit
 from factbook.store.sqlite.file import CopyInMemory, LedgerFile, translated
 from factbook.store.sqlite.plain import select
@@ -28,7 +28,6 @@ from factbook.store.sqlite.writer import SQLiteQuietWriter, SQLiteWriter
 __all__ = ["SQLiteStore"]
 
 
-@screening()
 class SQLiteStore(Snapshots, EraseReads):
     """A `Store` in one SQLite file; thread-safe, with one connection per thread."""
 
@@ -37,22 +36,15 @@ class SQLiteStore(Snapshots, EraseReads):
         path: Path,
         *,
         mode: Mode = "create",
-        screen: Screen = unscreened,
-        readers: Callable[[], Mapping[str, str]] = dict,
         opened: LedgerFile | None = None,
     ) -> None:
         """Open the file, making it where the mode allows, or take one that is open.
-
-        `screen` is what every Op goes through before it is written, and every name that stored
-        rows are compared with. `readers` says with what texts are read, as it is remembered.
 
         Raises StoreMissing, NotAStore, StoreTooNew, StoreTooOld, StoreLocked, StoreReadOnly or
         StoreCorrupt.
         """
         super().__init__()
         self.path = path
-        self.screen = screen
-        self.readers = readers
         self._file = opened or LedgerFile(path, mode=mode)
         self._scours = threading.local()
         with translated(path):
@@ -90,7 +82,7 @@ class SQLiteStore(Snapshots, EraseReads):
         It is in memory: a kill leaves nothing of it on the disk. It is for the calling thread.
         """
         with translated(self.path):
-            copy = SQLiteStore(self.path, screen=self.screen, opened=CopyInMemory(self._file))
+            copy = SQLiteStore(self.path, opened=CopyInMemory(self._file))
         try:
             yield copy
         finally:
@@ -99,12 +91,19 @@ class SQLiteStore(Snapshots, EraseReads):
     # --- writing --------------------------------------------------------------------------------
 
     @contextmanager
-    def writing(self, *, trigger: Trigger, actor: str, now: Millis) -> Iterator[SQLiteWriter]:
+    def writing(
+        self,
+        *,
+        trigger: Trigger,
+        actor: str,
+        now: Millis,
+        touches: Collection[str] | Everyone = EVERYONE,
+    ) -> Iterator[SQLiteWriter]:
         """Open one write transaction; it commits at the end of the block, or rolls back whole."""
         with self._file.transaction() as connection:
             writer = SQLiteWriter(connection, self.path, trigger=trigger, actor=actor, now=now)
             yield writer
-            writer.commit()
+            writer.commit(touches)
         if writer.wiped is not None:
             with translated(self.path):
                 self._after_erasing(writer.wiped)
@@ -147,7 +146,7 @@ class SQLiteStore(Snapshots, EraseReads):
     def apart(self) -> Iterator[SQLiteApart]:
         """Give the reads of this moment, in a connection that belongs to no thread."""
         with translated(self.path), self._file.reading_apart() as connection:
-            yield SQLiteApart(connection, self.path, self.screen)
+            yield SQLiteApart(connection, self.path)
 
     def sql(
         self,

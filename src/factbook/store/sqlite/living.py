@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import (
-    Collection,
     Sequence,
 )
 from pathlib import Path
@@ -12,8 +11,6 @@ import apsw
 
 from factbook.errors import EmbedderMismatch, UsageError
 from factbook.model.facts import (
-    EVERYONE,
-    Everyone,
     Millis,
     StoredEpisode,
 )
@@ -33,16 +30,24 @@ class LivingVerbs(Rows):
     path: Path
     _actor: str
     _now: Millis
-    touches: Collection[str] | Everyone = EVERYONE
     commit_no: int
 
     def set_vectors(
-        self, target: str, ids: Sequence[int], vectors: bytes, *, model: str, dim: int
+        self,
+        target: str,
+        ids: Sequence[int],
+        vectors: bytes,
+        *,
+        model: str,
+        dim: int,
+        next: bool = False,
     ) -> list[int]:
         """Keep one vector per id and mark the rows; return the ids that were still waiting.
 
         Raises EmbedderMismatch where the file holds vectors of another model.
         """
+        if next:
+            return self._set_next_vectors(target, ids, vectors, model, dim)
         self._claim_embedder(model, dim)
         table, column = VECTOR_TABLES[target]
         if target != "fact":
@@ -96,8 +101,8 @@ class LivingVerbs(Rows):
             f"DELETE FROM embed_task WHERE target = '{target}' AND row_id IN {_IN}", wanted
         )
 
-    def set_next_vectors(
-        self, target: str, ids: Sequence[int], vectors: bytes, *, model: str, dim: int
+    def _set_next_vectors(
+        self, target: str, ids: Sequence[int], vectors: bytes, model: str, dim: int
     ) -> list[int]:
         """Keep vectors of the next model; return the ids that were written."""
         found = _meta(self._db, "next_embedder")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from factbook.errors import UsageError
 from factbook.model.facts import EVERYONE, Everyone
-from factbook.store.base import Filters, Head, Nearest, Screen, screening
+from factbook.store.base import Filters, Head, Nearest
 from factbook.store.sqlite.file import LedgerFile
 from factbook.store.sqlite.reads import SQLiteReads
 
@@ -25,14 +25,12 @@ if TYPE_CHECKING:
 __all__ = ["SQLiteApart", "SQLiteSnapshot", "Snapshots"]
 
 
-@screening()
 class SQLiteSnapshot(SQLiteReads):
     """The reads of one snapshot; its thread alone may ask for more than is held in memory."""
 
     def __init__(self, store: Snapshots, head: Head, *, writing: bool = False) -> None:
         """Take the moment of the calling thread's snapshot, or of the write that it is in."""
         self.path = store.path
-        self.screen = store.screen
         self._store = store
         self._head = head
         self._writing = writing
@@ -69,14 +67,12 @@ class SQLiteSnapshot(SQLiteReads):
         return replace(filters, owner=EVERYONE)
 
 
-@screening()
 class SQLiteApart(SQLiteReads):
     """The reads of a moment that a connection of their own keeps."""
 
-    def __init__(self, connection: apsw.Connection, path: Path, screen: Screen) -> None:
+    def __init__(self, connection: apsw.Connection, path: Path) -> None:
         """Take a connection that has begun to read."""
         self.path = path
-        self.screen = screen
         self._connection = connection
 
     def _rows(self, sql: str, bindings: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
@@ -87,7 +83,6 @@ class Snapshots(SQLiteReads):
     """The part of the store that makes snapshots, and holds in memory what they share."""
 
     path: Path
-    screen: Screen
     _file: LedgerFile
 
     def __init__(self) -> None:

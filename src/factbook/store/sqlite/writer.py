@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,12 +57,12 @@ class SQLiteWriter(SQLiteReads, LedgerWrites, LivingVerbs, RecordWrites):
     def _rows(self, sql: str, bindings: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
         return self._db.execute(sql, bindings).fetchall()
 
-    def commit(self) -> None:
+    def commit(self, touches: Collection[str] | Everyone) -> None:
         """Write down the number of this write, and whose memory it may change."""
         no = self.commit_no
-        touched = () if isinstance(self.touches, Everyone) else self.touches
+        touched = () if isinstance(touches, Everyone) else touches
         names = ["commit"]
-        if self.touches:
+        if touches:
             names += ["memory"] if touched else ["memory", "everyone"]
         self._db.executemany(
             "UPDATE meta SET value = ? WHERE name = ?", [(str(no), name) for name in names]

@@ -27,11 +27,7 @@ __all__ = ["LEFTOVER", "StoreContract", "of", "verbs_of"]
 
 # What the port is not to have any more, and what does its work instead: this only shrinks.
 LEFTOVER: Final[Mapping[str, str]] = {
-    "touches": "writing",
     "path": "name",
-    "screen": "a wrapper",
-    "readers": "apply",
-    "set_next_vectors": "set_vectors",
     "sql": "files",
     "reopen": "files",
     "wiped": "files",

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 
-from factbook.model.facts import FactKind, Millis, SourceState, Stance, Status, Trigger, Trust
+from factbook.model.facts import (
+    EVERYONE,
+    Everyone,
+    FactKind,
+    Millis,
+    SourceState,
+    Stance,
+    Status,
+    Trigger,
+    Trust,
+)
 from factbook.store.base import Store, Writer, claim_digest
 from factbook.store.rows import EvidenceRow, Life
 from factbook.testing import sample_episode, sample_source
@@ -39,9 +49,11 @@ def verbs_of(tests: type) -> dict[str, list[str]]:
     return found
 
 
-def writing(store: Store) -> AbstractContextManager[Writer]:
+def writing(
+    store: Store, *, touches: Collection[str] | Everyone = EVERYONE
+) -> AbstractContextManager[Writer]:
     """Open a write of nobody in particular."""
-    return store.writing(trigger=Trigger.COMMAND, actor="test", now=NOW)
+    return store.writing(trigger=Trigger.COMMAND, actor="test", now=NOW, touches=touches)
 
 
 def life(n: int, **other: Any) -> Life:

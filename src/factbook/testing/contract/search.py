@@ -67,12 +67,12 @@ class SearchContract(Contract):
     def test_every_write_has_the_next_number(self, store: Store) -> None:
         before = store.head()
         embedded(store, 1)
-        with writing(store) as writer:
-            writer.touches = ()
+        with writing(store, touches=()):
+            pass
         assert store.head().commit == before.commit + 2
         assert store.head().memory == before.commit + 1
-        with writing(store) as writer:
-            writer.touches = {"ann"}
+        with writing(store, touches={"ann"}):
+            pass
         assert store.head("ann").memory == store.head().memory == store.head().commit
         assert store.head("ben").memory == before.commit + 1
 
@@ -153,7 +153,8 @@ class SearchContract(Contract):
     def test_another_model_takes_over_at_once(self, store: Store) -> None:
         def give_next(*ids: int) -> list[int]:
             with writing(store) as writer:
-                return writer.set_next_vectors("episode", ids, packed(*ids), model="m2", dim=DIM)
+                given = packed(*ids)
+                return writer.set_vectors("episode", ids, given, model="m2", dim=DIM, next=True)
 
         embedded(store, 1, 2)
         assert [one for one, _ in store.waiting("episode", limit=9, next=True)] == [1, 2]
