@@ -41,6 +41,7 @@ from factbook.recall.prefetch import Streamed, StreamState
 from factbook.store.base import Filters
 from factbook.store.derived import ledger
 from factbook.store.derived.counts import count_waiting
+from factbook.store.sqlite import SQLiteStore
 from factbook.surface.doctor import examine
 from factbook.testing import FrozenClock, sample_episode, sample_fact, sample_source
 
@@ -190,7 +191,7 @@ def test_reads_that_belong_together_are_of_one_moment(
             return reads
 
         for name in ("_rows", "episodes", "facts"):
-            monkeypatch.setattr(memory.store, name, disturbed(getattr(memory.store, name)))
+            monkeypatch.setattr(SQLiteStore, name, disturbed(getattr(SQLiteStore, name)))
         assert asks[what]() == before
         monkeypatch.undo()
         assert asks[what]() != before
