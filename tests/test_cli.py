@@ -717,6 +717,27 @@ def test_export_overwrites_nothing_by_accident(filled: tuple[Cli, Path], tmp_pat
     assert "no format" in cli("export", "--format", "xml", code=2).err
 
 
+def test_an_export_is_imported(filled: tuple[Cli, Path], tmp_path: Path) -> None:
+    cli, sample = filled
+    file, db = tmp_path / "all.jsonl", tmp_path / "new.db"
+    cli("export", "--all-owners", file)
+    records = len(file.read_text().splitlines()) - 1
+    assert "is no export" in cli("--db", db, "import", sample, code=2).err
+    assert not db.exists()
+    said = cli("--db", db, "import", file)
+    assert f"{records} records: {records} came" in said.out
+    done = cli("--db", db, "import", file, "--dry-run", "--json").json()
+    assert (done["added"], done["dry_run"], done["waiting"]) == ({}, True, 0)
+    assert sum(done["known"].values()) == records
+    facts = ("facts", "--limit", "0", "--json")
+    assert cli("--db", db, *facts).json()["facts"] == cli(*facts).json()["facts"]
+    with file.open("a", encoding="utf-8") as lines:
+        lines.write("half a li")
+    said = cli("--db", db, "import", file, code=3)
+    assert f"line {records + 2}: not_json" in said.out
+    assert "not_json" in cli("--db", db, "rejections").out
+
+
 # --- doctor ---------------------------------------------------------------------------------------
 
 

@@ -69,6 +69,7 @@ if TYPE_CHECKING:
         Trigger,
         Trust,
     )
+    from factbook.pipelines.imported import ImportReport
     from factbook.pipelines.keyed import Told
     from factbook.pipelines.observed import IngestReport
     from factbook.pipelines.sources import Explanation
@@ -110,6 +111,7 @@ __all__ = [
     "FactsQueryPlan",
     "Filters",
     "Hit",
+    "ImportReport",
     "IngestReport",
     "InputError",
     "KeyFileError",
@@ -188,6 +190,7 @@ _HOMES: Final = {
         "EVERYONE Episode Event Everyone Evidence Fact FactKind Hit Receipt Role Source "
         "Status StoredEpisode Trigger Trust"
     ),
+    "factbook.pipelines.imported": "ImportReport",
     "factbook.pipelines.keyed": "Told",
     "factbook.pipelines.observed": "IngestReport",
     "factbook.recall.budget": "ContextLimits PromptContext ToolResult",

@@ -462,6 +462,7 @@ MAY_EMIT: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         | _ASKING
         | {"ChangeKeys", "ConfirmFact"}
         | {"PinFact", "RateFact", "DecideProposal", "ReplaceVectors", "StoreNextVectors"}
+        | {"Restore"}
         | _CARING
         | _DELETING
         | _DELIVERING

@@ -76,6 +76,7 @@ from factbook.model.ops import (
     RecordUse,
     RejectCandidate,
     RejectLine,
+    Restore,
     RetryTasks,
     StartRun,
     StoreVectors,
@@ -176,6 +177,10 @@ def apply(
         run.may_support(sorted_ops[SupportFact])
         if any(sorted_ops[kind] for kind in CHANGING):
             changes.run(op for op in ops if type(op) in CHANGING)
+        for restoring in sorted_ops[Restore]:
+            from factbook.apply.restoring import restore
+
+            restore(writer, receipt, changes, restoring, now=now)
         writer.add(EVENT, [*run.events, *changes.events])
     return receipt
 

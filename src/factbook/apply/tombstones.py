@@ -5,7 +5,7 @@ Their key is the ledger's own, so that the same text has another digest in anoth
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -66,26 +66,31 @@ class Tombstones:
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
-        self._key = ""
+        self._keys: list[str] = []  # the ledger's own first; then those that came by imports
+        self._others: dict[bytes, list[bytes]] = {}  # a mark -> the same under the other keys
 
     def mark(self, kind: str, *parts: str) -> bytes:
         """Return the digest that stands for what must not come back."""
-        if not self._key:
-            secret = first(self._writer, SECRET, {"name": ERASE_KEY})
-            if secret is None:
+        if not self._keys:
+            known = {secret.name: secret.value for secret in self._writer.find(SECRET)}
+            if ERASE_KEY not in known:
                 import secrets  # seldom needed
 
-                secret = Secret(ERASE_KEY, secrets.token_hex(32))
-                self._writer.add(SECRET, [secret])
-            self._key = secret.value
-        return tombstone_mark(self._key, kind, *parts)
+                known[ERASE_KEY] = secrets.token_hex(32)
+                self._writer.add(SECRET, [Secret(ERASE_KEY, known[ERASE_KEY])])
+            self._keys = [known.pop(ERASE_KEY), *known.values()]
+        own, *others = (tombstone_mark(key, kind, *parts) for key in self._keys)
+        if others:
+            self._others[own] = others
+        return own
 
     def met(self, marks: Collection[bytes]) -> dict[bytes, Millis]:
-        """Return when those of the marks were erased that were."""
-        stones = self._writer.find(TOMBSTONE, {"mark": marks})
+        """Return when those of the marks were erased that were, under whatever key."""
+        under = {one: mark for mark in marks for one in (mark, *self._others.get(mark, ()))}
+        stones = self._writer.find(TOMBSTONE, {"mark": list(under)})
         erasures = {stone.erasure_id for stone in stones}
         times = {act.id: act.at for act in self._writer.find(ERASURE, {"id": erasures})}
-        return {stone.mark: times[stone.erasure_id] for stone in stones}
+        return {under[stone.mark]: times[stone.erasure_id] for stone in stones}
 
     def keep_out(self, doomed: Doomed, erasure_id: int) -> None:
         """Keep what is to be erased from coming back."""
@@ -133,7 +138,14 @@ class Tombstones:
 
     def let_in(self, marks: Sequence[bytes]) -> None:
         """Let these come back."""
-        self._writer.drop(TOMBSTONE, {"mark": marks})
+        under = [one for mark in marks for one in (mark, *self._others.get(mark, ()))]
+        self._writer.drop(TOMBSTONE, {"mark": under})
+
+
+def proposed_claim(payload: Mapping[str, object]) -> tuple[str, str, str, str]:
+    """Return the claim that a proposal would make; of one that would make none, what meets none."""
+    owner, type_, text = (str(payload.get(name, "")) for name in ("owner", "type", "text"))
+    return owner, owner, type_.lower(), text
 
 
 # --- keeping out ----------------------------------------------------------------------------------
@@ -216,7 +228,7 @@ class _Sieve:
         elif isinstance(op, CreateEntity):
             found.append(self._mark("name", op.owner, op.name))
         elif isinstance(op, Propose):
-            found.append(self._mark("claim", *_proposed(op)))
+            found.append(self._mark("claim", *proposed_claim(op.payload)))
         return found
 
     def _was_said(self, episode: Episode) -> bool:
@@ -263,7 +275,7 @@ class _Sieve:
         if isinstance(op, CreateEntity):
             return self._unless_new(op, ("name", op.owner, op.name), op.episode)
         if isinstance(op, Propose):
-            return self._unless(op, self._at("claim", *_proposed(op)))
+            return self._unless(op, self._at("claim", *proposed_claim(op.payload)))
         return op
 
     def _unless(self, op: Op, erased_at: Millis | None) -> Op | None:
@@ -328,10 +340,3 @@ def _source(op: Op) -> str:
     if isinstance(op, RecordSource):
         return op.source.key
     return op.source if isinstance(op, RejectLine | AdvanceCursor) else ""
-
-
-def _proposed(op: Propose) -> tuple[str, str, str, str]:
-    """Return the claim that a proposal would make; of one that would make none, what meets none."""
-    given = op.payload
-    owner, type_, text = (str(given.get(name, "")) for name in ("owner", "type", "text"))
-    return owner, owner, type_.lower(), text

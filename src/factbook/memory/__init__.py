@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from factbook.memory.keyed import Keyed, Planner
     from factbook.memory.review import Review
     from factbook.memory.typed_memories import Typed
+    from factbook.pipelines.imported import ImportReport
     from factbook.pipelines.keyed import Told
     from factbook.pipelines.observed import IngestReport
     from factbook.pipelines.sources import Explanation, Sources
@@ -616,6 +617,26 @@ class Memory:
     def check(self) -> list[Problem]:
         """Audit the database; an empty list is clean."""
         return self.store.check()
+
+    def import_(
+        self,
+        exported: str | os.PathLike[str] | Iterable[Mapping[str, object]],
+        *,
+        dry_run: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> ImportReport:
+        """Put an export back: a file of JSON lines, or the records of `export`.
+
+        Into an empty memory it is a faithful restore. Into another one it joins: what both know is
+        there once, and the same file again changes nothing. What was erased here stays erased. The
+        rows then wait for `embed`. `progress` is told the bytes, or records, of each step.
+
+        Raises UsageError for what is no export, or one of a newer factbook.
+        """
+        from factbook.pipelines.imported import import_records
+
+        given = Path(exported) if isinstance(exported, str | os.PathLike) else exported
+        return import_records(self._context, given, dry_run=dry_run, progress=progress)
 
     def export(self, *, owner: str | Everyone = ME) -> Iterator[dict[str, object]]:
         """Iterate over all of an owner as plain records, a header first (see `docs/export.md`).

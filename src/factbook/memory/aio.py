@@ -496,6 +496,7 @@ class AsyncMemory(_Awaited[Memory]):
     stats = _asked(Memory.stats)
     sql = _asked(Memory.sql)
     check = _worked(Memory.check)
+    import_ = _worked(Memory.import_)
 
     async def export(
         self, *, owner: str | Everyone = ME

@@ -22,6 +22,7 @@ from factbook.model.facts import (
     Trust,
 )
 from factbook.model.interest_ops import InterestOp
+from factbook.model.restored import FileRow, ImportState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -429,6 +430,18 @@ class EndCall:
     money: float
 
 
+# --- putting an export back -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restore:
+    """Put rows of an export back as they were: a batch of one import, in the order of the file."""
+
+    rows: Sequence[FileRow]  # a fact and its evidence in one batch
+    state: ImportState  # what is known from one batch to the next
+    last: bool = False
+
+
 # --- erasing for good -----------------------------------------------------------------------------
 
 
@@ -543,6 +556,7 @@ Op: TypeAlias = (
     | RetryTasks
     | BeginCall
     | EndCall
+    | Restore
     | InterestOp
     | ErasingOp
 )

@@ -430,8 +430,8 @@ class Writer(Reads, RecordWrites, Protocol):
     ) -> list[int]:
         """Insert (source id, episode) pairs, none of them known, index them, return their ids.
 
-        With `kept`, each has the id and was learned at the time that are given there; these ids
-        ascend, above all that there are.
+        With `kept`, each was learned at the time that is given there, and has the id that is, where
+        that is above all there are; else the next one.
         """
 
     def rewrite_episodes(self, episodes: Mapping[int, Episode]) -> None:
@@ -452,7 +452,7 @@ class Writer(Reads, RecordWrites, Protocol):
     def add_facts(self, facts: Sequence[Life]) -> list[int]:
         """Insert facts, none of them current by its claim, index them, return their ids.
 
-        Ids that are given ascend, above all that there are.
+        One with an id has that where it is above all there are; else the next one.
         """
         raise NotImplementedError
 

@@ -214,7 +214,7 @@ class MemoryWriter(MemoryReads):
         learned, ids = self.own("episode learned_at"), []
         given = kept or [(0, self._now)] * len(episodes)
         for (source_id, one), (id_, at) in zip(episodes, given, strict=True):
-            n = id_ or max(table, default=0) + 1
+            n = max(id_, max(table, default=0) + 1)
             ids.append(n)
             learned[n] = at
             table[n] = (source_id, one)
@@ -278,7 +278,7 @@ class MemoryWriter(MemoryReads):
             return []
         table, ids = self.own("fact"), []
         for row in facts:
-            n = row.id or max(table, default=0) + 1
+            n = max(row.id, max(table, default=0) + 1)
             ids.append(n)
             table[n] = row._replace(id=n, learned_at=row.learned_at or self._now)
         return ids

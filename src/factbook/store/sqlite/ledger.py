@@ -476,10 +476,10 @@ class LedgerWrites(LedgerReads):
 
 
 def _numbered(free: int, given: Sequence[int]) -> list[int]:
-    """Return the ids of new rows: those that are given (not 0), else the next ones."""
+    """Return the ids of new rows: those that are given where they ascend, else the next ones."""
     ids = []
     for one in given:
-        ids.append(one or free)
+        ids.append(max(one, free))
         free = ids[-1] + 1
     return ids
 

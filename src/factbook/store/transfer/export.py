@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.metadata import version
 from typing import Any, Final
 
-from factbook.model.facts import EVERYONE, At, Everyone, Status
+from factbook.model.facts import EVERYONE, ME, At, Everyone, Status
 from factbook.store.base import Reads, Store
 from factbook.store.derived.counts import has_others
 from factbook.store.kinds import (
@@ -41,7 +41,15 @@ from factbook.store.kinds import (
     Where,
 )
 from factbook.store.rows import LifeWhere
-from factbook.store.transfer.records import FORMAT, HEADER, Record, record_of
+from factbook.store.transfer.records import (
+    EVENT_KINDS,
+    FORMAT,
+    HEADER,
+    OF_PAIRS,
+    Record,
+    record_of,
+    target_of,
+)
 
 _PAGE: Final = 500  # rows that are in memory at once
 
@@ -69,13 +77,6 @@ _BEHIND: Final = (
     CALL,
     EVENT,
 )
-OF_PAIRS: Final = ("judge", "clean")  # tasks of a model whose target is no row
-EVENT_KINDS: Final[Mapping[str, str]] = {"search": SEARCH_LOG.name}  # as the history calls them
-
-
-def target_of(task: str) -> str:
-    """Return the kind of what a model is asked about in a task, by the kind of the task."""
-    return SEARCH_LOG.name if task == "search" else "episode"
 
 
 def exported(store: Store, owner: str | Everyone) -> Iterator[Record]:
@@ -169,7 +170,7 @@ class _Export:
             SEARCH_RESULT: lambda row: row.search_id in mine.get(SEARCH_LOG.name, ()),
             SEARCH_FIND: lambda row: row.search_id in mine.get(SEARCH_LOG.name, ()),
             NOTICE_FACT: lambda row: row.notice_id in mine.get(NOTICE.name, ()),
-            PROPOSAL: lambda row: row.payload.get("owner") == self._owner,
+            PROPOSAL: lambda row: row.payload.get("owner", ME) == self._owner,
             MODEL_TASK: lambda row: row.target in mine.get(target_of(row.kind), ()),
             EVENT: lambda row: (
                 row.target_id in mine.get(EVENT_KINDS.get(row.target_kind, row.target_kind), ())

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from factbook.model.facts import Cursor, Episode, LineCount, Source, SourceState
-from factbook.store.kinds import EMBED_TASK, ERASED, KINDS, LEASE, LOOSE, MARK, Kind
+from factbook.store.kinds import EMBED_TASK, ERASED, KINDS, LEASE, LOOSE, MARK, SEARCH_LOG, Kind
 from factbook.store.rows import EvidenceRow, KeptEpisode, Life, pasted_parts, with_pasted
 
 FORMAT: Final = 1
@@ -30,6 +30,12 @@ SMALL: Final[Mapping[str, Kind[Any]]] = {
     kind.name: kind for kind in KINDS if kind not in NOT_CARRIED
 }
 """The kinds of records that are rows of a `Kind`."""
+
+OF_PAIRS: Final = ("judge", "clean")
+"""Tasks of a model whose target is no row; they are not carried either."""
+
+EVENT_KINDS: Final[Mapping[str, str]] = {"search": SEARCH_LOG.name}
+"""Kinds that the history calls otherwise."""
 
 _INTS: Final = range(-(1 << 63), 1 << 63)
 _NAMED: Final = {  # the fields that are called otherwise in records
@@ -80,6 +86,11 @@ def row_of(record: Mapping[str, object]) -> Any:
         return _episode_of(record)
     row: Any = {"fact": Life, "evidence": EvidenceRow}.get(kind) or SMALL[kind].row
     return row(**_read(record, _fields(kind, row)))
+
+
+def target_of(task: str) -> str:
+    """Return the kind of what a model is asked about in a task, by the kind of the task."""
+    return SEARCH_LOG.name if task == "search" else "episode"
 
 
 def known(kind: object) -> bool:

@@ -175,6 +175,55 @@ def _left(waiting: int) -> str:
     )
 
 
+@operation(READ, Effect.OWN, name="import", tool=False)
+def import_(
+    run: Run,
+    file: Annotated[
+        Path, Arg("What `factbook export FILE` has written.", metavar="FILE", given="argument")
+    ],
+    dry_run: Annotated[bool, Arg("Say what would come, and keep nothing.")] = False,
+    no_embed: Annotated[
+        bool, Arg("Leave the embedding for `factbook embed`; rows are found by their words.")
+    ] = False,
+    no_redact: Annotated[
+        bool, Arg("Store secrets as they are, instead of a label in their place.")
+    ] = False,
+) -> Outcome:
+    """Put an export back: restore it into an empty memory, or join it with what is there."""
+    from factbook.pipelines.imported import check_header
+    from factbook.surface import records
+    from factbook.surface.progress import bar
+    from factbook.surface.views import report
+
+    path = file.expanduser()
+    check_header(path)  # before a database is made: a mistyped path leaves nothing behind
+    if no_redact:
+        run.screen.note(_NO_REDACT)
+    memory = run.open(Effect.READS if dry_run else Effect.CREATES, redact=not no_redact)
+    try:
+        with bar("importing", total=_size(path), unit="bytes", quiet=run.quiet) as advance:
+            done = memory.import_(path, dry_run=dry_run, progress=advance)
+    except KeyboardInterrupt:
+        run.screen.note("stopped; run it again, and it goes on: what has come is not doubled")
+        raise
+    embedded, interrupted = 0, False
+    trouble: FactbookError | None = None
+    if not no_embed and not dry_run:
+        try:
+            embedded, interrupted = _embed(run, limit=None)
+        except FactbookError as error:
+            trouble = error
+    waiting = memory.maintenance.waiting()
+    failed = bool(done.unread or done.incomplete)
+    return Outcome(
+        record=records.imported(done, embedded=embedded, waiting=waiting),
+        show=lambda page: report.imported(page, done),
+        notes=[_left(waiting)] if interrupted else [],
+        trouble=trouble,
+        code=Outcome.INTERRUPTED if interrupted else EXIT_INPUT if failed else 0,
+    )
+
+
 @operation(READ, Effect.WRITES, tool=False)
 def embed(
     run: Run,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from factbook.maintenance.maintenance import RuleUse
     from factbook.memory import Stats
     from factbook.model.facts import Evidence, Fact, Hit, Rejection, SourceState, SQLValue
+    from factbook.pipelines.imported import ImportReport
     from factbook.pipelines.observed import IngestReport
     from factbook.pipelines.sources import Explanation
     from factbook.recall.search import Answer
@@ -30,6 +31,7 @@ __all__ = [
     "fact",
     "fields",
     "hit",
+    "imported",
     "ingest",
     "listed",
     "plain",
@@ -129,6 +131,16 @@ def ingest(done: Ingested, *, database: str) -> Record:
         "read_bytes": report.read_bytes,
         "waiting": done.waiting,
         "seconds": round(done.seconds, 3),
+    }
+
+
+def imported(done: ImportReport, *, embedded: int, waiting: int) -> Record:
+    """Return what an import came to, by kind of record."""
+    return {
+        **fields(done, "owner at dry_run records added known kept_out unread incomplete"),
+        "left": [{"line": one.line, "record": one.kind, "why": one.why} for one in done.left],
+        "embedded": embedded,
+        "waiting": waiting,
     }
 
 

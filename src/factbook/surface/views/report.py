@@ -15,16 +15,49 @@ if TYPE_CHECKING:
     from factbook.maintenance.maintenance import RuleNoise, RuleUse
     from factbook.memory import Stats
     from factbook.model.facts import LineCount, Rejection
+    from factbook.pipelines.imported import ImportReport
     from factbook.pipelines.observed import IngestReport
     from factbook.surface.output import Page
     from factbook.surface.records import Ingested
 
-__all__ = ["failed_files", "ingest", "rejections", "rules", "stats"]
+__all__ = ["failed_files", "imported", "ingest", "rejections", "rules", "stats"]
 
 _KINDS_SHOWN: Final = 8  # kinds of records named in a summary; --json has all
 _BLANK: Final = "blank"  # the kind of an empty line: a line, but no record
 _UNREADABLE: Final = "cannot be read"  # how discovery begins the reason for such a file
 _FAILED_SHOWN: Final = 5
+_LEFT_SHOWN: Final = 10  # lines of an export that did not come; --json has a hundred
+
+
+# --- what was put back ----------------------------------------------------------------------------
+
+
+def imported(page: Page, done: ImportReport) -> None:
+    """Show what came of an export, by kind of record, and which of its lines did not."""
+    come, whose = sum(done.added.values()), f" of {done.owner}" if done.owner else ""
+    rest = "would come" if done.dry_run else "came"
+    page.say(f"{count(done.records, 'record')}{whose}: {count(come)} {rest}", "bold")
+    for counts, why in (
+        (done.added, "new"),
+        (done.known, "were here already"),
+        (done.kept_out, "were erased, or name what was, and stay out"),
+    ):
+        if counts:
+            kinds = ", ".join(f"{number:,} {kind}" for kind, number in counts.items())
+            page.say(f"{count(sum(counts.values()))} {why}: {kinds}")
+    if done.unread:
+        page.say(
+            f"{count(done.unread, 'line')} could not be read; `factbook rejections` has them",
+            "yellow",
+        )
+    if done.incomplete:
+        page.say(
+            f"{count(done.incomplete, 'record')} left out that cannot stand alone; export again,"
+            " and import that file too",
+            "yellow",
+        )
+    for one in done.left[:_LEFT_SHOWN]:
+        page.say(f"  line {one.line}: {one.kind} {one.why}".replace(":  ", ": "), "dim")
 
 
 # --- what was refused, and the rules --------------------------------------------------------------

@@ -306,14 +306,14 @@ class LedgerContract(Contract):
         with writing(store) as writer:
             both = [(2, given), (2, mine)]
             assert writer.add_episodes(both, kept=[(9, 8), (11, 7)]) == [9, 11]
-            assert writer.add_episodes([(1, sample_episode(12))]) == [12]
-            assert writer.add_facts([fact, life(12, episode_id=12)]) == [7, 8]
+            assert writer.add_episodes([(1, sample_episode(12))], kept=[(3, 0)]) == [12]
+            assert writer.add_facts([fact, life(12, id=2, episode_id=12)]) == [7, 8]
             assert writer.add_evidence([proof, evidence(8, 12)]) == 2
         kept = store.whole_episodes([11, 9, 12, 99])
         assert [(one.id, one.source_id, one.learned_at) for one in kept] == [
             (9, 2, 8),
             (11, 2, 7),
-            (12, 1, NOW),
+            (12, 1, 0),
         ]
         assert [one.episode for one in kept[:2]] == [
             dataclasses.replace(one, source="b") for one in (given, mine)

@@ -1,0 +1,128 @@
+"""4 apply: put rows of an export back as they were. `apply` alone calls it.
+
+Nothing is judged anew: what was decided about a fact, its confidence, its times and its history are
+what they were. What is here already stays as it is: a row that stands for the same is the same row,
+and a fact that both know gains the evidence of the other. What was erased here is left out. Ids are
+those of the file where nothing was here before, else it is looked up what they became.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Final
+
+from factbook.apply.changing import FactChanges
+from factbook.apply.restoring.facts import RestoredFacts
+from factbook.apply.restoring.history import RestoredHistory
+from factbook.apply.restoring.part import Part
+from factbook.apply.restoring.rows import RestoredRows
+from factbook.apply.tombstones import any_tombstones, sifted
+from factbook.model.facts import Millis, Receipt, SourceState
+from factbook.model.ops import RecordEpisode, Restore
+from factbook.model.restored import FileRow
+from factbook.store.base import Writer
+from factbook.store.rows import KeptEpisode
+
+__all__ = ["restore"]
+
+_GROUPS: Final[Mapping[str, str]] = {  # what is put back together; all else is rows of a Kind
+    "source": "source",
+    "episode": "episode",
+    "fact": "fact",
+    "evidence": "fact",
+    "event": "event",
+}
+
+
+def restore(
+    writer: Writer, receipt: Receipt, facts: FactChanges, op: Restore, *, now: Millis
+) -> None:
+    """Put the rows of an op back, in their order."""
+    ledger = _RestoredLedger(writer, receipt, facts, op.state, now=now)
+    claims = RestoredFacts(writer, receipt, facts, op.state, now=now)
+    history = RestoredHistory(writer, receipt, facts, op.state, now=now)
+    small = RestoredRows(writer, receipt, facts, op.state, now=now)
+    ways: Mapping[str, Callable[[Sequence[FileRow]], None]] = {
+        "source": ledger.sources,
+        "episode": ledger.episodes,
+        "fact": claims.put_back,
+        "event": history.put_back,
+    }
+    for group, rows in groupby(op.rows, key=lambda one: _GROUPS.get(one.kind, one.kind)):
+        ways.get(group, small.put_back)(list(rows))
+    claims.point()
+    if op.last:
+        claims.end()
+        history.end()
+
+
+class _RestoredLedger(Part):
+    """Puts sources and episodes back."""
+
+    def sources(self, rows: Sequence[FileRow]) -> None:
+        """Put sources back, with how far they were read."""
+        states = [row.row for row in rows if isinstance(row.row, SourceState)]
+        keys = [one.source.key for one in states]
+        known = {one.source.key: one.id for one in self._writer.sources(keys=keys)}
+        ids = {one.id for one in self._writer.sources(ids=[one.id for one in states])}
+        out = self._erased([[("source", key)] for key in keys])
+        for one, erased in zip(states, out, strict=True):
+            if erased:
+                self._state.keep_out("source", one)
+                continue
+            here = known.get(one.source.key)
+            if here is None:
+                id_ = self._state.kept_id(one.id) if one.id not in ids else 0
+                [here] = self._writer.put_sources([replace(one, id=id_)])
+                known[one.source.key] = here
+                self._state.is_here("source", one.id, here, new=True)
+                self._receipt.sources += 1
+            else:
+                self._state.is_here("source", one.id, here, new=False)
+
+    def episodes(self, rows: Sequence[FileRow]) -> None:
+        """Put episodes back; one with the same uid is the same."""
+        state = self._state
+        whole = []
+        for row in rows:
+            assert isinstance(row.row, KeptEpisode)
+            source = state.here("source", row.row.source_id)
+            if source is None:
+                self._lacks(row, "source", row.row.source_id)
+                continue
+            whole.append(row.row._replace(source_id=source))
+        whole = self._let_in(whole)
+        known = self._writer.episode_ids([one.episode.uid for one in whole])
+        new: dict[str, KeptEpisode] = {}
+        for one in whole:
+            uid = one.episode.uid
+            if uid in known:
+                state.is_here("episode", one.id, known[uid], new=False)
+            else:
+                new.setdefault(uid, one)
+        ids = self._writer.add_episodes(
+            [(one.source_id, one.episode) for one in new.values()],
+            kept=[(state.kept_id(one.id), one.learned_at or self._now) for one in new.values()],
+        )
+        for one, here in zip(new.values(), ids, strict=True):
+            state.is_here("episode", one.id, here, new=True)
+        self._receipt.episodes += len(ids)
+
+    def _let_in(self, whole: list[KeptEpisode]) -> list[KeptEpisode]:
+        """Return what was not erased here, whatever it was called."""
+        if not any_tombstones(self._writer):
+            return whole
+        keys = {one.id: one.source.key for one in self._writer.sources()}
+        ops = [
+            RecordEpisode(episode=replace(one.episode, source=keys[one.source_id])) for one in whole
+        ]
+        left, holed = sifted(self._writer, Receipt(), ops)
+        self._state.holed |= {one.id for one in whole if one.episode.uid in holed}
+        kept = {op.episode.uid for op in left if isinstance(op, RecordEpisode)}
+        kept |= self._writer.episode_ids([one.episode.uid for one in whole]).keys()
+        for one in whole:
+            if one.episode.uid not in kept:
+                self._state.keep_out("episode", one)
+        return [one for one in whole if one.episode.uid in kept]

@@ -1,0 +1,137 @@
+"""Put the history back, under the numbers that its rows have here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import orjson
+
+from factbook.apply.restoring.part import Part
+from factbook.apply.tombstones import any_tombstones
+from factbook.model.facts import Event
+from factbook.model.restored import FileRow, ImportState
+from factbook.store.kinds import EVENT
+from factbook.store.transfer.records import EVENT_KINDS
+
+_NAMED: Final[Mapping[str, str]] = {  # what a detail names by its number: key -> kind of row
+    "added": "episode",
+    "removed": "episode",
+    "episode": "episode",
+    "episode_id": "episode",
+    "loser": "fact",
+    "other": "fact",
+    "replaces": "fact",
+    "moved": "fact",
+    "merged": "fact",
+    "facts": "fact",
+    "against": "fact",
+    "merged_into_id": "fact",
+    "superseded_by": "fact",
+    "winner": "entity",  # of an entity that was merged
+    "engagements": "engagement",
+    "run": "run",
+    "erasure": "erasure",
+}
+_COUNTED: Final = frozenset({"facts"})  # a number alone says how many, and names none
+
+
+class RestoredHistory(Part):
+    """Puts events back."""
+
+    def put_back(self, rows: Sequence[FileRow]) -> None:
+        """Append events, in their order; one that is here already from before is the same."""
+        events = [one for row in rows if (one := self._event(row)) is not None]
+        # What details said here may have been erased since: then they tell nothing apart.
+        detailed = not any_tombstones(self._writer)
+        old = self._before(events, detailed=detailed)
+        new = []
+        for one in events:
+            same = _same(one, detailed=detailed)
+            if old[same]:
+                old[same] -= 1
+                self._state.known["event"] += 1
+            else:
+                new.append(one)
+        # A number that is taken goes to the next one.
+        for one, added in zip(new, self._writer.add(EVENT, new), strict=True):
+            if added is None:
+                self._writer.add(EVENT, [one._replace(id=0)])
+        self._state.added["event"] += len(new)
+        for one in new:
+            if one.target_kind == "fact" and one.op == "store":
+                self._state.untold.discard(one.target_id)
+
+    def _event(self, row: FileRow) -> Event | None:
+        one = row.row
+        assert isinstance(one, Event)
+        kind = EVENT_KINDS.get(one.target_kind, one.target_kind)
+        if kind == "fact" and one.target_id in self._state.merged:
+            self._state.known["event"] += 1  # what is here has a history of its own
+            return None
+        target = self._state.here(kind, one.target_id) if one.target_id else 0
+        if target is None:
+            # Of what was erased, or left out: here its number may come to be another row's.
+            self._state.kept_out["event"] += 1
+            return None
+        return one._replace(
+            id=self._state.kept_id(one.id),
+            target_id=target,
+            detail=renumbered(self._state, one.detail),
+            run_id=self._state.here("run", one.run_id),
+        )
+
+    def _before(self, events: Iterable[Event], *, detailed: bool) -> Counter[tuple[object, ...]]:
+        """Count the events of the same rows from before this import."""
+        if self._state.fresh:
+            return Counter()
+        targets: dict[str, set[int]] = {}
+        for one in events:
+            targets.setdefault(one.target_kind, set()).add(one.target_id)
+        return Counter(
+            _same(one, detailed=detailed)
+            for kind, ids in targets.items()
+            for one in self._writer.find(EVENT, {"target_kind": kind, "target_id": sorted(ids)})
+            if one.id <= self._state.last_event
+        )
+
+    def end(self) -> None:
+        """Say once that there was an import, and of facts that nothing stored that it did."""
+        for fact in sorted(self._state.untold):
+            self._facts.event("store", "fact", fact, {"why": "import"})
+        self._state.untold.clear()
+        added = {kind: number for kind, number in sorted(self._state.added.items()) if number}
+        if added:
+            self._facts.event("import", "store", 0, added)
+
+
+def renumbered(state: ImportState, detail: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an event or a proposal says, with the rows that it names as they are here."""
+    return {key: _renumbered(state, key, value) for key, value in detail.items()}
+
+
+def _renumbered(state: ImportState, key: str, value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return renumbered(state, value)
+    kind = _NAMED.get(key)
+    if key == "cause" and isinstance(value, str):
+        target, _, number = value.partition(":")
+        here = state.here(target, int(number)) if number.isdecimal() else None
+        return value if here is None else f"{target}:{here}"
+    if kind is None:
+        return value
+    if isinstance(value, list):
+        return [_here(state, kind, one) for one in value]
+    return value if key in _COUNTED else _here(state, kind, value)
+
+
+def _here(state: ImportState, kind: str, value: Any) -> Any:
+    is_id = isinstance(value, int) and not isinstance(value, bool)
+    here = state.here(kind, value) if is_id else None
+    return value if here is None else here
+
+
+def _same(one: Event, *, detailed: bool) -> tuple[object, ...]:
+    says = orjson.dumps(one.detail, option=orjson.OPT_SORT_KEYS) if detailed else b""
+    return one.at, one.actor, one.trigger, one.op, one.target_kind, one.target_id, says

@@ -1,0 +1,242 @@
+"""Read an export back: its lines become rows, and its rows Ops, batch by batch.
+
+A line that cannot be read stops nothing: it is counted, named, and kept in the log of what was
+refused. What the file was made of does not have to fit into memory.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from factbook import policy
+from factbook.context import Context
+from factbook.errors import UsageError
+from factbook.model.facts import Millis, Receipt, RejectedLine, Source, Trigger
+from factbook.model.ops import RecordSource, RejectLine, Restore
+from factbook.model.restored import FileRow, ImportState, LeftOut
+from factbook.store.base import Reads, Store
+from factbook.store.kinds import EVENT
+from factbook.store.transfer import FORMAT, HEADER, row_of
+from factbook.store.transfer.records import BadRecord, known
+
+__all__ = ["ImportReport", "check_header", "import_records"]
+
+_BATCH: Final = 500  # rows that are written at once
+_EXCERPT: Final = 200  # characters of a line that is kept aside
+
+
+@dataclass(slots=True, kw_only=True)
+class ImportReport:
+    """What an import came to."""
+
+    owner: str | None = None  # whose the export is; None: everybody's
+    at: Millis | None = None  # when what was exported last changed
+    dry_run: bool = False  # nothing was kept
+    records: int = 0  # of the file, without its header
+    added: dict[str, int] = field(default_factory=dict)  # kind of record -> how many are new
+    known: dict[str, int] = field(default_factory=dict)  # were here already
+    kept_out: dict[str, int] = field(default_factory=dict)  # were erased here, or there
+    unread: int = 0  # lines that could not be read; the log of what was refused has them
+    incomplete: int = 0  # records that name what is not there
+    left: list[LeftOut] = field(default_factory=list)  # of both, the first ones
+    receipt: Receipt = field(default_factory=Receipt)
+
+
+def import_records(
+    context: Context,
+    given: str | Path | Iterable[Mapping[str, object]],
+    *,
+    dry_run: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> ImportReport:
+    """Put an export back: a file, or the records of `Memory.export`.
+
+    Raises UsageError for what is no export, or one of a newer factbook.
+    """
+    if not dry_run:
+        return _Import(context, given, progress).run()
+    with context.store.rehearsal() as copy:
+        report = _Import(replace(context, store=copy), given, progress).run()
+    report.dry_run = True
+    return report
+
+
+def check_header(path: Path) -> None:
+    """Raise UsageError where a file is no export, or one of a newer factbook."""
+    _header_of(next(_read(path), None), str(path))
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One record, or why there is none."""
+
+    number: int  # from 1
+    offset: int
+    size: int
+    record: Mapping[str, object] = field(default_factory=dict)
+    reason: str = ""  # one of policy.LINE_REJECTIONS
+    detail: str = ""
+    excerpt: str = ""
+
+
+class _Import:
+    """One import into one store."""
+
+    def __init__(
+        self,
+        context: Context,
+        given: str | Path | Iterable[Mapping[str, object]],
+        progress: Callable[[int], None] | None,
+    ) -> None:
+        self._context = context
+        self._name = str(given) if isinstance(given, str | Path) else "records"
+        self._lines = _read(Path(given)) if isinstance(given, str | Path) else _listed(given)
+        self._progress = progress or (lambda _: None)
+        self._report = ImportReport()
+        self._state = _begun(context.store)
+        self._bad: list[_Line] = []
+
+    def run(self) -> ImportReport:
+        """Read to the end."""
+        header = _header_of(next(self._lines, None), self._name)
+        owner, at = header.get("owner"), header.get("at")
+        self._report.owner = owner if isinstance(owner, str) else None
+        self._report.at = at if isinstance(at, int) else None
+        batch: list[FileRow] = []
+        for line in self._lines:
+            self._progress(line.size)
+            self._report.records += 1
+            row = self._row(line)
+            if row is None:
+                continue
+            if len(batch) >= _BATCH and row.kind != "evidence":  # which stays with its fact
+                self._write(batch)
+                batch = []
+            batch.append(row)
+        self._write(batch, last=True)
+        return self._told(header)
+
+    def _row(self, line: _Line) -> FileRow | None:
+        kind = line.record.get("record")
+        reason, detail = line.reason, line.detail
+        if not reason and not known(kind):
+            reason, detail = "bad_record", f"there are no records of the kind {kind!r}"
+        if not reason:
+            try:
+                return FileRow(line.number, str(kind), row_of(line.record))
+            except BadRecord as error:
+                reason, detail = "bad_record", f"{kind}: {error}"
+        self._report.unread += 1
+        if len(self._bad) < _BATCH:
+            excerpt = line.excerpt or orjson.dumps(line.record, default=str).decode()[:_EXCERPT]
+            self._bad.append(replace(line, reason=reason, detail=detail, excerpt=excerpt))
+        return None
+
+    def _write(self, rows: list[FileRow], *, last: bool = False) -> None:
+        op = Restore(rows=rows, state=self._state, last=last)
+        self._report.receipt.add(self._context.write([op], Trigger.COMMAND))
+
+    def _told(self, header: Mapping[str, object]) -> ImportReport:
+        report, state = self._report, self._state
+        for name in ("added", "known", "kept_out"):
+            counts = getattr(state, name)
+            setattr(report, name, {kind: counts[kind] for kind in sorted(counts) if counts[kind]})
+        report.incomplete = state.left_count
+        unread = [LeftOut(one.number, "", f"{one.reason}: {one.detail}") for one in self._bad]
+        report.left = sorted([*unread, *state.left])
+        if self._bad:
+            self._keep_aside(str(header.get("tenant")))
+        return report
+
+    def _keep_aside(self, tenant: str) -> None:
+        """Remember the lines that could not be read, as those of a log are."""
+        source = Source(
+            key=f"import:{tenant}", kind="import", host=policy.TOLD_HOST, session="", uri=self._name
+        )
+        lines = [
+            RejectLine(
+                source=source.key,
+                line=RejectedLine(
+                    position=one.number,
+                    offset=one.offset,
+                    reason=one.reason,
+                    detail=one.detail,
+                    excerpt=one.excerpt,
+                ),
+            )
+            for one in self._bad
+        ]
+        self._context.write([RecordSource(source=source), *lines], Trigger.COMMAND)
+
+
+def _header_of(line: _Line | None, name: str) -> Mapping[str, object]:
+    record = line.record if line else {}
+    form = record.get("format")
+    if record.get("record") != HEADER or not isinstance(form, int):
+        raise UsageError(
+            detail=f"{name} is no export: its first line is no header; `factbook export FILE`"
+            " writes one, and `factbook ingest` reads logs and chats"
+        )
+    if form > FORMAT:
+        raise UsageError(
+            detail=f"{name} is an export of a newer factbook ({record.get('factbook')}, format"
+            f" {form}); this one reads up to {FORMAT}: import it with that one"
+        )
+    return record
+
+
+def _begun(store: Store) -> ImportState:
+    newest = _newest_event(store)
+    return ImportState(fresh=newest == 0 and not store.sources(), last_event=newest)
+
+
+def _newest_event(reads: Reads) -> int:
+    newest = reads.find(EVENT, limit=1, newest_first=True)
+    return newest[0].id if newest else 0
+
+
+def _read(path: Path) -> Iterator[_Line]:
+    try:
+        with path.open("rb") as file:
+            offset = 0
+            for number in itertools.count(1):
+                data = file.readline(policy.MAX_LINE_BYTES)
+                if not data:
+                    return
+                size = len(data)
+                end = data
+                while not end.endswith(b"\n") and (end := file.readline(1 << 20)):
+                    size += len(end)  # of a line that is too long nothing more is kept
+                if data.strip():
+                    yield _parsed(data, number, offset, size)
+                offset += size
+    except OSError as error:
+        raise UsageError(
+            detail=f"{path} cannot be read ({error.strerror}); name another file"
+        ) from error
+
+
+def _parsed(data: bytes, number: int, offset: int, size: int) -> _Line:
+    excerpt = data[:_EXCERPT].decode("utf-8", "replace").strip()
+    place: dict[str, Any] = {"number": number, "offset": offset, "size": size}
+    if size > policy.MAX_LINE_BYTES:
+        detail = f"{size} bytes"
+        return _Line(**place, reason="too_long", detail=detail, excerpt=excerpt)
+    try:
+        record = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        return _Line(**place, reason="not_json", detail=error.msg, excerpt=excerpt)
+    if not isinstance(record, dict):
+        return _Line(**place, reason="not_an_object", detail="no object", excerpt=excerpt)
+    return _Line(**place, record=record)
+
+
+def _listed(records: Iterable[Mapping[str, object]]) -> Iterator[_Line]:
+    for number, record in enumerate(records, 1):
+        yield _Line(number, 0, 1, record)

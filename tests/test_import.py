@@ -1,0 +1,292 @@
+"""An export is put back: into an empty memory as it was, into another one without doubling."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from factbook import Memory, RejectionFilters
+from factbook.errors import UsageError
+from factbook.model.facts import EVERYONE, Trigger
+from factbook.pipelines import imported
+from factbook.store.transfer import exported
+from factbook.testing import FrozenClock, sample_episode
+from factbook.testing.contract.base import fill
+from factbook.testing.memory_store import open_memory
+
+Record = dict[str, Any]
+
+
+def opened(folder: Path, name: str = "m.db", **given: Any) -> Memory:
+    clock = given.pop("clock", None) or FrozenClock()
+    return Memory(folder / name, clock=clock, key_file=folder / "key", model=None, **given)
+
+
+def lived(memory: Memory) -> None:
+    """Let a memory have something of most kinds."""
+    memory.tell("My name is Ann. My favorite color is green.", planner="rules")
+    memory.tell("My favorite color is blue.", planner="rules")
+    oslo = memory.remember("I live in Oslo")
+    memory.remember("I have two cats")
+    memory.remember("I live in Lier", owner="bo")
+    memory.correct(oslo.id, "I live in Bergen")
+    memory.interests.like("Brimley Swift")
+    memory.interests.dislike("liver")
+    memory.interests.learn("Coldplay")
+    memory.interests.delete_entity("brimley swift")
+    with memory.conversation(session="s1") as talk:
+        talk.add_turn("We use PostgreSQL for the shop and I like it.")
+        talk.sync_turn("I moved to Tromsø last week", "Noted.")
+    memory.add_turn("I work at a mill in Lier", owner="bo")
+
+
+def plain(records: list[Record]) -> list[Record]:
+    """Return records as they are compared: without whose file, and what an import adds."""
+    found = []
+    for one in records:
+        if one["record"] == "export" or (one["record"], one.get("op")) == ("event", "import"):
+            continue
+        if one["record"] == "fact" and one["status"] in ("active", "pending_embed"):
+            one = {**one, "status": "current"}
+        found.append(one)
+    return found
+
+
+def records_of(memory: Memory) -> list[Record]:
+    return list(memory.export(owner=EVERYONE))
+
+
+def test_what_was_exported_is_restored_as_it_was(tmp_path: Path) -> None:
+    with opened(tmp_path) as there, opened(tmp_path, "new.db") as here:
+        lived(there)
+        there.embed()
+        records = records_of(there)
+        report = here.import_(records)
+        assert report.left == []
+        assert (report.unread, report.incomplete, report.known) == (0, 0, {})
+        assert plain(records_of(here)) == plain(records)
+        assert here.check() == []
+        here.embed()
+        assert here.check() == []
+        assert here.query_facts(owner=EVERYONE) == there.query_facts(owner=EVERYONE)
+        for fact in there.query_facts(owner=EVERYONE, include_deprecated=True):
+            one = here.explain(fact.id, owner=EVERYONE)
+            other = there.explain(fact.id, owner=EVERYONE)
+            past = one.history[: len(other.history)]  # its vector was made anew since
+            assert dataclasses.replace(one, history=past) == other
+        for question in ("Where do I live?", "favorite color", "PostgreSQL"):
+            assert here.recall(question).hits == there.recall(question).hits
+
+
+def test_the_same_file_twice_changes_nothing(tmp_path: Path) -> None:
+    with opened(tmp_path) as there, opened(tmp_path, "new.db") as here:
+        lived(there)
+        records = records_of(there)
+        assert here.import_(records, dry_run=True).added["fact"] > 5
+        assert records_of(here)[1:] == []
+        here.import_(records)
+        before = records_of(here)
+        report = here.import_(records)
+        assert report.added == {}
+        assert records_of(here) == before
+        assert here.check() == []
+
+
+def test_a_part_of_a_file_is_completed_by_the_whole(tmp_path: Path) -> None:
+    with opened(tmp_path) as there:
+        lived(there)
+        records = records_of(there)
+    counts = (*range(1, len(records), 7), len(records))
+    for n, end in enumerate(counts):
+        with opened(tmp_path, f"cut{n}.db") as here:
+            here.import_(records[:end])
+            assert here.check() == [], end
+            again = here.import_(records)
+            assert again.left == []
+            assert here.check() == [], end
+            assert same_but_ids(records_of(here)) == same_but_ids(records), end
+
+
+def test_an_import_that_was_cut_off_is_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(imported, "_BATCH", 5)
+    with opened(tmp_path) as there:
+        lived(there)
+        records = records_of(there)
+
+    def cut(end: int) -> Iterator[Record]:
+        yield from records[:end]
+        raise KeyboardInterrupt
+
+    for end in range(2, len(records), 11):
+        with opened(tmp_path, f"cut{end}.db") as here:
+            with pytest.raises(KeyboardInterrupt):
+                here.import_(cut(end))
+            assert here.import_(records).left == []
+            assert here.check() == [], end
+            assert same_but_ids(records_of(here)) == same_but_ids(records), end
+
+
+def same_but_ids(records: list[Record]) -> list[str]:
+    """Return what records say but for numbers, and what an import adds, in no order."""
+    found = []
+    for one in plain(records):
+        if one["record"] in ("event", "pair") or one.get("detail") == {"why": "import"}:
+            continue
+        found.append(json.dumps({k: v for k, v in one.items() if "id" not in k}, sort_keys=True))
+    return sorted(found)
+
+
+def test_two_memories_are_joined_without_doubling(tmp_path: Path) -> None:
+    later = FrozenClock(FrozenClock()() + 60_000)
+    with opened(tmp_path, "a.db", clock=later) as here, opened(tmp_path, "b.db") as there:
+        here.remember("I have two cats")
+        here.tell("My favorite color is red.", planner="rules")
+        here.interests.like("Brimley Swift")
+        lived(there)
+        records = records_of(there)
+        report = here.import_(records)
+        assert report.left == []
+        assert here.check() == []
+        [cats] = [one for one in here.query_facts() if "two cats" in one.statement]
+        assert cats.evidence_count == 2
+        assert color(here) == ["red"]  # what was said later holds the key
+        before = records_of(here)
+        assert here.import_(records).added == {}
+        assert records_of(here) == before
+        assert here.check() == []
+        there.import_(before)
+        assert color(there) == ["red"]
+        assert there.check() == []
+
+
+def color(memory: Memory) -> list[str]:
+    return [one.object for one in memory.query_facts(predicate="user.favorites.colors.1")]
+
+
+def test_what_was_erased_stays_erased(tmp_path: Path) -> None:
+    with opened(tmp_path, "a.db") as there, opened(tmp_path, "b.db") as here:
+        lived(there)
+        before = records_of(there)
+        here.import_(before)
+        [cats] = [one for one in here.query_facts() if "two cats" in one.statement]
+        here.erasure.erase_fact(cats.id, whole_episodes=True)
+        here.erasure.erase_entity("coldplay")
+        assert here.check() == []
+        # What the target has erased does not come back by an older export,
+        report = here.import_(before)
+        assert report.kept_out["fact"] >= 1
+        assert "two cats" not in json.dumps(records_of(here))
+        assert "oldplay" not in json.dumps(records_of(here))
+        assert here.check() == []
+        # nor by a log that is read anew after a restore of what had erased it,
+        with opened(tmp_path, "c.db") as anew:
+            assert anew.import_(records_of(here)).left == []
+            assert anew.check() == []
+            assert [one.what for one in anew.erasure.erasures()] == ["entity", "fact"]
+            anew.import_(before)
+            assert "two cats" not in json.dumps(records_of(anew))
+        # nor where two have erased, each with its own key.
+        with opened(tmp_path, "d.db") as other:
+            gone = other.remember("My aunt keeps bees in Lier")
+            other.erasure.erase_fact(gone.id, whole_episodes=True)
+            other.import_(records_of(here))
+            other.import_(before)
+            assert "two cats" not in json.dumps(records_of(other))
+            assert other.check() == []
+
+
+def test_the_store_in_memory_is_restored_into_a_file(tmp_path: Path) -> None:
+    store = open_memory(str(tmp_path))
+    fill(store)
+    with opened(tmp_path) as here:
+        report = here.import_(exported(store, EVERYONE))
+        assert (report.left, report.added["fact"]) == ([], 3)
+        assert here.check() == []
+        again = [one for one in exported(here.store, EVERYONE) if one["record"] != "event"]
+        assert again[1:] == [*exported(store, EVERYONE)][1:]
+
+
+DAMAGE: dict[str, tuple[str, str]] = {
+    "{": ("not_json", ""),
+    "[1]": ("not_an_object", ""),
+    '{"record": "dream", "id": 1}': ("bad_record", "no records of the kind 'dream'"),
+    '{"record": "fact", "id": 7}': ("bad_record", "owner is missing"),
+    '{"record": "evidence", "fact_id": 1, "episode_id": "x"}': ("bad_record", "episode_id is no"),
+    '{"record": "count", "day": "d", "name": "n", "value": 1e999}': ("not_json", ""),
+}
+
+
+def test_a_bad_line_stops_nothing_and_is_kept_aside(tmp_path: Path) -> None:
+    with opened(tmp_path) as there:
+        lived(there)
+        lines = [json.dumps(one) for one in records_of(there)]
+    lines[3:3] = DAMAGE
+    file = tmp_path / "export.jsonl"
+    file.write_text("\n".join(lines) + "\n\n")
+    with opened(tmp_path, "new.db") as here:
+        report = here.import_(file)
+        assert report.unread == len(DAMAGE)
+        assert [one.line for one in report.left] == [*range(4, 4 + len(DAMAGE))]
+        for one, (reason, detail) in zip(report.left, DAMAGE.values(), strict=True):
+            assert one.why.startswith(reason)
+            assert detail in one.why
+        kept = here.sources.rejections(limit=99, filters=RejectionFilters(owner=EVERYONE))
+        assert sorted(one.position for one in kept) == [one.line for one in report.left]
+        assert here.check() == []
+        assert here.import_(file).added == {}
+
+
+def test_any_line_may_be_missing(tmp_path: Path) -> None:
+    with opened(tmp_path) as there:
+        lived(there)
+        records = records_of(there)
+    for n in range(1, len(records), 3):
+        with opened(tmp_path, f"m{n}.db") as here:
+            here.import_(records[:n] + records[n + 1 :])
+            assert here.check() == [], records[n]
+
+
+def test_what_is_no_export_is_refused(tmp_path: Path) -> None:
+    newer = {"record": "export", "format": 2, "factbook": "9.1"}
+    with opened(tmp_path) as here:
+        for records, why in (
+            ([], "no export"),
+            ([{"record": "fact"}], "no export"),
+            ([newer], "newer factbook"),
+        ):
+            with pytest.raises(UsageError, match=why):
+                here.import_(records)
+        with pytest.raises(UsageError, match="cannot be read"):
+            here.import_(tmp_path / "none.jsonl")
+        assert here.store.head().commit == 0
+
+
+def test_an_import_is_redacted_and_trusts_no_more_than_the_file(tmp_path: Path) -> None:
+    secret = "hunter2-Tr0ub4dor&3-horse"
+    with opened(tmp_path, redact=False) as there:
+        there.remember(f"My password is {secret} and I live in Lier")
+        store = there.store
+        with store.writing(trigger=Trigger.COMMAND, actor="t", now=1) as writer:
+            writer.add_episodes([(1, sample_episode(9, text="our own", injected=True))])
+        records = [*exported(store, EVERYONE)]
+    assert secret in json.dumps(records)
+    [fact] = [one for one in records if one["record"] == "fact"]
+    forged = {**fact, "id": 99, "object": "I am king", "statement": "I am king"}
+    [proof] = [one for one in records if one["record"] == "evidence"]
+    [own] = [one for one in records if one.get("injected") is True]
+    records += [forged, {**proof, "fact_id": 99, "episode_id": own["id"], "quote": "our own"}]
+    with opened(tmp_path, "new.db") as here:
+        report = here.import_(records)
+        assert secret not in json.dumps(records_of(here))
+        assert secret.encode() not in (tmp_path / "new.db").read_bytes()
+        assert [one.kind for one in report.left] == ["fact", "evidence"]
+        kept = here.store.whole_episodes([own["id"]])
+        assert [(one.episode.injected, one.episode.trust) for one in kept] == [(True, "observed")]
+        assert here.check() == []
