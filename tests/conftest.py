@@ -112,7 +112,7 @@ class Cli:
         before: Callable[[], None] | None = None,
     ) -> Done:
         """Run one command to its end and hold it to its exit code."""
-        if before is None:
+        if before is None and not any(key.startswith(forked.SETTLED) for key in env or ()):
             ended = forked.run([*map(str, args)], env=self.environment(env))
         else:
             ended = subprocess.run(

@@ -2,7 +2,7 @@
 
 A test that runs a command gets a process of its own, with its own environment, files and exit code;
 only the second that Python takes to load the same modules is spent once. Tests of what is loaded,
-of signals, of terminals and of files that are closed start Python themselves.
+of signals and of files that are closed start Python themselves.
 
 Run as a program this is the process that is forked: it listens at the Unix socket that it is given,
 and takes from each connection the arguments (JSON) and the three files of a command.
@@ -11,6 +11,7 @@ and takes from each connection the arguments (JSON) and the three files of a com
 from __future__ import annotations
 
 import atexit
+import fcntl
 import gc
 import importlib
 import json
@@ -23,6 +24,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -42,6 +44,49 @@ class Gone(RuntimeError):
     """The process that is forked has ended, or says nothing."""
 
 
+class Child:
+    """A command that was started."""
+
+    def __init__(self, args: Sequence[str], connection: socket.socket) -> None:
+        self._args, self._connection = args, connection
+        self._code: int | None = None
+        self.pid = int.from_bytes(_received(connection, 4), "big")
+
+    def wait(self, timeout: float) -> int:
+        """Return its exit code, or the negative number of the signal that ended it."""
+        if self._code is None:
+            self._connection.settimeout(timeout)
+            try:
+                found = _received(self._connection, 4)
+            except TimeoutError:
+                raise subprocess.TimeoutExpired(self._args, timeout) from None
+            self._code = int.from_bytes(found, "big", signed=True)
+        return self._code
+
+    def kill(self) -> None:
+        """End it, if it has not ended."""
+        if self._code is None:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
+            self.wait(60)
+        self._connection.close()
+
+
+def start(args: Sequence[str], *, env: Mapping[str, str], files: Sequence[int]) -> Child:
+    """Start `factbook ARGS` with exactly this environment and these standard files.
+
+    A terminal that is its standard input is the one that controls it.
+    """
+    server = _server(tuple(sorted(_settled(env).items())))
+    request = json.dumps({"args": list(args), "env": dict(env), "cwd": str(Path.cwd())}).encode()
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.settimeout(60)
+    connection.connect(str(server))
+    socket.send_fds(connection, [len(request).to_bytes(4, "big")], files)
+    connection.sendall(request)
+    return Child(args, connection)
+
+
 def run(
     args: Sequence[str], *, env: Mapping[str, str], data: bytes = b"", timeout: float = 120
 ) -> subprocess.CompletedProcess[bytes]:
@@ -49,29 +94,17 @@ def run(
 
     Raises `subprocess.TimeoutExpired` as `subprocess.run` does.
     """
-    server = _server(tuple(sorted(_settled(env).items())))
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-        connection.connect(str(server))
-        given, out, err = _Given(data), _Taken(), _Taken()
-        request = json.dumps(
-            {"args": list(args), "env": dict(env), "cwd": str(Path.cwd())}
-        ).encode()
-        head = len(request).to_bytes(4, "big")
-        socket.send_fds(connection, [head], [given.theirs, out.theirs, err.theirs])
-        connection.sendall(request)
-        for one in (given, out, err):
-            one.start()
-        connection.settimeout(timeout)
-        try:
-            pid = int.from_bytes(_received(connection, 4), "big")
-            try:
-                code = int.from_bytes(_received(connection, 4), "big", signed=True)
-            except TimeoutError:
-                os.kill(pid, signal.SIGKILL)
-                raise subprocess.TimeoutExpired(list(args), timeout) from None
-        finally:
-            for one in (given, out, err):
-                one.end()
+    given, out, err = _Given(data), _Taken(), _Taken()
+    pipes = (given, out, err)
+    child = start(args, env=env, files=[pipe.theirs for pipe in pipes])
+    for pipe in pipes:
+        pipe.start()
+    try:
+        code = child.wait(timeout)
+    finally:
+        child.kill()
+        for pipe in pipes:
+            pipe.end()
     return subprocess.CompletedProcess(list(args), code, out.text, err.text)
 
 
@@ -183,8 +216,9 @@ def _serve(path: str) -> tuple[list[str], list[int]]:
             for one in (connection, ended, wake, *running.values()):
                 one.close()
             os.chdir(request["cwd"])
+            settled = _settled(os.environ)  # with what Python adds of its own: the locale
             os.environ.clear()
-            os.environ.update(request["env"])
+            os.environ.update({**request["env"], **settled})
             return request["args"], files
 
 
@@ -194,7 +228,7 @@ def _answer(running: dict[int, socket.socket]) -> None:
         found, status = os.waitpid(pid, os.WNOHANG)
         if found:
             code = os.waitstatus_to_exitcode(status)
-            with running.pop(pid) as connection, suppress(BrokenPipeError):  # it gave up waiting
+            with running.pop(pid) as connection, suppress(ConnectionError):  # nobody waits
                 connection.sendall(code.to_bytes(4, "big", signed=True))
 
 
@@ -225,6 +259,9 @@ def _take(files: Sequence[int]) -> None:
         )
         setattr(sys, name, now)
         setattr(sys, f"__{name}__", now)
+    if os.isatty(0):
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 def _load() -> None:

@@ -104,9 +104,6 @@ class Here:
     cli: Cli
     db: Path
 
-    def command(self, *args: str) -> list[str]:
-        return [sys.executable, "-m", "factbook", "chat", *args]
-
     def talk(
         self, *lines: str, args: Sequence[str] = (), code: int = 0, data: bytes = b""
     ) -> tuple[str, str]:
@@ -1033,7 +1030,7 @@ class Reader:
 def running(here: Here, *args: str) -> Iterator[subprocess.Popen[bytes]]:
     """Run a conversation whose lines are given one by one."""
     with subprocess.Popen(
-        here.command(*args),
+        [sys.executable, "-m", "factbook", "chat", *args],
         env=here.cli.environment(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -1158,9 +1155,7 @@ class Typist(Reader):
 
 
 @contextmanager
-def terminal(
-    here: Here, *args: str, columns: int = 90
-) -> Iterator[tuple[Typist, subprocess.Popen[bytes]]]:
+def terminal(here: Here, *args: str, columns: int = 90) -> Iterator[tuple[Typist, forked.Child]]:
     """Run a conversation on a pseudo-terminal; give its other side."""
     import fcntl
     import pty
@@ -1169,25 +1164,13 @@ def terminal(
 
     mine, its = pty.openpty()
     fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-
-    def own_terminal() -> None:
-        os.setsid()
-        fcntl.ioctl(its, termios.TIOCSCTTY, 0)
-
-    child = subprocess.Popen(
-        here.command(*args),
-        env=here.cli.environment({"TERM": "xterm"}),
-        stdin=its,
-        stdout=its,
-        stderr=its,
-        preexec_fn=own_terminal,
-    )
+    env = here.cli.environment({"TERM": "xterm"})
+    child = forked.start(["chat", *args], env=env, files=[its, its, its])
     os.close(its)
     try:
         yield Typist(mine), child
     finally:
         child.kill()
-        child.wait()
         os.close(mine)
 
 

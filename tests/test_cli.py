@@ -17,6 +17,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+import forked
 from conftest import SESSION, Cli, call, record, sample_lines
 from factbook.memory import Memory
 from factbook.surface.cli import group as every_command
@@ -333,7 +334,7 @@ def test_ctrl_c_while_embedding_leaves_rows_waiting_and_says_so(cli: Cli, tmp_pa
     log = tmp_path / f"{SESSION}.jsonl"
     text = "What about the {} of part {} in the warehouse, and who keeps the list of its shelves? "
     log.write_text(
-        "".join(record("user", f"u{n}", (text * 8).format(*[n] * 16)) + "\n" for n in range(3000))
+        "".join(record("user", f"u{n}", (text * 2).format(*[n] * 4)) + "\n" for n in range(2000))
     )
     db = tmp_path / "m.db"
     child = subprocess.Popen(
@@ -352,7 +353,7 @@ def test_ctrl_c_while_embedding_leaves_rows_waiting_and_says_so(cli: Cli, tmp_pa
     out, err = child.communicate(timeout=60)
     assert child.returncode == 130, err
     assert "still to embed" in err
-    assert "3,000 lines" in out
+    assert "2,000 lines" in out
     with Memory(db, mode="write") as memory:
         assert memory.maintenance.waiting() > 0
         assert memory.check() == []
@@ -1002,11 +1003,10 @@ def test_the_installed_script_is_the_same(filled: tuple[Cli, Path]) -> None:
 def test_a_progress_bar_moves_on_a_terminal(cli: Cli, sample_log: Path) -> None:
     pty = pytest.importorskip("pty")
     parent, child = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "factbook", "ingest", str(sample_log), "--no-embed"],
+    process = forked.start(
+        ["ingest", str(sample_log), "--no-embed"],
         env=cli.environment({"TERM": "xterm-256color", "COLUMNS": "100"}),
-        stdout=child,
-        stderr=child,
+        files=[child, child, child],
     )
     os.close(child)
     shown = b""
@@ -1019,7 +1019,8 @@ def test_a_progress_bar_moves_on_a_terminal(cli: Cli, sample_log: Path) -> None:
             break
         shown += part
     os.close(parent)
-    assert process.wait(timeout=60) == 0
+    assert process.wait(60) == 0
+    process.kill()
     text = shown.decode()
     assert "reading" in text
     assert "\x1b[?25l" in text  # the cursor hides while the bar moves

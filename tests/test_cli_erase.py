@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+import forked
 from conftest import Cli
 from factbook.memory import Memory
 
@@ -120,11 +119,10 @@ def test_a_terminal_gets_whole_words(db: tuple[Cli, Path]) -> None:
         memory.add_turn("Everybody at the harbour likes tea, and I like tea", session="s")
     mine, its = pty.openpty()
     fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 60, 0, 0))
-    child = subprocess.Popen(
-        [sys.executable, "-m", "factbook", "forget", "f2", "erase", "--db", str(path)],
+    child = forked.start(
+        ["forget", "f2", "erase", "--db", str(path)],
         env=cli.environment({"TERM": "xterm"}),
-        stdout=its,
-        stderr=its,
+        files=[its, its, its],
     )
     os.close(its)
     shown = b""
@@ -132,7 +130,8 @@ def test_a_terminal_gets_whole_words(db: tuple[Cli, Path]) -> None:
         while part := os.read(mine, 65536):
             shown += part
     os.close(mine)
-    child.wait(timeout=60)
+    child.wait(60)
+    child.kill()
     lines = re.sub(r"\x1b\[[\d;]*m", "", shown.decode()).splitlines()
     assert "Erased f2" in "\n".join(lines)
     assert "nothing of it is left" in " ".join(" ".join(lines).split())

@@ -9,8 +9,6 @@ import re
 import select
 import signal
 import struct
-import subprocess
-import sys
 import termios
 import time
 from collections.abc import Iterator
@@ -18,6 +16,7 @@ from contextlib import contextmanager
 
 import pytest
 
+import forked
 from conftest import Cli
 from factbook.surface import text
 from factbook.surface.output import Page
@@ -38,19 +37,8 @@ class Terminal:
         self.mine, its = pty.openpty()
         self.resize(columns)
 
-        def own_terminal() -> None:
-            os.setsid()
-            fcntl.ioctl(its, termios.TIOCSCTTY, 0)
-
         env = cli.environment({"TERM": "xterm", "NO_COLOR": "1", "COLUMNS": "33"})
-        self.child = subprocess.Popen(
-            [sys.executable, "-m", "factbook", *args],
-            env=env,
-            stdin=its,
-            stdout=its,
-            stderr=its,
-            preexec_fn=own_terminal,
-        )
+        self.child = forked.start(args, env=env, files=[its, its, its])
         os.close(its)
         self.shown = ""
 
@@ -90,7 +78,6 @@ def on_terminal(cli: Cli, *args: str, columns: int) -> Iterator[Terminal]:
         yield found
     finally:
         found.child.kill()
-        found.child.wait()
         os.close(found.mine)
 
 
@@ -143,7 +130,7 @@ def test_a_chat_is_as_wide_as_its_terminal_is_now(told: Cli) -> None:
         tty.write("/help\n")
         wide = tty.until("\n\n> ")
         tty.resize(40)
-        tty.child.send_signal(signal.SIGWINCH)
+        os.kill(tty.child.pid, signal.SIGWINCH)
         tty.write("/help\n")
         narrow = tty.until("\n\n> ")
         tty.write("/quit\n")

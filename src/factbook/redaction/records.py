@@ -49,7 +49,7 @@ class Screening:
     def __init__(self, redactor: Redacting, *, without: Collection[str] = ()) -> None:
         """Take fields to leave alone, wherever they stand, by their name."""
         self._redactor = redactor
-        self._parts = cache(partial(_parts, without=frozenset(without)))
+        self._parts = partial(_parts, without=frozenset(without))
         self._clean: set[str] = set()
 
     def __call__(self, record: _T, /) -> _T:
@@ -119,6 +119,7 @@ _REMEMBERED: Final = 8192  # of those
 _WITHOUT_TEXT: Final = frozenset({int, float, bool, bytes, type(None)})
 
 
+@cache
 def _parts(kind: type, *, without: frozenset[str]) -> tuple[Sequence[str], Sequence[str]]:
     """Name the fields of a dataclass that are texts, and those that may hold some."""
     names = [field.name for field in dataclasses.fields(kind) if field.name not in without]
