@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from factbook.apply.apply import apply
 from factbook.model.facts import (
     EVERYONE,
     EpisodeKind,
@@ -20,6 +22,7 @@ from factbook.model.facts import (
     Role,
     Stance,
     Status,
+    Trigger,
     Trust,
 )
 from factbook.store.base import At, Filters, Store, Writer
@@ -28,6 +31,7 @@ from factbook.store.rows import LifeWhere
 from factbook.store.sqlite import SQLiteStore
 from factbook.testing import sample_episode
 from factbook.testing.contract.base import NOW, evidence, fill, life, writing
+from factbook.testing.contract.erased import ERASURES, every_row, scene
 from factbook.testing.contract.examples import EXAMPLES, NEEDS
 from factbook.testing.contract.records import every, give_needs, key
 from factbook.testing.contract.search import DIM, packed
@@ -219,3 +223,15 @@ def test_both_answer_alike(batches: list[list[tuple[Any, ...]]], filters: Filter
             answers(store, filters), answers(twin, filters), strict=True
         ):
             assert left_answer == right_answer
+
+
+@pytest.mark.parametrize("what", ERASURES)
+def test_an_erasure_leaves_the_same_in_both(tmp_path: Path, what: str) -> None:
+    op, _, _ = ERASURES[what]
+    rows = []
+    for store in (SQLiteStore(tmp_path / "m.db"), open_memory(f"memory://{tmp_path}")):
+        scene(store)
+        apply(store, [op(store)], trigger=Trigger.COMMAND, actor="test", now=NOW + 1)
+        rows.append(every_row(store))
+        store.close()
+    assert rows[0] == rows[1]

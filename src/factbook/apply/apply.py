@@ -155,7 +155,8 @@ def apply(
     receipt = Receipt()
     if not ops:
         return receipt
-    touches = _owners(sorted_ops)
+    # An owner who was erased is not named again by what is kept out.
+    touches = EVERYONE if any_tombstones(store) else _owners(sorted_ops)
     with store.writing(trigger=trigger, actor=actor, now=now, touches=touches) as writer:
         holed: frozenset[str] = frozenset()
         if any_tombstones(writer):

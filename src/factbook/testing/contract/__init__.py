@@ -18,6 +18,7 @@ from typing import Final, Protocol
 from factbook.store.base import Store, Writer
 from factbook.testing.contract.applied import AppliedContract
 from factbook.testing.contract.base import of, verbs_of
+from factbook.testing.contract.erased import ErasedContract
 from factbook.testing.contract.erasing import ErasingContract
 from factbook.testing.contract.ledger import LedgerContract
 from factbook.testing.contract.records import RecordContract
@@ -49,7 +50,12 @@ def public_names(*protocols: type) -> set[str]:
 
 
 class StoreContract(
-    RecordContract, LedgerContract, SearchContract, ErasingContract, AppliedContract
+    RecordContract,
+    LedgerContract,
+    SearchContract,
+    ErasingContract,
+    AppliedContract,
+    ErasedContract,
 ):
     """Every test of a store."""
 
