@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from conftest import examples, record
-from factbook import policy
 from factbook.apply.apply import apply
 from factbook.errors import NotAllowed, NotFound, UsageError
 from factbook.maintenance.erasure import Erased
@@ -168,7 +167,7 @@ def statement(
         owner=episode.owner,
         confidence=0.9,
         trust=episode.trust,
-        quote=text[: policy.QUOTE_CHARS],
+        quote=text,
     )
 
 
