@@ -136,10 +136,10 @@ class Tombstones:
         names |= {(row.owner, row.name) for row in aliases}
         return [("name", self.mark("name", *name)) for name in sorted(names)]
 
-    def let_in(self, marks: Sequence[bytes]) -> None:
-        """Let these come back."""
+    def let_in(self, marks: Sequence[bytes]) -> int:
+        """Let these come back; return how many tombstones that takes."""
         under = [one for mark in marks for one in (mark, *self._others.get(mark, ()))]
-        self._writer.drop(TOMBSTONE, {"mark": under})
+        return self._writer.drop(TOMBSTONE, {"mark": under})
 
 
 def proposed_claim(payload: Mapping[str, object]) -> tuple[str, str, str, str]:

@@ -52,6 +52,7 @@ class ImportState:
         self.kept_out: Counter[str] = Counter()  # were erased here, or stand on what was
         self.holed: set[int] = set()  # episodes of the file that something was erased from here
         self.gone: dict[str, set[int]] = {}  # these, by their ids in the file
+        self.still_here: list[str] = []  # f12, e34 or a name: erased there, and kept here
         self.left: list[LeftOut] = []
         self.left_count = 0
 

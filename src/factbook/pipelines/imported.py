@@ -42,6 +42,7 @@ class ImportReport:
     added: dict[str, int] = field(default_factory=dict)  # kind of record -> how many are new
     known: dict[str, int] = field(default_factory=dict)  # were here already
     kept_out: dict[str, int] = field(default_factory=dict)  # were erased here, or there
+    still_here: list[str] = field(default_factory=list)  # f12, e34, a name: erased there alone
     unread: int = 0  # lines that could not be read; the log of what was refused has them
     incomplete: int = 0  # records that name what is not there
     left: list[LeftOut] = field(default_factory=list)  # of both, the first ones
@@ -148,6 +149,7 @@ class _Import:
             counts = getattr(state, name)
             setattr(report, name, {kind: counts[kind] for kind in sorted(counts) if counts[kind]})
         report.incomplete = state.left_count
+        report.still_here = state.still_here
         unread = [LeftOut(one.number, "", f"{one.reason}: {one.detail}") for one in self._bad]
         report.left = sorted([*unread, *state.left])
         if self._bad:

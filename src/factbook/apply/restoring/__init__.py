@@ -16,6 +16,7 @@ from typing import Final
 from factbook.apply.changing import FactChanges
 from factbook.apply.restoring.facts import RestoredFacts
 from factbook.apply.restoring.history import RestoredHistory
+from factbook.apply.restoring.living import StillHere
 from factbook.apply.restoring.part import Part
 from factbook.apply.restoring.rows import RestoredRows
 from factbook.apply.tombstones import any_tombstones, sifted
@@ -55,6 +56,7 @@ def restore(
     claims.point()
     if op.last:
         claims.end()
+        StillHere(writer, receipt, facts, op.state, now=now).end()
         history.end()
 
 

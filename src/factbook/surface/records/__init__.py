@@ -137,7 +137,9 @@ def ingest(done: Ingested, *, database: str) -> Record:
 def imported(done: ImportReport, *, embedded: int, waiting: int) -> Record:
     """Return what an import came to, by kind of record."""
     return {
-        **fields(done, "owner at dry_run records added known kept_out unread incomplete"),
+        **fields(
+            done, "owner at dry_run records added known kept_out still_here unread incomplete"
+        ),
         "left": [{"line": one.line, "record": one.kind, "why": one.why} for one in done.left],
         "embedded": embedded,
         "waiting": waiting,

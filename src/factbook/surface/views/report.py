@@ -45,6 +45,10 @@ def imported(page: Page, done: ImportReport) -> None:
         if counts:
             kinds = ", ".join(f"{number:,} {kind}" for kind, number in counts.items())
             page.say(f"{count(sum(counts.values()))} {why}: {kinds}")
+    if done.still_here:
+        rows = ", ".join(done.still_here[:_LEFT_SHOWN])
+        command = page.typed(f"erase {done.still_here[0]}")
+        page.say(f"was erased there and is kept here: {rows}; `{command}` takes it", "yellow")
     if done.unread:
         page.say(
             f"{count(done.unread, 'line')} could not be read; `factbook rejections` has them",

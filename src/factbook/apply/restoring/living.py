@@ -1,0 +1,65 @@
+"""Find what was erased in the other memory and lives on in this one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from factbook.apply.restoring.part import SHOWN, Part
+from factbook.apply.tombstones import Tombstones, same_words
+from factbook.model.facts import EVERYONE, At
+from factbook.store.kinds import ALIAS, ENTITY, TOMBSTONE
+from factbook.store.rows import LifeWhere
+
+_PAGE: Final = 500
+
+
+class StillHere(Part):
+    """Lets what lives here live: an import erases nothing, and says what the other one erased."""
+
+    def end(self) -> None:
+        """Lift the tombstones of what is here, and remember what that is."""
+        if not self._state.added[TOMBSTONE.name]:
+            return
+        stones = Tombstones(self._writer)
+        lifted: set[bytes] = set()
+        for page in self._named():
+            marks = {stones.mark(*mark): (name, mark[0]) for name, some in page for mark in some}
+            met = stones.met(marks)
+            lifted |= met.keys()
+            told = {marks[mark][0] for mark in met if marks[mark][1] in ("claim", "uid", "name")}
+            room = SHOWN - len(self._state.still_here)
+            self._state.still_here += sorted(told - {*self._state.still_here})[:room]
+        self._state.added[TOMBSTONE.name] -= stones.let_in(sorted(lifted))
+
+    def _named(self) -> Iterator[Sequence[tuple[str, Sequence[tuple[str, ...]]]]]:
+        """Iterate over pages of (what a row is called, its (kind, parts) as a tombstone)."""
+        for ids in self._pages("fact"):
+            yield [
+                (f"f{one.id}", [("claim", one.owner, one.subject, one.predicate, one.object)])
+                for one in self._writer.lives(LifeWhere(ids=ids, current=True))
+            ]
+        for ids in self._pages("episode"):
+            yield [
+                (
+                    f"e{kept.id}",
+                    [
+                        ("uid", one.uid),
+                        ("text", one.owner, same_words(one.text)),
+                        ("said", one.owner, same_words(one.text), str(one.occurred_at)),
+                    ],
+                )
+                for kept in self._writer.whole_episodes(ids)
+                for one in [kept.episode]
+            ]
+        entities = self._writer.find(ENTITY, {"owner": EVERYONE, "retired_at": None})
+        yield [(one.name, [("name", one.owner, one.name)]) for one in entities]
+        aliases = self._writer.find(ALIAS, {"owner": EVERYONE})
+        yield [(one.name, [("name", one.owner, one.name)]) for one in aliases]
+
+    def _pages(self, what: str) -> Iterator[Sequence[int]]:
+        at, more = At(), True
+        while more:
+            page = self._writer.changed(what, at, limit=_PAGE)
+            yield page.came
+            at, more = page.last, page.more
