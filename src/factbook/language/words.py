@@ -33,6 +33,8 @@ __all__ = [
 WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 """A word of letters and digits, with the apostrophes inside it."""
 
+_ASCII_WORD: Final = re.compile("[a-z0-9]+")
+
 LETTERS: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 """A word of letters alone, with the apostrophes inside it."""
 
@@ -93,6 +95,8 @@ def words(text: str) -> list[str]:
     quoted word becomes a phrase of its pieces, which finds the same text. Only ASCII is lowered
     here: FTS5 folds case and accents by tables of its own, and must see what stood in the text.
     """
+    if text.isascii():  # most are: of these, all that is told apart below
+        return _ASCII_WORD.findall(text.lower())
     found: list[str] = []
     word: list[str] = []
     for char in text:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 
 from factbook.language.words import stem
@@ -39,7 +40,7 @@ def read_intent(terms: Sequence[str], rules: Iterable[Cued]) -> Intent:
     question says little.
     """
     known = list(rules)
-    matches = _matches(known, {term: term.lower() for term in terms}, lambda cue: cue)
+    matches = _matches(known, {term: term.lower() for term in terms}, str)
     if not matches:  # stems cost more than the rest of this, and the cues hold the usual forms
         matches = _matches(known, {term: stem(term) for term in terms}, stem)
     best = max((count for count, _, _ in matches), default=0)
@@ -55,13 +56,18 @@ def read_intent(terms: Sequence[str], rules: Iterable[Cued]) -> Intent:
     )
 
 
+@lru_cache(maxsize=1_024)  # far more rules than anybody has
+def _forms(cues: tuple[str, ...], form: Callable[[str], str]) -> frozenset[str]:
+    return frozenset(map(form, cues))
+
+
 def _matches(
     rules: Iterable[Cued], terms: Mapping[str, str], form: Callable[[str], str]
 ) -> list[tuple[int, Cued, set[str]]]:
     """Return (how many terms, rule, which terms) of the rules that have cues among the terms."""
     found = []
     for rule in rules:
-        cues = {form(cue) for cue in rule.cues}
+        cues = _forms(rule.cues, form)
         matched = {term for term, word in terms.items() if word in cues}
         if matched:
             found.append((len(matched), rule, matched))

@@ -125,6 +125,12 @@ class _Pool:
         """Return the row of an episode, made when it is new; None where it is not to be there."""
         return None if one in self.absent else self.row("episode", one, one)
 
+    def episodes(self, ids: Iterable[int]) -> None:
+        """Make the rows of episodes that have none yet and are to be there."""
+        for one in ids:
+            if ("episode", one) not in self.rows and one not in self.absent:
+                self.rows["episode", one] = _Row("episode", one, one)
+
     def row(self, target: str, one: int, episode: int) -> _Row:
         """Return the row, made when it is new."""
         found = self.rows.get((target, one))
@@ -660,8 +666,7 @@ class Engine:
             there = [id_ for id_ in ids if id_ not in pool.absent]
             if allowed and there:
                 near = self._store.outlines(there, reach=policy.NEIGHBOURS, owner=filters.owner)
-                for one in near.ids.tolist():
-                    pool.episode(one)
+                pool.episodes(near.ids.tolist())
 
         return add
 
@@ -849,8 +854,10 @@ class Engine:
     ) -> Hit:
         """Return an episode as a hit, with a span of its text, redacted, as evidence."""
         start, end = span
-        return replace(
-            episode_hit(episode, text=text, score=score),
+        return episode_hit(
+            episode,
+            text=text,
+            score=score,
             predicate=episode.kind,
             evidence=[
                 Evidence(
@@ -941,8 +948,15 @@ def _within(moment: Millis | None, window: Window) -> bool:
     return (window.since or 0) <= moment and (window.until is None or moment < window.until)
 
 
-def episode_hit(episode: StoredEpisode, *, text: str, score: float = 0.0) -> Hit:
-    """Return an episode as an answer of recall, without evidence; `text` is its text, redacted."""
+def episode_hit(
+    episode: StoredEpisode,
+    *,
+    text: str,
+    score: float = 0.0,
+    predicate: str = "",
+    evidence: Sequence[Evidence] = (),
+) -> Hit:
+    """Return an episode as an answer of recall; `text` is its text, redacted."""
     return Hit(
         id=f"e{episode.id}",
         kind="episode",
@@ -958,6 +972,8 @@ def episode_hit(episode: StoredEpisode, *, text: str, score: float = 0.0) -> Hit
         trust=episode.trust,
         role=episode.role,
         speaker=episode.speaker,
+        predicate=predicate,
+        evidence=evidence,
     )
 
 

@@ -138,10 +138,13 @@ class Follower:
         self._model: tuple[str, int] | None = None
         self._held: Held | None = None
 
-    def follow(self, rows: Rows, model: tuple[str, int] | None, commit: int) -> Held:
-        """Read what was written since, up to that commit; `model` has made the vectors."""
+    def follow(
+        self, rows: Rows, embedder: Callable[[], tuple[str, int] | None], commit: int
+    ) -> Held:
+        """Read what was written since, up to that commit; `embedder` says what made the vectors."""
         if self._held is not None and commit == self.commit:
             return self._held
+        model = embedder()
         self._table = self._read_episodes(rows)
         after = self.commit
         if model != self._model:

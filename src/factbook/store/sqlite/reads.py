@@ -117,7 +117,7 @@ class SQLiteReads(RecordReads, LedgerReads, LivingReads):
         """Return what is held in memory as of this moment; inside a write, all is read anew."""
         from factbook.store.sqlite.nearest import Follower
 
-        return Follower().follow(self._rows, self.embedder(), self.head().commit)
+        return Follower().follow(self._rows, self.embedder, self.head().commit)
 
     def nearest(
         self, target: str, vectors: NDArray[np.float32], filters: Filters, k: int

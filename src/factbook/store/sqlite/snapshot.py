@@ -140,7 +140,7 @@ class Snapshots(SQLiteReads):
         return self._follow(Follower(), moment)
 
     def _follow(self, follower: Follower, moment: SQLiteSnapshot) -> Held:
-        return follower.follow(moment._rows, moment.embedder(), moment.head().commit)
+        return follower.follow(moment._rows, moment.embedder, moment.head().commit)
 
     def _forget(self) -> None:
         """Hold nothing in memory any more: another file stands in the place of this one."""
