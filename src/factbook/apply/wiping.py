@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from factbook.apply.delete_cascade import DeleteCascade, Doomed, pages
 from factbook.apply.repeating import (
@@ -103,6 +103,11 @@ _NAMED: Final[Sequence[Kind[Any]]] = (
     SEARCH_LOG,
     REJECTION,
 )
+# What came in by an episode, and how an engagement names it.
+_CAUSED: Final[Sequence[tuple[Kind[Any], Literal["entity_id", "preference_id"]]]] = (
+    (ENTITY, "entity_id"),
+    (PREFERENCE, "preference_id"),
+)
 # What models are asked by the number of something else than an episode.
 _NOT_OF_EPISODES: Final = frozenset({"judge", "search", "clean"})
 
@@ -163,6 +168,25 @@ class Wiping:
 
     def _say_erased(self, target: str, ids: Iterable[int]) -> None:
         self._writer.add(ERASED, [Erased(target, id_, self._erasure_id) for id_ in sorted(ids)])
+
+    def _empty(
+        self,
+        kind: Kind[Any],
+        rows: Sequence[Any],
+        text: str,
+        *,
+        sign: str = "erased:{}",
+        **others: object,
+    ) -> None:
+        """Put a sign in the place of the words of rows, and other values in that of some fields."""
+        self._writer.put(
+            kind,
+            [
+                row._replace(**{text: sign.format(row.id)}, owner=self._whose(row.owner), **others)
+                for row in rows
+            ],
+        )
+        self._say_erased(kind.name, [row.id for row in rows])
 
     def _values(self) -> list[str]:
         """Return short words of what goes, which other rows may repeat on their own."""
@@ -343,20 +367,13 @@ class Wiping:
         )
 
     def _let_go_of_episodes(self, ids: set[int]) -> None:
-        """Take out what points to episodes that are gone."""
+        """Take out what points to episodes that are gone; what has another cause keeps that."""
         where = {"owner": EVERYONE, "episode_id": ids}
-        entities = self._writer.find(ENTITY, where)
-        causes = self._cascade.other_causes("entity_id", [row.id for row in entities], ids)
-        self._writer.put(
-            ENTITY,
-            [row._replace(episode_id=causes[row.id]) for row in entities if row.id in causes],
-        )
-        topics = self._writer.find(PREFERENCE, where)
-        causes = self._cascade.other_causes("preference_id", [row.id for row in topics], ids)
-        self._writer.put(
-            PREFERENCE,
-            [row._replace(episode_id=causes[row.id]) for row in topics if row.id in causes],
-        )
+        for kind, what in _CAUSED:
+            rows = self._writer.find(kind, where)
+            causes = self._cascade.other_causes(what, [row.id for row in rows], ids)
+            moved = [row._replace(episode_id=causes[row.id]) for row in rows if row.id in causes]
+            self._writer.put(kind, moved)
         evidence = self._writer.evidence(episode_ids=ids)
         self._writer.drop_evidence([(row.fact_id, row.episode_id) for row in evidence])
         self._writer.drop(LOOSE, {"episode_id": ids})
@@ -377,19 +394,7 @@ class Wiping:
         notices = self._writer.find(NOTICE, where)
         self._writer.drop(NOTICE_FACT, {"notice_id": [notice.id for notice in notices]})
         self._writer.drop(NOTICE, where)
-        self._writer.put(
-            ENTITY,
-            [
-                row._replace(
-                    name=f"erased:{row.id}",
-                    retired_at=self._now,
-                    merged_into_id=None,
-                    owner=self._whose(row.owner),
-                )
-                for row in rows
-            ],
-        )
-        self._say_erased("entity", self._doomed.entities)
+        self._empty(ENTITY, rows, "name", retired_at=self._now, merged_into_id=None)
         return len(rows)
 
     def _preferences(self) -> int:
@@ -399,16 +404,7 @@ class Wiping:
         self._take("name", topics)
         where = {"owner": EVERYONE, "preference_id": self._doomed.preferences}
         self._writer.drop(ENGAGEMENT, where)
-        self._writer.put(
-            PREFERENCE,
-            [
-                row._replace(
-                    topic=f"erased:{row.id}", retired_at=self._now, owner=self._whose(row.owner)
-                )
-                for row in rows
-            ],
-        )
-        self._say_erased("preference", self._doomed.preferences)
+        self._empty(PREFERENCE, rows, "topic", retired_at=self._now)
         return len(rows)
 
     # --- what was searched for ------------------------------------------------------------------
@@ -426,40 +422,11 @@ class Wiping:
         self._take("said", words)
         self._search_sources(logs)
         self._writer.drop(SEARCH_TASK, {"id": doomed.tasks})
-        of_prompts = {"owner": EVERYONE, "learn_prompt_id": doomed.prompts}
-        self._writer.drop(SEARCH_TASK, of_prompts)
         self._writer.drop(SEARCH_FIND, {"search_id": doomed.searches})
-        self._writer.put(
-            SEARCH_LOG,
-            [
-                row._replace(query="", extracted=True, owner=self._whose(row.owner))
-                for row in {*logs, *self._writer.find(SEARCH_LOG, of_prompts)}
-            ],
-        )
-        self._writer.put(
-            LEARN_PROMPT,
-            [
-                row._replace(
-                    text=f"erased:{row.id}", status="completed", owner=self._whose(row.owner)
-                )
-                for row in prompts
-            ],
-        )
-        self._complete_prompts({row.learn_prompt_id for row in logs} - {None})
-        self._writer.put(
-            SCHEDULE,
-            [
-                row._replace(
-                    topic=f"erased:{row.id}",
-                    retired_at=self._now if row.retired_at is None else row.retired_at,
-                    owner=self._whose(row.owner),
-                )
-                for row in schedules
-            ],
-        )
-        self._say_erased("learn_prompt", doomed.prompts)
-        self._say_erased("schedule", doomed.schedules)
-        self._say_erased("search_log", doomed.searches)
+        self._empty(SEARCH_LOG, logs, "query", sign="", extracted=True)
+        self._empty(LEARN_PROMPT, prompts, "text", status="completed")
+        self._complete_prompts({log.learn_prompt_id for log in logs} - {None})
+        self._empty(SCHEDULE, schedules, "topic", retired_at=self._now)
         return len(doomed.prompts | doomed.searches) + len(doomed.tasks) + len(doomed.schedules)
 
     def _complete_prompts(self, ids: Collection[int | None]) -> None:
