@@ -31,7 +31,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
 SETTLED: Final = ("PYTHON", "LC_", "LANG", "TERMINAL_")
 """What Python and libraries look at when they start: no process is forked where it differs."""
@@ -61,7 +61,16 @@ class Child:
             except TimeoutError:
                 raise subprocess.TimeoutExpired(self._args, timeout) from None
             self._code = int.from_bytes(found, "big", signed=True)
+            self._connection.close()
         return self._code
+
+    def ends_within(self, seconds: float) -> bool:
+        """Wait so long for its end, and tell whether it came; kill it if not."""
+        with suppress(subprocess.TimeoutExpired):
+            self.wait(seconds)
+        ended = self._code is not None
+        self.kill()
+        return ended
 
     def kill(self) -> None:
         """End it, if it has not ended."""
@@ -69,16 +78,24 @@ class Child:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
             self.wait(60)
-        self._connection.close()
 
 
-def start(args: Sequence[str], *, env: Mapping[str, str], files: Sequence[int]) -> Child:
-    """Start `factbook ARGS` with exactly this environment and these standard files.
+def start(
+    args: Sequence[str], *, env: Mapping[str, str], files: Sequence[int] = (), script: str = ""
+) -> Child:
+    """Start `factbook ARGS`, or `python -c SCRIPT ARGS`, with exactly this environment.
 
-    A terminal that is its standard input is the one that controls it.
+    Without standard files it reads nothing, and what it says goes unread but for its errors. A
+    terminal that is its standard input is the one that controls it.
     """
+    if not files:
+        with Path(os.devnull).open("r+b") as null:
+            files = [null.fileno(), null.fileno(), 2]
+            return start(args, env=env, files=files, script=script)
     server = _server(tuple(sorted(_settled(env).items())))
-    request = json.dumps({"args": list(args), "env": dict(env), "cwd": str(Path.cwd())}).encode()
+    request = json.dumps(
+        {"args": list(args), "env": dict(env), "cwd": str(Path.cwd()), "script": script}
+    ).encode()
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.settimeout(60)
     connection.connect(str(server))
@@ -179,7 +196,7 @@ _RUNNING: Final[list[subprocess.Popen[bytes]]] = []  # a process that nobody hol
 # --- the process that is forked -------------------------------------------------------------------
 
 
-def _serve(path: str) -> tuple[list[str], list[int]]:
+def _serve(path: str) -> tuple[dict[str, Any], list[int]]:
     """Fork for every connection until stdin ends; in each command return what it is to do."""
     running: dict[int, socket.socket] = {}  # who waits for a command, by its process
     ended, wake = socket.socketpair()
@@ -219,7 +236,7 @@ def _serve(path: str) -> tuple[list[str], list[int]]:
             settled = _settled(os.environ)  # with what Python adds of its own: the locale
             os.environ.clear()
             os.environ.update({**request["env"], **settled})
-            return request["args"], files
+            return request, files
 
 
 def _answer(running: dict[int, socket.socket]) -> None:
@@ -301,12 +318,17 @@ if __name__ == "__main__":
     _load()
     gc.collect()
     gc.freeze()
-    arguments, standard = _serve(sys.argv[1])
+    wanted, standard = _serve(sys.argv[1])
     _take(standard)
     time.tzset()
-    sys.argv = ["factbook", *arguments]
     sys.path.pop(0)  # the folder of this file
     try:
-        runpy.run_module("factbook", run_name="__main__", alter_sys=True)
+        if wanted["script"]:
+            sys.argv = ["-c", *wanted["args"]]
+            exec(wanted["script"], {"__name__": "__main__"})
+        else:
+            sys.argv = ["factbook", *wanted["args"]]
+            runpy.run_module("factbook", run_name="__main__", alter_sys=True)
+        sys.exit()
     except SystemExit as exit_:
         _end(exit_)

@@ -1020,7 +1020,6 @@ def test_a_progress_bar_moves_on_a_terminal(cli: Cli, sample_log: Path) -> None:
         shown += part
     os.close(parent)
     assert process.wait(60) == 0
-    process.kill()
     text = shown.decode()
     assert "reading" in text
     assert "\x1b[?25l" in text  # the cursor hides while the bar moves

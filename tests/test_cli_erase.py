@@ -131,7 +131,6 @@ def test_a_terminal_gets_whole_words(db: tuple[Cli, Path]) -> None:
             shown += part
     os.close(mine)
     child.wait(60)
-    child.kill()
     lines = re.sub(r"\x1b\[[\d;]*m", "", shown.decode()).splitlines()
     assert "Erased f2" in "\n".join(lines)
     assert "nothing of it is left" in " ".join(" ".join(lines).split())

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import textwrap
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
+import forked
+from conftest import Cli
 from factbook import policy
 from factbook.errors import FactbookError, UsageError
 from factbook.maintenance.consolidate import AlreadyRunning, PairQuestion, RunReport
@@ -427,7 +427,6 @@ import sys
 from factbook.memory import Memory
 from factbook.testing import FrozenClock
 with Memory(sys.argv[1], clock=FrozenClock(int(sys.argv[2])), key_file=sys.argv[3]) as memory:
-    print("ready", flush=True)
     memory.consolidate()
 """
 
@@ -452,19 +451,16 @@ def kill_nights(tmp_path: Path, *, times: int) -> None:
     for diary in diaries:
         diary.says(*said)
         diary.clock.advance(days=1)
+    began = time.monotonic()
     diaries[0].memory.consolidate()
+    duration = time.monotonic() - began
     path, key = diaries[1].memory.path, wild / "key"
     now = diaries[1].clock.now
     for n in range(times):
-        process = subprocess.Popen(
-            [sys.executable, "-c", _NIGHT, str(path), str(now), str(key)], stdout=subprocess.PIPE
+        process = forked.start(
+            [str(path), str(now), str(key)], env=Cli(home=wild).environment(), script=_NIGHT
         )
-        assert process.stdout is not None
-        process.stdout.readline()
-        time.sleep(0.01 + 1.9 * (n * 0.618 % 1))
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-        process.stdout.close()
+        process.ends_within(1.2 * duration * ((n + 1) * 0.618 % 1))
         assert diaries[1].memory.check() == []
     for diary in diaries:  # what a killed night had claimed is free at once
         diary.memory.consolidate()
@@ -507,18 +503,12 @@ def test_a_killed_night_is_told_as_failed(tmp_path: Path) -> None:
     script = textwrap.dedent(_NIGHT).replace(
         "memory.consolidate()", "memory.consolidate(on_phase=lambda one: one == 'judge' and exit())"
     )
-    subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            script.replace("exit()", "__import__('os')._exit(9)"),
-            str(diary.memory.path),
-            str(diary.clock.now),
-            str(tmp_path / "key"),
-        ],
-        check=False,
-        capture_output=True,
+    killed = forked.start(
+        [str(diary.memory.path), str(diary.clock.now), str(tmp_path / "key")],
+        env=Cli(home=tmp_path).environment(),
+        script=script.replace("exit()", "__import__('os')._exit(9)"),
     )
+    assert killed.wait(60) == 9
     assert diary.memory.maintenance.runs()[0].state == "running"
     diary.memory.consolidate()
     assert [one.state for one in diary.memory.maintenance.runs()] == ["done", "failed"]

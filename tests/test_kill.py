@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import apsw
 import pytest
 
+import forked
+from conftest import Cli
 from factbook.memory import Memory
 from factbook.store.sqlite import SQLiteStore
 
@@ -65,21 +63,19 @@ def facts(path: Path) -> list[tuple[object, ...]]:
     return list(apsw.Connection(str(path)).execute(_FACTS))
 
 
-def start(logs: Path, db: Path, home: Path) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "factbook", "--db", str(db), "ingest", "--no-embed", str(logs)],
-        env={**os.environ, "HOME": str(home), "FACTBOOK_KEY_FILE": str(home / "key")},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+def start(logs: Path, db: Path, home: Path) -> forked.Child:
+    return forked.start(
+        ["--db", str(db), "ingest", "--no-embed", str(logs)], env=Cli(home=home).environment()
     )
 
 
 def kill_many(tmp_path: Path, *, times: int, files: int, records: int) -> None:
     logs = tmp_path / "logs"
     write_logs(logs, files=files, records=records)
-    began = time.monotonic()
     whole = tmp_path / "whole.db"
-    assert start(logs, whole, tmp_path).wait(120) == 0
+    process = start(logs, whole, tmp_path)
+    began = time.monotonic()
+    assert process.ends_within(120)
     duration = time.monotonic() - began
     expected = facts(whole)
     assert expected
@@ -87,13 +83,7 @@ def kill_many(tmp_path: Path, *, times: int, files: int, records: int) -> None:
     rng = random.Random(11)
     db, interrupted, finished = tmp_path / "killed.db", 0, 0
     for _ in range(times):
-        process = start(logs, db, tmp_path)
-        try:
-            process.wait(rng.uniform(0.0, duration))
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGKILL)
-            process.wait(10)
-            interrupted += 1
+        interrupted += not start(logs, db, tmp_path).ends_within(rng.uniform(0.0, duration))
         if not db.exists() or db.stat().st_size == 0:
             continue  # killed before there was anything to audit
         store = SQLiteStore(db)
@@ -105,7 +95,7 @@ def kill_many(tmp_path: Path, *, times: int, files: int, records: int) -> None:
                 leftover.unlink()
     assert interrupted > times // 3  # else the moments were no test
     if not db.exists() or facts(db) != expected:
-        assert start(logs, db, tmp_path).wait(120) == 0
+        assert start(logs, db, tmp_path).ends_within(120)
     assert facts(db) == expected
     with Memory(db) as memory:
         assert memory.check() == []

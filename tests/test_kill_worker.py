@@ -6,18 +6,16 @@ killed at any moment leaves a clean file, and the next one goes on to the same e
 
 from __future__ import annotations
 
-import os
 import random
 import shutil
-import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import apsw
 import pytest
 
+import forked
+from conftest import Cli
 from factbook.memory import Memory
 from factbook.store.sqlite import SQLiteStore
 
@@ -41,33 +39,26 @@ def left(path: Path) -> list[list[tuple[object, ...]]]:
     return [list(connection.execute(sql)) for sql in _LEFT]
 
 
-def start(db: Path, home: Path) -> subprocess.Popen[bytes]:
+def start(db: Path, home: Path) -> forked.Child:
     """Let a worker do all that waits, in a process of its own."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "factbook", "--db", str(db), "worker", "--once", *OFF],
-        env={
-            **os.environ,
-            "HOME": str(home),
-            "FACTBOOK_KEY_FILE": str(home / "key"),
-            "FACTBOOK_SEARCH_PROVIDER": "folder",
-            "FACTBOOK_SEARCH_FOLDER": str(DOCUMENTS),
-        },
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+    given = {"FACTBOOK_SEARCH_PROVIDER": "folder", "FACTBOOK_SEARCH_FOLDER": str(DOCUMENTS)}
+    return forked.start(
+        ["--db", str(db), "worker", "--once", *OFF], env=Cli(home=home, env=given).environment()
     )
 
 
 def kill_many(tmp_path: Path, *, times: int) -> None:
     asked = tmp_path / "asked.db"
-    with Memory(asked, key_file=tmp_path / "key", model=None) as memory:
+    with Memory(asked, key_file=tmp_path / "redaction.key", model=None) as memory:
         memory.interests.learn("find me stuff about cargo bikes")
         memory.interests.learn("sourdough")
         memory.add_turn("I love the Pelle Mini, and the Halden Cargo 3 weighs 34 kg.", session="s")
         memory.add_turn("What about the Pelle Mini's brakes?", session="s")
     whole = tmp_path / "whole.db"
     shutil.copy(asked, whole)
+    process = start(whole, tmp_path)
     began = time.monotonic()
-    assert start(whole, tmp_path).wait(120) == 0
+    assert process.ends_within(120)
     duration = time.monotonic() - began
     expected = left(whole)
     assert len(expected[0]) > 5
@@ -76,13 +67,7 @@ def kill_many(tmp_path: Path, *, times: int) -> None:
     db, interrupted, finished = tmp_path / "killed.db", 0, 0
     shutil.copy(asked, db)
     for _ in range(times):
-        process = start(db, tmp_path)
-        try:
-            process.wait(rng.uniform(0.2, 1.0) * duration)
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGKILL)
-            process.wait(10)
-            interrupted += 1
+        interrupted += not start(db, tmp_path).ends_within(rng.uniform(0.0, duration))
         store = SQLiteStore(db)
         assert store.check() == []
         store.close()
@@ -93,11 +78,11 @@ def kill_many(tmp_path: Path, *, times: int) -> None:
             shutil.copy(asked, db)
     assert interrupted > times // 3  # else the moments were no test
     if left(db) != expected:
-        assert start(db, tmp_path).wait(120) == 0
+        assert start(db, tmp_path).ends_within(120)
     assert left(db) == expected
     assert finished or times < 10
-    with Memory(db, key_file=tmp_path / "key", model=None) as memory:  # the dead hold nothing
-        memory.embed()
+    with Memory(db, key_file=tmp_path / "redaction.key", model=None) as memory:
+        memory.embed()  # the dead hold nothing
         assert memory.maintenance.waiting() == 0
         assert memory.check() == []
 

@@ -1202,26 +1202,26 @@ def test_without_hard_links_the_first_writer_wins_too(tmp_path: Path) -> None:
     assert load_key(file) == key
 
 
-def _load_in_another_process(path: str, gate: Any, answers: Any) -> None:
-    gate.wait()
-    answers.put(load_key(path))
+def _load_in_another_process(paths: list[str], gate: Any, answers: Any) -> None:
+    for path in paths:
+        gate.wait()
+        answers.put((path, load_key(path)))
 
 
 def test_processes_that_make_the_key_at_once_share_one(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
-    for round_ in range(3):
-        gate, answers = context.Barrier(2), context.Queue()
-        path = os.fspath(tmp_path / f"key{round_}")
-        workers = [
-            context.Process(target=_load_in_another_process, args=(path, gate, answers))
-            for _ in range(2)
-        ]
-        for worker in workers:
-            worker.start()
-        keys = {answers.get(timeout=60) for _ in workers}
-        for worker in workers:
-            worker.join()
-        assert keys == {load_key(path)}
+    gate, answers = context.Barrier(2), context.Queue()
+    paths = [os.fspath(tmp_path / f"key{n}") for n in range(3)]
+    workers = [
+        context.Process(target=_load_in_another_process, args=(paths, gate, answers))
+        for _ in range(2)
+    ]
+    for worker in workers:
+        worker.start()
+    found = [answers.get(timeout=60) for _ in paths * len(workers)]
+    for worker in workers:
+        worker.join()
+    assert set(found) == {(path, load_key(path)) for path in paths}
 
 
 # -------------------------------------------------------------------------------------- the page

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import forked
+from conftest import Cli
 from factbook import policy
 from factbook.errors import ModelError, UsageError
 from factbook.extract.keyed.contracts import FactsOp, FactsOpsResponse
@@ -158,20 +156,20 @@ with Memory(sys.argv[1], key_file=sys.argv[2], model=ModelConfig(url=sys.argv[3]
 """
 
 
-def _start(memory: Memory, server: ModelServer, key: Path, said: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-c", _TELL, str(memory.path), str(key), server.url, said]
-    )
+def _start(
+    memory: Memory, server: ModelServer, home: Path, said: str, *, script: str = _TELL
+) -> forked.Child:
+    args = [str(memory.path), str(home / "key"), server.url, said]
+    return forked.start(args, env=Cli(home=home).environment(), script=script)
 
 
 def test_a_tell_that_is_killed_before_its_answer_waits_to_be_told(
     memory: Memory, server: ModelServer, tmp_path: Path
 ) -> None:
     server.script = [Reply.hang()]
-    process = _start(memory, server, tmp_path / "key", "BTC is my #1 crypto")
+    process = _start(memory, server, tmp_path, "BTC is my #1 crypto")
     server.wait_for(1)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
+    process.kill()
     assert memory.check() == []
     (task,) = memory.maintenance.model_tasks()
     assert (task.kind, task.state, task.attempts) == ("tell", "queued", 0)
@@ -192,10 +190,10 @@ def test_processes_that_tell_at_once_lose_no_message(
 
     server.script = answer
     processes = [
-        _start(memory, server, tmp_path / "key", f"insert COIN{n} at #1 in my favorite cryptos")
+        _start(memory, server, tmp_path, f"insert COIN{n} at #1 in my favorite cryptos")
         for n in range(6)
     ]
-    assert [process.wait() for process in processes] == [0] * 6
+    assert [process.wait(60) for process in processes] == [0] * 6
     assert sorted(values(memory)) == [f"COIN{n}" for n in range(6)]
     ranks = [one.predicate for one in memory.keyed.keyed_facts()]
     assert ranks == [f"{LIST}.{n}" for n in range(1, 7)]
@@ -209,21 +207,10 @@ def test_a_budget_holds_between_processes(
     )
     server.script = Reply.json({"ops": []})
     processes = [
-        subprocess.Popen(
-            [
-                sys.executable,
-                "-c",
-                script,
-                str(memory.path),
-                str(tmp_path / "key"),
-                server.url,
-                f"BTC is my #{n} crypto",
-            ],
-            stderr=subprocess.DEVNULL,
-        )
+        _start(memory, server, tmp_path, f"BTC is my #{n} crypto", script=script)
         for n in range(1, 6)
     ]
-    codes = sorted(process.wait() for process in processes)
+    codes = sorted(process.wait(60) for process in processes)
     assert codes == [0, 0, 1, 1, 1]
     assert len(server.requests) == 2
 

@@ -6,7 +6,6 @@ that was told to, or our scripted model server.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import threading
@@ -22,6 +21,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import forked
+from conftest import Cli
 from factbook import policy
 from factbook.embed import Embedder, bundled
 from factbook.errors import EmbedderError, SearchError, SearchFailure, StoreLocked
@@ -807,34 +808,24 @@ def test_what_was_read_after_another_took_over_is_not_written(world: World, touc
 
 def test_two_processes_do_everything_once(tmp_path: Path) -> None:
     db = tmp_path / "two.db"
-    with Memory(db, key_file=tmp_path / "key", model=None) as memory:
+    with Memory(db, key_file=tmp_path / "redaction.key", model=None) as memory:
         memory.interests.learn("find me stuff about cargo bikes")
         memory.interests.learn("sourdough")
         for text in ("I love the Pelle Mini.", "What about the Pelle Mini's brakes?"):
             memory.add_turn(text, session="s")
         tasks = len(search_tasks(memory.store))
+    given = {"FACTBOOK_SEARCH_PROVIDER": "folder", "FACTBOOK_SEARCH_FOLDER": str(DOCUMENTS)}
+    off = [word for name in ("enrichment", "cleaner", "embedding") for word in ("--off", name)]
     workers = [
-        subprocess.Popen(
-            [
-                *(sys.executable, "-m", "factbook", "--db", str(db), "worker", "--once"),
-                *("--off", "enrichment", "--off", "cleaner", "--off", "embedding"),
-            ],
-            env={
-                **os.environ,
-                "HOME": str(tmp_path),
-                "FACTBOOK_KEY_FILE": str(tmp_path / "key"),
-                "FACTBOOK_SEARCH_PROVIDER": "folder",
-                "FACTBOOK_SEARCH_FOLDER": str(DOCUMENTS),
-            },
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
+        forked.start(
+            ["--db", str(db), "worker", "--once", *off],
+            env=Cli(home=tmp_path, env=given).environment(),
         )
         for _ in range(2)
     ]
     for one in workers:
-        _, said = one.communicate(timeout=300)
-        assert one.returncode == 0, said
-    with Memory(db, key_file=tmp_path / "key", model=None, search_config=None) as memory:
+        assert one.wait(300) == 0
+    with Memory(db, key_file=tmp_path / "redaction.key", model=None, search_config=None) as memory:
         memory.background.run_extraction()  # one may have left what the other was reading
         logs = search_logs(memory.store)
         assert len(logs) == tasks
