@@ -9,8 +9,10 @@ from itertools import islice
 from typing import Any, Final, Literal
 
 from factbook.apply.repeating import folded, loose_pattern, word_pattern
-from factbook.model.facts import EVERYONE, EpisodeKind, FactKind, Role, Trust
+from factbook.model.facts import EVERYONE, EpisodeKind, FactKind, Role, Stance, Trust
 from factbook.store.base import Reads
+from factbook.store.derived.facts import lives_by_id
+from factbook.store.derived.ledger import stances
 from factbook.store.kinds import (
     ALIAS,
     ENGAGEMENT,
@@ -28,9 +30,10 @@ from factbook.store.kinds import (
     EntityRow,
     Kind,
 )
-from factbook.store.rows import LifeWhere
+from factbook.store.rows import EvidenceRow, LifeWhere
 
 _PAGE: Final = 2_000  # texts that are read at once
+_LEAST_WORD: Final = 3  # ours: a shorter value is masked where the fact was read, nowhere else
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 
 Spans = list[tuple[int, int]]
@@ -92,6 +95,20 @@ class DeleteCascade:
 
     def __init__(self, reads: Reads) -> None:
         self._reads = reads
+
+    def complete(self, doomed: Doomed) -> None:
+        """Add all that cannot stay when these rows go, and unite what is masked."""
+        size = -1
+        while size != doomed.size:  # what goes may leave more behind
+            size = doomed.size
+            doomed.add(self.beside(doomed))
+            doomed.facts |= self._left_alone(doomed)
+            doomed.episodes |= self._emptied(doomed)
+        doomed.masks = {
+            episode: _united(spans)
+            for episode, spans in doomed.masks.items()
+            if episode not in doomed.episodes
+        }
 
     def lineage(self, fact_ids: Iterable[int]) -> set[int]:
         """Return facts with all that stands behind them.
@@ -317,6 +334,54 @@ class DeleteCascade:
         episodes = {id_ for (id_,) in self._reads.tally(EPISODE, ["id"], where)}
         return Doomed(sources={source_id}, episodes=episodes - self._erased(EPISODE.name))
 
+    def said_in(self, spans: Sequence[EvidenceRow], facts: set[int]) -> dict[int, Spans]:
+        """Return what is to be masked in episodes: the words of facts wherever they stand."""
+        objects = {
+            life.id: life.object for life in lives_by_id(self._reads, sorted(facts)).values()
+        }
+        texts = self._reads.texts("episode", sorted({span.episode_id for span in spans}))
+        masks: dict[int, Spans] = {}
+        for span in spans:
+            mine = masks.setdefault(span.episode_id, [])
+            mine.append((span.start, span.end))
+            mine += _occurrences(texts[span.episode_id], objects[span.fact_id])
+        return {episode: _united(found) for episode, found in masks.items()}
+
+    def lost(self, doomed: Doomed) -> dict[int, set[int]]:
+        """Return the episodes that facts lose as evidence, by fact."""
+        lost: dict[int, set[int]] = {}
+        for evidence in self._reads.evidence(episode_ids=doomed.episodes):
+            lost.setdefault(evidence.fact_id, set()).add(evidence.episode_id)
+        for evidence in self._reads.evidence(episode_ids=doomed.masks):
+            masked = doomed.masks[evidence.episode_id]
+            if any(start < evidence.end and evidence.start < end for start, end in masked):
+                lost.setdefault(evidence.fact_id, set()).add(evidence.episode_id)
+        return {fact: episodes for fact, episodes in lost.items() if fact not in doomed.facts}
+
+    def _left_alone(self, doomed: Doomed) -> set[int]:
+        """Return facts that nothing speaks for once these rows are gone."""
+        alone: set[int] = set()
+        lost = self.lost(doomed)
+        for fact, said in stances(self._reads, sorted(lost)).items():
+            if not any(
+                stance is Stance.SUPPORTS and episode not in lost[fact]
+                for episode, stance in said.items()
+            ):
+                alone.add(fact)
+        # What was merged into such a fact stands on the same episodes, and on no others.
+        return alone
+
+    def _emptied(self, doomed: Doomed) -> set[int]:
+        """Return episodes of which the masks leave nothing that could be read."""
+        empty: set[int] = set()
+        for episode, text in self._reads.texts("episode", sorted(doomed.masks)).items():
+            left = list(text)
+            for start, end in doomed.masks[episode]:
+                left[start:end] = " " * (min(end, len(text)) - start)
+            if not any(char.isalnum() for char in left):
+                empty.add(episode)
+        return empty
+
     def _counted(self, kind: Kind[Any], owner: str) -> set[int]:
         return {id_ for (id_,) in self._reads.tally(kind, ["id"], {"owner": owner})}
 
@@ -357,3 +422,22 @@ def _sentences_around(text: str, spans: Spans) -> Spans:
         (max(one for one in starts if one <= start), min(stop for stop in stops if stop >= end))
         for start, end in spans
     ]
+
+
+def _occurrences(text: str, value: str) -> Spans:
+    """Return where a value stands in a text as words of its own, in any case."""
+    if len(value.strip()) < _LEAST_WORD:
+        return []
+    pattern = rf"(?<!\w){re.escape(value.strip())}(?!\w)"
+    return [match.span() for match in re.finditer(pattern, text, re.IGNORECASE)]
+
+
+def _united(spans: Spans) -> Spans:
+    """Return spans in their order, those that overlap as one."""
+    found: Spans = []
+    for start, end in sorted(spans):
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found

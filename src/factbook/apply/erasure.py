@@ -14,7 +14,7 @@ bring it back. What somebody says anew, later than the erasure, is something new
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import Any
 
@@ -59,7 +59,7 @@ from factbook.store.kinds import (
     Kind,
 )
 from factbook.store.port import first, one_id
-from factbook.store.rows import EvidenceRow, Wiped
+from factbook.store.rows import Wiped
 
 __all__ = ["Erasing"]
 
@@ -108,7 +108,7 @@ class Erasing:
         if op.whole_episodes:
             doomed.episodes = {span.episode_id for span in spans}
         else:
-            doomed.masks = self._said_in(spans, facts)
+            doomed.masks = self._cascade.said_in(spans, facts)
         self._erase("fact", op.fact_id, doomed)
 
     def episode(self, op: EraseEpisode) -> None:
@@ -134,7 +134,7 @@ class Erasing:
             [entity] = self._writer.find(ENTITY, {"id": entity.merged_into_id})
         doomed = self._cascade.about_entity(entity.id)
         spoken = self._writer.evidence(fact_ids=doomed.facts)
-        for episode, spans in self._said_in(spoken, doomed.facts).items():
+        for episode, spans in self._cascade.said_in(spoken, doomed.facts).items():
             doomed.masks.setdefault(episode, []).extend(spans)
         self._erase("entity", entity.id, doomed)
 
@@ -197,33 +197,10 @@ class Erasing:
             life = lives_by_id(self._writer, [life.merged_into_id])[life.merged_into_id]
         return life.id
 
-    def _said_in(
-        self, spans: Sequence[EvidenceRow], facts: set[int]
-    ) -> dict[int, list[tuple[int, int]]]:
-        """Return what is to be masked in episodes: the words of facts wherever they stand."""
-        objects = {
-            life.id: life.object for life in lives_by_id(self._writer, sorted(facts)).values()
-        }
-        texts = self._writer.texts("episode", sorted({span.episode_id for span in spans}))
-        masks: dict[int, list[tuple[int, int]]] = {}
-        for span in spans:
-            mine = masks.setdefault(span.episode_id, [])
-            mine.append((span.start, span.end))
-            mine += _occurrences(texts[span.episode_id], objects[span.fact_id])
-        return {episode: _united(found) for episode, found in masks.items()}
-
     # --- doing it -------------------------------------------------------------------------------
 
     def _erase(self, what: str, target: int, doomed: Doomed, *, owner: str = "") -> None:
-        size = -1
-        while size != doomed.size:  # what goes may leave more behind that cannot stay
-            size = doomed.size
-            doomed.add(self._cascade.beside(doomed))
-            doomed.facts |= self._left_alone(doomed)
-            doomed.episodes |= self._emptied(doomed)
-        for episode in doomed.episodes:
-            doomed.masks.pop(episode, None)
-        doomed.masks = {one: _united(spans) for one, spans in doomed.masks.items()}
+        self._cascade.complete(doomed)
         act = ErasureAct(0, self._now, self._actor, what, {}, clean=False, allowed_at=None)
         erasure = one_id(self._writer.add(ERASURE, [act]))
         Tombstones(self._writer).keep_out(doomed, erasure)
@@ -242,54 +219,15 @@ class Erasing:
         for fact in sorted(doomed.facts - ({target} if what == "fact" else set())):
             self._facts.event("erase", "fact", fact, {"erasure": erasure})
 
-    def _lost(self, doomed: Doomed) -> dict[int, set[int]]:
-        """Return the episodes that facts lose as evidence, by fact."""
-        lost: dict[int, set[int]] = {}
-        for evidence in self._writer.evidence(episode_ids=doomed.episodes):
-            lost.setdefault(evidence.fact_id, set()).add(evidence.episode_id)
-        for evidence in self._writer.evidence(episode_ids=doomed.masks):
-            masked = doomed.masks[evidence.episode_id]
-            if any(start < evidence.end and evidence.start < end for start, end in masked):
-                lost.setdefault(evidence.fact_id, set()).add(evidence.episode_id)
-        return {fact: episodes for fact, episodes in lost.items() if fact not in doomed.facts}
-
-    def _left_alone(self, doomed: Doomed) -> set[int]:
-        """Return facts that nothing speaks for once these rows are gone."""
-        alone: set[int] = set()
-        lost = self._lost(doomed)
-        for fact, said in stances(self._writer, sorted(lost)).items():
-            if not any(
-                stance is Stance.SUPPORTS and episode not in lost[fact]
-                for episode, stance in said.items()
-            ):
-                alone.add(fact)
-        # What was merged into such a fact stands on the same episodes, and on no others.
-        return alone
-
-    def _emptied(self, doomed: Doomed) -> set[int]:
-        """Return episodes of which the masks leave nothing that could be read."""
-        empty: set[int] = set()
-        for episode, text in self._writer.texts("episode", sorted(doomed.masks)).items():
-            left = list(text)
-            for start, end in doomed.masks[episode]:
-                left[start:end] = " " * (min(end, len(text)) - start)
-            if not any(char.isalnum() for char in left):
-                empty.add(episode)
-        return empty
-
     def _take_evidence(self, doomed: Doomed) -> None:
         """Let facts that stay lose the evidence that goes, and the trust that it gave them."""
-        lost = self._lost(doomed)
-        lives = lives_by_id(self._writer, sorted(lost))
-        for fact, episodes in sorted(lost.items()):
-            life = lives[fact]
-            self._writer.drop_evidence([(fact, episode) for episode in episodes])
-            supports = [
-                one
-                for one, stance in stances(self._writer, [fact])[fact].items()
-                if stance is Stance.SUPPORTS
-            ]
-            heads = self._writer.heads(supports).values()
+        lost = self._cascade.lost(doomed)
+        self._writer.drop_evidence([(fact, one) for fact, gone in lost.items() for one in gone])
+        said = stances(self._writer, sorted(lost))
+        heads_by_id = self._writer.heads({episode for left in said.values() for episode in left})
+        for fact, life in lives_by_id(self._writer, sorted(lost)).items():
+            supports = [one for one, stance in said[fact].items() if stance is Stance.SUPPORTS]
+            heads = [heads_by_id[one] for one in supports]
             trust = worse_trust(life.trust, reduce(better_trust, [head.trust for head in heads]))
             times = [head.occurred_at for head in heads if head.occurred_at is not None]
             after = life._replace(
@@ -299,31 +237,7 @@ class Erasing:
                 confidence=min(life.confidence, policy.TRUST_CAP[trust]),
                 episode_id=life.episode_id if life.episode_id in supports else min(supports),
             )
-            self._facts.change("lose", life, after, why="erased", removed=sorted(episodes))
-
-
-_LEAST_WORD = 3  # ours: a shorter value is masked where the fact was read, and nowhere else
-
-
-def _occurrences(text: str, value: str) -> list[tuple[int, int]]:
-    """Return where a value stands in a text as words of its own, in any case."""
-    import re
-
-    if len(value.strip()) < _LEAST_WORD:
-        return []
-    pattern = rf"(?<!\w){re.escape(value.strip())}(?!\w)"
-    return [match.span() for match in re.finditer(pattern, text, re.IGNORECASE)]
-
-
-def _united(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return spans in their order, those that overlap as one."""
-    found: list[tuple[int, int]] = []
-    for start, end in sorted(spans):
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
-        else:
-            found.append((start, end))
-    return found
+            self._facts.change("lose", life, after, why="erased", removed=sorted(lost[fact]))
 
 
 _HANDLERS: Mapping[type[Op], Callable[[Erasing, Any], None]] = {
