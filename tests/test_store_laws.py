@@ -26,7 +26,7 @@ from factbook.model.facts import (
     Trust,
 )
 from factbook.store.base import At, Filters, Store, Writer
-from factbook.store.kinds import EPISODE, ERASED, KINDS, Erased, Least
+from factbook.store.kinds import EPISODE, ERASED, KINDS, ErasedRow, Least
 from factbook.store.rows import LifeWhere
 from factbook.store.sqlite import SQLiteStore
 from factbook.testing import sample_episode
@@ -156,7 +156,7 @@ def write(writer: Writer, n: int, what: tuple[Any, ...]) -> object:
                 after = replace(kept.episode, text=text, injected=injected, owner="ann", speaker="")
                 writer.rewrite_episodes({id: after})
         case "erase", target, id:
-            return writer.add(ERASED, [Erased(target, id, 1)])
+            return writer.add(ERASED, [ErasedRow(target, id, 1)])
         case "no vectors", target, id:
             writer.drop_vectors(target, [id])
     return None

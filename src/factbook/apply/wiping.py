@@ -69,7 +69,7 @@ from factbook.store.kinds import (
     SEARCH_RESULT,
     SEARCH_TASK,
     Above,
-    Erased,
+    ErasedRow,
     Kind,
     SearchRow,
 )
@@ -167,7 +167,7 @@ class Wiping:
         return "" if self._owner else owner
 
     def _say_erased(self, target: str, ids: Iterable[int]) -> None:
-        self._writer.add(ERASED, [Erased(target, id_, self._erasure_id) for id_ in sorted(ids)])
+        self._writer.add(ERASED, [ErasedRow(target, id_, self._erasure_id) for id_ in sorted(ids)])
 
     def _empty(
         self,

@@ -501,7 +501,7 @@ NOTIFY: Final = Kind(name="notify", row=NotifyState, key=("owner",))
 ERASURE: Final = Kind(name="erasure", row=ErasureAct, key=("id",))
 
 
-class Erased(NamedTuple):
+class ErasedRow(NamedTuple):
     """A row that was erased: it stays, so that pointers to it hold, and says nothing."""
 
     target: str  # what kind of row it is
@@ -509,7 +509,7 @@ class Erased(NamedTuple):
     erasure_id: int
 
 
-ERASED: Final = Kind(name="erased", row=Erased, key=("target", "row_id"), asked=("erasure_id",))
+ERASED: Final = Kind(name="erased", row=ErasedRow, key=("target", "row_id"), asked=("erasure_id",))
 
 
 class Tombstone(NamedTuple):

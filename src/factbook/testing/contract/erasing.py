@@ -10,7 +10,7 @@ import pytest
 from factbook.errors import UsageError
 from factbook.model.facts import EVERYONE, Episode, EpisodeKind, ErasureAct, Role
 from factbook.store.base import Filters, Store, Writer
-from factbook.store.kinds import EPISODE, ERASED, ERASURE, EVENT, Erased, Tally
+from factbook.store.kinds import EPISODE, ERASED, ERASURE, EVENT, ErasedRow, Tally
 from factbook.store.rows import LifeWhere
 from factbook.testing import sample_episode
 from factbook.testing.contract.base import NOW, SOURCES, Contract, of, writing
@@ -86,7 +86,7 @@ class ErasingContract(Contract):
         for erased, count in (((), 3), ((2, 3), 1)):
             with writing(store) as writer:
                 begun(writer)
-                writer.add(ERASED, [Erased("episode", id_, 1) for id_ in erased])
+                writer.add(ERASED, [ErasedRow("episode", id_, 1) for id_ in erased])
             at = rewritten(store, 1, text="tool 1").occurred_at
             [source] = store.sources(ids=[1])
             assert (source.episode_count, source.first_at) == (count, at)
@@ -101,7 +101,7 @@ class ErasingContract(Contract):
             [found] = writer.sources(keys=["erased:1"])
             assert found.source == blank.source
             begun(writer)
-            writer.add(ERASED, [Erased("source", 1, 1)])
+            writer.add(ERASED, [ErasedRow("source", 1, 1)])
             assert writer.sources(ids=[1]) == []
         assert [source.source.key for source in store.sources()] == [*SOURCES[1:]]
 

@@ -57,7 +57,7 @@ from factbook.store.kinds import (
     DayCount,
     EmbedTask,
     EntityRow,
-    Erased,
+    ErasedRow,
     FindRow,
     Kind,
     Lease,
@@ -239,7 +239,11 @@ EXAMPLES: Mapping[Kind[Any], tuple[Any, Any, Any]] = {
         ErasureAct(2, NOW + 1, "cli", "owner", {}, True, NOW + 2),
         ErasureAct(2, NOW, "sdk", "source", {"episodes": 3, "facts": 1}, False, None),
     ),
-    ERASED: (Erased("entity", 1, 1), Erased("preference", 2, 2), Erased("preference", 2, 1)),
+    ERASED: (
+        ErasedRow("entity", 1, 1),
+        ErasedRow("preference", 2, 2),
+        ErasedRow("preference", 2, 1),
+    ),
     TOMBSTONE: (
         Tombstone(b"\0a", "uid", 1),
         Tombstone(b"\xff\0", "claim", 2),
