@@ -14,9 +14,12 @@ from factbook import Memory, RejectionFilters
 from factbook.errors import UsageError
 from factbook.model.facts import EVERYONE, Trigger
 from factbook.pipelines import imported
+from factbook.store.kinds import ERASURE, Kind
 from factbook.store.transfer import exported
+from factbook.store.transfer.records import SMALL
 from factbook.testing import FrozenClock, sample_episode
-from factbook.testing.contract.base import fill
+from factbook.testing.contract.base import fill, writing
+from factbook.testing.contract.examples import EXAMPLES, NEEDS
 from factbook.testing.memory_store import open_memory
 
 Record = dict[str, Any]
@@ -290,3 +293,31 @@ def test_an_import_is_redacted_and_trusts_no_more_than_the_file(tmp_path: Path) 
         kept = here.store.whole_episodes([own["id"]])
         assert [(one.episode.injected, one.episode.trust) for one in kept] == [(True, "observed")]
         assert here.check() == []
+
+
+def test_a_row_of_every_kind_is_restored(tmp_path: Path) -> None:
+    with opened(tmp_path) as there, opened(tmp_path, "new.db") as here:
+        store = there.store
+        fill(store)
+        with writing(store) as writer:
+            added: set[Kind[Any]] = set()
+
+            def add(kind: Kind[Any]) -> None:
+                if kind not in added:
+                    added.add(kind)
+                    for needed in NEEDS.get(kind, ()):
+                        add(needed)
+                    writer.add(kind, EXAMPLES[kind][:2])
+
+            for kind in SMALL.values():
+                add(kind)
+            writer.put(ERASURE, [row._replace(clean=True) for row in EXAMPLES[ERASURE][:2]])
+        records = records_of(there)
+        assert {one["record"] for one in records} >= SMALL.keys()
+        report = here.import_(records)
+        assert report.left == []
+        before = records_of(here)
+        both = [[one for one in rows if one["record"] != "event"] for rows in (before, records)]
+        assert both[0][1:] == both[1][1:]
+        assert here.import_(records).added == {}
+        assert records_of(here) == before

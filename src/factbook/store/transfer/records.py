@@ -12,7 +12,17 @@ from functools import cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from factbook.model.facts import Cursor, Episode, LineCount, Source, SourceState
-from factbook.store.kinds import EMBED_TASK, ERASED, KINDS, LEASE, LOOSE, MARK, SEARCH_LOG, Kind
+from factbook.store.kinds import (
+    EMBED_TASK,
+    ERASED,
+    KINDS,
+    LEASE,
+    LOOSE,
+    MARK,
+    OWNER,
+    SEARCH_LOG,
+    Kind,
+)
 from factbook.store.rows import EvidenceRow, KeptEpisode, Life, pasted_parts, with_pasted
 
 FORMAT: Final = 1
@@ -23,7 +33,7 @@ HEADER: Final = "export"
 
 Record: TypeAlias = dict[str, object]
 
-NOT_CARRIED: Final = frozenset({LEASE, EMBED_TASK, MARK, LOOSE, ERASED})
+NOT_CARRIED: Final = frozenset({LEASE, EMBED_TASK, MARK, OWNER, LOOSE, ERASED})
 """Who works on what, how far work has come in the commits of one store, and its empty rows."""
 
 SMALL: Final[Mapping[str, Kind[Any]]] = {
