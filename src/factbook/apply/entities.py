@@ -21,20 +21,8 @@ from factbook.apply.tombstones import is_erased
 from factbook.errors import NotAllowed, UsageError
 from factbook.gate.names import command_problem, structural_problem
 from factbook.language.nouns import singular
-from factbook.model.entities import (
-    Engagement,
-    Preference,
-    Valence,
-)
-from factbook.model.facts import (
-    EVERYONE,
-    EpisodeKind,
-    Millis,
-    Receipt,
-    Status,
-    Trigger,
-    Trust,
-)
+from factbook.model.entities import Engagement, Preference, Valence
+from factbook.model.facts import EVERYONE, EpisodeKind, Millis, Receipt, Status, Trigger, Trust
 from factbook.model.interest_ops import (
     AddAlias,
     Announce,
@@ -71,22 +59,11 @@ from factbook.model.interest_ops import (
 from factbook.model.keys import entity_name
 from factbook.model.ops import MergeFacts, Op, UnmergeFact
 from factbook.store.base import Writer, claim_digest
-from factbook.store.derived.entities import (
-    deleted_entity,
-    preference_of,
-    world_lives,
-)
+from factbook.store.derived.entities import deleted_entity, preference_of, world_lives
 from factbook.store.derived.facts import current_by_claim, lives_by_id
 from factbook.store.derived.notices import waiting_notice
 from factbook.store.derived.searches import search_triggers
-from factbook.store.kinds import (
-    ALIAS,
-    ENGAGEMENT,
-    ENTITY,
-    PREFERENCE,
-    Alias,
-    EntityRow,
-)
+from factbook.store.kinds import ALIAS, ENGAGEMENT, ENTITY, PREFERENCE, Alias, EntityRow
 from factbook.store.port import one_id
 
 

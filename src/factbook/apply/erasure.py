@@ -25,12 +25,7 @@ from factbook.apply.tombstones import Tombstones, is_erased
 from factbook.apply.wiping import Wiping
 from factbook.errors import NotFound, UsageError
 from factbook.model.confidence import better_trust, worse_trust
-from factbook.model.facts import (
-    ErasureAct,
-    Millis,
-    Receipt,
-    Stance,
-)
+from factbook.model.facts import ErasureAct, Millis, Receipt, Stance
 from factbook.model.ops import (
     AllowAgain,
     EraseEntity,

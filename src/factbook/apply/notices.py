@@ -10,19 +10,9 @@ from collections.abc import Sequence
 from factbook.apply.interest_rows import InterestPart
 from factbook.errors import NotFound, UsageError
 from factbook.model.backoff import may_send
-from factbook.model.entities import (
-    Notice,
-    NoticeKind,
-    NoticeState,
-)
+from factbook.model.entities import Notice, NoticeKind, NoticeState
 from factbook.model.facts import EVERYONE
-from factbook.model.interest_ops import (
-    Announce,
-    ClaimNotice,
-    FinishNotice,
-    MuteOwner,
-    NoteAction,
-)
+from factbook.model.interest_ops import Announce, ClaimNotice, FinishNotice, MuteOwner, NoteAction
 from factbook.store.derived.entities import world_lives
 from factbook.store.derived.notices import notices_of, notify_state, row_of, waiting_notice
 from factbook.store.kinds import (

@@ -5,18 +5,8 @@ from __future__ import annotations
 from factbook import policy
 from factbook.apply.interest_rows import InterestPart
 from factbook.errors import NotAllowed, NotFound, TakenOver, UsageError
-from factbook.model.entities import (
-    Schedule,
-    SearchState,
-    SearchTask,
-)
-from factbook.model.facts import (
-    EVERYONE,
-    EpisodeKind,
-    ModelTask,
-    Trigger,
-    Trust,
-)
+from factbook.model.entities import Schedule, SearchState, SearchTask
+from factbook.model.facts import EVERYONE, EpisodeKind, ModelTask, Trigger, Trust
 from factbook.model.interest_ops import (
     DropSchedule,
     FailResult,

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from factbook import policy
-from factbook.apply.facts import memory_key
+from factbook.apply.bookkeeping import memory_key
 from factbook.embed.halves import unpacked
 from factbook.extract.clusters import (
     HandedOn,

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from factbook import policy
-from factbook.apply.facts import memory_key, proposal_claim
+from factbook.apply.bookkeeping import memory_key, proposal_claim
 from factbook.errors import ModelError, ModelFailure, UsageError
 from factbook.extract.typed_replies import PROMPT_VERSION, TypedAnswer, claims_of, typed_messages
 from factbook.gate.grounding import Passage, read_passage
