@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -38,13 +39,26 @@ OTHER = page(
 )
 
 
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    """A memory that has learned about a kettle."""
-    found = open_world(tmp_path, [SWIFT, OTHER])
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, World]:
+    """A memory that has learned about a kettle, in a folder of its own; it is closed."""
+    folder = tmp_path_factory.mktemp("learned")
+    found = open_world(folder, [SWIFT, OTHER])
     found.memory.interests.learn("brimley swift")
     found.memory.background.work()
     assert len(found.facts("brimley swift")) >= 5
+    found.memory.close()
+    return folder, found
+
+
+@pytest.fixture
+def world(learned: tuple[Path, World], tmp_path: Path) -> Iterator[World]:
+    """A memory that has learned about a kettle."""
+    folder, before = learned
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    found = open_world(tmp_path, before.pages.pages)
+    found.clock.now = before.clock.now
+    found.pages.asked += before.pages.asked
     yield found
     assert found.memory.check() == []
     found.memory.close()

@@ -18,6 +18,7 @@ import ipaddress
 import re
 import string
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import islice
 from typing import Annotated, Final, Literal, NamedTuple, get_args
 
@@ -303,6 +304,13 @@ def _line(number: int, episode: Episode) -> str:
     return f"{number}. {word}: {quoted(shown.text)}\n"
 
 
+@cache
+def _tokens_of_every_call() -> int:
+    """Return how many tokens the prompt without commands and the schema of the answer have."""
+    schema = estimate_tokens(str(CommandAnswer.model_json_schema()))
+    return message_tokens(command_messages([])) + schema
+
+
 def command_batches(
     episodes: Iterable[Episode], *, context_tokens: int, most: int | None = None
 ) -> Iterator[list[Episode]]:
@@ -312,8 +320,7 @@ def command_batches(
     What is alone larger than the window makes a batch of its own, which an endpoint may refuse: it
     must not be lost silently.
     """
-    schema = estimate_tokens(str(CommandAnswer.model_json_schema()))
-    room = context_tokens - message_tokens(command_messages([])) - schema - _SPARE_TOKENS
+    room = context_tokens - _tokens_of_every_call() - _SPARE_TOKENS
     batch: list[Episode] = []
     left = room
     for episode in episodes:
