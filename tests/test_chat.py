@@ -1340,8 +1340,13 @@ def test_a_result_is_shown_from_what_was_asked_for() -> None:
         duration_ms=1,
         results=[SearchResult(title="Kettles", url="https://a.example/", text=text)],
     )
-    assert "   … It costs 45 euros." in results(found, "what does it cost", look=Page())
-    assert "   We boiled water for" in results(found, "anything", look=Page())
+    for query, begins in (
+        ("what does it cost", "… It costs 45 euros."),
+        ("anything", "We boiled water for"),
+    ):
+        page = Page()
+        results(page, found, query)
+        assert f"   {begins}" in page.written
 
 
 def test_a_conversation_that_is_gone_on_with_says_so(here: Here) -> None:

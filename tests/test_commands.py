@@ -214,7 +214,9 @@ def test_the_status_view_is_that_of_the_seed() -> None:
             failed=[],
         ),
     ]
-    assert views.learning(statuses, first=1, look=Page()) == (
+    page = Page()
+    views.learning(page, statuses, first=1)
+    assert page.written == (
         "Queued learning\n"
         "\n"
         "1) 'find me stuff about speakers' ✓\n"
@@ -223,9 +225,10 @@ def test_the_status_view_is_that_of_the_seed() -> None:
         "2) 'ai conferences in europe' ...\n"
         "   - ml prague 2026 (3 facts)"
     )
-    plain = views.learning(statuses, first=1, look=Page(plain=True))
-    assert plain.isascii()
-    assert "speakers' (done)" in plain
+    plain = Page(plain=True)
+    views.learning(plain, statuses, first=1)
+    assert plain.written.isascii()
+    assert "speakers' (done)" in plain.written
 
 
 def test_the_status_view_of_what_was_really_learned(world: World, do: Do) -> None:

@@ -37,7 +37,7 @@ from factbook.model.facts import Trigger
 from factbook.recall.known import joined
 from factbook.surface.output import Page
 from factbook.surface.plots import interest_plot
-from factbook.surface.views.world import interest_lines
+from factbook.surface.views.world import ranking
 
 DAY = 24 * 3600 * 1000
 NOW = 1_760_000_000_000
@@ -339,7 +339,12 @@ def test_bars_stand_on_either_side_of_zero_and_are_safe() -> None:
         row("espresso", 0.001),
         row("golf", -1.0, 1, NOW),
     ]
-    lines = interest_lines(rows, look=Page(width=100, plain=True))
+
+    def shown(rows: list[InterestRow], page: Page) -> list[str]:
+        ranking(page, rows)
+        return page.written.split("\n")
+
+    lines = shown(rows, Page(width=100, plain=True))
     assert lines[0].split() == ["#", "entity", "interest", "facts", "last", "activity"]
     assert "............|############" in lines[1]
     assert "............|#..........." in lines[2]
@@ -349,7 +354,7 @@ def test_bars_stand_on_either_side_of_zero_and_are_safe() -> None:
     assert "-1.00" in lines[3]
     assert "\\x1b[31m" in lines[1]
     assert "2025-10" in lines[1]
-    assert all(len(line) <= 40 for line in interest_lines(rows, look=Page(width=40)))
-    assert interest_lines([], look=Page(width=80)) == []
-    flat = interest_lines([row("x", 0.0)], look=Page(width=80, plain=True))
+    assert all(len(line) <= 40 for line in shown(rows, Page(width=40)))
+    assert shown([], Page(width=80)) == [""]
+    flat = shown([row("x", 0.0)], Page(width=80, plain=True))
     assert "............|............" in flat[1]

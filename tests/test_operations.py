@@ -39,7 +39,8 @@ def test_a_command_of_a_shell_has_the_parameters_of_its_operation(one: Operation
         return
     shown = {part.name for part in commands[one.name].params}
     assert shown - {"db", "as_json"} == {part.name for part in one.parameters}
-    assert commands[one.name].help == one.call.__doc__
+    assert commands[one.name].help == one.help
+    assert all(part.arg.help for part in one.parameters)
 
 
 @pytest.mark.parametrize("one", [one for one in OPERATIONS if one.slash], ids=id_of)

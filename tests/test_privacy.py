@@ -229,7 +229,7 @@ def test_one_place_asks_a_provider() -> None:
             if node.func.attr == "search" and "provider" in ast.unparse(node.func.value).lower():
                 callers.add(path.relative_to(root).as_posix())
     # the doctor tries a provider with fixed words
-    assert callers == {"interests/lookup.py", "surface/doctor.py"}
+    assert callers == {"interests/lookup.py", "memory/doctor.py"}
     lookup = ast.parse((root / "interests" / "lookup.py").read_text("utf-8"))
     functions = [one for one in ast.walk(lookup) if isinstance(one, ast.FunctionDef)]
     asking = [one for one in functions if "._ask(" in ast.unparse(one)]

@@ -27,6 +27,7 @@ from factbook.apply.apply import apply
 from factbook.embed import bundled
 from factbook.errors import EmbedderError, NotFound, UsageError
 from factbook.memory import Memory
+from factbook.memory.doctor import examine
 from factbook.model.facts import ME, Candidate, EpisodeKind, FactKind, Hit, Role, Trigger, Trust
 from factbook.model.ops import (
     AssertFact,
@@ -42,7 +43,6 @@ from factbook.store.base import Filters
 from factbook.store.derived import ledger
 from factbook.store.derived.counts import count_waiting
 from factbook.store.sqlite import SQLiteStore
-from factbook.surface.doctor import examine
 from factbook.testing import FrozenClock, sample_episode, sample_fact, sample_source
 
 DAY = 24 * 3600 * 1000

@@ -27,6 +27,7 @@ from factbook import policy
 from factbook.embed import Embedder, bundled
 from factbook.errors import EmbedderError, SearchError, SearchFailure, StoreLocked
 from factbook.memory import Memory
+from factbook.memory.doctor import _unanswered
 from factbook.model.entities import NoticeKind, NoticeState, SearchAnswer, SearchState
 from factbook.model.facts import Trigger
 from factbook.model.interest_ops import QueueSearch
@@ -38,7 +39,6 @@ from factbook.store.derived.notices import notices_of
 from factbook.store.derived.searches import search_logs, search_tasks
 from factbook.store.derived.tasks import unheard
 from factbook.store.leases import claim_search, take_lease
-from factbook.surface.doctor import _unanswered
 from factbook.testing.model_server import ModelServer, Reply, Request
 from pages import DAY, Pages, World, open_world, page
 

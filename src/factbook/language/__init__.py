@@ -2,6 +2,6 @@
 
 Sentences (`sentences`, in `markdown` too), whether one asks (`questions`), words and their stems
 (`words`), forms of verbs and nouns (`verbs`, `nouns`), names of months and days (`calendar`),
-numbers as words (`numbers`), lists as they are said (`coordination`), common words and places.
-Does not know what is read or remembered.
+numbers as words (`numbers`), values in words (`values`), lists as they are said (`coordination`),
+common words and places. Does not know what is read or remembered.
 """

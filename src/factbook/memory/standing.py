@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from factbook.errors import NotFound
+from factbook.language.values import count, moment
 from factbook.model.confidence import as_of
 from factbook.model.facts import EVERYONE, ME, Everyone
 from factbook.store.damage import NOT_SEEN
@@ -92,6 +93,12 @@ class Unanswered:
         if self.kind == "judge":
             return f"`factbook extract --retry` and then `{command}`"
         return f"`{command} --retry`"
+
+    @property
+    def tried(self) -> str:
+        """Say how often it was asked about, and from when on it is asked about again."""
+        times = count(self.attempts, "failure") if self.attempts else "no answer yet"
+        return times if self.aside else f"{times}, again from {moment(self.until)} on"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,34 +4,23 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from factbook.model.facts import ME, Everyone, iso
+from factbook.model.facts import ME, Everyone
 from factbook.surface.output import dump
+from factbook.surface.records import fields
 from factbook.surface.text import safe
 
 if TYPE_CHECKING:
     from factbook.memory import Memory
 
-__all__ = ["FACT_COLUMNS", "as_csv", "as_json_lines", "as_records"]
-
-FACT_COLUMNS = (
-    "id",
-    "subject",
-    "predicate",
-    "object",
-    "statement",
-    "kind",
-    "status",
-    "confidence",
-    "trust",
-    "evidence_count",
-    "occurred_at",
-    "host",
-    "project",
-    "session",
+FACT_COLUMNS: Final = (
+    "id:f subject predicate object statement kind status confidence trust evidence_count"
+    " occurred_at host project session"
 )
+_FREE: Final = frozenset({"subject", "object", "statement", "project", "session"})  # any text
 
 RedactValue = Callable[[object], object]
 
@@ -69,34 +58,13 @@ def as_csv(
     """
     from factbook import Filters
 
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
+    def line(cells: Iterable[object]) -> str:
+        buffer = io.StringIO()
+        csv.writer(buffer, lineterminator="\n").writerow(cells)
+        return buffer.getvalue()
 
-    def flushed() -> str:
-        line = buffer.getvalue()
-        buffer.seek(0)
-        buffer.truncate()
-        return line
-
-    writer.writerow(FACT_COLUMNS)
-    yield flushed()
+    yield line(name.partition(":")[0] for name in FACT_COLUMNS.split())
     for fact in memory.sources.facts(filters=Filters(owner=owner)):
-        writer.writerow(
-            (
-                f"f{fact.id}",
-                safe(fact.subject),
-                fact.predicate,
-                safe(redact(fact.object)),
-                safe(redact(fact.statement)),
-                fact.kind,
-                fact.status,
-                f"{fact.confidence:g}",
-                fact.trust,
-                fact.evidence_count,
-                iso(fact.occurred_at) or "",
-                fact.host,
-                safe(fact.project),
-                safe(fact.session),
-            )
-        )
-        yield flushed()
+        shown = replace(fact, object=redact(fact.object), statement=redact(fact.statement))
+        cells = fields(shown, FACT_COLUMNS) | {"confidence": f"{fact.confidence:g}"}
+        yield line(safe(str(cell)) if name in _FREE else cell for name, cell in cells.items())

@@ -17,8 +17,7 @@ from typing import Any, Final, TextIO
 
 from factbook.errors import FactbookError
 from factbook.surface import text
-
-__all__ = ["Page", "ReaderGone", "Screen", "can_write", "dump"]
+from factbook.surface.records import plain
 
 _CALLED: Final = {"search": "lookup"}  # `factbook search` looks through the memory itself
 _NARROWEST: Final = 20  # cells of a line, however narrow a terminal says that it is
@@ -33,18 +32,12 @@ _RAW: Final = re.compile(
 
 def dump(value: object, *, indent: int | None = None) -> str:
     """Return a value as readable JSON in which all that a terminal obeys is escaped."""
-    dumps = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, default=_plain)
+    dumps = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
     return _RAW.sub(_escape, dumps) if _RAW.search(dumps) else dumps
 
 
 def _escape(match: re.Match[str]) -> str:
     return str(json.dumps(match[0]))[1:-1]
-
-
-def _plain(value: object) -> str:
-    if isinstance(value, os.PathLike):
-        return str(os.fspath(value))
-    raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
 class ReaderGone(Exception):
@@ -121,6 +114,18 @@ class Page:
         for number, line in enumerate(text.wrap(text.safe(raw), self.prose - indent, lines=lines)):
             self.line((" " * indent if number else lead) + self.paint(line, style))
 
+    def head(self, title: str, said: str = "", style: str = "") -> None:
+        """Begin a part: its safe title in bold, and what is said beside it."""
+        self.line(self.paint(title, f"bold {style}".rstrip()) + (f"  {said}" if said else ""))
+
+    def fitted(
+        self, lead: str, said: str, style: str = "", *, of: int = 0, lead_style: str = "dim"
+    ) -> None:
+        """Write one safe line: a lead, and of a text as much as `of` cells hold behind it."""
+        room = max(20, (of or self.prose) - text.cells(lead))
+        shown = self.paint(text.fit(said, room), style)
+        self.line(self.paint(lead, lead_style if lead.strip() else "") + shown)
+
     def warn(self, raw: str) -> None:
         """Write what went wrong with a part."""
         self.say(raw, "yellow")
@@ -134,11 +139,11 @@ class Page:
         return text.wrap(safe_text, self.prose - indent, lines=lines, close_marks=self.color)
 
     def table(
-        self, columns: Sequence[text.Column], rows: Iterable[Sequence[str]], *, indent: int = 0
+        self, columns: Sequence[text.Column], values: Iterable[object], *, indent: int = 0
     ) -> None:
-        """Write rows of raw texts as a table."""
+        """Write values as a table, a row each."""
         room = None if self.width is None else self.width - indent
-        for line in text.table(columns, rows, width=room, color=self.color):
+        for line in text.table(columns, values, width=room, color=self.color):
             self.line(" " * indent + line)
 
 
@@ -175,19 +180,18 @@ class Screen(Page):
         if isinstance(value, Mapping) and len(value) == 1:
             ((name, found),) = value.items()
             if isinstance(found, Iterator):
-                self.json_stream(name, found)
+                self._stream(name, found)
                 return
-        self._write(dump(value, indent=2) + "\n")
+        self._write(dump(plain(value), indent=2) + "\n")
 
-    def json_stream(self, name: str, values: Iterable[Mapping[str, object]]) -> int:
-        """Write `{"name": [...]}` with one value per line, none kept in memory; return how many."""
+    def _stream(self, name: str, values: Iterable[object]) -> None:
+        """Write `{"name": [...]}` with one value per line, none kept in memory."""
         self._write(f'{{"{name}": [')
-        lead, written = "\n", 0
+        lead = "\n"
         for value in values:
-            self._write(lead + dump(value))
-            lead, written = ",\n", written + 1
+            self._write(lead + dump(plain(value)))
+            lead = ",\n"
         self._write("\n]}\n")
-        return written
 
     def raw(self, line: str) -> None:
         """Write text that is safe by its form (JSON)."""
@@ -255,7 +259,7 @@ def _wants_color(stream: TextIO) -> bool:
         return False
     if os.environ.get("FORCE_COLOR"):
         return True
-    return _is_terminal(stream)
+    return is_terminal(stream)
 
 
 def can_write(drawing: str, stream: TextIO | None) -> bool:
@@ -267,7 +271,8 @@ def can_write(drawing: str, stream: TextIO | None) -> bool:
     return True
 
 
-def _is_terminal(stream: TextIO) -> bool:
+def is_terminal(stream: TextIO) -> bool:
+    """Tell whether a person sees what is written there, or types what is read."""
     try:
         return stream.isatty()
     except ValueError:  # closed
@@ -276,13 +281,13 @@ def _is_terminal(stream: TextIO) -> bool:
 
 def _flowing(line: str, stream: TextIO) -> str:
     """Break a line at blanks for a terminal; what a program or a file gets stays as it is."""
-    width = _width(stream) if _is_terminal(stream) else None
+    width = _width(stream) if is_terminal(stream) else None
     return line if width is None else "\n".join(text.flow(line, width))
 
 
 def _width(stream: TextIO) -> int | None:
     """Return the width of a terminal as it is now; $COLUMNS speaks where there is none."""
-    if _is_terminal(stream):
+    if is_terminal(stream):
         with suppress(OSError):
             found = os.get_terminal_size(stream.fileno()).columns
             if found > 0:  # some terminals do not say
@@ -290,4 +295,4 @@ def _width(stream: TextIO) -> int | None:
     named = os.environ.get("COLUMNS", "")
     if named.isdigit() and int(named) > 0:
         return max(int(named), _NARROWEST)
-    return 80 if _is_terminal(stream) else None
+    return 80 if is_terminal(stream) else None

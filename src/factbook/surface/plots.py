@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from factbook import policy
 from factbook.errors import FactbookError, UsageError
 from factbook.surface import text
+from factbook.surface.records import receipt_of
 
 if TYPE_CHECKING:
     from factbook.maintenance.metrics import Share
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from factbook.memory.reasons import Curve
     from factbook.memory.standing import Living
     from factbook.model.facts import Millis, Run
-
-__all__ = ["draw", "interest_plot"]
 
 _SIZE: Final = (8.0, 4.5)  # inches
 _DPI: Final = 110
@@ -146,7 +145,7 @@ def _runs(axes: Any, runs: Sequence[Run]) -> None:
     names = [str(run.id) for run in runs]
     below = [0] * len(runs)
     for change in _CHANGES:
-        counts = [_count(run, change) for run in runs]
+        counts = [receipt_of(run).get(change, 0) for run in runs]
         if any(counts):
             axes.bar(names, counts, bottom=below, label="new" if change == "stored" else change)
             below = [one + other for one, other in zip(below, counts, strict=True)]
@@ -154,12 +153,6 @@ def _runs(axes: Any, runs: Sequence[Run]) -> None:
         axes.legend(frameon=False)
     axes.set_xlabel("run")
     axes.set_ylabel("changes")
-
-
-def _count(run: Run, name: str) -> int:
-    receipt = run.report.get("receipt")
-    found = receipt.get(name, 0) if isinstance(receipt, dict) else 0
-    return found if isinstance(found, int) else 0
 
 
 def _relevance(axes: Any, by_day: Mapping[str, Share]) -> None:

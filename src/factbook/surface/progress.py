@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
 
-__all__ = ["Advance", "Say", "bar", "line", "moves", "phases"]
-
 Advance = Callable[[int], None]
 Say = Callable[[str], None]
 
@@ -27,9 +25,9 @@ def bar(label: str, *, total: int, unit: str, quiet: bool = False) -> Iterator[A
     line is written at the end; with `quiet`, or nothing to do, nothing is.
     """
     if quiet or total <= 0 or sys.stderr is None:
-        yield _ignore
+        yield lambda _: None
         return
-    with _progress(unit) as progress:
+    with _progress(*_columns(unit)) as progress:
         task = progress.add_task(label, total=total)
         yield lambda step: progress.advance(task, step)
         if not progress.finished:
@@ -43,27 +41,10 @@ def phases(names: Sequence[str], *, quiet: bool = False) -> Iterator[Say]:
 
     Only on a terminal, and nothing of it stays.
     """
-    if quiet or not moves():
-        yield _silence
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    with Progress(
-        TextColumn("{task.description:<12}", markup=False),
-        BarColumn(bar_width=32),
-        TextColumn("{task.completed:.0f} of {task.total:.0f}"),
-        TimeElapsedColumn(),
-        console=Console(stderr=True, highlight=False),
-        transient=True,
-    ) as progress:
-        task = progress.add_task(names[0], total=len(names))
-
-        def begin(name: str) -> None:
-            done = names.index(name) if name in names else 0
-            progress.update(task, description=name, completed=done)
-
-        yield begin
+    with _passing(names[0], len(names), quiet=quiet) as update:
+        yield lambda name: update(
+            description=name, completed=names.index(name) if name in names else 0
+        )
 
 
 @contextmanager
@@ -72,21 +53,27 @@ def line(*, quiet: bool = False) -> Iterator[Say]:
 
     Only on a terminal, and nothing of it stays.
     """
-    if quiet or not moves():
-        yield _silence
-        return
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    with _passing("", None, quiet=quiet) as update:
+        yield lambda said: update(description=said)
 
-    with Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        TimeElapsedColumn(),
-        console=Console(stderr=True, highlight=False),
-        transient=True,
-    ) as progress:
-        task = progress.add_task("", total=None)
-        yield lambda said: progress.update(task, description=said)
+
+@contextmanager
+def _passing(said: str, total: int | None, *, quiet: bool) -> Iterator[Callable[..., None]]:
+    if quiet or not moves():
+        yield lambda **_: None
+        return
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns: list[ProgressColumn] = [
+        TextColumn("{task.description:<12}", markup=False),
+        BarColumn(bar_width=32),
+        TextColumn("{task.completed:.0f} of {task.total:.0f}"),
+    ]
+    if total is None:
+        columns = [SpinnerColumn(), TextColumn("{task.description}", markup=False)]
+    with _progress(*columns, TimeElapsedColumn(), transient=True) as progress:
+        task = progress.add_task(said, total=total)
+        yield lambda **more: progress.update(task, **more)
 
 
 def moves() -> bool:
@@ -97,35 +84,28 @@ def moves() -> bool:
         return False
 
 
-def _ignore(step: int) -> None:
-    del step
-
-
-def _silence(said: str) -> None:
-    del said
-
-
-def _progress(unit: str) -> Progress:
+def _progress(*columns: ProgressColumn, transient: bool = False) -> Progress:
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+    from rich.progress import Progress
 
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
         console = Console(stderr=True, highlight=False, width=100)
-    return Progress(
-        TextColumn("{task.description:<9}", markup=False),
-        BarColumn(bar_width=32),
-        TaskProgressColumn(),
-        *_columns(unit),
-        console=console,
-    )
+    return Progress(*columns, console=console, transient=transient)
 
 
 def _columns(unit: str) -> list[ProgressColumn]:
-    from rich.progress import ProgressColumn, Task, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        ProgressColumn,
+        Task,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
     from rich.text import Text
 
-    from factbook.surface.text import count, size
+    from factbook.language.values import count, size
 
     class Done(ProgressColumn):
         """How much is done of how much."""
@@ -145,4 +125,6 @@ def _columns(unit: str) -> list[ProgressColumn]:
                 return Text("")
             return Text(f"{size(speed)}/s" if unit == "bytes" else f"{speed:,.0f}/s", style="dim")
 
-    return [Done(), Speed(), TimeRemainingColumn(compact=True, elapsed_when_finished=True)]
+    left = TimeRemainingColumn(compact=True, elapsed_when_finished=True)
+    name = TextColumn("{task.description:<9}", markup=False)
+    return [name, BarColumn(bar_width=32), TaskProgressColumn(), Done(), Speed(), left]

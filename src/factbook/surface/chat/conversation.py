@@ -48,6 +48,8 @@ from factbook.errors import (
 from factbook.interests.deliver import ChatChannel
 from factbook.interests.knowledge import Asking, Knowledge
 from factbook.interests.scheduler import LoopResult, LoopStep, Worker
+from factbook.language import values
+from factbook.language.values import count
 from factbook.memory.chat_model import (
     Prompt,
     SearchArguments,
@@ -62,17 +64,14 @@ from factbook.memory.chat_turns import Basis, ChatTurns, asks_for_news
 from factbook.model.facts import ME, Hit, Role
 from factbook.net.cancel import Cancel, Cancelled, cancelling
 from factbook.recall.budget import PromptContext, render_memories
-from factbook.surface import text
+from factbook.redaction.records import Screening
 from factbook.surface.chat.slash import COMMANDS, is_command, run
 from factbook.surface.chat.view import Memo, Source, View
-from factbook.surface.text import count
 
 if TYPE_CHECKING:
     from factbook.interests.deliver import Delivery
     from factbook.memory import Memory
     from factbook.model.entities import SearchAnswer
-
-__all__ = ["Chat", "new_session", "reaction_in"]
 
 # All of these are ours.
 FOUND_MEMORIES: Final = 5  # of one search of the memory by a model
@@ -245,17 +244,10 @@ class Chat:
         self._view.heard(self._memory.resources.redactor.redact(line))
         goes_on = True
         with nullcontext() if worker is None else worker.busy():
-            self._pressed = 0
-            token = self._token = Cancel()
             try:
-                with cancelling(token):
+                with self._guarded("stopped"):
                     goes_on = self._take(line)
-            except Cancelled:
-                self._view.note("stopped")
-            except FactbookError as error:
-                self._problem(error)
             finally:
-                self._token = None
                 self._show_held()
         if goes_on:
             self._behind(worker)
@@ -331,19 +323,7 @@ class Chat:
             if not answer.withheld:
                 self._problem(error, kept=True)
             return None
-        redact = self._memory.resources.redactor.redact
-        return replace(
-            found,
-            results=[
-                replace(
-                    result,
-                    title=redact(result.title),
-                    url=redact(result.url),
-                    text=redact(result.text),
-                )
-                for result in found.results
-            ],
-        )
+        return Screening(self._memory.resources.redactor)(found)
 
     # --- without a model ------------------------------------------------------------------------
 
@@ -376,13 +356,7 @@ class Chat:
         by_id = {hit.id: hit for hit in answer.hits}
         places = self._places(list(by_id.values()))
         memories = [
-            Memo(
-                id=hit.id,
-                text=hit.text,
-                day=(hit.timestamp or "")[:10],
-                confidence=hit.confidence,
-                place=places[hit.id],
-            )
+            Memo(hit.id, hit.text, (hit.timestamp or "")[:10], hit.confidence, places[hit.id])
             for hit in (by_id[name] for name in context.included)
         ]
         self._view.remembered(memories)
@@ -481,9 +455,7 @@ class Chat:
         cited = list(dict.fromkeys(_CITED.findall(whole)))
         places = self._places([hit for hit in answer.seen() if hit.id in cited])
         self._view.answered(
-            kept,
-            [Source(id=one, place=places[one]) for one in cited if places.get(one)],
-            stopped=stopped,
+            kept, [Source(one, places[one]) for one in cited if places.get(one)], stopped=stopped
         )
         if broken is not None:
             self._problem(broken, kept=True)
@@ -545,7 +517,7 @@ class Chat:
     def _places(self, hits: Sequence[Hit]) -> dict[str, str]:
         """Return where memories come from: the address of a page, or a place in a source."""
         pages = self._turns.pages(hits)
-        return {hit.id: pages.get(hit.id) or text.place(hit.source, hit.position) for hit in hits}
+        return {hit.id: pages.get(hit.id) or values.place(hit.source, hit.position) for hit in hits}
 
     # --- behind ---------------------------------------------------------------------------------
 
@@ -588,10 +560,7 @@ class Chat:
             for loop in memory.background.loops((), off=off)
         ]
         with Worker(
-            loops,
-            clock=memory.clock,
-            foreground=self._turns.foreground,
-            on_step=self._remark,
+            loops, clock=memory.clock, foreground=self._turns.foreground, on_step=self._remark
         ) as worker:
             if not self._waits:
                 worker.start()
@@ -599,19 +568,20 @@ class Chat:
 
     def _behind(self, worker: Worker | None) -> None:
         """Do what has to be done between two turns."""
-        if worker is None:
-            self._guarded(self._pass_notices)
-        elif self._waits:
-            self._guarded(worker.drain)
+        if worker is None or self._waits:
+            with self._guarded("stopped; the rest is done later"):
+                worker.drain() if worker is not None else self._pass_notices()
 
-    def _guarded(self, work: Callable[[], object]) -> None:
+    @contextmanager
+    def _guarded(self, stopped: str) -> Iterator[None]:
+        """Let a signal stop what is done, and say what went wrong with it."""
         self._pressed = 0
         token = self._token = Cancel()
         try:
             with cancelling(token):
-                work()
+                yield
         except Cancelled:
-            self._view.note("stopped; the rest is done later")
+            self._view.note(stopped)
         except FactbookError as error:
             self._problem(error)
         finally:

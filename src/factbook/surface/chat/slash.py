@@ -19,15 +19,15 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from factbook.errors import UsageError
 from factbook.model.facts import ME
+from factbook.surface import views
 from factbook.surface.operations import EVERY, Operation, Outcome, Run
 from factbook.surface.operations.base import CHAT, Arg, Effect, operation, show
 from factbook.surface.output import Page
+from factbook.surface.records import plain
 from factbook.surface.text import one_line
 
 if TYPE_CHECKING:
     from factbook.memory import Memory
-
-__all__ = ["COMMANDS", "SlashReply", "invoke", "is_command", "parse", "run"]
 
 _NEAR: Final = 0.6  # how alike a mistyped command must be to the one that is suggested
 
@@ -107,7 +107,7 @@ def _done(memory: Memory, command: Operation, argument: str, owner: str, look: P
     show(outcome, page)
     return SlashReply(
         text=page.written,
-        data=outcome.record,
+        data=plain(outcome.record),
         notes=outcome.notes,
         quit=outcome.quit,
         code=outcome.code,
@@ -117,29 +117,22 @@ def _done(memory: Memory, command: Operation, argument: str, owner: str, look: P
 # --- of a conversation alone ----------------------------------------------------------------------
 
 
-@operation(
-    CHAT, Effect.OWN, name="help", slash="help", examples=("/help", "/help learn"), tool=False
-)
+@operation(CHAT, Effect.OWN, examples=("/help", "/help learn"), tool=False)
 def help_(
-    run: Run,
-    command: Annotated[str, Arg("One of them.", metavar="[COMMAND]", given="words")] = "",
+    run: Run, command: Annotated[str, Arg("One of them.", metavar="[COMMAND]", given="words")] = ""
 ) -> Outcome:
     """Show what can be typed."""
-    from factbook.surface.records.fields import listed
-    from factbook.surface.views.world import help_of
-
     del run
     wanted = command.removeprefix("/")
     shown = [parse(f"/{wanted}")[0]] if wanted else list(COMMANDS.values())
     rows = [(one.form, one.help) for one in shown]
     examples = shown[0].examples if wanted else ()
     return Outcome(
-        record={"commands": listed(shown, "name=slash form help examples")},
-        show=lambda page: help_of(rows, examples, look=page),
+        record={"commands": shown}, show=lambda page: views.world.help_of(page, rows, examples)
     )
 
 
-@operation(CHAT, Effect.OWN, slash="quit", examples=("/quit",), tool=False)
+@operation(CHAT, Effect.OWN, examples=("/quit",), tool=False)
 def quit_(run: Run) -> Outcome:
     """End the conversation."""
     del run

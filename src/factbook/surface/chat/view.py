@@ -16,16 +16,17 @@ import re
 import stat
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Final, Protocol, TextIO
+from typing import TYPE_CHECKING, Final, NamedTuple, TextIO
 
 from factbook.errors import UsageError
 from factbook.surface import text
-from factbook.surface.output import Page
+from factbook.surface.output import Page, dump, is_terminal
+from factbook.surface.records import fields, plain
 from factbook.surface.views.world import results
 
 if TYPE_CHECKING:
@@ -35,16 +36,6 @@ if TYPE_CHECKING:
     from factbook.surface.chat.slash import SlashReply
     from factbook.surface.output import Screen
 
-__all__ = [
-    "JsonView",
-    "Memo",
-    "Source",
-    "TerminalView",
-    "View",
-    "open_transcript",
-    "view_of",
-]
-
 _PASTE: Final = "\u2060"  # WORD JOINER: it takes no room, and no message needs it
 PROMPT: Final = "> "
 MORE: Final = "… "  # before the next line of a message of several
@@ -53,11 +44,9 @@ _SHORT: Final = 3  # lines of one memory that are shown
 _MEMORIES: Final = 8  # ours: that are shown at once; the best come first
 _RESULTS: Final = 5  # ours: of a search, as many as a model is given
 _HELD: Final = 24  # cells of what is written without blanks of which the end is waited for
-_COLOURS: Final = re.compile(r"\x1b\[[0-9;]*m")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Memo:
+class Memo(NamedTuple):
     """A memory that was used, or would have been."""
 
     id: str  # "f12" or "e34"
@@ -67,73 +56,114 @@ class Memo:
     place: str  # the address of a page, or the source
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Source(NamedTuple):
     """Where something that an answer names by its id comes from."""
 
     id: str
     place: str
 
 
-class View(Protocol):
-    """What shows a conversation."""
+class View:
+    """What shows a conversation: each event as one JSON object in a line of its own.
 
-    begins_pasted: bool  # whether the line that was read last begins with a paste, if that shows
+    Lines of plain text come in. A view for people overrides what writes an event.
+    """
+
+    def __init__(self, screen: Screen, *, source: TextIO, transcript: TextIO | None = None) -> None:
+        """Take the streams."""
+        self._screen = screen
+        self._source = source
+        self._transcript = transcript
+        self._lock = threading.RLock()  # of everything that is written
+        self.begins_pasted = False  # whether the line that was read last begins with a paste
 
     @property
     def look(self) -> Page:
         """How the answers of commands may look."""
+        return Page()
 
     def read(self, *, more: bool = False) -> str | None:
         """Return the next line that a person typed; None at the end. Raises KeyboardInterrupt.
 
         With `more`, it is part of the message that the line before began.
         """
+        del more
+        line = self._source.readline()
+        return line.rstrip("\r\n") if line else None
 
     def offer(self, line: str) -> None:
         """Let the next line begin with this one, to be sent or changed by whoever types."""
 
     def heard(self, line: str) -> None:
         """Begin a turn with what was typed, redacted."""
+        self._event("said", text=line)
 
     def replied(self, command: str, reply: SlashReply) -> None:
         """Show what a command answers."""
+        self._event("reply", command=command, **fields(reply, "text data notes"))
 
     def based(self, basis: Basis) -> None:
         """Show what the answer stands on."""
+        self._event("basis", **fields(basis, "of why query facts"))
 
     def found(self, answer: SearchAnswer, query: str) -> None:
         """Show what a search found, where no model reads it."""
+        rows = [fields(result, "title url text") for result in answer.results]
+        self._event("results", query=query, provider=answer.provider, results=rows)
 
     def remembered(self, memories: Sequence[Memo]) -> None:
         """Show the memories that an answer would have been made from."""
+        self._event("memories", memories=memories)
 
     def asked(self, tool: str, query: str, said: str) -> None:
         """Show that a model used a tool."""
+        self._event("tool", tool=tool, query=query, said=said)
 
     def piece(self, part: str) -> None:
         """Show a part of an answer as it comes."""
+        self._event("piece", text=part)
 
     def answered(self, answer_id: str, sources: Sequence[Source], *, stopped: bool) -> None:
         """End an answer; `answer_id` is "e12" where it was kept."""
+        self._event("answered", id=answer_id or None, sources=sources, stopped=stopped)
 
     def note(self, said: str) -> None:
         """Show a remark; any thread may call it."""
+        self._event("note", text=said)
 
     def problem(self, kind: str, said: str) -> None:
         """Show what went wrong."""
+        self._event("error", kind=kind, message=said)
 
     def notice(self, delivery: Delivery) -> None:
         """Show a notice; any thread may call it."""
+        self._event(
+            "notice",
+            id=f"n{delivery.notice.id}",
+            entity=delivery.entity,
+            text=delivery.text,
+            facts=[{"id": f"f{one}", "text": said} for one, said in delivery.facts.items()],
+            image=delivery.image or None,
+        )
 
     def ended(self) -> None:
         """End a turn."""
+        self._event("end")
+
+    def _event(self, event: str, **more: object) -> None:
+        line = dump(plain({"event": event, **more})) + "\n"
+        with self._lock:
+            self._screen.raw(line)
+            self._screen.flush()
+            if self._transcript is not None:
+                self._transcript.write(line)
+                self._transcript.flush()
 
 
 # --- a terminal, or plain lines -------------------------------------------------------------------
 
 
-class TerminalView:
+class TerminalView(View):
     """Shows a conversation as text; on a terminal with colours, a prompt, and line editing."""
 
     def __init__(
@@ -149,19 +179,15 @@ class TerminalView:
 
         `commands` are what the tabulator key completes.
         """
-        self._screen = screen
-        self._source = source
-        self._transcript = transcript
-        typing = _is_terminal(source)
+        super().__init__(screen, source=source, transcript=transcript)
+        typing = is_terminal(source)
         self._prompts = typing and screen.width is not None
         self._live = self._prompts and not plain and os.environ.get("TERM") != "dumb"
         self._echoes = not typing  # who reads the output of a script wants to see what was said
         if plain:
             screen.color = False
         self._editor = _line_editor(commands) if self._live else None
-        self._lock = threading.RLock()  # of everything that is written
         self._reading = False
-        self.begins_pasted = False
         self._offered = ""
         self._prompt = PROMPT
         self._rest = ""  # of a piece: half of what may be one sign
@@ -171,7 +197,6 @@ class TerminalView:
 
     @property
     def look(self) -> Page:
-        """How the answers of commands may look, in a terminal as wide as it is now."""
         page = self._screen.blank()
         page.program = ""
         return page
@@ -179,7 +204,6 @@ class TerminalView:
     # --- in -------------------------------------------------------------------------------------
 
     def read(self, *, more: bool = False) -> str | None:
-        """Return the next line, or the next lines where they were pasted; None at the end."""
         with self._lock:
             self._screen.flush()
             self._prompt = (_MORE_PLAIN if self.look.plain else MORE) if more else PROMPT
@@ -228,7 +252,6 @@ class TerminalView:
         return line.rstrip("\r\n")
 
     def offer(self, line: str) -> None:
-        """Let the next line begin with this one."""
         self._offered = line
 
     def _leave_prompt(self) -> None:
@@ -238,7 +261,6 @@ class TerminalView:
             self._screen.flush()
 
     def heard(self, line: str) -> None:
-        """Begin a turn."""
         shown = PROMPT + text.safe(line)
         if self._echoes:
             self._write(shown.split("\n"), "bold")
@@ -248,7 +270,6 @@ class TerminalView:
     # --- out ------------------------------------------------------------------------------------
 
     def replied(self, command: str, reply: SlashReply) -> None:
-        """Show what a command answers."""
         del command
         for note in reply.notes:
             self.note(note)
@@ -256,7 +277,6 @@ class TerminalView:
             self._write(reply.text.split("\n"))
 
     def based(self, basis: Basis) -> None:
-        """Show what the answer stands on."""
         why = f" ({text.one_line(basis.why)})" if basis.why else ""
         if basis.of == "memory":
             self._say(f"answered from memory{why}", "cyan")
@@ -266,31 +286,21 @@ class TerminalView:
             self._say(basis.why, "dim")
 
     def found(self, answer: SearchAnswer, query: str) -> None:
-        """Show what a search found."""
         shown = replace(answer, results=answer.results[:_RESULTS])
         if self._listed:
             self._write([""])
-        self._write(results(shown, query, look=self.look).split("\n"))
+        page = self.look
+        results(page, shown, query)
+        self._write(page.written.split("\n"))
         self._left_out(len(answer.results) - _RESULTS)
 
     def remembered(self, memories: Sequence[Memo]) -> None:
-        """Show memories with where they come from."""
         width = max((len(memory.id) for memory in memories), default=0)
-        for memory in memories[:_MEMORIES]:
-            lead = f"{memory.id.ljust(width)}  "
-            room = self._screen.prose - len(lead)
-            lines = text.wrap(text.one_line(memory.text), room, lines=_SHORT)
-            self._write([lead + lines[0], *(" " * len(lead) + more for more in lines[1:])])
-            where = ", ".join(
-                part
-                for part in (
-                    memory.day,
-                    f"confidence {memory.confidence:.2f}",
-                    text.one_line(memory.place),
-                )
-                if part
-            )
-            self._write([" " * len(lead) + where], "dim")
+        for one in memories[:_MEMORIES]:
+            lead = f"{one.id.ljust(width)}  "
+            self._write(self._hanging(lead, text.one_line(one.text), lines=_SHORT))
+            where = [one.day, f"confidence {one.confidence:.2f}", text.one_line(one.place)]
+            self._write([" " * len(lead) + ", ".join(filter(None, where))], "dim")
         self._left_out(len(memories) - _MEMORIES)
         self._listed = bool(memories)
 
@@ -299,13 +309,11 @@ class TerminalView:
             self._write([f"(and {number} more)"], "dim")
 
     def asked(self, tool: str, query: str, said: str) -> None:
-        """Show that a model used a tool."""
         self._end_line()
         about = f": {query}" if query else ""
         self._say(f"[{tool}{about}] {said}", "dim")
 
     def piece(self, part: str) -> None:
-        """Show a part of an answer as it comes."""
         whole = self._rest + part
         # a carriage return is only safe to judge together with what follows it
         self._rest = "\r" if whole.endswith("\r") else ""
@@ -321,7 +329,6 @@ class TerminalView:
                 self._transcript.write(shown)
 
     def answered(self, answer_id: str, sources: Sequence[Source], *, stopped: bool) -> None:
-        """End an answer with where it comes from."""
         del answer_id
         self._rest = ""
         self._end_line()
@@ -334,24 +341,20 @@ class TerminalView:
         )
 
     def note(self, said: str) -> None:
-        """Show a remark."""
         self._say(said, "dim")
 
     def problem(self, kind: str, said: str) -> None:
-        """Show what went wrong."""
         del kind
         self._rest = ""
         self._end_line()
         self._say(f"! {text.one_line(said)}", "yellow")
 
     def ended(self) -> None:
-        """End a turn; one that shows something is followed by an empty line."""
         self._listed = False
         self._end_line()
         self._write([""])
 
     def notice(self, delivery: Delivery) -> None:
-        """Show a notice, above what is being typed."""
         head, *facts = map(text.safe, delivery.text.split("\n"))
         lines = self._hanging(f"n{delivery.notice.id}  ", head)
         for fact in facts:
@@ -363,9 +366,9 @@ class TerminalView:
 
     # --- parts ----------------------------------------------------------------------------------
 
-    def _hanging(self, lead: str, said: str) -> list[str]:
+    def _hanging(self, lead: str, said: str, *, lines: int | None = None) -> list[str]:
         """Return a safe text in lines behind a lead, the next ones below the first."""
-        first, *more = text.wrap(said, self._screen.prose - len(lead))
+        first, *more = text.wrap(said, self._screen.prose - len(lead), lines=lines)
         return [lead + first, *(" " * len(lead) + one for one in more)]
 
     def _over_prompt(self, lines: Sequence[str], style: str) -> None:
@@ -401,7 +404,7 @@ class TerminalView:
 
     def _record(self, line: str) -> None:
         if self._transcript is not None:
-            self._transcript.write(_COLOURS.sub("", line) + "\n")
+            self._transcript.write(text.COLOUR.sub("", line) + "\n")
             self._transcript.flush()
 
     def _end_line(self) -> None:
@@ -493,13 +496,6 @@ def _line_editor(commands: Sequence[str]) -> ModuleType | None:
     return readline
 
 
-def _is_terminal(stream: TextIO) -> bool:
-    try:
-        return stream.isatty()
-    except ValueError:  # closed
-        return False
-
-
 def open_transcript(path: Path) -> TextIO:
     """Open a file that a conversation is written to, behind what it holds; its owner reads it."""
     path = path.expanduser()
@@ -513,127 +509,16 @@ def open_transcript(path: Path) -> TextIO:
         ) from error
 
 
-# --- for programs ---------------------------------------------------------------------------------
-
-
-class JsonView:
-    """Writes one JSON object per line for each event; lines of plain text come in."""
-
-    begins_pasted = False
-
-    def __init__(self, screen: Screen, *, source: TextIO, transcript: TextIO | None = None) -> None:
-        """Take the streams."""
-        self._screen = screen
-        self._source = source
-        self._transcript = transcript
-        self._lock = threading.RLock()  # of everything that is written
-        self.look = Page()
-
-    def read(self, *, more: bool = False) -> str | None:
-        """Return the next line; None at the end."""
-        del more
-        line = self._source.readline()
-        return line.rstrip("\r\n") if line else None
-
-    def offer(self, line: str) -> None:
-        """Nobody types here."""
-
-    def heard(self, line: str) -> None:
-        """Begin a turn."""
-        self._event("said", text=line)
-
-    def replied(self, command: str, reply: SlashReply) -> None:
-        """Write what a command answers."""
-        self._event(
-            "reply", command=command, text=reply.text, data=dict(reply.data), notes=[*reply.notes]
-        )
-
-    def based(self, basis: Basis) -> None:
-        """Write what the answer stands on."""
-        self._event("basis", of=basis.of, why=basis.why, query=basis.query, facts=list(basis.facts))
-
-    def found(self, answer: SearchAnswer, query: str) -> None:
-        """Write what a search found."""
-        rows = [
-            {"title": result.title, "url": result.url, "text": result.text}
-            for result in answer.results
-        ]
-        self._event("results", query=query, provider=answer.provider, results=rows)
-
-    def remembered(self, memories: Sequence[Memo]) -> None:
-        """Write memories with where they come from."""
-        rows: list[Mapping[str, object]] = [
-            {
-                "id": memory.id,
-                "text": memory.text,
-                "day": memory.day,
-                "confidence": memory.confidence,
-                "place": memory.place,
-            }
-            for memory in memories
-        ]
-        self._event("memories", memories=rows)
-
-    def asked(self, tool: str, query: str, said: str) -> None:
-        """Write that a model used a tool."""
-        self._event("tool", tool=tool, query=query, said=said)
-
-    def piece(self, part: str) -> None:
-        """Write a part of an answer as it comes."""
-        self._event("piece", text=part)
-
-    def answered(self, answer_id: str, sources: Sequence[Source], *, stopped: bool) -> None:
-        """Write that an answer has ended."""
-        rows = [{"id": source.id, "place": source.place} for source in sources]
-        self._event("answered", id=answer_id or None, sources=rows, stopped=stopped)
-
-    def note(self, said: str) -> None:
-        """Write a remark."""
-        self._event("note", text=said)
-
-    def problem(self, kind: str, said: str) -> None:
-        """Write what went wrong."""
-        self._event("error", kind=kind, message=said)
-
-    def ended(self) -> None:
-        """End a turn."""
-        self._event("end")
-
-    def notice(self, delivery: Delivery) -> None:
-        """Write a notice."""
-        self._event(
-            "notice",
-            id=f"n{delivery.notice.id}",
-            entity=delivery.entity,
-            text=delivery.text,
-            facts=[{"id": f"f{one}", "text": said} for one, said in delivery.facts.items()],
-            image=delivery.image or None,
-        )
-
-    def _event(self, event: str, **more: object) -> None:
-        from factbook.surface.output import dump
-
-        line = dump({"event": event, **more}) + "\n"
-        with self._lock:
-            self._screen.raw(line)
-            self._screen.flush()
-            if self._transcript is not None:
-                self._transcript.write(line)
-                self._transcript.flush()
-
-
 # --- which one ------------------------------------------------------------------------------------
 
 
-def view_of(
-    screen: Screen, stack: ExitStack, *, plain: bool, transcript: Path | None
-) -> TerminalView | JsonView:
+def view_of(screen: Screen, stack: ExitStack, *, plain: bool, transcript: Path | None) -> View:
     """Return the view for a screen; what it writes to is closed with `stack`."""
     from factbook.surface.chat.slash import COMMANDS
 
     written = None if transcript is None else stack.enter_context(open_transcript(transcript))
     if screen.as_json:
-        return JsonView(screen, source=_typed(), transcript=written)
+        return View(screen, source=_typed(), transcript=written)
     commands = [f"/{name}" for name in COMMANDS]
     return TerminalView(screen, source=_typed(), plain=plain, transcript=written, commands=commands)
 

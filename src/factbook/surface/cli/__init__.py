@@ -21,8 +21,6 @@ from factbook.surface.cli.shell import command_of
 from factbook.surface.operations import EVERY, Operation, Outcome
 from factbook.surface.output import ReaderGone, Screen
 
-__all__ = ["group", "main", "run", "run_consolidation"]
-
 EXIT_PIPE: Final = 141  # 128 + SIGPIPE
 GARBAGE_THRESHOLD: Final = 100_000  # new objects between two searches for garbage
 
@@ -142,7 +140,7 @@ def _bare(operation: Operation) -> Callable[[], None]:
 
     def nothing() -> None: ...
 
-    nothing.__doc__ = operation.call.__doc__
+    nothing.__doc__ = operation.help
     return nothing
 
 

@@ -15,9 +15,6 @@ from factbook.surface import text
 from factbook.surface.operations.base import ASK, KEEP, READ, Run
 from factbook.surface.output import Screen
 
-__all__ = ["EXTRA", "Command", "Db", "Json", "Shared", "app", "begin"]
-
-
 # --- completion -----------------------------------------------------------------------------------
 
 
@@ -93,11 +90,6 @@ class Command(_LightParams, TyperCommand):
 
 class Group(_LightParams, TyperGroup):
     """All commands, in their order."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Name the commands in the order of this file."""
-        del ctx
-        return list(self.commands)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands by what they are for, in the order of this file."""

@@ -16,8 +16,6 @@ from factbook.model.facts import Everyone
 from factbook.surface.operations.arguments import Llm
 from factbook.surface.operations.base import Effect, Operation, Outcome, Parameter, Run, show
 
-__all__ = ["command_of", "execute"]
-
 # Who the others are is not said: a name alone may tell too much.
 _OTHERS: Final = (
     "this is about {owner} alone, and the memory holds more than that: --owner NAME asks about"
@@ -47,7 +45,7 @@ def command_of(
     command.__annotations__ = {
         parameter.name: parameter.annotation for parameter in [context, *parameters]
     }
-    command.__doc__ = of.call.__doc__
+    command.__doc__ = of.help
     return command
 
 
@@ -57,13 +55,8 @@ def _typed(parameter: Parameter) -> inspect.Parameter:
     default = inspect.Parameter.empty if parameter.required else parameter.default
     kind: Any = parameter.kind
     words = arg.given == "words"
-    shown = parameter.kind is not bool and default not in (
-        None,
-        "",
-        (),
-        0.0,
-        inspect.Parameter.empty,
-    )
+    nothing = (None, "", (), 0.0, inspect.Parameter.empty)
+    shown = parameter.kind is not bool and default not in nothing
     if parameter.many or words:
         kind, default = list[kind], default if parameter.required else None
     if default is None:
@@ -71,8 +64,10 @@ def _typed(parameter: Parameter) -> inspect.Parameter:
     more: dict[str, Any] = {"help": arg.help, "show_default": shown and arg.given == "option"}
     if arg.metavar:
         more["metavar"] = arg.metavar
-    if arg.complete is not None:
-        more["autocompletion"] = arg.complete
+    if known := arg.choices or arg.known:
+        more["autocompletion"] = lambda incomplete: [
+            one for one in (known() if callable(known) else known) if one.startswith(incomplete)
+        ]
     if arg.given == "option":
         about = typer.Option(*filter(None, (parameter.flag, arg.short)), **more)
     else:
@@ -105,33 +100,18 @@ def execute(of: Operation, run: Run, given: dict[str, Any]) -> int:
 
 def _open(of: Operation, run: Run, arguments: dict[str, Any]) -> None:
     """Open the memory as the operation and its arguments want it."""
-    said = next(
-        (
-            arguments[parameter.name]
-            for parameter in of.parameters
-            if parameter.arg.given == "words"
-        ),
-        "",
-    )
-    effect = Effect.READS if of.reads(said or "") else of.effect
     from factbook.context import rules_in_force
 
-    plain = _said(arguments, "no_redact")
+    words = (one.name for one in of.parameters if one.arg.given == "words")
+    said = next((arguments[name] for name in words), "") or ""
     rules = rules_in_force(arguments["rules"]) if "rules" in arguments else None
-    if effect is Effect.READS:
-        run.reading(no_redact=plain, rules=rules)
+    given = arguments.values()
+    plain = arguments.get("no_redact") or any(getattr(one, "no_redact", False) for one in given)
+    if of.reads(said):
+        run.reading(no_redact=bool(plain), rules=rules)
         return
-    llm = next((argument for argument in arguments.values() if isinstance(argument, Llm)), None)
-    if llm is None:
-        run.open(effect, redact=not plain, rules=rules)
-    else:
-        run.open(effect, redact=not plain, rules=rules, model=llm.config())
-
-
-def _said(arguments: dict[str, Any], name: str) -> bool:
-    return any(bool(getattr(argument, name, False)) for argument in arguments.values()) or bool(
-        arguments.get(name)
-    )
+    llms: list[Any] = [one.config() for one in given if isinstance(one, Llm)]
+    run.open(of.effect, redact=not plain, rules=rules, model=[*llms, "configured"][0])
 
 
 def emit(run: Run, outcome: Outcome) -> None:
@@ -143,7 +123,7 @@ def emit(run: Run, outcome: Outcome) -> None:
         return
     if screen.as_json:
         if outcome.record or outcome.trouble is None:  # else the trouble is all there is to say
-            screen.json(dict(outcome.record))
+            screen.json(outcome.record)
     else:
         show(outcome, screen)
     for warning in outcome.warnings:

@@ -20,26 +20,21 @@ def chat(
     run: Run,
     llm: Llm,
     owner: Annotated[str, Arg("Who talks, and whose memory it is.", metavar="NAME")] = ME,
-    session: Annotated[
-        str,
-        Arg("The name of the conversation; one that there was is gone on with.", metavar="ID"),
-    ] = "",
+    session: Annotated[str, Arg(metavar="ID")] = "",
     no_search: Annotated[bool, Arg("Search for nothing, whatever is configured.")] = False,
-    no_worker: Annotated[
-        bool,
-        Arg("Leave the work behind to `factbook worker`; what waits to be told is told."),
-    ] = False,
-    wait: Annotated[
-        bool,
-        Arg("Do the work behind after each turn before the next line is read: for scripts."),
-    ] = False,
+    no_worker: bool = False,
+    wait: bool = False,
     plain: Annotated[bool, Arg("No colours and no line editing, also on a terminal.")] = False,
-    transcript: Annotated[
-        Path | None,
-        Arg("Write what is said and shown to a file, too, behind what it holds.", metavar="FILE"),
-    ] = None,
+    transcript: Annotated[Path | None, Arg(metavar="FILE")] = None,
 ) -> Outcome | None:
-    """Talk: answers from memory, searches where that is not enough; /help lists the commands."""
+    """Talk: answers from memory, searches where that is not enough; /help lists the commands.
+
+    Args:
+        session: The name of the conversation; one that there was is gone on with.
+        no_worker: Leave the work behind to `factbook worker`; what waits to be told is told.
+        wait: Do the work behind after each turn before the next line is read: for scripts.
+        transcript: Write what is said and shown to a file, too, behind what it holds.
+    """
     from factbook.surface.chat import Chat
     from factbook.surface.chat.view import view_of
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
@@ -16,43 +16,19 @@ if TYPE_CHECKING:
     from factbook.llm.config import ModelConfig
     from factbook.model.facts import Millis
 
-__all__ = [
-    "All",
-    "FactId",
-    "Limit",
-    "Llm",
-    "Narrow",
-    "NoRedact",
-    "Owner",
-    "Planner",
-    "RuleFile",
-    "Session",
-    "Whose",
-    "Words",
-    "fact_number",
-    "moment_of",
-    "named_owner",
-]
-
 WHEN: Final = "7d, 36h, 2w, yesterday, 2026-11-02 or 2026-11-02T10:30"
 
 
-def _complete_predicate(incomplete: str) -> list[str]:
+def _predicates() -> Iterable[str]:
     from factbook import RuleSet
 
-    names = dict.fromkeys(rule.predicate for rule in RuleSet.default().rules)
-    return [name for name in names if name.startswith(incomplete)]
-
-
-def _complete_host(incomplete: str) -> list[str]:
-    return [one for one in ("claude-code", "codex", "gemini-cli") if one.startswith(incomplete)]
+    return dict.fromkeys(rule.predicate for rule in RuleSet.default().rules)
 
 
 Owner = Annotated[str, Arg("Whose memory it is; yours is `me`.", metavar="NAME")]
 Limit = Annotated[int, Arg("At most N; 0 for all.", "-n", metavar="N", least=0)]
 NoRedact = Annotated[bool, Arg("Show what is stored as it is.", terminal=True)]
 Session = Annotated[str, Arg("Only of this session.", metavar="ID")]
-All = Annotated[bool, Arg("Show every one.", flag="--all", terminal=True)]
 Words = Annotated[str, Arg("In your own words.", metavar="TEXT", given="words")]
 FactId = Annotated[str, Arg("Its id, as f12 or 12.", metavar="FACT", given="argument")]
 Planner = Annotated[
@@ -101,36 +77,23 @@ class Whose:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Narrow:
-    """What narrows that which is read."""
+    """What narrows that which is read.
 
-    predicate: Annotated[
-        Sequence[str],
-        Arg(
-            "Only facts of this predicate; may be repeated.",
-            "-p",
-            metavar="NAME",
-            complete=_complete_predicate,
-        ),
-    ] = ()
-    min_confidence: Annotated[
-        float, Arg("Only facts at least this sure, from 0 to 1.", metavar="X")
-    ] = 0.0
+    Args:
+        predicate: Only facts of this predicate; may be repeated.
+        min_confidence: Only facts at least this sure, from 0 to 1.
+        host: Only of this agent: claude-code, codex or gemini-cli.
+        project: Only of this working folder, or of any that has this in its path.
+    """
+
+    predicate: Annotated[Sequence[str], Arg(short="-p", metavar="NAME", known=_predicates)] = ()
+    min_confidence: Annotated[float, Arg(metavar="X")] = 0.0
     subject: Annotated[str, Arg("Only of this subject.", metavar="NAME")] = ""
     object_: Annotated[str, Arg("Only with exactly this object.", metavar="TEXT")] = ""
     since: Annotated[str, Arg(f"Not before: {WHEN}.", metavar="WHEN")] = ""
     until: Annotated[str, Arg("Before this moment.", metavar="WHEN")] = ""
-    host: Annotated[
-        str,
-        Arg(
-            "Only of this agent: claude-code, codex or gemini-cli.",
-            metavar="AGENT",
-            complete=_complete_host,
-        ),
-    ] = ""
-    project: Annotated[
-        str,
-        Arg("Only of this working folder, or of any that has this in its path.", metavar="FOLDER"),
-    ] = ""
+    host: Annotated[str, Arg(metavar="AGENT", known=("claude-code", "codex", "gemini-cli"))] = ""
+    project: Annotated[str, Arg(metavar="FOLDER")] = ""
     session: Session = ""
 
     def filters(self, owner: str | Everyone = ME) -> Filters:
@@ -165,33 +128,22 @@ class Narrow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Llm:
-    """Which language model is asked."""
+    """Which language model is asked.
 
-    provider: Annotated[
-        str | None,
-        Arg(
-            "ollama or openai (any compatible endpoint), instead of $FACTS_LLM_PROVIDER.",
-            metavar="NAME",
-            flag="--llm-provider",
-            terminal=True,
-        ),
-    ] = None
-    model: Annotated[
-        str | None,
-        Arg("Instead of $FACTS_LLM_MODEL.", metavar="NAME", flag="--llm-model", terminal=True),
-    ] = None
-    url: Annotated[
-        str | None,
-        Arg("Instead of $FACTS_LLM_URL.", metavar="URL", flag="--llm-url", terminal=True),
-    ] = None
+    Args:
+        provider: ollama or openai (any compatible endpoint), instead of $FACTS_LLM_PROVIDER.
+        model: Instead of $FACTS_LLM_MODEL.
+        url: Instead of $FACTS_LLM_URL.
+        timeout: Of a whole call, instead of $FACTS_LLM_TIMEOUT_S.
+    """
+
+    provider: Annotated[str | None, Arg(metavar="NAME", flag="--llm-provider", terminal=True)] = (
+        None
+    )
+    model: Annotated[str | None, Arg(metavar="NAME", flag="--llm-model", terminal=True)] = None
+    url: Annotated[str | None, Arg(metavar="URL", flag="--llm-url", terminal=True)] = None
     timeout: Annotated[
-        float | None,
-        Arg(
-            "Of a whole call, instead of $FACTS_LLM_TIMEOUT_S.",
-            metavar="SECONDS",
-            flag="--llm-timeout",
-            terminal=True,
-        ),
+        float | None, Arg(metavar="SECONDS", flag="--llm-timeout", terminal=True)
     ] = None
 
     @property

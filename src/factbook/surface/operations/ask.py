@@ -12,6 +12,7 @@ from factbook import policy
 from factbook.errors import UsageError
 from factbook.model.confidence import as_of
 from factbook.model.facts import EpisodeKind, FactKind
+from factbook.surface import records, views
 from factbook.surface.operations.arguments import (
     FactId,
     Limit,
@@ -44,34 +45,23 @@ WorkSession = Annotated[
 ]
 
 
-def _complete_kind(incomplete: str) -> list[str]:
-    return [kind for kind in _KINDS if kind.startswith(incomplete)]
-
-
 @operation(ASK)
 def recall(
     run: Run,
     question: Annotated[str, Arg("In your own words.", metavar="QUESTION", given="words")],
     narrow: Annotated[Narrow, "since until predicate host project min_confidence"],
     whose: Whose,
-    limit: Annotated[
-        int, Arg("At most N hits.", "-n", metavar="N", least=1)
-    ] = policy.DEFAULT_LIMIT,
+    limit: Annotated[int, Arg(short="-n", metavar="N", least=1)] = policy.DEFAULT_LIMIT,
     kind: Annotated[
-        str,
-        Arg(
-            f"Only hits of one kind: {', '.join(_KINDS)}.",
-            metavar="KIND",
-            choices=_KINDS,
-            complete=_complete_kind,
-        ),
+        str, Arg(f"Only hits of one kind: {', '.join(_KINDS)}.", metavar="KIND", choices=_KINDS)
     ] = "",
     rules: RuleFile = None,
 ) -> Outcome:
-    """Answer a question with facts and episodes, and their evidence."""
-    from factbook.surface import records
-    from factbook.surface.views import ask
+    """Answer a question with facts and episodes, and their evidence.
 
+    Args:
+        limit: At most N hits.
+    """
     del rules
     if not question:
         raise UsageError(detail="the question is empty; ask something, in your own words")
@@ -82,8 +72,8 @@ def recall(
     ]
     episodes = run.memory.sources.episodes(shown, owner=whose.about)
     return Outcome(
-        record=records.answer(answer),
-        show=lambda page: ask.answer(page, answer, episodes=episodes, redact=run.redact),
+        record=answer,
+        show=lambda page: views.ask.answer(page, answer, episodes=episodes, redact=run.redact),
         nothing_of=None if answer.hits else whose.about,
     )
 
@@ -103,17 +93,13 @@ def explain(
     fact: FactId,
     whose: Whose,
     all_: Annotated[
-        bool,
-        Arg(f"Show every piece of evidence, not the first {EVIDENCE_SHOWN}.", terminal=True),
+        bool, Arg(f"Show every piece of evidence, not the first {EVIDENCE_SHOWN}.", terminal=True)
     ] = False,
     rules: RuleFile = None,
 ) -> Outcome:
     """Show why a fact is believed: rule, evidence, history."""
     from factbook.maintenance.confidence_history import course
     from factbook.memory.standing import successors
-    from factbook.surface import records
-    from factbook.surface.records import keep as keep_records
-    from factbook.surface.views import ask, keep
 
     del rules
     memory = run.memory
@@ -128,27 +114,22 @@ def explain(
     most = None if all_ else EVIDENCE_SHOWN
 
     def show(page: Page) -> None:
-        ask.explanation(
+        views.ask.explanation(
             page,
             explanation,
             episodes=episodes,
             redact=run.redact,
             most=most,
             more=[
-                *keep.life_rows(stored, following),
+                *views.keep.life_rows(stored, following),
                 *((f"{one['how']} otherwise", dispute(one)) for one in explanation.disputes),
             ],
         )
         page.line()
-        keep.history(page, life, evidence=shown.evidence)
+        views.keep.history(page, life, evidence=shown.evidence)
 
     return Outcome(
-        record={
-            **records.explanation(shown),
-            "course": keep_records.course(life),
-            "successors": [keep_records.successor(successor) for successor in following],
-        },
-        show=show,
+        record={**records.plain(shown), "course": life, "successors": following}, show=show
     )
 
 
@@ -163,9 +144,6 @@ def facts(
     include_deprecated: Annotated[bool, Arg("Also facts that have faded below 0.3.")] = False,
 ) -> Outcome:
     """List facts by exact conditions."""
-    from factbook.surface import records
-    from factbook.surface.views import ask
-
     memory, now = run.memory, run.memory.clock()
     filters = replace(narrow.filters(whose.about), now=now, deprecated=include_deprecated)
     # One more than is shown tells whether there are more.
@@ -193,7 +171,7 @@ def facts(
                 for fact in shown
             )
         },
-        show=lambda page: ask.facts(
+        show=lambda page: views.ask.facts(
             page,
             shown,
             one_predicate=len(filters.predicates) == 1,
@@ -225,14 +203,11 @@ def timeline(
     limit: Limit = TIMELINE_SHOWN,
 ) -> Outcome:
     """Show what was asked and done, day by day."""
-    from factbook.surface import records
-    from factbook.surface.views import ask
-
     filters = narrow.filters(whose.about)
     hits = run.shown(run.memory.sources.timeline(filters=filters, limit=limit or None))
     return Outcome(
-        record={"entries": map(records.hit, hits)},
-        show=lambda page: ask.timeline(page, hits),
+        record={"entries": iter(hits)},
+        show=lambda page: views.ask.timeline(page, hits),
         nothing_of=None if hits else filters.owner,
     )
 
@@ -245,16 +220,13 @@ def sessions(
     limit: Limit = SESSIONS_SHOWN,
 ) -> Outcome:
     """List the sessions that were read, the newest first."""
-    from factbook.surface import records
-    from factbook.surface.views import ask
-
     filters = narrow.filters(whose.about)
     every = run.memory.sources.sessions(owner=filters.owner)
     matching = [source for source in every if _session_passes(source, filters)]
     sources = run.shown(matching[:limit] if limit else matching)
     return Outcome(
-        record={"sessions": map(records.session, sources)},
-        show=lambda page: ask.sessions(page, sources, of=len(matching)),
+        record={"sessions": iter(sources)},
+        show=lambda page: views.ask.sessions(page, sources, of=len(matching)),
         nothing_of=None if sources else filters.owner,
     )
 
@@ -277,31 +249,25 @@ def _session_passes(source_state: SourceState, filters: Filters) -> bool:
 @operation(ASK)
 def sql(
     run: Run,
-    query: Annotated[
-        str, Arg('One SELECT, like "SELECT * FROM facts".', metavar="QUERY", given="argument")
-    ],
-    params: Annotated[
-        Sequence[str],
-        Arg("What stands for the next ? of the query.", metavar="VALUE", flag="--param"),
-    ] = (),
-    limit: Annotated[
-        int,
-        Arg("The most rows, with more it fails; 0 allows any number.", "-n", metavar="N", least=0),
-    ] = policy.SQL_ROWS,
-    seconds: Annotated[
-        float, Arg("The longest it may take.", metavar="SECONDS", flag="--timeout")
-    ] = policy.SQL_SECONDS,
+    query: Annotated[str, Arg(metavar="QUERY", given="argument")],
+    params: Annotated[Sequence[str], Arg(metavar="VALUE", flag="--param")] = (),
+    limit: Annotated[int, Arg(short="-n", metavar="N", least=0)] = policy.SQL_ROWS,
+    seconds: Annotated[float, Arg(metavar="SECONDS", flag="--timeout")] = policy.SQL_SECONDS,
     no_redact: NoRedact = False,
 ) -> Outcome:
-    """Ask in plain SQL, for reading only."""
-    from factbook.surface import records
-    from factbook.surface.views import ask
+    """Ask in plain SQL, for reading only.
 
+    Args:
+        query: One SELECT, like "SELECT * FROM facts".
+        params: What stands for the next ? of the query.
+        limit: The most rows, with more it fails; 0 allows any number.
+        seconds: The longest it may take.
+    """
     del no_redact
     rows = run.memory.sql(query, params, limit=limit or None, seconds=seconds)
     return Outcome(
         record={"rows": map(records.sql_row, rows)},
-        show=lambda page: ask.sql_rows(page, rows),
+        show=lambda page: views.ask.sql_rows(page, rows),
     )
 
 
@@ -314,20 +280,20 @@ def search(
     query: Annotated[str, Arg("Any words.", metavar="QUERY", given="words")],
     whose: Annotated[Whose, "owner all_owners"],
     search_type: Annotated[
-        Literal["facts", "episodes", "both"],
-        Arg("facts, episodes or both.", metavar="TYPE", flag="--type"),
+        Literal["facts", "episodes", "both"], Arg(metavar="TYPE", flag="--type")
     ] = "both",
     limit: Annotated[int, Arg("At most N.", "-n", metavar="N", least=1)] = 5,
     session: WorkSession = "",
 ) -> Outcome:
-    """Search as an agent does with `search_memory`: one of each cluster, sure enough."""
-    from factbook.surface import records
-    from factbook.surface.views import ask
+    """Search as an agent does with `search_memory`: one of each cluster, sure enough.
 
+    Args:
+        search_type: facts, episodes or both.
+    """
     hits = run.memory.search_memory(query, search_type, limit, session=session, owner=whose.about)
     return Outcome(
-        record={"hits": [records.hit(hit) for hit in hits]},
-        show=lambda page: ask.found(page, hits),
+        record={"hits": hits},
+        show=lambda page: views.ask.found(page, hits),
         nothing_of=None if hits else whose.about,
     )
 
@@ -338,14 +304,15 @@ def context(
     question: Annotated[str, Arg("The turn that begins.", metavar="QUESTION", given="words")],
     whose: Annotated[Whose, "owner all_owners"],
     tokens: Annotated[int, Arg("The hard limit of the whole text.", metavar="N")] = CONTEXT_TOKENS,
-    system: Annotated[
-        Path | None, Arg("The system text, which fills up.", metavar="FILE", terminal=True)
-    ] = None,
+    system: Annotated[Path | None, Arg(metavar="FILE", terminal=True)] = None,
     session: WorkSession = "",
 ) -> Outcome:
-    """Show the context that a model would be given for a turn, and what was left out."""
+    """Show the context that a model would be given for a turn, and what was left out.
+
+    Args:
+        system: The system text, which fills up.
+    """
     from factbook.recall.budget import ContextLimits
-    from factbook.surface.views import ask
 
     limits = ContextLimits(total=tokens)
     instructions = "" if system is None else _text_of(system)
@@ -356,7 +323,7 @@ def context(
     )
     return Outcome(
         record=prompt_context.to_json(),
-        show=lambda page: ask.context(page, prompt_context),
+        show=lambda page: views.ask.context(page, prompt_context),
         nothing_of=None if prompt_context.included else whose.about,
     )
 

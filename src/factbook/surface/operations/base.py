@@ -6,8 +6,9 @@ An operation is a function. Its parameters are declared once, by their annotatio
     def timeline(run: Run, narrow: Narrow, limit: Limit = 100) -> Outcome:
         \"\"\"Show what was asked and done, day by day.\"\"\"
 
-`Annotated[type, Arg(...)]` says what a parameter means and which values it takes; a dataclass of
-such fields is a group that several operations share. Annotations are read when an operation is
+`Annotated[type, Arg(...)]` says which values a parameter takes and what it means, which may also
+stand in the docstring, under `Args:`; a dataclass of such fields is a group that several operations
+share. Annotations are read when an operation is
 first used and not before. The pydantic model of its arguments is made only for those who call it
 with JSON: to import pydantic takes a quarter of the time that `factbook recall` may take, and the
 command line needs it for nothing.
@@ -18,6 +19,7 @@ Knows: parameters, bounds, JSON Schema. Does not know: typer, or any single oper
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from enum import StrEnum
@@ -47,23 +49,6 @@ if TYPE_CHECKING:
     from factbook.memory import Memory
     from factbook.surface.output import Page, Screen
 
-__all__ = [
-    "ASK",
-    "CHAT",
-    "EVERY",
-    "KEEP",
-    "READ",
-    "Arg",
-    "Effect",
-    "Operation",
-    "Outcome",
-    "Parameter",
-    "Run",
-    "operation",
-    "show",
-    "tool_schema",
-]
-
 READ: Final = "Put in"
 ASK: Final = "Ask"
 KEEP: Final = "Look after"
@@ -81,7 +66,7 @@ _T = TypeVar("_T")
 class Arg:
     """What a parameter means: its help, how it is given in a shell, which values it takes."""
 
-    help: str
+    help: str = ""  # "" where the docstring of the operation says it, under `Args:`
     short: str = ""  # a second flag, of one letter
     metavar: str = ""
     flag: str = ""  # where it is not the parameter's name
@@ -89,7 +74,7 @@ class Arg:
     least: int | None = None
     choices: Sequence[str] = ()
     called: str = ""  # what a value is a kind of, where the parameter's name does not say it
-    complete: Callable[[str], list[str]] | None = None
+    known: Sequence[str] | Callable[[], Iterable[str]] = ()  # values that a shell completes
     terminal: bool = False  # only of use to who sits at a terminal: no tool has it
 
 
@@ -124,13 +109,10 @@ class Parameter:
         arg = self.arg
         if value is None or value == self.default:
             return
-        if arg.choices:
-            for one in value if self.many else [value]:
-                if one not in arg.choices:
-                    what = arg.called or self.flag.lstrip("-")
-                    raise UsageError(
-                        detail=f"{one!r} is no {what}; give one of {', '.join(arg.choices)}"
-                    )
+        for one in (value if self.many else [value]) if arg.choices else ():
+            if one not in arg.choices:
+                what, known = arg.called or self.flag.lstrip("-"), ", ".join(arg.choices)
+                raise UsageError(detail=f"{one!r} is no {what}; give one of {known}")
         if arg.least is not None and value < arg.least:
             raise UsageError(detail=f"{self.flag} {value} is too small; give {arg.least} or more")
         if arg.least is not None and value >= _MOST:
@@ -138,22 +120,40 @@ class Parameter:
 
 
 def _parameters(call: Callable[..., Any]) -> list[Parameter]:
-    """Read the parameters of an operation, but for the first, which is its Run."""
+    """Read the parameters of an operation, but for the first, which is its Run.
+
+    Of a group every field is one; `Annotated[Group, "a b"]` has these alone.
+    """
     import inspect
     import typing
 
     hints = typing.get_type_hints(call, include_extras=True)
     found: list[Parameter] = []
     for parameter in list(inspect.signature(call).parameters.values())[1:]:
-        hint = hints[parameter.name]
-        if dataclasses.is_dataclass(hint) or dataclasses.is_dataclass(get_origin_of(hint)):
-            found += _group(parameter.name, hint)
+        name, hint = parameter.name, hints[parameter.name]
+        kind = get_origin_of(hint)
+        if dataclasses.is_dataclass(kind):
+            only = hint.__metadata__[0].split() if hint is not kind else None
+            parts, told = typing.get_type_hints(kind, include_extras=True), _told(kind.__doc__)
+            found += [
+                _parameter(field.name, parts[field.name], field.default, told, group=name)
+                for field in dataclasses.fields(kind)
+                if only is None or field.name in only
+            ]
         else:
-            default = (
-                _REQUIRED if parameter.default is inspect.Parameter.empty else parameter.default
-            )
-            found.append(_parameter(parameter.name, hint, default))
+            default = _REQUIRED if parameter.default is parameter.empty else parameter.default
+            found.append(_parameter(name, hint, default, _told(call.__doc__)))
     return found
+
+
+def _told(doc: str | None) -> dict[str, str]:
+    """Return what a docstring says of parameters: under `Args:`, `name: what it means`."""
+    import inspect
+
+    said = re.split(r"\n {4}(?=\w+: )", inspect.cleandoc(doc or "").partition("\nArgs:")[2])[1:]
+    return {
+        name: " ".join(words.split()) for name, _, words in (one.partition(": ") for one in said)
+    }
 
 
 def get_origin_of(hint: Any) -> Any:
@@ -161,23 +161,12 @@ def get_origin_of(hint: Any) -> Any:
     return get_args(hint)[0] if hasattr(hint, "__metadata__") else hint
 
 
-def _group(name: str, hint: Any) -> list[Parameter]:
-    """Return the fields of a group; `Annotated[Group, "a b"]` has these alone."""
-    import typing
-
-    kind = get_origin_of(hint)
-    only = set(hint.__metadata__[0].split()) if hasattr(hint, "__metadata__") else None
-    hints = typing.get_type_hints(kind, include_extras=True)
-    return [
-        _parameter(field.name, hints[field.name], field.default, group=name)
-        for field in dataclasses.fields(kind)
-        if only is None or field.name in only
-    ]
-
-
-def _parameter(name: str, hint: Any, default: Any, *, group: str = "") -> Parameter:
-    (arg,) = hint.__metadata__
-    kind, many = get_args(hint)[0], False
+def _parameter(
+    name: str, hint: Any, default: Any, told: Mapping[str, str], *, group: str = ""
+) -> Parameter:
+    arg = hint.__metadata__[0] if hasattr(hint, "__metadata__") else Arg()
+    arg = arg if arg.help else dataclasses.replace(arg, help=told.get(name, ""))
+    kind, many = get_origin_of(hint), False
     if get_origin(kind) in (UnionType, Union):
         kind = next(one for one in get_args(kind) if one is not type(None))
     if get_origin(kind) is Sequence:
@@ -206,7 +195,7 @@ class Outcome:
 
     INTERRUPTED: ClassVar[int] = 130  # 128 + SIGINT, as shells count
 
-    record: Mapping[str, object]  # JSON-able; a value that is an iterator is written as it comes
+    record: Any  # what `records.plain` makes JSON of; one iterator in it is written as it comes
     show: str | Callable[[Page], str | None] = ""  # a raw text, or what writes to a page
     shown: bool = True  # whether there is anything to show: what talks has done so already
     notes: Sequence[str] = ()  # remarks beside the answer, one sentence each
@@ -354,10 +343,15 @@ _Call = TypeVar("_Call", bound=Callable[..., Any])
 def operation(
     panel: str, effect: Effect = Effect.READS, *, name: str = "", **more: Any
 ) -> Callable[[_Call], _Call]:
-    """Make an operation of a function and put it into the table; see `Operation` for the rest."""
+    """Make an operation of a function and put it into the table; see `Operation` for the rest.
+
+    One with examples has a slash form, of the same name where no other is given.
+    """
 
     def made(call: _Call) -> _Call:
         called = name or call.__name__.rstrip("_").replace("_", "-")
+        if "examples" in more:
+            more.setdefault("slash", called)
         EVERY[called] = Operation(name=called, call=call, panel=panel, effect=effect, **more)
         return call
 

@@ -12,12 +12,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 
 from factbook.errors import UsageError
+from factbook.language.values import every
 from factbook.model.entities import SearchState
 from factbook.model.facts import EVERYONE, ME
+from factbook.surface import records, views
 from factbook.surface.operations.arguments import Owner
 from factbook.surface.operations.base import KEEP, READ, Arg, Effect, Outcome, Run, operation
 from factbook.surface.operations.world import NO_SEARCH, alone
-from factbook.surface.text import every, one_line
+from factbook.surface.text import one_line
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -53,7 +55,6 @@ _DROP: Final = re.compile(r"#?(\d{1,9})\s+delete", re.IGNORECASE)
 @operation(
     READ,
     Effect.CREATES,
-    slash="schedule",
     examples=("/schedule daily ai conferences in europe", "/schedule 1 delete"),
     shows=alone,
     undone_by="schedule N delete",
@@ -61,26 +62,22 @@ _DROP: Final = re.compile(r"#?(\d{1,9})\s+delete", re.IGNORECASE)
 def schedule(
     run: Run,
     what: Annotated[
-        str,
-        Arg(
-            "How often and what to search for; without it, what is scheduled.",
-            metavar="[daily|weekly|every 6h TOPIC | N delete]",
-            given="words",
-        ),
+        str, Arg(metavar="[daily|weekly|every 6h TOPIC | N delete]", given="words")
     ] = "",
     owner: Owner = ME,
 ) -> Outcome:
-    """Search for something again and again; alone, show what is scheduled."""
-    from factbook.surface.records import world as records
-    from factbook.surface.views import world as views
+    """Search for something again and again; alone, show what is scheduled.
 
+    Args:
+        what: How often and what to search for; without it, what is scheduled.
+    """
     interests = run.memory.interests
     if not what:
         known = run.shown(interests.schedules(owner=owner))
         nothing = f"No schedules yet; {run.page.typed('schedule daily TOPIC')} begins."
         return Outcome(
             record={"schedules": [records.schedule(one, n) for n, one in enumerate(known, 1)]},
-            show=lambda page: views.schedules(known) or nothing,
+            show=(lambda page: views.world.schedules(page, known)) if known else nothing,
         )
     drop = _DROP.fullmatch(what)
     if drop is not None:
@@ -125,23 +122,17 @@ def _when(said: str, page: Page) -> tuple[str, int]:
 def entities(
     run: Run,
     all_: Annotated[bool, Arg("Those too that were deleted or merged away.", flag="--all")] = False,
-    clean: Annotated[
-        bool,
-        Arg(
-            "First merge those that are the same thing and drop those that came to nothing, in the"
-            " memories of all owners."
-        ),
-    ] = False,
-    unmerge: Annotated[
-        int | None,
-        Arg("First take an entity out of the one that it was merged into.", metavar="ID"),
-    ] = None,
+    clean: bool = False,
+    unmerge: Annotated[int | None, Arg(metavar="ID")] = None,
     owner: Owner = ME,
 ) -> Outcome:
-    """List the things that facts are gathered about, and what became of them."""
-    from factbook.surface.records import world as records
-    from factbook.surface.views import world as views
+    """List the things that facts are gathered about, and what became of them.
 
+    Args:
+        clean: First merge those that are the same thing and drop those that came to nothing, in the
+            memories of all owners.
+        unmerge: First take an entity out of the one that it was merged into.
+    """
     if clean and unmerge is not None:
         raise UsageError(detail="--clean and --unmerge are two things; do one after the other")
     memory = run.open(Effect.WRITES if clean or unmerge is not None else Effect.READS)
@@ -149,23 +140,23 @@ def entities(
     said = ""
     if clean:
         report = memory.background.clean()
-        done = {"cleaned": records.cleaned(report)}
-        said = views.cleaned(report)
+        done = {"cleaned": report}
+        said = views.world.cleaned(report)
     elif unmerge is not None:
         memory.interests.unmerge_entity(unmerge, owner=owner)
         done, said = {"unmerged": unmerge}, f"Entity {unmerge} stands on its own again."
     every_one = memory.interests.entities(owner=owner, include_retired=True)
     found = run.shown([entity for entity in every_one if all_ or entity.current])
 
-    def show(page: Page) -> str:
+    def show(page: Page) -> None:
         if said:
             page.say(said)
             page.line()
-        return views.entity_table(found, look=page) or "There are none."
+        views.world.entity_table(page, found)
+        if not found:
+            page.line("There are none.")
 
-    return Outcome(
-        record={**done, "entities": [records.entity(entity) for entity in found]}, show=show
-    )
+    return Outcome(record={**done, "entities": found}, show=show)
 
 
 # --- the worker -----------------------------------------------------------------------------------
@@ -175,28 +166,20 @@ def entities(
 def worker(
     run: Run,
     once: Annotated[bool, Arg("Stop when nothing is left to do.")] = False,
-    off: Annotated[
-        Sequence[str],
-        Arg(
-            "Leave a loop out: searches, extraction, embedding, notices, enrichment or cleaner; may"
-            " be repeated.",
-            metavar="LOOP",
-        ),
-    ] = (),
+    off: Annotated[Sequence[str], Arg(metavar="LOOP")] = (),
     idle: Annotated[
-        float,
-        Arg(
-            "How long nobody must have acted before anything begins.",
-            "--idle",
-            metavar="SECONDS",
-            flag="--idle-seconds",
-        ),
+        float, Arg(short="--idle", metavar="SECONDS", flag="--idle-seconds")
     ] = IDLE_SECONDS,
-    retry: Annotated[
-        bool, Arg("First let rows and searches that were put aside be tried again.")
-    ] = False,
+    retry: bool = False,
 ) -> Outcome:
-    """Do the work behind, until Ctrl-C: search, read, embed, tell, look things up, clean."""
+    """Do the work behind, until Ctrl-C: search, read, embed, tell, look things up, clean.
+
+    Args:
+        off: Leave a loop out: searches, extraction, embedding, notices, enrichment or cleaner; may
+            be repeated.
+        idle: How long nobody must have acted before anything begins.
+        retry: First let rows and searches that were put aside be tried again.
+    """
     if not 0.0 < idle <= _MOST_IDLE:  # also refuses NaN
         raise UsageError(
             detail=f"--idle-seconds {idle:g} is no time to wait; give seconds, at most"
@@ -231,12 +214,6 @@ def _work(
 
 
 def _worked(run: Run, report: Sequence[LoopReport], *, embedded: int, retried: int) -> Outcome:
-    from factbook.surface.records import keep as keep_records
-    from factbook.surface.records import world as records
-    from factbook.surface.records.fields import listed
-    from factbook.surface.views import keep as keep_views
-    from factbook.surface.views import world as views
-
     memory = run.memory
     tasks = memory.background.waiting_searches(
         (SearchState.FAILED, SearchState.ASIDE), owner=EVERYONE
@@ -249,8 +226,8 @@ def _worked(run: Run, report: Sequence[LoopReport], *, embedded: int, retried: i
     waiting = max(0, memory.maintenance.waiting() - len(aside))
 
     def show(page: Page) -> None:
-        page.lines(views.work(report, failed, embedded=embedded, waiting=waiting).split("\n"))
-        keep_views.aside(page, aside)
+        views.world.work(page, report, failed, embedded=embedded, waiting=waiting)
+        views.keep.aside(page, aside)
 
     return Outcome(
         record={
@@ -258,11 +235,11 @@ def _worked(run: Run, report: Sequence[LoopReport], *, embedded: int, retried: i
             "failed": sum(loop_report.failed for loop_report in report),
             "retried": retried,
             "waiting": waiting,
-            "aside": keep_records.aside(aside),
+            "aside": records.aside(aside),
             "searches_failed": [
                 {"query": query, "why": why, "aside": given_up} for query, why, given_up in failed
             ],
-            "loops": listed(report, records.LOOP),
+            "loops": report,
         },
         show=show,
     )

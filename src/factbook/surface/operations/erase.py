@@ -10,13 +10,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Final
 
 from factbook.errors import FactbookError, NotFound, UsageError
+from factbook.language.values import moment
 from factbook.model.facts import ME
+from factbook.surface import records, views
 from factbook.surface.operations.arguments import Whose
 from factbook.surface.operations.base import KEEP, Arg, Effect, Outcome, Run, operation
-from factbook.surface.text import moment, one_line, safe
+from factbook.surface.text import one_line, safe
 
 if TYPE_CHECKING:
-    from factbook.maintenance.erasure import Erased
+    from factbook.maintenance.erasure import Erased, Erasure
     from factbook.memory import Memory
     from factbook.model.facts import Everyone, Scoured
     from factbook.surface.output import Page
@@ -35,56 +37,40 @@ _NAMES: Final[Mapping[str, tuple[str, str]]] = {
     "proposals": ("proposal", "proposals"),
 }
 
-_Wanted = list[tuple[str, Callable[["Memory", bool], "Erased"]]]  # name, (memory, dry_run)
+_Way = Callable[["Erasure", bool], "Erased"]  # (where, whether it is a dry run)
+_Wanted = list[tuple[str, _Way]]  # with the name of what is erased
 
 
 @operation(KEEP, Effect.OWN, tool=False)
 def erase(
     run: Run,
-    ids: Annotated[
-        Sequence[str],
-        Arg(
-            "f12 a fact, e34 an episode, s5 a source, r7 a refusal; or any row that an erasure"
-            " named.",
-            metavar="ID",
-            given="argument",
-        ),
-    ] = (),
+    ids: Annotated[Sequence[str], Arg(metavar="ID", given="argument")] = (),
     source: Annotated[str, Arg("Everything that was read from a file.", metavar="PATH")] = "",
-    entity: Annotated[
-        str, Arg("A thing that you care about, and all about it.", metavar="NAME")
-    ] = "",
-    owner: Annotated[
-        str,
-        Arg("Everything of an owner; with anything else, whose it is (`me`).", metavar="NAME"),
-    ] = "",
+    entity: Annotated[str, Arg(metavar="NAME")] = "",
+    owner: Annotated[str, Arg(metavar="NAME")] = "",
     all_owners: Annotated[bool, Arg("With ids and --source: whosever they are.")] = False,
-    whole_episodes: Annotated[
-        bool,
-        Arg("With facts: the episodes they were read from go entirely, not only their words."),
-    ] = False,
+    whole_episodes: bool = False,
     dry_run: Annotated[bool, Arg("Only say what would go.")] = False,
     yes: Annotated[bool, Arg("Do not ask before.", "-y")] = False,
-    check: Annotated[
-        str,
-        Arg(
-            "Only say where a text stands: in rows, in the file's bytes, in its copies.",
-            metavar="TEXT",
-        ),
-    ] = "",
-    list_: Annotated[
-        bool,
-        Arg("Only list what was erased: when and how much, never what it said.", flag="--list"),
-    ] = False,
-    allow: Annotated[
-        int | None,
-        Arg("Let what erasure N took be kept again, where it is met again.", metavar="N"),
-    ] = None,
-    finish: Annotated[
-        bool, Arg("Clean the file where an erasure could not, for somebody was reading it.")
-    ] = False,
+    check: Annotated[str, Arg(metavar="TEXT")] = "",
+    list_: Annotated[bool, Arg(flag="--list")] = False,
+    allow: Annotated[int | None, Arg(metavar="N")] = None,
+    finish: bool = False,
 ) -> Outcome:
-    """Erase for good: from every row, from the history, and from the bytes of the file."""
+    """Erase for good: from every row, from the history, and from the bytes of the file.
+
+    Args:
+        ids: f12 a fact, e34 an episode, s5 a source, r7 a refusal; or any row that an erasure
+            named.
+        entity: A thing that you care about, and all about it.
+        owner: Everything of an owner; with anything else, whose it is (`me`).
+        whole_episodes: With facts: the episodes they were read from go entirely, not only their
+            words.
+        check: Only say where a text stands: in rows, in the file's bytes, in its copies.
+        list_: Only list what was erased: when and how much, never what it said.
+        allow: Let what erasure N took be kept again, where it is met again.
+        finish: Clean the file where an erasure could not, for somebody was reading it.
+    """
     other = [bool(check), list_, allow is not None, finish]
     wanted = _wanted(ids, source, entity, owner, whole_episodes, all_owners=all_owners)
     if sum(other) + bool(wanted) != 1:
@@ -111,31 +97,16 @@ def _wanted(
         raise UsageError(detail="--all-owners goes with ids and --source; --owner names one")
     mine = owner or ME
     of = Whose(owner=mine, all_owners=all_owners).about
-    found: _Wanted = [_by_id(id_, whole, of) for id_ in ids]
+    found: _Wanted = [(id_, _row(id_, whole, of)) for id_ in ids]
     if source:
-        found.append(
-            (source, lambda memory, dry: memory.erasure.erase_source(source, owner=of, dry_run=dry))
-        )
+        found.append((source, lambda part, dry: part.erase_source(source, owner=of, dry_run=dry)))
     if entity:
-        found.append(
-            (
-                entity,
-                lambda memory, dry: memory.erasure.erase_entity(entity, owner=mine, dry_run=dry),
-            )
-        )
+        found.append((entity, lambda part, dry: part.erase_entity(entity, owner=mine, dry_run=dry)))
     if owner and not found:
-        found.append((owner, lambda memory, dry: memory.erasure.erase_owner(owner, dry_run=dry)))
+        found.append((owner, lambda part, dry: part.erase_owner(owner, dry_run=dry)))
     if whole and not any(id_.startswith("f") for id_ in ids):
         raise UsageError(detail="--whole-episodes goes with facts; give one, as f12")
     return found
-
-
-def _source(memory: Memory, path: str, of: str | Everyone, dry_run: bool) -> Erased:
-    return memory.erasure.erase_source(path, owner=of, dry_run=dry_run)
-
-
-def _entity(memory: Memory, name: str, owner: str, dry_run: bool) -> Erased:
-    return memory.erasure.erase_entity(name, owner=owner, dry_run=dry_run)
 
 
 def _how() -> str:
@@ -146,20 +117,16 @@ def _how() -> str:
     )
 
 
-def _by_id(
-    given: str, whole: bool, of: str | Everyone
-) -> tuple[str, Callable[[Memory, bool], Erased]]:
+def _row(given: str, whole: bool, of: str | Everyone) -> _Way:
     row = given.strip()
     if not _ROW_NAME.fullmatch(row) or int(row[1:]) >= 1 << 63:
         raise UsageError(detail=f"{row!r} is no id; {_how()}")
     whole = whole and row.startswith("f")
-    return given, lambda memory, dry: memory.erasure.erase_row(
-        row, owner=of, whole_episodes=whole, dry_run=dry
-    )
+    return lambda part, dry: part.erase_row(row, owner=of, whole_episodes=whole, dry_run=dry)
 
 
 def _erase(run: Run, wanted: _Wanted, *, dry_run: bool, yes: bool) -> Outcome:
-    rehearsed = [(name, how(run.memory, True).receipt.erased) for name, how in wanted]
+    rehearsed = [(name, how(run.memory.erasure, True).receipt.erased) for name, how in wanted]
     if dry_run:
         would = [f"{one_line(name)}: {_counted(rows)} would go." for name, rows in rehearsed]
         return Outcome(
@@ -176,7 +143,7 @@ def _erase(run: Run, wanted: _Wanted, *, dry_run: bool, yes: bool) -> Outcome:
     notes, trouble = [], None
     for name, how in wanted:
         try:
-            done.append((name, how(run.memory, False)))
+            done.append((name, how(run.memory.erasure, False)))
         except NotFound:  # it was there a moment ago
             notes.append(f"{one_line(name)} went with the others")
         except FactbookError as error:  # what is gone is told all the same
@@ -186,10 +153,6 @@ def _erase(run: Run, wanted: _Wanted, *, dry_run: bool, yes: bool) -> Outcome:
 
 
 def _gone(run: Run, done: Sequence[tuple[str, Erased]]) -> Outcome:
-    from factbook.surface import records
-    from factbook.surface.records.keep import SCOURED, standing
-    from factbook.surface.views import erased
-
     whole = _together(run.memory, [one for _, one in done])
     unclean = any(one.file is not None and not one.file.clean for _, one in done)
 
@@ -199,19 +162,21 @@ def _gone(run: Run, done: Sequence[tuple[str, Erased]]) -> Outcome:
             if one.file is not None:
                 _scoured(run, page, one.file)
         if whole:
-            erased.where_it_stands(page, whole)
+            views.erased.where_it_stands(page, whole)
 
     return Outcome(
         record={
             "erased": [
                 {"what": name, "rows": dict(one.receipt.erased)}
-                | (records.fields(one.file, SCOURED) if one.file else {})
+                | (records.plain(one.file) if one.file else {})
                 for name, one in done
             ],
-            **(standing(whole) if whole else {}),
+            **(records.standing(whole) if whole else {}),
         },
         show=show,
-        code=EXIT_LEFT if unclean else erased.EXIT_STANDS * bool(whole and erased.stands(whole)),
+        code=EXIT_LEFT
+        if unclean
+        else views.erased.EXIT_STANDS * bool(whole and views.erased.stands(whole)),
     )
 
 
@@ -270,9 +235,6 @@ def _scoured(run: Run, page: Page, scoured: Scoured) -> None:
 
 
 def _finished(run: Run, scoured: Scoured | None) -> Outcome:
-    from factbook.surface import records
-    from factbook.surface.records.keep import SCOURED
-
     if scoured is None:
         return Outcome(
             record={"clean": True, "rewritten": False}, show="Nothing waits to be cleaned."
@@ -284,14 +246,10 @@ def _finished(run: Run, scoured: Scoured | None) -> Outcome:
         else:
             _scoured(run, page, scoured)
 
-    return Outcome(
-        record=records.fields(scoured, SCOURED), show=show, code=0 if scoured.clean else EXIT_LEFT
-    )
+    return Outcome(record=scoured, show=show, code=0 if scoured.clean else EXIT_LEFT)
 
 
 def _sighted(run: Run, text: str) -> Outcome:
-    from factbook.surface import records
-
     residues = run.memory.erasure.find_residues(text)
     stands = residues.in_file or residues.pieces
 
@@ -305,16 +263,13 @@ def _sighted(run: Run, text: str) -> Outcome:
         _said(page, [f"The copy {one_line(copy)} holds it." for copy in residues.copies])
 
     return Outcome(
-        record=records.fields(residues, "rows in_file pieces copies"),
+        record=residues,
         show=show,
         code=EXIT_LEFT if residues.rows or stands or residues.copies else 0,
     )
 
 
 def _listed(run: Run) -> Outcome:
-    from factbook.surface import records
-    from factbook.surface.records.keep import ERASURE
-
     erasures = run.memory.erasure.erasures()
 
     def show(page: Page) -> None:
@@ -327,4 +282,4 @@ def _listed(run: Run) -> Outcome:
             said = f"{act.id}  {moment(act.at)}  {act.what}: {rows or 'nothing'}{state}"
             page.line(safe(said))
 
-    return Outcome(record={"erasures": records.listed(erasures, ERASURE)}, show=show)
+    return Outcome(record={"erasures": erasures}, show=show)

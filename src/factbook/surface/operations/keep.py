@@ -8,18 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from factbook import policy
 from factbook.errors import FactbookError, ModelError, UsageError
+from factbook.language.values import count, home_path
 from factbook.model.facts import ME, Everyone, Status, one_owner
-from factbook.surface.operations.arguments import (
-    FactId,
-    Llm,
-    Owner,
-    Planner,
-    Whose,
-    fact_number,
-)
+from factbook.surface import views
+from factbook.surface.operations.arguments import FactId, Llm, Owner, Planner, Whose, fact_number
 from factbook.surface.operations.base import KEEP, READ, Arg, Effect, Outcome, Run, operation
 from factbook.surface.operations.model import failed_by, key_values
-from factbook.surface.text import count, home_path
 
 if TYPE_CHECKING:
     from factbook.model.facts import Receipt
@@ -56,7 +50,7 @@ def version(run: Run) -> Outcome:
 # --- a person's word ------------------------------------------------------------------------------
 
 
-@operation(READ, Effect.CREATES, slash="remember", examples=("/remember I moved to Oslo",))
+@operation(READ, Effect.CREATES, examples=("/remember I moved to Oslo",))
 def remember(run: Run, said: Statement, owner: Owner = ME) -> Outcome:
     """Keep a statement as a fact; it meets what is known at once."""
     began = run.memory.clock()
@@ -84,8 +78,6 @@ def _stored(run: Run, number: int, *, since: int) -> Outcome:
     The statement is kept either way, and found by its words. In a conversation the worker embeds.
     """
     from factbook.memory.standing import fact_now, replaced_by
-    from factbook.surface import records
-    from factbook.surface.views import keep
 
     trouble: FactbookError | None = None
     try:
@@ -98,7 +90,7 @@ def _stored(run: Run, number: int, *, since: int) -> Outcome:
     retired = replaced_by(run.memory, number, since=since)
 
     def show(page: Page) -> None:
-        keep.fact_line(page, kept)
+        views.keep.fact_line(page, kept)
         if not is_new:
             page.say("  known already; what you said is one more piece of evidence", "dim")
         for old, why in retired:
@@ -108,7 +100,7 @@ def _stored(run: Run, number: int, *, since: int) -> Outcome:
     return Outcome(
         record={
             "new": is_new,
-            "fact": records.fact(kept),
+            "fact": kept,
             "superseded": [
                 {"id": f"f{old.id}", "statement": old.statement, "why": why} for old, why in retired
             ],
@@ -164,13 +156,11 @@ def unmerge(run: Run, fact: FactId, owner: Owner = ME) -> Outcome:
 
 def _changed(run: Run, number: int, receipt: Receipt, said: str) -> Outcome:
     from factbook.memory.standing import fact_now
-    from factbook.surface import records
-    from factbook.surface.views import keep
 
     fact = fact_now(run.memory, number, now=run.memory.clock())
 
     def show(page: Page) -> None:
-        keep.fact_line(page, fact, said)
+        views.keep.fact_line(page, fact, said)
         if fact.status is Status.DEPRECATED and fact.pinned:
             page.say(
                 "  at this confidence it is out of all retrieval;"
@@ -178,16 +168,10 @@ def _changed(run: Run, number: int, receipt: Receipt, said: str) -> Outcome:
                 "yellow",
             )
 
-    return Outcome(
-        record={"fact": records.fact(fact), "receipt": records.plain(receipt)}, show=show
-    )
+    return Outcome(record={"fact": fact, "receipt": receipt}, show=show)
 
 
 # --- what waits for a person ----------------------------------------------------------------------
-
-
-def _complete_review(incomplete: str) -> list[str]:
-    return [one for one in ("accept", "refuse", "pair") if one.startswith(incomplete)]
 
 
 @operation(KEEP, Effect.OWN)
@@ -198,35 +182,27 @@ def review(
     what: Annotated[
         Sequence[str],
         Arg(
-            "A decision; without one, what waits is shown. A pair's verdict is merge, keep or"
-            " contradiction.",
             metavar="[accept ID | refuse ID | pair LOW HIGH VERDICT]",
             given="argument",
-            complete=_complete_review,
+            known=("accept", "refuse", "pair"),
         ),
     ] = (),
     reason: Annotated[str, Arg("Why, for later.", metavar="TEXT")] = "",
-    text: Annotated[
-        str,
-        Arg(
-            "With accept: a memory in your own words, or the answer to a question.", metavar="TEXT"
-        ),
-    ] = "",
+    text: Annotated[str, Arg(metavar="TEXT")] = "",
     planner: Planner = "model",
-    rules: Annotated[
-        Path | None,
-        Arg(
-            "The rule file that an accepted rule is put into, instead of rules.toml in your"
-            " configuration folder.",
-            metavar="FILE",
-            terminal=True,
-        ),
-    ] = None,
-    all_: Annotated[
-        bool, Arg("Show all that waits, not the first ten of each.", flag="--all", terminal=True)
-    ] = False,
+    rules: Annotated[Path | None, Arg(metavar="FILE", terminal=True)] = None,
+    all_: Annotated[bool, Arg(flag="--all", terminal=True)] = False,
 ) -> Outcome:
-    """Decide what waits for a person: proposals, and pairs of facts."""
+    """Decide what waits for a person: proposals, and pairs of facts.
+
+    Args:
+        what: A decision; without one, what waits is shown. A pair's verdict is merge, keep or
+            contradiction.
+        text: With accept: a memory in your own words, or the answer to a question.
+        rules: The rule file that an accepted rule is put into, instead of rules.toml in your
+            configuration folder.
+        all_: Show all that waits, not the first ten of each.
+    """
     if not what:
         return _waiting(run, whose, all_=all_)
     from factbook.context import rules_file
@@ -260,18 +236,12 @@ def review(
 
 
 def _waiting(run: Run, whose: Whose, *, all_: bool) -> Outcome:
-    from factbook.surface.records import keep as records
-    from factbook.surface.views import keep
-
     part = run.reading(no_redact=whose.no_redact).review
     proposals = run.shown(part.proposals(owner=whose.about))
     questions = run.shown(part.questions(owner=whose.about))
     return Outcome(
-        record={
-            "proposals": [records.proposal(proposal) for proposal in proposals],
-            "pairs": [records.question(question) for question in questions],
-        },
-        show=lambda page: keep.review(page, proposals, questions, all_=all_),
+        record={"proposals": proposals, "pairs": questions},
+        show=lambda page: views.keep.review(page, proposals, questions, all_=all_),
         nothing_of=None if proposals or questions else whose.about,
     )
 
@@ -297,8 +267,6 @@ def _decide(
 ) -> Outcome:
     from factbook.pipelines.keyed import CLARIFICATION
     from factbook.pipelines.keyed_labels import write_label
-    from factbook.surface.records import plain
-    from factbook.surface.views import model
 
     part = run.memory.review
     proposal = part.proposal(number, owner=owner)
@@ -317,7 +285,7 @@ def _decide(
     def show(page: Page) -> None:
         if told:
             page.line(page.paint(label, "green"))
-            model.keys(page, holds)
+            views.model.keys(page, holds)
         page.say(f"{number}  {run.redact(proposal.title)}: {state}")
         if ruled:
             where = f"Its rule stands in {home_path(rules)} now"
@@ -328,7 +296,7 @@ def _decide(
             "proposal": number,
             "state": state,
             "rules": str(rules) if ruled else None,
-            "receipt": plain(receipt),
+            "receipt": receipt,
             **({"label": label, "planner": planner} if told else {}),
         },
         show=show,
@@ -337,8 +305,6 @@ def _decide(
 
 def _settle(run: Run, low: int, high: int, verdict: str, *, owner: str | Everyone) -> Outcome:
     from factbook.memory.standing import fact_now
-    from factbook.surface import records
-    from factbook.surface.views import keep
 
     for number in (low, high):
         run.memory.explain(number, owner=owner)  # that of another owner is not there
@@ -350,17 +316,10 @@ def _settle(run: Run, low: int, high: int, verdict: str, *, owner: str | Everyon
             merged = (
                 f"merged into f{fact.merged_into_id}" if fact.merged_into_id is not None else ""
             )
-            keep.fact_line(page, fact, merged)
+            views.keep.fact_line(page, fact, merged)
         page.say(_SETTLED[verdict], "dim")
 
-    return Outcome(
-        record={
-            "verdict": verdict,
-            "facts": [records.fact(fact) for fact in facts],
-            "receipt": records.plain(receipt),
-        },
-        show=show,
-    )
+    return Outcome(record={"verdict": verdict, "facts": facts, "receipt": receipt}, show=show)
 
 
 # --- the vectors ----------------------------------------------------------------------------------

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from factbook import policy
 from factbook.errors import FactbookError, ModelError, OperationsUnusable, UsageError
+from factbook.language.values import count
 from factbook.model.facts import ME
+from factbook.surface import records, views
 from factbook.surface.operations.arguments import (
     Llm,
     Narrow,
@@ -18,7 +20,6 @@ from factbook.surface.operations.arguments import (
     named_owner,
 )
 from factbook.surface.operations.base import ASK, KEEP, READ, Arg, Effect, Outcome, Run, operation
-from factbook.surface.text import count
 
 if TYPE_CHECKING:
     from factbook.memory import Memory
@@ -36,8 +37,6 @@ _SUMMED: Final = 100  # origins 002.6: "Last 100 extractions"
 @operation(READ, Effect.OWN)
 def tell(run: Run, said: Words, llm: Llm, owner: Owner = ME, planner: Planner = "model") -> Outcome:
     """Set, move and clear keyed facts and ranked lists by saying so."""
-    from factbook.surface.views import model
-
     owner = named_owner(owner)
     run.open(Effect.CREATES, model=llm.config() if planner == "model" else None)
     try:
@@ -53,7 +52,7 @@ def tell(run: Run, said: Words, llm: Llm, owner: Owner = ME, planner: Planner = 
     holds = () if found.failed else key_values(run, found.receipt, owner=owner)
     return Outcome(
         record=found.to_json(),
-        show=lambda page: model.told(page, found, holds),
+        show=lambda page: views.model.told(page, found, holds),
         trouble=trouble,
         code=EXIT_CLARIFY if found.needs_clarification else 0,
     )
@@ -64,8 +63,6 @@ def ask(
     run: Run, question: Words, llm: Llm, owner: Owner = ME, planner: Planner = "model"
 ) -> Outcome:
     """Read keyed facts and ranked lists by asking for them."""
-    from factbook.surface.views import model
-
     owner = named_owner(owner)
     memory = run.open(Effect.WRITES, model=llm.config() if planner == "model" else None)
     try:
@@ -78,7 +75,7 @@ def ask(
 
     return Outcome(
         record=found.to_json(),
-        show=lambda page: model.asked(page, found, quotes=quotes),
+        show=lambda page: views.model.asked(page, found, quotes=quotes),
         code=EXIT_CLARIFY if found.needs_clarification else 0,
     )
 
@@ -113,25 +110,19 @@ def key_values(run: Run, receipt: Receipt, *, owner: str) -> list[tuple[str, str
 def extract(
     run: Run,
     llm: Llm,
-    limit: Annotated[
-        int | None, Arg("At most N summaries, or commands.", "-n", metavar="N", least=1)
-    ] = None,
-    commands: Annotated[
-        bool,
-        Arg(
-            "Instead of summaries, commands and requests that no rule understands: hosts,"
-            " operations and files that stand in them."
-        ),
-    ] = False,
-    retry: Annotated[
-        bool,
-        Arg(
-            "Those that were set aside too, of every kind: summaries, messages, commands and pairs"
-            " of facts, which `consolidate` asks about."
-        ),
-    ] = False,
+    limit: Annotated[int | None, Arg(short="-n", metavar="N", least=1)] = None,
+    commands: bool = False,
+    retry: bool = False,
 ) -> Outcome:
-    """Let the model propose memories from summaries, or facts from commands; code decides."""
+    """Let the model propose memories from summaries, or facts from commands; code decides.
+
+    Args:
+        limit: At most N summaries, or commands.
+        commands: Instead of summaries, commands and requests that no rule understands: hosts,
+            operations and files that stand in them.
+        retry: Those that were set aside too, of every kind: summaries, messages, commands and pairs
+            of facts, which `consolidate` asks about.
+    """
     del llm
     revived = _revive(run.memory) if retry and run.memory.resources.has_model else 0
     return (_extract_commands if commands else _extract_typed)(run, limit, revived)
@@ -153,8 +144,6 @@ def _say_revived(page: Page, revived: int) -> None:
 
 def _extract_typed(run: Run, limit: int | None, revived: int) -> Outcome:
     from factbook.memory.standing import unanswered
-    from factbook.surface.records import keep as records
-    from factbook.surface.views import model
 
     typed_report = run.shown(run.memory.typed.extract_typed(limit=limit))
     again = run.memory.keyed.retry_told()
@@ -164,15 +153,15 @@ def _extract_typed(run: Run, limit: int | None, revived: int) -> Outcome:
 
     def show(page: Page) -> None:
         _say_revived(page, revived)
-        model.typed(page, typed_report, again, left, failed=failed)
+        views.model.typed(page, typed_report, again, left, failed=failed)
 
     return Outcome(
         record={
-            **records.typed(typed_report),
+            **records.plain(typed_report),
             "told_again": [one.to_json() for one in again.done],
             "told_failed": [{"episode": one, "why": why} for one, why in told_failed],
             "revived": revived,
-            "unanswered": records.unanswered(left),
+            "unanswered": left,
         },
         show=show,
         code=ModelError.exit_code if failed else 0,
@@ -181,22 +170,16 @@ def _extract_typed(run: Run, limit: int | None, revived: int) -> Outcome:
 
 def _extract_commands(run: Run, limit: int | None, revived: int) -> Outcome:
     from factbook.memory.standing import unanswered
-    from factbook.surface.records import keep as records
-    from factbook.surface.views import model
 
     commands_report = run.shown(run.memory.typed.extract_commands(limit=limit))
     left = unanswered(run.memory)
 
     def show(page: Page) -> None:
         _say_revived(page, revived)
-        model.commands(page, commands_report, left)
+        views.model.commands(page, commands_report, left)
 
     return Outcome(
-        record={
-            **records.commands(commands_report),
-            "revived": revived,
-            "unanswered": records.unanswered(left),
-        },
+        record={**records.plain(commands_report), "revived": revived, "unanswered": left},
         show=show,
         code=ModelError.exit_code if commands_report.failed else 0,
     )
@@ -212,21 +195,10 @@ def rejections(
     narrow: Annotated[Narrow, "since until"],
     limit: Annotated[int, Arg("The newest N.", "-n", metavar="N", least=1)] = REJECTIONS_SHOWN,
     reason: Annotated[
-        str,
-        Arg(
-            "Only these, such as `hallucination` or `not_json`.",
-            metavar="NAME",
-            choices=(*policy.REJECTION_REASONS, *policy.LINE_REJECTIONS),
-        ),
+        str, Arg(metavar="NAME", choices=(*policy.REJECTION_REASONS, *policy.LINE_REJECTIONS))
     ] = "",
     type_: Annotated[
-        str,
-        Arg(
-            "Only of USER_FACT, USER_PATTERN or SHARED_NARRATIVE.",
-            metavar="TYPE",
-            flag="--type",
-            choices=tuple(policy.TYPE_THRESHOLD),
-        ),
+        str, Arg(metavar="TYPE", flag="--type", choices=tuple(policy.TYPE_THRESHOLD))
     ] = "",
     rule: Annotated[str, Arg("Only by this rule, such as `typed:user_fact`.", metavar="NAME")] = "",
     typed: Annotated[bool, Arg("Only memories that a model proposed.")] = False,
@@ -238,11 +210,14 @@ def rejections(
         ),
     ] = False,
 ) -> Outcome:
-    """List lines, claims and memories that were refused, and why."""
+    """List lines, claims and memories that were refused, and why.
+
+    Args:
+        reason: Only these, such as `hallucination` or `not_json`.
+        type_: Only of USER_FACT, USER_PATTERN or SHARED_NARRATIVE.
+    """
     from factbook import RejectionFilters
     from factbook.memory.standing import tenant_of
-    from factbook.surface import records
-    from factbook.surface.views import report
 
     if summary:
         return _summary(run)
@@ -259,26 +234,20 @@ def rejections(
     found = run.shown(run.memory.sources.rejections(limit=limit, filters=filters))
     tenant = tenant_of(run.memory)
 
-    def show(page: Page) -> None:
-        if found:
-            report.rejections(page, found)
-        else:
-            page.say("Nothing was refused.")
-
     return Outcome(
-        record={"rejections": [records.rejection(rejection, tenant=tenant) for rejection in found]},
-        show=show,
+        record={"rejections": [records.rejection(one, tenant=tenant) for one in found]},
+        show=lambda page: (
+            views.report.rejections(page, found) if found else page.say("Nothing was refused.")
+        ),
         nothing_of=None if found else filters.owner,
     )
 
 
 def _summary(run: Run) -> Outcome:
-    from factbook.surface.records import keep as records
-
     rejection_summary = run.memory.typed.rejection_summary(limit=_SUMMED)
 
     def show(page: Page) -> None:
         for line in rejection_summary.lines():
             page.say(line) if line else page.line()
 
-    return Outcome(record=records.summary(rejection_summary), show=show)
+    return Outcome(record=rejection_summary, show=show)

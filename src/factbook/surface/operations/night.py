@@ -8,16 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 from factbook.errors import UsageError
+from factbook.language.values import amount, count, home_path, moment
 from factbook.model.facts import EVERYONE
+from factbook.surface import records, views
 from factbook.surface.operations.arguments import Whose
 from factbook.surface.operations.base import KEEP, Arg, Effect, Outcome, Run, operation
-from factbook.surface.text import amount, count, home_path, moment, safe
+from factbook.surface.text import safe
 
 if TYPE_CHECKING:
     from factbook.maintenance import timer
     from factbook.maintenance.consolidate import RunReport
     from factbook.memory.standing import Left
-    from factbook.model import facts
     from factbook.surface.output import Page
 
 RUNS_SHOWN: Final = 20
@@ -28,17 +29,14 @@ def consolidate(
     run: Run,
     whose: Whose,
     dry_run: Annotated[bool, Arg("Do it on a copy in memory, and show what would change.")] = False,
-    undo: Annotated[
-        int | None,
-        Arg(
-            "Take back what a run changed, as far as it has not changed since; the vectors stay.",
-            metavar="RUN",
-            least=1,
-        ),
-    ] = None,
+    undo: Annotated[int | None, Arg(metavar="RUN", least=1)] = None,
     all_: Annotated[bool, Arg("Show every change.", flag="--all", terminal=True)] = False,
 ) -> Outcome:
-    """Do the nightly work: what recurs, what is supported, what contradicts, what is the same."""
+    """Do the nightly work: what recurs, what is supported, what contradicts, what is the same.
+
+    Args:
+        undo: Take back what a run changed, as far as it has not changed since; the vectors stay.
+    """
     if undo is not None and dry_run:
         raise UsageError(detail="--undo and --dry-run exclude each other")
     # A dry run works on a copy: the database itself is only read.
@@ -75,12 +73,8 @@ def consolidate(
 
 
 def _report(report: RunReport, left: Left, *, head: str, dry_run: bool, all_: bool) -> Outcome:
-    from factbook.surface.records import keep as records
-    from factbook.surface.records import plain
-    from factbook.surface.views import keep, model
-
     def show(page: Page) -> None:
-        keep.account(
+        views.keep.account(
             page,
             left.changes,
             head=head,
@@ -88,39 +82,37 @@ def _report(report: RunReport, left: Left, *, head: str, dry_run: bool, all_: bo
             waiting=report.waiting,
             all_=all_,
         )
-        keep.aside(page, left.aside)
+        views.keep.aside(page, left.aside)
         for call in report.calls:
             page.say(f"asked the model about {call.told()}", "dim")
         if report.error:
             page.warn(f"the judge gave no answer, and the pairs wait on: {report.error}")
-        model.unanswered(page, left.unanswered)
+        views.model.unanswered(page, left.unanswered)
 
     return Outcome(
         record={
-            **records.run(left.changes.run),
+            **records.plain(left.changes.run),
             "dry_run": dry_run,
-            "receipt": plain(report.receipt),
-            "changes": records.account(left.changes),
+            "receipt": report.receipt,
+            "changes": left.changes,
             "pairs_waiting": report.waiting,
             "aside": records.aside(left.aside),
             "error": report.error,
-            "calls": plain(report.calls),
-            "unanswered": records.unanswered(left.unanswered),
+            "calls": report.calls,
+            "unanswered": left.unanswered,
         },
         show=show,
     )
 
 
 def _undo(run: Run, run_id: int) -> Outcome:
-    from factbook.surface.records import plain
-
     # the night serves all
     receipt = run.memory.maintenance.undo(run_id, owner=EVERYONE).receipt
     left = ""
     if receipt.unchanged:
         left = f"; {count(receipt.unchanged)} stay, for what they changed has changed since"
     return Outcome(
-        record={"run": run_id, "state": "undone", "receipt": plain(receipt)},
+        record={"run": run_id, "state": "undone", "receipt": receipt},
         show=lambda page: page.say(
             f"run {run_id}: {count(receipt.reverted, 'change')} taken back{left}."
         ),
@@ -131,54 +123,43 @@ def _undo(run: Run, run_id: int) -> Outcome:
 def runs(
     run: Run,
     whose: Whose,
-    number: Annotated[
-        int | None, Arg("Show the changes of this one.", metavar="RUN", given="argument")
-    ] = None,
+    number: Annotated[int | None, Arg(metavar="RUN", given="argument")] = None,
     limit: Annotated[int, Arg("The newest N; 0 for all.", "-n", metavar="N", least=0)] = RUNS_SHOWN,
     all_: Annotated[bool, Arg("With RUN, show every change.", flag="--all", terminal=True)] = False,
 ) -> Outcome:
-    """List consolidations, the newest first, or show one."""
-    from factbook.surface.records import keep as records
-    from factbook.surface.views import keep
+    """List consolidations, the newest first, or show one.
 
+    Args:
+        number: Show the changes of this one.
+    """
     if number is not None:
         return _past_run(run, number, whose, all_=all_)
     found = run.memory.maintenance.runs(limit=limit or 1 << 30)
 
-    def show(page: Page) -> None:
-        if found:
-            keep.runs(page, found)
-        else:
-            page.say("There was no consolidation yet; `factbook consolidate` does one.")
-
-    return Outcome(record={"runs": [records.run(one) for one in found]}, show=show)
+    nothing = "There was no consolidation yet; `factbook consolidate` does one."
+    return Outcome(
+        record={"runs": found},
+        show=lambda page: views.keep.runs(page, found) if found else page.say(nothing),
+    )
 
 
 def _past_run(run: Run, number: int, whose: Whose, *, all_: bool) -> Outcome:
     from factbook.memory.standing import changes_of
-    from factbook.surface.records import keep as records
-    from factbook.surface.views import keep
 
     found = run.shown(changes_of(run.memory, number, owner=whose.about))
     past = found.run
-    state = past.state if past.state != "running" else f"running, {keep.reached(past)}"
+    state = past.state if past.state != "running" else f"running, {views.keep.reached(past)}"
     return Outcome(
-        record={**records.run(past), "changes": records.account(found)},
-        show=lambda page: keep.account(
+        record={**records.plain(past), "changes": found},
+        show=lambda page: views.keep.account(
             page,
             found,
             head=f"run {past.id} · {moment(past.started_at)}, {state}",
-            embedded=_embedded(past),
+            embedded=records.receipt_of(past).get("embedded", 0),
             waiting=0,
             all_=all_,
         ),
     )
-
-
-def _embedded(past: facts.Run) -> int:
-    receipt = past.report.get("receipt")
-    found = receipt.get("embedded", 0) if isinstance(receipt, dict) else 0
-    return found if isinstance(found, int) else 0
 
 
 # --- every night ----------------------------------------------------------------------------------

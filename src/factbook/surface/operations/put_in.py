@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 from factbook.errors import FactbookError, UnsupportedHost
+from factbook.language.values import count
 from factbook.model.facts import ME
+from factbook.surface import records, views
 from factbook.surface.operations.arguments import RuleFile
 from factbook.surface.operations.base import READ, Arg, Effect, Outcome, Run, operation
-from factbook.surface.text import count
 
 if TYPE_CHECKING:
     from factbook.pipelines.observed import IngestReport
@@ -29,51 +30,30 @@ _STOPPED: Final = (
 @operation(READ, Effect.OWN, tool=False)
 def ingest(
     run: Run,
-    paths: Annotated[
-        Sequence[Path],
-        Arg(
-            "Files or folders of logs and chats, or files of notes; without any, the agents' own"
-            " folders.",
-            metavar="PATH",
-            given="argument",
-        ),
-    ] = (),
-    no_embed: Annotated[
-        bool, Arg("Leave the embedding for `factbook embed`; rows are found by their words.")
-    ] = False,
-    no_redact: Annotated[
-        bool, Arg("Store secrets as they are, instead of a label in their place.")
-    ] = False,
+    paths: Annotated[Sequence[Path], Arg(metavar="PATH", given="argument")] = (),
+    no_embed: bool = False,
+    no_redact: bool = False,
     rules: RuleFile = None,
-    workers: Annotated[
-        int | None,
-        Arg(
-            "Read with N processes beside this one, 0 for none; otherwise the amount of work"
-            " decides.",
-            metavar="N",
-            least=0,
-        ),
-    ] = None,
-    kind: Annotated[
-        str | None,
-        Arg(
-            "What the files are where their content does not tell: session_log, conversation, note"
-            " or summary.",
-            metavar="KIND",
-        ),
-    ] = None,
-    owner: Annotated[
-        str, Arg("Whom chats and notes are about, where the file does not say.", metavar="NAME")
-    ] = ME,
-    strict: Annotated[
-        bool,
-        Arg(
-            "Take every @name in a command for a host, right or wrong, instead of reading the"
-            " command."
-        ),
-    ] = False,
+    workers: Annotated[int | None, Arg(metavar="N", least=0)] = None,
+    kind: Annotated[str | None, Arg(metavar="KIND")] = None,
+    owner: Annotated[str, Arg(metavar="NAME")] = ME,
+    strict: bool = False,
 ) -> Outcome:
-    """Read session logs, chats, exports and notes, going on from where the last run stopped."""
+    """Read session logs, chats, exports and notes, going on from where the last run stopped.
+
+    Args:
+        paths: Files or folders of logs and chats, or files of notes; without any, the agents' own
+            folders.
+        no_embed: Leave the embedding for `factbook embed`; rows are found by their words.
+        no_redact: Store secrets as they are, instead of a label in their place.
+        workers: Read with N processes beside this one, 0 for none; otherwise the amount of work
+            decides.
+        kind: What the files are where their content does not tell: session_log, conversation, note
+            or summary.
+        owner: Whom chats and notes are about, where the file does not say.
+        strict: Take every @name in a command for a host, right or wrong, instead of reading the
+            command.
+    """
     from factbook.context import rules_in_force
 
     rule_set = rules_in_force(rules, strict=strict)
@@ -94,9 +74,8 @@ def ingest(
         except FactbookError as error:
             trouble = error  # what was read is kept: say so first
     new = [(name, sure, number - before.get(name, 0)) for name, sure, number, _ in after]
-    from factbook.surface.records import Ingested
 
-    done = Ingested(
+    done = records.Ingested(
         report=report,
         predicates=[one for one in new if one[2] > 0],
         embedded=embedded,
@@ -107,14 +86,11 @@ def ingest(
 
 
 def _told(run: Run, done: Ingested, *, trouble: FactbookError | None, interrupted: bool) -> Outcome:
-    from factbook.surface import records
-    from factbook.surface.views import report
-
-    unread = report.failed_files(done.report)
+    unread = views.report.failed_files(done.report)
     code = Outcome.INTERRUPTED if interrupted else EXIT_INPUT if unread else 0
     return Outcome(
-        record=records.ingest(done, database=str(run.db)),
-        show=lambda page: report.ingest(page, done),
+        record={"database": run.db, **records.plain(done)},
+        show=lambda page: views.report.ingest(page, done),
         notes=[_left(done.waiting)] if interrupted else [],
         warnings=() if interrupted else unread,
         trouble=trouble,
@@ -191,9 +167,7 @@ def import_(
 ) -> Outcome:
     """Put an export back: restore it into an empty memory, or join it with what is there."""
     from factbook.pipelines.imported import check_header
-    from factbook.surface import records
     from factbook.surface.progress import bar
-    from factbook.surface.views import report
 
     path = file.expanduser()
     check_header(path)  # before a database is made: a mistyped path leaves nothing behind
@@ -216,8 +190,8 @@ def import_(
     waiting = memory.maintenance.waiting()
     failed = bool(done.unread or done.incomplete)
     return Outcome(
-        record=records.imported(done, embedded=embedded, waiting=waiting),
-        show=lambda page: report.imported(page, done),
+        record={**records.plain(done), "embedded": embedded, "waiting": waiting},
+        show=lambda page: views.report.imported(page, done),
         notes=[_left(waiting)] if interrupted else [],
         trouble=trouble,
         code=Outcome.INTERRUPTED if interrupted else EXIT_INPUT if failed else 0,
@@ -226,8 +200,7 @@ def import_(
 
 @operation(READ, Effect.WRITES, tool=False)
 def embed(
-    run: Run,
-    limit: Annotated[int | None, Arg("At most N rows.", metavar="N", least=1)] = None,
+    run: Run, limit: Annotated[int | None, Arg("At most N rows.", metavar="N", least=1)] = None
 ) -> Outcome:
     """Give waiting rows their vectors; safe to stop and run again."""
     embedded, interrupted = _embed(run, limit=limit)

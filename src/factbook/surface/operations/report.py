@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from factbook.errors import StoreMissing, UsageError
+from factbook.language.values import count, home_path, size
+from factbook.surface import records, views
 from factbook.surface.operations.arguments import Llm, RuleFile, Whose
 from factbook.surface.operations.base import KEEP, Arg, Effect, Outcome, Run, operation
-from factbook.surface.text import count, home_path, safe, size
+from factbook.surface.text import safe
 
 if TYPE_CHECKING:
     from factbook.maintenance.maintenance import RuleUse
@@ -22,24 +24,17 @@ _STYLES: Final = {"ok": "green", "warn": "yellow", "fail": "red"}
 @operation(KEEP)
 def stats(
     run: Run,
-    plot: Annotated[
-        Path | None,
-        Arg(
-            "Draw them as PNG files too; needs `pip install 'factbook[bench]'`.",
-            metavar="DIR",
-            terminal=True,
-        ),
-    ] = None,
+    plot: Annotated[Path | None, Arg(metavar="DIR", terminal=True)] = None,
     cost: Annotated[bool, Arg("Only what calls of a model came to.")] = False,
-    since: Annotated[
-        str, Arg("With --cost: from this day on (UTC), like 2026-11-01.", metavar="DAY")
-    ] = "",
+    since: Annotated[str, Arg(metavar="DAY")] = "",
 ) -> Outcome:
-    """Count what is stored, how facts stand, and every line that was read."""
+    """Count what is stored, how facts stand, and every line that was read.
+
+    Args:
+        plot: Draw them as PNG files too; needs `pip install 'factbook[bench]'`.
+        since: With --cost: from this day on (UTC), like 2026-11-01.
+    """
     from factbook.memory.standing import living
-    from factbook.surface import records
-    from factbook.surface.records import keep as keep_records
-    from factbook.surface.views import keep, report
 
     if cost:
         return _cost(run, since)
@@ -54,25 +49,24 @@ def stats(
         drawn = plots.draw(memory, life, plot.expanduser(), now=now)
 
     def show(page: Page) -> None:
-        report.stats(page, found)
-        keep.living(page, life)
+        views.report.stats(page, found)
+        views.keep.living(page, life)
         if plot is not None:
             page.line()
             page.say(f"{count(len(drawn), 'picture')} in {home_path(plot)}")
 
     more = {"plots": [str(path) for path in drawn]} if plot is not None else {}
-    return Outcome(record={**records.stats(found), **keep_records.living(life), **more}, show=show)
+    return Outcome(record={**records.plain(found), **records.plain(life), **more}, show=show)
 
 
 def _cost(run: Run, since: str) -> Outcome:
     """Return what calls of models came to, by day, purpose, model and outcome."""
-    from factbook.surface.records import keep as records
-    from factbook.surface.views import model
-
     if since and not _is_day(since):
         raise UsageError(detail=f"--since {since} is no day; give one like 2026-11-01")
     cost_lines = run.memory.maintenance.cost(since=since)
-    return Outcome(record=records.cost(cost_lines), show=lambda page: model.cost(page, cost_lines))
+    return Outcome(
+        record=records.cost(cost_lines), show=lambda page: views.model.cost(page, cost_lines)
+    )
 
 
 def _is_day(said: str) -> bool:
@@ -86,27 +80,21 @@ def _is_day(said: str) -> bool:
 @operation(KEEP, Effect.OWN, tool=False)
 def doctor(
     run: Run,
-    llm: Annotated[
-        bool,
-        Arg(
-            "Only the configured language model: what answers, and what it can do. Makes a few"
-            " small calls."
-        ),
-    ] = False,
-    search: Annotated[
-        bool,
-        Arg(
-            "Only searching and notices: what is set up, and whether one small search is answered."
-        ),
-    ] = False,
-    clean: Annotated[
-        bool,
-        Arg("Also delete what killed processes left behind: half an export, half a copy."),
-    ] = False,
+    llm: bool = False,
+    search: bool = False,
+    clean: bool = False,
     model: Llm = Llm(),  # noqa: B008 - frozen, and its fields are the options
 ) -> Outcome:
-    """Examine database, embedder, key, folders and disk, or the language model, or searching."""
-    from factbook.surface import doctor as examinations
+    """Examine database, embedder, key, folders and disk, or the language model, or searching.
+
+    Args:
+        llm: Only the configured language model: what answers, and what it can do. Makes a few small
+            calls.
+        search: Only searching and notices: what is set up, and whether one small search is
+            answered.
+        clean: Also delete what killed processes left behind: half an export, half a copy.
+    """
+    from factbook.memory import doctor as examinations
 
     if llm and search:
         raise UsageError(detail="--llm and --search are two examinations; ask for one of them")
@@ -137,15 +125,7 @@ def doctor(
             page.say(f"All is well{also}.", "green")
 
     return Outcome(
-        record={
-            "ok": not failed,
-            "findings": [
-                {"level": finding.level, "name": finding.name, "detail": finding.detail}
-                for finding in findings
-            ],
-        },
-        show=show,
-        code=1 if failed else 0,
+        record={"ok": not failed, "findings": findings}, show=show, code=1 if failed else 0
     )
 
 
@@ -153,21 +133,18 @@ def doctor(
 def export(
     run: Run,
     whose: Whose,
-    out: Annotated[
-        Path | None,
-        Arg("The file to write; without one, stdout.", metavar="OUT", given="argument"),
-    ] = None,
+    out: Annotated[Path | None, Arg(metavar="OUT", given="argument")] = None,
     form: Annotated[
-        Literal["jsonl", "csv-facts"],
-        Arg(
-            "jsonl (everything, one record per line) or csv-facts (the facts as a table).",
-            metavar="FORMAT",
-            flag="--format",
-        ),
+        Literal["jsonl", "csv-facts"], Arg(metavar="FORMAT", flag="--format")
     ] = "jsonl",
     force: Annotated[bool, Arg("Replace OUT if it exists.")] = False,
 ) -> Outcome:
-    """Write out all of an owner, as JSON lines or as a table of facts."""
+    """Write out all of an owner, as JSON lines or as a table of facts.
+
+    Args:
+        out: The file to write; without one, stdout.
+        form: jsonl (everything, one record per line) or csv-facts (the facts as a table).
+    """
     from factbook.context import default_key_file
     from factbook.memory.export import kept_files, write_whole
     from factbook.surface import export as export_
@@ -213,8 +190,6 @@ def list_rules(
     from factbook import RuleSet
     from factbook.context import rules_in_force
     from factbook.maintenance.maintenance import RuleUse
-    from factbook.surface import records
-    from factbook.surface.views import report
 
     rule_set = rules_in_force(rules) or RuleSet.default()
     counted = isinstance(run.db, str) or run.db.exists()
@@ -228,8 +203,8 @@ def list_rules(
     if noise:
         uses = sorted((use for use in uses if use.noise is not None), key=_noisiest_first)
     return Outcome(
-        record={"rules": [records.rule(use) for use in uses]},
-        show=lambda page: report.rules(page, uses, noise=noise, counted=counted),
+        record={"rules": uses},
+        show=lambda page: views.report.rules(page, uses, noise=noise, counted=counted),
     )
 
 

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 from factbook.errors import NotFound, UsageError
+from factbook.language.values import count, home_path
 from factbook.model.confidence import as_of
 from factbook.model.facts import ME, Status
+from factbook.surface import records, views
 from factbook.surface.operations.arguments import Owner
 from factbook.surface.operations.base import ASK, KEEP, Arg, Effect, Outcome, Run, operation
 from factbook.surface.operations.world import named
-from factbook.surface.text import count, home_path, one_line
+from factbook.surface.text import one_line
 
 if TYPE_CHECKING:
     from factbook.maintenance.erasure import Erased
@@ -64,34 +66,27 @@ def _shows_memory(said: str) -> bool:
 @operation(
     ASK,
     Effect.WRITES,
-    slash="memory",
     examples=("/memory", "/memory 2", "/memory 2 delete", "/memory kef ls50 restore"),
     shows=_shows_memory,
     undone_by="memory NAME restore",
 )
 def memory(
     run: Run,
-    what: Annotated[
-        str,
-        Arg(
-            "A thing, by its name or its number; without it, all of them.",
-            metavar="[NAME|N] [delete|restore]",
-            given="words",
-        ),
-    ] = "",
+    what: Annotated[str, Arg(metavar="[NAME|N] [delete|restore]", given="words")] = "",
     owner: Owner = ME,
 ) -> Outcome:
-    """Show what is known about what you care about; forget a thing, or bring it back."""
-    from factbook.surface.records import world as records
-    from factbook.surface.views import world as views
+    """Show what is known about what you care about; forget a thing, or bring it back.
 
+    Args:
+        what: A thing, by its name or its number; without it, all of them.
+    """
     interests = run.memory.interests
     if not what:
         known = run.shown(interests.entities(owner=owner))
         nothing = f"Nothing is known yet; {run.page.typed('learn TOPIC')} begins."
         return Outcome(
             record={"entities": records.numbered(known)},
-            show=lambda page: views.entities(known, look=page) or nothing,
+            show=(lambda page: views.world.entities(page, known)) if known else nothing,
         )
     target, verb = _split(run, what, owner, verbs=("delete", "restore"))
     if verb == "delete":
@@ -99,7 +94,7 @@ def memory(
     if verb == "restore":
         back = run.shown(interests.restore_entity(target, owner=owner))
         return Outcome(
-            record={"restored": records.entity(back)},
+            record={"restored": back},
             show=f"{one_line(back.name)} is back, with {count(back.fact_count, 'fact')}.",
         )
     return _view(run, target, owner)
@@ -107,8 +102,6 @@ def memory(
 
 def _view(run: Run, target: str, owner: str) -> Outcome:
     from factbook.memory import reasons
-    from factbook.surface.records import world as records
-    from factbook.surface.views import world as views
 
     entity_view = run.memory.interests.entity(target, owner=owner)
     brought = reasons.brought_in(run.memory, entity_view.entity)
@@ -117,44 +110,37 @@ def _view(run: Run, target: str, owner: str) -> Outcome:
     view = run.shown(replace(entity_view, facts=[as_of(fact, now) for fact in entity_view.facts]))
     return Outcome(
         record=records.entity_view(view, brought, place=place),
-        show=lambda page: views.entity(view, brought, place=place, look=page),
+        show=lambda page: views.world.entity(page, view, brought, place=place),
     )
 
 
 def _deleted(run: Run, target: str, owner: str) -> Outcome:
-    from factbook.surface.records import world as records
-
     gone = run.shown(run.memory.interests.delete_entity(target, owner=owner))
     name = one_line(gone.name)
     facts = f", with {count(gone.fact_count, 'fact')}" if gone.fact_count else ""
     back = run.page.typed(f"memory {name} restore")
     return Outcome(
-        record={"deleted": records.entity(gone)},
-        show=f"Forgotten: {name}{facts}; {back} brings it back.",
+        record={"deleted": gone}, show=f"Forgotten: {name}{facts}; {back} brings it back."
     )
 
 
 # --- why ------------------------------------------------------------------------------------------
 
 
-@operation(ASK, slash="interests", examples=("/interests",))
+@operation(ASK, examples=("/interests",))
 def interests(
     run: Run,
-    plot: Annotated[
-        Path | None,
-        Arg("Draw them over time too, as .png or .svg.", metavar="FILE", terminal=True),
-    ] = None,
+    plot: Annotated[Path | None, Arg(metavar="FILE", terminal=True)] = None,
     owner: Owner = ME,
 ) -> Outcome:
-    """Show what you care about, most first, as far as what you did tells."""
-    from factbook.surface.records import world as records
-    from factbook.surface.records.fields import listed
-    from factbook.surface.views import world as views
+    """Show what you care about, most first, as far as what you did tells.
 
+    Args:
+        plot: Draw them over time too, as .png or .svg.
+    """
     parts = run.memory.interests
     rows = run.shown(parts.ranked(owner=owner))
     preferences = run.shown(parts.preferences(owner=owner))
-    nothing = f"There is no interest yet; {run.page.typed('like TOPIC')} begins."
     drawn: Path | None = None
     if plot is not None:
         from factbook.memory.reasons import curves
@@ -162,35 +148,33 @@ def interests(
 
         drawn = interest_plot(curves(run.memory, owner=owner), plot.expanduser())
 
-    def show(page: Page) -> str:
-        said = views.interests(rows, preferences, look=page) or nothing
-        if drawn is None:
-            return said
-        return f"{said}\n\nThe picture is in {one_line(home_path(drawn))}."
+    def show(page: Page) -> None:
+        views.world.interests(page, rows, preferences)
+        if not rows and not preferences:
+            page.line(f"There is no interest yet; {page.typed('like TOPIC')} begins.")
+        if drawn is not None:
+            page.lines(["", f"The picture is in {one_line(home_path(drawn))}."])
 
     return Outcome(
         record={
-            "interests": [records.interest(row) for row in rows],
-            "preferences": listed(preferences, records.PREFERENCE),
+            "interests": rows,
+            "preferences": preferences,
             **({} if drawn is None else {"plot": str(drawn)}),
         },
         show=show,
     )
 
 
-@operation(ASK, slash="why", examples=("/why kef ls50 meta", "/why f12", "/why n3"))
+@operation(ASK, examples=("/why kef ls50 meta", "/why f12", "/why n3"))
 def why(
-    run: Run,
-    what: Annotated[
-        str,
-        Arg("A thing, a fact or a notice.", metavar="NAME|N|f12|n3", given="words"),
-    ],
-    owner: Owner = ME,
+    run: Run, what: Annotated[str, Arg(metavar="NAME|N|f12|n3", given="words")], owner: Owner = ME
 ) -> Outcome:
-    """Show why a thing is cared about, where a fact comes from, why a notice was told."""
+    """Show why a thing is cared about, where a fact comes from, why a notice was told.
+
+    Args:
+        what: A thing, a fact or a notice.
+    """
     from factbook.memory import reasons
-    from factbook.surface.records import world as records
-    from factbook.surface.views import world as views
 
     if not what:
         raise UsageError(
@@ -201,20 +185,13 @@ def why(
         fact = notice = None  # a thing may be called so, too: a plane, a road
     if fact:
         of_fact = reasons.of_fact(run.memory, _fact_of(run, int(fact[1]), owner))
-        return Outcome(
-            record=records.why_fact(of_fact),
-            show=lambda page: views.why_fact(of_fact, look=page),
-        )
+        return Outcome(record=of_fact, show=lambda page: views.world.why_fact(page, of_fact))
     if notice:
         told = reasons.of_notice(run.memory, int(notice[1]), owner)
-        return Outcome(
-            record=records.why_notice(told), show=lambda page: views.why_notice(told, look=page)
-        )
+        return Outcome(record=told, show=lambda page: views.world.why_notice(page, told))
     entity = run.memory.interests.find_entity(what, owner=owner)
     cared = reasons.of_entity(run.memory, entity)
-    return Outcome(
-        record=records.why_entity(cared), show=lambda page: views.why_entity(cared, look=page)
-    )
+    return Outcome(record=cared, show=lambda page: views.world.why_entity(page, cared))
 
 
 # --- forgetting -----------------------------------------------------------------------------------
@@ -223,23 +200,19 @@ def why(
 @operation(
     KEEP,
     Effect.ERASES,
-    slash="forget",
     examples=("/forget kef ls50 meta", "/forget f12", "/forget f12 erase"),
     undone_by="memory NAME restore",
 )
 def forget(
     run: Run,
-    what: Annotated[
-        str,
-        Arg(
-            "A thing or a fact; with erase, it is taken out for good.",
-            metavar="NAME|N|f12 [erase]",
-            given="words",
-        ),
-    ],
+    what: Annotated[str, Arg(metavar="NAME|N|f12 [erase]", given="words")],
     owner: Owner = ME,
 ) -> Outcome:
-    """Leave a thing or a fact out; with `erase` behind it, take it out for good."""
+    """Leave a thing or a fact out; with `erase` behind it, take it out for good.
+
+    Args:
+        what: A thing or a fact; with erase, it is taken out for good.
+    """
     if not what:
         raise UsageError(detail="say what to forget: the name of a thing, or a fact as f12")
     target, verb = _split(run, what, owner, verbs=("erase",))
@@ -289,16 +262,6 @@ def _erased_entity(run: Run, target: str, owner: str) -> Outcome:
 
 def _erased(name: str, done: Erased) -> Outcome:
     """Say what is gone, and whether the file was found clean of it."""
-    from factbook.surface.records.keep import standing as standing_record
-    from factbook.surface.views.erased import (
-        EXIT_STANDS,
-        file_holds,
-        how_it_goes,
-        looked_through,
-        rows_left,
-        stands,
-    )
-
     rows = {what: number for what, number in done.receipt.erased.items() if number}
     file, standing = done.file, done.standing
     notes = []
@@ -308,14 +271,16 @@ def _erased(name: str, done: Erased) -> Outcome:
         notes.append(f"short pieces like it still stand in the file; {_FINISH}")
     clean = file is not None and file.clean
     head = f"Erased {one_line(name)}: {count(sum(rows.values()), 'row')} for good."
-    said = [f"{head} {looked_through(done)}" if clean else head]
+    said = [f"{head} {views.erased.looked_through(done)}" if clean else head]
     return Outcome(
-        record={"erased": {"what": name, "rows": rows, "clean": clean, **standing_record(done)}},
-        show="\n".join([*said, *(rows_left(standing) if standing is not None else ())]),
+        record={"erased": {"what": name, "rows": rows, "clean": clean, **records.standing(done)}},
+        show="\n".join(
+            [*said, *(views.erased.rows_left(standing) if standing is not None else ())]
+        ),
         notes=[
             *notes,
-            *(how_it_goes(standing) if standing is not None else ()),
-            *(file_holds(copy) for copy in (file.copies if file is not None else ())),
+            *(views.erased.how_it_goes(standing) if standing is not None else ()),
+            *(views.erased.file_holds(copy) for copy in (file.copies if file is not None else ())),
         ],
-        code=EXIT_STANDS * stands(done),
+        code=views.erased.EXIT_STANDS * views.erased.stands(done),
     )

@@ -5,20 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Final
 
 from factbook.errors import UsageError
+from factbook.language.values import count
 from factbook.model.entities import PreferenceType
 from factbook.model.facts import ME
+from factbook.surface import records, views
 from factbook.surface.operations.arguments import Owner
-from factbook.surface.operations.base import (
-    ASK,
-    KEEP,
-    READ,
-    Arg,
-    Effect,
-    Outcome,
-    Run,
-    operation,
-)
-from factbook.surface.text import count, one_line
+from factbook.surface.operations.base import ASK, KEEP, READ, Arg, Effect, Outcome, Run, operation
+from factbook.surface.text import one_line
 
 if TYPE_CHECKING:
     from factbook.model.entities import Entity
@@ -53,15 +46,11 @@ def named(run: Run, name: str, owner: str) -> Entity | None:
 @operation(
     READ,
     Effect.CREATES,
-    slash="learn",
     examples=("/learn kef ls50 meta", "/learn find me stuff about speakers", "/learn"),
     shows=alone,
 )
 def learn(run: Run, topic: MaybeTopic = "", owner: Owner = ME) -> Outcome:
     """Learn about a topic in the background; alone, show how far that has come."""
-    from factbook.surface.records import world as records
-    from factbook.surface.views import world as views
-
     interests = run.memory.interests
     if topic:
         asked = interests.learn(topic, owner=owner)
@@ -70,21 +59,16 @@ def learn(run: Run, topic: MaybeTopic = "", owner: Owner = ME) -> Outcome:
     else:
         first, found = 1, run.shown(interests.learned(owner=owner))
     waits = any(not one.done for one in found) and not run.memory.resources.has_search
-    said = [records.learn_status(one) for one in found]
     nothing = f"Nothing is to be learned yet; {run.page.typed('learn TOPIC')} begins."
     return Outcome(
-        record={"prompt": said[0]} if topic else {"prompts": said},
-        show=lambda page: views.learning(found, first=first, look=page) or nothing,
+        record={"prompt": found[0]} if topic else {"prompts": found},
+        show=(lambda page: views.world.learning(page, found, first=first)) if found else nothing,
         notes=(NO_SEARCH,) if waits else (),
     )
 
 
 @operation(
-    READ,
-    Effect.CREATES,
-    name="lookup",
-    slash="search",
-    examples=("/search kef ls50 meta reviews",),
+    READ, Effect.CREATES, name="lookup", slash="search", examples=("/search kef ls50 meta reviews",)
 )
 def lookup(
     run: Run,
@@ -92,15 +76,12 @@ def lookup(
     owner: Owner = ME,
 ) -> Outcome:
     """Search with the configured provider now, and keep what is found."""
-    from factbook.surface.records import world as records
-    from factbook.surface.views import world as views
-
     if not query:
         raise UsageError(detail=f"say what to search for, as {run.page.typed('search speakers')}")
     found, log = run.shown(run.memory.interests.search_web(query, owner=owner))
     return Outcome(
-        record=records.search(found, log),
-        show=lambda page: views.results(found, log.query, look=page),
+        record={"search": log, "results": found.results, "dropped": found.dropped},
+        show=lambda page: views.world.results(page, found, log.query),
         notes=tuple(found.remarks),
     )
 
@@ -111,7 +92,6 @@ def lookup(
 @operation(
     READ,
     Effect.CREATES,
-    slash="like",
     examples=("/like espresso machines", "/like"),
     shows=alone,
     undone_by="unlike TOPIC",
@@ -121,7 +101,7 @@ def like(run: Run, topic: MaybeTopic = "", owner: Owner = ME) -> Outcome:
     return _prefer(run, topic, owner, PreferenceType.LIKE)
 
 
-@operation(READ, Effect.WRITES, slash="unlike", examples=("/unlike espresso machines",))
+@operation(READ, Effect.WRITES, examples=("/unlike espresso machines",))
 def unlike(run: Run, topic: Topic, owner: Owner = ME) -> Outcome:
     """Take a like back."""
     return _unprefer(run, topic, owner, PreferenceType.LIKE)
@@ -130,7 +110,6 @@ def unlike(run: Run, topic: Topic, owner: Owner = ME) -> Outcome:
 @operation(
     READ,
     Effect.CREATES,
-    slash="dislike",
     examples=("/dislike sports", "/dislike"),
     shows=alone,
     undone_by="undislike TOPIC",
@@ -140,16 +119,13 @@ def dislike(run: Run, topic: MaybeTopic = "", owner: Owner = ME) -> Outcome:
     return _prefer(run, topic, owner, PreferenceType.DISLIKE)
 
 
-@operation(READ, Effect.WRITES, slash="undislike", examples=("/undislike sports",))
+@operation(READ, Effect.WRITES, examples=("/undislike sports",))
 def undislike(run: Run, topic: Topic, owner: Owner = ME) -> Outcome:
     """Take a dislike back."""
     return _unprefer(run, topic, owner, PreferenceType.DISLIKE)
 
 
 def _prefer(run: Run, said: str, owner: str, kind: PreferenceType) -> Outcome:
-    from factbook.surface.records import world as records
-    from factbook.surface.records.fields import listed
-
     interests = run.memory.interests
     if not said:
         every = interests.preferences(owner=owner)
@@ -157,8 +133,7 @@ def _prefer(run: Run, said: str, owner: str, kind: PreferenceType) -> Outcome:
         topics = ", ".join(one_line(preference.topic) for preference in preferences)
         how = f"You {kind} nothing yet; {run.page.typed(f'{kind} TOPIC')} says so."
         return Outcome(
-            record={"preferences": listed(preferences, records.PREFERENCE)},
-            show=f"You {kind} {topics}." if topics else how,
+            record={"preferences": preferences}, show=f"You {kind} {topics}." if topics else how
         )
     topic = run.redact(interests.topic(run.redact(said), owner=owner))
     before = named(run, topic, owner)
@@ -172,7 +147,7 @@ def _prefer(run: Run, said: str, owner: str, kind: PreferenceType) -> Outcome:
             "topic": topic,
             "type": kind,
             "new": bool(receipt.preferences),
-            "entity": None if entity is None else records.entity(run.shown(entity)),
+            "entity": run.shown(entity),
         },
         show=f"You{again} {kind} {one_line(topic)}."
         + " It is new here, and is looked up from now on." * found_new,
@@ -193,13 +168,9 @@ def _unprefer(run: Run, said: str, owner: str, kind: PreferenceType) -> Outcome:
 # --- notices --------------------------------------------------------------------------------------
 
 
-@operation(ASK, slash="notices", examples=("/notices",))
+@operation(ASK, examples=("/notices",))
 def notices(run: Run, owner: Owner = ME) -> Outcome:
     """List what was told by itself, and what waits to be."""
-    from factbook.surface.records import world as records
-    from factbook.surface.records.fields import fields
-    from factbook.surface.views import world as views
-
     interests = run.memory.interests
     found = run.shown(interests.notices(owner=owner)[-NOTICES_SHOWN:])
     told_of = interests.entities(
@@ -212,22 +183,26 @@ def notices(run: Run, owner: Owner = ME) -> Outcome:
             "notices": [
                 records.notice(notice, names.get(notice.entity_id, "")) for notice in found
             ],
-            "state": fields(state, records.NOTIFY_STATE),
+            "state": state,
         },
-        show=lambda page: views.notices(found, names, state, look=page) or "Nothing was told yet.",
+        show=(lambda page: views.world.notices(page, found, names, state))
+        if found or state.muted
+        else "Nothing was told yet.",
     )
 
 
-@operation(READ, Effect.WRITES, slash="react", examples=("/react n3 👍", "/react n3 👎"))
+@operation(READ, Effect.WRITES, examples=("/react n3 👍", "/react n3 👎"))
 def react(
     run: Run,
-    target: Annotated[
-        str, Arg("A notice, or a turn of the assistant.", metavar="n3|e12", given="argument")
-    ],
+    target: Annotated[str, Arg(metavar="n3|e12", given="argument")],
     emoji: Annotated[str, Arg("👍 or 👎, among others.", metavar="EMOJI", given="argument")],
     owner: Owner = ME,
 ) -> Outcome:
-    """Say of a notice or an answer whether you want more like it."""
+    """Say of a notice or an answer whether you want more like it.
+
+    Args:
+        target: A notice, or a turn of the assistant.
+    """
     if not emoji:
         raise UsageError(
             detail=f"say to what and how, as {run.page.typed('react n3 👍')};"
@@ -241,18 +216,14 @@ def react(
 
 
 @operation(
-    KEEP,
-    Effect.WRITES,
-    slash="mute",
-    examples=("/mute", "/mute kef ls50 meta"),
-    undone_by="unmute [NAME|N]",
+    KEEP, Effect.WRITES, examples=("/mute", "/mute kef ls50 meta"), undone_by="unmute [NAME|N]"
 )
 def mute(run: Run, thing: MaybeThing = "", owner: Owner = ME) -> Outcome:
     """Have no more notices, at all or about one thing."""
     return _mute(run, thing, owner, muted=True)
 
 
-@operation(KEEP, Effect.WRITES, slash="unmute", examples=("/unmute", "/unmute kef ls50 meta"))
+@operation(KEEP, Effect.WRITES, examples=("/unmute", "/unmute kef ls50 meta"))
 def unmute(run: Run, thing: MaybeThing = "", owner: Owner = ME) -> Outcome:
     """Have notices again."""
     return _mute(run, thing, owner, muted=False)

@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
+from factbook.language import values
+from factbook.language.values import count, home_path, moment, place
 from factbook.surface import text
-from factbook.surface.text import Column, count, home_path, moment, place
+from factbook.surface.text import Column
 from factbook.surface.views.tables import Detail, rows_of, with_details
 
 if TYPE_CHECKING:
@@ -28,17 +30,6 @@ if TYPE_CHECKING:
     from factbook.recall.time_expressions import Window
     from factbook.sources.original import Original
     from factbook.surface.output import Page
-
-__all__ = [
-    "answer",
-    "context",
-    "explanation",
-    "facts",
-    "found",
-    "sessions",
-    "sql_rows",
-    "timeline",
-]
 
 Redact = Callable[[str], str]
 Episodes = Mapping[int, "StoredEpisode"]
@@ -110,13 +101,7 @@ def _window(window: Window) -> str:
 
 
 def _hit(
-    page: Page,
-    hit: Hit,
-    *,
-    number: int,
-    margin: int,
-    episodes: Episodes,
-    redact: Redact,
+    page: Page, hit: Hit, *, number: int, margin: int, episodes: Episodes, redact: Redact
 ) -> None:
     is_fact = hit.kind == "fact"
     first = hit.evidence[0] if hit.evidence else None
@@ -195,34 +180,41 @@ def facts(
     """
     shown = 0
 
-    def rows() -> Iterator[tuple[list[str], list[Detail]]]:
+    def details(fact: Fact) -> list[Detail]:
         nonlocal shown
-        for fact in found:
-            shown += 1
-            row = [
-                f"f{fact.id}",
-                f"{fact.confidence:.2f}",
-                moment(fact.occurred_at),
-                "" if one_predicate else fact.predicate,
-                # a column would be empty: a fact is active, as a rule
-                ("" if fact.status == "active" else f"[{fact.status}] ") + fact.object,
-                _project_name(fact.project),
-            ]
-            evidence = shown_by(fact) if shown_by is not None else ()
-            details: list[Detail] = [(said, 3) for said in disputes.get(fact.id, ())]
-            for part in evidence:
-                details += [(place(part.source, part.position), 0), (part.quote, 2)]
-            yield row, details
+        shown += 1
+        below: list[Detail] = [(said, 3) for said in disputes.get(fact.id, ())]
+        for part in shown_by(fact) if shown_by is not None else ():
+            below += [(place(part.source, part.position), 0), (part.quote, 2)]
+        return below
 
     columns = [
-        Column(title="id", style="dim"),
-        Column(title="conf", right=True, optional=True),
-        Column(title="when", optional=True),
-        Column(title="predicate", style="cyan", flexible=True, least=12, most=28),
-        Column(title="object", flexible=True, least=16),
-        Column(title="project", style="dim", flexible=True, least=10, most=24, optional=True),
+        Column("id", lambda fact: f"f{fact.id}", "dim"),
+        Column("conf", lambda fact: f"{fact.confidence:.2f}", right=True, optional=True),
+        Column("when", lambda fact: moment(fact.occurred_at), optional=True),
+        Column(
+            "predicate",
+            lambda fact: "" if one_predicate else fact.predicate,
+            "cyan",
+            least=12,
+            most=28,
+        ),
+        # a column for the state would be empty: a fact is active, as a rule
+        Column(
+            "object",
+            lambda fact: ("" if fact.status == "active" else f"[{fact.status}] ") + fact.object,
+            least=16,
+        ),
+        Column(
+            "project",
+            lambda fact: _project_name(fact.project),
+            "dim",
+            least=10,
+            most=24,
+            optional=True,
+        ),
     ]
-    with_details(page, columns, rows())
+    with_details(page, columns, found, details)
     if next(more, None) is not None:
         page.say(f"The first {shown}; --limit 0 shows all that match.", "dim")
 
@@ -279,14 +271,14 @@ def explanation(
 def _rule(page: Page, found: Explanation) -> None:
     rule = found.rule
     if rule is None:
-        page.line(page.paint("rule", "bold"))
+        page.head("rule")
         # What a person says, and what the nightly work finds, is found by no rule of the table.
         by_table = found.fact.kind == "observation"
         methods = dict.fromkeys((evidence.rule, evidence.method) for evidence in found.evidence)
         for name, method in methods:
             page.say(f"  {name}: {'not among the rules in force now' if by_table else method}")
         return
-    page.line(page.paint("rule", "bold") + "  " + page.paint(text.one_line(rule.name), "cyan"))
+    page.head("rule", page.paint(text.one_line(rule.name), "cyan"))
     rows_of(
         page,
         [
@@ -339,34 +331,22 @@ def sessions(page: Page, found: Sequence[SourceState], *, of: int) -> None:
     if not found:
         page.say("No session matches.")
         return
-    rows = [
-        [
-            moment(source.last_at),
-            source.source.host,
-            home_path(source.source.project),
-            count(source.episode_count),
-            (
-                f"sub-agent of {source.source.session[:8]}"
-                if source.source.agent
-                else source.source.session
-            ),
-            source.source.title,
-        ]
-        for source in found
+    columns = [
+        Column("last", lambda one: moment(one.last_at)),
+        Column("host", lambda one: one.source.host, "cyan", optional=True),
+        Column("project", lambda one: home_path(one.source.project), least=12, most=40, keep="end"),
+        Column("items", lambda one: count(one.episode_count), right=True, optional=True),
+        Column("session", _session, "dim", most=36, optional=True),
+        Column("title", lambda one: one.source.title, least=10, optional=True),
     ]
-    page.table(
-        [
-            Column(title="last"),
-            Column(title="host", style="cyan", optional=True),
-            Column(title="project", flexible=True, least=12, most=40, keep="end"),
-            Column(title="items", right=True, optional=True),
-            Column(title="session", style="dim", most=36, optional=True),
-            Column(title="title", flexible=True, least=10, optional=True),
-        ],
-        rows,
-    )
+    page.table(columns, found)
     if len(found) < of:
         page.say(f"{count(len(found))} of {count(of)}; --limit 0 shows all.", "dim")
+
+
+def _session(one: SourceState) -> str:
+    session = one.source.session
+    return f"sub-agent of {session[:8]}" if one.source.agent else session
 
 
 def timeline(page: Page, found: Sequence[Hit]) -> None:
@@ -375,26 +355,30 @@ def timeline(page: Page, found: Sequence[Hit]) -> None:
         page.say("Nothing happened then, as far as the logs say.")
         return
     entries = [list(group) for _, group in groupby(found, key=_same_entry)]
-    rows = [
-        [
-            text.clock(group[0].occurred_at),
-            _project_name(group[0].project),
-            ">" if group[0].kind == "episode" else "",
-            group[0].text + (f" ({count(len(group))} times)" if len(group) > 1 else ""),
-            group[0].id,
-        ]
-        for group in entries
-    ]
     columns = [
-        Column(title="", style="dim"),
-        Column(title="", style="dim", flexible=True, least=6, most=20, optional=True),
-        Column(title="", style="bold"),
-        Column(title="", flexible=True, least=16, most=160),
-        Column(title="", style="dim", right=True, optional=True),
+        Column("", lambda group: values.clock(group[0].occurred_at), "dim"),
+        Column(
+            "",
+            lambda group: _project_name(group[0].project),
+            "dim",
+            least=6,
+            most=20,
+            optional=True,
+        ),
+        Column("", lambda group: ">" if group[0].kind == "episode" else "", "bold"),
+        Column(
+            "",
+            lambda group: (
+                group[0].text + (f" ({count(len(group))} times)" if len(group) > 1 else "")
+            ),
+            least=16,
+            most=160,
+        ),
+        Column("", lambda group: group[0].id, "dim", right=True, optional=True),
     ]
     room = None if page.width is None else page.width - 2
-    lines = text.table(columns, rows, width=room, color=page.color, sample=len(rows) + 1)
-    days = [text.day(group[0].occurred_at) or "no date" for group in entries]
+    lines = text.table(columns, entries, width=room, color=page.color, sample=len(entries) + 1)
+    days = [values.day(group[0].occurred_at) or "no date" for group in entries]
     for number, (name, group) in enumerate(groupby(zip(days, lines, strict=True), lambda x: x[0])):
         if number:
             page.line()
@@ -405,7 +389,7 @@ def timeline(page: Page, found: Sequence[Hit]) -> None:
 
 def _same_entry(one: Hit) -> tuple[str, str, str, str]:
     """Return what makes neighbours one entry: the same thing said of one project on one day."""
-    return one.kind, one.text, one.project, text.day(one.occurred_at)
+    return one.kind, one.text, one.project, values.day(one.occurred_at)
 
 
 def found(page: Page, hits: Sequence[Hit]) -> None:
@@ -437,15 +421,12 @@ def sql_rows(page: Page, rows: Sequence[Mapping[str, SQLValue]]) -> None:
     if not rows:
         page.say("No rows.")
         return
-    columns = [
-        Column(
-            title=text.one_line(name),
-            right=all(isinstance(row[name], int | float | None) for row in rows),
-            flexible=True,
-        )
-        for name in rows[0]
-    ]
-    page.table(columns, ([_sql_cell(value) for value in row.values()] for row in rows))
+    page.table([_sql_column(name, rows) for name in rows[0]], rows)
+
+
+def _sql_column(name: str, rows: Sequence[Mapping[str, SQLValue]]) -> Column:
+    numbers = all(isinstance(row[name], int | float | None) for row in rows)
+    return Column(text.one_line(name), lambda row: _sql_cell(row[name]), right=numbers, least=4)
 
 
 def _sql_cell(value: SQLValue) -> str:

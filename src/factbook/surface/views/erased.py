@@ -7,22 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from factbook.language.values import count
 from factbook.model.facts import ME
-from factbook.surface.text import count, one_line, safe
+from factbook.surface.text import one_line, safe
 
 if TYPE_CHECKING:
     from factbook.maintenance.erasure import Erased, Standing
     from factbook.surface.output import Page
-
-__all__ = [
-    "EXIT_STANDS",
-    "file_holds",
-    "how_it_goes",
-    "looked_through",
-    "rows_left",
-    "stands",
-    "where_it_stands",
-]
 
 EXIT_STANDS: Final = 3  # what was erased still stands in what was kept
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from factbook.language import values
+from factbook.language.values import count, home_path, moment
 from factbook.surface import text
-from factbook.surface.records.keep import ROWS, numbers
-from factbook.surface.text import Column, count, home_path, moment
+from factbook.surface.records import ROWS, numbers, plain, receipt_of
+from factbook.surface.text import Column
 from factbook.surface.views.tables import rows_of
 
 if TYPE_CHECKING:
-    from factbook.maintenance.changes_report import Account, Moved
+    from factbook.maintenance.changes_report import Account, Merged, Moved, Opposed
     from factbook.maintenance.confidence_history import ConfidenceStep, Course
     from factbook.maintenance.metrics import Metrics, Share
     from factbook.maintenance.verdict_queue import PairQuestion
@@ -19,24 +21,13 @@ if TYPE_CHECKING:
     from factbook.model.facts import Evidence, Fact, Millis, Proposal, Run
     from factbook.surface.output import Page
 
-__all__ = [
-    "account",
-    "aside",
-    "fact_line",
-    "history",
-    "life_rows",
-    "living",
-    "review",
-    "runs",
-]
-
 _SHOWN: Final = 10  # changes of one kind, of a report that is not asked for whole
 _BAR: Final = 20  # cells of a bar for a confidence of 1
 _LINE: Final = 48  # cells of the line that a confidence draws
 _DAY_MS: Final = 24 * 3600 * 1000
 _PAYLOAD_LINES: Final = 14  # of a proposed rule
 _EXAMPLES: Final = 3
-_ASIDE_SHOWN: Final = 10
+_UNSEEN: Final = 160  # cells of a line where nobody sees where one ends
 
 _STEPS: Final[Mapping[str, str]] = {
     "store": "first evidence",
@@ -90,7 +81,7 @@ def life_rows(fact: Fact, following: Sequence[Successor]) -> list[tuple[str, str
 
 def history(page: Page, found: Course, *, evidence: Sequence[Evidence]) -> None:
     """Draw how sure a fact was over time, and say what moved it."""
-    page.line(page.paint("history", "bold"))
+    page.head("history")
     began = found.standings[0][0]
     if found.end - began >= _DAY_MS:
         line = _spark(page, found.points(_LINE))
@@ -118,8 +109,7 @@ def _step(page: Page, step: ConfidenceStep, *, quotes: Mapping[int, str]) -> Non
     quoted = [f"“{quotes[number]}”" for number in step.added if number in quotes]
     when = f", written down {moment(step.at)})" if late else ")"
     for one in (*([step.says] if step.says else []), *quoted, by + when):
-        line = text.fit(text.one_line(one), page.prose - 20)
-        page.line(" " * 20 + page.paint(line, "dim"))
+        page.fitted(" " * 20, text.one_line(one), "dim")
 
 
 def _spark(page: Page, values: Sequence[float]) -> str:
@@ -171,21 +161,19 @@ def account(
     page: Page, found: Account, *, head: str, embedded: int, waiting: int, all_: bool
 ) -> None:
     """Show every change of a run, by kind; a bounded number of each unless `all_` is asked for."""
-    page.line(page.paint(text.one_line(head), "bold"))
+    page.head(text.one_line(head))
     cut = False
     for title, style, entries, number in _groups(found):
-        page.line(page.paint(title, f"bold {style}".strip()) + f"  {count(number)}")
+        page.head(title, count(number), style)
         shown = entries if all_ else entries[:_SHOWN]
         for lead, said in (line for lines in shown for line in lines):
-            lead = f"  {lead}  " if lead else "      "
-            room = max(20, (page.width or 160) - text.cells(lead))
-            dim = "dim" if not lead.strip() else ""
-            page.line(page.paint(lead, "dim") + page.paint(text.fit(said, room), dim))
+            wide = page.width or _UNSEEN
+            page.fitted(f"  {lead}  " if lead else "      ", said, "" if lead else "dim", of=wide)
         if len(shown) < len(entries):
             cut = True
             page.line("  " + page.paint(f"and {count(len(entries) - len(shown))} more", "dim"))
     if embedded:
-        page.line(page.paint("embedded", "bold") + f"  {count(embedded, 'row')}")
+        page.head("embedded", count(embedded, "row"))
     if not found.changes and not embedded:
         page.say("Nothing had to change.")
     if waiting or found.proposed:
@@ -211,56 +199,40 @@ def _groups(found: Account) -> Iterator[_Group]:
         more = f" ({count(one.episodes, 'episode')})" if one.episodes > 1 else ""
         return [line(one.fact_id, _from_to(one.before, one.after) + more)]
 
-    def why(rule: str, said: str) -> _Line:
-        return "", text.one_line(": ".join(part for part in (rule, said) if part))
+    def pair(low: int, high: int, why: str, *more: str, lead: str = "") -> list[_Line]:
+        said = text.one_line(": ".join(filter(None, (why, *more))))
+        return [line(low), line(high, lead=lead), ("", said)]
+
+    def opposed(one: Opposed) -> list[_Line]:
+        moved = zip(one.fact_ids, one.before, one.after, strict=True)
+        lost = [line(fact, f"{before:.2f} -> {after:.2f}") for fact, before, after in moved]
+        said = text.one_line(": ".join(filter(None, (one.rule, one.why))))
+        return [*lost, *map(line, one.other_ids), ("", said)]
+
+    def merged(one: Merged) -> list[_Line]:
+        return [line(one.winner_id), *(line(loser, lead="<- ") for loser in one.loser_ids)]
 
     every: list[tuple[str, str, list[list[_Line]]]] = [
         ("new facts", "", [sure(one) for one in found.new]),
         ("supported", "", [moved(one) for one in found.supported]),
         ("doubted", "yellow", [moved(one) for one in found.doubted]),
-        (
-            "contradicted",
-            "yellow",
-            [
-                [
-                    *(
-                        line(fact, f"{before:.2f} -> {after:.2f}")
-                        for fact, before, after in zip(
-                            one.fact_ids, one.before, one.after, strict=True
-                        )
-                    ),
-                    *(line(fact) for fact in one.other_ids),
-                    why(one.rule, one.why),
-                ]
-                for one in found.contradicted
-            ],
-        ),
+        ("contradicted", "yellow", [opposed(one) for one in found.contradicted]),
         (
             "superseded",
             "",
             [
-                [line(one.old_id), line(one.new_id, lead="-> "), why(one.rule, one.why)]
+                pair(one.old_id, one.new_id, one.rule, one.why, lead="-> ")
                 for one in found.superseded
             ],
         ),
-        (
-            "merged",
-            "",
-            [
-                [line(one.winner_id), *(line(loser, lead="<- ") for loser in one.loser_ids)]
-                for one in found.merged
-            ],
-        ),
+        ("merged", "", [merged(one) for one in found.merged]),
         ("faded below 0.30", "yellow", [sure(one) for one in found.faded]),
         (
             "queued for judgement",
             "yellow",
-            [
-                [line(pair.low_id), line(pair.high_id), why(pair.rule, pair.detail)]
-                for pair in found.queued
-            ],
+            [pair(one.low_id, one.high_id, one.rule, one.detail) for one in found.queued],
         ),
-        ("judged", "", [[line(low), line(high), ("", said)] for low, high, said in found.settled]),
+        ("judged", "", [pair(*settled) for settled in found.settled]),
         ("proposed", "", [[("", f"{n}  {text.one_line(said)}")] for n, said in found.proposed]),
         ("other changes", "", [[line(n, what.replace("_", " "))] for what, n in found.other]),
     ]
@@ -274,39 +246,25 @@ def aside(page: Page, rows: Sequence[tuple[str, int, str]]) -> None:
     """Show rows that cannot be embedded, and why."""
     if not rows:
         return
-    page.line(page.paint("put aside", "bold yellow") + f"  {count(len(rows))}")
-    for target, number, reason in rows[:_ASIDE_SHOWN]:
-        lead = f"  {ROWS.get(target, f'{target} ')}{number}  "
-        room = max(20, page.prose - len(lead))
-        page.line(page.paint(lead, "dim") + text.fit(text.one_line(reason), room))
-    if len(rows) > _ASIDE_SHOWN:
-        more = f"and {count(len(rows) - _ASIDE_SHOWN)} more; --json names every one"
+    page.head("put aside", count(len(rows)), "yellow")
+    for target, number, reason in rows[:_SHOWN]:
+        page.fitted(f"  {ROWS.get(target, f'{target} ')}{number}  ", text.one_line(reason))
+    if len(rows) > _SHOWN:
+        more = f"and {count(len(rows) - _SHOWN)} more; --json names every one"
         page.line("  " + page.paint(more, "dim"))
     page.say("They are found by their words; `factbook worker --retry` tries them again.", "dim")
 
 
 def runs(page: Page, found: Iterable[Run]) -> None:
     """Show consolidations, one line each."""
-    page.table(
-        [
-            Column(title="run", right=True),
-            Column(title="when"),
-            Column(title="state", style="cyan"),
-            Column(title="took", optional=True),
-            Column(title="changes", flexible=True, least=16),
-        ],
-        (
-            # Of a run that was stopped, how far it had come says more than how long that took.
-            [
-                str(run.id),
-                moment(run.started_at),
-                run.state,
-                _took(run) if run.state in ("done", "undone") else reached(run),
-                _counts(run),
-            ]
-            for run in found
-        ),
-    )
+    columns = [
+        Column("run", lambda run: str(run.id), right=True),
+        Column("when", lambda run: moment(run.started_at)),
+        Column("state", lambda run: run.state, "cyan"),
+        Column("took", _took, optional=True),
+        Column("changes", _counts, least=16),
+    ]
+    page.table(columns, found)
 
 
 def reached(run: Run) -> str:
@@ -315,19 +273,17 @@ def reached(run: Run) -> str:
 
 
 def _took(run: Run) -> str:
+    if run.state not in ("done", "undone"):  # how far it had come says more than how long it took
+        return reached(run)
     seconds = run.report.get("seconds")
-    if not isinstance(seconds, dict):
-        return ""
-    return text.amount(sum(part for part in seconds.values() if isinstance(part, (int, float))))
+    return values.amount(sum(seconds.values())) if isinstance(seconds, dict) else ""
 
 
 def _counts(run: Run) -> str:
-    receipt = run.report.get("receipt")
-    counted = receipt if isinstance(receipt, dict) else {}
-    parts = [f"{count(counted[name])} {word}" for name, word in _RECEIPT if counted.get(name)]
-    faded = numbers(run.report.get("faded"))
-    parts += [f"{count(len(faded))} faded"] if faded else []
-    return " · ".join(parts) or "nothing had to change"
+    counted = receipt_of(run)
+    faded = len(numbers(run.report.get("faded")))
+    parts = [(counted.get(name, 0), word) for name, word in _RECEIPT]
+    return _joined(values.counted(*parts, (faded, "faded"))) or "nothing had to change"
 
 
 # --- what waits for a person ----------------------------------------------------------------------
@@ -342,19 +298,18 @@ def review(
         return
     most = None if all_ else _SHOWN
     if proposals:
-        page.line(page.paint("proposals", "bold") + f"  {count(len(proposals))}")
+        page.head("proposals", count(len(proposals)))
     for number, one in enumerate(proposals[:most], 1):
         page.line(f"  {number}. " + page.paint(text.one_line(one.title), "bold cyan"))
         for line in _payload(one):
-            page.line("     " + page.paint(text.fit(line, page.prose - 5), "dim"))
+            page.fitted("     ", line, "dim")
         how = {"memory": " [--text '...']", "clarification": " --text '...'"}.get(one.kind, "")
         page.line(f"     {page.program} review accept {one.id}{how}")
         page.line(f"     {page.program} review refuse {one.id} --reason '...'")
     if questions:
         if proposals:
             page.line()
-        head = page.paint("pairs that rules could not decide", "bold")
-        page.line(head + f"  {count(len(questions))}")
+        page.head("pairs that rules could not decide", count(len(questions)))
     for number, pair in enumerate(questions[:most], 1):
         _pair(page, number, pair)
     if most is not None and (len(proposals) > most or len(questions) > most):
@@ -366,15 +321,13 @@ def _pair(page: Page, number: int, pair: PairQuestion) -> None:
     sides = zip(pair.ids, pair.texts, pair.confidences, pair.sources, strict=True)
     for fact, said, sure, source in sides:
         line = f"{lead}f{fact}  {sure:.2f}  "
-        room = max(20, (page.width or 160) - len(line))
-        page.line(page.paint(line, "dim") + text.fit(text.one_line(said), room))
+        page.fitted(line, text.one_line(said), of=page.width or _UNSEEN)
         lead = " " * len(lead)
         if pair.heard:
             how = "overheard" if fact == pair.heard else "told"
             page.line(page.paint(f"{lead}{how}, {text.safe(home_path(source))}", "dim"))
     if pair.why:
-        why = text.fit(text.one_line(pair.why), page.prose - 5)
-        page.line("     " + page.paint(why, "yellow"))
+        page.fitted("     ", text.one_line(pair.why), "yellow")
     if pair.attempts:
         state = "is set aside" if pair.aside else "waits for another try"
         asked = f"a model was asked {count(pair.attempts, 'time')} in vain; it {state}"
@@ -421,87 +374,60 @@ _STATES: Final = (
     ("merged_into", "merged"),
     ("erased", "erased"),
 )
-_SHARES: Final[Mapping[str, str]] = {
-    "passive_relevance": "{part} of {of} streamed memories were used",
-    "tool_effectiveness": "{part} of {of} searches were enough",
-    "deduplication": "{part} of {of} facts that say the same were merged",
-    "deprecation": "{part} of {of} current facts have faded",
-    "resolved_by_rules": "{part} of {of} contradictions needed no judge",
-    "right": "{part} of {of} facts that were rated",
+_FIGURES: Final[Mapping[str, str]] = {
+    "passive relevance": "{value:.1%}   {part:,.0f} of {of:,.0f} streamed memories were used",
+    "tool effectiveness": "{value:.1%}   {part:,.0f} of {of:,.0f} searches were enough",
+    "searches": "{value:,}",
+    "diversity": "{value:.2f}   1 is without repetition",
+    "passive latency": "{value:.1f} ms   on average; 100 ms is the aim",
+    "deduplication": "{value:.1%}   {part:,.0f} of {of:,.0f} facts that say the same were merged",
+    "deprecation": "{value:.1%}   {part:,.0f} of {of:,.0f} current facts have faded",
+    "confidence accuracy": "{value:.2f}   correlation with the evidence",
+    "resolved by rules": "{value:.1%}   {part:,.0f} of {of:,.0f} contradictions needed no judge",
+    "rated right": "{value:.1%}   {part:,.0f} of {of:,.0f} facts that were rated",
 }
+_NAMED: Final = {"passive latency": "passive_latency_ms", "rated right": "right"}  # others as shown
 
 
 def living(page: Page, found: Living) -> None:
     """Show how facts stand, what waits, and the figures of success."""
 
-    def listed(*parts: tuple[int, str]) -> str:
-        return " · ".join(words for number, words in parts if number)
-
-    states = [
-        f"{count(found.states[name])} {words}" for name, words in _STATES if found.states.get(name)
+    states = values.counted(*((found.states.get(name, 0), words) for name, words in _STATES))
+    waits = [
+        f"{count(found.waiting, 'row')} to embed" if found.waiting else "",
+        f"{count(found.aside, 'row')} put aside" if found.aside else "",
+        f"{count(found.pairs_waiting, 'pair')} to judge" if found.pairs_waiting else "",
+        count(found.proposals_open, "proposal") if found.proposals_open else "",
     ]
     last, aside = found.last_run, sum(one.aside for one in found.unanswered)
-    waits = len(found.unanswered) - aside
-    asked = listed((waits, f"{count(waits)} waiting"), (aside, f"{count(aside)} set aside"))
+    again = len(found.unanswered) - aside
+    asked = values.counted((again, "waiting"), (aside, "set aside"))
+    vain = f"{_joined(asked)}   of a language model; `factbook doctor`"
+    ran = f"{last.id}, {moment(last.started_at)}, {last.state}: {_counts(last)}" if last else ""
     rows = [
-        ("facts now", " · ".join(states)),
-        (
-            "waiting",
-            listed(
-                (found.waiting, f"{count(found.waiting, 'row')} to embed"),
-                (found.aside, f"{count(found.aside, 'row')} put aside"),
-                (found.pairs_waiting, f"{count(found.pairs_waiting, 'pair')} to judge"),
-                (found.proposals_open, count(found.proposals_open, "proposal")),
-            ),
-        ),
-        ("asked in vain", asked and f"{asked}   of a language model; `factbook doctor`"),
-        (
-            "last run",
-            f"{last.id}, {moment(last.started_at)}, {last.state}: {_counts(last)}" if last else "",
-        ),
+        ("facts now", _joined(states)),
+        ("waiting", _joined(waits)),
+        ("asked in vain", vain if found.unanswered else ""),
+        ("last run", ran),
     ]
     if any(value for _, value in rows):
         page.line()
         rows_of(page, rows)
-    figures = _figures(found.metrics)
-    if figures:
+    if figures := _figures(found.metrics):
         page.line()
-        page.line(page.paint("figures", "bold"))
+        page.head("figures")
         rows_of(page, figures)
 
 
-def _figures(found: Metrics) -> list[tuple[str, str]]:
-    def share(name: str) -> tuple[str, str]:
-        one: Share | None = getattr(found, name)
-        words = (
-            ""
-            if one is None
-            else _SHARES[name].format(part=f"{one.part:,.0f}", of=f"{one.of:,.0f}")
-        )
-        called = "rated right" if name == "right" else name.replace("_", " ")
-        return called, "" if one is None else f"{one.value:.1%}   {words}"
+def _joined(parts: Iterable[str]) -> str:
+    return " · ".join(filter(None, parts))
 
-    latency, diversity = found.passive_latency_ms, found.diversity
-    accuracy = found.confidence_accuracy
-    rows = [
-        share("passive_relevance"),
-        share("tool_effectiveness"),
-        ("searches", "" if found.searches is None else count(found.searches)),
-        (
-            "diversity",
-            "" if diversity is None else f"{diversity.value:.2f}   1 is without repetition",
-        ),
-        (
-            "passive latency",
-            "" if latency is None else f"{latency:.1f} ms   on average; 100 ms is the aim",
-        ),
-        share("deduplication"),
-        share("deprecation"),
-        (
-            "confidence accuracy",
-            "" if accuracy is None else f"{accuracy:.2f}   correlation with the evidence",
-        ),
-        share("resolved_by_rules"),
-        share("right"),
-    ]
-    return [(name, value) for name, value in rows if value]
+
+def _figures(found: Metrics) -> list[tuple[str, str]]:
+    rows = []
+    for called, words in _FIGURES.items():
+        one: Share | float | None = getattr(found, _NAMED.get(called, called.replace(" ", "_")))
+        if one is not None:
+            figure = {"value": one} if isinstance(one, (int, float)) else plain(one)
+            rows.append((called, words.format(**figure)))
+    return rows

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from factbook.surface.text import Column, count, fit, moment, one_line
+from factbook.language.values import count, moment
+from factbook.surface.text import Column, fit, one_line
 
 if TYPE_CHECKING:
     from factbook.maintenance.meter import CostLine
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from factbook.pipelines.keyed import RetriedTold, Told
     from factbook.pipelines.typed import Judged, TypedReport
     from factbook.surface.output import Page
-
-__all__ = ["asked", "commands", "cost", "keys", "told", "tried", "typed", "unanswered"]
 
 _SHOWN: Final = 10  # inputs that a model did not answer for
 _STYLES: Final = {"stored": "green", "proposed": "yellow", "rejected": "red"}
@@ -159,24 +158,15 @@ def unanswered(page: Page, found: Sequence[Unanswered], *, told: Sequence[str] =
     if not found:
         return
     page.line()
-    page.line(page.paint("asked in vain", "bold yellow") + f"  {count(len(found))}")
+    page.head("asked in vain", count(len(found)), "yellow")
     for one in found[:_SHOWN]:
         lead = f"  {'set aside' if one.aside else 'waits':<9}  {one.kind:<8}  {' '.join(one.ids)}  "
-        room = max(20, page.prose - len(lead))
-        page.line(
-            page.paint(lead, "yellow" if one.aside else "dim") + fit(one_line(one.what), room)
-        )
-        page.say(f"    {tried(one)}; {one.command} asks again", "dim")
+        page.fitted(lead, one_line(one.what), lead_style="yellow" if one.aside else "dim")
+        page.say(f"    {one.tried}; {one.command} asks again", "dim")
         if one.reason and not set(one.ids) & set(told):
             page.say(f"    {fit(one_line(one.reason), max(20, 2 * page.prose - 8))}", "dim")
     if len(found) > _SHOWN:
         page.say(f"  and {count(len(found) - _SHOWN)} more; --json names every one", "dim")
-
-
-def tried(one: Unanswered) -> str:
-    """Say how often an input was asked about, and from when on it is asked about again."""
-    times = f"{count(one.attempts, 'failure')}" if one.attempts else "no answer yet"
-    return times if one.aside else f"{times}, again from {moment(one.until)} on"
 
 
 # --- what it costs --------------------------------------------------------------------------------
@@ -187,37 +177,27 @@ def cost(page: Page, found: Sequence[CostLine]) -> None:
     if not found:
         page.say("No call of a model was made.")
         return
-    page.table(
-        [
-            Column(title="day"),
-            Column(title="for", style="cyan"),
-            Column(title="model", flexible=True, least=12, most=40),
-            Column(title="outcome"),
-            *(Column(title=one, right=True) for one in ("calls", "prompt", "answer")),
-            *(Column(title=one, right=True) for one in ("s/call", "money")),
-        ],
-        (
-            [
-                cost_line.day,
-                cost_line.purpose,
-                cost_line.model,
-                cost_line.outcome,
-                str(cost_line.count.calls),
-                f"{cost_line.count.prompt_tokens:,}",
-                f"{cost_line.count.answer_tokens:,}",
-                f"{cost_line.count.latency_ms / cost_line.count.calls / 1000:.2f}"
-                if cost_line.count.calls
-                else "",
-                f"{cost_line.count.money:.4f}" if cost_line.count.money else "",
-            ]
-            for cost_line in found
+    columns = [
+        Column("day", lambda one: one.day),
+        Column("for", lambda one: one.purpose, "cyan"),
+        Column("model", lambda one: one.model, least=12, most=40),
+        Column("outcome", lambda one: one.outcome),
+        Column("calls", lambda one: str(one.count.calls), right=True),
+        Column("prompt", lambda one: f"{one.count.prompt_tokens:,}", right=True),
+        Column("answer", lambda one: f"{one.count.answer_tokens:,}", right=True),
+        Column("s/call", _seconds, right=True),
+        Column(
+            "money", lambda one: f"{one.count.money:.4f}" if one.count.money else "", right=True
         ),
-    )
-    calls = sum(cost_line.count.calls for cost_line in found)
-    tokens = sum(
-        cost_line.count.prompt_tokens + cost_line.count.answer_tokens for cost_line in found
-    )
-    money = sum(cost_line.count.money for cost_line in found)
+    ]
+    page.table(columns, found)
+    counts = [one.count for one in found]
+    calls, money = sum(one.calls for one in counts), sum(one.money for one in counts)
+    tokens = sum(one.prompt_tokens + one.answer_tokens for one in counts)
     page.line()
     priced = f", {money:.4f} in the configured currency" if money else ""
     page.say(f"{count(calls, 'call')}, {count(tokens, 'token')}{priced}")
+
+
+def _seconds(one: CostLine) -> str:
+    return f"{one.count.latency_ms / one.count.calls / 1000:.2f}" if one.count.calls else ""

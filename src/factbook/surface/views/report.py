@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
+from factbook.language import values
+from factbook.language.values import count, home_path, place
 from factbook.surface import text
-from factbook.surface.text import Column, count, home_path, place
+from factbook.surface.text import Column
 from factbook.surface.views.ask import WHOLE
-from factbook.surface.views.tables import rows_of, with_details
+from factbook.surface.views.tables import Detail, rows_of, with_details
 
 if TYPE_CHECKING:
     from factbook.maintenance.maintenance import RuleNoise, RuleUse
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
     from factbook.pipelines.observed import IngestReport
     from factbook.surface.output import Page
     from factbook.surface.records import Ingested
-
-__all__ = ["failed_files", "imported", "ingest", "rejections", "rules", "stats"]
 
 _KINDS_SHOWN: Final = 8  # kinds of records named in a summary; --json has all
 _BLANK: Final = "blank"  # the kind of an empty line: a line, but no record
@@ -70,22 +70,15 @@ def imported(page: Page, done: ImportReport) -> None:
 def rejections(page: Page, found: Sequence[Rejection]) -> None:
     """Show what was refused, and why."""
     columns = [
-        Column(title="reason", style="yellow"),
-        Column(title="by", style="cyan", flexible=True, least=6, most=32),
-        Column(title="where", flexible=True, least=16, keep="end"),
+        Column("reason", lambda one: one.reason, "yellow"),
+        Column("by", lambda one: one.rule or "reader", "cyan", least=6, most=32),
+        Column("where", lambda one: place(one.source, one.position), least=16, keep="end"),
     ]
-    rows = (
-        (
-            [
-                rejection.reason,
-                rejection.rule or "reader",
-                place(rejection.source, rejection.position),
-            ],
-            [(": ".join(part for part in (rejection.detail, rejection.excerpt) if part), 2)],
-        )
-        for rejection in found
-    )
-    with_details(page, columns, rows)
+
+    def details(one: Rejection) -> list[Detail]:
+        return [(": ".join(part for part in (one.detail, one.excerpt) if part), 2)]
+
+    with_details(page, columns, found, details)
 
 
 def rules(page: Page, uses: Sequence[RuleUse], *, noise: bool, counted: bool) -> None:
@@ -94,26 +87,23 @@ def rules(page: Page, uses: Sequence[RuleUse], *, noise: bool, counted: bool) ->
         _noise(page, uses)
         return
     columns = [
-        Column(title="rule", style="cyan", flexible=True, least=20, most=40),
-        Column(title="conf", right=True),
-        Column(title="fired", right=True),
-        Column(title="of", most=14, optional=True),
-        Column(title="looks in", flexible=True, least=10, optional=True),
+        Column("rule", _rule_name, "cyan", least=20, most=40),
+        Column("conf", lambda use: f"{use.rule.confidence:.2f}", right=True),
+        Column("fired", lambda use: count(use.fired) if counted else "", right=True),
+        Column("of", lambda use: use.rule.subject.replace("|", " or "), most=14, optional=True),
+        Column(
+            "looks in", lambda use: use.rule.looks_in.replace("|", ", "), least=10, optional=True
+        ),
     ]
-    rows = (
-        (
-            [
-                use.rule.name if use.rule.enabled else f"{use.rule.name} (off)",
-                f"{use.rule.confidence:.2f}",
-                count(use.fired) if counted else "",
-                use.rule.subject.replace("|", " or "),
-                use.rule.looks_in.replace("|", ", "),
-            ],
-            [(one, 2) for one in (use.rule.method, use.rule.matches) if one != WHOLE],
-        )
-        for use in uses
-    )
-    with_details(page, columns, rows)
+
+    def details(use: RuleUse) -> list[Detail]:
+        return [(one, 2) for one in (use.rule.method, use.rule.matches) if one != WHOLE]
+
+    with_details(page, columns, uses, details)
+
+
+def _rule_name(use: RuleUse) -> str:
+    return use.rule.name if use.rule.enabled else f"{use.rule.name} (off)"
 
 
 def _noise(page: Page, uses: Sequence[RuleUse]) -> None:
@@ -121,34 +111,23 @@ def _noise(page: Page, uses: Sequence[RuleUse]) -> None:
     if not uses:
         page.say("No rule has fired yet.")
         return
-    rows = (
-        [
-            use.rule.name,
-            f"{signs.score:.2f}",
-            count(signs.facts),
-            count(signs.objects),
-            count(signs.rejected),
-            f"{text.one_line(signs.top_object)[:60]} ({signs.top_share:.0%})"
-            if signs.facts
-            else "",
-            signs.why,
-        ]
-        for use in uses
-        if (signs := use.noise) is not None
-    )
     columns = [
-        Column(title="rule", style="cyan", flexible=True, least=20, most=32),
-        Column(title="noise", right=True),
-        Column(title="facts", right=True),
-        Column(title="objects", right=True, optional=True),
-        Column(title="refused", right=True, optional=True),
-        Column(title="most frequent", flexible=True, least=12, most=40, optional=True),
-        Column(title="why", style="dim", flexible=True, least=12, optional=True),
+        Column("rule", lambda use: use.rule.name, "cyan", least=20, most=32),
+        Column("noise", lambda use: f"{use.noise.score:.2f}", right=True),
+        Column("facts", lambda use: count(use.noise.facts), right=True),
+        Column("objects", lambda use: count(use.noise.objects), right=True, optional=True),
+        Column("refused", lambda use: count(use.noise.rejected), right=True, optional=True),
+        Column(
+            "most frequent", lambda use: _most_frequent(use.noise), least=12, most=40, optional=True
+        ),
+        Column("why", lambda use: use.noise.why, "dim", least=12, optional=True),
     ]
-    page.table(columns, rows)
+    page.table(columns, (use for use in uses if use.noise is not None))
 
 
 def _most_frequent(signs: RuleNoise) -> str:
+    if not signs.facts:
+        return ""
     return f"{text.one_line(signs.top_object)[:60]} ({signs.top_share:.0%})"
 
 
@@ -159,7 +138,7 @@ def stats(page: Page, found: Stats) -> None:
     """Show the numbers of a database."""
     counts = found.counts
     page.line(
-        page.paint(text.safe(home_path(found.path)), "bold") + f"  {text.size(found.size_bytes)}"
+        page.paint(text.safe(home_path(found.path)), "bold") + f"  {values.size(found.size_bytes)}"
     )
     page.line()
     hosts = " · ".join(f"{host} {count(number)}" for host, number in sorted(found.hosts.items()))
@@ -187,26 +166,21 @@ def stats(page: Page, found: Stats) -> None:
     _lines(page, found.lines, apart=True)
     if found.predicates:
         page.line()
-        _predicates(
-            page,
-            [
-                [name, f"{confidence:.2f}", count(facts), count(objects)]
-                for name, confidence, facts, objects in found.predicates
-            ],
-            ["facts", "objects"],
-        )
+        _predicates(page, found.predicates, ["facts", "objects"])
 
 
-def _predicates(page: Page, rows: list[list[str]], titles: Sequence[str]) -> None:
-    page.table(
-        [
-            Column(title="predicate", style="cyan", flexible=True, least=20, most=40),
-            Column(title="confidence", right=True),
-            *(Column(title=title, right=True, optional=True) for title in titles),
-        ],
-        rows,
-        indent=2,
-    )
+def _predicates(page: Page, rows: Sequence[Sequence[Any]], titles: Sequence[str]) -> None:
+    """Show predicates: (name, confidence, and a number for each of the titles)."""
+    columns = [
+        Column("predicate", lambda row: row[0], "cyan", least=20, most=40),
+        Column("confidence", lambda row: f"{row[1]:.2f}", right=True),
+        *(_number(title, at) for at, title in enumerate(titles, 2)),
+    ]
+    page.table(columns, rows, indent=2)
+
+
+def _number(title: str, at: int) -> Column:
+    return Column(title, lambda row: count(row[at]), right=True, optional=True)
 
 
 def _lines(page: Page, lines: LineCount, *, apart: bool = False) -> None:
@@ -217,15 +191,13 @@ def _lines(page: Page, lines: LineCount, *, apart: bool = False) -> None:
         page.line()
     ignored = {kind: number for kind, number in lines.ignored.items() if kind != _BLANK}
     blank = lines.ignored.get(_BLANK, 0)
-    told: list[tuple[Mapping[str, int] | int, str]] = [
-        (lines.unknown, "of unknown kinds"),
-        (lines.rejected, "refused"),
-        (lines.repaired, "mended"),
+    parts = values.counted(
+        (sum(lines.unknown.values()), "of unknown kinds"),
+        (sum(lines.rejected.values()), "refused"),
+        (sum(lines.repaired.values()), "mended"),
         (blank, "blank"),
         (lines.waiting, "half-written, left for the next run"),
-    ]
-    totals = [(one if isinstance(one, int) else sum(one.values()), words) for one, words in told]
-    parts = [f"{count(number)} {words}" for number, words in totals if number]
+    )
     if lines.lines or lines.records:
         kept, left = sum(lines.kept.values()), sum(ignored.values())
         parts = [f"{count(kept)} kept", f"{count(left)} left out on purpose", *parts]
@@ -233,7 +205,7 @@ def _lines(page: Page, lines: LineCount, *, apart: bool = False) -> None:
     # A document is one record of many lines, and a damaged line may hold several records.
     if lines.records + blank != lines.lines:
         head += f", {count(lines.records, 'record')}"
-    page.line(page.paint(head, "bold") + "  " + " · ".join(parts))
+    page.head(head, " · ".join(parts))
     groups = [
         ("kept", lines.kept, ""),
         ("left out", ignored, "dim"),
@@ -242,18 +214,14 @@ def _lines(page: Page, lines: LineCount, *, apart: bool = False) -> None:
         ("mended", lines.repaired, ""),
     ]
     for name, kinds, style in groups:
-        if not kinds:
-            continue
         ordered = sorted(kinds.items(), key=lambda one: (-one[1], one[0]))
         words = [f"{count(number)} {text.one_line(kind)}" for kind, number in ordered]
-        if len(words) > _KINDS_SHOWN:
-            rest = sum(number for _, number in ordered[_KINDS_SHOWN:])
-            words = [
-                *words[:_KINDS_SHOWN],
-                f"{count(rest)} in {count(len(ordered) - _KINDS_SHOWN, 'more kind', 'more kinds')}",
-            ]
-        lead = "  " + page.paint(name.ljust(10), "dim")
-        page.say(" · ".join(words), style, lead=lead)
+        if more := ordered[_KINDS_SHOWN:]:
+            rest = count(sum(number for _, number in more))
+            words[_KINDS_SHOWN:] = [f"{rest} in {count(len(more), 'more kind')}"]
+        if words:
+            lead = "  " + page.paint(name.ljust(10), "dim")
+            page.say(" · ".join(words), style, lead=lead)
 
 
 # --- ingest ---------------------------------------------------------------------------------------
@@ -268,17 +236,12 @@ def ingest(page: Page, done: Ingested) -> None:
     news = [
         f"{count(receipt.stored)} new",
         f"{count(receipt.evidence, 'new piece', 'new pieces')} of evidence",
-        f"{count(receipt.updated)} updated" if receipt.updated else "",
-        f"{count(receipt.rejected)} refused" if receipt.rejected else "",
+        *values.counted((receipt.updated, "updated"), (receipt.rejected, "refused")),
     ]
     changed = receipt.stored or receipt.evidence or receipt.episodes
     if changed:
-        page.line(page.paint("facts", "bold") + "  " + " · ".join(one for one in news if one))
-        _predicates(
-            page,
-            [[name, f"{value:.2f}", count(number)] for name, value, number in predicates],
-            ["new"],
-        )
+        page.head("facts", " · ".join(news))
+        _predicates(page, predicates, ["new"])
     else:
         page.say(
             "Nothing new: every file is as it was at the last run."
@@ -286,40 +249,31 @@ def ingest(page: Page, done: Ingested) -> None:
             else "No new facts."
         )
     if done.embedded or done.waiting:
-        line = f"{count(done.embedded)} embedded"
-        if done.waiting:
-            line += (
-                f" · {count(done.waiting)} still to embed, found by words alone; `factbook embed`"
-            )
-        page.line(page.paint("vectors", "bold") + "  " + line)
+        rest = "still to embed, found by words alone; `factbook embed`"
+        waiting = values.counted((done.waiting, rest))
+        page.head("vectors", " · ".join([f"{count(done.embedded)} embedded", *waiting]))
     if changed:
         page.line()
-        page.line(page.paint("next", "bold"))
-        for line in _next_steps(predicates, page.program):
-            page.line("  " + line)
+        page.head("next")
+        page.lines(f"  {page.program} {step}" for step in _next_steps(predicates))
 
 
 def _files(page: Page, report: IngestReport, *, seconds: float) -> None:
     hosts = Counter(file.host for file in report.files)
     states = Counter(file.state for file in report.files)
     by_host = [f"{text.one_line(host)} {count(number)}" for host, number in sorted(hosts.items())]
-    speed = f" ({text.size(report.read_bytes / seconds)}/s)" if seconds > 0 else ""
-    took = f"{text.size(report.read_bytes)} in {text.amount(seconds)}{speed}"
+    speed = f" ({values.size(report.read_bytes / seconds)}/s)" if seconds > 0 else ""
+    took = f"{values.size(report.read_bytes)} in {values.amount(seconds)}{speed}"
     order = ("new", "grown", "replaced", "unchanged", "failed")
     by_state = [f"{count(states[name])} {name}" for name in order if name in states]
     head = [" · ".join(by_host), " · ".join(by_state), took if report.read_bytes else ""]
-    page.line(
-        page.paint(count(len(report.files), "file"), "bold")
-        + "  "
-        + page.paint(" | ", "dim").join(part for part in head if part)
-    )
+    page.head(count(len(report.files), "file"), page.paint(" | ", "dim").join(filter(None, head)))
     if report.unsupported:
         words = _counted(host for _, host in report.unsupported)
         page.line("  " + page.paint(f"not supported yet: {text.one_line(words)}", "yellow"))
     if report.skipped:
         words = _counted(why for _, why in report.skipped)
-        shown = text.fit(f"passed over: {text.one_line(words)}", page.prose - 2)
-        page.line("  " + page.paint(shown, "dim"))
+        page.fitted("  ", f"passed over: {text.one_line(words)}", "dim")
     from factbook.sources.session_log.discover import LEADS_OUT  # known by now, not at the start
 
     out = [home_path(path) for path, why in report.skipped if why == LEADS_OUT]
@@ -333,7 +287,7 @@ def _counted(words: Iterable[str]) -> str:
     return ", ".join(f"{count(number)} {word}" for word, number in found)
 
 
-def _next_steps(predicates: Sequence[tuple[str, float, int]], program: str) -> list[str]:
+def _next_steps(predicates: Sequence[tuple[str, float, int]]) -> list[str]:
     named = {name for name, _, _ in predicates}
     question = (
         "which hosts did I connect to?"
@@ -344,11 +298,7 @@ def _next_steps(predicates: Sequence[tuple[str, float, int]], program: str) -> l
         (one for one in ("connects_to_host", "modified_file", "executed_command") if one in named),
         "used_tool",
     )
-    return [
-        f'{program} recall "{question}"',
-        f"{program} facts --predicate {predicate}",
-        f"{program} timeline --since 7d",
-    ]
+    return [f'recall "{question}"', f"facts --predicate {predicate}", "timeline --since 7d"]
 
 
 def failed_files(report: IngestReport) -> list[str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from factbook.surface import text
 from factbook.surface.text import Column
@@ -12,8 +12,7 @@ from factbook.surface.text import Column
 if TYPE_CHECKING:
     from factbook.surface.output import Page
 
-__all__ = ["Detail", "rows_of", "with_details"]
-
+_T = TypeVar("_T")
 Detail = tuple[str, int]  # raw text, and how many lines it may take; 0 for one that stays whole
 
 
@@ -28,17 +27,18 @@ def rows_of(page: Page, pairs: Sequence[tuple[str, str]]) -> None:
 def with_details(
     page: Page,
     columns: Sequence[Column],
-    rows: Iterable[tuple[Sequence[str], Sequence[Detail]]],
+    values: Iterable[_T],
+    details: Callable[[_T], Sequence[Detail]],
 ) -> None:
     """Write a table in which every row has texts of its own below it."""
     waiting: deque[Sequence[Detail]] = deque()
 
-    def cells() -> Iterator[Sequence[str]]:
-        for row, details in rows:
-            waiting.append(details)
-            yield row
+    def noted() -> Iterator[_T]:
+        for value in values:
+            waiting.append(details(value))
+            yield value
 
-    laid_out = text.table(columns, cells(), width=page.width, color=page.color)
+    laid_out = text.table(columns, noted(), width=page.width, color=page.color)
     for number, line in enumerate(laid_out):
         page.line(line)
         if number == 0:

@@ -7,44 +7,12 @@ of this, but importing it costs a quarter of the time that a whole `factbook rec
 
 from __future__ import annotations
 
-import os
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import cache
-from pathlib import Path
-from typing import Final
-
-from factbook.model.facts import Millis
-
-__all__ = [
-    "COLOUR",
-    "OFF",
-    "ON",
-    "Column",
-    "amount",
-    "cells",
-    "clock",
-    "count",
-    "day",
-    "every",
-    "fit",
-    "flow",
-    "home_path",
-    "line_of",
-    "mark",
-    "moment",
-    "one_line",
-    "paint",
-    "place",
-    "plain_marks",
-    "safe",
-    "size",
-    "table",
-    "wrap",
-]
+from typing import Any, Final
 
 # Internal marks around a highlighted part. `safe` escapes control characters, so none of these can
 # come from stored text.
@@ -143,42 +111,13 @@ def wrap(text: str, width: int, *, lines: int | None = None, close_marks: bool =
     width = max(width, 8)
     found: list[str] = []
     for paragraph in text.split("\n"):
-        found += _wrap_line(paragraph, width, whole=lines is None)
+        found += _broken(paragraph.rstrip(), width, whole=lines is None)
         if lines is not None and len(found) > lines:
             break
     if lines is not None and len(found) > lines:
         last = found[lines - 1]
         found = [*found[: lines - 1], last if last.endswith("…") else fit(last + " …", width)]
     return _close_marks(found) if close_marks else found
-
-
-def _wrap_line(text: str, width: int, *, whole: bool) -> list[str]:
-    if cells(text) <= width:
-        return [text.rstrip()]
-    indent = len(text) - len(text.lstrip(" "))
-    lead = text[: min(indent, width // 2)]
-    lines: list[str] = []
-    line, used = lead, len(lead)
-    for word in re.findall(r" *[^ ]+", text[indent:]):
-        long = cells(word)
-        if used + long <= width:
-            line, used = line + word, used + long
-            continue
-        if line.strip():
-            lines.append(line)
-        word = word.lstrip(" ")
-        line, used = lead, len(lead)
-        if whole:
-            line, used = line + word, used + cells(word)
-            continue
-        for char in word:  # a word longer than the line is cut where the line ends
-            step = _cell(char)
-            if used + step > width:
-                lines.append(line)
-                line, used = lead, len(lead)
-            line, used = line + char, used + step
-    lines.append(line)
-    return lines
 
 
 def flow(line: str, width: int | None) -> list[str]:
@@ -188,6 +127,11 @@ def flow(line: str, width: int | None) -> list[str]:
     """
     if width is None or len(line) <= width:  # the usual case, whatever its colours
         return [line]
+    return _broken(line, width)
+
+
+def _broken(line: str, width: int, *, whole: bool = True) -> list[str]:
+    """Break a line at its blanks, the next lines indented as it is; `whole` cuts no word."""
     plain = COLOUR.sub("", line)
     if cells(plain) <= width:
         return [line]
@@ -198,8 +142,15 @@ def flow(line: str, width: int | None) -> list[str]:
         if used and used + long > width:
             found.append(current)
             word = lead + word.lstrip(" ")
-            current, long = "", cells(COLOUR.sub("", word))
-        current, used = current + word, long if not current else used + long
+            current, used, long = "", 0, cells(COLOUR.sub("", word))
+        if whole or used + long <= width:
+            current, used = current + word, used + long
+            continue
+        for char in word:  # a word longer than the line is cut where the line ends
+            if used + _cell(char) > width:
+                found.append(current)
+                current, used = lead, len(lead)
+            current, used = current + char, used + _cell(char)
     return [*found, current]
 
 
@@ -238,37 +189,40 @@ def paint(text: str, style: str, *, color: bool) -> str:
 # --- tables ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Column:
     """One column of a table."""
 
     title: str
+    of: Callable[[Any], str]  # its cell, raw, of the value that a row shows
     style: str = ""
+    _: KW_ONLY
     right: bool = False  # aligned to the right: numbers
-    least: int = 4  # cells that it keeps in a narrow terminal
+    least: int = (
+        0  # cells that it keeps where the table is too wide; 0 for one that never gives way
+    )
     most: int = 200  # cells that it takes at most; longer cells are cut
     keep: str = "start"  # which end of a cut cell stays
-    flexible: bool = False  # gives way when the table is too wide
     optional: bool = False  # left out, the last one first, where giving way is not enough
 
 
 def table(
     columns: Sequence[Column],
-    rows: Iterable[Sequence[str]],
+    values: Iterable[object],
     *,
     width: int | None,
     color: bool,
     sample: int = 500,
 ) -> Iterable[str]:
-    """Lay out rows of raw texts as lines; cells are made safe and cut here.
+    """Lay out values as lines, a row each; cells are made safe and cut here.
 
     Widths are taken from the first `sample` rows, so that any number of rows can stream through.
     `width=None` means that no terminal limits the line. Columns that are empty are left out.
     """
     waiting: list[list[str]] = []
     layout: list[int] | None = None
-    for row in rows:
-        cleaned = [one_line(cell) for cell in row]
+    for value in values:
+        cleaned = [one_line(column.of(value)) for column in columns]
         if layout is not None:
             yield _row(columns, cleaned, layout, color=color)
             continue
@@ -303,9 +257,7 @@ def _shrunk(columns: Sequence[Column], wide: Sequence[int], width: int) -> tuple
     found = list(wide)
     over = sum(found) + 2 * (sum(1 for one in found if one) - 1) - width
     while over > 0:
-        givers = [
-            n for n, column in enumerate(columns) if column.flexible and found[n] > column.least
-        ]
+        givers = [n for n, column in enumerate(columns) if 0 < column.least < found[n]]
         if not givers:
             break
         widest = max(givers, key=lambda n: found[n] - columns[n].least)
@@ -350,90 +302,6 @@ def _cell_text(text: str, column: Column, width: int) -> str:
     text = fit(text, width, keep=column.keep)
     blanks = " " * (width - cells(text))
     return blanks + text if column.right else text + blanks
-
-
-# --- values in words ------------------------------------------------------------------------------
-
-
-def moment(at: Millis | None) -> str:
-    """Return a moment in local time as `2026-11-17 14:03`, or an empty text."""
-    return _local(at, "%Y-%m-%d %H:%M")
-
-
-def clock(at: Millis | None) -> str:
-    """Return the local time of day as `14:03`, or an empty text."""
-    return _local(at, "%H:%M")
-
-
-def day(at: Millis | None) -> str:
-    """Return the local day as `Tue 2026-11-17`, or an empty text."""
-    return _local(at, "%a %Y-%m-%d")
-
-
-def _local(at: Millis | None, form: str) -> str:
-    if at is None:
-        return ""
-    try:
-        return datetime.fromtimestamp(at / 1000).astimezone().strftime(form)
-    except (ValueError, OverflowError, OSError):  # a year that no calendar holds
-        return ""
-
-
-def count(number: int, noun: str = "", plural: str = "") -> str:
-    """Return a number with separators, and its noun in the right form: `1,204 facts`."""
-    if not noun:
-        return f"{number:,}"
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
-
-
-def every(ms: int) -> str:
-    """Return how often something comes: "daily", "every 6h"."""
-    for unit, step, word in (("w", 7 * 24 * 60, "weekly"), ("d", 24 * 60, "daily"), ("h", 60, "")):
-        number, rest = divmod(ms, step * 60_000)
-        if number and not rest:
-            return word if number == 1 and word else f"every {number}{unit}"
-    return f"every {ms // 60_000}m"
-
-
-def size(number: float) -> str:
-    """Return a number of bytes as a person says it: `4.2 MB`."""
-    for unit in ("bytes", "kB", "MB", "GB", "TB"):
-        if abs(number) < 1000 or unit == "TB":
-            return f"{number:.0f} {unit}" if unit == "bytes" else f"{number:.1f} {unit}"
-        number /= 1000
-    raise AssertionError("the loop returns")
-
-
-def amount(seconds: float) -> str:
-    """Return a duration as a person says it: `0.42 s`, `3 min 5 s`."""
-    if seconds < 10:
-        return f"{seconds:.2f} s"
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{int(seconds // 60)} min {int(seconds % 60)} s"
-
-
-@cache
-def _home() -> str:
-    try:
-        return str(Path.home())
-    except RuntimeError:  # a user without a home
-        return ""
-
-
-def home_path(path: str | os.PathLike[str]) -> str:
-    """Return a path with the home folder as `~`."""
-    text, home = os.fspath(path), _home()
-    if len(home) > 1 and (text == home or text.startswith(home + os.sep)):
-        return "~" + text[len(home) :]
-    return text
-
-
-def place(source: str, position: int) -> str:
-    """Return where something stands, as editors write it: `~/logs/a.jsonl:17`."""
-    if not source:
-        return ""
-    return f"{home_path(source)}:{position}" if position else home_path(source)
 
 
 def line_of(text: str, start: int, end: int) -> tuple[str, int, int]:

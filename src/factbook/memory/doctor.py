@@ -1,0 +1,427 @@
+"""Examine everything that factbook stands on, and say of each part whether it is well.
+
+Each check gives one finding; a check that cannot be made is a finding too, never a traceback.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import shutil
+import sqlite3
+import stat
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, ParamSpec
+
+from factbook import policy
+from factbook.errors import FactbookError, StoreMissing
+from factbook.language.values import amount, count, home_path, moment, size
+
+if TYPE_CHECKING:
+    from factbook.llm.config import ModelConfig
+    from factbook.memory import Memory
+
+Level = Literal["ok", "warn", "fail"]
+
+_PROBLEMS_SHOWN: Final = 10
+_LITTLE_ROOM: Final = 500_000_000  # bytes free below which a large ingest may not fit
+_NO_ROOM: Final = 20_000_000  # bytes free below which SQLite cannot be expected to work
+_TRIED: Final = "world"  # what a search provider is asked to see whether it answers
+_RESULTS_TRIED: Final = 3
+_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+
+
+class CheckResult(NamedTuple):
+    """What one check found."""
+
+    level: Level
+    name: str  # what was looked at
+    detail: str  # what was seen, and what to do where it is not well
+
+
+_P = ParamSpec("_P")
+_Found = Iterator[tuple[Level, str]]
+
+
+def _of(name: str) -> Callable[[Callable[_P, _Found]], Callable[_P, Iterator[CheckResult]]]:
+    """Name what a check looks at; where it cannot be made, that is what it found."""
+
+    def named(check: Callable[_P, _Found]) -> Callable[_P, Iterator[CheckResult]]:
+        def found(*args: _P.args, **more: _P.kwargs) -> Iterator[CheckResult]:
+            try:
+                for level, detail in check(*args, **more):
+                    yield CheckResult(level, name, detail)
+            except FactbookError as error:
+                yield _failed(name, error)
+
+        return found
+
+    return named
+
+
+def _failed(name: str, error: FactbookError) -> CheckResult:
+    return CheckResult("fail", name, str(error))
+
+
+def examine(place: Path | str, *, clean: bool = False) -> Iterator[CheckResult]:
+    """Make every check, the cheap ones first, and yield each finding as it comes.
+
+    With `clean` the files that killed processes left behind are deleted, and nothing else.
+    """
+    yield from _version()
+    yield from _packages()
+    yield from _sqlite()
+    folders = [place.absolute().parent] if isinstance(place, Path) else []
+    yield from _memory(place)
+    yield from _left_behind(*folders, Path.cwd(), clean=clean)
+    yield from _key_file()
+    yield from _folders()
+    yield from _searching(ask=False)
+    yield from _notices()
+    for folder in folders:
+        yield from _disk(folder)
+
+
+def examine_searching() -> Iterator[CheckResult]:
+    """Say how searching and notices are set up, and ask the search provider one small thing.
+
+    Neither is needed: off is no failure.
+    """
+    yield from _searching(ask=True)
+    yield from _notices()
+
+
+def examine_model(config: ModelConfig | None) -> Iterator[CheckResult]:
+    """Ask the configured language model what it is and what it can do.
+
+    Without one there is one finding, which is no failure: a model is an option.
+    """
+    if config is None:
+        yield CheckResult(
+            "warn",
+            "model",
+            "off: nothing is configured; set FACTS_LLM_URL, FACTS_LLM_MODEL or another"
+            " FACTS_LLM_ variable, or [llm] in the configuration file",
+        )
+        return
+    from factbook.llm.probe import probe
+
+    levels: dict[bool | None, Level] = {True: "ok", False: "fail", None: "warn"}
+    for finding in probe(config).findings:
+        yield CheckResult(levels[finding.ok], finding.name, finding.text)
+
+
+# --- what it runs on ------------------------------------------------------------------------------
+
+
+@_of("factbook")
+def _version() -> _Found:
+    from factbook import __version__
+
+    yield "ok", f"{__version__}, Python {platform.python_version()} on {platform.system()}"
+
+
+@_of("packages")
+def _packages() -> _Found:
+    found, missing = [], []
+    for package in ("apsw", "numpy", "onnxruntime", "orjson", "tokenizers", "google-re2"):
+        try:
+            found.append(f"{package} {importlib.metadata.version(package)}")
+        except importlib.metadata.PackageNotFoundError:
+            missing.append(package)
+    yield "ok", ", ".join(found)
+    if missing:
+        yield "fail", f"{', '.join(missing)} cannot be found; install factbook again"
+
+
+@_of("sqlite")
+def _sqlite() -> _Found:
+    try:
+        import apsw
+    except ImportError as error:
+        yield "fail", f"apsw cannot be loaded ({error})"
+    else:
+        own = f"Python's own is {sqlite3.sqlite_version} and is not used"
+        yield "ok", f"{apsw.sqlite_lib_version()} ({own})"
+
+
+@_of("key")
+def _key_file() -> _Found:
+    from factbook.context import default_key_file
+
+    path = default_key_file()
+    where = home_path(path)
+    if not path.exists():
+        yield "ok", f"none yet; it is made at {where} when something is first redacted"
+    elif not os.access(path, os.R_OK):
+        yield "fail", f"the redaction key {where} cannot be read; check its permissions"
+    else:
+        yield "ok", f"{where} is there and readable"
+        yield from _private(path, "it keys the digests of redacted secrets")
+
+
+def _private(path: Path, why: str) -> _Found:
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if os.name == "posix" and mode & _OTHERS:
+        others = f"{home_path(path)} can be read by others (mode {mode:04o})"
+        yield "warn", f"{others} and {why}; run `chmod 600 {home_path(path)}`"
+
+
+@_of("left behind")
+def _left_behind(*folders: Path, clean: bool) -> _Found:
+    """Name what a kill left of an export or a copy: it holds what the memory held."""
+    from factbook.memory.export import left_behind
+
+    left = left_behind(*folders)
+    for one in left:
+        detail = f"{home_path(one)} holds stored text, and was left by a process that was killed"
+        if not clean:
+            yield "warn", f"{detail}; `factbook doctor --clean` deletes it"
+            continue
+        try:
+            one.unlink()
+        except OSError as error:
+            yield "fail", f"{detail}; it stays: {error.strerror or error}"
+        else:
+            yield "ok", f"deleted {home_path(one)}"
+    if clean and not left:
+        yield "ok", "nothing; nothing was deleted"
+
+
+@_of("logs")
+def _folders() -> _Found:
+    from factbook.sources.session_log import default_folders
+
+    folders = [folder for folder in default_folders() if folder.is_dir()]
+    for folder in folders:
+        try:
+            logs = sum(1 for path in folder.rglob("*.json*") if path.is_file())
+        except OSError as error:
+            yield "warn", f"{home_path(folder)} cannot be read ({error.strerror})"
+        else:
+            yield "ok", f"{home_path(folder)} holds {count(logs, 'file')}"
+    if not folders:
+        named = ", ".join(home_path(folder) for folder in default_folders())
+        none = f"none of the agents' own folders is here ({named})"
+        yield "warn", f"{none}; name a folder: `factbook ingest FOLDER`"
+
+
+@_of("disk")
+def _disk(folder: Path) -> _Found:
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    try:
+        free = shutil.disk_usage(folder).free
+    except OSError as error:
+        yield "warn", f"{home_path(folder)}: {error.strerror}"
+        return
+    level: Level = "fail" if free < _NO_ROOM else "warn" if free < _LITTLE_ROOM else "ok"
+    advice = "" if level == "ok" else "; make some room"
+    yield level, f"{size(free)} free at {home_path(folder)}{advice}"
+
+
+# --- the memory -----------------------------------------------------------------------------------
+
+
+def _memory(place: Path | str) -> Iterator[CheckResult]:
+    from factbook.memory import Memory
+
+    try:
+        memory = Memory(place, mode="read", actor="cli")
+    except FactbookError as error:
+        none = f"there is none yet at {home_path(place)}; `factbook ingest` makes it"
+        missing = isinstance(error, StoreMissing)
+        yield CheckResult("warn", "database", none) if missing else _failed("database", error)
+        yield from _embedder(None)
+        return
+    with memory:
+        yield from _database(memory.path)
+        yield from _audit(memory)
+        yield from _embedder(memory)
+        yield from _readers(memory)
+
+
+@_of("database")
+def _database(path: Path) -> _Found:
+    held = f", {size(path.stat().st_size)}" if path.is_file() else ""
+    yield "ok", f"{home_path(path)} opens{held}"
+    if held:
+        yield from _private(path, "it can hold what you typed")
+
+
+def _audit(memory: Memory) -> Iterator[CheckResult]:
+    began = time.perf_counter()
+    try:
+        problems = [f"{one.what}: {one.detail}" for one in memory.check()]
+        counts = memory.stats().counts
+    except FactbookError as error:
+        yield _failed("integrity", error)
+        return
+    yield from _integrity(problems, counts, time.perf_counter() - began)
+    yield from _waiting(counts["episodes_waiting"] + counts["facts_waiting"])
+    yield from _passive(memory)
+    yield from _unanswered(memory)
+
+
+@_of("integrity")
+def _integrity(problems: Sequence[str], counts: Mapping[str, int], took: float) -> _Found:
+    from factbook.memory.standing import NOT_SEEN
+
+    if not problems:
+        agree = f"{count(counts['facts'], 'fact')}, {count(counts['episodes'], 'episode')}"
+        pieces = count(counts["evidence"], "piece")
+        yield "ok", f"{agree} and {pieces} of evidence agree ({amount(took)})"
+        yield "ok", f"it cannot see {NOT_SEEN}"
+        return
+    for problem in problems[:_PROBLEMS_SHOWN]:
+        yield "fail", problem
+    if len(problems) > _PROBLEMS_SHOWN:
+        yield "fail", f"and {count(len(problems) - _PROBLEMS_SHOWN, 'more problem')}"
+    yield (
+        "warn",
+        "copy the file away; `factbook export` saves what is still readable, and"
+        " `factbook ingest` into a new file builds the rest anew from the logs",
+    )
+
+
+@_of("waiting")
+def _waiting(rows: int) -> _Found:
+    alone = "to embed, found by words alone until `factbook embed` has finished them"
+    yield (
+        ("warn", f"{count(rows, 'row')} {alone}")
+        if rows
+        else ("ok", "nothing waits to be embedded")
+    )
+
+
+@_of("passive recall")
+def _passive(memory: Memory) -> _Found:
+    """Say how many passive recalls have failed of late: the turns that they were for went on."""
+    day = datetime.now(UTC) - timedelta(days=policy.FAILURES_TOLD_DAYS)
+    failed = memory.conversations.failures(since=day.strftime("%Y-%m-%d"))
+    if failed:
+        kinds = ", ".join(f"{kind} {number}" for kind, number in failed.items())
+        yield (
+            "warn",
+            f"{count(sum(failed.values()), 'recall')} of the last"
+            f" {policy.FAILURES_TOLD_DAYS} days failed and brought nothing ({kinds}); the log of"
+            " the program that asked has the first of each kind",
+        )
+
+
+@_of("unanswered")
+def _unanswered(memory: Memory) -> _Found:
+    """Name what a language model was asked about in vain, and what to do about it."""
+    from factbook.memory.standing import unanswered
+
+    found = unanswered(memory)
+    for one in found[:_PROBLEMS_SHOWN]:
+        what = f" “{one.what}”" if one.what else ""
+        state = f"{'is set aside' if one.aside else 'waits'}, {one.tried}"
+        why = f"; the last: {one.reason}" if one.reason else ""
+        named = f"{one.kind} {' '.join(one.ids)}{what} {state}"
+        yield "warn", f"{named}; {one.command} asks the model again{why}"
+    if len(found) > _PROBLEMS_SHOWN:
+        rest = count(len(found) - _PROBLEMS_SHOWN, "more input")
+        yield "warn", f"and {rest} of the model; `factbook stats --json` names every one"
+
+
+@_of("embedder")
+def _embedder(memory: Memory | None) -> _Found:
+    from factbook.embed import bundled
+    from factbook.memory.standing import embedder_of
+
+    began = time.perf_counter()
+    try:
+        model = bundled()
+        vector = model.embed(["The ferry to the island leaves at noon."])[0]
+    except ImportError as error:
+        yield "fail", f"a part of it cannot be loaded ({error}); install factbook again"
+        return
+    length = float((vector.astype("float64") ** 2).sum() ** 0.5)
+    if len(vector) != model.dim or not 0.99 < length < 1.01:
+        yield (
+            "fail",
+            f"{model.id} gave {len(vector)} numbers of length {length:.2f} where"
+            f" {model.dim} of length 1 belong; install factbook again",
+        )
+        return
+    took = amount(time.perf_counter() - began)
+    yield "ok", f"{model.id} loads and embeds, {model.dim} dimensions ({took})"
+    held = embedder_of(memory) if memory is not None else None
+    if held is not None and held[0] != model.id:
+        yield "fail", f"the database holds vectors of {held[0]}; `factbook reembed` makes them anew"
+
+
+@_of("readers")
+def _readers(memory: Memory) -> _Found:
+    """Say where texts were read by another redactor or by other rules than are in force now."""
+    from factbook.context import rules_in_force
+    from factbook.memory.standing import reader_versions, readers_used
+
+    now = reader_versions(memory, rules_in_force(None))
+    told = {
+        "redactor": "what it finds today is covered wherever it is shown, and stands in the file as"
+        " it was read",
+        "rules": "what today's find in them is not in memory",
+    }
+    others = [use for use in readers_used(memory) if use.version != now[use.part]]
+    for other in others[:_PROBLEMS_SHOWN]:
+        which = "no redactor" if other.version == "none" else f"{other.part} {other.version}"
+        yield (
+            "warn",
+            f"{count(other.sources, 'source')} read with {which}, last on"
+            f" {moment(other.last_at)}; yours is {now[other.part]}: {told[other.part]}."
+            " `factbook ingest --db NEW.db` reads the logs anew, into another file",
+        )
+    if not others:
+        both = ", ".join(f"{part} {version}" for part, version in now.items())
+        yield "ok", f"{both}: nothing was read with others"
+
+
+# --- what it asks and tells -----------------------------------------------------------------------
+
+
+@_of("search")
+def _searching(*, ask: bool) -> _Found:
+    from factbook.net.settings import config_path
+    from factbook.search_providers import open_search
+    from factbook.search_providers.config import load_search_config
+
+    config = load_search_config(os.environ, config_path(os.environ))
+    if config is None:
+        yield (
+            "ok",
+            "off: nothing is configured, so `/learn` and lookups wait; set FACTBOOK_SEARCH_FOLDER"
+            " to a folder of your documents, or [search] in the configuration file",
+        )
+        return
+    where = home_path(config.folder) if config.folder is not None else config.url
+    what = f"{config.provider} {where}".rstrip()
+    provider = open_search(config)
+    if not ask:
+        yield "ok", f"{what} is configured; `factbook doctor --search` tries it"
+        return
+    began = time.perf_counter()
+    answer = provider.search(_TRIED, limit=_RESULTS_TRIED)
+    found = f"{count(len(answer.results), 'result')} for {_TRIED!r}"
+    yield "ok", f"{what} answers: {found} ({amount(time.perf_counter() - began)})"
+    for remark in answer.remarks[:_PROBLEMS_SHOWN]:
+        yield "warn", remark
+
+
+@_of("notices")
+def _notices() -> _Found:
+    from factbook.interests.notify_config import load_notify_config, open_channels
+    from factbook.net.settings import config_path
+
+    config = load_notify_config(os.environ, config_path(os.environ))
+    channels = [channel.id for channel in open_channels(config, os.environ)]
+    if config is not None and config.desktop and "desktop" not in channels:
+        yield "warn", "the desktop is asked for, and no program here shows notices on it"
+    named = ", ".join(channels)
+    yield "ok", f"told by {named}, and in an open chat" if named else "only in an open chat"

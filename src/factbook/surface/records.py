@@ -1,0 +1,516 @@
+"""The JSON forms of what the operations return; docs/cli.md shows them and they stay as they are.
+
+Each type has one form, which holds wherever a value of it stands in an answer: the names of its
+fields (`FORMS`), or a function that is marked with `form` where more is to be said.
+
+    FORMS["Fact"] == "id:f subject occurred_at merged_into=merged_into_id:f ..."
+    plain(fact) == {"id": "f12", "subject": "...", "occurred_at": "2026-...Z", ...}
+
+A name stands for the field of that name, `key=path` for another one, with dots into what it holds.
+A moment becomes ISO 8601 in UTC, which the annotation of its field tells; `:f` makes the id of a
+row, which begins with a letter, or of several; `?` makes null of what is empty. Nothing here reads
+a memory; what may not be shown was taken out before.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, is_dataclass
+from enum import Enum
+from functools import cache
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+
+from factbook.model.facts import iso
+
+if TYPE_CHECKING:
+    from factbook.interests.interests import EntityView, LearnStatus
+    from factbook.maintenance.changes_report import Account, Opposed
+    from factbook.maintenance.erasure import Erased
+    from factbook.maintenance.maintenance import RuleUse
+    from factbook.maintenance.meter import CostLine
+    from factbook.maintenance.metrics import Metrics
+    from factbook.maintenance.verdict_queue import PairQuestion
+    from factbook.memory import Stats
+    from factbook.memory.reasons import EntityWhy, FactWhy, NoticeWhy, Origin, Part
+    from factbook.memory.refused import RejectionSummary
+    from factbook.memory.standing import Successor, Unanswered
+    from factbook.model.entities import Entity, Notice, Schedule
+    from factbook.model.facts import Evidence, Fact, Rejection, Run, SQLValue
+    from factbook.pipelines.commands import CommandsReport
+    from factbook.pipelines.observed import IngestReport
+    from factbook.pipelines.sources import Explanation
+    from factbook.pipelines.typed import TypedReport
+
+Record = dict[str, object]
+
+ROWS: Final = {"fact": "f", "episode": "e"}  # how ids of rows begin; others are named
+SCOURED: Final = "clean rewritten waiting copies"
+_EVIDENCE: Final = "rule method stance quote start end source position occurred_at"
+_WORLD_FACT: Final = "id:f subject text=object statement confidence trust learned_at"
+_CHAIN: Final = "quote start end episode=episode_id:e rule"
+_ENGAGEMENT: Final = "id type valence strength at episode=episode_id:e"
+_FIGURES: Final = (
+    "passive_relevance tool_effectiveness searches diversity passive_latency_ms deduplication"
+    " deprecation confidence_accuracy resolved_by_rules right"
+)
+
+FORMS: Final[dict[str, str | Callable[[Any], Record]]] = {
+    # what was read, and what is found in it
+    "Answer": "question window outside predicates waiting hits",
+    "Evidence": _EVIDENCE,
+    "Event": "at actor trigger op detail",
+    "Fact": "id:f subject predicate object statement kind status confidence trust evidence_count"
+    " occurred_at learned_at retired_at valid_from valid_to merged_into=merged_into_id:f"
+    " superseded_by:f pinned owner host project session",
+    "FileReport": "path host state read_bytes error",
+    "Hit": "id kind text score confidence occurred_at source position host project session"
+    " predicate object count trust role evidence",
+    "ImportReport": "owner at dry_run records added known kept_out still_here unread incomplete"
+    " left",
+    "LeftOut": "line record=kind why",
+    "Rule": "name predicate confidence method subject looks_in pattern keywords",
+    "SourceState": "id session=source.session host=source.host project=source.project"
+    " title=source.title agent=source.agent source=source.uri episodes=episode_count"
+    " started_at=first_at ended_at=last_at lines",
+    "Window": "phrase since until",
+    # what keeps a memory in order
+    "ConfidenceStep": "at as_of op why says before after others:f added:e removed:e actor trigger",
+    "Course": "steps end value retired",
+    "ErasureAct": "id at actor what rows=counts clean allowed_at",
+    "Living": "facts_by_state=states waiting aside pairs_waiting proposals_open unanswered"
+    " last_run metrics",
+    "Merged": "winner=winner_id:f losers=loser_ids:f rule",
+    "Moved": "id=fact_id:f before after episodes rules=why",
+    "Pair": "low=low_id:f high=high_id:f rule why=detail similarity",
+    "Proposal": "id kind title payload reason state proposed_at decided_at",
+    "Replaced": "old=old_id:f new=new_id:f rule why",
+    "Sighting": "rows in_file pieces copies",
+    "Scoured": SCOURED,
+    "Share": "value part of",
+    "Stands": "row what excerpt",
+    # what a person cares about
+    "Cause": "text at command=is_command",
+    "CleanReport": "merged merged_facts retired asked waiting note",
+    "Engagement": _ENGAGEMENT,
+    "Entity": "id name aliases facts=fact_count trigger muted created_at updated_at last_activity"
+    " deleted_at=retired_at merged_into=merged_into_id",
+    "InterestRow": "id=entity.id name=entity.name score facts=fact_count last_activity"
+    " muted=entity.muted",
+    "LoopReport": "name enabled steps did cancelled failed error last_at",
+    "NotifyState": "muted unanswered last_sent_at engaged_at",
+    "Operation": "name=slash form help examples",
+    "Origin": "prompt? cause search title url",
+    "Preference": "topic type created_at",
+    "SearchLog": "id query provider trigger at duration_ms extracted learn_prompt=learn_prompt_id",
+    "SearchResult": "title url text image published_at",
+}
+"""How the fields of a type are written, by its name."""
+
+
+# --- the forms ------------------------------------------------------------------------------------
+
+
+def fields(one: Any, names: str, **more: object) -> Record:
+    """Return the named fields of a value as a record, and `more` behind them."""
+    return {key: read(one) for key, read in _readers(names)} | more
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON holds it, in the form of its type where it has one."""
+    if isinstance(value, (str, int, float, type(None))):
+        return str(value) if isinstance(value, Enum) else value
+    if isinstance(value, Mapping):
+        return {str(key): plain(one) for key, one in value.items()}
+    if written := FORMS.get(type(value).__name__):
+        return fields(value, written) if isinstance(written, str) else plain(written(value))
+    if is_dataclass(value) and not isinstance(value, type):
+        return plain(asdict(value))
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return plain(value._asdict())
+    if isinstance(value, Iterable):
+        return [plain(one) for one in value]
+    return str(value)
+
+
+_F = TypeVar("_F", bound=Callable[[Any], Record])
+
+
+def _form(named: str) -> Callable[[_F], _F]:
+    """Make a function the form of the type of this name."""
+
+    def made(form: _F) -> _F:
+        FORMS[named] = form
+        return form
+
+    return made
+
+
+@cache
+def _readers(names: str) -> list[tuple[str, Callable[[Any], object]]]:
+    return [_reader(name) for name in names.split()]
+
+
+def _reader(name: str) -> tuple[str, Callable[[Any], object]]:
+    named, _, letter = name.removesuffix("?").partition(":")
+    key, _, path = named.partition("=")
+    *steps, last = (path or key).split(".")
+
+    def read(one: Any) -> object:
+        for step in steps:
+            one = getattr(one, step)
+        found = getattr(one, last)
+        if letter:
+            return _named(letter, found)
+        if name.endswith("?"):
+            return plain(found or None)
+        return iso(found) if _is_moment(cast(Hashable, type(one)), last) else plain(found)
+
+    return key, read
+
+
+def _named(letter: str, number: object) -> object:
+    if isinstance(number, Sequence):
+        return [_named(letter, one) for one in number]
+    return None if number is None else f"{letter}{number}"
+
+
+@cache
+def _is_moment(kind: Hashable, name: str) -> bool:
+    for base in inspect.getmro(cast(type, kind)):
+        told = vars(base).get("__annotations__", {})
+        if name in told:
+            return "Millis" in str(told[name])
+    return False
+
+
+# --- what was read, and what is found in it -------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ingested:
+    """What an ingest did."""
+
+    report: IngestReport
+    predicates: Sequence[tuple[str, float, int]]  # name, confidence, new facts
+    embedded: int
+    waiting: int  # rows without a vector
+    seconds: float  # of the reading
+
+
+@_form("Ingested")
+def _ingested(done: Ingested) -> Record:
+    report = done.report
+    return {
+        "receipt": {**asdict(report.receipt), "embedded": done.embedded},
+        "lines": report.lines,
+        "predicates": [
+            {"predicate": name, "confidence": confidence, "new_facts": number}
+            for name, confidence, number in done.predicates
+        ],
+        "files": report.files,
+        "unsupported": [{"path": path, "host": host} for path, host in report.unsupported],
+        "skipped": [{"path": path, "why": why} for path, why in report.skipped],
+        "read_bytes": report.read_bytes,
+        "waiting": done.waiting,
+        "seconds": round(done.seconds, 3),
+    }
+
+
+@_form("Explanation")
+def _explanation(found: Explanation) -> Record:
+    return {
+        **fields(found, "fact rule"),
+        "evidence": [
+            fields(one, _EVIDENCE, original=fields(original, "state text"))
+            for one, original in zip(found.evidence, found.originals, strict=True)
+        ],
+        **fields(found, "history disputes"),
+    }
+
+
+@_form("Stats")
+def _stats(found: Stats) -> Record:
+    predicates = [
+        {"predicate": name, "confidence": confidence, "facts": facts, "objects": objects}
+        for name, confidence, facts, objects in found.predicates
+    ]
+    return {
+        **fields(found, "database=path tenant size_bytes counts hosts"),
+        "predicates": predicates,
+        **fields(found, "lines passive_failures"),
+    }
+
+
+@_form("RuleUse")
+def _rule_use(use: RuleUse) -> Record:
+    noise = {} if use.noise is None else {"noise": use.noise}
+    return {**plain(use.rule), "enabled": use.rule.enabled, "fired": use.fired, **noise}
+
+
+def fact(one: Fact, *, shown_by: Sequence[Evidence] | None = None) -> Record:
+    """Return a fact, with its evidence where that was asked for."""
+    return {**plain(one), **({} if shown_by is None else {"evidence": shown_by})}
+
+
+def rejection(one: Rejection, *, tenant: str = "") -> Record:
+    """Return a line, a candidate or a memory that was refused."""
+    more = {"record": rejection_record(one, tenant=tenant)} if one.type else {}
+    return fields(one, "id at source position reason detail excerpt rule predicate", **more)
+
+
+def rejection_record(one: Rejection, *, tenant: str = "") -> Record:
+    """Return the record of a refused memory with the names of origins 002.6's rejection log."""
+    return {
+        "timestamp": iso(one.at),
+        "subject_id": f"USER:{one.owner}",
+        "tenant_id": f"TENANT:{tenant}",
+        **fields(
+            one,
+            "rejection_reason=reason extracted_text=excerpt confidence_score=confidence threshold"
+            " type validation_details=validation",
+        ),
+    }
+
+
+def sql_row(row: Mapping[str, SQLValue]) -> Record:
+    """Return a row of a query: a blob as its hex digits, an endless number as text."""
+    return {name: _sql_value(value) for name, value in row.items()}
+
+
+def _sql_value(value: SQLValue) -> object:
+    if isinstance(value, bytes):
+        return value.hex()
+    return str(value) if isinstance(value, float) and not isfinite(value) else value
+
+
+# --- what keeps a memory in order -----------------------------------------------------------------
+
+
+@_form("Run")
+def _run(one: Run) -> Record:
+    return {
+        **fields(one, "run=id state started_at finished_at phase"),
+        "receipt": one.report.get("receipt", {}),
+        "faded": _named("f", numbers(one.report.get("faded"))),
+        "seconds": one.report.get("seconds", {}),
+    }
+
+
+@_form("Account")
+def _account(found: Account) -> Record:
+    return {
+        **fields(found, "new:f supported doubted contradicted superseded merged faded:f queued"),
+        "settled": [
+            {"low": f"f{low}", "high": f"f{high}", "verdict": verdict}
+            for low, high, verdict in found.settled
+        ],
+        "proposed": [{"id": number, "title": title} for number, title in found.proposed],
+        "other": [{"what": what, "id": f"f{number}"} for what, number in found.other],
+        "facts": {
+            f"f{one.id}": fields(one, "statement predicate owner") for one in found.facts.values()
+        },
+    }
+
+
+@_form("Opposed")
+def _opposed(one: Opposed) -> Record:
+    moved = [
+        {"id": f"f{number}", "before": before, "after": after}
+        for number, before, after in zip(one.fact_ids, one.before, one.after, strict=True)
+    ]
+    return {"facts": moved, **fields(one, "unmoved=other_ids:f rule why")}
+
+
+def aside(rows: Iterable[tuple[str, int, str]]) -> list[Record]:
+    """Return the rows that cannot be embedded, and why."""
+    return [
+        {"id": f"{ROWS.get(target, f'{target} ')}{number}", "reason": reason}
+        for target, number, reason in rows
+    ]
+
+
+@_form("PairQuestion")
+def _question(pair: PairQuestion) -> Record:
+    return {
+        **fields(pair, "low=low_id:f high=high_id:f texts sources"),
+        "overheard": f"f{pair.heard}" if pair.heard else None,
+        **fields(pair, "confidences why asked_in_vain=attempts set_aside=aside"),
+    }
+
+
+@_form("Successor")
+def _successor(one: Successor) -> Record:
+    named = fields(one, "how id=fact.id:f statement=fact.statement")
+    return {**named, "current": one.fact.retired_at is None}
+
+
+@_form("Metrics")
+def _metrics(found: Metrics) -> Record:
+    return {name: value for name, value in fields(found, _FIGURES).items() if value is not None}
+
+
+def standing(done: Erased) -> Record:
+    """Return where what was erased still stands; nothing where it was not looked for."""
+    if done.standing is None:
+        return {}
+    return {
+        **fields(done.standing, "elsewhere=rows more of_other_owners=others"),
+        "looked_for": fields(done.standing, "names values words common"),
+    }
+
+
+@_form("TypedReport")
+def _typed(found: TypedReport) -> Record:
+    judged = []
+    for episode, one in found.judged:
+        action, reason, detail = one.outcome()
+        judged.append(
+            {
+                "episode": episode,
+                **fields(one.claim, "text type model_confidence=confidence"),
+                "action": action,
+                "reason": reason,
+                "detail": detail,
+                "final": one.verdict.final if one.verdict else None,
+                "threshold": one.verdict.threshold if one.verdict else None,
+            }
+        )
+    return {
+        **fields(found, "summaries offered"),
+        "failed": [{"episode": one, "why": why} for one, why in found.failed],
+        "receipt": found.receipt,
+        "judged": judged,
+    }
+
+
+@_form("CommandsReport")
+def _commands(found: CommandsReport) -> Record:
+    return {
+        **fields(found, "read understood_by_rules=understood calls"),
+        "failed": [{"commands": one, "why": why} for one, why in found.failed],
+        "receipt": found.receipt,
+    }
+
+
+@_form("Unanswered")
+def _unanswered(one: Unanswered) -> Record:
+    return {
+        **fields(one, "kind ids what"),
+        "state": "aside" if one.aside else "waiting",
+        **fields(one, "attempts reason"),
+        "until": None if one.aside else iso(one.until),
+        "command": one.command.replace("`", ""),
+    }
+
+
+@_form("RejectionSummary")
+def _summary(found: RejectionSummary) -> Record:
+    trend = found.trend and {
+        **fields(found.trend, "type group count"),
+        "confidence": [found.trend.lowest, found.trend.highest],
+        **fields(found.trend, "needed recommendation=advice"),
+    }
+    return {**fields(found, "last=total counts"), "trend": trend, "text": "\n".join(found.lines())}
+
+
+def cost(found: Sequence[CostLine]) -> Record:
+    """Return what calls of models came to."""
+    total = ("calls", "prompt_tokens", "answer_tokens", "money")
+    return {
+        "calls": [
+            {**fields(line, "day purpose model outcome"), **line.count._asdict()} for line in found
+        ],
+        "total": {name: sum(getattr(line.count, name) for line in found) for name in total},
+    }
+
+
+def receipt_of(run: Run) -> Mapping[str, int]:
+    """Return what a consolidation changed, as it counted."""
+    found = run.report.get("receipt")
+    return found if isinstance(found, dict) else {}
+
+
+def numbers(value: object) -> list[int]:
+    """Return the whole numbers of a list that was read from JSON."""
+    return [one for one in value if isinstance(one, int)] if isinstance(value, list) else []
+
+
+# --- what a person cares about --------------------------------------------------------------------
+
+
+def numbered(found: Sequence[Entity]) -> list[Record]:
+    """Return things with their places in `/memory`."""
+    return [{"number": number, **plain(one)} for number, one in enumerate(found, 1)]
+
+
+def entity_view(view: EntityView, brought: Origin, *, place: int) -> Record:
+    """Return a thing with what is known of it."""
+    return {
+        "entity": {"number": place, **plain(view.entity)},
+        "interest": view.interest,
+        "brought_in_by": brought,
+        "facts": [
+            fields(fact, _WORLD_FACT, url=url, search=search)
+            for fact in view.facts
+            for url, search in [view.places.get(fact.id, ("", None))]
+        ],
+        "engagements": view.engagements,
+        "preferences": [
+            {**plain(one), "cosine": round(cosine, 4)} for one, cosine in view.preferences
+        ],
+    }
+
+
+@_form("LearnStatus")
+def _learn_status(one: LearnStatus) -> Record:
+    return {
+        **fields(one.prompt, "id text status"),
+        "searches_made": len(one.searches),
+        **fields(one.prompt, "searches_remaining created_at"),
+        "entities": [{"name": of.name, "facts": facts} for of, facts in one.entities],
+        "failed": [{"query": query, "why": why} for query, why in one.failed],
+    }
+
+
+def schedule(one: Schedule, number: int) -> Record:
+    """Return what is searched for again and again; `number` is its place in `/schedule`."""
+    found = {"number": number, "topic": one.topic, "every_seconds": one.every_ms / 1000}
+    return {**found, "next_at": iso(one.next_at)}
+
+
+def notice(one: Notice, name: str) -> Record:
+    """Return what was told by itself, or waits to be."""
+    return {
+        "id": f"n{one.id}",
+        "entity": name,
+        **fields(one, "kind trigger facts=fact_ids:f state created_at sent_at channels reason"),
+    }
+
+
+@_form("EntityWhy")
+def _why_entity(why: EntityWhy) -> Record:
+    parts = [_part(part, why.at) for part in why.parts]
+    return {**fields(why, "entity interest brought_in_by=brought"), "engagements": parts}
+
+
+def _part(part: Part, now: int) -> Record:
+    return {
+        **fields(part.engagement, _ENGAGEMENT),
+        "age_days": max(0, now - part.engagement.at) / 86_400_000,
+        **fields(part, "adds share"),
+        "preference": part.preference and part.preference.topic,
+        **fields(part, "taken_back cause"),
+    }
+
+
+@_form("FactWhy")
+def _why_fact(why: FactWhy) -> Record:
+    chain = [plain(one.origin) | fields(one.evidence, _CHAIN) for one in why.chains]
+    return {"fact": fields(why.fact, _WORLD_FACT), "entity": why.entity, "chain": chain}
+
+
+@_form("NoticeWhy")
+def _why_notice(why: NoticeWhy) -> Record:
+    return {"notice": notice(why.notice, why.entity.name), **fields(why, "interest facts")}
