@@ -27,7 +27,6 @@ from factbook.interests.score import (
     course,
     decayed,
     interests,
-    preference_interests,
     signed,
     weight,
 )
@@ -170,7 +169,6 @@ def test_a_strength_out_of_range_is_refused_by_name(strength: float) -> None:
         lambda: signed(wrong),
         lambda: decayed([wrong], NOW),
         lambda: interests([wrong], NOW),
-        lambda: preference_interests([wrong._replace(preference_id=1)], NOW),
         lambda: course([wrong], [NOW]),
     ):
         with pytest.raises(UsageError, match=r"engagement 7 of ada has the strength .* 0 to 1"):
@@ -185,7 +183,6 @@ def test_what_names_an_entity_counts_for_it_once() -> None:
     done = [did(entity=1, preference=5)]
     assert interests(done, NOW) == {1: 0.8}
     assert interests(done, NOW, shares={5: {1: 1.0, 2: 0.5}}) == {1: 0.8, 2: 0.4}
-    assert preference_interests(done, NOW) == {5: 0.8}
 
 
 def test_a_preference_counts_for_what_it_is_about() -> None:

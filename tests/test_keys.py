@@ -21,7 +21,6 @@ from factbook.model.keys import (
     canonical_rank_key,
     extract_topic_from_list_key,
     fold_value,
-    is_under,
     names_something,
     normalize_fact_key,
     normalize_fact_value,
@@ -188,11 +187,7 @@ def test_dots_below_favorites_become_part_of_the_topic() -> None:
     assert warning == "what stands below user.favorites is one topic, so it became 'node_js'"
 
 
-def test_what_is_below_a_prefix_is_told_by_segments() -> None:
-    """Seed 004, read: `user.favorites.crypto` never finds `user.favorites.cryptoX`."""
-    assert is_under("user.favorites.crypto.1", "user.favorites.crypto")
-    assert is_under("user.favorites.crypto", "user.favorites.crypto")
-    assert not is_under("user.favorites.cryptox.1", "user.favorites.crypto")
+def test_the_topic_of_a_list_is_told_by_segments() -> None:
     assert extract_topic_from_list_key("user.favorites.crypto") == "crypto"
     assert extract_topic_from_list_key("user.favorites.crypto.1") == "crypto"
     assert extract_topic_from_list_key("user.favorites") is None

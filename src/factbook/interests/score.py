@@ -26,7 +26,7 @@ from factbook.errors import UsageError
 from factbook.model.entities import Engagement
 from factbook.model.facts import Millis
 
-__all__ = ["course", "decayed", "interests", "preference_interests", "signed", "weight"]
+__all__ = ["course", "decayed", "interests", "signed", "weight"]
 
 DAY_MS: Final = 24 * 3600 * 1000
 
@@ -88,20 +88,6 @@ def interests(
                 if entity_id != engagement.entity_id:
                     parts.setdefault(entity_id, []).append(share * value)
     return {entity_id: math.fsum(values) for entity_id, values in parts.items()}
-
-
-def preference_interests(engagements: Iterable[Engagement], now: Millis) -> dict[int, float]:
-    """Return what the engagements that name a preference make up, by the preference's id.
-
-    Raises UsageError for a strength that is no number from 0 to 1.
-    """
-    parts: dict[int, list[float]] = {}
-    for engagement in engagements:
-        if engagement.preference_id is not None:
-            parts.setdefault(engagement.preference_id, []).append(
-                signed(engagement) * weight(now - engagement.at)
-            )
-    return {preference_id: math.fsum(values) for preference_id, values in parts.items()}
 
 
 def course(engagements: Sequence[Engagement], moments: Sequence[Millis]) -> list[float]:

@@ -244,10 +244,6 @@ class EmbeddingWorker:
         self._thread = threading.Thread(target=self._run, name="factbook-embedding", daemon=True)
         self._thread.start()
 
-    def wake(self) -> None:
-        """Tell the thread that something waits."""
-        self._wake.set()
-
     def close(self) -> None:
         """End the thread after the batch that it is in."""
         self._stop.set()

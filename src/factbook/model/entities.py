@@ -153,11 +153,6 @@ class SearchTask(NamedTuple):
     until: Millis  # not to be tried before
     created_at: Millis
 
-    @property
-    def is_left(self) -> bool:
-        """Tell whether it is not made: what is set aside waits too, however long."""
-        return self.state is not SearchState.DONE
-
 
 class LearnPrompt(NamedTuple):
     """What an owner asked to be learned."""

@@ -48,7 +48,6 @@ __all__ = [
     "canonical_rank_key",
     "extract_topic_from_list_key",
     "fold_value",
-    "is_under",
     "names_something",
     "normalize_fact_key",
     "normalize_fact_value",
@@ -345,14 +344,6 @@ def canonical_key(key: str) -> str:
 def canonical_keys(keys: Iterable[str]) -> tuple[str, ...]:
     """Return the distinct canonical keys of some keys, in their order (`Facts-R` counts these)."""
     return tuple(dict.fromkeys(map(canonical_key, keys)))
-
-
-def is_under(key: str, prefix: str) -> bool:
-    """Say whether a key is a prefix or stands below it: whole segments, both in canonical form.
-
-    `user.favorites.crypto` holds `user.favorites.crypto.1` and never `user.favorites.cryptox`.
-    """
-    return key == prefix or key.startswith(prefix + ".")
 
 
 def topic_title(key: str) -> str:
