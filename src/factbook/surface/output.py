@@ -33,11 +33,7 @@ _RAW: Final = re.compile(
 def dump(value: object, *, indent: int | None = None) -> str:
     """Return a value as readable JSON in which all that a terminal obeys is escaped."""
     dumps = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
-    return _RAW.sub(_escape, dumps) if _RAW.search(dumps) else dumps
-
-
-def _escape(match: re.Match[str]) -> str:
-    return str(json.dumps(match[0]))[1:-1]
+    return _RAW.sub(lambda found: json.dumps(found[0])[1:-1], dumps)
 
 
 class ReaderGone(Exception):

@@ -24,7 +24,7 @@ from factbook.surface.text import one_line
 if TYPE_CHECKING:
     from types import FrameType
 
-    from factbook.interests.scheduler import LoopReport, LoopStep, Worker
+    from factbook.interests.scheduler import LoopReport, LoopStep
     from factbook.surface.output import Page, Screen
     from factbook.surface.progress import Say
 
@@ -194,6 +194,7 @@ def worker(
 def _work(
     run: Run, *, once: bool, off: Sequence[str], idle_ms: int
 ) -> tuple[Sequence[LoopReport], int]:
+    from factbook.interests.scheduler import DRAIN_STEPS
     from factbook.surface.progress import line
 
     with line(quiet=run.screen.as_json) as say, _warnings():
@@ -204,10 +205,10 @@ def _work(
                 # A model that does not load, or is not that of the database, is told at once: every
                 # step would fail by it.
                 progress.add("embedding", run.memory.embed(limit=1).receipt.embedded)
-            if once:
-                _drain(behind)
-            else:
+            if not once:
                 behind.serve()
+            while once and len(behind.drain()) == DRAIN_STEPS:
+                pass
         report = behind.report()
         progress.flush()
     return report, progress.total["embedding"]
@@ -243,13 +244,6 @@ def _worked(run: Run, report: Sequence[LoopReport], *, embedded: int, retried: i
         },
         show=show,
     )
-
-
-def _drain(behind: Worker) -> None:
-    from factbook.interests.scheduler import DRAIN_STEPS
-
-    while len(behind.drain()) == DRAIN_STEPS:
-        pass
 
 
 @contextmanager

@@ -154,18 +154,18 @@ def _left(waiting: int) -> str:
 @operation(READ, Effect.OWN, name="import", tool=False)
 def import_(
     run: Run,
-    file: Annotated[
-        Path, Arg("What `factbook export FILE` has written.", metavar="FILE", given="argument")
-    ],
+    file: Annotated[Path, Arg(metavar="FILE", given="argument")],
     dry_run: Annotated[bool, Arg("Say what would come, and keep nothing.")] = False,
-    no_embed: Annotated[
-        bool, Arg("Leave the embedding for `factbook embed`; rows are found by their words.")
-    ] = False,
-    no_redact: Annotated[
-        bool, Arg("Store secrets as they are, instead of a label in their place.")
-    ] = False,
+    no_embed: bool = False,
+    no_redact: bool = False,
 ) -> Outcome:
-    """Put an export back: restore it into an empty memory, or join it with what is there."""
+    """Put an export back: restore it into an empty memory, or join it with what is there.
+
+    Args:
+        file: What `factbook export FILE` has written.
+        no_embed: Leave the embedding for `factbook embed`; rows are found by their words.
+        no_redact: Store secrets as they are, instead of a label in their place.
+    """
     from factbook.pipelines.imported import check_header
     from factbook.surface.progress import bar
 

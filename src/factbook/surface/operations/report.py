@@ -15,7 +15,6 @@ from factbook.surface.operations.base import KEEP, Arg, Effect, Outcome, Run, op
 from factbook.surface.text import safe
 
 if TYPE_CHECKING:
-    from factbook.maintenance.maintenance import RuleUse
     from factbook.surface.output import Page
 
 _STYLES: Final = {"ok": "green", "warn": "yellow", "fail": "red"}
@@ -201,12 +200,9 @@ def list_rules(
     else:
         uses = [RuleUse(rule=rule, fired=0) for rule in rule_set.rules]
     if noise:
-        uses = sorted((use for use in uses if use.noise is not None), key=_noisiest_first)
+        noisy = [(-use.noise.score, use.rule.name, use) for use in uses if use.noise is not None]
+        uses = [use for _, _, use in sorted(noisy, key=lambda one: one[:2])]
     return Outcome(
         record={"rules": uses},
         show=lambda page: views.report.rules(page, uses, noise=noise, counted=counted),
     )
-
-
-def _noisiest_first(use: RuleUse) -> tuple[float, str]:
-    return (-use.noise.score if use.noise else 0.0, use.rule.name)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _FACT: Final = re.compile(r"f(\d{1,18})")
 _NOTICE: Final = re.compile(r"n(\d{1,18})")
+_VERBS: Final = ("delete", "restore")  # behind a thing, in /memory
 _FINISH: Final = "`factbook erase --finish` cleans it later"
 
 
@@ -59,15 +60,11 @@ def _fact_of(run: Run, number: int, owner: str) -> Fact:
     return fact
 
 
-def _shows_memory(said: str) -> bool:
-    return said.rpartition(" ")[2].casefold() not in ("delete", "restore")
-
-
 @operation(
     ASK,
     Effect.WRITES,
     examples=("/memory", "/memory 2", "/memory 2 delete", "/memory kef ls50 restore"),
-    shows=_shows_memory,
+    shows=lambda said: said.rpartition(" ")[2].casefold() not in _VERBS,
     undone_by="memory NAME restore",
 )
 def memory(
@@ -88,7 +85,7 @@ def memory(
             record={"entities": records.numbered(known)},
             show=(lambda page: views.world.entities(page, known)) if known else nothing,
         )
-    target, verb = _split(run, what, owner, verbs=("delete", "restore"))
+    target, verb = _split(run, what, owner, verbs=_VERBS)
     if verb == "delete":
         return _deleted(run, target, owner)
     if verb == "restore":
@@ -229,8 +226,8 @@ def forget(
         )
     if match and entity is None:
         fact = _fact_of(run, int(match[1]), owner)
-        return _erased_fact(run, fact, owner) if verb else _forgotten_fact(run, fact, owner)
-    return _erased_entity(run, target, owner) if verb else _deleted(run, target, owner)
+        return (_erased_fact if verb else _forgotten_fact)(run, fact, owner)
+    return (_erased_entity if verb else _deleted)(run, target, owner)
 
 
 def _forgotten_fact(run: Run, fact: Fact, owner: str) -> Outcome:

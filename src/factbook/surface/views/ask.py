@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from factbook.language import values
-from factbook.language.values import count, home_path, moment, place
+from factbook.language.values import clock, count, day, home_path, moment, place
 from factbook.surface import text
 from factbook.surface.text import Column
 from factbook.surface.views.tables import Detail, rows_of, with_details
@@ -354,42 +353,32 @@ def timeline(page: Page, found: Sequence[Hit]) -> None:
     if not found:
         page.say("Nothing happened then, as far as the logs say.")
         return
-    entries = [list(group) for _, group in groupby(found, key=_same_entry)]
+    entries: list[tuple[Hit, str]] = []
+    # Neighbours that say the same of one project on one day are one entry.
+    for _, same in groupby(
+        found, lambda hit: (hit.kind, hit.text, hit.project, day(hit.occurred_at))
+    ):
+        first, *more = same
+        times = f" ({count(1 + len(more))} times)" if more else ""
+        entries.append((first, first.text + times))
     columns = [
-        Column("", lambda group: values.clock(group[0].occurred_at), "dim"),
+        Column("", lambda one: clock(one[0].occurred_at), "dim"),
         Column(
-            "",
-            lambda group: _project_name(group[0].project),
-            "dim",
-            least=6,
-            most=20,
-            optional=True,
+            "", lambda one: _project_name(one[0].project), "dim", least=6, most=20, optional=True
         ),
-        Column("", lambda group: ">" if group[0].kind == "episode" else "", "bold"),
-        Column(
-            "",
-            lambda group: (
-                group[0].text + (f" ({count(len(group))} times)" if len(group) > 1 else "")
-            ),
-            least=16,
-            most=160,
-        ),
-        Column("", lambda group: group[0].id, "dim", right=True, optional=True),
+        Column("", lambda one: ">" if one[0].kind == "episode" else "", "bold"),
+        Column("", lambda one: one[1], least=16, most=160),
+        Column("", lambda one: one[0].id, "dim", right=True, optional=True),
     ]
     room = None if page.width is None else page.width - 2
     lines = text.table(columns, entries, width=room, color=page.color, sample=len(entries) + 1)
-    days = [values.day(group[0].occurred_at) or "no date" for group in entries]
+    days = [day(hit.occurred_at) or "no date" for hit, _ in entries]
     for number, (name, group) in enumerate(groupby(zip(days, lines, strict=True), lambda x: x[0])):
         if number:
             page.line()
         page.line(page.paint(name, "bold"))
         for _, line in group:
             page.line("  " + line)
-
-
-def _same_entry(one: Hit) -> tuple[str, str, str, str]:
-    """Return what makes neighbours one entry: the same thing said of one project on one day."""
-    return one.kind, one.text, one.project, values.day(one.occurred_at)
 
 
 def found(page: Page, hits: Sequence[Hit]) -> None:
@@ -399,8 +388,8 @@ def found(page: Page, hits: Sequence[Hit]) -> None:
         return
     width = max(len(hit.id) for hit in hits)
     for hit in hits:
-        day = (hit.timestamp or "no date")[:10]
-        lead = f"{hit.id.ljust(width)}  {day}  {hit.confidence:.2f}  "
+        date = (hit.timestamp or "no date")[:10]
+        lead = f"{hit.id.ljust(width)}  {date}  {hit.confidence:.2f}  "
         page.say(text.one_line(hit.text), lead=lead, lines=3)
 
 

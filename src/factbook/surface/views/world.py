@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from factbook import policy
+from factbook.interests.score import signed
 from factbook.language.sentences import sentences
 from factbook.language.values import count, counted, every, moment
 from factbook.language.words import STOPWORDS, stem, words
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from factbook.maintenance.cleaner import CleanReport
     from factbook.memory.reasons import Cause, Chain, EntityWhy, FactWhy, NoticeWhy, Origin, Part
     from factbook.model.entities import (
-        Engagement,
         Entity,
         Notice,
         NotifyState,
@@ -278,7 +278,7 @@ def why_entity(page: Page, why: EntityWhy) -> None:
         return
     columns = [
         Column("adds now", lambda part: _signed(part.adds), right=True),
-        Column("strength", lambda part: _strength(part.engagement), right=True),
+        Column("strength", lambda part: _signed(signed(part.engagement)), right=True),
         Column("age", lambda part: _age(why.at - part.engagement.at), right=True),
         Column("you", _did, most=60, least=12),
         Column(
@@ -293,10 +293,6 @@ def why_entity(page: Page, why: EntityWhy) -> None:
     page.line()
     half = f"Each halves every {policy.INTEREST_HALF_LIFE_DAYS:.0f} days"
     page.line(page.paint(f"{half}; their sum is the interest.", "dim"))
-
-
-def _strength(one: Engagement) -> str:
-    return _signed(policy.VALENCE_SIGN[one.valence] * one.strength)
 
 
 def _did(one: Part) -> str:
