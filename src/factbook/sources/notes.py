@@ -86,15 +86,9 @@ class _NoteParser(Parser):
 
     host: ClassVar[str] = "notes"
 
-    def __init__(
-        self,
-        file: LogFile,
-        *,
-        redactor: Redacting,
-        now: Millis,
-        state: Mapping[str, object],
-    ) -> None:
-        super().__init__(file, redactor=redactor, now=now, state=state)
+    def begin(self, state: Mapping[str, object]) -> None:
+        super().begin(state)
+        file = self.file
         self.key = file_key(file)
         self.owner = file.owner if isinstance(file, SourceFile) else ME
         self.by_model = isinstance(file, SourceFile) and file.kind == SUMMARY

@@ -12,7 +12,6 @@ from typing import ClassVar, Final
 import orjson
 
 from factbook.model.facts import ME, Episode, EpisodeKind, Millis, Role, Source, Trust
-from factbook.redaction.base import Redacting
 from factbook.sources.conversation.turn import (
     clean,
     is_global,
@@ -33,7 +32,6 @@ from factbook.sources.imports import (
 from factbook.sources.imports.base import moment
 from factbook.sources.session_log.parser import (
     BadRecord,
-    LogFile,
     OpenCall,
     Parser,
     RecordOutcome,
@@ -69,15 +67,9 @@ class ChatParser(Parser):
 
     host: ClassVar[str] = "chat"
 
-    def __init__(
-        self,
-        file: LogFile,
-        *,
-        redactor: Redacting,
-        now: Millis,
-        state: Mapping[str, object],
-    ) -> None:
-        super().__init__(file, redactor=redactor, now=now, state=state)
+    def begin(self, state: Mapping[str, object]) -> None:
+        super().begin(state)
+        file = self.file
         self.key = file_key(file)
         self.owner = file.owner if isinstance(file, SourceFile) else ME
         # A document is read as a whole each time, so its messages can be numbered, and equal ones

@@ -14,11 +14,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from factbook import policy
-from factbook.model.facts import EpisodeKind, Millis, Role, Trust
-from factbook.redaction.base import Redacting
+from factbook.model.facts import EpisodeKind, Role, Trust
 from factbook.sources.session_log.parser import (
     BadRecord,
-    LogFile,
     OpenCall,
     Parser,
     RecordOutcome,
@@ -124,15 +122,9 @@ class ClaudeParser(Parser):
 
     host: ClassVar[str] = "claude-code"
 
-    def __init__(
-        self,
-        file: LogFile,
-        *,
-        redactor: Redacting,
-        now: Millis,
-        state: Mapping[str, object],
-    ) -> None:
-        super().__init__(file, redactor=redactor, now=now, state=state)
+    def begin(self, state: Mapping[str, object]) -> None:
+        super().begin(state)
+        file = self.file
         name = file.path.name
         agent = AGENT_FILE.fullmatch(name)
         self._agent_of_file = agent[1] if agent else ""

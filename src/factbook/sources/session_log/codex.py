@@ -15,9 +15,7 @@ from typing import ClassVar, Final
 import orjson
 
 from factbook import policy
-from factbook.model.facts import Millis
-from factbook.redaction.base import Redacting
-from factbook.sources.session_log.parser import BadRecord, LogFile, OpenCall, Parser, RecordOutcome
+from factbook.sources.session_log.parser import BadRecord, OpenCall, Parser, RecordOutcome
 from factbook.sources.session_log.text import ident, kind_name, storable
 from factbook.sources.session_log.toolcall import command_line
 
@@ -129,15 +127,8 @@ class CodexParser(Parser):
 
     host: ClassVar[str] = "codex"
 
-    def __init__(
-        self,
-        file: LogFile,
-        *,
-        redactor: Redacting,
-        now: Millis,
-        state: Mapping[str, object],
-    ) -> None:
-        super().__init__(file, redactor=redactor, now=now, state=state)
+    def begin(self, state: Mapping[str, object]) -> None:
+        super().begin(state)
         get = state.get
         turn = get("turn")
         self._turn = turn if isinstance(turn, str) else ""

@@ -10,9 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import ClassVar, Final
 
-from factbook.model.facts import Millis
-from factbook.redaction.base import Redacting
-from factbook.sources.session_log.parser import BadRecord, LogFile, Parser, RecordOutcome
+from factbook.sources.session_log.parser import BadRecord, Parser, RecordOutcome
 from factbook.sources.session_log.text import ident, kind_name
 
 _NOTICES: Final = frozenset({"error", "info", "warning"})
@@ -28,15 +26,8 @@ class GeminiParser(Parser):
 
     host: ClassVar[str] = "gemini-cli"
 
-    def __init__(
-        self,
-        file: LogFile,
-        *,
-        redactor: Redacting,
-        now: Millis,
-        state: Mapping[str, object],
-    ) -> None:
-        super().__init__(file, redactor=redactor, now=now, state=state)
+    def begin(self, state: Mapping[str, object]) -> None:
+        super().begin(state)
         self._by_model = state.get("by_model") is True
 
     def save(self) -> dict[str, object]:

@@ -97,12 +97,7 @@ class Parser(ABC):
     host: ClassVar[str]
 
     def __init__(
-        self,
-        file: LogFile,
-        *,
-        redactor: Redacting,
-        now: Millis,
-        state: Mapping[str, object],
+        self, file: LogFile, *, redactor: Redacting, now: Millis, state: Mapping[str, object]
     ) -> None:
         self.file = file
         self.key = source_key(file)
@@ -119,7 +114,22 @@ class Parser(ABC):
         self.offset = 0
         self.timestamp: object = None
         self._dated: tuple[object, Millis | None, bool] = (None, None, False)
-        # What later records need of earlier ones.
+        self.begin(state)
+
+    # --- to be given by each host ----------------------------------------------------------------
+
+    @abstractmethod
+    def feed(self, record: dict[str, object], position: int, offset: int) -> RecordOutcome:
+        """Take one record; raise BadRecord where a required part is missing."""
+
+    def expand(self, record: dict[str, object]) -> list[object] | None:
+        """Return the records that a record of the whole session holds, or None for a plain one."""
+        return None
+
+    # --- state -----------------------------------------------------------------------------------
+
+    def begin(self, state: Mapping[str, object]) -> None:
+        """Take up what `save` returned: what later records need of earlier ones."""
         self.session = _text(state, "session")
         self.project = _text(state, "project")
         self.branch = _text(state, "branch")
@@ -133,18 +143,6 @@ class Parser(ABC):
             if isinstance(one, list) and len(one) == 3
         }
         self.stated: dict[str, None] = dict.fromkeys(_texts(state, "stated"))
-
-    # --- to be given by each host ----------------------------------------------------------------
-
-    @abstractmethod
-    def feed(self, record: dict[str, object], position: int, offset: int) -> RecordOutcome:
-        """Take one record; raise BadRecord where a required part is missing."""
-
-    def expand(self, record: dict[str, object]) -> list[object] | None:
-        """Return the records that a record of the whole session holds, or None for a plain one."""
-        return None
-
-    # --- state -----------------------------------------------------------------------------------
 
     def save(self) -> dict[str, object]:
         """Return what reading on needs, as JSON data."""
