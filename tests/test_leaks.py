@@ -22,6 +22,7 @@ from factbook.errors import FactbookError
 from factbook.memory import Memory
 from factbook.model.facts import EVERYONE, Role
 from factbook.model.ops import OPS
+from factbook.model.restored import ImportState
 from factbook.recall.plan import Turn
 from factbook.redaction import Redactor
 from factbook.store.base import Filters
@@ -192,6 +193,8 @@ def planted(hint: Any, word: str) -> Any:
         return hint(**{one.name: planted(hints[one.name], word) for one in fields(hint)})
     if isinstance(hint, type) and hasattr(hint, "_fields"):
         return hint(*(planted(part, word) for part in typing.get_type_hints(hint).values()))
+    if hint is ImportState:
+        return ImportState(fresh=True, last_event=0)
     inner = typing.get_args(hint)
     if type(None) in inner:
         return planted(next(one for one in inner if one is not type(None)), word)
@@ -217,11 +220,16 @@ def screen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Screen]:
         yield memory.resources.screened
 
 
+def written(op: Any) -> dict[str, Any]:
+    """Return what may be written of an Op: not what its call gives back, which is made by it."""
+    return {name: value for name, value in dataclasses.asdict(op).items() if name != "so_far"}
+
+
 @every("name", sorted(OPS))
 def test_every_text_of_an_op_goes_through_the_border(name: str, screen: Screen) -> None:
     op = planted(OPS[name], f"session_{CANARY}")
-    kept = dataclasses.asdict(screen(op))
-    assert kept == dataclasses.asdict(screen(screen(op)))
+    kept = written(screen(op))
+    assert kept == written(screen(screen(op)))
     for part in QUOTED:
         kept.pop(part, None)
     assert CANARY not in repr(kept)

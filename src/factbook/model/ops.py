@@ -438,7 +438,7 @@ class Restore:
     """Put rows of an export back as they were: a batch of one import, in the order of the file."""
 
     rows: Sequence[FileRow]  # a fact and its evidence in one batch
-    state: ImportState  # what is known from one batch to the next
+    so_far: ImportState  # what is known from one batch to the next
     last: bool = False
 
 

@@ -140,7 +140,7 @@ class _Import:
         return None
 
     def _write(self, rows: list[FileRow], *, last: bool = False) -> None:
-        op = Restore(rows=rows, state=self._state, last=last)
+        op = Restore(rows=rows, so_far=self._state, last=last)
         self._report.receipt.add(self._context.write([op], Trigger.COMMAND))
 
     def _told(self, header: Mapping[str, object]) -> ImportReport:

@@ -41,10 +41,10 @@ def restore(
     writer: Writer, receipt: Receipt, facts: FactChanges, op: Restore, *, now: Millis
 ) -> None:
     """Put the rows of an op back, in their order."""
-    ledger = _RestoredLedger(writer, receipt, facts, op.state, now=now)
-    claims = RestoredFacts(writer, receipt, facts, op.state, now=now)
-    history = RestoredHistory(writer, receipt, facts, op.state, now=now)
-    small = RestoredRows(writer, receipt, facts, op.state, now=now)
+    ledger = _RestoredLedger(writer, receipt, facts, op.so_far, now=now)
+    claims = RestoredFacts(writer, receipt, facts, op.so_far, now=now)
+    history = RestoredHistory(writer, receipt, facts, op.so_far, now=now)
+    small = RestoredRows(writer, receipt, facts, op.so_far, now=now)
     ways: Mapping[str, Callable[[Sequence[FileRow]], None]] = {
         "source": ledger.sources,
         "episode": ledger.episodes,
@@ -56,7 +56,7 @@ def restore(
     claims.point()
     if op.last:
         claims.end()
-        StillHere(writer, receipt, facts, op.state, now=now).end()
+        StillHere(writer, receipt, facts, op.so_far, now=now).end()
         history.end()
 
 
