@@ -155,8 +155,9 @@ def apply(
     receipt = Receipt()
     if not ops:
         return receipt
-    # An owner who was erased is not named again by what is kept out.
-    touches = EVERYONE if any_tombstones(store) else _owners(sorted_ops)
+    touches = _owners(sorted_ops)
+    if touches and any_tombstones(store):
+        touches = EVERYONE  # an owner who was erased is not named again by what is kept out
     with store.writing(trigger=trigger, actor=actor, now=now, touches=touches) as writer:
         holed: frozenset[str] = frozenset()
         if any_tombstones(writer):

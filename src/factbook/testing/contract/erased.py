@@ -358,6 +358,17 @@ class ErasedContract(Contract):
         assert store.check() == []
         store.close()
 
+    def test_what_changes_no_memory_does_not_after_an_erasure(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        scene(store)
+        write(store, EraseFact(fact_id=1))
+        before = store.head("bertramina").memory
+        write(store, RecordInjection(session="s", owner="bertramina", mode="tool", items=["e1"]))
+        assert store.head("bertramina").memory == before
+        write(store, *record_of("annabeth"))
+        assert store.head("bertramina").memory > before  # nobody is named by what is kept out
+        store.close()
+
     def test_what_is_not_there_or_was_erased_is_not_found(self, tmp_path: Path) -> None:
         store = self.open(tmp_path)
         scene(store)
