@@ -12,6 +12,7 @@ import stat
 import subprocess
 import sys
 import time
+from functools import cache
 from pathlib import Path
 
 import apsw
@@ -55,6 +56,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Cli, Path]:
 # --- help and documentation -----------------------------------------------------------------------
 
 
+@cache
 def commands() -> dict[str, set[str]]:
     """Return every command with the options that it has."""
     group = every_command()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +32,16 @@ def test_an_operation_says_what_it_does_and_what_it_takes(one: Operation) -> Non
     assert all(part.arg.help.endswith((".", "...")) for part in one.parameters)
 
 
+@cache
+def in_a_shell() -> dict[str, Any]:
+    """Return every command of a shell."""
+    commands: dict[str, Any] = group().commands
+    return commands
+
+
 @pytest.mark.parametrize("one", OPERATIONS, ids=id_of)
 def test_a_command_of_a_shell_has_the_parameters_of_its_operation(one: Operation) -> None:
-    commands: dict[str, Any] = group().commands
+    commands = in_a_shell()
     if not one.panel:
         assert one.name not in commands
         return
