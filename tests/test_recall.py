@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from factbook.memory import Memory
 from factbook.model.facts import Episode, EpisodeKind, Role, Source, Trust
-from factbook.recall.search import passage
+from factbook.recall.hits import passage
 from factbook.recall.time_expressions import DAY_MS, find_window, parse_moment
 from factbook.store.base import Filters
 from factbook.testing import FrozenClock

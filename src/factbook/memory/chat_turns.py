@@ -26,9 +26,9 @@ from factbook.memory.chat_model import SYSTEM, room_for_memory
 from factbook.model.entities import ABOUT, KnownFact, PreferenceType
 from factbook.model.facts import EpisodeKind, Hit, Role
 from factbook.recall.budget import ContextLimits, PromptContext
+from factbook.recall.hits import episode_hit
 from factbook.recall.plan import Turn
 from factbook.recall.query_expansion import seeks_advice
-from factbook.recall.search import episode_hit
 from factbook.sources.conversation.turn import turn_uid
 from factbook.sources.files import CONVERSATION
 from factbook.store.derived.notices import last_action

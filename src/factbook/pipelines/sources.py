@@ -35,7 +35,7 @@ from factbook.model.facts import (
 )
 from factbook.model.ops import RecordEpisode, RecordSource
 from factbook.recall.facts import fact_of, shown
-from factbook.recall.search import episode_hit
+from factbook.recall.hits import episode_hit
 from factbook.sources.discover import discover
 from factbook.store.base import Filters, RejectionFilters
 from factbook.store.derived.facts import fact_by_id

@@ -15,7 +15,7 @@ from __future__ import annotations
 import logging
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -28,23 +28,17 @@ from factbook import policy
 from factbook.embed.halves import unpacked
 from factbook.errors import EmbedderMismatch, FactbookError
 from factbook.language.words import stem
-from factbook.model.confidence import as_of, is_deprecated, is_passive
 from factbook.model.facts import (
     EVERYONE,
-    EpisodeKind,
     Everyone,
-    Evidence,
     Fact,
-    FactKind,
     Hit,
     Millis,
-    Stance,
-    StoredEpisode,
-    Trust,
 )
 from factbook.recall import query as words
 from factbook.recall.executor import Beside
-from factbook.recall.plan import SearchType, recency, relevance_score
+from factbook.recall.hits import PoolRow, Showing
+from factbook.recall.plan import SearchType
 from factbook.recall.query_expansion import (
     LEANING_CANDIDATES,
     LEANING_KINDS,
@@ -55,9 +49,7 @@ from factbook.recall.query_intent import Cued, Intent, read_intent
 from factbook.recall.rank import DEFAULT_WEIGHTS, CandidatePool, RankWeights, fuse
 from factbook.recall.time_expressions import Window, find_window, without
 from factbook.store.base import Filters, Nearest, Reads, Store
-from factbook.store.derived import ledger
 from factbook.store.derived.counts import count_waiting
-from factbook.store.derived.ledger import evidence_of
 
 if TYPE_CHECKING:
     from factbook.embed import Embedder
@@ -66,7 +58,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 LIKE_ALL: Final = 1_000  # facts of an owner that `facts_like` weighs one and all
-SAYS_ONLY: Final = 0.75  # share of a turn's words that its fact holds where it says nothing else
 
 _TELLING: Final = re.compile(
     r"\b(?:say|said|tell|told|mention(?:ed)?|ask(?:ed)?|talk(?:ed)?|discuss(?:ed)?|speak|spoke"
@@ -100,28 +91,13 @@ class Answer:
 
 
 @dataclass(slots=True)
-class _Row:
-    """One row of the pool before it is shown."""
-
-    target: str  # "episode" or "fact"
-    id: int
-    episode: int  # its own id, or that of the fact's first evidence
-    lexical: float = math.nan
-    cosine: float = math.nan
-    cued: float = 0.0  # how well a fact of a named predicate fits, 0 to 1
-    chars: int = 0  # of the episode's text
-    leaning: float = 0.0  # how much advice has to respect the fact, as a share of the most
-    fact: Fact | None = None
-
-
-@dataclass(slots=True)
 class _Pool:
     """Rows by (target, id)."""
 
     absent: frozenset[int] = frozenset()  # episodes that are not to be there
-    rows: dict[tuple[str, int], _Row] = field(default_factory=dict)
+    rows: dict[tuple[str, int], PoolRow] = field(default_factory=dict)
 
-    def episode(self, one: int) -> _Row | None:
+    def episode(self, one: int) -> PoolRow | None:
         """Return the row of an episode, made when it is new; None where it is not to be there."""
         return None if one in self.absent else self.row("episode", one, one)
 
@@ -129,13 +105,13 @@ class _Pool:
         """Make the rows of episodes that have none yet and are to be there."""
         for one in ids:
             if ("episode", one) not in self.rows and one not in self.absent:
-                self.rows["episode", one] = _Row("episode", one, one)
+                self.rows["episode", one] = PoolRow("episode", one, one)
 
-    def row(self, target: str, one: int, episode: int) -> _Row:
+    def row(self, target: str, one: int, episode: int) -> PoolRow:
         """Return the row, made when it is new."""
         found = self.rows.get((target, one))
         if found is None:
-            found = self.rows[target, one] = _Row(target, one, episode)
+            found = self.rows[target, one] = PoolRow(target, one, episode)
         return found
 
 
@@ -202,10 +178,9 @@ class Engine:
         self._embedder = embedder
         self._rules = rules
         self._clock = clock
-        self._redact = redact
+        self._showing = Showing(store, redact=redact, is_interested=is_interested)
         self._weights = weights
         self._associations = associations
-        self._is_interested = is_interested
         self._beside = Beside()
         self._logged: set[str] = set()
 
@@ -279,66 +254,8 @@ class Engine:
         return replace(answer, outside=missed)
 
     def still(self, hits: Sequence[Hit], *, filters: Filters) -> list[Hit]:
-        """Return what may come by itself of hits found before, each as it is now, in their order.
-
-        Left out is what is retired, erased, somebody else's, less sure than the stream asks for, or
-        no longer in the same words. Read by id, of one moment; nothing new is looked for.
-        """
-        now = self._clock()
-        there: list[Hit] = []
-        with self._store.snapshot():
-            facts = self._store.facts_by_id([int(hit.id[1:]) for hit in hits if hit.kind == "fact"])
-            episodes = self._store.episodes_by_id(
-                [int(hit.id[1:]) for hit in hits if hit.kind == "episode"]
-            )
-            outdated = ledger.outdated(self._store, list(episodes))
-            evidence = evidence_of(self._store, list(facts), limit=policy.SHOWN_EVIDENCE)
-            rows: dict[str, Fact | StoredEpisode] = {
-                **{f"f{one}": as_of(fact, now) for one, fact in facts.items()},
-                **{f"e{one}": episode for one, episode in episodes.items()},
-            }
-            for hit in hits:
-                row = rows.get(hit.id)
-                if row is None or not self._admitted(row, outdated, filters, passive=True):
-                    continue
-                if isinstance(row, Fact):
-                    fresh = self._fact_hit(row, hit.score, hit.count, evidence[row.id])
-                else:
-                    span = hit.evidence[0].start, hit.evidence[0].end
-                    fresh = self._episode_hit(row, self._redact(row.text), hit.score, span)
-                if fresh.text == hit.text:
-                    there.append(fresh)
-        return there
-
-    def _admitted(
-        self,
-        found: Fact | StoredEpisode,
-        outdated: Collection[int],
-        filters: Filters,
-        *,
-        passive: bool,
-    ) -> bool:
-        """Tell whether what was found, a fact as it is now, may be shown."""
-        if not filters.of_owner(found.owner):
-            return False
-        confidence = _confidence(found)
-        if isinstance(found, Fact):
-            if found.retired_at is not None or is_deprecated(confidence):
-                return False
-        elif not _shown(found, filters) or (passive and found.id in outdated):
-            # What its owner has taken back since does not come by itself; who asks finds it below.
-            return False
-        return not passive or self._comes_by_itself(found, confidence)
-
-    def _comes_by_itself(self, found: Fact | StoredEpisode, confidence: float) -> bool:
-        if isinstance(found, StoredEpisode):
-            # A command to factbook itself says nothing that is worth repeating.
-            return found.trust is not Trust.EXTERNAL and found.kind is not EpisodeKind.COMMAND
-        if found.trust is Trust.EXTERNAL:
-            about_known = found.kind is FactKind.WORLD
-            if not about_known or not self._is_interested(found.owner, found.subject):
-                return False
-        return is_passive(confidence)
+        """Return what may come by itself of hits found before (`hits.Showing.still`)."""
+        return self._showing.still(hits, filters=filters, now=self._clock())
 
     def _answer(
         self,
@@ -391,7 +308,7 @@ class Engine:
             if advice:
                 self._find_leanings(pool, fact_leg, near, filters)
         order, scores = self._ranked(pool, filters.owner, vector, named, window)
-        hits = self._hits(
+        hits = self._showing.best(
             order,
             scores,
             terms,
@@ -679,7 +596,7 @@ class Engine:
         vector: NDArray[np.float32] | None,
         named: frozenset[str],
         window: Window | None,
-    ) -> tuple[list[_Row], Floats]:
+    ) -> tuple[list[PoolRow], Floats]:
         known = self._store.outlines([row.episode for row in pool.rows.values()])
         there = set(known.ids.tolist())
         # Never another episode's place for what is not there.
@@ -730,7 +647,7 @@ class Engine:
 
     def _compare(
         self,
-        rows: Sequence[_Row],
+        rows: Sequence[PoolRow],
         cosine: Floats,
         vector: NDArray[np.float32],
         owner: str | Everyone,
@@ -746,137 +663,6 @@ class Engine:
         order = np.argsort(ids)
         cosine[missing[order[np.searchsorted(ids[order], found.ids)]]] = found.cosines
 
-    # --- showing --------------------------------------------------------------------------------
-
-    def _hits(
-        self,
-        rows: Sequence[_Row],
-        scores: Floats,
-        terms: Sequence[str],
-        *,
-        now: Millis,
-        limit: int,
-        filters: Filters,
-        passive: bool,
-        facts_lead: bool,
-    ) -> list[Hit]:
-        top = _foremost(rows, scores, depth=max(policy.SHOWN_POOL, 4 * limit))
-        episodes = self._store.episodes_by_id(
-            sorted({row.id for row, _ in top if row.target == "episode"})
-        )
-        outdated = ledger.outdated(self._store, list(episodes))
-        best = max((score for _, score in top), default=0.0) or 1.0
-        weighed: list[tuple[float, float, int, _Row]] = []
-        for n, (row, score) in enumerate(top):
-            if row.fact is not None:
-                row.fact = as_of(row.fact, now)  # of the few that are weighed, not of the pool
-            found = row.fact or episodes.get(row.id)
-            if found is None or not self._admitted(found, outdated, filters, passive=passive):
-                continue
-            relevance = relevance_score(
-                (score / best) ** policy.SIMILARITY_POWER,
-                _confidence(found),
-                recency(found.occurred_at, now),
-            )
-            if row.fact is None and row.id in outdated:
-                relevance *= policy.OUTDATED_SHARE
-            weighed.append((relevance, score, n, row))
-        weighed.sort(key=lambda one: (-one[0], one[2]))
-        groups: dict[object, list[tuple[float, _Row]]] = {}
-        taken: dict[int, object] = {}
-        standing: dict[object, object] = {}  # facts that took an episode's place, with that place
-        for relevance, _, _, row in weighed:
-            key: object = row.id if row.fact is None else _same(row.fact)
-            key = standing.get(key, key)
-            if key not in groups:
-                if row.episode in taken:
-                    # This episode is shown already, by something better.
-                    place = taken[row.episode]
-                    score, shown = groups[place][0]
-                    if facts_lead and row.fact is not None and shown.fact is None:
-                        said = episodes[shown.id].text
-                        if shown.id == row.episode and _says_only(said, row.fact):
-                            groups[place] = [(score, row)]
-                            standing[key] = place
-                    continue
-                if len(groups) == limit:
-                    continue
-                groups[key] = []
-            taken.setdefault(row.episode, key)
-            groups[key].append((relevance, row))
-        evidence = evidence_of(
-            self._store,
-            [rows[0][1].id for rows in groups.values() if rows[0][1].fact is not None],
-            limit=policy.SHOWN_EVIDENCE,
-        )
-        return [
-            self._hit(group[0][1], group[0][0], len(group), episodes, evidence, terms)
-            for group in groups.values()
-        ]
-
-    def _hit(
-        self,
-        row: _Row,
-        score: float,
-        count: int,
-        episodes: Mapping[int, StoredEpisode],
-        evidence: Mapping[int, Sequence[Evidence]],
-        terms: Sequence[str],
-    ) -> Hit:
-        if row.fact is not None:
-            return self._fact_hit(row.fact, round(score, 6), count, evidence.get(row.id, ()))
-        text = self._redact(episodes[row.id].text)
-        return self._episode_hit(episodes[row.id], text, round(score, 6), passage(text, terms))
-
-    def _fact_hit(self, fact: Fact, score: float, count: int, evidence: Sequence[Evidence]) -> Hit:
-        shown = [replace(one, quote=self._redact(one.quote)) for one in evidence]
-        return Hit(
-            id=f"f{fact.id}",
-            kind="fact",
-            text=self._redact(fact.statement),
-            score=score,
-            confidence=fact.confidence,
-            occurred_at=fact.occurred_at,
-            source=shown[0].source if shown else "",
-            position=shown[0].position if shown else 0,
-            host=fact.host,
-            project=fact.project,
-            session=fact.session,
-            predicate=fact.predicate,
-            object=self._redact(fact.object),
-            count=count,
-            evidence=shown,
-            trust=fact.trust,
-        )
-
-    def _episode_hit(
-        self, episode: StoredEpisode, text: str, score: float, span: tuple[int, int]
-    ) -> Hit:
-        """Return an episode as a hit, with a span of its text, redacted, as evidence."""
-        start, end = span
-        return episode_hit(
-            episode,
-            text=text,
-            score=score,
-            predicate=episode.kind,
-            evidence=[
-                Evidence(
-                    fact_id=0,
-                    episode_id=episode.id,
-                    rule=episode.kind,
-                    method="the episode itself",
-                    stance=Stance.SUPPORTS,
-                    quote=text[start:end],
-                    start=start,
-                    end=end,
-                    occurred_at=episode.occurred_at,
-                    source=episode.source,
-                    position=episode.position,
-                    offset=episode.offset,
-                )
-            ],
-        )
-
 
 def _leg(target: str, filters: Filters) -> _Leg | None:
     """Return how rows are to be looked for under some filters; None where none can pass."""
@@ -888,20 +674,6 @@ def _leg(target: str, filters: Filters) -> _Leg | None:
     return _Leg(target=target, owner=filters.owner, narrowed=narrowed) if wanted else None
 
 
-def _same(fact: Fact) -> tuple[str, str, str]:
-    """Return what facts that say the same have in common."""
-    # An object that the sentence does not even name is a category: there the sentence tells apart.
-    said = fact.object if fact.object in fact.statement else fact.statement
-    return fact.owner, fact.predicate, said
-
-
-def _says_only(text: str, fact: Fact) -> bool:
-    """Tell whether a text says a fact and hardly anything else."""
-    said = words.words(text)
-    held = set(words.words(fact.statement))
-    return bool(said) and sum(word in held for word in said) >= SAYS_ONLY * len(said)
-
-
 def _coverage(stems: Iterable[str], statement: str) -> float:
     """Return the share of the stems that a statement holds; 1 when there are none to hold."""
     wanted = set(stems)
@@ -911,91 +683,7 @@ def _coverage(stems: Iterable[str], statement: str) -> float:
     return len(wanted & held) / len(wanted)
 
 
-def _foremost(rows: Sequence[_Row], scores: Floats, *, depth: int) -> list[tuple[_Row, float]]:
-    """Return the best rows with their scores, and after them all facts that are asked for.
-
-    Of episodes that say the very same only the best is there: said often, they would leave no room
-    for others. Equal texts have equal lengths and cosines.
-    """
-    seen: set[tuple[float, int]] = set()
-    top: list[tuple[_Row, float]] = []
-    for row, score in zip(rows, scores.tolist(), strict=True):
-        if len(top) >= depth and not row.cued:
-            continue
-        if row.fact is None and not math.isnan(row.cosine):
-            key = (round(row.cosine, 6), row.chars)
-            if key in seen:
-                continue
-            seen.add(key)
-        top.append((row, score))
-    return top
-
-
-def _shown(episode: StoredEpisode, filters: Filters) -> bool:
-    if episode.injected:
-        return False
-    if filters.turns_any_time and episode.kind is not EpisodeKind.TURN:
-        after = filters.since is None or (episode.occurred_at or 0) >= filters.since
-        before = filters.until is None or (episode.occurred_at or 0) < filters.until
-        if not (after and before):
-            return False  # a neighbour of what was found, from another time
-    return not filters.episode_kinds or episode.kind in filters.episode_kinds
-
-
 def _within(moment: Millis | None, window: Window) -> bool:
     if moment is None:
         return False
     return (window.since or 0) <= moment and (window.until is None or moment < window.until)
-
-
-def episode_hit(
-    episode: StoredEpisode,
-    *,
-    text: str,
-    score: float = 0.0,
-    predicate: str = "",
-    evidence: Sequence[Evidence] = (),
-) -> Hit:
-    """Return an episode as an answer of recall; `text` is its text, redacted."""
-    return Hit(
-        id=f"e{episode.id}",
-        kind="episode",
-        text=text,
-        score=score,
-        confidence=_confidence(episode),
-        occurred_at=episode.occurred_at,
-        source=episode.source,
-        position=episode.position,
-        host=episode.host,
-        project=episode.project,
-        session=episode.session,
-        trust=episode.trust,
-        role=episode.role,
-        speaker=episode.speaker,
-        predicate=predicate,
-        evidence=evidence,
-    )
-
-
-def _confidence(found: Fact | StoredEpisode) -> float:
-    return found.confidence if isinstance(found, Fact) else policy.TRUST_CAP[found.trust]
-
-
-def passage(
-    text: str, terms: Sequence[str], *, size: int = policy.SNIPPET_CHARS
-) -> tuple[int, int]:
-    """Return the span of the lines of a text, about `size` characters, that hold most terms."""
-    if len(text) <= size:
-        return 0, len(text)
-    wanted = {stem(term) for term in terms}
-    best, best_count, start = (0, min(size, len(text))), -1, 0
-    for line in text.splitlines(keepends=True):
-        for offset in range(0, len(line), size):
-            part = line[offset : offset + size]
-            held = len(wanted & {stem(word) for word in words.words(part)})
-            if held > best_count and part.strip():
-                begin = start + offset
-                best, best_count = (begin, begin + len(part.rstrip())), held
-        start += len(line)
-    begin, end = best
-    return begin, max(end, begin + 1)

@@ -1,0 +1,358 @@
+"""Show what was found: what may be shown at all, what says the same once, and what it rests on.
+
+Knows: rows of a pool and their scores, and how a fact or an episode is shown. Does not know: how
+they were found.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from factbook import policy
+from factbook.language.words import stem
+from factbook.model.confidence import as_of, is_deprecated, is_passive
+from factbook.model.facts import (
+    EpisodeKind,
+    Evidence,
+    Fact,
+    FactKind,
+    Hit,
+    Millis,
+    Stance,
+    StoredEpisode,
+    Trust,
+)
+from factbook.recall import query as words
+from factbook.recall.plan import recency, relevance_score
+from factbook.store.base import Filters, Store
+from factbook.store.derived.ledger import evidence_of, outdated
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+SAYS_ONLY: Final = 0.75  # share of a turn's words that its fact holds where it says nothing else
+
+
+@dataclass(slots=True)
+class PoolRow:
+    """One row of the pool before it is shown."""
+
+    target: str  # "episode" or "fact"
+    id: int
+    episode: int  # its own id, or that of the fact's first evidence
+    lexical: float = math.nan
+    cosine: float = math.nan
+    cued: float = 0.0  # how well a fact of a named predicate fits, 0 to 1
+    chars: int = 0  # of the episode's text
+    leaning: float = 0.0  # how much advice has to respect the fact, as a share of the most
+    fact: Fact | None = None
+
+
+class Showing:
+    """What makes hits of rows that were found."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        redact: Callable[[str], str],
+        is_interested: Callable[[str, str], bool],
+    ) -> None:
+        self._store = store
+        self._redact = redact
+        self._is_interested = is_interested
+
+    def best(
+        self,
+        rows: Sequence[PoolRow],
+        scores: NDArray[np.float64],
+        terms: Sequence[str],
+        *,
+        now: Millis,
+        limit: int,
+        filters: Filters,
+        passive: bool,
+        facts_lead: bool,
+    ) -> list[Hit]:
+        """Return the best `limit` hits of ranked rows, each with what it rests on."""
+        top = _foremost(rows, scores, depth=max(policy.SHOWN_POOL, 4 * limit))
+        episodes = self._store.episodes_by_id(
+            sorted({row.id for row, _ in top if row.target == "episode"})
+        )
+        taken_back = outdated(self._store, list(episodes))
+        best = max((score for _, score in top), default=0.0) or 1.0
+        weighed: list[tuple[float, float, int, PoolRow]] = []
+        for n, (row, score) in enumerate(top):
+            if row.fact is not None:
+                row.fact = as_of(row.fact, now)  # of the few that are weighed, not of the pool
+            found = row.fact or episodes.get(row.id)
+            if found is None or not self._admitted(found, taken_back, filters, passive=passive):
+                continue
+            relevance = relevance_score(
+                (score / best) ** policy.SIMILARITY_POWER,
+                _confidence(found),
+                recency(found.occurred_at, now),
+            )
+            if row.fact is None and row.id in taken_back:
+                relevance *= policy.OUTDATED_SHARE
+            weighed.append((relevance, score, n, row))
+        weighed.sort(key=lambda one: (-one[0], one[2]))
+        groups: dict[object, list[tuple[float, PoolRow]]] = {}
+        taken: dict[int, object] = {}
+        standing: dict[object, object] = {}  # facts that took an episode's place, with that place
+        for relevance, _, _, row in weighed:
+            key: object = row.id if row.fact is None else _same(row.fact)
+            key = standing.get(key, key)
+            if key not in groups:
+                if row.episode in taken:
+                    # This episode is shown already, by something better.
+                    place = taken[row.episode]
+                    score, shown = groups[place][0]
+                    if facts_lead and row.fact is not None and shown.fact is None:
+                        said = episodes[shown.id].text
+                        if shown.id == row.episode and _says_only(said, row.fact):
+                            groups[place] = [(score, row)]
+                            standing[key] = place
+                    continue
+                if len(groups) == limit:
+                    continue
+                groups[key] = []
+            taken.setdefault(row.episode, key)
+            groups[key].append((relevance, row))
+        evidence = evidence_of(
+            self._store,
+            [rows[0][1].id for rows in groups.values() if rows[0][1].fact is not None],
+            limit=policy.SHOWN_EVIDENCE,
+        )
+        return [
+            self._hit(group[0][1], group[0][0], len(group), episodes, evidence, terms)
+            for group in groups.values()
+        ]
+
+    def still(self, hits: Sequence[Hit], *, filters: Filters, now: Millis) -> list[Hit]:
+        """Return what may come by itself of hits found before, each as it is now, in their order.
+
+        Left out is what is retired, erased, somebody else's, less sure than the stream asks for, or
+        no longer in the same words. Read by id, of one moment; nothing new is looked for.
+        """
+        there: list[Hit] = []
+        with self._store.snapshot():
+            facts = self._store.facts_by_id([int(hit.id[1:]) for hit in hits if hit.kind == "fact"])
+            episodes = self._store.episodes_by_id(
+                [int(hit.id[1:]) for hit in hits if hit.kind == "episode"]
+            )
+            taken_back = outdated(self._store, list(episodes))
+            evidence = evidence_of(self._store, list(facts), limit=policy.SHOWN_EVIDENCE)
+            rows: dict[str, Fact | StoredEpisode] = {
+                **{f"f{one}": as_of(fact, now) for one, fact in facts.items()},
+                **{f"e{one}": episode for one, episode in episodes.items()},
+            }
+            for hit in hits:
+                row = rows.get(hit.id)
+                if row is None or not self._admitted(row, taken_back, filters, passive=True):
+                    continue
+                if isinstance(row, Fact):
+                    fresh = self._fact_hit(row, hit.score, hit.count, evidence[row.id])
+                else:
+                    span = hit.evidence[0].start, hit.evidence[0].end
+                    fresh = self._episode_hit(row, self._redact(row.text), hit.score, span)
+                if fresh.text == hit.text:
+                    there.append(fresh)
+        return there
+
+    def _admitted(
+        self,
+        found: Fact | StoredEpisode,
+        taken_back: Collection[int],
+        filters: Filters,
+        *,
+        passive: bool,
+    ) -> bool:
+        """Tell whether what was found, a fact as it is now, may be shown."""
+        if not filters.of_owner(found.owner):
+            return False
+        confidence = _confidence(found)
+        if isinstance(found, Fact):
+            if found.retired_at is not None or is_deprecated(confidence):
+                return False
+        elif not _shown(found, filters) or (passive and found.id in taken_back):
+            # What its owner has taken back since does not come by itself; who asks finds it below.
+            return False
+        return not passive or self._comes_by_itself(found, confidence)
+
+    def _comes_by_itself(self, found: Fact | StoredEpisode, confidence: float) -> bool:
+        if isinstance(found, StoredEpisode):
+            # A command to factbook itself says nothing that is worth repeating.
+            return found.trust is not Trust.EXTERNAL and found.kind is not EpisodeKind.COMMAND
+        if found.trust is Trust.EXTERNAL:
+            about_known = found.kind is FactKind.WORLD
+            if not about_known or not self._is_interested(found.owner, found.subject):
+                return False
+        return is_passive(confidence)
+
+    def _hit(
+        self,
+        row: PoolRow,
+        score: float,
+        count: int,
+        episodes: Mapping[int, StoredEpisode],
+        evidence: Mapping[int, Sequence[Evidence]],
+        terms: Sequence[str],
+    ) -> Hit:
+        if row.fact is not None:
+            return self._fact_hit(row.fact, round(score, 6), count, evidence.get(row.id, ()))
+        text = self._redact(episodes[row.id].text)
+        return self._episode_hit(episodes[row.id], text, round(score, 6), passage(text, terms))
+
+    def _fact_hit(self, fact: Fact, score: float, count: int, evidence: Sequence[Evidence]) -> Hit:
+        shown = [replace(one, quote=self._redact(one.quote)) for one in evidence]
+        return Hit(
+            id=f"f{fact.id}",
+            kind="fact",
+            text=self._redact(fact.statement),
+            score=score,
+            confidence=fact.confidence,
+            occurred_at=fact.occurred_at,
+            source=shown[0].source if shown else "",
+            position=shown[0].position if shown else 0,
+            host=fact.host,
+            project=fact.project,
+            session=fact.session,
+            predicate=fact.predicate,
+            object=self._redact(fact.object),
+            count=count,
+            evidence=shown,
+            trust=fact.trust,
+        )
+
+    def _episode_hit(
+        self, episode: StoredEpisode, text: str, score: float, span: tuple[int, int]
+    ) -> Hit:
+        """Return an episode as a hit, with a span of its text, redacted, as evidence."""
+        start, end = span
+        return episode_hit(
+            episode,
+            text=text,
+            score=score,
+            predicate=episode.kind,
+            evidence=[
+                Evidence(
+                    fact_id=0,
+                    episode_id=episode.id,
+                    rule=episode.kind,
+                    method="the episode itself",
+                    stance=Stance.SUPPORTS,
+                    quote=text[start:end],
+                    start=start,
+                    end=end,
+                    occurred_at=episode.occurred_at,
+                    source=episode.source,
+                    position=episode.position,
+                    offset=episode.offset,
+                )
+            ],
+        )
+
+
+def _same(fact: Fact) -> tuple[str, str, str]:
+    """Return what facts that say the same have in common."""
+    # An object that the sentence does not even name is a category: there the sentence tells apart.
+    said = fact.object if fact.object in fact.statement else fact.statement
+    return fact.owner, fact.predicate, said
+
+
+def _says_only(text: str, fact: Fact) -> bool:
+    """Tell whether a text says a fact and hardly anything else."""
+    said = words.words(text)
+    held = set(words.words(fact.statement))
+    return bool(said) and sum(word in held for word in said) >= SAYS_ONLY * len(said)
+
+
+def _foremost(
+    rows: Sequence[PoolRow], scores: NDArray[np.float64], *, depth: int
+) -> list[tuple[PoolRow, float]]:
+    """Return the best rows with their scores, and after them all facts that are asked for.
+
+    Of episodes that say the very same only the best is there: said often, they would leave no room
+    for others. Equal texts have equal lengths and cosines.
+    """
+    seen: set[tuple[float, int]] = set()
+    top: list[tuple[PoolRow, float]] = []
+    for row, score in zip(rows, scores.tolist(), strict=True):
+        if len(top) >= depth and not row.cued:
+            continue
+        if row.fact is None and not math.isnan(row.cosine):
+            key = (round(row.cosine, 6), row.chars)
+            if key in seen:
+                continue
+            seen.add(key)
+        top.append((row, score))
+    return top
+
+
+def _shown(episode: StoredEpisode, filters: Filters) -> bool:
+    if episode.injected:
+        return False
+    if filters.turns_any_time and episode.kind is not EpisodeKind.TURN:
+        after = filters.since is None or (episode.occurred_at or 0) >= filters.since
+        before = filters.until is None or (episode.occurred_at or 0) < filters.until
+        if not (after and before):
+            return False  # a neighbour of what was found, from another time
+    return not filters.episode_kinds or episode.kind in filters.episode_kinds
+
+
+def episode_hit(
+    episode: StoredEpisode,
+    *,
+    text: str,
+    score: float = 0.0,
+    predicate: str = "",
+    evidence: Sequence[Evidence] = (),
+) -> Hit:
+    """Return an episode as an answer of recall; `text` is its text, redacted."""
+    return Hit(
+        id=f"e{episode.id}",
+        kind="episode",
+        text=text,
+        score=score,
+        confidence=_confidence(episode),
+        occurred_at=episode.occurred_at,
+        source=episode.source,
+        position=episode.position,
+        host=episode.host,
+        project=episode.project,
+        session=episode.session,
+        trust=episode.trust,
+        role=episode.role,
+        speaker=episode.speaker,
+        predicate=predicate,
+        evidence=evidence,
+    )
+
+
+def _confidence(found: Fact | StoredEpisode) -> float:
+    return found.confidence if isinstance(found, Fact) else policy.TRUST_CAP[found.trust]
+
+
+def passage(
+    text: str, terms: Sequence[str], *, size: int = policy.SNIPPET_CHARS
+) -> tuple[int, int]:
+    """Return the span of the lines of a text, about `size` characters, that hold most terms."""
+    if len(text) <= size:
+        return 0, len(text)
+    wanted = {stem(term) for term in terms}
+    best, best_count, start = (0, min(size, len(text))), -1, 0
+    for line in text.splitlines(keepends=True):
+        for offset in range(0, len(line), size):
+            part = line[offset : offset + size]
+            held = len(wanted & {stem(word) for word in words.words(part)})
+            if held > best_count and part.strip():
+                begin = start + offset
+                best, best_count = (begin, begin + len(part.rstrip())), held
+        start += len(line)
+    begin, end = best
+    return begin, max(end, begin + 1)
