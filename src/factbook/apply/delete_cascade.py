@@ -71,8 +71,8 @@ class Doomed:
         return sum(len(getattr(self, name)) for name in self.__slots__)
 
 
-# What of an owner goes with them, but for what is counted by tallies.
-_OWNED: Final[Sequence[tuple[str, Kind[Any]]]] = (
+# What of an owner goes with them besides facts and episodes: part of Doomed, kind.
+OWNED: Final[Sequence[tuple[str, Kind[Any]]]] = (
     ("rejections", REJECTION),
     ("entities", ENTITY),
     ("preferences", PREFERENCE),
@@ -316,7 +316,7 @@ class DeleteCascade:
     def belonging_to(self, owner: str) -> Doomed:
         """Return everything of an owner."""
         found = Doomed()
-        for part, kind in _OWNED:
+        for part, kind in OWNED:
             ids = {row.id for row in self._reads.find(kind, {"owner": owner})}
             setattr(found, part, ids - self._erased(kind.name))
         found.facts = self._counted(FACT, owner) - self._erased(FACT.name)

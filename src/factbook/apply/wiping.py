@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Final, Literal
 
-from factbook.apply.delete_cascade import DeleteCascade, Doomed, pages
+from factbook.apply.delete_cascade import OWNED, DeleteCascade, Doomed, pages
 from factbook.apply.repeating import (
     PLAIN,
     Repeats,
@@ -93,16 +93,8 @@ _REPEATING: Final[Sequence[tuple[Kind[Any], Sequence[str], Mapping[str, str]]]] 
     (REJECTION, ("detail", "excerpt", "validation"), {}),
     (PROPOSAL, ("title", "payload", "reason"), {}),
 )
-# What goes with an owner, and what keeps their name where it was erased before.
+# What goes with an owner besides what is `OWNED`.
 _LEFT: Final[Sequence[Kind[Any]]] = (INJECTION, NOTIFY, ENGAGEMENT, OWNER)
-_NAMED: Final[Sequence[Kind[Any]]] = (
-    ENTITY,
-    PREFERENCE,
-    LEARN_PROMPT,
-    SCHEDULE,
-    SEARCH_LOG,
-    REJECTION,
-)
 # What came in by an episode, and how an engagement names it.
 _CAUSED: Final[Sequence[tuple[Kind[Any], Literal["entity_id", "preference_id"]]]] = (
     (ENTITY, "entity_id"),
@@ -500,7 +492,7 @@ class Wiping:
         self._take("name", [self._owner])
         for kind in _LEFT:
             self._writer.drop(kind, owner)
-        for kind in _NAMED:
+        for _, kind in OWNED:
             rows = self._writer.find(kind, owner)
             self._writer.put(kind, [row._replace(owner="") for row in rows])
         lives = self._writer.lives(LifeWhere(owner=self._owner))
