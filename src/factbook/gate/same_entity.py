@@ -82,58 +82,17 @@ DOUBT: Final = -1.0  # ours: log odds of an attribute that forbids merging unask
 MERGE_NAMES: Final = 0.8  # ours: and their names must be this alike
 
 _PRICES: Final = frozenset({"price", "prices", "cost", "msrp", "amount"})
-_PART_NOUNS: Final = frozenset(
-    [
-        "part",
-        "chapter",
-        "version",
-        "volume",
-        "vol",
-        "season",
-        "series",
-        "episode",
-        "level",
-        "type",
-        "mark",
-        "model",
-        "gen",
-        "generation",
-        "edition",
-        "release",
-        "phase",
-        "step",
-        "unit",
-        "class",
-        "grade",
-        "no",
-        "number",
-        "issue",
-        "day",
-        "week",
-    ]
-)
-_ADDS_NOTHING: Final = frozenset(
-    [
-        "the",
-        "a",
-        "an",
-        "review",
-        "reviews",
-        "official",
-        "website",
-        "site",
-        "homepage",
-        "company",
-        "inc",
-        "llc",
-        "ltd",
-        "corp",
-        "corporation",
-        "gmbh",
-        "co",
-        "brand",
-    ]
-)  # beside a name these tell nothing of what is named
+_PARTS: Final = """
+part chapter version volume vol season series episode level type mark model gen generation edition
+release phase step unit class grade no number issue day week
+"""
+_PART_NOUNS: Final = frozenset(_PARTS.split())
+_EMPTY_WORDS: Final = """
+the a an review reviews official website site homepage company inc llc ltd corp corporation gmbh co
+brand
+"""
+# Beside a name these tell nothing of what is named.
+_ADDS_NOTHING: Final = frozenset(_EMPTY_WORDS.split())
 _MERGED_SPELLING: Final = 8  # ours: letters of a word from which one slip of the pen is let pass
 _LETTER_NUMERALS: Final = frozenset("ivx")
 _LEFT_BEFORE: Final = 1  # ours: words of a maker before a name with a model number

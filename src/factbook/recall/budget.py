@@ -291,11 +291,8 @@ def authority_of(memory: Hit) -> str:
         return predicate if predicate in AUTHORITY else "turn"
     if predicate in ("user_fact", "user_pattern", "shared_narrative"):
         return predicate.upper()
-    if predicate == "states":
-        return "statement"
-    if predicate == "about":
-        return "world"
-    return "keyed" if "." in predicate else "observation"
+    other = "keyed" if "." in predicate else "observation"
+    return {"states": "statement", "about": "world"}.get(predicate, other)
 
 
 def render_memories(memories: Sequence[Hit], *, now: Millis) -> str:
@@ -716,8 +713,7 @@ class _Draft:
         for memory in result.memories:
             if any(memory.id == known.id for known, _ in lines):
                 continue
-            if not 0.0 <= memory.confidence <= 1.0:
-                self._leave(memory.id, f"its confidence is {memory.confidence}")
+            if not self._is_legal(memory):
                 continue
 
             def tried(text: str, memory: Hit = memory) -> bool:
@@ -737,6 +733,12 @@ class _Draft:
             return None
         return framed(_memory_pieces(lines)), [memory.id for memory, _ in lines], cut
 
+    def _is_legal(self, memory: Hit) -> bool:
+        legal = 0.0 <= memory.confidence <= 1.0  # NaN is not
+        if not legal:
+            self._leave(memory.id, f"its confidence is {memory.confidence}")
+        return legal
+
     def _streamed(self, memories: Sequence[Hit], *, reserve: int) -> None:
         limits = self._limits
         tools = self._parts.get(Tier.TOOLS)
@@ -746,8 +748,7 @@ class _Draft:
         for memory in memories:
             if memory.id in found:
                 continue  # it stands among the tool results, or came twice
-            if not 0.0 <= memory.confidence <= 1.0:
-                self._leave(memory.id, f"its confidence is {memory.confidence}")
+            if not self._is_legal(memory):
                 continue
             found.add(memory.id)
             most = policy.CONTEXT_TYPED.get(memory.predicate)
@@ -786,16 +787,13 @@ class _Draft:
         def fits(text: str) -> bool:
             return self._fits(Tier.SYSTEM, [f"{text}\n"], cap=total, reserve=0)
 
-        if self._affordable(system, total) and fits(system):
-            self._parts[Tier.SYSTEM] = _Part(pieces=[f"{system}\n"], ids=["system"])
-            return
-        text = _trimmed(system, fits)
-        if text:
-            self._parts[Tier.SYSTEM] = _Part(
-                pieces=[f"{text}\n"], ids=["system"], trimmed=["system"]
-            )
-        else:
+        whole = self._affordable(system, total) and fits(system)
+        text = system if whole else _trimmed(system, fits)
+        if not (whole or text):
             self._leave("system", "no room is left")
+            return
+        trimmed = [] if whole else ["system"]
+        self._parts[Tier.SYSTEM] = _Part(pieces=[f"{text}\n"], ids=["system"], trimmed=trimmed)
 
 
 def _size(result: ToolResult) -> int:

@@ -68,50 +68,21 @@ _CALL: Final = RecordOutcome("kept", "assistant: tool call")
 _REPLY: Final = RecordOutcome("kept", "assistant: text")
 _RESULT: Final = RecordOutcome("kept", "tool result")
 
-_SYSTEM_IGNORED: Final = frozenset(
-    {
-        "api_error",
-        "bridge_status",
-        "compact_boundary",
-        "informational",
-        "microcompact_boundary",
-        "stop_hook_summary",
-        "turn_duration",
-    }
-)
+_SUBTYPES: Final = """
+api_error bridge_status compact_boundary informational microcompact_boundary stop_hook_summary
+turn_duration
+"""
+_SYSTEM_IGNORED: Final = frozenset(_SUBTYPES.split())
 
-_ATTACHMENTS_IGNORED: Final = frozenset(
-    {
-        "agent_listing_delta",
-        "async_hook_response",
-        "auto_mode",
-        "auto_mode_exit",
-        "command_permissions",
-        "date_change",
-        "deferred_tools_delta",
-        "diagnostics",
-        "directory",
-        "edited_text_file",
-        "file",
-        "goal_status",
-        "hook_additional_context",
-        "hook_blocking_error",
-        "hook_cancelled",
-        "hook_non_blocking_error",
-        "hook_success",
-        "hook_system_message",
-        "mcp_instructions_delta",
-        "opened_file_in_ide",
-        "plan_mode",
-        "plan_mode_exit",
-        "plan_mode_reentry",
-        "selected_lines_in_ide",
-        "skill_listing",
-        "task_reminder",
-        "todo_reminder",
-        "ultra_effort_enter",
-    }
-)
+_ATTACHED: Final = """
+agent_listing_delta async_hook_response auto_mode auto_mode_exit command_permissions date_change
+deferred_tools_delta diagnostics directory edited_text_file file goal_status
+hook_additional_context hook_blocking_error hook_cancelled hook_non_blocking_error hook_success
+hook_system_message mcp_instructions_delta opened_file_in_ide plan_mode plan_mode_exit
+plan_mode_reentry selected_lines_in_ide skill_listing task_reminder todo_reminder
+ultra_effort_enter
+"""
+_ATTACHMENTS_IGNORED: Final = frozenset(_ATTACHED.split())
 
 _CALL_BLOCKS: Final = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 _THOUGHT_BLOCKS: Final = frozenset({"thinking", "redacted_thinking"})
@@ -639,11 +610,9 @@ class ClaudeParser(Parser):
             kind
         ]
         new = self.note_title(record.get(key), kind, by_user=kind == "custom-title")
-        return (
-            RecordOutcome("kept", f"title ({kind})")
-            if new
-            else RecordOutcome("ignored", f"{kind}: again")
-        )
+        if new:
+            return RecordOutcome("kept", f"title ({kind})")
+        return RecordOutcome("ignored", f"{kind}: again")
 
     def _pull_request(self, record: dict[str, object]) -> RecordOutcome:
         url = self.small(record.get("prUrl"))
@@ -739,11 +708,9 @@ def _pairs(value: object) -> dict[str, str]:
 
 
 def _kept(kept: bool, kind: str) -> RecordOutcome:
-    return (
-        RecordOutcome("kept", kind)
-        if kept
-        else RecordOutcome("ignored", f"{kind}: no text of its own")
-    )
+    if kept:
+        return RecordOutcome("kept", kind)
+    return RecordOutcome("ignored", f"{kind}: no text of its own")
 
 
 def _has(value: object, key: str, *, is_true: bool = False) -> bool:
