@@ -84,10 +84,15 @@ def translated(path: Path) -> Iterator[None]:
         ) from error
 
 
+# What the full text says of its own format, and what SQLite says of tables that are not as we made
+# them: our statements name no others.
+_OF_DAMAGE: Final = ("invalid fts5 file format", "no such column", "no such table")
+
+
 def is_damage(error: BaseException) -> bool:
     """Tell whether an error is itself what SQLite says of a damaged file."""
-    if isinstance(error, apsw.SQLError):  # what the full text says of its own format
-        return str(error).startswith("invalid fts5 file format")
+    if isinstance(error, apsw.SQLError):
+        return str(error).startswith(_OF_DAMAGE)
     return isinstance(error, apsw.CorruptError | apsw.NotADBError | UnicodeDecodeError)
 
 
