@@ -147,7 +147,7 @@ def _judge(memory: Any, life: Life, states: Mapping[int | None, tuple[str, ...]]
         "passive_true": round(100 * found / len(SLOTS), 2),
         "passive_missed": missed,
         "facts_true": round(100 * len(seen & truths) / len(truths), 2),
-        "file_ratio": round(size / memory.store.live_bytes(), 3),
+        "file_ratio": round(size / memory.store.files.live_bytes(), 3),
         "file_mb": round(size / 1e6, 1),
         "queues": {
             "to_embed": counts["episodes_waiting"] + counts["facts_waiting"],

@@ -25,6 +25,7 @@ from factbook.model.facts import Trigger
 from factbook.model.ops import Op, RecordEpisode, RecordSource
 from factbook.store.sqlite import SQLiteStore
 from factbook.testing import sample_episode, sample_fact, sample_source
+from factbook.testing.contract.files import files_of
 
 NOW = 1_790_000_000_000
 STEPS = 14
@@ -72,7 +73,7 @@ class Writer:
             apply(self.store, ops, trigger=Trigger.USER_MESSAGE, actor="test", now=NOW)
         except StoreReplaced:
             os.write(self.notes, f"refused {uid}\n".encode())
-            self.store.reopen()
+            files_of(self.store).reopen()
         else:
             os.write(self.notes, f"ack {uid}\n".encode())
 

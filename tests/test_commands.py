@@ -794,9 +794,9 @@ def test_secrets_are_not_kept_and_not_shown(fresh: World) -> None:
 def test_a_rule_learned_today_protects_what_is_shown(world: World) -> None:
     fact = world_facts(world.memory.store, "me", "kef ls50 meta")[0]
     hidden = Memory(
-        world.memory.store.path,
+        world.memory.path,
         clock=FrozenClock(world.clock.now),
-        key_file=Path(world.memory.store.path).parent / "key",
+        key_file=world.memory.path.parent / "key",
         search=Pages([]),
     )
     with hidden as memory:

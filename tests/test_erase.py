@@ -82,6 +82,7 @@ from factbook.store.sqlite import SQLiteStore
 from factbook.store.sqlite.traces import blocks_of
 from factbook.store.windows import Windows
 from factbook.testing import DAY, FrozenClock, sample_episode, sample_fact, sample_source
+from factbook.testing.contract.files import files_of
 
 
 class Words:
@@ -1127,7 +1128,7 @@ def test_pieces_that_were_left_behind_are_found_and_go(memory: Memory) -> None:
 def test_a_reader_keeps_the_file_from_being_cleaned_and_it_is_said(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("factbook.store.sqlite.secure_delete.PATIENCE_MS", 100)
+    monkeypatch.setattr("factbook.store.sqlite.files.PATIENCE_MS", 100)
     keep(memory, turn(1, "The quagmire-ledger is in the cellar"))
     reader = apsw.Connection(str(memory.path))
     reader.execute("BEGIN")
@@ -1154,7 +1155,7 @@ def test_a_reader_keeps_the_file_from_being_cleaned_and_it_is_said(
 def test_a_reader_of_our_own_that_stands_still_is_said_too(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("factbook.store.sqlite.secure_delete.PATIENCE_MS", 100)
+    monkeypatch.setattr("factbook.store.sqlite.files.PATIENCE_MS", 100)
     keep(memory, *(turn(n, f"line {n} of many") for n in range(1, 9)))
     rows = memory.store.episodes(Filters(), limit=None)
     next(rows)
@@ -1316,7 +1317,7 @@ def kill_many(tmp_path: Path, *, times: int) -> None:
         if len(left) == 1:
             after += 1
             assert problems <= {"erasure"}
-            store.scour()
+            files_of(store).scour()
             assert pieces_left(path, "quagmire-ledger") == []
         else:
             before += 1

@@ -26,6 +26,7 @@ from factbook.model.ops import RecordEpisode, RecordSource
 from factbook.store.base import Filters
 from factbook.store.sqlite import SQLiteStore, guard
 from factbook.testing import sample_episode, sample_fact, sample_source
+from factbook.testing.contract.files import files_of
 
 strong = pytest.mark.skipif(sys.platform != "linux", reason="needs locks of open descriptions")
 
@@ -270,7 +271,7 @@ def test_without_such_locks_the_write_is_refused(
     read_with_python(store.path)
     with pytest.raises(StoreReplaced, match="log was deleted"):
         write(store, 2)
-    assert store.reopen() is None
+    assert files_of(store).reopen() is None
     write(store, 3)
     assert store.check() == []
     assert held(store.path) == {"action_1", "action_3"}
@@ -291,7 +292,9 @@ def test_a_log_that_goes_during_a_write_is_not_acknowledged(
 
     with pytest.raises(StoreReplaced):
         write_while_the_log_goes()
-    assert store.reopen() == tmp_path / "f.db.saved-1"  # it was committed where nobody can see it
+    assert (
+        files_of(store).reopen() == tmp_path / "f.db.saved-1"
+    )  # it was committed where nobody can see it
     assert store.check() == []
     store.close()
     assert held(store.path) == {"action_1"}
@@ -304,7 +307,7 @@ def test_a_deleted_log_is_written_into_the_file(tmp_path: Path) -> None:
     (tmp_path / "f.db-wal").unlink()
     with pytest.raises(StoreReplaced, match="log was deleted"):
         write(store, 3)
-    assert store.reopen() is None
+    assert files_of(store).reopen() is None
     write(store, 4)
     assert store.check() == []
     store.close()
@@ -370,7 +373,7 @@ def test_another_thread_opens_no_connection_to_another_log(tmp_path: Path) -> No
     thread.start()
     thread.join()
     assert [type(one) for one in seen] == [StoreReplaced]
-    assert store.reopen() is None
+    assert files_of(store).reopen() is None
     assert store.check() == []
     store.close()
 

@@ -8,12 +8,12 @@ from typing import Any
 from factbook.store.kinds import PROPOSAL, Tally
 from factbook.store.screened import screened
 from factbook.store.sqlite import SQLiteStore
-from factbook.testing.contract import StoreContract
+from factbook.testing.contract import FileContract, StoreContract
 from factbook.testing.contract.base import writing
 from factbook.testing.contract.examples import proposal
 
 
-class TestSQLite(StoreContract):
+class TestSQLite(StoreContract, FileContract):
     def open(self, path: Path, *, tenant: str = "one") -> SQLiteStore:
         return SQLiteStore(path / f"{tenant}.db")
 

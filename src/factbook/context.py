@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from factbook.search_providers.base import SearchProvider
     from factbook.search_providers.config import SearchConfig
     from factbook.store.base import Store
+    from factbook.store.rows import Wiped
 
 __all__ = [
     "Context",
@@ -315,6 +316,7 @@ class Context:
         now: Millis | None = None,
         run_id: int | None = None,
         screened: bool = False,
+        on_wiped: Callable[[Wiped], None] | None = None,
     ) -> Receipt:
         """Write all of the ops in one transaction, at `now` (the clock's, if not given).
 
@@ -333,6 +335,7 @@ class Context:
             run_id=run_id,
             screen=unscreened if screened else self.resources.screened,
             readers=self.resources.readers,
+            on_wiped=on_wiped,
         )
 
     def redact(self, text: str) -> str:

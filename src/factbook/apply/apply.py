@@ -91,7 +91,7 @@ from factbook.store.base import (
 from factbook.store.derived.facts import current_by_claim, lives_by_id, merged_into
 from factbook.store.kinds import EMBED_TASK, EVENT, READER, REJECTION, Reader, Refusal
 from factbook.store.leases import end_claims, held_rows
-from factbook.store.rows import EvidenceRow, Life
+from factbook.store.rows import EvidenceRow, Life, Wiped
 from factbook.store.screened import Screen, unscreened
 
 # By their own names: to look a member up in its Enum takes as long as to make a small row.
@@ -131,12 +131,13 @@ def apply(
     run_id: int | None = None,
     screen: Screen = unscreened,
     readers: Callable[[], Mapping[str, str]] = dict,
+    on_wiped: Callable[[Wiped], None] | None = None,
 ) -> Receipt:
     """Write all of the ops in one transaction and return what the database changed.
 
     Every text of every Op goes through `screen` first. `run_id` names the consolidation that the
     changes belong to, so that it can be undone. `readers` says with what texts are read, by part,
-    as it is remembered.
+    as it is remembered. `on_wiped` is called with what was erased, once a file is clean of it.
 
     Raises NotAllowed for an op that the trigger may not emit, NotFound for a reference to a source
     or an episode that does not exist; nothing is written then.
@@ -184,6 +185,11 @@ def apply(
 
             restore(writer, receipt, changes, restoring, now=now)
         writer.add(EVENT, [*run.events, *changes.events])
+    if changes.wiped is not None:
+        if store.files is not None:
+            changes.wiped.file = store.files.scour(changes.wiped)
+        if on_wiped is not None:
+            on_wiped(changes.wiped)
     return receipt
 
 

@@ -86,7 +86,7 @@ class Erasing:
         self._now = now
         self._actor = actor
         self._cascade = DeleteCascade(writer)
-        self._wiped = Wiped()
+        self.wiped = Wiped()
 
     def run(self, op: Op) -> None:
         """Apply one op."""
@@ -203,11 +203,10 @@ class Erasing:
         wiping = Wiping(self._writer, doomed, erasure, now=self._now, owner=owner)
         counts = wiping.run()
         self._writer.put(ERASURE, [act._replace(id=erasure, counts=counts)])
-        self._wiped.erasures.append(erasure)
-        self._wiped.texts += wiping.texts
-        self._wiped.taken += wiping.taken
-        self._wiped.beside |= wiping.beside
-        self._writer.wiped = self._wiped
+        self.wiped.erasures.append(erasure)
+        self.wiped.texts += wiping.texts
+        self.wiped.taken += wiping.taken
+        self.wiped.beside |= wiping.beside
         for name, count in counts.items():
             self._receipt.erased[name] = self._receipt.erased.get(name, 0) + count
         self._facts.event("erase", what, target, {"erasure": erasure})

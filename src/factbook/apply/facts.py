@@ -59,7 +59,7 @@ from factbook.model.text import stands_at
 from factbook.store.derived.ledger import stances
 from factbook.store.kinds import PAIR, PROPOSAL, Pair
 from factbook.store.port import first
-from factbook.store.rows import EvidenceRow, Life
+from factbook.store.rows import EvidenceRow, Life, Wiped
 
 if TYPE_CHECKING:
     from factbook.apply.entities import WorldChanges
@@ -104,6 +104,12 @@ class Changes(MergeChanges, Bookkeeping):
         from factbook.apply.erasure import Erasing  # seldom needed
 
         return Erasing(self._writer, self._receipt, self, now=self._now, actor=self._actor)
+
+    @property
+    def wiped(self) -> Wiped | None:
+        """What was erased; None where nothing was."""
+        erasing: Erasing | None = vars(self).get("_erasing")  # it is not made for a look
+        return erasing.wiped if erasing is not None and erasing.wiped.erasures else None
 
     # --- evidence -------------------------------------------------------------------------------
 

@@ -123,7 +123,7 @@ class EmbeddingQueue:
     def _check_model(self, embedder: Embedder) -> None:
         found = self._store.embedder()
         if found is not None and found != (embedder.id, embedder.dim):
-            raise EmbedderMismatch(path=self._store.path, found=found[0], given=embedder.id)
+            raise EmbedderMismatch(path=self._store.name, found=found[0], given=embedder.id)
 
     def _vectors(
         self, embedder: Embedder, rows: Sequence[tuple[int, str]]
@@ -150,7 +150,7 @@ class EmbeddingQueue:
         array = np.asarray(made, np.float32)
         if array.shape != (len(rows), embedder.dim):
             raise EmbedderMismatch(
-                path=self._store.path,
+                path=self._store.name,
                 found=f"vectors of {embedder.dim} numbers",
                 given=f"{embedder.id} with an array of shape {array.shape}",
             )

@@ -6,8 +6,8 @@ It composes the Ops of erasing with what the store says of its file, and holds n
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,18 +17,19 @@ from factbook.context import part
 from factbook.errors import NotFound, UsageError
 from factbook.extract.identifying import Gone, How, Telltales
 from factbook.model import ops
-from factbook.model.facts import EVERYONE, ME, Everyone, Receipt, Trigger, whose
+from factbook.model.facts import EVERYONE, ME, Everyone, Receipt, Sighting, Trigger, whose
 from factbook.model.keys import entity_name
 from factbook.model.ops import AllowAgain, EraseEntity, EraseFact, EraseOwner
 from factbook.store.derived.counts import row_owners
 from factbook.store.derived.entities import entities_of, entity_named
-from factbook.store.kinds import ERASURE
+from factbook.store.kinds import CALLED, ERASURE
 
 if TYPE_CHECKING:
     from factbook.context import Context
     from factbook.model.facts import ErasureAct as PastErasure
-    from factbook.model.facts import Scoured, Sighting
+    from factbook.model.facts import Scoured
     from factbook.model.ops import Op
+    from factbook.store.rows import Wiped
 
 __all__ = ["ROW_NAMES", "Erased", "Erasure", "Standing", "Stands"]
 
@@ -61,17 +62,16 @@ class Erased:
     """What one act of erasing took."""
 
     receipt: Receipt  # `erased` counts the rows by what they were
-    file: Scoured | None  # what became of the file's bytes; None where nothing was written
+    file: Scoured | None  # what became of the file's bytes; None without one, or nothing written
     standing: Standing | None = None  # None where nothing was written
+    gone: Wiped | None = field(default=None, repr=False, compare=False)  # as long as it is sought
     owner: str | Everyone = ME  # for whom it was erased, and who is shown where it stands
 
     @property
     def nothing_left(self) -> bool:
         """Tell whether the file is clean of it, and neither a row nor another file tells of it."""
         return (
-            self.file is not None
-            and self.file.clean
-            and not self.file.copies
+            (self.file is None or (self.file.clean and not self.file.copies))
             and self.standing is not None
             and not self.standing.rows
             and not self.standing.others
@@ -84,19 +84,26 @@ ROW_NAMES: Final = (
     " preference, l4 what was to be learned, c5 a schedule, q6 a search, t7 one that waits, o8 a"
     " proposal"
 )
-_TARGETS: Final[Mapping[str, str]] = {  # what a row is called by -> what it is
-    "f": "fact",
-    "e": "episode",
-    "s": "source",
-    "r": "rejection",
-    "n": "entity",
-    "p": "preference",
-    "l": "learn_prompt",
-    "c": "schedule",
-    "q": "search_log",
-    "t": "search_task",
-    "o": "proposal",
-}
+# What a row is called by -> what it is.
+_TARGETS: Final = {letter: kind for kind, (letter, key) in CALLED.items() if key == "id"}
+_SHOWN: Final = 20  # rows that `find_residues` names
+
+
+def _holding(texts: Iterable[tuple[str, str]], text: str) -> list[str]:
+    """Return the rows that hold a text, in any case and however its words are spaced."""
+    said = _spaced(text.casefold())
+    longest = max(said.split(), key=len)
+    found = []
+    for row, other in texts:
+        folded = other.casefold()
+        if longest in folded and said in _spaced(folded):
+            found.append(row)
+    return list(dict.fromkeys(found))
+
+
+def _spaced(folded: str) -> str:
+    """Return a text with one space wherever words of a name may be joined."""
+    return " ".join(folded.replace("-", " ").replace("_", " ").split())
 
 
 class _Rehearsed(Exception):
@@ -233,13 +240,19 @@ class Erasure:
 
     def finish_erasing(self) -> Scoured | None:
         """Clean the file where an erasure could not, for somebody was reading it; None if none."""
-        return self._store.scour()
+        files = self._store.files
+        return None if files is None else files.scour()
 
     def find_residues(self, text: str) -> Sighting:
         """Say where a text stands: in rows, in the bytes of the file, in copies of it."""
         if not text.strip():
             raise UsageError(detail="there is nothing to look for: the text is empty")
-        return self._store.find_residues(text)
+        with self._store.snapshot() as moment:
+            rows = _holding(moment.each_text(), text)[:_SHOWN]
+        files = self._store.files
+        if files is None:
+            return Sighting(rows=rows, in_file=None, pieces=0, copies=())
+        return replace(files.find_residues(text), rows=rows)
 
     def standing(self, done: Sequence[Erased]) -> Standing:
         """Look for what several acts of erasing took in everything that is kept now.
@@ -248,11 +261,11 @@ class Erasure:
         is spoken of in the episodes right beside; not ordinary words on their own, and not what
         nearly every row has. Of rows that are not all theirs who erased is told how many there are.
         """
-        files = [one.file for one in done if one.file is not None]
-        tells = Telltales(Gone(text, How(how)) for file in files for text, how in file.taken)
-        beside = frozenset(row for file in files for row in file.beside)
-        with self._store.snapshot():
-            residues = tells.look(self._store.kept_texts(), beside=beside) if tells else []
+        wiped = [one.gone for one in done if one.gone is not None]
+        tells = Telltales(Gone(text, How(how)) for one in wiped for text, how in one.taken)
+        beside = frozenset(f"e{number}" for one in wiped for number in one.beside)
+        with self._store.snapshot() as moment:
+            residues = tells.look(moment.each_text(), beside=beside) if tells else []
             redact = self._context.redact
             whose_rows = [
                 (residue, frozenset(self._owners_of(residue.key))) for residue in residues
@@ -298,12 +311,13 @@ class Erasure:
     def _erase(self, op: Op, dry_run: bool, owner: str | Everyone) -> Erased:
         if dry_run:
             return Erased(receipt=self._rehearsed([op]), file=None, owner=owner)
-        receipt = self._context.write([op], Trigger.COMMAND)
+        wiped: list[Wiped] = []
+        receipt = self._context.write([op], Trigger.COMMAND, on_wiped=wiped.append)
         self._let_go()
-        file = self._store.last_scour()
-        if file is None:
+        if not wiped:
             return Erased(receipt=receipt, file=None, owner=owner)
-        done = Erased(receipt=receipt, file=file, owner=owner)
+        [gone] = wiped
+        done = Erased(receipt=receipt, file=gone.file, owner=owner, gone=gone)
         return replace(done, standing=self.standing([done]))
 
     def _rehearsed(self, ops: Sequence[Op]) -> Receipt:

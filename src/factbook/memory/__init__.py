@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar, cast, o
 
 from factbook import policy
 from factbook.context import Context, Resources, default_db, part
+from factbook.errors import UsageError
 from factbook.model.facts import (
     ME,
     MERGED_KINDS,
@@ -31,7 +32,7 @@ from factbook.recall.plan import DEFAULT_TOOL_LIMIT
 from factbook.recall.search import Answer, Engine
 from factbook.recall.time_expressions import now_ms
 from factbook.store import open_store
-from factbook.store.base import Filters, Mode, Problem, Store
+from factbook.store.base import Files, Filters, Mode, Problem, Store
 from factbook.store.damage import name_damage
 from factbook.store.derived.counts import predicate_counts, row_counts
 
@@ -71,7 +72,7 @@ class Stats:
     """The numbers of a database."""
 
     tenant: str
-    path: Path
+    path: str  # as messages name it: a URL where it is no file
     size_bytes: int  # 0 where it is no file
     counts: dict[str, int]
     predicates: Sequence[tuple[str, float, int, int]]  # name, confidence, facts, objects
@@ -81,6 +82,12 @@ class Stats:
 
 
 _T = TypeVar("_T")
+
+
+def _size_of(files: Files | None) -> int:
+    return files.path.stat().st_size if files is not None and files.path.is_file() else 0
+
+
 _MAKING: Final = threading.RLock()  # one part may name another
 
 
@@ -167,7 +174,6 @@ class Memory:
             mode=mode,
             screen=self.resources.screened,
         )
-        self.path = self.store.path
         self._context = Context(
             store=self.store,
             clock=clock,
@@ -211,8 +217,20 @@ class Memory:
         written into the file where that is safe; else it becomes a copy beside it, whose path is
         returned. No other call of this memory may be under way.
         """
+        files = self._files("a store of another kind is opened by opening the memory")
         self._let_go()
-        return self.store.reopen()
+        return files.reopen()
+
+    @property
+    def path(self) -> Path:
+        """Where the file is; raises UsageError for a memory that is in no file."""
+        return self._files(f"it is in {self.store.name}").path
+
+    def _files(self, instead: str) -> Files:
+        files = self.store.files
+        if files is None:
+            raise UsageError(detail=f"this memory is in no file of this machine; {instead}")
+        return files
 
     def _let_go(self) -> None:
         if "conversations" in vars(self):
@@ -582,8 +600,8 @@ class Memory:
                 hosts[state.source.host] = hosts.get(state.source.host, 0) + 1
             found = Stats(
                 tenant=self.store.tenant,
-                path=self.path,
-                size_bytes=self.path.stat().st_size if self.path.is_file() else 0,
+                path=self.store.name,
+                size_bytes=_size_of(self.store.files),
                 counts=row_counts(self.store),
                 predicates=predicate_counts(self.store),
                 lines=lines,
@@ -608,10 +626,12 @@ class Memory:
         A name that two columns share is numbered: `id`, `id_2`. Vectors and digests are bytes.
 
         Raises UsageError for a statement that is wrong or does anything but read, for more than
-        `limit` rows (None allows any number) and for one that takes longer than `seconds`.
+        `limit` rows (None allows any number), for one that takes longer than `seconds`, and for a
+        memory that is in no file.
         """
+        files = self._files("plain SQL needs one; `export` gives every row")
         redact = self.resources.redactor.redact_value
-        rows = self.store.sql(query, params, limit=limit, seconds=seconds)
+        rows = files.sql(query, params, limit=limit, seconds=seconds)
         return [cast("dict[str, SQLValue]", redact(row)) for row in rows]
 
     def check(self) -> list[Problem]:

@@ -239,18 +239,21 @@ def _memory(place: Path | str) -> Iterator[CheckResult]:
         yield from _embedder(None)
         return
     with memory:
-        yield from _database(memory.path)
+        yield from _database(memory)
         yield from _audit(memory)
         yield from _embedder(memory)
         yield from _readers(memory)
 
 
 @_of("database")
-def _database(path: Path) -> _Found:
-    held = f", {size(path.stat().st_size)}" if path.is_file() else ""
-    yield "ok", f"{home_path(path)} opens{held}"
-    if held:
-        yield from _private(path, "it can hold what you typed")
+def _database(memory: Memory) -> _Found:
+    files = memory.store.files
+    if files is None:
+        yield "ok", f"{memory.store.name} opens; it is no file with bytes or copies to look at"
+        return
+    path = files.path
+    yield "ok", f"{home_path(path)} opens, {size(path.stat().st_size)}"
+    yield from _private(path, "it can hold what you typed")
 
 
 def _audit(memory: Memory) -> Iterator[CheckResult]:

@@ -648,8 +648,6 @@ class Scoured:
     waiting: str = ""  # who kept the file from being cleaned; it is done the next time
     pieces: int = 0  # runs of eight bytes that are there and in nothing that is kept
     copies: Sequence[str] = ()  # files beside it that hold it: copies, and what a kill left
-    taken: Sequence[Taken] = field(default=(), repr=False)  # what went, to be looked for
-    beside: frozenset[str] = frozenset()  # rows that stood right beside it: e34
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -657,6 +655,6 @@ class Sighting:
     """Where a text stands."""
 
     rows: Sequence[str]  # that hold it: e34, f12 (at most a screenful)
-    in_file: bool  # its bytes stand in the file, in rows or not
+    in_file: bool | None  # its bytes stand in the file, in rows or not; None: it is no file
     pieces: int  # runs of eight bytes of it that are there and in nothing that is kept
     copies: Sequence[str]  # copies of the file that hold it

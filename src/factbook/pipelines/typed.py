@@ -13,6 +13,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from factbook import policy
@@ -163,7 +164,7 @@ def _one(
     ]
     receipt = context.write(ops, trigger)
     written = receipt.stored + receipt.supported + receipt.unchanged
-    log_stored(written, len(judged), store=context.store.path.name)
+    log_stored(written, len(judged), store=PurePath(context.store.name).name)
     report.summaries += 1
     report.offered += len(judged)
     report.receipt.add(receipt)

@@ -343,7 +343,7 @@ class Engine:
             ours, theirs = found[0], given[0]
             if ours == theirs:
                 ours, theirs = (f"{name} with {dim} numbers" for name, dim in (found, given))
-            raise EmbedderMismatch(path=self._store.path, found=ours, given=theirs)
+            raise EmbedderMismatch(path=self._store.name, found=ours, given=theirs)
         return embedder
 
     def _vector(self, embedder: Embedder, text: str) -> tuple[NDArray[np.float32] | None, str]:

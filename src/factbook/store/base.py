@@ -381,6 +381,14 @@ class Reads(RecordReads, Protocol):
         those that were queued, or tried in vain.
         """
 
+    def each_text(self) -> Iterator[tuple[str, str]]:
+        """Iterate over every text of every row, as (what the row is called, text).
+
+        It is called as a person types it: e34, f12; one without a number of its own by the row
+        that it belongs to. Strings within JSON are texts; digests, and ids that were drawn, not.
+        """
+        raise NotImplementedError
+
     def texts(self, target: str, ids: Sequence[int]) -> dict[int, str]:
         """Return what episodes or facts say, by id."""
         raise NotImplementedError
@@ -467,8 +475,6 @@ class Writer(Reads, RecordWrites, Protocol):
         """Delete the evidence of these (fact id, episode id) pairs; return how many rows."""
         raise NotImplementedError
 
-    wiped: Wiped | None  # what its erasures took
-
     def drop_vectors(self, target: str, ids: Sequence[int]) -> None:
         """Remove the vectors of rows that recall no longer needs."""
 
@@ -499,6 +505,39 @@ class QuietWriter(Reads, RecordWrites, Protocol):
     """The verbs of a write that is no commit; of the kinds, it may change only quiet ones."""
 
 
+class Files(Protocol):
+    """What a store can do besides that is a file on this machine: no verb of the port."""
+
+    @property
+    def path(self) -> Path:
+        """Where the file is."""
+
+    def live_bytes(self) -> int:
+        """Return the bytes of the file that are in use."""
+
+    def sql(
+        self,
+        text: str,
+        params: Sequence[SQLValue] | Mapping[str, SQLValue] = (),
+        *,
+        limit: int | None,
+        seconds: float,
+    ) -> list[dict[str, SQLValue]]:
+        """Return the rows of one statement that only reads; raises UsageError for a wrong one."""
+
+    def reopen(self) -> Path | None:
+        """Open anew what somebody replaced; return where what only this process held was saved."""
+
+    def scour(self, wiped: Wiped | None = None) -> Scoured | None:
+        """Clean the file of what a committed write erased, and say what was found.
+
+        Without it, clean it after erasures that could not be finished; None where there are none.
+        """
+
+    def find_residues(self, text: str) -> Sighting:
+        """Say where a text stands in the bytes of the file and in its copies, but not in rows."""
+
+
 class Store(Reads, Protocol):
     """One tenant's ledger: its reads, and the way to its Writer."""
 
@@ -520,8 +559,12 @@ class Store(Reads, Protocol):
         """Open a write of who works on what: it is under the same lock, and moves no number."""
 
     @property
-    def path(self) -> Path:
-        """Where the ledger is, as messages name it."""
+    def name(self) -> str:
+        """Where the ledger is, as messages name it: a path, or a URL without a password."""
+
+    @property
+    def files(self) -> Files | None:
+        """What can be done with the bytes of a store that is a file; None where it is none."""
 
     def snapshot(self) -> AbstractContextManager[Reads]:
         """Let all that the calling thread reads in the block be of one moment.
@@ -542,37 +585,8 @@ class Store(Reads, Protocol):
     def apart(self) -> AbstractContextManager[Reads]:
         """Give the reads of this moment, however long they take, and whatever the thread writes."""
 
-    def sql(
-        self,
-        text: str,
-        params: Sequence[SQLValue] | Mapping[str, SQLValue] = (),
-        *,
-        limit: int | None,
-        seconds: float,
-    ) -> list[dict[str, SQLValue]]:
-        """Return the rows of one statement that only reads; raises UsageError for a wrong one."""
-
-    def reopen(self) -> Path | None:
-        """Open anew what somebody replaced; return where what only this process held was saved."""
-
     def close_thread(self) -> None:
         """Let go of what the calling thread holds, where it ends before the store does."""
-
-    def last_scour(self) -> Scoured | None:
-        """Return what became of the file after this thread's last erasure, once."""
-
-    def scour(self) -> Scoured | None:
-        """Clean the file after erasures that could not be finished; None where there are none."""
-
-    def kept_texts(self) -> Iterator[tuple[str, str]]:
-        """Iterate over every text of every row, as (what the row is called, text).
-
-        It is called as a person types it: e34, f12; one without a number of its own by the row
-        that it belongs to.
-        """
-
-    def find_residues(self, text: str) -> Sighting:
-        """Say where a text stands: in rows, in the bytes of the file, in its copies."""
 
     def check(self) -> list[Problem]:
         """Audit counters, spans, indexes, vectors, pointers and JSON; an empty list is clean."""

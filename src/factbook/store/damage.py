@@ -71,7 +71,7 @@ def name_damage(store: Store, error: BaseException | None) -> None:
     if not isinstance(error, _STRANGE) or not _is_ours(error):
         return
     if is_damage(error):
-        raise StoreCorrupt(path=store.path, reason=f"{error}") from error
+        raise StoreCorrupt(path=store.name, reason=f"{error}") from error
     if {_LOOKED, _NOT_LOOKED} & set(getattr(error, "__notes__", ())):
         return
     if not _is_due(store):
@@ -84,7 +84,7 @@ def name_damage(store: Store, error: BaseException | None) -> None:
     if problems:
         one = problems[0]
         why = f"{type(error).__name__}: {error}; {one.what}: {one.detail}"
-        raise StoreCorrupt(path=store.path, reason=why) from error
+        raise StoreCorrupt(path=store.name, reason=why) from error
     _found_whole[store] = time.monotonic()
     error.add_note(_LOOKED)
 
@@ -94,8 +94,9 @@ def _is_due(store: Store) -> bool:
     last = _found_whole.get(store)
     if last is not None and time.monotonic() < last + policy.LOOK_AGAIN_S:
         return False
+    files = store.files
     try:
-        return store.path.stat().st_size <= policy.LOOK_BYTES
+        return files is not None and files.path.stat().st_size <= policy.LOOK_BYTES
     except OSError:
         return False
 

@@ -615,3 +615,35 @@ KINDS: Final[Sequence[Kind[Any]]] = (
     SECRET,
     OWNER,
 )
+
+# What a row is called where it stands: by its own number, or by that of the row it belongs to.
+# These can all be erased by that name.
+CALLED: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {
+        "episode": ("e", "id"),
+        "fact": ("f", "id"),
+        "evidence": ("f", "fact_id"),
+        "pair": ("f", "low_id"),
+        "source": ("s", "id"),
+        "rejection": ("r", "id"),
+        "entity": ("n", "id"),
+        "alias": ("n", "entity_id"),
+        "notice": ("n", "entity_id"),
+        "preference": ("p", "id"),
+        "learn_prompt": ("l", "id"),
+        "schedule": ("c", "id"),
+        "search_log": ("q", "id"),
+        "search_find": ("q", "search_id"),
+        "search_result": ("q", "search_id"),
+        "search_task": ("t", "id"),
+        "proposal": ("o", "id"),
+    }
+)
+# Fields of what the program drew, and of the names of rows: `each_text` leaves them out.
+NO_WORDS: Final = frozenset({"uid", "claim", "items", "used"})
+
+
+def called(kind: str, row_id: object) -> str:
+    """Return what a row of its own number is called: e34, f12; other kinds by what they are."""
+    letter, key = CALLED.get(kind, ("", ""))
+    return f"{letter}{row_id}" if key == "id" else f"{kind}:{row_id}"

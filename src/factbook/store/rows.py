@@ -18,6 +18,7 @@ from factbook.model.facts import (
     FactKind,
     Millis,
     Role,
+    Scoured,
     Stance,
     Status,
     Taken,
@@ -132,12 +133,13 @@ def with_pasted(episode: Episode) -> dict[str, str]:
 
 @dataclass(slots=True)
 class Wiped:
-    """What the erasures of a write took, to be looked for in its file once it is committed."""
+    """What the erasures of a write took, to be looked for in what is left once it is committed."""
 
     erasures: list[int] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)  # everything that was taken out
     taken: list[Taken] = field(default_factory=list)  # of it, what kept rows are searched for
     beside: set[int] = field(default_factory=set)  # episodes right beside those that went
+    file: Scoured | None = None  # what became of the file's bytes; None where there is no file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

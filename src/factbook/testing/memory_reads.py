@@ -7,7 +7,7 @@ import re
 import unicodedata
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -41,11 +41,13 @@ from factbook.store.base import (
 )
 from factbook.store.kinds import (
     ALL,
+    CALLED,
     ENTITY,
     EPISODE,
     ERASED,
     FACT,
     MODEL_TASK,
+    NO_WORDS,
     OWNER,
     PREFERENCE,
     VECTOR,
@@ -59,6 +61,7 @@ from factbook.store.kinds import (
     R,
     Tally,
     Where,
+    called,
     checked,
 )
 from factbook.store.rows import EpisodeHead, EvidenceRow, KeptEpisode, Life, LifeWhere, with_pasted
@@ -305,6 +308,21 @@ class MemoryReads:
         """Return the ids of episodes by uid."""
         wanted = {*uids}
         return {one.uid: id for id, (_, one) in self.table("episode").items() if one.uid in wanted}
+
+    def each_text(self) -> Iterator[tuple[str, str]]:
+        """Iterate over every text of every row, as (what the row is called, text)."""
+        for name, table in self.root().items():
+            if " " in name or name == "meta":
+                continue
+            letter, field = CALLED.get(name, (name, ""))
+            for key, row in table.items():
+                values = [*_words(row)]
+                if name == "event":
+                    row_name = called(row.target_kind, row.target_id)
+                else:
+                    row_name = f"{letter}{getattr(row, field, key) if field else ''}"
+                if values:
+                    yield row_name, "\x1f".join(values)
 
     def texts(self, target: str, ids: Sequence[int]) -> dict[int, str]:
         """Return what episodes or facts say, by id."""
@@ -581,6 +599,22 @@ class MemoryReads:
         episodes = [one for _, one in self.table("episode").values()]
         owned = {episode.speaker for episode in episodes if owner in (episode.owner, EVERYONE)}
         return sorted(owned - {""})
+
+
+def _words(value: Any) -> Iterator[str]:
+    """Give every text within a row, but for what the program drew."""
+    if isinstance(value, str):
+        yield from [value] if value else []
+    elif hasattr(value, "_asdict") or is_dataclass(value):
+        names = value._fields if hasattr(value, "_fields") else [one.name for one in fields(value)]
+        for name in names:
+            if name not in NO_WORDS:
+                yield from _words(getattr(value, name))
+    elif isinstance(value, Mapping):
+        yield from _words([*value.values()])
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            yield from _words(part)
 
 
 def _occurs(phrase: Sequence[str], words: Sequence[str]) -> int:

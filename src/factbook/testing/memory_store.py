@@ -76,8 +76,7 @@ def open_memory(
     """
     with _OPENING:
         ledger = _LEDGERS.get(url) or _LEDGERS.setdefault(url, _Ledger())
-    # It has the verbs that stay (`contract.LEFTOVER` names the others), so is no whole Store yet.
-    return cast(Store, MemoryStore(ledger, url))
+    return MemoryStore(ledger, url)
 
 
 class MemorySnapshot(MemoryReads):
@@ -300,7 +299,7 @@ class MemoryWriter(MemoryReads):
             )
         return len(rows)
 
-    def drop_evidence(self, pairs: Sequence[tuple[int, int]]) -> int:
+    def drop_evidence(self, pairs: Collection[tuple[int, int]]) -> int:
         """Delete the evidence of these (fact id, episode id) pairs; return how many rows."""
         table = self.own("evidence")
         return sum(table.pop(pair, None) is not None for pair in pairs)
@@ -384,11 +383,18 @@ class MemoryWriter(MemoryReads):
 class MemoryStore(MemoryReads):
     """One tenant's ledger in memory; thread-safe."""
 
+    files = None
+
     def __init__(self, ledger: _Ledger, url: str) -> None:
         """Take what the stores of a name share."""
-        self.path = url
+        self._url = url
         self._ledger = ledger
         self._thread = threading.local()
+
+    @property
+    def name(self) -> str:
+        """The URL."""
+        return self._url
 
     @property
     def tenant(self) -> str:
@@ -449,7 +455,7 @@ class MemoryStore(MemoryReads):
     def rehearsal(self) -> Iterator[MemoryStore]:
         """Give a store that begins as this one is now, and whose writes nobody else ever sees."""
         ledger = _Ledger(self.root(), self.tenant)
-        yield MemoryStore(ledger, self.path)
+        yield MemoryStore(ledger, self._url)
 
     @contextmanager
     def apart(self) -> Iterator[MemoryReads]:

@@ -237,6 +237,6 @@ def _check_project(project_uuid: str, memory: Memory) -> None:
         raise ValueError(f"project_uuid {project_uuid!r} is not a UUID") from None
     if given != uuid.UUID(memory.store.tenant):
         raise ValueError(
-            f"project_uuid {project_uuid} is not the tenant of {memory.path}, which is"
+            f"project_uuid {project_uuid} is not the tenant of {memory.store.name}, which is"
             f" {memory.store.tenant}"
         )

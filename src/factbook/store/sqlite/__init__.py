@@ -7,28 +7,26 @@ history are tables of that one file, so they commit together.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import apsw
 
 from factbook.errors import StoreCorrupt
-from factbook.model.facts import EVERYONE, Everyone, Millis, SQLValue, Trigger
+from factbook.model.facts import EVERYONE, Everyone, Millis, Trigger
 from factbook.store.base import Mode, Problem
 from factbook.store.sqlite.audit import audit
 from factbook.store.sqlite.file import CopyInMemory, LedgerFile, translated
-from factbook.store.sqlite.plain import select
-from factbook.store.sqlite.secure_delete import EraseReads
+from factbook.store.sqlite.files import SQLiteFiles
 from factbook.store.sqlite.snapshot import Snapshots, SQLiteApart
 from factbook.store.sqlite.writer import SQLiteQuietWriter, SQLiteWriter
 
 __all__ = ["SQLiteStore"]
 
 
-class SQLiteStore(Snapshots, EraseReads):
+class SQLiteStore(Snapshots):
     """A `Store` in one SQLite file; thread-safe, with one connection per thread."""
 
     def __init__(
@@ -46,9 +44,20 @@ class SQLiteStore(Snapshots, EraseReads):
         super().__init__()
         self.path = path
         self._file = opened or LedgerFile(path, mode=mode)
-        self._scours = threading.local()
         with translated(path):
             self._tenant = self._meta("tenant") or ""
+
+    @property
+    def name(self) -> str:
+        """The path, as messages name it."""
+        return str(self.path)
+
+    @property
+    def files(self) -> SQLiteFiles | None:
+        """What can be done with the bytes of the file; those of a copy in memory lie nowhere."""
+        if isinstance(self._file, CopyInMemory):
+            return None
+        return SQLiteFiles(self._file, self._reopened)  # not kept: it holds the store
 
     @property
     def tenant(self) -> str:
@@ -59,17 +68,10 @@ class SQLiteStore(Snapshots, EraseReads):
         """Close every thread's connection."""
         self._file.close()
 
-    def reopen(self) -> Path | None:
-        """Save what only this process holds and open what stands at the path now.
-
-        For after StoreReplaced. Returns the copy that had to be made for it beside the file, or
-        None. No other call may be under way.
-        """
-        saved = self._file.reopen()
+    def _reopened(self) -> None:
         self._forget()
         with translated(self.path):
             self._tenant = self._meta("tenant") or ""
-        return saved
 
     def close_thread(self) -> None:
         """Close the calling thread's connection, where a thread ends before the store does."""
@@ -104,20 +106,10 @@ class SQLiteStore(Snapshots, EraseReads):
             writer = SQLiteWriter(connection, self.path, trigger=trigger, actor=actor, now=now)
             yield writer
             writer.commit(touches)
-        if writer.wiped is not None:
-            with translated(self.path):
-                self._after_erasing(writer.wiped)
 
     @property
     def _connection(self) -> apsw.Connection:
         return self._file.connection
-
-    @property
-    def _may_write(self) -> bool:
-        return self._file.mode != "read"
-
-    def _alone(self) -> AbstractContextManager[None]:
-        return self._file.alone()
 
     @contextmanager
     def locked(self) -> Iterator[SQLiteQuietWriter]:
@@ -130,6 +122,9 @@ class SQLiteStore(Snapshots, EraseReads):
     def _rows(self, sql: str, bindings: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
         with translated(self.path):
             return self._file.connection.execute(sql, bindings).fetchall()
+
+    def _scan(self, sql: str) -> Iterable[Any]:
+        return self._connection.execute(sql)
 
     def _each(self, sql: str, bindings: Sequence[Any], limit: int | None) -> Iterator[Any]:
         """Iterate over rows, without keeping the thread at this moment until the last is taken.
@@ -147,22 +142,6 @@ class SQLiteStore(Snapshots, EraseReads):
         """Give the reads of this moment, in a connection that belongs to no thread."""
         with translated(self.path), self._file.reading_apart() as connection:
             yield SQLiteApart(connection, self.path)
-
-    def sql(
-        self,
-        text: str,
-        params: Sequence[SQLValue] | Mapping[str, SQLValue] = (),
-        *,
-        limit: int | None,
-        seconds: float,
-    ) -> list[dict[str, SQLValue]]:
-        """Return the rows of one statement in plain SQL; raises UsageError for one that is wrong.
-
-        No verb of the port: other stores speak another SQL.
-        """
-        self._file.check_same()
-        with translated(self.path), closing(self._file.open_to_read()) as connection:
-            return select(connection, text, params, limit=limit, seconds=seconds)
 
     def check(self) -> list[Problem]:
         """Audit the file; an empty list is clean."""

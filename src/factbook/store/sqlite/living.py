@@ -12,7 +12,6 @@ import apsw
 from factbook.errors import EmbedderMismatch, UsageError
 from factbook.model.facts import (
     Millis,
-    StoredEpisode,
 )
 from factbook.store.sqlite.rows import (
     VECTOR_TABLES,
@@ -164,18 +163,3 @@ class LivingVerbs(Rows):
 def _meta(connection: apsw.Connection, name: str) -> str | None:
     rows = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchall()
     return str(rows[0][0]) if rows else None
-
-
-class LivingReads(Rows):
-    """The part of the store that the work behind reads."""
-
-    path: Path
-
-    def episodes_by_id(self, ids: Sequence[int]) -> dict[int, StoredEpisode]:
-        """Return episodes by id."""
-        raise NotImplementedError
-
-    def live_bytes(self) -> int:
-        """Return the bytes of the file's pages that are in use."""
-        pages = self._rows("PRAGMA page_count")[0][0] - self._rows("PRAGMA freelist_count")[0][0]
-        return int(pages) * int(self._rows("PRAGMA page_size")[0][0])

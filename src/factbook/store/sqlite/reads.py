@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+import orjson
+
 from factbook import policy
 from factbook.model.facts import EVERYONE, At, Everyone, Millis
+from factbook.model.text import strings
 from factbook.store.base import Changes, Filters, Head, Nearest, Outlines
+from factbook.store.kinds import CALLED, NO_WORDS, called
 from factbook.store.sqlite.ledger import LedgerReads
-from factbook.store.sqlite.living import LivingReads
 from factbook.store.sqlite.records import RecordReads
 from factbook.store.sqlite.rows import VECTOR_TABLES, WAITS, episode_where, fact_where, json_list
 from factbook.store.sqlite.text import fts_query, search_text
@@ -33,7 +36,7 @@ _HEAD: Final = "SELECT name, value FROM meta WHERE name IN ('commit', 'memory', 
 _EMBEDDED: Final = {"episode": "text", "fact": "statement", "entity": "name", "preference": "topic"}
 
 
-class SQLiteReads(RecordReads, LedgerReads, LivingReads):
+class SQLiteReads(RecordReads, LedgerReads):
     """What may be asked of a ledger in a SQLite file."""
 
     def head(self, owner: str | Everyone = EVERYONE) -> Head:
@@ -156,6 +159,27 @@ class SQLiteReads(RecordReads, LedgerReads, LivingReads):
         """Return the names that speak in the episodes of an owner."""
         return self.in_memory().speakers(owner)
 
+    def each_text(self) -> Iterator[tuple[str, str]]:
+        """Iterate over every text of every row, as (what the row is called, text)."""
+        for (table,) in self._rows("SELECT name FROM sqlite_master WHERE type = 'table'"):
+            columns = [
+                row[1]
+                for row in self._rows(f"PRAGMA table_info({table})")
+                if row[2] == "TEXT" and row[1] not in NO_WORDS
+            ]
+            if "_fts" in table or not columns:
+                continue  # an index holds what its rows say
+            kind = "alias" if table == "entity_alias" else table.removesuffix("_row")
+            letter, key = CALLED.get(kind, ("", f"'{table}'"))
+            if kind == "event":
+                key = "target_kind, target_id"
+            # The last column first: there stands what somebody said.
+            for row in self._scan(f"SELECT {', '.join(columns[::-1])}, {key} FROM {table}"):
+                parts = filter(None, row[: len(columns)])
+                if text := "\x1f".join(filter(None, map(_inside, parts))):
+                    name = called(*row[-2:]) if kind == "event" else f"{letter}{row[-1]}"
+                    yield name, text
+
     # --- what is embedded -----------------------------------------------------------------------
 
     def waiting(
@@ -196,6 +220,16 @@ class SQLiteReads(RecordReads, LedgerReads, LivingReads):
         else:
             name, dim = found.get("embedder", ""), found.get("embedder_dim", "")
         return (name, int(dim)) if name and dim else None
+
+
+def _inside(value: str) -> str:
+    """Return the words of a text, or of every string of one that is JSON."""
+    if value[:1] not in ("{", "["):
+        return value
+    try:
+        return "\n".join(strings(orjson.loads(value)))
+    except orjson.JSONDecodeError:
+        return value
 
 
 def _narrows(target: str, filters: Filters) -> bool:

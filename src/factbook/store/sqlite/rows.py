@@ -91,6 +91,10 @@ class Rows:
         """Iterate over rows; the last parameter of the statement is the limit."""
         yield from self._rows(sql, (*bindings, -1 if limit is None else limit))
 
+    def _scan(self, sql: str) -> Iterable[Any]:
+        """Iterate over all rows of a table, as they are read where that can be."""
+        return self._rows(sql)
+
     def _meta(self, name: str) -> str | None:
         rows = self._rows("SELECT value FROM meta WHERE name = ?", (name,))
         return str(rows[0][0]) if rows else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -58,6 +58,9 @@ class SQLiteSnapshot(SQLiteReads):
                 " whose snapshot it is"
             )
         return self._store._rows(sql, bindings)
+
+    def _scan(self, sql: str) -> Iterable[Any]:
+        return self._store._scan(sql)
 
     def _plain(self, filters: Filters) -> Filters:
         # Where nothing is anybody else's, to ask for the owner of each row finds nothing out.

@@ -13,7 +13,6 @@ from factbook.model.facts import (
     Millis,
     Trigger,
 )
-from factbook.store.rows import Wiped
 from factbook.store.sqlite.ledger import LedgerWrites
 from factbook.store.sqlite.living import LivingVerbs
 from factbook.store.sqlite.reads import SQLiteReads
@@ -35,8 +34,6 @@ class SQLiteQuietWriter(SQLiteReads, RecordWrites):
 
 class SQLiteWriter(SQLiteReads, LedgerWrites, LivingVerbs, RecordWrites):
     """The verbs of one open write transaction on a SQLite file; its reads are of that moment."""
-
-    wiped: Wiped | None = None
 
     def __init__(
         self,

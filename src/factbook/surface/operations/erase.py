@@ -183,13 +183,15 @@ def _gone(run: Run, done: Sequence[tuple[str, Erased]]) -> Outcome:
 def _together(memory: Memory, done: list[Erased]) -> Erased | None:
     """Return several acts as one: what one of them left, another may have taken."""
     files = [one.file for one in done if one.file is not None]
-    if len(done) < 2 or not files:
+    if len(done) < 2:
         return done[0] if done else None
-    file = replace(
-        files[-1],
-        clean=all(one.clean for one in files),
-        copies=sorted({copy for one in files for copy in one.copies}),
-    )
+    file = None
+    if files:
+        file = replace(
+            files[-1],
+            clean=all(one.clean for one in files),
+            copies=sorted({copy for one in files for copy in one.copies}),
+        )
     return replace(done[-1], file=file, standing=memory.erasure.standing(done))
 
 
@@ -258,6 +260,8 @@ def _sighted(run: Run, text: str) -> Outcome:
             page.say(f"It stands in {', '.join(residues.rows)}.")
         elif stands:
             page.say("No row that is shown holds it, but its bytes are in the file.")
+        elif residues.in_file is None:
+            page.say("No row holds it. The memory is in no file, so no bytes were looked through.")
         else:
             page.say("Nothing of it is in the file.")
         _said(page, [f"The copy {one_line(copy)} holds it." for copy in residues.copies])

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from factbook.maintenance.erasure import Erased, Standing
     from factbook.surface.output import Page
 
+_NO_FILE: Final = (
+    "The memory is in no file: what its database keeps of rows that were erased, its logs and its"
+    " backups say."
+)
 EXIT_STANDS: Final = 3  # what was erased still stands in what was kept
 
 
@@ -103,12 +107,14 @@ def file_holds(path: str) -> str:
 
 def where_it_stands(page: Page, done: Erased) -> None:
     """Show where it was looked for, what was found there, and what takes that too."""
-    if done.file is None or done.standing is None:
+    if done.standing is None:
         return
-    if done.file.clean:
+    if done.file is None:
+        page.say(_NO_FILE, "dim")
+    elif done.file.clean:
         page.say(looked_through(done), "dim")
     page.lines(map(safe, rows_left(done.standing)))
     for said in how_it_goes(done.standing):
         page.say(f"{said[0].upper()}{said[1:]}.")
-    for copy in done.file.copies:
+    for copy in done.file.copies if done.file is not None else ():
         page.warn(file_holds(one_line(copy)))

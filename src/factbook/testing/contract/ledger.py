@@ -14,26 +14,34 @@ from factbook.model.facts import (
     At,
     Cursor,
     EpisodeKind,
+    Event,
     LineCount,
     ModelTask,
     Role,
     SourceState,
     Stance,
     Status,
+    Trigger,
     Trust,
 )
 from factbook.store.base import Filters, Store
 from factbook.store.kinds import (
+    ALIAS,
     COUNT,
+    ENTITY,
     EPISODE,
+    EVENT,
     EVIDENCE,
     FACT,
     MARK,
     MODEL_TASK,
+    PROPOSAL,
     SOURCE,
     VECTOR,
     WAITING,
+    Alias,
     DayCount,
+    EntityRow,
     Mark,
     Tally,
     Where,
@@ -42,6 +50,7 @@ from factbook.store.port import first, marked
 from factbook.store.rows import LifeWhere
 from factbook.testing import sample_episode, sample_source
 from factbook.testing.contract.base import NOW, SOURCES, Contract, evidence, life, of, writing
+from factbook.testing.contract.examples import proposal
 
 
 class LedgerContract(Contract):
@@ -422,6 +431,34 @@ class LedgerContract(Contract):
         assert store.tally(WAITING, ["target"]) == {("episode",): Tally(3)}
         assert store.tally(WAITING, [], {"target": "episode"}) == {(): Tally(3)}
         assert store.tally(WAITING, [], {"target": "fact"}) == {}
+
+    @of("each_text")
+    def test_every_text_is_told_with_the_row_that_it_stands_in(self, store: Store) -> None:
+        told = sample_episode(4, text="Quokkas nap.", attributes={"page": "quokkas.html"})
+        detail = {"why": ["quokka"]}
+        rated = Event(0, NOW, "test", Trigger.COMMAND, "rate", "fact", 2, detail)
+        with writing(store) as writer:
+            writer.put_sources([SourceState(source=sample_source("file:/quokka.jsonl"))])
+            writer.add_episodes([(2, told)])
+            writer.add_facts([life(4, episode_id=4, object="quokka")])
+            writer.add_evidence([evidence(3, 4, quote="Quokkas nap")])
+            writer.add(ENTITY, [EntityRow(0, "me", "quokka", NOW, NOW, 4, Trigger.COMMAND)])
+            writer.add(ALIAS, [Alias("me", "quokkas", 1)])
+            writer.add(EVENT, [rated])
+            writer.add(PROPOSAL, [proposal(1, b"a", payload={"says": {"object": "quokka"}})])
+            inside = {row for row, text in writer.each_text() if "quokka" in text.lower()}
+        texts = [*store.each_text()]
+        assert {row for row, text in texts if "quokka" in text.lower()} == inside
+        assert inside == {"e4", "f2", "f3", "f4", "n1", "o1", "s4"}
+        assert {row for row, text in texts if "tool 1" in text} == {"e1", "f1"}
+        assert not any("call:4" in text for _, text in texts)  # ids that were drawn are no texts
+
+    @of("name", "files")
+    def test_a_store_is_named_in_messages(self, store: Store, tmp_path: Path) -> None:
+        other = self.open(tmp_path, tenant="two")
+        assert store.name != other.name
+        assert store.files is None or store.files.path.exists()
+        other.close()
 
     # --- evidence -------------------------------------------------------------------------------
 

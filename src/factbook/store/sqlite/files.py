@@ -1,4 +1,4 @@
-"""Clean a SQLite file of what was erased from it, and show that it is gone.
+"""What can be done with the bytes of a SQLite file: clean them of what was erased, most of all.
 
 Rows that are deleted leave their bytes behind: in the write-ahead log, in free parts of pages, in
 the terms of an index. SQLite overwrites most of it at once (`secure_delete`); what it moved about
@@ -8,9 +8,8 @@ and where a piece is left, indexes and file are written anew.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
@@ -18,90 +17,83 @@ import apsw
 import orjson
 
 from factbook.errors import StoreReadOnly
-from factbook.model.facts import Scoured, Sighting
-from factbook.model.text import strings
+from factbook.model.facts import Scoured, Sighting, SQLValue
 from factbook.store.partial_files import left_behind
 from factbook.store.rows import Wiped
-from factbook.store.sqlite.file import busy_timeout_ms, translated
+from factbook.store.sqlite.file import LedgerFile, busy_timeout_ms, translated
 from factbook.store.sqlite.guard import beside
 from factbook.store.sqlite.ledger import INDEXED
-from factbook.store.sqlite.rows import Rows
+from factbook.store.sqlite.plain import select
 
-SHOWN: Final = 20  # rows that `find_residues` names
 PATIENCE_MS: Final = 5_000  # how long readers may keep the file from being cleaned
 _BUSY: Final = "somebody is reading the file as it was before"
 
 
-# What a row is called where it stands: by its own number, or by that of the row it belongs to.
-# These can all be erased by that name.
-CALLED: Final = {
-    "episode_row": ("e", "id"),
-    "fact_row": ("f", "id"),
-    "evidence_row": ("f", "fact_id"),
-    "pair_row": ("f", "low_id"),
-    "source_row": ("s", "id"),
-    "rejection_row": ("r", "id"),
-    "entity_row": ("n", "id"),
-    "entity_alias": ("n", "entity_id"),
-    "notice_row": ("n", "entity_id"),
-    "preference_row": ("p", "id"),
-    "learn_prompt_row": ("l", "id"),
-    "schedule_row": ("c", "id"),
-    "search_log_row": ("q", "id"),
-    "search_find": ("q", "search_id"),
-    "search_result_row": ("q", "search_id"),
-    "search_task": ("t", "id"),
-    "proposal_row": ("o", "id"),
-}
-_OF_EVENTS: Final = {
-    name.removesuffix("_row"): letter for name, (letter, key) in CALLED.items() if key == "id"
-}
+class SQLiteFiles:
+    """What a store that is a SQLite file can do with its bytes; see `port.Files`."""
 
-
-class EraseReads(Rows):
-    """The part of the store that reads what was erased, and cleans the file."""
-
-    path: Path
-    _scours: threading.local
+    def __init__(self, file: LedgerFile, reopened: Callable[[], None]) -> None:
+        """Take the open file, and what is to be done when another one stands in its place."""
+        self._file = file
+        self._reopened = reopened
 
     @property
-    def _connection(self) -> apsw.Connection:
-        raise NotImplementedError
+    def path(self) -> Path:
+        """Where the file is."""
+        return self._file.path
 
-    @property
-    def _may_write(self) -> bool:
-        raise NotImplementedError
+    def live_bytes(self) -> int:
+        """Return the bytes of the file's pages that are in use."""
+        pages = self._number("page_count") - self._number("freelist_count")
+        return pages * self._number("page_size")
 
-    def _alone(self) -> AbstractContextManager[None]:
-        raise NotImplementedError
+    def sql(
+        self,
+        text: str,
+        params: Sequence[SQLValue] | Mapping[str, SQLValue] = (),
+        *,
+        limit: int | None,
+        seconds: float,
+    ) -> list[dict[str, SQLValue]]:
+        """Return the rows of one statement that only reads; raises UsageError for a wrong one."""
+        self._file.check_same()
+        with translated(self.path), closing(self._file.open_to_read()) as connection:
+            return select(connection, text, params, limit=limit, seconds=seconds)
 
-    def last_scour(self) -> Scoured | None:
-        """Return what became of the file after this thread's last erasure, once."""
-        found: Scoured | None = getattr(self._scours, "last", None)
-        self._scours.last = None
-        return found
+    def reopen(self) -> Path | None:
+        """Save what only this process holds and open what stands at the path now.
 
-    def scour(self) -> Scoured | None:
-        """Clean the file after erasures that could not be finished; None where there are none.
+        For after StoreReplaced. Returns the copy that had to be made for it beside the file, or
+        None. No other call may be under way.
+        """
+        saved = self._file.reopen()
+        self._reopened()
+        return saved
 
-        What was erased is known no more, so the file is written anew: what it then holds is what
+    def scour(self, wiped: Wiped | None = None) -> Scoured | None:
+        """Clean the file of what a write has just erased, and say what was found.
+
+        Without it, clean it after erasures that could not be finished; None where there are none.
+        What was erased is known no more then, so the file is written anew: what it holds is what
         its rows say.
         """
-        if not self._may_write:
+        if self._file.mode == "read":
             raise StoreReadOnly(path=self.path, reason="it was opened for reading only")
-        if not self._rows("SELECT 1 FROM erasure_row WHERE clean = 0"):
-            return None
         with translated(self.path):
+            if wiped is not None:
+                return self._scoured_of(wiped)
+            if not self._unclean():
+                return None
             trouble = self._write_anew() or self._flush()
             if not trouble:
                 self._note_clean()
         return Scoured(clean=not trouble, rewritten=True, waiting=trouble)
 
-    def _after_erasing(self, gone: Wiped) -> None:
-        """Clean the file of what a transaction has just erased, and remember what was found.
+    def _scoured_of(self, gone: Wiped) -> Scoured:
+        """Clean the file of texts; the rows are gone already, whatever happens here.
 
-        The rows are gone already, whatever happens here: what cannot be cleaned now, because
-        somebody reads the file as it was before, is left for the next time and said.
+        What cannot be cleaned now, because somebody reads the file as it was before, is left for
+        the next time and said.
         """
         from factbook.store.sqlite.traces import blocks_of
         from factbook.store.windows import Windows
@@ -112,25 +104,23 @@ class EraseReads(Rows):
         trouble = self._flush()
         seen = left.found_in(self._bytes())
         # Of what an earlier erasure could not clean nobody knows the words any more.
-        unknown = {row[0] for row in self._rows("SELECT id FROM erasure_row WHERE clean = 0")}
-        rewritten = not trouble and bool(len(seen) or unknown.difference(gone.erasures))
+        unknown = self._unclean().difference(gone.erasures)
+        rewritten = not trouble and bool(len(seen) or unknown)
         if rewritten:
             trouble = self._write_anew() or self._flush()
             seen = left.found_in(self._bytes())
         if not trouble:
             self._note_clean()
-        self._scours.last = Scoured(
+        return Scoured(
             clean=not trouble and not len(seen),
             rewritten=rewritten,
             waiting=trouble,
             pieces=len(seen),
             copies=[str(one) for one in self._beside() if len(left.found_in(blocks_of(one)))],
-            taken=gone.taken,
-            beside=frozenset(f"e{one}" for one in gone.beside),
         )
 
     def find_residues(self, text: str) -> Sighting:
-        """Say where a text stands: in rows, in the bytes of the file, in its copies."""
+        """Say where a text stands in the bytes of the file, and in its copies."""
         from factbook.store.sqlite.traces import blocks_of
         from factbook.store.windows import WIDTH, Windows
 
@@ -140,7 +130,7 @@ class EraseReads(Rows):
         with translated(self.path):
             left = windows.without(windows.found_in(self._kept()))
             return Sighting(
-                rows=self._holding(text)[:SHOWN],
+                rows=(),
                 in_file=any(whole in block for block in self._bytes(overlap=overlap)),
                 pieces=len(left.found_in(self._bytes())),
                 copies=[
@@ -153,12 +143,22 @@ class EraseReads(Rows):
 
     # --- steps ----------------------------------------------------------------------------------
 
+    def _number(self, pragma: str) -> int:
+        with translated(self.path):
+            rows = self._file.connection.execute(f"PRAGMA {pragma}").fetchall()
+        return int(str(rows[0][0]))
+
+    def _unclean(self) -> set[int]:
+        """Return the acts of erasing that the file was not cleaned after."""
+        sql = "SELECT id FROM erasure_row WHERE clean = 0"
+        return {int(str(row[0])) for row in self._file.connection.execute(sql)}
+
     def _flush(self) -> str:
         """Move the write-ahead log into the file and empty it; say what keeps it from that."""
-        connection = self._connection
+        connection = self._file.connection
         connection.set_busy_timeout(PATIENCE_MS)
         try:
-            with self._alone():
+            with self._file.alone():
                 busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()[0][0]
         except (apsw.BusyError, apsw.LockedError):
             busy = 1
@@ -168,9 +168,9 @@ class EraseReads(Rows):
 
     def _write_anew(self) -> str:
         """Write the indexes and the file anew: what is left in free parts of them goes."""
-        connection = self._connection
+        connection = self._file.connection
         try:
-            with self._alone():
+            with self._file.alone():
                 for target in INDEXED:
                     connection.execute(
                         f"INSERT INTO {target}_fts({target}_fts) VALUES ('optimize')"
@@ -190,8 +190,8 @@ class EraseReads(Rows):
         return ""
 
     def _note_clean(self) -> None:
-        with self._alone():
-            self._connection.execute("UPDATE erasure_row SET clean = 1 WHERE clean = 0")
+        with self._file.alone():
+            self._file.connection.execute("UPDATE erasure_row SET clean = 1 WHERE clean = 0")
         self._flush()
 
     def _bytes(self, *, overlap: int | None = None) -> Iterator[bytes]:
@@ -212,7 +212,7 @@ class EraseReads(Rows):
     def _pieces(self) -> Iterator[bytes]:
         from factbook.store.windows import WIDTH
 
-        connection = self._connection
+        connection = self._file.connection
         schema = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
         for _, _, sql in schema:
             yield str(sql or "").encode()
@@ -245,59 +245,8 @@ class EraseReads(Rows):
         whole = [one for one in there if one.is_file() and _is_database(one)]
         return sorted({*whole, *left_behind(self.path.parent)})
 
-    def kept_texts(self) -> Iterator[tuple[str, str]]:
-        """Iterate over every text of every row, as (what the row is called, text)."""
-        connection = self._connection
-        for (table,) in self._rows("SELECT name FROM sqlite_master WHERE type = 'table'"):
-            columns = [
-                row[1]
-                for row in self._rows(f"PRAGMA table_info({table})")
-                if row[2] == "TEXT" and row[1] not in _NO_WORDS
-            ]
-            if "_fts" in table or not columns:
-                continue  # an index holds what its rows say
-            letter, key = CALLED.get(table, ("", "id"))
-            if table == "event_row":
-                key = "target_kind || ':' || target_id"
-            elif not letter:
-                key = f"'{table}'"
-            # The last column first: there stands what somebody said.
-            for row in connection.execute(f"SELECT {key}, {', '.join(columns[::-1])} FROM {table}"):
-                text = "\x1f".join(filter(None, map(_inside, filter(None, row[1:]))))
-                if text:
-                    yield (f"{letter}{row[0]}" if letter else _owner_of(row[0])), text
-
-    def _holding(self, text: str) -> list[str]:
-        """Return rows that hold a text, in any case and however its words are spaced."""
-        said = _spaced(text.casefold())
-        word = _longest_word(said)
-        found = []
-        for row, other in self.kept_texts():
-            folded = other.casefold()
-            if word in folded and said in _spaced(folded):
-                found.append(row)
-        return list(dict.fromkeys(found))
-
 
 _SQLITE: Final = b"SQLite format 3\x00"  # what such a file begins with
-# Columns of numbers that the program drew, and of the names of rows.
-_NO_WORDS: Final = frozenset({"uid", "claim", "items", "used"})
-
-
-def _inside(value: str) -> str:
-    """Return the words of a text, or of every string of one that is JSON."""
-    if value[:1] not in ("{", "["):
-        return value
-    try:
-        return "\n".join(strings(orjson.loads(value)))
-    except orjson.JSONDecodeError:
-        return value
-
-
-def _owner_of(called: str) -> str:
-    """Return the row that an event is of, as it is called; other names stay."""
-    kind, _, number = called.partition(":")
-    return f"{_OF_EVENTS[kind]}{number}" if kind in _OF_EVENTS else called
 
 
 def _is_database(path: Path) -> bool:
@@ -306,15 +255,6 @@ def _is_database(path: Path) -> bool:
             return file.read(len(_SQLITE)) == _SQLITE
     except OSError:
         return False
-
-
-def _spaced(folded: str) -> str:
-    """Return a text with one space wherever words of a name may be joined."""
-    return " ".join(folded.replace("-", " ").replace("_", " ").split())
-
-
-def _longest_word(spaced: str) -> str:
-    return max(spaced.split(), key=len)
 
 
 def _escaped(texts: Sequence[str]) -> list[str]:
