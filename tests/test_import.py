@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import json
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from factbook import Memory, RejectionFilters
+from factbook import AsyncMemory, Memory, RejectionFilters
 from factbook.errors import UsageError
 from factbook.model.facts import EVERYONE, Trigger
 from factbook.pipelines import imported
@@ -321,3 +322,26 @@ def test_a_row_of_every_kind_is_restored(tmp_path: Path) -> None:
         assert both[0][1:] == both[1][1:]
         assert here.import_(records).added == {}
         assert records_of(here) == before
+
+
+def test_what_the_other_erased_is_named_and_stays_here(tmp_path: Path) -> None:
+    with opened(tmp_path, "a.db") as here, opened(tmp_path, "b.db") as there:
+        cats = here.remember("I have two cats")
+        there.import_(records_of(here))
+        there.erasure.erase_fact(there.query_facts()[0].id)
+        report = here.import_(records_of(there))
+        assert f"f{cats.id}" in report.still_here
+        assert here.query_facts() == [cats]
+        assert here.check() == []
+
+
+def test_an_event_loop_imports_too(tmp_path: Path) -> None:
+    with opened(tmp_path) as there:
+        there.remember("I have two cats")
+        records = records_of(there)
+
+    async def imported() -> int:
+        async with AsyncMemory(tmp_path / "n.db", key_file=tmp_path / "key", model=None) as here:
+            return (await here.import_(records)).added["fact"]
+
+    assert asyncio.run(imported()) == 1
