@@ -1,34 +1,21 @@
-"""The verbs and reads for what lives: facts that change, pairs, runs, leases, proposals."""
+"""The verbs of vectors in a write."""
 
 from __future__ import annotations
 
-from collections.abc import (
-    Sequence,
-)
-from pathlib import Path
+from collections.abc import Sequence
 
 import apsw
 
 from factbook.errors import EmbedderMismatch, UsageError
-from factbook.model.facts import (
-    Millis,
-)
-from factbook.store.sqlite.rows import (
-    VECTOR_TABLES,
-    Rows,
-    json_list,
-)
+from factbook.store.sqlite.rows import VECTOR_TABLES, Rows, json_list
 
 _IN = "(SELECT value FROM json_each(?))"
 
 
 class LivingVerbs(Rows):
-    """The part of the writer that changes what is there."""
+    """The part of the writer that changes vectors."""
 
     _db: apsw.Connection
-    path: Path
-    _actor: str
-    _now: Millis
     commit_no: int
 
     def set_vectors(
@@ -104,7 +91,7 @@ class LivingVerbs(Rows):
         self, target: str, ids: Sequence[int], vectors: bytes, model: str, dim: int
     ) -> list[int]:
         """Keep vectors of the next model; return the ids that were written."""
-        found = _meta(self._db, "next_embedder")
+        found = self._meta("next_embedder")
         if found != f"{model} {dim}":
             # Another model was begun before: what it made is of no use.
             self._db.execute("DELETE FROM next_vector")
@@ -134,7 +121,7 @@ class LivingVerbs(Rows):
 
         Raises UsageError while any row with a vector lacks one of the next model.
         """
-        if _meta(self._db, "next_embedder") != f"{model} {dim}":
+        if self._meta("next_embedder") != f"{model} {dim}":
             raise UsageError(detail=f"no vectors of {model} wait in {self.path}")
         written = 0
         for target, (table, column) in VECTOR_TABLES.items():
@@ -158,8 +145,3 @@ class LivingVerbs(Rows):
         self._db.execute("UPDATE meta SET value = ? WHERE name = 'embedder'", (model,))
         self._db.execute("UPDATE meta SET value = ? WHERE name = 'embedder_dim'", (str(dim),))
         return written
-
-
-def _meta(connection: apsw.Connection, name: str) -> str | None:
-    rows = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchall()
-    return str(rows[0][0]) if rows else None

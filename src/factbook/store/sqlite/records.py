@@ -264,6 +264,9 @@ class RecordWrites(RecordReads):
     _db: apsw.Connection
     quiet: bool = False  # whether the write is no commit
 
+    def _rows(self, sql: str, bindings: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
+        return self._db.execute(sql, bindings).fetchall()
+
     def drop_vectors(self, target: str, ids: Sequence[int]) -> None:
         """Delete the vectors of rows."""
         raise NotImplementedError

@@ -85,7 +85,6 @@ class SQLiteApart(SQLiteReads):
 class Snapshots(SQLiteReads):
     """The part of the store that makes snapshots, and holds in memory what they share."""
 
-    path: Path
     _file: LedgerFile
 
     def __init__(self) -> None:

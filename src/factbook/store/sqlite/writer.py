@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from pathlib import Path
-from typing import Any
 
 import apsw
 
@@ -28,9 +27,6 @@ class SQLiteQuietWriter(SQLiteReads, RecordWrites):
         self._db = connection
         self.path = path
 
-    def _rows(self, sql: str, bindings: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
-        return self._db.execute(sql, bindings).fetchall()
-
 
 class SQLiteWriter(SQLiteReads, LedgerWrites, LivingVerbs, RecordWrites):
     """The verbs of one open write transaction on a SQLite file; its reads are of that moment."""
@@ -50,9 +46,6 @@ class SQLiteWriter(SQLiteReads, LedgerWrites, LivingVerbs, RecordWrites):
         self._actor = actor
         self._now = now
         self.commit_no = self.head().commit + 1  # nobody else can take it: the lock is held
-
-    def _rows(self, sql: str, bindings: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
-        return self._db.execute(sql, bindings).fetchall()
 
     def commit(self, touches: Collection[str] | Everyone) -> None:
         """Write down the number of this write, and whose memory it may change."""
