@@ -15,7 +15,7 @@ from factbook import AsyncMemory, Memory, RejectionFilters
 from factbook.errors import UsageError
 from factbook.model.facts import EVERYONE, Trigger
 from factbook.pipelines import imported
-from factbook.store.kinds import ERASURE, Kind
+from factbook.store.kinds import ERASURE, SECRET, Kind, Secret
 from factbook.store.transfer import exported
 from factbook.store.transfer.records import SMALL
 from factbook.testing import FrozenClock, sample_episode
@@ -308,8 +308,9 @@ def test_a_row_of_every_kind_is_restored(tmp_path: Path) -> None:
                     added.add(kind)
                     for needed in NEEDS.get(kind, ()):
                         add(needed)
-                    writer.add(kind, EXAMPLES[kind][:2])
+                    writer.add(kind, whole.get(kind, EXAMPLES[kind][:2]))
 
+            whole = {SECRET: [Secret("erase_key", "0" * 64), Secret("erase_key 2", "1" * 64)]}
             for kind in SMALL.values():
                 add(kind)
             writer.put(ERASURE, [row._replace(clean=True) for row in EXAMPLES[ERASURE][:2]])
@@ -333,6 +334,31 @@ def test_what_the_other_erased_is_named_and_stays_here(tmp_path: Path) -> None:
         assert f"f{cats.id}" in report.still_here
         assert here.query_facts() == [cats]
         assert here.check() == []
+
+
+def test_a_row_that_can_stand_nowhere_is_left_out(tmp_path: Path) -> None:
+    with opened(tmp_path) as there:
+        lived(there)
+        records = records_of(there)
+    [pair] = [one for one in records if one["record"] == "pair"]
+    fact = next(one for one in records if one["record"] == "fact")
+    high = max(one["id"] for one in records if one["record"] == "fact")
+    wrong = [
+        {"record": "secret", "name": "erase_key 2", "value": "no key"},
+        {"record": "secret", "name": "password", "value": "00" * 32},
+        {**pair, "verdict": "PERHAPS"},
+        {**fact, "id": high + 1, "confidence": 7.0},
+        {**fact, "id": high + 2, "owner": " "},
+        {**fact, "id": high + 3, "retired_at": 1, "status": "active"},
+        {**fact, "id": 1 << 62, "subject": "nobody heard that"},
+    ]
+    with opened(tmp_path, "new.db") as here:
+        report = here.import_([*records, *wrong])
+        assert [one.line for one in report.left] == [*range(len(records) + 1, len(records) + 8)]
+        assert here.check() == []
+        told = here.remember("I have a dog")
+        assert told.id <= high + 2
+        assert here.erasure.erase_fact(told.id).receipt.erased["facts"] >= 1
 
 
 def test_an_event_loop_imports_too(tmp_path: Path) -> None:

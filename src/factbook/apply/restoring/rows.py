@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from factbook import policy
 from factbook.apply.restoring.history import renumbered
 from factbook.apply.restoring.part import Part
 from factbook.apply.tombstones import proposed_claim
@@ -103,7 +105,15 @@ _HOLDS: Final[Mapping[Kind[Any], Callable[[Any], bool]]] = {  # what a row of a 
     PREFERENCE: lambda row: row.topic != "",
     LEARN_PROMPT: lambda row: row.status in ("active", "completed"),
     NOTIFY: lambda row: row.unanswered >= 0,
-    PAIR: lambda row: row.low_id < row.high_id,
+    MODEL_TASK: lambda row: row.state in ("queued", "done", "failed", "aside"),
+    PAIR: lambda row: row.low_id < row.high_id and row.verdict in ("", *policy.VERDICTS),
+    RUN: lambda row: (
+        row.state in ("running", "done", "failed", "undone")
+        and (row.state == "running") is (row.finished_at is None)
+    ),
+    SECRET: lambda row: (
+        row.name.startswith(ERASE_KEY) and bool(re.fullmatch("[0-9a-f]{64}", row.value))
+    ),
     SCHEDULE: lambda row: row.every_ms > 0,
 }
 
