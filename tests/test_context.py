@@ -37,6 +37,7 @@ from factbook.recall.budget import (
 )
 from factbook.recall.plan import Turn
 from factbook.sources.session_log import parser
+from factbook.surface.records import plain
 from rows import every
 
 DAY = 24 * 3600 * 1000
@@ -323,7 +324,7 @@ def test_an_id_that_could_end_its_block_is_refused() -> None:
 
 
 def test_json_form() -> None:
-    found = build([user("hi")], [], [memory("f1")], "Be kind.").to_json()
+    found = plain(build([user("hi")], [], [memory("f1")], "Be kind."))
     assert found["included"] == ["f1"]
     assert found["limit"] == 1500
     assert isinstance(found["tier_tokens"], dict)

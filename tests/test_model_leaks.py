@@ -16,6 +16,7 @@ from factbook.errors import FactbookError
 from factbook.extract.keyed.contracts import FactsOp, FactsOpsResponse
 from factbook.llm.config import ModelConfig
 from factbook.memory import Memory
+from factbook.surface.records import plain
 from factbook.testing.model_server import ModelServer, Reply
 
 SECRET = "sk-proj-" + "Zk3f9Qw7Lx2Vb8Nm4Tc6Yh1Pd5Rj0Sg" + "Aa9Bb8Cc7Dd6Ee5Ff4"
@@ -28,7 +29,7 @@ def tells(
 ) -> Callable[[Memory, ModelServer], Any]:
     def run(memory: Memory, server: ModelServer) -> Any:
         server.script = [answer if isinstance(answer, Reply) else Reply.json(answer)]
-        return memory.tell(message).to_json()
+        return plain(memory.tell(message))
 
     return run
 
@@ -62,7 +63,7 @@ def extracts(**more: Any) -> Callable[[Memory, ModelServer], Any]:
 
 def asks(memory: Memory, server: ModelServer) -> Any:
     server.script = [Reply.json({"intent": "facts_get_by_entity", "entity": SECRET})]
-    return memory.ask(f"what did I say about {SECRET}?").to_json()
+    return plain(memory.ask(f"what did I say about {SECRET}?"))
 
 
 def applies(memory: Memory, server: ModelServer) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from factbook import policy
 from factbook.errors import ModelError, ModelFailure, UsageError
@@ -23,7 +23,7 @@ from factbook.extract.keyed.contracts import (
 from factbook.extract.keyed.prompts import ask_messages
 from factbook.extract.keyed.questions import parse_ask
 from factbook.model.confidence import as_of
-from factbook.model.facts import Fact, FactKind, Millis, iso
+from factbook.model.facts import Fact, FactKind, Millis
 from factbook.model.keys import (
     canonical_keys,
     canonical_list_key,
@@ -66,28 +66,6 @@ class Asked:
         named = (plan.list_key, plan.topic, plan.key_prefix, plan.fact_key, plan.predicate)
         found = next((one for one in (*named, plan.entity) if one), None)
         return found or f"{plan.since or 'the beginning'} to {plan.until or 'now'}"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as plain values."""
-        return {
-            "label": self.label,
-            "planner": self.planner,
-            "plan": None if self.plan is None else self.plan.model_dump(exclude_none=True),
-            "count": self.answer.count,
-            "canonical_keys": list(self.answer.canonical_keys),
-            "facts": [
-                {
-                    "key": fact.fact_key,
-                    "value": fact.value,
-                    "rank": fact.rank,
-                    "fact": None if fact.fact_id is None else f"f{fact.fact_id}",
-                    "confidence": fact.confidence,
-                    "set_at": iso(fact.set_at),
-                }
-                for fact in self.answer.facts
-            ],
-            "needs_clarification": list(self.needs_clarification),
-        }
 
 
 def ask_keys(

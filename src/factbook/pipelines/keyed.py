@@ -93,24 +93,6 @@ class Told:
         """Tell whether the database changed."""
         return bool(self.receipt.stored or self.receipt.updated or self.receipt.retracted)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return it as plain values."""
-        return {
-            "label": self.label,
-            "failed": self.failed,
-            "owner": self.owner,
-            "planner": self.planner,
-            "message_id": self.message_id,
-            "message": self.message,
-            "store_count": self.result.store_count,
-            "update_count": self.result.update_count,
-            "keys": [{"key": key, "action": action} for key, action in self.receipt.keys],
-            "needs_clarification": list(self.needs_clarification),
-            "warnings": list(self.warnings),
-            "errors": list(self.errors),
-            "notes": list(self.notes),
-        }
-
 
 @dataclass(slots=True)
 class _Built:

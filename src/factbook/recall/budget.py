@@ -232,29 +232,6 @@ class PromptContext:
             fromkeys[block.kind] = block.tokens
         return fromkeys
 
-    def to_json(self) -> dict[str, object]:
-        """Return the context as plain values."""
-        return {
-            "text": self.text,
-            "tokens": self.tokens,
-            "limit": self.limit,
-            "tier_tokens": self.tier_tokens,
-            "blocks": [
-                {
-                    "kind": str(block.kind),
-                    "tokens": block.tokens,
-                    "ids": list(block.ids),
-                    "trimmed": list(block.trimmed),
-                }
-                for block in self.blocks
-            ],
-            "included": list(self.included),
-            "left_out": [
-                {"id": piece_left_out.id, "why": piece_left_out.why}
-                for piece_left_out in self.left_out
-            ],
-        }
-
 
 # --- rendering ------------------------------------------------------------------------------------
 

@@ -33,12 +33,14 @@ if TYPE_CHECKING:
     from factbook.maintenance.metrics import Metrics
     from factbook.maintenance.verdict_queue import PairQuestion
     from factbook.memory import Stats
+    from factbook.memory.answering import Asked
     from factbook.memory.reasons import EntityWhy, FactWhy, NoticeWhy, Origin, Part
     from factbook.memory.refused import RejectionSummary
     from factbook.memory.standing import Successor, Unanswered
     from factbook.model.entities import Entity, Notice, Schedule
     from factbook.model.facts import Evidence, Fact, Rejection, Run, SQLValue
     from factbook.pipelines.commands import CommandsReport
+    from factbook.pipelines.keyed import Told
     from factbook.pipelines.observed import IngestReport
     from factbook.pipelines.sources import Explanation
     from factbook.pipelines.typed import TypedReport
@@ -69,8 +71,12 @@ FORMS: Final[dict[str, str | Callable[[Any], Record]]] = {
     " predicate object count trust role evidence",
     "ImportReport": "owner at dry_run records added known kept_out still_here unread incomplete"
     " left",
+    "KeyedFact": "key=fact_key value rank fact=fact_id:f confidence set_at",
     "LeftOut": "line record=kind why",
     "Rule": "name predicate confidence method subject looks_in pattern keywords",
+    "Block": "kind tokens ids trimmed",
+    "PieceLeftOut": "id why",
+    "PromptContext": "text tokens limit tier_tokens blocks included left_out",
     "SourceState": "id session=source.session host=source.host project=source.project"
     " title=source.title agent=source.agent source=source.uri episodes=episode_count"
     " started_at=first_at ended_at=last_at lines",
@@ -215,6 +221,27 @@ def _ingested(done: Ingested) -> Record:
         "read_bytes": report.read_bytes,
         "waiting": done.waiting,
         "seconds": round(done.seconds, 3),
+    }
+
+
+@_form("Told")
+def _told(found: Told) -> Record:
+    keys = [{"key": key, "action": action} for key, action in found.receipt.keys]
+    return {
+        **fields(found, "label failed owner planner message_id message"),
+        **fields(found.result, "store_count update_count"),
+        "keys": keys,
+        **fields(found, "needs_clarification warnings errors notes"),
+    }
+
+
+@_form("Asked")
+def _asked(found: Asked) -> Record:
+    return {
+        **fields(found, "label planner"),
+        "plan": found.plan and found.plan.model_dump(exclude_none=True),
+        **fields(found.answer, "count canonical_keys facts"),
+        "needs_clarification": found.needs_clarification,
     }
 
 

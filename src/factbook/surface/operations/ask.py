@@ -322,7 +322,7 @@ def context(
         question, system=instructions, limits=limits, session=session, owner=whose.about
     )
     return Outcome(
-        record=prompt_context.to_json(),
+        record=prompt_context,
         show=lambda page: views.ask.context(page, prompt_context),
         nothing_of=None if prompt_context.included else whose.about,
     )

@@ -51,7 +51,7 @@ def tell(run: Run, said: Words, llm: Llm, owner: Owner = ME, planner: Planner = 
         trouble = UsageError(detail="nothing was written; say it in other words")
     holds = () if found.failed else key_values(run, found.receipt, owner=owner)
     return Outcome(
-        record=found.to_json(),
+        record=found,
         show=lambda page: views.model.told(page, found, holds),
         trouble=trouble,
         code=EXIT_CLARIFY if found.needs_clarification else 0,
@@ -74,7 +74,7 @@ def ask(
         return memory.keyed.quotes_of(fact_id, owner=owner)
 
     return Outcome(
-        record=found.to_json(),
+        record=found,
         show=lambda page: views.model.asked(page, found, quotes=quotes),
         code=EXIT_CLARIFY if found.needs_clarification else 0,
     )
@@ -158,7 +158,7 @@ def _extract_typed(run: Run, limit: int | None, revived: int) -> Outcome:
     return Outcome(
         record={
             **records.plain(typed_report),
-            "told_again": [one.to_json() for one in again.done],
+            "told_again": again.done,
             "told_failed": [{"episode": one, "why": why} for one, why in told_failed],
             "revived": revived,
             "unanswered": left,
