@@ -174,7 +174,7 @@ def facts(
         show=lambda page: views.ask.facts(
             page,
             shown,
-            one_predicate=len(filters.predicates) == 1,
+            single=len(filters.predicates) == 1,
             shown_by=reader,
             disputes=_disputes(run, filters),
             more=rows,

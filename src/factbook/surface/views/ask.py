@@ -168,7 +168,7 @@ def facts(
     page: Page,
     found: Iterable[Fact],
     *,
-    one_predicate: bool,
+    single: bool,
     shown_by: Callable[[Fact], Sequence[Evidence]] | None,
     disputes: Mapping[int, Sequence[str]],
     more: Iterator[object],
@@ -188,29 +188,18 @@ def facts(
         return below
 
     columns = [
-        Column("id", lambda fact: f"f{fact.id}", "dim"),
-        Column("conf", lambda fact: f"{fact.confidence:.2f}", right=True, optional=True),
-        Column("when", lambda fact: moment(fact.occurred_at), optional=True),
-        Column(
-            "predicate",
-            lambda fact: "" if one_predicate else fact.predicate,
-            "cyan",
-            least=12,
-            most=28,
-        ),
+        Column("id", lambda one: f"f{one.id}", "dim"),
+        Column("conf", lambda one: f"{one.confidence:.2f}", right=True, optional=True),
+        Column("when", lambda one: moment(one.occurred_at), optional=True),
+        Column("predicate", lambda one: "" if single else one.predicate, "cyan", least=12, most=28),
         # a column for the state would be empty: a fact is active, as a rule
         Column(
             "object",
-            lambda fact: ("" if fact.status == "active" else f"[{fact.status}] ") + fact.object,
+            lambda one: f"[{one.status}] {one.object}" if one.status != "active" else one.object,
             least=16,
         ),
         Column(
-            "project",
-            lambda fact: _project_name(fact.project),
-            "dim",
-            least=10,
-            most=24,
-            optional=True,
+            "project", lambda one: _project(one.project), "dim", least=10, most=24, optional=True
         ),
     ]
     with_details(page, columns, found, details)
@@ -218,7 +207,7 @@ def facts(
         page.say(f"The first {shown}; --limit 0 shows all that match.", "dim")
 
 
-def _project_name(project: str) -> str:
+def _project(project: str) -> str:
     """Return the last part of a working folder: the name by which people know a project."""
     return re.split(r"[/\\\\]", project.rstrip("/\\"))[-1] or project
 
@@ -363,9 +352,7 @@ def timeline(page: Page, found: Sequence[Hit]) -> None:
         entries.append((first, first.text + times))
     columns = [
         Column("", lambda one: clock(one[0].occurred_at), "dim"),
-        Column(
-            "", lambda one: _project_name(one[0].project), "dim", least=6, most=20, optional=True
-        ),
+        Column("", lambda one: _project(one[0].project), "dim", least=6, most=20, optional=True),
         Column("", lambda one: ">" if one[0].kind == "episode" else "", "bold"),
         Column("", lambda one: one[1], least=16, most=160),
         Column("", lambda one: one[0].id, "dim", right=True, optional=True),

@@ -258,9 +258,9 @@ def aside(page: Page, rows: Sequence[tuple[str, int, str]]) -> None:
 def runs(page: Page, found: Iterable[Run]) -> None:
     """Show consolidations, one line each."""
     columns = [
-        Column("run", lambda run: str(run.id), right=True),
-        Column("when", lambda run: moment(run.started_at)),
-        Column("state", lambda run: run.state, "cyan"),
+        Column("run", lambda one: str(one.id), right=True),
+        Column("when", lambda one: moment(one.started_at)),
+        Column("state", lambda one: one.state, "cyan"),
         Column("took", _took, optional=True),
         Column("changes", _counts, least=16),
     ]

@@ -88,11 +88,11 @@ def rules(page: Page, uses: Sequence[RuleUse], *, noise: bool, counted: bool) ->
         return
     columns = [
         Column("rule", _rule_name, "cyan", least=20, most=40),
-        Column("conf", lambda use: f"{use.rule.confidence:.2f}", right=True),
-        Column("fired", lambda use: count(use.fired) if counted else "", right=True),
-        Column("of", lambda use: use.rule.subject.replace("|", " or "), most=14, optional=True),
+        Column("conf", lambda one: f"{one.rule.confidence:.2f}", right=True),
+        Column("fired", lambda one: count(one.fired) if counted else "", right=True),
+        Column("of", lambda one: one.rule.subject.replace("|", " or "), most=14, optional=True),
         Column(
-            "looks in", lambda use: use.rule.looks_in.replace("|", ", "), least=10, optional=True
+            "looks in", lambda one: one.rule.looks_in.replace("|", ", "), least=10, optional=True
         ),
     ]
 
@@ -112,20 +112,18 @@ def _noise(page: Page, uses: Sequence[RuleUse]) -> None:
         page.say("No rule has fired yet.")
         return
     columns = [
-        Column("rule", lambda use: use.rule.name, "cyan", least=20, most=32),
-        Column("noise", lambda use: f"{use.noise.score:.2f}", right=True),
-        Column("facts", lambda use: count(use.noise.facts), right=True),
-        Column("objects", lambda use: count(use.noise.objects), right=True, optional=True),
-        Column("refused", lambda use: count(use.noise.rejected), right=True, optional=True),
-        Column(
-            "most frequent", lambda use: _most_frequent(use.noise), least=12, most=40, optional=True
-        ),
-        Column("why", lambda use: use.noise.why, "dim", least=12, optional=True),
+        Column("rule", lambda one: one.rule.name, "cyan", least=20, most=32),
+        Column("noise", lambda one: f"{one.noise.score:.2f}", right=True),
+        Column("facts", lambda one: count(one.noise.facts), right=True),
+        Column("objects", lambda one: count(one.noise.objects), right=True, optional=True),
+        Column("refused", lambda one: count(one.noise.rejected), right=True, optional=True),
+        Column("most frequent", lambda one: _top(one.noise), least=12, most=40, optional=True),
+        Column("why", lambda one: one.noise.why, "dim", least=12, optional=True),
     ]
     page.table(columns, (use for use in uses if use.noise is not None))
 
 
-def _most_frequent(signs: RuleNoise) -> str:
+def _top(signs: RuleNoise) -> str:
     if not signs.facts:
         return ""
     return f"{text.one_line(signs.top_object)[:60]} ({signs.top_share:.0%})"

@@ -240,14 +240,12 @@ def ranking(page: Page, rows: Sequence[InterestRow]) -> None:
     """
     most = max((abs(row.score) for row in rows), default=0.0) or 1.0
     columns = [
-        Column("#", lambda placed: str(placed[0]), "dim", right=True),
-        Column("entity", lambda placed: placed[1].entity.name, "bold", most=_NAME_CELLS, least=4),
-        Column("", lambda placed: _bar(placed[1].score / most, plain=page.plain), optional=True),
-        Column("interest", lambda placed: _signed(placed[1].score), right=True),
-        Column("facts", lambda placed: count(placed[1].fact_count), right=True),
-        Column(
-            "last activity", lambda placed: moment(placed[1].last_activity), "dim", optional=True
-        ),
+        Column("#", lambda one: str(one[0]), "dim", right=True),
+        Column("entity", lambda one: one[1].entity.name, "bold", most=_NAME_CELLS, least=4),
+        Column("", lambda one: _bar(one[1].score / most, plain=page.plain), optional=True),
+        Column("interest", lambda one: _signed(one[1].score), right=True),
+        Column("facts", lambda one: count(one[1].fact_count), right=True),
+        Column("last activity", lambda one: moment(one[1].last_activity), "dim", optional=True),
     ]
     page.table(columns, enumerate(rows, 1))
 
@@ -277,13 +275,13 @@ def why_entity(page: Page, why: EntityWhy) -> None:
         page.line("Nothing that you did counts for it.")
         return
     columns = [
-        Column("adds now", lambda part: _signed(part.adds), right=True),
-        Column("strength", lambda part: _signed(signed(part.engagement)), right=True),
-        Column("age", lambda part: _age(why.at - part.engagement.at), right=True),
+        Column("adds now", lambda one: _signed(one.adds), right=True),
+        Column("strength", lambda one: _signed(signed(one.engagement)), right=True),
+        Column("age", lambda one: _age(why.at - one.engagement.at), right=True),
         Column("you", _did, most=60, least=12),
         Column(
             "because you said",
-            lambda part: "" if part.cause is None else part.cause.text[:_SAID_CHARS],
+            lambda one: "" if one.cause is None else one.cause.text[:_SAID_CHARS],
             "dim",
             least=12,
             optional=True,
