@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Final, Literal, NamedTuple
+from typing import Any, ClassVar, Final, Literal, NamedTuple
 
 from factbook import policy
 from factbook.model import fast_dataclass
@@ -399,45 +399,21 @@ class Parser(ABC):
 
     def reply(self, text: str, *, uid: str, subject: str, group: str = "") -> bool:
         """Add what the assistant wrote; return whether there was any text."""
-        text = text.strip()
-        if not text:
-            return False
-        text, cut = abridge(storable(self.redactor.redact(text)), policy.REPLY_CHARS)
-        self.add(
-            EpisodeKind.REPLY,
-            Role.ASSISTANT,
-            Trust.DERIVED,
-            uid=uid,
-            text=text,
-            subject=subject,
-            group=group,
-            cut=cut,
-        )
-        return True
+        return self._written(EpisodeKind.REPLY, text, uid=uid, subject=subject, group=group)
 
     def summary(
-        self,
-        text: str,
-        *,
-        uid: str,
-        subject: str,
-        attributes: Mapping[str, str] | None = None,
+        self, text: str, *, uid: str, subject: str, attributes: Mapping[str, str] | None = None
     ) -> bool:
         """Add a summary that a model wrote; return whether there was any text."""
-        text = without(text, MEMORY_TAG, open_ended=True).strip()
-        if not text:
+        text = without(text, MEMORY_TAG, open_ended=True)
+        kind = EpisodeKind.SUMMARY
+        return self._written(kind, text, uid=uid, subject=subject, attributes=attributes)
+
+    def _written(self, kind: EpisodeKind, text: str, **more: Any) -> bool:
+        if not text.strip():
             return False
-        text, cut = abridge(storable(self.redactor.redact(text)), policy.REPLY_CHARS)
-        self.add(
-            EpisodeKind.SUMMARY,
-            Role.ASSISTANT,
-            Trust.DERIVED,
-            uid=uid,
-            text=text,
-            subject=subject,
-            attributes=attributes,
-            cut=cut,
-        )
+        text, cut = abridge(storable(self.redactor.redact(text.strip())), policy.REPLY_CHARS)
+        self.add(kind, Role.ASSISTANT, Trust.DERIVED, text=text, cut=cut, **more)
         return True
 
     def call(
