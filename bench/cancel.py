@@ -63,10 +63,10 @@ from factbook.recall.time_expressions import now_ms
 from factbook.search_providers import open_search
 from factbook.search_providers.config import SEARXNG, SearchConfig
 from factbook.sources.told import said_ops
-from factbook.store.base import Store
 from factbook.store.derived.counts import count_waiting
 from factbook.store.derived.notices import last_action
 from factbook.store.derived.searches import search_logs
+from factbook.store.port import Store
 
 WAITING_S: Final = (0.005, 0.06)  # into a step that waits for others, before it is cancelled
 WORKING_S: Final = (0.005, 0.5)  # into one that computes

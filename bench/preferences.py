@@ -39,7 +39,7 @@ from factbook.model.facts import (
 from factbook.model.ops import AssertFact, Op, RecordEpisode, RecordSource
 from factbook.recall.query_expansion import Associations
 from factbook.recall.search import Engine
-from factbook.store.base import Filters
+from factbook.store.rows import Filters
 
 RANKED: Final = 20
 NOW: Final = 1_795_000_000_000

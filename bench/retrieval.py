@@ -40,7 +40,7 @@ from factbook.model.facts import Episode, EpisodeKind, Role, Source, Trust
 from factbook.recall import query
 from factbook.recall.rank import DEFAULT_WEIGHTS, CandidatePool, RankWeights, fuse
 from factbook.recall.time_expressions import DAY_MS, find_window, to_ms
-from factbook.store.base import Filters
+from factbook.store.rows import Filters
 from factbook.store.sqlite.text import fts_query
 
 CUTS: Final = (5, 10, 25, 50)

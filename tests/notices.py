@@ -7,8 +7,8 @@ from factbook.model.entities import Notice, NoticeState
 from factbook.model.facts import ME, Candidate, EpisodeKind, FactKind, Millis, Role, Trigger, Trust
 from factbook.model.interest_ops import Announce, CreateEntity
 from factbook.model.ops import AssertFact, Op, RecordEpisode, RecordSource
-from factbook.store.base import Store
 from factbook.store.derived.notices import notices_of
+from factbook.store.port import Store
 from factbook.testing import sample_episode, sample_source
 
 CHAT = "chat:evening"

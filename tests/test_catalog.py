@@ -17,7 +17,8 @@ from factbook.embed.halves import unpacked
 from factbook.errors import UsageError
 from factbook.memory import Memory
 from factbook.model.facts import EVERYONE
-from factbook.store.base import Filters, Reads, Store
+from factbook.store.port import Reads, Store
+from factbook.store.rows import Filters
 from factbook.store.sqlite.episode_table import EpisodeTable
 from factbook.testing import FrozenClock
 

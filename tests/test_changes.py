@@ -44,11 +44,11 @@ from factbook.model.ops import (
     SupportFact,
     UnmergeFact,
 )
-from factbook.store.base import Changes, Filters
 from factbook.store.derived.facts import fact_by_id
 from factbook.store.derived.ledger import evidence_of, stances
 from factbook.store.kinds import EVENT
 from factbook.store.port import events_of
+from factbook.store.rows import Changes, Filters
 from factbook.store.sqlite import SQLiteStore
 from factbook.testing import sample_episode, sample_source
 

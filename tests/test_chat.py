@@ -49,9 +49,9 @@ from factbook.memory.chat_model import (
 from factbook.model.entities import EngagementType, NoticeState, SearchAnswer, SearchResult
 from factbook.model.facts import EVERYONE, Role, StoredEpisode, Trigger
 from factbook.recall.plan import Turn
-from factbook.store.base import Filters
 from factbook.store.derived.searches import search_logs
 from factbook.store.kinds import INJECTION
+from factbook.store.rows import Filters
 from factbook.surface.chat import reaction_in
 from factbook.surface.chat.view import Flow
 from factbook.surface.text import cells

@@ -20,9 +20,9 @@ from factbook.maintenance.consolidate import AlreadyRunning, PairQuestion, RunRe
 from factbook.maintenance.verdict_queue import CallReport, JudgeRulings, Missed
 from factbook.memory import Memory
 from factbook.model.facts import Fact, FactKind, Stance, Status
-from factbook.store.base import Filters
 from factbook.store.derived.ledger import evidence_of
 from factbook.store.leases import take_lease
+from factbook.store.rows import Filters
 from factbook.testing import FrozenClock
 
 DAY = 24 * 3600 * 1000

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from factbook.model.facts import EVERYONE, FactKind
-from factbook.store.base import Filters, Outlines, Store, Writer
 from factbook.store.kinds import KINDS, Kind
-from factbook.store.rows import LifeWhere
+from factbook.store.port import Store, Writer
+from factbook.store.rows import Filters, LifeWhere, Outlines
 from factbook.testing.contract import StoreContract, public_names, verbs_of
 from factbook.testing.contract.base import fill
 from factbook.testing.memory_reads import MemoryReads

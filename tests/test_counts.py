@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from factbook.model.facts import EpisodeKind, FactKind, Status
-from factbook.store.base import Store
 from factbook.store.derived.counts import (
     count_waiting,
     fact_states,
@@ -20,6 +19,7 @@ from factbook.store.derived.counts import (
 )
 from factbook.store.derived.ledger import said_before
 from factbook.store.kinds import PROPOSAL, REJECTION, Refusal
+from factbook.store.port import Store
 from factbook.store.sqlite import SQLiteStore
 from factbook.testing import sample_episode
 from factbook.testing.contract.base import NOW, evidence, fill, life, writing

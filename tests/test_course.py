@@ -13,9 +13,9 @@ from factbook.maintenance.confidence_history import course
 from factbook.memory import Memory
 from factbook.model.facts import ME, Event, Fact, FactKind, Millis, Status, Trigger, Trust
 from factbook.model.ops import ContradictFacts, JudgePair, MergeFacts, StartRun, SupersedeFact
-from factbook.store.base import Filters
 from factbook.store.derived.facts import fact_by_id
 from factbook.store.port import events_of
+from factbook.store.rows import Filters
 from factbook.testing import FrozenClock
 
 DAY: Millis = 24 * 3600 * 1000

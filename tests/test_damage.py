@@ -19,7 +19,7 @@ import damage
 from factbook import policy
 from factbook.errors import NotFound, StoreCorrupt
 from factbook.memory import Memory
-from factbook.store.base import Filters
+from factbook.store.rows import Filters
 from factbook.store.sqlite.audit import LENGTH_OFF, vector_length
 
 

@@ -70,7 +70,6 @@ from factbook.model.ops import (
     SupersedeFact,
     SupportFact,
 )
-from factbook.store.base import Filters
 from factbook.store.derived.counts import row_counts
 from factbook.store.derived.entities import engagements_of, entities_of, preferences_of, world_facts
 from factbook.store.derived.facts import fact_by_id
@@ -78,6 +77,7 @@ from factbook.store.derived.ledger import evidence_of
 from factbook.store.derived.searches import search_logs
 from factbook.store.kinds import INJECTION
 from factbook.store.port import events_of
+from factbook.store.rows import Filters
 from factbook.store.sqlite import SQLiteStore
 from factbook.store.sqlite.traces import blocks_of
 from factbook.store.windows import Windows

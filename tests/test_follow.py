@@ -13,7 +13,8 @@ from factbook.apply.apply import apply
 from factbook.memory import Memory
 from factbook.model.facts import At, Trigger
 from factbook.model.ops import Op, RecordEpisode, RecordSource, StoreVectors, SupersedeFact
-from factbook.store.base import Filters, Reads, Store
+from factbook.store.port import Reads, Store
+from factbook.store.rows import Filters
 from factbook.store.sqlite import SQLiteStore
 from factbook.testing import FrozenClock, sample_episode, sample_fact, sample_source
 

@@ -20,7 +20,7 @@ import pytest
 from factbook.errors import FactbookError, NotText
 from factbook.memory import Memory
 from factbook.model.facts import Role
-from factbook.store.base import Filters
+from factbook.store.rows import Filters
 from factbook.surface.cli import group, run
 from factbook.testing import FrozenClock
 from memory_parts import PARTS

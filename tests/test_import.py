@@ -13,7 +13,7 @@ import pytest
 
 from factbook import AsyncMemory, Memory, RejectionFilters
 from factbook.errors import UsageError
-from factbook.model.facts import EVERYONE, Trigger
+from factbook.model.facts import EVERYONE
 from factbook.pipelines import imported
 from factbook.store.kinds import ERASURE, SECRET, Kind, Secret
 from factbook.store.transfer import exported
@@ -277,7 +277,7 @@ def test_an_import_is_redacted_and_trusts_no_more_than_the_file(tmp_path: Path) 
     with opened(tmp_path, redact=False) as there:
         there.remember(f"My password is {secret} and I live in Lier")
         store = there.store
-        with store.writing(trigger=Trigger.COMMAND, actor="t", now=1) as writer:
+        with store.writing(now=1) as writer:
             writer.add_episodes([(1, sample_episode(9, text="our own", injected=True))])
         records = [*exported(store, EVERYONE)]
     assert secret in json.dumps(records)

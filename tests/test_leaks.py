@@ -25,8 +25,8 @@ from factbook.model.ops import OPS
 from factbook.model.restored import ImportState
 from factbook.recall.plan import Turn
 from factbook.redaction import Redactor
-from factbook.store.base import Filters
 from factbook.store.kinds import INJECTION
+from factbook.store.rows import Filters
 from factbook.store.screened import Screen
 from factbook.testing import FrozenClock
 from memory_parts import bound, methods

@@ -19,7 +19,6 @@ from factbook.apply.apply import apply
 from factbook.memory import Memory
 from factbook.model.facts import Trigger
 from factbook.model.interest_ops import FailSearch, QueueSearch
-from factbook.store.base import Store
 from factbook.store.derived.searches import search_tasks
 from factbook.store.leases import (
     claim_search,
@@ -30,6 +29,7 @@ from factbook.store.leases import (
     stands,
     take_lease,
 )
+from factbook.store.port import Store
 from factbook.testing import FrozenClock
 from test_embedding_queue import Hashing, say
 

@@ -352,7 +352,7 @@ class Writing:
             return LoopResult()
         token = cancel.current()
         assert token is not None
-        with self.store.writing(trigger=Trigger.UPKEEP, actor="test", now=1) as writer:
+        with self.store.writing(now=1) as writer:
             (source_id,) = writer.put_sources([SourceState(source=sample_source())])
             for n in range(self.count):
                 token.check()

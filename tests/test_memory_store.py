@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from factbook.store.base import Store
+from factbook.store.port import Store
 from factbook.testing.contract import StoreContract
 from factbook.testing.memory_store import open_memory
 

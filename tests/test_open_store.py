@@ -12,8 +12,8 @@ from conftest import Cli
 from factbook import AsyncMemory, Memory, UsageError
 from factbook.context import default_db
 from factbook.store import open_store
-from factbook.store.base import place_of
 from factbook.store.derived.counts import row_counts
+from factbook.store.named import place_of
 
 STORE = """
 from pathlib import Path

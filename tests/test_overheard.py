@@ -33,8 +33,8 @@ from factbook.model.ops import (
     UnmergeFact,
 )
 from factbook.sources.told import said_ops
-from factbook.store.base import Filters
 from factbook.store.port import events_of
+from factbook.store.rows import Filters
 from factbook.store.sqlite import SQLiteStore
 
 NOW = 1_763_700_000_000

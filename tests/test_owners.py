@@ -14,7 +14,7 @@ from factbook.errors import FactbookError, NotFound, UsageError
 from factbook.memory.aio import AsyncConversation
 from factbook.memory.conversation import Conversation
 from factbook.model.entities import SearchState
-from factbook.store.base import Filters, RejectionFilters
+from factbook.store.rows import Filters, RejectionFilters
 from factbook.surface.cli import group, run
 from factbook.testing import FrozenClock
 from memory_parts import bound, methods, public

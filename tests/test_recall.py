@@ -15,7 +15,7 @@ from factbook.memory import Memory
 from factbook.model.facts import Episode, EpisodeKind, Role, Source, Trust
 from factbook.recall.hits import passage
 from factbook.recall.time_expressions import DAY_MS, find_window, parse_moment
-from factbook.store.base import Filters
+from factbook.store.rows import Filters
 from factbook.testing import FrozenClock
 
 NOW = int(datetime(2026, 11, 20, 12, tzinfo=UTC).timestamp() * 1000)  # a Friday

@@ -23,7 +23,7 @@ from factbook.errors import StoreError, StoreLocked, StoreReplaced
 from factbook.memory import Memory
 from factbook.model.facts import SourceState, Trigger
 from factbook.model.ops import RecordEpisode, RecordSource
-from factbook.store.base import Filters
+from factbook.store.rows import Filters
 from factbook.store.sqlite import SQLiteStore, guard
 from factbook.testing import sample_episode, sample_fact, sample_source
 from factbook.testing.contract.files import files_of
@@ -149,7 +149,7 @@ except StoreLocked:
 def test_nobody_writes_beside_a_transaction_whose_lock_fell(tmp_path: Path) -> None:
     store = SQLiteStore(tmp_path / "f.db")
     write(store, 1)
-    with store.writing(trigger=Trigger.UPKEEP, actor="test", now=0) as writer:
+    with store.writing(now=0) as writer:
         read_with_python(store.path)  # SQLite's own lock on writing is gone now
         done = subprocess.run(
             [sys.executable, "-c", WRITES, str(store.path), str(Path(__file__).parent)],
@@ -171,7 +171,7 @@ def test_writers_of_one_process_wait_for_each_other(
 ) -> None:
     monkeypatch.setenv("FACTBOOK_BUSY_TIMEOUT_MS", "20")
     one, other = SQLiteStore(tmp_path / "f.db"), SQLiteStore(tmp_path / "f.db")
-    with one.writing(trigger=Trigger.UPKEEP, actor="test", now=0), pytest.raises(StoreLocked):
+    with one.writing(now=0), pytest.raises(StoreLocked):
         write(other, 1)
     write(other, 2)
     one.close()
@@ -215,7 +215,7 @@ write(store, 2)
 
 begun, end = threading.Event(), threading.Event()
 def hold():
-    with store.writing(trigger=Trigger.UPKEEP, actor="test", now=0):
+    with store.writing(now=0):
         begun.set()
         end.wait(0.2)
 thread = threading.Thread(target=hold)
@@ -224,7 +224,7 @@ begun.wait()
 os.waitpid(forked(3), 0)
 thread.join()
 
-with store.writing(trigger=Trigger.UPKEEP, actor="test", now=0) as writer:
+with store.writing(now=0) as writer:
     writer.put_sources([SourceState(source=sample_source("file:/logs/before.jsonl"))])
     os.waitpid(forked(4, store), 0)
     writer.put_sources([SourceState(source=sample_source("file:/logs/after.jsonl"))])
@@ -286,7 +286,7 @@ def test_a_log_that_goes_during_a_write_is_not_acknowledged(
     write(store, 1)
 
     def write_while_the_log_goes() -> None:
-        with store.writing(trigger=Trigger.UPKEEP, actor="test", now=0) as writer:
+        with store.writing(now=0) as writer:
             writer.put_sources([SourceState(source=sample_source("file:/logs/b.jsonl"))])
             read_with_python(store.path)
 

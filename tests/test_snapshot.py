@@ -39,9 +39,9 @@ from factbook.model.ops import (
 )
 from factbook.recall.plan import Turn
 from factbook.recall.prefetch import Streamed, StreamState
-from factbook.store.base import Filters
 from factbook.store.derived import ledger
 from factbook.store.derived.counts import count_waiting
+from factbook.store.rows import Filters
 from factbook.store.sqlite import SQLiteStore
 from factbook.testing import FrozenClock, sample_episode, sample_fact, sample_source
 

@@ -17,6 +17,7 @@ from factbook.apply.apply import apply
 from factbook.errors import NotFound
 from factbook.model.facts import (
     EVERYONE,
+    At,
     EpisodeKind,
     FactKind,
     Role,
@@ -25,9 +26,9 @@ from factbook.model.facts import (
     Trigger,
     Trust,
 )
-from factbook.store.base import At, Filters, Store, Writer
 from factbook.store.kinds import EPISODE, ERASED, KINDS, ErasedRow, Least
-from factbook.store.rows import LifeWhere
+from factbook.store.port import Store, Writer
+from factbook.store.rows import Filters, LifeWhere
 from factbook.store.sqlite import SQLiteStore
 from factbook.testing import sample_episode
 from factbook.testing.contract.base import NOW, evidence, fill, life, writing

@@ -24,8 +24,8 @@ from factbook.errors import (
 )
 from factbook.model.facts import ME, Trigger
 from factbook.model.ops import RecordEpisode, RecordSource
-from factbook.store.base import Filters
 from factbook.store.derived.counts import row_counts
+from factbook.store.rows import Filters
 from factbook.store.sqlite import Mode, SQLiteStore
 from factbook.store.sqlite.file import SCHEMA
 from factbook.store.transfer import exported
@@ -191,7 +191,7 @@ def test_a_file_opened_for_reading_is_not_written(tmp_path: Path) -> None:
     _write(path, 0, 3)
     store = SQLiteStore(path, mode="read")
     assert len(list(store.facts(Filters(), limit=None))) == 3
-    with pytest.raises(StoreReadOnly), store.writing(trigger=Trigger.COMMAND, actor="x", now=1):
+    with pytest.raises(StoreReadOnly), store.writing(now=1):
         pass
     assert store.check() == []
 

@@ -16,7 +16,7 @@ from conftest import examples
 from factbook.maintenance.erasure import Standing
 from factbook.memory import Memory
 from factbook.model.facts import ME, Fact, Proposal, Status, Trust
-from factbook.store.base import Filters
+from factbook.store.rows import Filters
 from factbook.surface.cli import run
 from factbook.testing import FrozenClock
 

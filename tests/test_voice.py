@@ -30,10 +30,10 @@ from factbook.model.interest_ops import (
     SetSchedule,
 )
 from factbook.model.ops import AssertFact, ChangeKeys, DoubtFact, KeyStep, Op, SupportFact
-from factbook.store.base import Filters
 from factbook.store.derived.entities import engagements_of
 from factbook.store.derived.facts import fact_by_id
 from factbook.store.derived.ledger import evidence_of
+from factbook.store.rows import Filters
 from factbook.testing import FrozenClock
 
 MAIL: Final = "> I moved to Bergen and I love Coldplay."

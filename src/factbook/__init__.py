@@ -80,7 +80,7 @@ if TYPE_CHECKING:
     from factbook.search_providers.base import SearchProvider
     from factbook.search_providers.config import SearchConfig
     from factbook.sources.session_log import Discovery
-    from factbook.store.base import Filters, Problem, RejectionFilters
+    from factbook.store.rows import Filters, Problem, RejectionFilters
 
 __all__ = [
     "EVERYONE",
@@ -201,7 +201,7 @@ _HOMES: Final = {
     "factbook.search_providers.base": "SearchProvider",
     "factbook.search_providers.config": "SearchConfig",
     "factbook.sources.session_log": "Discovery",
-    "factbook.store.base": "Filters Problem RejectionFilters",
+    "factbook.store.rows": "Filters Problem RejectionFilters",
     "factbook.maintenance.consolidate": "Resolver RunReport",
     "factbook.maintenance.embedding": "EmbedReport",
     "factbook.maintenance.erasure": "Erased",

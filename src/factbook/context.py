@@ -19,8 +19,8 @@ import platformdirs
 
 from factbook.errors import ModelError, ModelFailure, SearchError, SearchFailure
 from factbook.model.facts import NOTIFY_ON, Millis, Receipt, Trigger
-from factbook.store.base import named_owners, place_of
 from factbook.store.damage import naming_damage
+from factbook.store.named import named_owners, place_of
 from factbook.store.screened import screening
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from factbook.redaction.records import Screening
     from factbook.search_providers.base import SearchProvider
     from factbook.search_providers.config import SearchConfig
-    from factbook.store.base import Store
+    from factbook.store.port import Store
     from factbook.store.rows import Wiped
 
 __all__ = [

@@ -14,7 +14,7 @@ import pytest
 
 from factbook.memory import Memory
 from factbook.model.facts import EpisodeKind, Fact
-from factbook.store.base import Filters
+from factbook.store.rows import Filters
 from factbook.testing import FrozenClock
 
 GOLDEN = {

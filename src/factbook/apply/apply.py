@@ -83,15 +83,11 @@ from factbook.model.ops import (
     SupportFact,
 )
 from factbook.model.text import stands_at
-from factbook.store.base import (
-    Store,
-    Writer,
-    claim_digest,
-)
 from factbook.store.derived.facts import current_by_claim, lives_by_id, merged_into
 from factbook.store.kinds import EMBED_TASK, EVENT, READER, REJECTION, Reader, Refusal
 from factbook.store.leases import end_claims, held_rows
-from factbook.store.rows import EvidenceRow, Life, Wiped
+from factbook.store.port import Store, Writer
+from factbook.store.rows import EvidenceRow, Life, Wiped, claim_digest
 from factbook.store.screened import Screen, unscreened
 
 # By their own names: to look a member up in its Enum takes as long as to make a small row.
@@ -159,7 +155,7 @@ def apply(
     touches = _owners(sorted_ops)
     if touches and any_tombstones(store):
         touches = EVERYONE  # an owner who was erased is not named again by what is kept out
-    with store.writing(trigger=trigger, actor=actor, now=now, touches=touches) as writer:
+    with store.writing(now=now, touches=touches) as writer:
         holed: frozenset[str] = frozenset()
         if any_tombstones(writer):
             ops, holed = sifted(writer, receipt, ops)

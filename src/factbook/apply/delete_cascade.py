@@ -10,7 +10,6 @@ from typing import Any, Final, Literal
 
 from factbook.apply.repeating import folded, loose_pattern, word_pattern
 from factbook.model.facts import EVERYONE, EpisodeKind, FactKind, Role, Stance, Trust
-from factbook.store.base import Reads
 from factbook.store.derived.facts import lives_by_id
 from factbook.store.derived.ledger import stances
 from factbook.store.kinds import (
@@ -30,6 +29,7 @@ from factbook.store.kinds import (
     EntityRow,
     Kind,
 )
+from factbook.store.port import Reads
 from factbook.store.rows import EvidenceRow, LifeWhere
 
 _PAGE: Final = 2_000  # texts that are read at once

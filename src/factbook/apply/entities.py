@@ -58,13 +58,13 @@ from factbook.model.interest_ops import (
 )
 from factbook.model.keys import entity_name
 from factbook.model.ops import MergeFacts, Op, UnmergeFact
-from factbook.store.base import Writer, claim_digest
 from factbook.store.derived.entities import deleted_entity, preference_of, world_lives
 from factbook.store.derived.facts import current_by_claim, lives_by_id
 from factbook.store.derived.notices import waiting_notice
 from factbook.store.derived.searches import search_triggers
 from factbook.store.kinds import ALIAS, ENGAGEMENT, ENTITY, PREFERENCE, Alias, EntityRow
-from factbook.store.port import one_id
+from factbook.store.port import Writer, one_id
+from factbook.store.rows import claim_digest
 
 
 class WorldChanges(InterestPart):

@@ -37,7 +37,6 @@ from factbook.model.ops import (
     EraseSource,
     Op,
 )
-from factbook.store.base import Writer
 from factbook.store.derived.facts import lives_by_id
 from factbook.store.derived.ledger import stances
 from factbook.store.kinds import (
@@ -53,7 +52,7 @@ from factbook.store.kinds import (
     TOMBSTONE,
     Kind,
 )
-from factbook.store.port import first, one_id
+from factbook.store.port import Writer, first, one_id
 from factbook.store.rows import Wiped
 
 __all__ = ["Erasing"]

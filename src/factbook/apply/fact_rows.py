@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from factbook import policy
 from factbook.errors import NotFound, UsageError
 from factbook.model.facts import Event, Millis, Receipt, Stance, Trigger, Trust
-from factbook.store.base import Writer
 from factbook.store.derived.facts import lives_by_id
 from factbook.store.derived.ledger import stances
 from factbook.store.kinds import PAIR, Pair
-from factbook.store.port import events_of, first
+from factbook.store.port import Writer, events_of, first
 from factbook.store.rows import EpisodeHead, Life
 
 if TYPE_CHECKING:

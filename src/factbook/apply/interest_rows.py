@@ -5,10 +5,9 @@ from __future__ import annotations
 from factbook.apply.changing import FactChanges
 from factbook.errors import NotAllowed, NotFound
 from factbook.model.facts import Event, Millis, Receipt, Trigger, Trust
-from factbook.store.base import Writer
 from factbook.store.derived.entities import row_named
 from factbook.store.kinds import ENTITY, EntityRow
-from factbook.store.port import events_of, first
+from factbook.store.port import Writer, events_of, first
 
 # The searches that may bring entities in (origins 003.2's trigger table).
 ASKED = frozenset({Trigger.USER_MESSAGE, Trigger.LEARN_COMMAND})

@@ -18,10 +18,10 @@ from factbook.extract.voice import OwnWords, in_layout, overheard_at
 from factbook.model.facts import FactKind, Millis, Receipt, Stance, Status, Trust
 from factbook.model.keys import fold_value, split_rank_key, topic_title
 from factbook.model.ops import ChangeKeys, KeyStep
-from factbook.store.base import Writer, claim_digest
 from factbook.store.derived.keyed import current_keys, key_times
 from factbook.store.derived.ledger import stances
-from factbook.store.rows import EvidenceRow, Life
+from factbook.store.port import Writer
+from factbook.store.rows import EvidenceRow, Life, claim_digest
 
 _EMBEDDED = True  # a key's sentence is worth a vector: "what coins do I like" must find it
 

@@ -24,7 +24,6 @@ from factbook.model.ops import (
     RejectCandidate,
     RejectLine,
 )
-from factbook.store.base import ERASE_KEY, Reads, Writer, tombstone_mark
 from factbook.store.derived.facts import lives_by_id
 from factbook.store.kinds import (
     ALIAS,
@@ -37,7 +36,8 @@ from factbook.store.kinds import (
     Secret,
     Tombstone,
 )
-from factbook.store.port import first
+from factbook.store.port import Reads, Writer, first
+from factbook.store.rows import ERASE_KEY, tombstone_mark
 
 if TYPE_CHECKING:
     from factbook.apply.delete_cascade import Doomed

@@ -39,7 +39,6 @@ from factbook.model.facts import (
     Trust,
 )
 from factbook.model.text import strings
-from factbook.store.base import Writer, claim_digest
 from factbook.store.derived.facts import lives_by_id
 from factbook.store.kinds import (
     ALIAS,
@@ -73,7 +72,8 @@ from factbook.store.kinds import (
     Kind,
     SearchRow,
 )
-from factbook.store.rows import Life, LifeWhere
+from factbook.store.port import Writer
+from factbook.store.rows import Life, LifeWhere, claim_digest
 
 MASK: Final = "█"  # in the place of every character that is erased from an episode that stays
 _WORD_CHARS: Final = (3, 40)  # ours: a value in these bounds is looked for as a word of its own

@@ -21,7 +21,7 @@ from factbook.store.derived.searches import looked_up, search_tasks, searches_si
 
 if TYPE_CHECKING:
     from factbook.context import Context
-    from factbook.store.base import Store
+    from factbook.store.port import Store
 
 __all__ = ["REST_MS", "Enriched", "enrich", "may_be_enriched", "priority"]
 

@@ -73,7 +73,6 @@ from factbook.pipelines.world_names import engaged
 from factbook.recall.facts import shown
 from factbook.recall.known import joined
 from factbook.sources.told import digest, said_ops
-from factbook.store.base import RejectionFilters
 from factbook.store.derived.counts import row_owners
 from factbook.store.derived.entities import (
     about_vectors,
@@ -95,13 +94,13 @@ from factbook.store.derived.searches import (
     search_logs,
     search_tasks,
 )
-from factbook.store.rows import LifeWhere
+from factbook.store.rows import LifeWhere, RejectionFilters
 
 if TYPE_CHECKING:
     from factbook.context import Context
     from factbook.interests.knowledge import Knowledge
     from factbook.model.ops import Op
-    from factbook.store.base import Store
+    from factbook.store.port import Store
 
 __all__ = ["EntityView", "InterestRow", "Interests", "LearnStatus", "topic_of"]
 

@@ -29,7 +29,7 @@ from factbook.store.derived.entities import entity_named, fact_places, known_nam
 if TYPE_CHECKING:
     from factbook.context import Context
     from factbook.model.facts import Fact
-    from factbook.store.base import Store
+    from factbook.store.port import Store
 
 __all__ = ["Asking", "Knowledge", "asking", "knowledge", "not_to_be_told"]
 

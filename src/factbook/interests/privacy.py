@@ -39,7 +39,7 @@ from factbook.recall.known import is_public, on_pages, said_about
 from factbook.store.derived.entities import known_names
 
 if TYPE_CHECKING:
-    from factbook.store.base import Store
+    from factbook.store.port import Store
 
 __all__ = ["own_names", "read_matter", "things_about", "verdict_on"]
 

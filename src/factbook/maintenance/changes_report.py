@@ -12,9 +12,8 @@ from factbook.maintenance.confidence_history import moved
 from factbook.maintenance.verdict_queue import waiting_pairs
 from factbook.model.confidence import as_of
 from factbook.model.facts import EVERYONE, ME, Event, Everyone, Fact, Run
-from factbook.store.base import Store
 from factbook.store.kinds import EVENT, PROPOSAL, RUN, Pair
-from factbook.store.port import events_of, first
+from factbook.store.port import Store, events_of, first
 
 __all__ = ["Account", "Merged", "Moved", "Opposed", "Replaced", "account", "run_of"]
 

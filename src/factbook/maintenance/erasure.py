@@ -325,7 +325,7 @@ class Erasure:
         receipt, now = Receipt(), self._context.clock()
         try:
             actor, trigger = self._context.actor, Trigger.COMMAND
-            with self._store.writing(trigger=trigger, actor=actor, now=now) as writer:
+            with self._store.writing(now=now) as writer:
                 Changes(writer, receipt, now=now, trigger=trigger, actor=actor).run(ops)
                 raise _Rehearsed
         except _Rehearsed:

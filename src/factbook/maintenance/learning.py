@@ -7,8 +7,8 @@ from factbook.embed.halves import unpacked
 from factbook.extract.predicate_discovery import ExecutedCommand, as_toml, find_operations
 from factbook.model.facts import EVERYONE
 from factbook.model.ops import MarkProgress, Op, Propose
-from factbook.store.base import Filters, Store
-from factbook.store.port import marked
+from factbook.store.port import Store, marked
+from factbook.store.rows import Filters
 
 KIND = "predicate"  # of the proposals
 

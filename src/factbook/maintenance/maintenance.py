@@ -19,11 +19,11 @@ from factbook.maintenance.meter import cost
 from factbook.maintenance.verdicts import model_resolver
 from factbook.model.facts import EVERYONE, ME, Everyone, Receipt, Trigger
 from factbook.model.ops import RetryTasks
-from factbook.store.base import Filters
 from factbook.store.derived.counts import count_waiting, has_others, rule_counts
 from factbook.store.derived.tasks import open_tasks
 from factbook.store.kinds import READER, REJECTION, RUN, Reader
 from factbook.store.leases import retry_aside, set_aside
+from factbook.store.rows import Filters
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from factbook.maintenance.embedding import EmbedReport
     from factbook.maintenance.meter import CostLine
     from factbook.model.facts import Millis, ModelTask, Run
-    from factbook.store.base import Store
+    from factbook.store.port import Store
 
 __all__ = ["Maintenance", "ReaderUse", "RuleNoise", "RuleUse", "readers_used"]
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from factbook.context import Context
     from factbook.llm import LLM, ModelCall
     from factbook.llm.config import ModelConfig
-    from factbook.store.base import Store
     from factbook.store.kinds import CallCount
+    from factbook.store.port import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,8 +27,8 @@ from typing import Final
 
 from factbook.model.confidence import value_at
 from factbook.model.facts import EVERYONE, MERGED_KINDS, Injection, Millis
-from factbook.store.base import Reads
 from factbook.store.kinds import COUNT, INJECTION, Pair
+from factbook.store.port import Reads
 from factbook.store.rows import LifeWhere
 
 __all__ = [

@@ -18,11 +18,10 @@ from factbook.gate.judge import JudgedClaim, Relation, TextReading, judge
 from factbook.maintenance.join import cross_pairs
 from factbook.model.facts import EVERYONE, MERGED_KINDS, Millis, Role, StoredEpisode, Trust
 from factbook.model.ops import DoubtFact, MarkProgress, Op, SupportFact
-from factbook.store.base import Store
 from factbook.store.derived import ledger
 from factbook.store.derived.ledger import stances
 from factbook.store.kinds import INJECTION
-from factbook.store.port import marked
+from factbook.store.port import Store, marked
 from factbook.store.rows import Life, LifeWhere
 
 _SUPPORT_RULE: Final = "supporting_episode"

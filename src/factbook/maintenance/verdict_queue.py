@@ -32,11 +32,11 @@ from factbook.model.ops import (
     Op,
     SettlePair,
 )
-from factbook.store.base import Store
 from factbook.store.derived.facts import lives_by_id, vouched
 from factbook.store.derived.ledger import evidence_of
 from factbook.store.derived.tasks import open_tasks
 from factbook.store.kinds import PAIR, Pair
+from factbook.store.port import Store
 from factbook.store.rows import Life
 
 __all__ = [

@@ -32,9 +32,10 @@ from factbook.recall.plan import DEFAULT_TOOL_LIMIT
 from factbook.recall.search import Answer, Engine
 from factbook.recall.time_expressions import now_ms
 from factbook.store import open_store
-from factbook.store.base import Files, Filters, Mode, Problem, Store
 from factbook.store.damage import name_damage
 from factbook.store.derived.counts import predicate_counts, row_counts
+from factbook.store.port import Files, Store
+from factbook.store.rows import Filters, Mode, Problem
 
 if TYPE_CHECKING:
     from factbook.embed import Embedder

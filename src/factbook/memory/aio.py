@@ -50,7 +50,8 @@ from factbook.memory.typed_memories import Typed
 from factbook.model.facts import ME, NOTIFY_ON, Everyone, Millis, Trigger, whose
 from factbook.pipelines.sources import Sources
 from factbook.recall.time_expressions import now_ms
-from factbook.store.base import Mode, place_of
+from factbook.store.named import place_of
+from factbook.store.rows import Mode
 
 if TYPE_CHECKING:
     from factbook.embed import Embedder

@@ -34,13 +34,13 @@ from factbook.model.keys import (
 from factbook.pipelines.keyed import lists_of
 from factbook.pipelines.keyed_labels import read_label
 from factbook.recall.time_expressions import find_window
-from factbook.store.base import Filters
 from factbook.store.derived.keyed import keyed_facts
 from factbook.store.derived.ledger import stances
+from factbook.store.rows import Filters
 
 if TYPE_CHECKING:
     from factbook.context import Context
-    from factbook.store.base import Store
+    from factbook.store.port import Store
 
 PURPOSE: Final = "plan"
 _RULES: Final = "rules"

@@ -50,9 +50,9 @@ from factbook.recall.prefetch import PassiveStream, StreamState
 from factbook.recall.usage_feedback import resolved, uses
 from factbook.sources.conversation import turn_ops
 from factbook.sources.conversation.turn import clean
-from factbook.store.base import Filters
 from factbook.store.damage import naming_damage
 from factbook.store.kinds import COUNT, INJECTION, Least
+from factbook.store.rows import Filters
 
 if TYPE_CHECKING:
     from factbook.context import Context

@@ -26,9 +26,9 @@ from factbook.model.ops import (
 from factbook.pipelines.claims import Witness, asserted
 from factbook.pipelines.stated import STATES
 from factbook.sources.told import digest, said_ops
-from factbook.store.base import claim_digest
 from factbook.store.derived.facts import current_by_claim, lives_by_id, standing
 from factbook.store.kinds import PROPOSAL
+from factbook.store.rows import claim_digest
 
 if TYPE_CHECKING:
     from factbook.context import Context

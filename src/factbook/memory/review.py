@@ -31,10 +31,10 @@ from factbook.model.ops import DecideProposal, Op, PinFact, RateFact, SettlePair
 from factbook.pipelines.keyed import CLARIFICATION, tell_keys
 from factbook.pipelines.told import tell
 from factbook.recall.facts import current_fact, fact_of
-from factbook.store.base import claim_digest
 from factbook.store.derived.facts import current_by_claim
 from factbook.store.derived.ledger import evidence_of
 from factbook.store.kinds import PROPOSAL
+from factbook.store.rows import claim_digest
 
 if TYPE_CHECKING:
     from factbook.context import Context

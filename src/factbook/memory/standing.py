@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from factbook.maintenance.metrics import Metrics, Share
     from factbook.memory import Memory
     from factbook.model.facts import Fact, Millis, ModelTask, Run
-    from factbook.store.base import Store
+    from factbook.store.port import Store
 
 __all__ = [
     "NOT_SEEN",

@@ -35,8 +35,9 @@ from factbook.model.facts import (
 )
 from factbook.model.ops import FailTask, FinishTask, Op, RejectCandidate
 from factbook.pipelines.claims import judged, refused
-from factbook.store.base import Filters, Store
 from factbook.store.derived.facts import lives_by_id
+from factbook.store.port import Store
+from factbook.store.rows import Filters
 
 if TYPE_CHECKING:
     from factbook.context import Context

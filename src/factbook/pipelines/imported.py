@@ -20,8 +20,8 @@ from factbook.errors import UsageError
 from factbook.model.facts import Millis, Receipt, RejectedLine, Source, Trigger
 from factbook.model.ops import RecordSource, RejectLine, Restore
 from factbook.model.restored import FileRow, ImportState, LeftOut
-from factbook.store.base import Reads, Store
 from factbook.store.kinds import EVENT
+from factbook.store.port import Reads, Store
 from factbook.store.transfer import FORMAT, HEADER, row_of
 from factbook.store.transfer.records import BadRecord, known
 

@@ -55,13 +55,13 @@ from factbook.pipelines.claims import Witness, refused
 from factbook.pipelines.keyed_labels import FAILED, write_label
 from factbook.sources.conversation.turn import clean, own_text, within
 from factbook.sources.told import digest, said_ops
-from factbook.store.base import Filters
 from factbook.store.derived.keyed import keyed_facts
+from factbook.store.rows import Filters
 
 if TYPE_CHECKING:
     from factbook.context import Context
     from factbook.llm import LLM
-    from factbook.store.base import Store
+    from factbook.store.port import Store
 
 KIND: Final = "tell"  # of the tasks in the store, and the purpose of the calls
 PROMPT_VERSION: Final = "keyed"  # of the tasks; that of the words stands in keyed.prompts

@@ -37,10 +37,10 @@ from factbook.model.ops import RecordEpisode, RecordSource
 from factbook.recall.facts import fact_of, shown
 from factbook.recall.hits import episode_hit
 from factbook.sources.discover import discover
-from factbook.store.base import Filters, RejectionFilters
 from factbook.store.derived.facts import fact_by_id
 from factbook.store.derived.ledger import evidence_of, rejections
 from factbook.store.port import events_of
+from factbook.store.rows import Filters, RejectionFilters
 
 if TYPE_CHECKING:
     from factbook.context import Context

@@ -52,12 +52,11 @@ from factbook.model.facts import (
 from factbook.model.keys import fold_value, normalize_fact_key, split_rank_key
 from factbook.model.ops import KeepLoose, MarkProgress, Op, Propose
 from factbook.pipelines.claims import Witness, asserted, supported
-from factbook.store.base import Filters, Store, claim_digest
 from factbook.store.derived import ledger
 from factbook.store.derived.facts import current_by_claim, vouched
 from factbook.store.kinds import LOOSE
-from factbook.store.port import marked
-from factbook.store.rows import Life, LifeWhere
+from factbook.store.port import Store, marked
+from factbook.store.rows import Filters, Life, LifeWhere, claim_digest
 
 if TYPE_CHECKING:
     from factbook.context import Context

@@ -32,9 +32,9 @@ from factbook.pipelines.claims import Witness, asserted, supported
 from factbook.pipelines.stated import STATES, claim_of, statement
 from factbook.sources.conversation.turn import clean, own_text, within
 from factbook.sources.told import digest, said_ops
-from factbook.store.base import Store, claim_digest
 from factbook.store.derived.facts import lives_by_id, standing
-from factbook.store.rows import Life
+from factbook.store.port import Store
+from factbook.store.rows import Life, claim_digest
 
 if TYPE_CHECKING:
     from factbook.context import Context

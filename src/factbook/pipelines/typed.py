@@ -44,14 +44,14 @@ from factbook.model.memory_types import MemoryType, RefusedItem, TypedClaim
 from factbook.model.ops import FailTask, FinishTask, Op, Propose
 from factbook.pipelines.claims import asserted, refused
 from factbook.sources.told import digest, said_ops
-from factbook.store.base import Filters
 from factbook.store.kinds import PROPOSAL
+from factbook.store.rows import Filters
 
 if TYPE_CHECKING:
     from factbook.context import Context
     from factbook.gate.scoring import Embed
     from factbook.llm import LLM
-    from factbook.store.base import Store
+    from factbook.store.port import Store
 
 KIND: Final = "typed"  # of the tasks in the store, and the purpose of the calls
 PREDICATES: Final[Mapping[MemoryType, str]] = {

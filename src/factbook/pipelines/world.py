@@ -61,8 +61,8 @@ from factbook.store.leases import drop_lease, due, holder_name, take_lease
 if TYPE_CHECKING:
     from factbook.context import Context
     from factbook.model.facts import ModelTask
-    from factbook.store.base import Store
     from factbook.store.kinds import ResultRow
+    from factbook.store.port import Store
 
 __all__ = ["ExtractionReport", "WorldReading"]
 

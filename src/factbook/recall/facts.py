@@ -19,7 +19,7 @@ from factbook.store.derived.facts import fact_by_id
 
 if TYPE_CHECKING:
     from factbook.context import Context
-    from factbook.store.base import Filters
+    from factbook.store.rows import Filters
 
 __all__ = ["current_fact", "fact_of", "query_facts", "shown"]
 

@@ -27,8 +27,9 @@ from factbook.model.facts import (
 )
 from factbook.recall import query as words
 from factbook.recall.plan import recency, relevance_score
-from factbook.store.base import Filters, Store
 from factbook.store.derived.ledger import evidence_of, outdated
+from factbook.store.port import Store
+from factbook.store.rows import Filters
 
 if TYPE_CHECKING:
     import numpy as np

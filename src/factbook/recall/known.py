@@ -24,13 +24,13 @@ from factbook.model.facts import EpisodeKind, Fact, FactKind, Role
 from factbook.model.keys import entity_name
 from factbook.recall.plan import recency, relevance_score
 from factbook.recall.query import content_terms, words
-from factbook.store.base import Filters
 from factbook.store.derived.entities import entities_of, fact_places, world_facts
+from factbook.store.rows import Filters
 
 if TYPE_CHECKING:
     from factbook.context import Context
     from factbook.model.entities import Entity
-    from factbook.store.base import Store
+    from factbook.store.port import Store
 
 __all__ = [
     "ANSWERS",

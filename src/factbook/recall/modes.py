@@ -29,7 +29,7 @@ from factbook.recall.plan import (
 )
 from factbook.recall.query_expansion import seeks_advice
 from factbook.recall.search import Engine
-from factbook.store.base import Filters
+from factbook.store.rows import Filters
 
 __all__ = ["ENOUGH_TERMS", "TwoModes", "context_question"]
 

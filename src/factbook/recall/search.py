@@ -48,8 +48,9 @@ from factbook.recall.query_expansion import (
 from factbook.recall.query_intent import Cued, Intent, read_intent
 from factbook.recall.rank import DEFAULT_WEIGHTS, CandidatePool, RankWeights, fuse
 from factbook.recall.time_expressions import Window, find_window, without
-from factbook.store.base import Filters, Nearest, Reads, Store
 from factbook.store.derived.counts import count_waiting
+from factbook.store.port import Reads, Store
+from factbook.store.rows import Filters, Nearest
 
 if TYPE_CHECKING:
     from factbook.embed import Embedder

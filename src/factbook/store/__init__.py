@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final
 from factbook.errors import UsageError
 
 if TYPE_CHECKING:
-    from factbook.store.base import Mode, Store
+    from factbook.store.port import Store
+    from factbook.store.rows import Mode
     from factbook.store.screened import Screen
 
 __all__ = ["GROUP", "open_store"]
@@ -35,7 +36,7 @@ def open_store(
     it, every name that its reads are given goes through `screen` first: so was kept what they are
     compared with. Raises UsageError for a scheme that nobody registered, and what the store raises.
     """
-    from factbook.store.base import place_of
+    from factbook.store.named import place_of
 
     where = place_of(place)
     store: Store

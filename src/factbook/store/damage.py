@@ -27,7 +27,7 @@ import apsw
 
 from factbook import policy
 from factbook.errors import FactbookError, StoreCorrupt
-from factbook.store.base import Store
+from factbook.store.port import Store
 from factbook.store.sqlite.file import is_damage
 
 __all__ = ["NOT_SEEN", "name_damage", "naming_damage"]

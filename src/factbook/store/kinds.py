@@ -1,6 +1,6 @@
 """The kinds of small rows: what a row holds, what stands for it, and what it may be asked by.
 
-A store keeps all of them with the same verbs (`port.Reads`, `port.Writes`); its tables, indexes and
+A store keeps all of them with the same verbs (`port.QuietWriter`); its tables, indexes and
 codecs follow these declarations.
 """
 
@@ -513,7 +513,7 @@ ERASED: Final = Kind(name="erased", row=ErasedRow, key=("target", "row_id"), ask
 
 
 class Tombstone(NamedTuple):
-    """What must not come back, as a digest (`base.tombstone_mark`)."""
+    """What must not come back, as a digest (`rows.tombstone_mark`)."""
 
     mark: bytes
     kind: str

@@ -19,10 +19,8 @@ from typing import Final, NamedTuple
 from factbook import policy
 from factbook.model.entities import SearchState, SearchTask
 from factbook.model.facts import EVERYONE, Millis
-from factbook.store.base import Reads, Store
 from factbook.store.kinds import EMBED_TASK, LEASE, SEARCH_TASK, Above, EmbedTask, Lease
-from factbook.store.port import Reads as RecordReads
-from factbook.store.port import Writes, first
+from factbook.store.port import QuietWriter, Reads, Store, first
 
 _EMBEDDING: Final = "embedding"
 """The lease that only counts the tokens which claims of rows are given; theirs have the token
@@ -85,18 +83,18 @@ def notice_lease(notice_id: int) -> str:
     return f"notice {notice_id}"
 
 
-def lease_of(reads: RecordReads, name: str) -> Lease:
+def lease_of(reads: Reads, name: str) -> Lease:
     """Return who took a lease last; nobody, where nobody has."""
     return first(reads, LEASE, {"name": name}) or Lease(name, "", 0, 0)
 
 
-def is_held(reads: RecordReads, name: str, *, now: Millis) -> bool:
+def is_held(reads: Reads, name: str, *, now: Millis) -> bool:
     """Tell whether somebody has a lease."""
     lease = lease_of(reads, name)
     return stands(lease.holder, lease.until, now=now)
 
 
-def hold(writer: Writes, name: str, holder: str, *, now: Millis, token: int = 0) -> None:
+def hold(writer: QuietWriter, name: str, holder: str, *, now: Millis, token: int = 0) -> None:
     """Let somebody hold a lease from now on, for as long as any may."""
     writer.put(LEASE, [Lease(name, holder, token, now + policy.LEASE_MS)])
 
@@ -186,7 +184,7 @@ def retry_aside(store: Store) -> int:
         return writer.drop(EMBED_TASK, {"aside": True})
 
 
-def set_aside(reads: RecordReads) -> list[tuple[str, int, str]]:
+def set_aside(reads: Reads) -> list[tuple[str, int, str]]:
     """Return (target, id, error) of rows that cannot be embedded."""
     return [
         (embed_task.target, embed_task.row_id, embed_task.error)
@@ -194,18 +192,18 @@ def set_aside(reads: RecordReads) -> list[tuple[str, int, str]]:
     ]
 
 
-def held_now(reads: RecordReads, *, now: Millis) -> int:
+def held_now(reads: Reads, *, now: Millis) -> int:
     """Return how many rows are being embedded at this moment."""
     groups = reads.tally(EMBED_TASK, ("token",), {"token": _standing(reads, now)})
     return sum(tally.rows for tally in groups.values())
 
 
-def held_rows(reads: RecordReads, target: str, ids: Sequence[int], token: int) -> set[int]:
+def held_rows(reads: Reads, target: str, ids: Sequence[int], token: int) -> set[int]:
     """Return the rows that are still claimed under this token."""
     return {task.row_id for task in _tasks(reads, target, ids) if task.token == token}
 
 
-def end_claims(writer: Writes) -> None:
+def end_claims(writer: QuietWriter) -> None:
     """Forget the leases under which no row is being embedded any more."""
     claims = _claims(writer)
     used = writer.tally(EMBED_TASK, ("token",), {"token": [claim.token for claim in claims]})
@@ -214,16 +212,16 @@ def end_claims(writer: Writes) -> None:
         writer.drop(LEASE, {"name": ended})
 
 
-def _tasks(reads: RecordReads, target: str, ids: Sequence[int]) -> list[EmbedTask]:
+def _tasks(reads: Reads, target: str, ids: Sequence[int]) -> list[EmbedTask]:
     return reads.find(EMBED_TASK, {"target": target, "row_id": ids})
 
 
-def _claims(reads: RecordReads) -> list[Lease]:
+def _claims(reads: Reads) -> list[Lease]:
     """Return the leases on rows to embed."""
     return [lease for lease in reads.find(LEASE) if lease.name.startswith(f"{_EMBEDDING} ")]
 
 
-def _standing(reads: RecordReads, now: Millis) -> list[int]:
+def _standing(reads: Reads, now: Millis) -> list[int]:
     """Return the tokens of the claims that keep others out."""
     return [claim.token for claim in _claims(reads) if stands(claim.holder, claim.until, now=now)]
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+import hashlib
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import orjson
 
@@ -12,6 +13,8 @@ from factbook import policy
 from factbook.errors import UsageError
 from factbook.model.facts import (
     EVERYONE,
+    ME,
+    At,
     Episode,
     EpisodeKind,
     Everyone,
@@ -25,6 +28,174 @@ from factbook.model.facts import (
     Trust,
     whose,
 )
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Mode = Literal["create", "write", "read"]  # how a ledger is opened
+
+
+def claim_digest(owner: str, subject: str, predicate: str, obj: str) -> bytes:
+    """Return the 16 bytes that stand for a claim in the unique index of current facts."""
+    # Lengths keep ("ab", "c") and ("a", "bc") apart, whatever characters the parts hold.
+    data = f"{len(owner)},{len(subject)},{len(predicate)}\0{owner}{subject}{predicate}{obj}"
+    return hashlib.blake2b(data.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+ERASE_KEY: Final = "erase_key"  # the name of the `Secret` that tombstones are made with
+
+
+def tombstone_mark(key: str, kind: str, *parts: str) -> bytes:
+    """Return the digest of what must not come back, under a key in hexadecimal."""
+    data = "".join(f"{len(part)}:{part}" for part in (kind, *parts))
+    return hashlib.blake2b(
+        data.encode("utf-8", "surrogatepass"), key=bytes.fromhex(key), digest_size=16
+    ).digest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """What a read is narrowed to: one owner, unless it says EVERYONE, and what else is given."""
+
+    predicates: Sequence[str] = ()
+    kinds: Sequence[FactKind] = ()
+    episode_kinds: Sequence[EpisodeKind] = ()
+    roles: Sequence[Role] = ()  # who speaks in an episode
+    trusts: Sequence[Trust] = ()  # how far an episode is trusted
+    min_confidence: float = 0.0
+    since: Millis | None = None  # inclusive
+    until: Millis | None = None  # exclusive
+    host: str = ""
+    project: str = ""  # equals the folder, or is a part of its path
+    session: str = ""
+    owner: str | Everyone = ME
+    object: str = ""  # exact object of a fact
+    subject: str = ""
+    rules: Sequence[str] = ()  # names of rules that made the fact's evidence
+    turns_any_time: bool = False  # the times narrow everything but turns of conversations
+    now: Millis | None = None  # confidence is what it is then; without it, as it was stored
+    deprecated: bool = True  # with `now`: facts that have faded below 0.3 pass too
+    proposed: bool = False  # facts that wait for a yes pass too
+    ids: Sequence[int] | None = None  # only of these rows
+    before: int | None = None  # only of rows with lower ids
+
+    def __post_init__(self) -> None:
+        """Refuse an owner without a name: that would be everybody."""
+        whose(self.owner)
+
+    def of_owner(self, owner: str) -> bool:
+        """Tell whether what is this owner's passes, as far as its owner goes."""
+        return self.owner in (owner, EVERYONE)
+
+    @property
+    def facts_wanted(self) -> bool:
+        """Tell whether facts can pass: a filter that only episodes can meet leaves none."""
+        return not (self.episode_kinds or self.roles or self.trusts)
+
+    @property
+    def episodes_wanted(self) -> bool:
+        """Tell whether episodes can pass: a filter that only facts can meet leaves none."""
+        return not (
+            self.predicates or self.kinds or self.object or self.subject or self.min_confidence > 0
+        )
+
+    @property
+    def narrows_episodes(self) -> bool:
+        """Tell whether any part applies to episodes."""
+        return bool(
+            self.episode_kinds
+            or self.roles
+            or self.trusts
+            or self.since is not None
+            or self.until is not None
+            or self.host
+            or self.project
+            or self.session
+            or self.owner is not EVERYONE
+            or self.ids is not None
+            or self.before is not None
+        )
+
+    @property
+    def narrows_facts(self) -> bool:
+        """Tell whether any part applies to facts."""
+        return bool(
+            self.predicates
+            or self.kinds
+            or self.min_confidence > 0
+            or self.since is not None
+            or self.until is not None
+            or self.host
+            or self.project
+            or self.session
+            or self.owner is not EVERYONE
+            or self.object
+            or self.subject
+            or self.rules
+            or self.ids is not None
+            or self.before is not None
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RejectionFilters:
+    """What a read of the rejection log is narrowed to."""
+
+    reason: str = ""
+    type: str = ""
+    rule: str = ""
+    owner: str | Everyone = ME
+    since: Millis | None = None
+    until: Millis | None = None
+    typed_only: bool = False  # only what a model proposed as a memory
+
+    def __post_init__(self) -> None:
+        """Refuse an owner without a name: that would be everybody."""
+        whose(self.owner)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One thing that `check` found wrong."""
+
+    what: str  # short name of the check
+    detail: str  # which row, and what it should be
+
+
+class Nearest(NamedTuple):
+    """The rows nearest to one vector, best first, equal cosines by id."""
+
+    ids: NDArray[np.int64]
+    cosines: NDArray[np.float32]  # exact
+
+
+class Outlines(NamedTuple):
+    """What ranking needs to know of some episodes: columns, ascending by id."""
+
+    ids: NDArray[np.int64]
+    sources: NDArray[np.int64]
+    positions: NDArray[np.int64]  # ordinals within the source
+    times: NDArray[np.float64]  # milliseconds; NaN where unknown
+    chars: NDArray[np.int64]  # of the text
+    asks: NDArray[np.bool_]  # whether it holds a question
+    speakers: Sequence[str]  # "" is nobody
+
+
+class Head(NamedTuple):
+    """How far the log of commits goes."""
+
+    commit: int  # the last one
+    memory: int  # the last that may have changed what is remembered
+
+
+class Changes(NamedTuple):
+    """What happened to one kind of rows since a place in the log of commits."""
+
+    came: Sequence[int]  # in the order of (commit, id)
+    gone: Sequence[int]  # some may have come again since
+    last: At  # where to go on
+    more: bool  # whether anything has come behind it
 
 
 class Life(NamedTuple):

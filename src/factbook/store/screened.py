@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar, cast
 
-from factbook.store.base import Reads, Store
+from factbook.store.port import Reads, Store
 from factbook.store.rows import LifeWhere
 
 __all__ = ["Screen", "screened", "screening", "unscreened"]

@@ -20,7 +20,7 @@ from factbook.model.facts import (
     Trust,
 )
 from factbook.model.ops import AssertFact
-from factbook.store.base import Store
+from factbook.store.port import Store
 
 DAY: Millis = 24 * 3600 * 1000
 

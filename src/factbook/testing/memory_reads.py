@@ -32,13 +32,6 @@ from factbook.model.facts import (
 )
 from factbook.model.text import asks
 from factbook.store import leases
-from factbook.store.base import (
-    Changes,
-    Filters,
-    Head,
-    Nearest,
-    Outlines,
-)
 from factbook.store.kinds import (
     ALL,
     CALLED,
@@ -64,7 +57,19 @@ from factbook.store.kinds import (
     called,
     checked,
 )
-from factbook.store.rows import EpisodeHead, EvidenceRow, KeptEpisode, Life, LifeWhere, with_pasted
+from factbook.store.rows import (
+    Changes,
+    EpisodeHead,
+    EvidenceRow,
+    Filters,
+    Head,
+    KeptEpisode,
+    Life,
+    LifeWhere,
+    Nearest,
+    Outlines,
+    with_pasted,
+)
 
 Root: TypeAlias = Mapping[str, Mapping[Any, Any]]
 """The tables by name, each with its rows by what stands for them."""

@@ -31,9 +31,7 @@ from factbook.model.facts import (
     Millis,
     SourceState,
     Status,
-    Trigger,
 )
-from factbook.store.base import Mode, Problem, Store
 from factbook.store.kinds import (
     ERASED,
     ERASURE,
@@ -46,7 +44,8 @@ from factbook.store.kinds import (
     changes_memory,
     checked,
 )
-from factbook.store.rows import EvidenceRow, Life
+from factbook.store.port import Store
+from factbook.store.rows import EvidenceRow, Life, Mode, Problem
 from factbook.testing.memory_reads import MemoryReads, Root, meets
 
 __all__ = ["MemoryStore", "MemoryWriter", "open_memory"]
@@ -409,8 +408,6 @@ class MemoryStore(MemoryReads):
     def writing(
         self,
         *,
-        trigger: Trigger,
-        actor: str,
         now: Millis,
         touches: Collection[str] | Everyone = EVERYONE,
     ) -> AbstractContextManager[MemoryWriter]:

@@ -23,7 +23,7 @@ from factbook.apply.tombstones import any_tombstones, sifted
 from factbook.model.facts import Millis, Receipt, SourceState
 from factbook.model.ops import RecordEpisode, Restore
 from factbook.model.restored import FileRow
-from factbook.store.base import Writer
+from factbook.store.port import Writer
 from factbook.store.rows import KeptEpisode
 
 __all__ = ["restore"]

@@ -9,10 +9,9 @@ from factbook.apply.restoring.part import Part
 from factbook.model.confidence import better_trust, value_at
 from factbook.model.facts import FactKind, Stance, Status
 from factbook.model.restored import FileRow, Pointer
-from factbook.store.base import claim_digest
 from factbook.store.derived.entities import row_named
 from factbook.store.derived.facts import lives_by_id, standing
-from factbook.store.rows import EpisodeHead, EvidenceRow, Life, LifeWhere
+from factbook.store.rows import EpisodeHead, EvidenceRow, Life, LifeWhere, claim_digest
 
 _POINTERS = {"merged_into_id": Status.MERGED_INTO, "superseded_by": Status.SUPERSEDED}
 _LIVING = (Status.PENDING_EMBED, Status.ACTIVE, Status.PROPOSED)

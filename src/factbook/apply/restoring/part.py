@@ -8,7 +8,7 @@ from factbook.apply.changing import FactChanges
 from factbook.apply.tombstones import Tombstones, any_tombstones
 from factbook.model.facts import Millis, Receipt
 from factbook.model.restored import FileRow, ImportState, LeftOut
-from factbook.store.base import Writer
+from factbook.store.port import Writer
 
 SHOWN = 100
 """Ours: so many records that were not taken over are named; all are counted."""

@@ -13,7 +13,6 @@ from factbook.apply.restoring.part import Part
 from factbook.apply.tombstones import proposed_claim
 from factbook.model.keys import entity_name
 from factbook.model.restored import FileRow, Pointer
-from factbook.store.base import ERASE_KEY
 from factbook.store.kinds import (
     ALIAS,
     ALL,
@@ -43,6 +42,7 @@ from factbook.store.kinds import (
     Secret,
 )
 from factbook.store.port import first
+from factbook.store.rows import ERASE_KEY
 from factbook.store.transfer.records import OF_PAIRS, SMALL, target_of
 
 OF: Final[Mapping[Kind[Any], Mapping[str, str]]] = {  # field -> the kind of row that it names

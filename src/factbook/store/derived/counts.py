@@ -9,7 +9,6 @@ from typing import Any
 
 from factbook import policy
 from factbook.model.facts import EVERYONE, ME, Millis, Status
-from factbook.store.base import Filters, Reads
 from factbook.store.kinds import (
     EPISODE,
     ERASED,
@@ -27,8 +26,8 @@ from factbook.store.kinds import (
     Tally,
     Where,
 )
-from factbook.store.port import count, first
-from factbook.store.rows import LifeWhere
+from factbook.store.port import Reads, count, first
+from factbook.store.rows import Filters, LifeWhere
 
 _ROWS = {kind.name: kind for kind in KINDS}
 _CURRENT: Where = {"owner": EVERYONE, "retired_at": None}

@@ -16,7 +16,6 @@ from factbook.model.facts import (
     Status,
     Trigger,
 )
-from factbook.store.base import Reads
 from factbook.store.derived.facts import holds
 from factbook.store.kinds import (
     ALIAS,
@@ -31,7 +30,7 @@ from factbook.store.kinds import (
     Least,
     Where,
 )
-from factbook.store.port import first
+from factbook.store.port import Reads, first
 from factbook.store.rows import Life, LifeWhere
 
 # Nobody was interested yet: the owner only named it, or answered to what was told.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 
 from factbook.model.facts import Fact, FactKind, Stance, Status, Trust
-from factbook.store.base import Reads
 from factbook.store.kinds import EVENT
+from factbook.store.port import Reads
 from factbook.store.rows import Life, LifeWhere
 
 _SAID = tuple(fact_kind for fact_kind in FactKind if fact_kind is not FactKind.OBSERVATION)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from factbook.model.facts import Fact, FactKind, Millis
-from factbook.store.base import Reads
+from factbook.store.port import Reads
 from factbook.store.rows import Life, LifeWhere
 
 _KINDS = (FactKind.KEYED,)

@@ -15,11 +15,11 @@ from factbook.model.facts import (
     Status,
     StoredEpisode,
 )
-from factbook.store.base import Filters, Reads, RejectionFilters
 from factbook.store.derived.counts import row_owners
 from factbook.store.derived.facts import lives_by_id
 from factbook.store.kinds import REJECTION, Above, Below, Least, Refusal
-from factbook.store.rows import EvidenceRow, Life, LifeWhere
+from factbook.store.port import Reads
+from factbook.store.rows import EvidenceRow, Filters, Life, LifeWhere, RejectionFilters
 
 
 def stances(reads: Reads, fact_ids: Collection[int]) -> dict[int, dict[int, Stance]]:

@@ -7,9 +7,8 @@ from collections.abc import Collection
 
 from factbook.model.entities import Notice, NoticeState, NotifyState
 from factbook.model.facts import EVERYONE, ME, Everyone, Millis
-from factbook.store.base import Reads
 from factbook.store.kinds import NOTICE, NOTICE_FACT, NOTIFY, NoticeRow, Where
-from factbook.store.port import first
+from factbook.store.port import Reads, first
 
 
 def notices_of(

@@ -15,7 +15,6 @@ from factbook.model.entities import (
     SearchTask,
 )
 from factbook.model.facts import EVERYONE, ME, Everyone, Fact, FactKind, Millis, Trigger
-from factbook.store.base import Reads
 from factbook.store.derived.entities import entities_of, world_lives
 from factbook.store.derived.facts import holds, lives_by_id
 from factbook.store.kinds import (
@@ -34,7 +33,7 @@ from factbook.store.kinds import (
     SearchRow,
 )
 from factbook.store.leases import due
-from factbook.store.port import first
+from factbook.store.port import Reads, first
 
 OPEN = (SearchState.QUEUED, SearchState.FAILED)
 LEFT = (*OPEN, SearchState.ASIDE)  # what is set aside was not made, however long it waits

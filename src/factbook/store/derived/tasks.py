@@ -14,8 +14,9 @@ from factbook.model.facts import (
     StoredEpisode,
     Trust,
 )
-from factbook.store.base import Filters, Reads
 from factbook.store.kinds import MODEL_TASK
+from factbook.store.port import Reads
+from factbook.store.rows import Filters
 
 HEARD: Final = "heard"
 """The tasks of messages that were read for entities and engagements; they are all done."""

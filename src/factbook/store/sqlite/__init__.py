@@ -15,8 +15,8 @@ from typing import Any
 import apsw
 
 from factbook.errors import StoreCorrupt
-from factbook.model.facts import EVERYONE, Everyone, Millis, Trigger
-from factbook.store.base import Mode, Problem
+from factbook.model.facts import EVERYONE, Everyone, Millis
+from factbook.store.rows import Mode, Problem
 from factbook.store.sqlite.audit import audit
 from factbook.store.sqlite.file import CopyInMemory, LedgerFile, translated
 from factbook.store.sqlite.files import SQLiteFiles
@@ -96,14 +96,12 @@ class SQLiteStore(Snapshots):
     def writing(
         self,
         *,
-        trigger: Trigger,
-        actor: str,
         now: Millis,
         touches: Collection[str] | Everyone = EVERYONE,
     ) -> Iterator[SQLiteWriter]:
         """Open one write transaction; it commits at the end of the block, or rolls back whole."""
         with self._file.transaction() as connection:
-            writer = SQLiteWriter(connection, self.path, trigger=trigger, actor=actor, now=now)
+            writer = SQLiteWriter(connection, self.path, now=now)
             yield writer
             writer.commit(touches)
 

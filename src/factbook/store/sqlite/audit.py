@@ -13,7 +13,7 @@ from typing import Final
 import apsw
 
 from factbook.model.facts import EpisodeKind, FactKind, Role, Stance, Status, Trigger, Trust
-from factbook.store.base import ERASE_KEY, Problem, claim_digest, tombstone_mark
+from factbook.store.rows import ERASE_KEY, Problem, claim_digest, tombstone_mark
 from factbook.store.sqlite.rows import VECTOR_TABLES
 
 IN_MEMORY_BYTES: Final = 512_000_000

@@ -29,8 +29,8 @@ from factbook.errors import (
     StoreTooOld,
     UsageError,
 )
-from factbook.store.base import Mode
 from factbook.store.partial_files import becoming
+from factbook.store.rows import Mode
 from factbook.store.sqlite.guard import Guard, Identity, beside, held, identity_of, is_torn
 
 APPLICATION_ID = 0x66616374  # "fact"

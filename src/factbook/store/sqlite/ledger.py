@@ -27,10 +27,10 @@ from factbook.model.facts import (
     StoredEpisode,
 )
 from factbook.model.text import asks
-from factbook.store.base import Filters
 from factbook.store.rows import (
     EpisodeHead,
     EvidenceRow,
+    Filters,
     KeptEpisode,
     Life,
     LifeWhere,

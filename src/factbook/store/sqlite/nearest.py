@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from factbook.model.facts import EVERYONE, Everyone
-from factbook.store.base import Nearest, Outlines
+from factbook.store.rows import Nearest, Outlines
 from factbook.store.sqlite.episode_table import COLUMNS, EpisodeTable, joined, table_of
 
 if TYPE_CHECKING:

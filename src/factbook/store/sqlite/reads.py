@@ -11,8 +11,8 @@ import orjson
 from factbook import policy
 from factbook.model.facts import EVERYONE, At, Everyone, Millis
 from factbook.model.text import strings
-from factbook.store.base import Changes, Filters, Head, Nearest, Outlines
 from factbook.store.kinds import CALLED, NO_WORDS, called
+from factbook.store.rows import Changes, Filters, Head, Nearest, Outlines
 from factbook.store.sqlite.ledger import LedgerReads
 from factbook.store.sqlite.records import RecordReads
 from factbook.store.sqlite.rows import VECTOR_TABLES, WAITS, episode_where, fact_where, json_list

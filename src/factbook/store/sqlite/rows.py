@@ -20,8 +20,7 @@ from factbook.model.facts import (
     StoredEpisode,
     Trust,
 )
-from factbook.store.base import Filters
-from factbook.store.rows import KeptEpisode, pasted_parts
+from factbook.store.rows import Filters, KeptEpisode, pasted_parts
 from factbook.store.sqlite.file import not_text
 
 # By value: calling an Enum takes longer than the rest of a row, and a telling reads hundreds.

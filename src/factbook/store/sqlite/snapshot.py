@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from factbook.errors import UsageError
 from factbook.model.facts import EVERYONE, Everyone
-from factbook.store.base import Filters, Head, Nearest
+from factbook.store.rows import Filters, Head, Nearest
 from factbook.store.sqlite.file import LedgerFile
 from factbook.store.sqlite.reads import SQLiteReads
 

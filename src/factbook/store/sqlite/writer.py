@@ -10,7 +10,6 @@ import apsw
 from factbook.model.facts import (
     Everyone,
     Millis,
-    Trigger,
 )
 from factbook.store.sqlite.ledger import LedgerWrites
 from factbook.store.sqlite.living import LivingVerbs
@@ -36,14 +35,10 @@ class SQLiteWriter(SQLiteReads, LedgerWrites, LivingVerbs, RecordWrites):
         connection: apsw.Connection,
         path: Path,
         *,
-        trigger: Trigger,
-        actor: str,
         now: Millis,
     ) -> None:
         self._db = connection
         self.path = path
-        self._trigger = trigger
-        self._actor = actor
         self._now = now
         self.commit_no = self.head().commit + 1  # nobody else can take it: the lock is held
 

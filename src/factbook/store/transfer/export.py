@@ -7,7 +7,6 @@ from importlib.metadata import version
 from typing import Any, Final
 
 from factbook.model.facts import EVERYONE, ME, At, Everyone, Status
-from factbook.store.base import Reads, Store
 from factbook.store.derived.counts import has_others
 from factbook.store.kinds import (
     ALIAS,
@@ -40,6 +39,7 @@ from factbook.store.kinds import (
     Least,
     Where,
 )
+from factbook.store.port import Reads, Store
 from factbook.store.rows import LifeWhere
 from factbook.store.transfer.records import (
     EVENT_KINDS,

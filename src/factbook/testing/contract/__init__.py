@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from factbook.store.base import Store, Writer
+from factbook.store.port import Store, Writer
 from factbook.testing.contract.applied import AppliedContract
 from factbook.testing.contract.base import of, verbs_of
 from factbook.testing.contract.erased import ErasedContract

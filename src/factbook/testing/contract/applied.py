@@ -43,12 +43,12 @@ from factbook.model.ops import (
     RetryTasks,
     StoreVectors,
 )
-from factbook.store.base import Filters, Reads, Store
 from factbook.store.derived.keyed import key_history, keyed_facts
 from factbook.store.derived.ledger import evidence_of
 from factbook.store.derived.tasks import open_tasks
 from factbook.store.kinds import CALL, REJECTION
-from factbook.store.port import events_of
+from factbook.store.port import Reads, Store, events_of
+from factbook.store.rows import Filters
 from factbook.testing import DAY, sample_episode, sample_fact, sample_source
 from factbook.testing.contract.base import Contract, of
 

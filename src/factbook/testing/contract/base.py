@@ -18,11 +18,10 @@ from factbook.model.facts import (
     SourceState,
     Stance,
     Status,
-    Trigger,
     Trust,
 )
-from factbook.store.base import Store, Writer, claim_digest
-from factbook.store.rows import EvidenceRow, Life
+from factbook.store.port import Store, Writer
+from factbook.store.rows import EvidenceRow, Life, claim_digest
 from factbook.testing import sample_episode, sample_source
 
 _F = TypeVar("_F", bound=Callable[..., object])
@@ -53,7 +52,7 @@ def writing(
     store: Store, *, touches: Collection[str] | Everyone = EVERYONE
 ) -> AbstractContextManager[Writer]:
     """Open a write of nobody in particular."""
-    return store.writing(trigger=Trigger.COMMAND, actor="test", now=NOW, touches=touches)
+    return store.writing(now=NOW, touches=touches)
 
 
 def life(n: int, **other: Any) -> Life:

@@ -54,7 +54,6 @@ from factbook.model.ops import (
     RejectCandidate,
     StartRun,
 )
-from factbook.store.base import Filters, Store
 from factbook.store.kinds import (
     ERASURE,
     KINDS,
@@ -67,7 +66,8 @@ from factbook.store.kinds import (
     TOMBSTONE,
     Kind,
 )
-from factbook.store.rows import LifeWhere
+from factbook.store.port import Store
+from factbook.store.rows import Filters, LifeWhere
 from factbook.testing import DAY, sample_episode
 from factbook.testing.contract.base import NOW, Contract
 

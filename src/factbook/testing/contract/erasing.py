@@ -9,9 +9,9 @@ import pytest
 
 from factbook.errors import UsageError
 from factbook.model.facts import EVERYONE, Episode, EpisodeKind, ErasureAct, Role
-from factbook.store.base import Filters, Store, Writer
 from factbook.store.kinds import EPISODE, ERASED, ERASURE, EVENT, ErasedRow, Tally
-from factbook.store.rows import LifeWhere
+from factbook.store.port import Store, Writer
+from factbook.store.rows import Filters, LifeWhere
 from factbook.testing import sample_episode
 from factbook.testing.contract.base import NOW, SOURCES, Contract, of, writing
 from factbook.testing.contract.examples import EXAMPLES

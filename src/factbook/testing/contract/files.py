@@ -6,8 +6,8 @@ import pytest
 
 from factbook.errors import UsageError
 from factbook.model.facts import ErasureAct
-from factbook.store.base import Files, Store
 from factbook.store.kinds import ERASURE
+from factbook.store.port import Files, Store
 from factbook.store.rows import Wiped
 from factbook.testing.contract.base import NOW, Contract, writing
 

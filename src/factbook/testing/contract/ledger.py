@@ -24,7 +24,6 @@ from factbook.model.facts import (
     Trigger,
     Trust,
 )
-from factbook.store.base import Filters, Store
 from factbook.store.kinds import (
     ALIAS,
     COUNT,
@@ -46,8 +45,8 @@ from factbook.store.kinds import (
     Tally,
     Where,
 )
-from factbook.store.port import first, marked
-from factbook.store.rows import LifeWhere
+from factbook.store.port import Store, first, marked
+from factbook.store.rows import Filters, LifeWhere
 from factbook.testing import sample_episode, sample_source
 from factbook.testing.contract.base import NOW, SOURCES, Contract, evidence, life, of, writing
 from factbook.testing.contract.examples import proposal

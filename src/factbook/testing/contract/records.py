@@ -9,9 +9,8 @@ import pytest
 
 from factbook.errors import UsageError
 from factbook.model.facts import EVERYONE
-from factbook.store.base import Store, Writer
 from factbook.store.kinds import KINDS, LEASE, Above, Below, Kind, Least, Other, Tally, Where
-from factbook.store.port import first
+from factbook.store.port import Store, Writer, first
 from factbook.testing.contract.base import Contract, of, writing
 from factbook.testing.contract.examples import EXAMPLES, NEEDS
 

@@ -12,8 +12,9 @@ from factbook.model.facts import (
     EVERYONE,
     At,
 )
-from factbook.store.base import Filters, Store
 from factbook.store.kinds import EMBED_TASK, EmbedTask
+from factbook.store.port import Store
+from factbook.store.rows import Filters
 from factbook.testing import sample_episode
 from factbook.testing.contract.base import NOW, Contract, of, writing
 
