@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -99,15 +100,16 @@ def test_a_store_of_another_package_is_opened_by_its_url(
 
 def test_every_command_takes_the_url(package: Path, tmp_path: Path, cli: Cli) -> None:
     url = f"shelf://{tmp_path}/m.db"
-    env = {"PYTHONPATH": f"{package}:{Path(__file__).parents[1] / 'src'}"}
-    cli("remember", "I live in Oslo", "--db", url, env=env)
-    assert "Oslo" in cli("facts", env=env | {"FACTBOOK_DB": url}).out
-    findings = cli("doctor", "--json", "--db", url, env=env).json()["findings"]
+    path = f"{package}:{Path(__file__).parents[1] / 'src'}"
+    cli = replace(cli, env={"PYTHONPATH": path})
+    cli("remember", "I live in Oslo", "--db", url)
+    assert "Oslo" in cli("facts", env={"FACTBOOK_DB": url}).out
+    findings = cli("doctor", "--json", "--db", url).json()["findings"]
     assert {"database", "integrity"} <= {one["name"] for one in findings}
-    done = cli("--db", url, "export", tmp_path / "out.jsonl", env=env)
+    done = cli("--db", url, "export", tmp_path / "out.jsonl")
     assert "record" in done.out
-    assert cli("rules", "--json", "--db", url, env=env).json()["rules"]
-    shown = cli("install-timer", "--cron", "--dry-run", "--db", url, env=env).out
+    assert cli("rules", "--json", "--db", url).json()["rules"]
+    shown = cli("install-timer", "--cron", "--dry-run", "--db", url).out
     assert f"--db {url} consolidate" in shown
 
 
