@@ -30,7 +30,7 @@ from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from enum import StrEnum
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any, Final, Self, TypeAlias
 
 from factbook.errors import FactbookError, UsageError
@@ -268,12 +268,7 @@ class Worker:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def start(self) -> None:

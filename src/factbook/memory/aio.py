@@ -33,7 +33,6 @@ import threading
 from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, Final, Generic, Literal, ParamSpec, TypeVar
 
 from factbook.context import default_db
@@ -309,12 +308,7 @@ class AsyncConversation(_Awaited[Conversation]):
     async def __aenter__(self) -> AsyncConversation:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     def _blocking(self) -> Conversation:
@@ -413,12 +407,7 @@ class AsyncMemory(_Awaited[Memory]):
             raise
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     async def close(self) -> None:

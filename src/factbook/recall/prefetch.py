@@ -31,7 +31,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from types import TracebackType
 from typing import Final
 
 from factbook.errors import FactbookError, UsageError
@@ -183,12 +182,7 @@ class PassiveStream:
     def __enter__(self) -> PassiveStream:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     # --- state ----------------------------------------------------------------------------------

@@ -21,7 +21,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from http.server import BaseHTTPRequestHandler
-from types import TracebackType
 from typing import Any, Final, Self, TypeAlias
 
 from factbook.model.facts import Millis
@@ -126,12 +125,7 @@ class ModelServer:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def start(self) -> None:
