@@ -1230,6 +1230,20 @@ def test_views_and_exports_leave_out_what_is_erased(memory: Memory) -> None:
     assert (records.count("episode"), records.count("fact")) == (1, 0)
 
 
+def test_what_has_holes_is_restored_with_them(memory: Memory, tmp_path: Path) -> None:
+    said = turn(1, "Hello there. My locker code is 77-zebra-19. See you on Monday.")
+    keep(memory, said)
+    write(memory, statement(said, "My locker code is 77-zebra-19."))
+    write(memory, statement(said, "See you on Monday."))
+    memory.erasure.erase_fact(1)
+    with Memory(tmp_path / "new.db", key_file=tmp_path / "key", model=None) as other:
+        assert other.import_(memory.export()).left == []
+        assert texts(other) == texts(memory)
+        assert list(fact_ids(other)) == ["See you on Monday."]
+        assert write(other, RecordEpisode(episode=said)).kept_out == 1
+        assert other.check() == []
+
+
 def test_numbers_are_not_given_out_twice(memory: Memory) -> None:
     keep(memory, turn(1, "I keep ferrets."))
     memory.erasure.erase_episode(1)

@@ -84,7 +84,7 @@ from factbook.model.ops import (
 )
 from factbook.model.text import stands_at
 from factbook.store.derived.facts import current_by_claim, lives_by_id, merged_into
-from factbook.store.kinds import EMBED_TASK, EVENT, READER, REJECTION, Reader, Refusal
+from factbook.store.kinds import EMBED_TASK, ERASURE, EVENT, READER, REJECTION, Reader, Refusal
 from factbook.store.leases import end_claims, held_rows
 from factbook.store.port import Store, Writer
 from factbook.store.rows import EvidenceRow, Life, Wiped, claim_digest
@@ -181,6 +181,9 @@ def apply(
 
             restore(writer, receipt, changes, restoring, now=now)
         writer.add(EVENT, [*run.events, *changes.events])
+        if changes.wiped is not None and store.files is None:  # there are no bytes to look through
+            acts = writer.find(ERASURE, {"id": changes.wiped.erasures})
+            writer.put(ERASURE, [act._replace(clean=True) for act in acts])
     if changes.wiped is not None:
         if store.files is not None:
             changes.wiped.file = store.files.scour(changes.wiped)

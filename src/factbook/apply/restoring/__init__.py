@@ -20,6 +20,7 @@ from factbook.apply.restoring.living import StillHere
 from factbook.apply.restoring.part import Part
 from factbook.apply.restoring.rows import RestoredRows
 from factbook.apply.tombstones import any_tombstones, sifted
+from factbook.apply.wiping import MASK
 from factbook.model.facts import Millis, Receipt, SourceState
 from factbook.model.ops import RecordEpisode, Restore
 from factbook.model.restored import FileRow
@@ -121,8 +122,10 @@ class _RestoredLedger(Part):
             RecordEpisode(episode=replace(one.episode, source=keys[one.source_id])) for one in whole
         ]
         left, holed = sifted(self._writer, Receipt(), ops)
-        self._state.holed |= {one.id for one in whole if one.episode.uid in holed}
         kept = {op.episode.uid for op in left if isinstance(op, RecordEpisode)}
+        # One with holes in its own text is what an erasure has left of it.
+        kept |= {one.episode.uid for one in whole if MASK in one.episode.text} & holed
+        self._state.holed |= {one.id for one in whole if one.episode.uid in holed - kept}
         kept |= self._writer.episode_ids([one.episode.uid for one in whole]).keys()
         for one in whole:
             if one.episode.uid not in kept:
