@@ -218,10 +218,9 @@ def _read(path: Path) -> Iterator[_Line]:
                 if data.strip():
                     yield _parsed(data, number, offset, size)
                 offset += size
-    except OSError as error:
-        raise UsageError(
-            detail=f"{path} cannot be read ({error.strerror}); name another file"
-        ) from error
+    except (OSError, ValueError) as error:  # no file has half a character or a NUL in its name
+        why = error.strerror if isinstance(error, OSError) else "no file has that name"
+        raise UsageError(detail=f"{path} cannot be read ({why}); name another file") from error
 
 
 def _parsed(data: bytes, number: int, offset: int, size: int) -> _Line:
