@@ -16,6 +16,7 @@ from factbook.errors import UsageError
 from factbook.model.facts import EVERYONE
 from factbook.pipelines import imported
 from factbook.store.kinds import ERASURE, SECRET, Kind, Secret
+from factbook.store.rows import LifeWhere
 from factbook.store.transfer import exported
 from factbook.store.transfer.records import SMALL
 from factbook.testing import FrozenClock, sample_episode
@@ -167,6 +168,9 @@ def test_two_memories_are_joined_without_doubling(tmp_path: Path) -> None:
         assert here.check() == []
         there.import_(before)
         assert color(there) == ["red"]
+        [red] = there.query_facts(predicate="user.favorites.colors.1")
+        past = there.store.lives(LifeWhere(owner="me", under="user.favorites.colors.1"))
+        assert {one.object: one.superseded_by for one in past}["blue"] == red.id
         assert there.check() == []
 
 

@@ -25,6 +25,7 @@ class _Spoken(NamedTuple):
     evidence: Sequence[EvidenceRow]  # by episode
     times: Mapping[int, int | None]  # of these episodes
     heir: int | None = None  # the fact here that it gives way to
+    ousts: tuple[Life, Life] | None = None  # the fact here that gives way to it: before, and out
 
 
 class RestoredFacts(Part):
@@ -268,10 +269,11 @@ class RestoredFacts(Part):
             return one._replace(life=gone, heir=holder.id)
         del held[life.owner, life.predicate]
         at = life.occurred_at or self._now
+        # First out, then in: a key has one current row.
         after = holder._replace(status=Status.RETRACTED, retired_at=self._now, valid_to=at)
-        self._facts.change("retract", holder, after, why="import")
+        self._writer.put_facts([(holder, after)])
         self._writer.drop_vectors("fact", [holder.id])
-        return one
+        return one._replace(ousts=(holder, after))
 
     def _add(self, told: Sequence[_Spoken]) -> None:
         plain = [
@@ -285,6 +287,10 @@ class RestoredFacts(Part):
         for n, (one, id_) in enumerate(zip(told, ids, strict=True)):
             self._state.is_here("fact", one.life.id, id_, new=True)
             self._state.untold.add(id_)
+            if one.ousts is not None:
+                before, out = one.ousts
+                after = out._replace(status=Status.SUPERSEDED, superseded_by=id_)
+                self._facts.change("supersede", before, after, why="import")
             evidence += [row._replace(fact_id=id_) for row in one.evidence]
             self._await(one.life, plain[n]._replace(id=id_))
         self._receipt.stored += len(ids)
