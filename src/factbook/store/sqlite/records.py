@@ -48,7 +48,7 @@ _CONDITIONS = {
 def _counted(tables: Mapping[str, str]) -> str:
     """Return a table of the counts of others; to count a union of them takes several times."""
     counts = (
-        f"SELECT '{target}' AS target, count(*) AS counted FROM {table} HAVING count(*) > 0"
+        f"SELECT '{target}' AS target, count(*) AS counted FROM {table}"
         for target, table in tables.items()
     )
     return f"({' UNION ALL '.join(counts)})"
@@ -191,13 +191,16 @@ def _count(
     distinct: str,
 ) -> str:
     table = f"{_codec(kind).table}{_where(shapes)}"
+    counted = "sum(counted)" if kind in (VECTOR, WAITING) else "count(*)"
+    if not (by or most or distinct):  # SQLite counts a table by itself where nothing stands beside
+        return f"SELECT {counted} FROM {table}"
     shown = (
-        "sum(counted)" if kind in (VECTOR, WAITING) else "count(*)",
+        counted,
         f"max({most})" if most else "NULL",
         f"count(DISTINCT {distinct})" if distinct else "0",
     )
     groups = f"GROUP BY {', '.join(by)}" if by else ""
-    return f"SELECT {', '.join((*by, *shown))} FROM {table} {groups} HAVING {shown[0]} > 0"
+    return f"SELECT {', '.join((*by, *shown))} FROM {table} {groups}"
 
 
 @cache
@@ -255,7 +258,9 @@ class RecordReads(Rows):
         checked(kind, where, by, (most, distinct))
         shapes, bindings = _conditions(where)
         rows = self._rows(_count(kind, tuple(by), shapes, most, distinct), bindings)
-        return {row[:-3]: Tally._make(row[-3:]) for row in rows}
+        if not (by or most or distinct):
+            return {(): Tally(rows[0][0])} if rows[0][0] else {}
+        return {row[:-3]: Tally._make(row[-3:]) for row in rows if row[-3]}
 
 
 class RecordWrites(RecordReads):
