@@ -386,7 +386,8 @@ class _Run:
             if not rows:
                 self._receipt.unchanged += 1
                 continue
-            after = _grown(life, claim, [places[row.episode_id] for row in rows], self._now)
+            times = [places[row.episode_id].occurred_at for row in rows]
+            after = _grown(life, claim, times, self._now)
             changed.append((life, after))
             evidence += rows
             self._event("update", "fact", life.id, _difference(life, after))
@@ -739,7 +740,7 @@ def _new_fact(digest: bytes, claim: _Claim, places: Mapping[int, _Place], now: M
     )
 
 
-def _grown(state: Life, claim: _Claim, fresh: Sequence[_Place], now: Millis) -> Life:
+def _grown(state: Life, claim: _Claim, times: Sequence[Millis | None], now: Millis) -> Life:
     """Return the fact after new evidence: as sure and as trusted as its best evidence."""
     confidence = max(state.confidence, claim.confidence)
     # By place, as `_new_fact`.
@@ -747,8 +748,8 @@ def _grown(state: Life, claim: _Claim, fresh: Sequence[_Place], now: Millis) -> 
         confidence,
         state.confidence_at if confidence == state.confidence else now,
         better_trust(state.trust, claim.trust),
-        state.evidence_count + len(fresh),
-        _latest([state.occurred_at, *[place.occurred_at for place in fresh]]),
+        state.evidence_count + len(times),
+        _latest([state.occurred_at, *times]),
     )
     return Life._make(state[:8] + moved + state[13:])
 
