@@ -45,12 +45,13 @@ test: $(READY_DEV) ## Run the tests
 	@$(BIN)/python -m pytest -n $(WORKERS) -m "not slow" $(ARGS)
 
 # What takes longest of the tests, by file. Every package has others.
-LONG := bad_answers bench_answers bench_interests bench_poison chat cli cli_bad_input cli_keep \
-  cli_model cli_world consolidate damage docs_scripts embedding_queue erase erase_look follow \
-  hard_failure ingest interest_score join kill kill_worker knowledge leaks open_store output \
-  owners privacy rank readme rules same_process searching_documents sends_nothing snapshot \
-  sources_encoding sources_reader stream_modes telling telling_keys told_and_overheard vectors \
-  verdicts voice world_extraction world_ops
+LONG := bad_answers bench_answers bench_interests bench_poison both_stores chat cli \
+  cli_bad_input cli_erase cli_keep cli_model cli_world consolidate damage docs_scripts \
+  embedding_queue erase erase_look follow hard_failure import ingest interest_score join kill \
+  kill_worker knowledge leaks names open_store output owners privacy rank readme rules \
+  same_process searching_documents sends_nothing snapshot sources_encoding sources_reader \
+  stream_modes telling telling_keys told_and_overheard vectors verdicts voice world_extraction \
+  world_ops
 
 test-fast: $(READY_DEV) ## Run the tests that end within a minute, of every package
 	@$(BIN)/python -m pytest -n $(WORKERS) -m "not slow" $(LONG:%=--ignore=tests/test_%.py) \
