@@ -115,7 +115,7 @@ class _RestoredLedger(Part):
 
     def _let_in(self, whole: list[KeptEpisode]) -> list[KeptEpisode]:
         """Return what was not erased here, whatever it was called."""
-        if not any_tombstones(self._writer):
+        if self._state.fresh or not any_tombstones(self._writer):
             return whole
         keys = {one.id: one.source.key for one in self._writer.sources()}
         ops = [

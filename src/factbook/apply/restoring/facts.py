@@ -169,8 +169,12 @@ class RestoredFacts(Part):
                 if life.learned_at == one.life.learned_at and life.episode_id == one.life.episode_id
             ]
             if same:
-                known.remove(same[0])
-                self._is_known(one, same[0])
+                # Several of one claim, learned at one moment: those that stand alike.
+                likest = min(
+                    same, key=lambda life: (life.retired_at != one.life.retired_at, life.id)
+                )
+                known.remove(likest)
+                self._is_known(one, likest)
                 continue
             end = ends.get(stands.get(one.life.claim, 0))
             if not one.life.current or end is None:

@@ -47,7 +47,8 @@ class Part:
 
     def _erased(self, named: Sequence[Sequence[tuple[str, ...]]]) -> list[bool]:
         """Tell of each list of (kind, parts) whether any of it was erased here."""
-        if not any_tombstones(self._writer):
+        # What a file itself has erased is not in it, save what was said anew since.
+        if self._state.fresh or not any_tombstones(self._writer):
             return [False] * len(named)
         stones = Tombstones(self._writer)
         marks = [[stones.mark(*one) for one in some] for some in named]
