@@ -16,8 +16,7 @@ from contextlib import suppress
 from typing import Any, Final, TextIO
 
 from factbook.errors import FactbookError
-from factbook.surface import text
-from factbook.surface.records import plain
+from factbook.surface import records, text
 
 _CALLED: Final = {"search": "lookup"}  # `factbook search` looks through the memory itself
 _NARROWEST: Final = 20  # cells of a line, however narrow a terminal says that it is
@@ -178,14 +177,14 @@ class Screen(Page):
             if isinstance(found, Iterator):
                 self._stream(name, found)
                 return
-        self._write(dump(plain(value), indent=2) + "\n")
+        self._write(dump(records.plain(value), indent=2) + "\n")
 
     def _stream(self, name: str, values: Iterable[object]) -> None:
         """Write `{"name": [...]}` with one value per line, none kept in memory."""
         self._write(f'{{"{name}": [')
         lead = "\n"
         for value in values:
-            self._write(lead + dump(plain(value)))
+            self._write(lead + dump(records.plain(value)))
             lead = ",\n"
         self._write("\n]}\n")
 

@@ -19,11 +19,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from factbook.errors import UsageError
 from factbook.model.facts import ME
-from factbook.surface import views
+from factbook.surface import records, views
 from factbook.surface.operations import EVERY, Operation, Outcome, Run
 from factbook.surface.operations.base import CHAT, Arg, Effect, operation, show
 from factbook.surface.output import Page
-from factbook.surface.records import plain
 from factbook.surface.text import one_line
 
 if TYPE_CHECKING:
@@ -107,7 +106,7 @@ def _done(memory: Memory, command: Operation, argument: str, owner: str, look: P
     show(outcome, page)
     return SlashReply(
         text=page.written,
-        data=plain(outcome.record),
+        data=records.plain(outcome.record),
         notes=outcome.notes,
         quit=outcome.quit,
         code=outcome.code,
