@@ -168,7 +168,7 @@ def test_a_tell_that_is_killed_before_its_answer_waits_to_be_told(
 ) -> None:
     server.script = [Reply.hang()]
     process = _start(memory, server, tmp_path, "BTC is my #1 crypto")
-    server.wait_for(1)
+    assert server.wait_for(1, timeout_s=60)
     process.kill()
     assert memory.check() == []
     (task,) = memory.maintenance.model_tasks()
