@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 import platformdirs
 
-from factbook.errors import ModelError, ModelFailure, SearchError, SearchFailure
+from factbook.errors import ModelError, ModelFailure, RecordChanged, SearchError, SearchFailure
 from factbook.model.facts import NOTIFY_ON, Millis, Receipt, Trigger
 from factbook.store.damage import naming_damage
 from factbook.store.named import named_owners, place_of
@@ -46,6 +46,7 @@ __all__ = [
     "rules_file",
     "rules_in_force",
 ]
+_TIMES = 20  # ours: how often a write is decided anew that others were faster than
 _T = TypeVar("_T")
 _C = TypeVar("_C")
 
@@ -321,22 +322,30 @@ class Context:
         """Write all of the ops in one transaction, at `now` (the clock's, if not given).
 
         Secrets are taken out of them first, unless they went through `propose.batch_ops`, which
-        does it while a log is read. See `apply`, which says what it raises.
+        does it while a log is read. What was decided on what another process has changed since is
+        decided again (RecordChanged, where that went on). See `apply`, which says what it raises.
         """
         from factbook.apply.apply import apply
         from factbook.store.screened import unscreened
 
-        return apply(
-            self.store,
-            ops,
-            trigger=trigger,
-            actor=self.actor,
-            now=self.clock() if now is None else now,
-            run_id=run_id,
-            screen=unscreened if screened else self.resources.screened,
-            readers=self.resources.readers,
-            on_wiped=on_wiped,
-        )
+        now = self.clock() if now is None else now
+        for left in reversed(range(_TIMES)):
+            try:
+                return apply(
+                    self.store,
+                    ops,
+                    trigger=trigger,
+                    actor=self.actor,
+                    now=now,
+                    run_id=run_id,
+                    screen=unscreened if screened else self.resources.screened,
+                    readers=self.resources.readers,
+                    on_wiped=on_wiped,
+                )
+            except RecordChanged:
+                if not left:
+                    raise
+        raise AssertionError("a write ends or raises")
 
     def redact(self, text: str) -> str:
         """Return a text without its secrets."""

@@ -172,6 +172,14 @@ class TakenOver(StoreError):
     """{what} was taken over by another worker meanwhile; what this one had was not written."""
 
 
+class RecordError(StoreError):
+    """The record of typed memories, {name}, did not do as it was asked ({reason}); nothing was acknowledged, and the same can be done again."""  # noqa: E501
+
+
+class RecordChanged(RecordError):
+    """{name} was written to by somebody else meanwhile; nothing was changed here, do it again."""
+
+
 class EmbedderMismatch(StoreError):
     """{path} holds vectors of {found}, not of {given}; run `factbook reembed` to change the embedding model."""  # noqa: E501
 

@@ -66,6 +66,7 @@ class Erased:
     standing: Standing | None = None  # None where nothing was written
     gone: Wiped | None = field(default=None, repr=False, compare=False)  # as long as it is sought
     owner: str | Everyone = ME  # for whom it was erased, and who is shown where it stands
+    record: str = ""  # another store that it was taken out of, too; empty for none
 
     @property
     def nothing_left(self) -> bool:
@@ -120,8 +121,14 @@ class Erasure:
     A row that is not all the owner's is not there; with EVERYONE it is erased whosever it is.
     """
 
-    def __init__(self, context: Context, *, let_go: Callable[[], None]) -> None:
-        """Compose; `let_go` makes this process forget what it holds of the memory's texts."""
+    def __init__(
+        self, context: Context, *, let_go: Callable[[], None], record: Callable[[], str]
+    ) -> None:
+        """Compose; `let_go` makes this process forget what it holds of the memory's texts.
+
+        `record` names the store that typed memories have their record in, where it is another one.
+        """
+        self._record = record
         self._context = context
         self._store = context.store
         self._let_go = let_go
@@ -317,7 +324,9 @@ class Erasure:
         if not wiped:
             return Erased(receipt=receipt, file=None, owner=owner)
         [gone] = wiped
-        done = Erased(receipt=receipt, file=gone.file, owner=owner, gone=gone)
+        done = Erased(
+            receipt=receipt, file=gone.file, owner=owner, gone=gone, record=self._record()
+        )
         return replace(done, standing=self.standing([done]))
 
     def _rehearsed(self, ops: Sequence[Op]) -> Receipt:

@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar, cast, overload
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar, cast, o
 from factbook import policy
 from factbook.context import Context, Resources, default_db, part
 from factbook.errors import UsageError
+from factbook.memory.typed_store import TypedStore
 from factbook.model.facts import (
     ME,
     MERGED_KINDS,
@@ -143,6 +145,8 @@ class Memory:
         search: SearchProvider | None = None,
         search_config: SearchConfig | Literal["configured"] | None = "configured",
         notify_on: Collection[Trigger] = NOTIFY_ON,
+        typed_store: str | None = None,
+        tenant: str = "",
         actor: str = "python",
     ) -> None:
         """Open the file, making it where the mode is "create".
@@ -154,7 +158,9 @@ class Memory:
         one, `model` says how to reach one: as the environment and the configuration file have it,
         which is not at all unless they say so, or never for None. `search` is a search provider;
         without one, `search_config` says how to reach one in the same way. `notify_on` are the
-        triggers whose new facts are told without being asked.
+        triggers whose new facts are told without being asked. `typed_store` is a `mongodb://` URL
+        where typed memories have their record, under the name of a `tenant`; without them it is
+        what $FACTBOOK_TYPED_STORE and $FACTBOOK_TENANT say, or the file alone.
         """
         self.resources = Resources(
             redact=redact,
@@ -170,10 +176,12 @@ class Memory:
         )
         self.clock = clock
         self._mode = mode
+        self._record = TypedStore(typed_store, tenant, reading=mode == "read")
         self.store = open_store(
             path if path is not None else default_db(),
             mode=mode,
             screen=self.resources.screened,
+            over=partial(self._record.over, clock=clock),
         )
         self._context = Context(
             store=self.store,
@@ -283,7 +291,7 @@ class Memory:
         """Typed memories out of summaries, and what a model reads in commands."""
         from factbook.memory.typed_memories import Typed
 
-        return Typed(self._context, like=self._facts_like)
+        return Typed(self._context, like=self._facts_like, record=self._record)
 
     @_Made
     def review(self) -> Review:
@@ -311,7 +319,7 @@ class Memory:
         """What erases for good, and shows that it is gone."""
         from factbook.maintenance.erasure import Erasure
 
-        return Erasure(self._context, let_go=self._let_go)
+        return Erasure(self._context, let_go=self._let_go, record=lambda: self._record.name)
 
     def _open_model(self, config: ModelConfig) -> LLM:
         from factbook.maintenance.meter import open_metered

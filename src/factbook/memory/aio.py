@@ -219,6 +219,8 @@ class AsyncTyped(_Part[Typed]):
     keep_verdict = _asked(Typed.keep_verdict)
     extract_commands = _worked(Typed.extract_commands)
     rejection_summary = _asked(Typed.rejection_summary)
+    record_state = _asked(Typed.record_state)
+    rebuild_record = _asked(Typed.rebuild_record)
 
 
 @_mirrors(Review)

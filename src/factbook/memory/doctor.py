@@ -67,16 +67,20 @@ def _failed(name: str, error: FactbookError) -> CheckResult:
     return CheckResult("fail", name, str(error))
 
 
-def examine(place: Path | str, *, clean: bool = False) -> Iterator[CheckResult]:
+def examine(
+    place: Path | str, *, clean: bool = False, rebuild: bool = False
+) -> Iterator[CheckResult]:
     """Make every check, the cheap ones first, and yield each finding as it comes.
 
-    With `clean` the files that killed processes left behind are deleted, and nothing else.
+    With `clean` the files that killed processes left behind are deleted, and nothing else. With
+    `rebuild` what the file holds of typed memories is made anew from their record.
     """
     yield from _version()
     yield from _packages()
     yield from _sqlite()
     folders = [place.absolute().parent] if isinstance(place, Path) else []
     yield from _memory(place)
+    yield from _typed_store(place, rebuild=rebuild)
     yield from _left_behind(*folders, Path.cwd(), clean=clean)
     yield from _key_file()
     yield from _folders()
@@ -147,6 +151,28 @@ def _sqlite() -> _Found:
     else:
         own = f"Python's own is {sqlite3.sqlite_version} and is not used"
         yield "ok", f"{apsw.sqlite_lib_version()} ({own})"
+
+
+@_of("typed store")
+def _typed_store(place: Path | str, *, rebuild: bool) -> _Found:
+    if not os.environ.get("FACTBOOK_TYPED_STORE"):
+        if rebuild:
+            yield "fail", "FACTBOOK_TYPED_STORE names no record to rebuild typed memories from"
+        return
+    from factbook.memory import Memory
+
+    with Memory(place, actor="cli") as memory:
+        if rebuild:
+            memory.typed.rebuild_record()
+        began = time.perf_counter()
+        state = memory.typed.record_state()
+        took = round((time.perf_counter() - began) * 1000)
+        assert state is not None, "a URL is configured"
+        done = "made anew from" if rebuild else "as new as"
+        held = f"{count(state.memories, 'memory', 'memories')}, {done} commit {state.generation}"
+        yield "ok", f"{held} of {state.name} ({took} ms)"
+        for problem in state.problems:
+            yield "fail", problem.detail
 
 
 @_of("key")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from factbook.context import Context
     from factbook.gate.typed_claims import TypedVerdict
     from factbook.memory.refused import RejectionSummary
+    from factbook.memory.typed_store import RecordState, TypedStore
     from factbook.pipelines.commands import CommandsReport
     from factbook.pipelines.typed import TypedReport
 
@@ -32,9 +33,14 @@ class Typed:
     """The typed memories of a memory; `Memory.typed`."""
 
     def __init__(
-        self, context: Context, *, like: Callable[[str, str], Mapping[int, float]]
+        self,
+        context: Context,
+        *,
+        like: Callable[[str, str], Mapping[int, float]],
+        record: TypedStore,
     ) -> None:
         """Compose; `like` finds an owner's facts that may say what a text says, with cosines."""
+        self._record = record
         self._context = context
         self._store = context.store
         self._like = like
@@ -71,6 +77,20 @@ class Typed:
     def rejection_summary(self, *, limit: int = 100) -> RejectionSummary:
         """Return what became of the last proposals of memories."""
         return summarize(typed_log(self._store, limit=limit))
+
+    def record_state(self) -> RecordState | None:
+        """Return how the record of typed memories is; None where the file itself is it.
+
+        Raises RecordError where it cannot be asked.
+        """
+        return self._record.state()
+
+    def rebuild_record(self) -> int:
+        """Make what the file holds of the record anew; return how many memories the record has.
+
+        Raises UsageError where the file itself is the record, RecordError where it is away.
+        """
+        return self._record.rebuild()
 
     def _known_near(self, text: str, owner: str) -> Sequence[str]:
         near = self._like(text, owner)

@@ -29,12 +29,14 @@ def open_store(
     *,
     mode: Mode = "create",
     screen: Screen | None = None,
+    over: Callable[[Store], Store] | None = None,
 ) -> Store:
     """Open the ledger at a path, at `sqlite:///` and a path, or at a URL of a scheme of `GROUP`.
 
     What is registered there is called with the URL and `mode`, and returns a Store. Whatever opens
     it, every name that its reads are given goes through `screen` first: so was kept what they are
-    compared with. Raises UsageError for a scheme that nobody registered, and what the store raises.
+    compared with. `over` is laid over what was opened, below that. Raises UsageError for a scheme
+    that nobody registered, and what the store raises.
     """
     from factbook.store.named import place_of
 
@@ -46,6 +48,8 @@ def open_store(
         store = SQLiteStore(where, mode=mode)
     else:
         store = _registered(where)(where, mode=mode)
+    if over is not None:
+        store = over(store)
     if screen is None:
         return store
     from factbook.store.screened import screened

@@ -555,6 +555,16 @@ class Embedded(NamedTuple):
     target: str  # "episode", "fact", "entity" or "preference"
 
 
+class Recorded(NamedTuple):
+    """What the record of typed memories calls a row, where that record is another store's."""
+
+    target: str  # what kind of row it is: fact, episode, rejection, proposal, event
+    row_id: int
+    key: str
+
+
+RECORDED: Final = Kind(name="recorded", row=Recorded, key=("target", "row_id"), asked=("key",))
+
 # What is only counted as records: the ledger has verbs of its own.
 SOURCE: Final = Kind(name="source", row=SourceId, key=("id",))  # without erased ones
 EPISODE: Final = Kind(
@@ -614,6 +624,7 @@ KINDS: Final[Sequence[Kind[Any]]] = (
     TOMBSTONE,
     SECRET,
     OWNER,
+    RECORDED,
 )
 
 # What a row is called where it stands: by its own number, or by that of the row it belongs to.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import orjson
 
@@ -13,28 +13,7 @@ from factbook.apply.tombstones import any_tombstones
 from factbook.model.facts import Event
 from factbook.model.restored import FileRow, ImportState
 from factbook.store.kinds import EVENT
-from factbook.store.transfer.records import EVENT_KINDS
-
-_NAMED: Final[Mapping[str, str]] = {  # what a detail names by its number: key -> kind of row
-    "added": "episode",
-    "removed": "episode",
-    "episode": "episode",
-    "episode_id": "episode",
-    "loser": "fact",
-    "other": "fact",
-    "replaces": "fact",
-    "moved": "fact",
-    "merged": "fact",
-    "facts": "fact",
-    "against": "fact",
-    "merged_into_id": "fact",
-    "superseded_by": "fact",
-    "winner": "entity",  # of an entity that was merged
-    "engagements": "engagement",
-    "run": "run",
-    "erasure": "erasure",
-}
-_COUNTED: Final = frozenset({"facts"})  # a number alone says how many, and names none
+from factbook.store.transfer.records import COUNTED, EVENT_KINDS, NAMED_IN_DETAILS
 
 
 class RestoredHistory(Part):
@@ -114,7 +93,7 @@ def renumbered(state: ImportState, detail: Mapping[str, Any]) -> dict[str, Any]:
 def _renumbered(state: ImportState, key: str, value: Any) -> Any:
     if isinstance(value, Mapping):
         return renumbered(state, value)
-    kind = _NAMED.get(key)
+    kind = NAMED_IN_DETAILS.get(key)
     if key == "cause" and isinstance(value, str):
         target, _, number = value.partition(":")
         here = state.here(target, int(number)) if number.isdecimal() else None
@@ -123,7 +102,7 @@ def _renumbered(state: ImportState, key: str, value: Any) -> Any:
         return value
     if isinstance(value, list):
         return [_here(state, kind, one) for one in value]
-    return value if key in _COUNTED else _here(state, kind, value)
+    return value if key in COUNTED else _here(state, kind, value)
 
 
 def _here(state: ImportState, kind: str, value: Any) -> Any:

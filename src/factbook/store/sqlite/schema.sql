@@ -590,6 +590,15 @@ CREATE TABLE tombstone (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX tombstone_by_erasure ON tombstone(erasure_id);
 
+-- What the record of typed memories calls rows, where that record is in another store.
+CREATE TABLE recorded_row (
+  target TEXT NOT NULL,
+  row_id INTEGER NOT NULL,
+  key    TEXT NOT NULL,
+  PRIMARY KEY (target, row_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX recorded_by_key ON recorded_row(key, target);
+
 -- With what the texts of a source were read, and when: which redactor, which rules. A version is a
 -- digest of code, never of content.
 CREATE TABLE reader_row (

@@ -20,6 +20,7 @@ from factbook.store.kinds import (
     LOOSE,
     MARK,
     OWNER,
+    RECORDED,
     SEARCH_LOG,
     Kind,
 )
@@ -33,8 +34,32 @@ HEADER: Final = "export"
 
 Record: TypeAlias = dict[str, object]
 
-NOT_CARRIED: Final = frozenset({LEASE, EMBED_TASK, MARK, OWNER, LOOSE, ERASED})
+NOT_CARRIED: Final = frozenset({LEASE, EMBED_TASK, MARK, OWNER, LOOSE, ERASED, RECORDED})
 """Who works on what, how far work has come in the commits of one store, and its empty rows."""
+
+NAMED_IN_DETAILS: Final[Mapping[str, str]] = {
+    "added": "episode",
+    "removed": "episode",
+    "episode": "episode",
+    "episode_id": "episode",
+    "loser": "fact",
+    "other": "fact",
+    "replaces": "fact",
+    "moved": "fact",
+    "merged": "fact",
+    "facts": "fact",
+    "against": "fact",
+    "merged_into_id": "fact",
+    "superseded_by": "fact",
+    "winner": "entity",  # of an entity that was merged
+    "engagements": "engagement",
+    "run": "run",
+    "erasure": "erasure",
+}
+"""What details of events and proposals name by its number: key -> kind of row."""
+
+COUNTED: Final = frozenset({"facts"})
+"""Keys of details under which a number alone says how many, and names none."""
 
 SMALL: Final[Mapping[str, Kind[Any]]] = {
     kind.name: kind for kind in KINDS if kind not in NOT_CARRIED

@@ -82,6 +82,7 @@ def doctor(
     llm: bool = False,
     search: bool = False,
     clean: bool = False,
+    rebuild_typed: bool = False,
     model: Llm = Llm(),  # noqa: B008 - frozen, and its fields are the options
 ) -> Outcome:
     """Examine database, embedder, key, folders and disk, or the language model, or searching.
@@ -92,19 +93,24 @@ def doctor(
         search: Only searching and notices: what is set up, and whether one small search is
             answered.
         clean: Also delete what killed processes left behind: half an export, half a copy.
+        rebuild_typed: Also make what the file holds of typed memories anew, from their record in
+            MongoDB.
     """
     from factbook.memory import doctor as examinations
 
     if llm and search:
         raise UsageError(detail="--llm and --search are two examinations; ask for one of them")
-    if clean and (llm or search):
-        raise UsageError(detail="--clean goes with the whole examination, without --llm, --search")
+    if (clean or rebuild_typed) and (llm or search):
+        raise UsageError(
+            detail="--clean and --rebuild-typed go with the whole examination, without --llm and"
+            " --search"
+        )
     if llm:
         examined = examinations.examine_model(model.config())
     elif search:
         examined = examinations.examine_searching()
     else:
-        examined = examinations.examine(run.db, clean=clean)
+        examined = examinations.examine(run.db, clean=clean, rebuild=rebuild_typed)
     screen, findings = run.screen, []
     for result in examined:
         findings.append(result)

@@ -385,6 +385,7 @@ def standing(done: Erased) -> Record:
     return {
         **fields(done.standing, "elsewhere=rows more of_other_owners=others"),
         "looked_for": fields(done.standing, "names values words common"),
+        **({"record": done.record} if done.record else {}),
     }
 
 

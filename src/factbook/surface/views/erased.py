@@ -19,6 +19,10 @@ _NO_FILE: Final = (
     "The memory is in no file: what its database keeps of rows that were erased, its logs and its"
     " backups say."
 )
+_RECORD: Final = (
+    "It was taken out of {record}, too; its oplog, snapshots and backups may hold it until they"
+    " expire, and factbook cannot look there."
+)
 EXIT_STANDS: Final = 3  # what was erased still stands in what was kept
 
 
@@ -113,6 +117,8 @@ def where_it_stands(page: Page, done: Erased) -> None:
         page.say(_NO_FILE, "dim")
     elif done.file.clean:
         page.say(looked_through(done), "dim")
+    if done.record:
+        page.say(_RECORD.format(record=one_line(done.record)), "dim")
     page.lines(map(safe, rows_left(done.standing)))
     for said in how_it_goes(done.standing):
         page.say(f"{said[0].upper()}{said[1:]}.")

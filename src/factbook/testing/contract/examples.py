@@ -43,6 +43,7 @@ from factbook.store.kinds import (
     PREFERENCE,
     PROPOSAL,
     READER,
+    RECORDED,
     REJECTION,
     RUN,
     SCHEDULE,
@@ -69,6 +70,7 @@ from factbook.store.kinds import (
     Pair,
     PromptRow,
     Reader,
+    Recorded,
     Refusal,
     ResultRow,
     SearchRow,
@@ -244,6 +246,7 @@ EXAMPLES: Mapping[Kind[Any], tuple[Any, Any, Any]] = {
         ErasedRow("preference", 2, 2),
         ErasedRow("preference", 2, 1),
     ),
+    RECORDED: (Recorded("event", 1, "k1"), Recorded("fact", 2, "k2"), Recorded("fact", 2, "k3")),
     TOMBSTONE: (
         Tombstone(b"\0a", "uid", 1),
         Tombstone(b"\xff\0", "claim", 2),

@@ -1,0 +1,762 @@
+"""Typed memories as documents of a record, and such documents as rows (origins 002.6).
+
+Every row that a document stands for is RECORDED under its `_id`, which is made of whose it is and
+what it says, never of its number here: rows that name others name them by that. A memory's document
+holds its evidence; the summaries that it stands on are documents too, so that whoever reads the
+record alone has the sources of all of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from factbook.apply.delete_cascade import Doomed
+from factbook.apply.wiping import Wiping
+from factbook.model.facts import (
+    EVERYONE,
+    ErasureAct,
+    Event,
+    FactKind,
+    Millis,
+    Proposal,
+    Stance,
+    Status,
+    Trigger,
+    Trust,
+)
+from factbook.store.derived.facts import lives_by_id
+from factbook.store.kinds import (
+    ERASED,
+    ERASURE,
+    EVENT,
+    PROPOSAL,
+    RECORDED,
+    REJECTION,
+    Recorded,
+    Refusal,
+)
+from factbook.store.mongo.record import Document
+from factbook.store.mongo.split import Touched
+from factbook.store.port import Reads, Writer, one_id
+from factbook.store.rows import EvidenceRow, Life, LifeWhere, Wiped, claim_digest
+from factbook.store.transfer.records import COUNTED, NAMED_IN_DETAILS, record_of, row_of
+
+_KEY: Final = re.compile("[0-9a-f]{32}")  # what a row is called in the record
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_SUMMARY, _FACT, _REJECTION, _PROPOSAL, _EVENT = (
+    "episode",
+    "fact",
+    "rejection",
+    "proposal",
+    "event",
+)
+_KINDS: Final = {  # of documents -> of rows
+    "summaries": _SUMMARY,
+    "memories": _FACT,
+    "rejections": _REJECTION,
+    "proposals": _PROPOSAL,
+    "events": _EVENT,
+}
+_EVENTS: Final = 1_000  # in one document
+_MEMORY: Final = "memory"  # the kind of the proposals that are typed memories
+_WAKING: Final = (Status.ACTIVE, Status.PENDING_EMBED)
+# Fields of a fact's row that its document has by their own names.
+_SAME: Final = (
+    "statement", "subject", "confidence", "trust", "evidence_count", "pinned", "embeddable"
+)  # fmt: skip
+_TIMES: Final = ("confidence_at", "occurred_at", "retired_at", "valid_to", "learned_at")
+
+
+def date(at: Millis | None) -> datetime | int | None:
+    """Return a moment as a date, as far as calendars have it."""
+    if at is None:
+        return None
+    try:
+        return _EPOCH + timedelta(milliseconds=at)
+    except OverflowError:
+        return at
+
+
+def millis(at: datetime | int | None) -> Millis | None:
+    """Return a date as a moment."""
+    return (at - _EPOCH) // timedelta(milliseconds=1) if isinstance(at, datetime) else at
+
+
+class TypedMirror:
+    """Turns the typed rows of a ledger into documents, and documents into its rows."""
+
+    def __init__(self, id_of: Callable[..., str], *, tenant: str) -> None:
+        """Take what makes an `_id` of a subject and parts; `tenant` is the ledger's own."""
+        self._id_of = id_of
+        self._tenant = tenant
+
+    def documents(
+        self, writer: Writer, touched: Touched, number: int
+    ) -> Mapping[str, Sequence[Document]]:
+        """Return what the record is to say of rows after a commit of this number."""
+        return _Describing(writer, self._id_of, self._tenant, number).run(touched)
+
+    def project(
+        self, writer: Writer, documents: Mapping[str, Sequence[Document]], *, now: Millis
+    ) -> Touched:
+        """Let the rows say what documents say; return rows that say more than those."""
+        return _Projecting(writer, self._tenant, now).run(documents)
+
+    def adopted(self, reads: Reads) -> Touched:
+        """Return the typed rows that no document stands for yet."""
+        found = Touched()
+        found.facts = {life.id for life in reads.lives(LifeWhere(kinds=[FactKind.TYPED]))}
+        found.rejections = {
+            row.id for row in reads.find(REJECTION, {"owner": EVERYONE}) if row.type
+        }
+        found.proposals = {row.id for row in reads.find(PROPOSAL, {"kind": _MEMORY})}
+        for kind, ids in ((_FACT, found.facts), (_PROPOSAL, found.proposals)):
+            events = reads.find(EVENT, {"target_kind": kind, "target_id": sorted(ids)})
+            found.events |= {event.id for event in events}
+        known = reads.find(RECORDED)
+        for one in known:
+            _of(found, one.target).discard(one.row_id)
+        return found
+
+
+def _of(touched: Touched, target: str) -> set[int]:
+    names = {row: kind for kind, row in _KINDS.items()}
+    name = {"summaries": "episodes", "memories": "facts"}.get(names[target], names[target])
+    found: set[int] = getattr(touched, name)
+    return found
+
+
+class _Names:
+    """What rows are called in the record."""
+
+    def __init__(self, writer: Writer, tenant: str) -> None:
+        self._writer = writer
+        self._tenant = tenant
+        self._keys: dict[tuple[str, int], str] = {}
+        self._ids: dict[tuple[str, str], int] = {}
+
+    def keys(self, target: str, ids: Iterable[int]) -> dict[int, str]:
+        """Return the keys of rows that have one."""
+        asked = set(ids)
+        unknown = sorted(id_ for id_ in asked if (target, id_) not in self._keys)
+        if unknown:
+            where = {"target": target, "row_id": unknown}
+            for row in self._writer.find(RECORDED, where):
+                self.note(row)
+        return {id_: self._keys[target, id_] for id_ in asked if (target, id_) in self._keys}
+
+    def ids(self, target: str, keys: Iterable[str]) -> dict[str, int]:
+        """Return the rows here of keys that have one."""
+        asked = set(keys)
+        unknown = sorted(key for key in asked if (target, key) not in self._ids)
+        if unknown:
+            for row in self._writer.find(RECORDED, {"target": target, "key": unknown}):
+                self.note(row)
+        return {key: self._ids[target, key] for key in asked if (target, key) in self._ids}
+
+    def note(self, row: Recorded) -> None:
+        """Remember what a row is called."""
+        self._keys[row.target, row.row_id] = row.key
+        self._ids[row.target, row.key] = row.row_id
+
+    def record(self, target: str, row_id: int, key: str) -> None:
+        """Keep what a row is called."""
+        row = Recorded(target, row_id, key)
+        self._writer.put(RECORDED, [row])
+        self.note(row)
+
+    def out(self, target: str, row_id: Any) -> object:
+        """Return how the record names a row: by its key, or as a row of this ledger alone."""
+        if not isinstance(row_id, int) or isinstance(row_id, bool):
+            return row_id  # it is named otherwise already
+        key = self.keys(target, [row_id]).get(row_id)
+        return key or {"ledger": self._tenant, "id": row_id}
+
+    def back(self, target: str, named: Any) -> Any:
+        """Return the row here that the record names; None where there is none."""
+        if isinstance(named, str) and _KEY.fullmatch(named):
+            return self.ids(target, [named]).get(named)
+        if isinstance(named, Mapping) and "ledger" in named:
+            return int(named["id"]) if named["ledger"] == self._tenant else None
+        return named
+
+    def said_out(self, detail: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what an event or a proposal says, with rows named as in the record."""
+        return _renamed(detail, self.out)
+
+    def said_here(self, detail: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what an event or a proposal says, with rows named as they are here."""
+        return _renamed(detail, self.back)
+
+
+def _renamed(detail: Mapping[str, Any], name: Callable[[str, Any], object]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in detail.items():
+        kind = NAMED_IN_DETAILS.get(key)
+        if kind in (_FACT, _SUMMARY) and isinstance(value, list):
+            named = [name(kind, one) for one in value]
+            found[key] = [one for one in named if one is not None]
+        elif kind in (_FACT, _SUMMARY) and key not in COUNTED:
+            found[key] = name(kind, value)
+        elif isinstance(value, Mapping):
+            found[key] = _renamed(value, name)
+        else:
+            found[key] = value
+    return found
+
+
+class _Describing:
+    """Rows as documents, in one write."""
+
+    def __init__(self, writer: Writer, id_of: Callable[..., str], tenant: str, number: int) -> None:
+        self._writer = writer
+        self._id_of = id_of
+        self._number = number
+        self._names = _Names(writer, tenant)
+        self._found: dict[str, list[Document]] = {kind: [] for kind in _KINDS}
+        self._owners: dict[int, str] = {}  # of facts
+
+    def run(self, touched: Touched) -> dict[str, list[Document]]:
+        lives = list(lives_by_id(self._writer, touched.facts).values())
+        self._owners = {life.id: life.owner for life in lives}
+        evidence = self._writer.evidence(fact_ids=[life.id for life in lives])
+        refusals, proposals = self._rows(touched)
+        new = {row.episode_id for row in evidence}
+        new |= {row.episode_id for row in refusals if row.episode_id is not None}
+        changed = self._names.keys(_SUMMARY, touched.episodes).keys()
+        self._summaries(new - self._names.keys(_SUMMARY, new).keys() | set(changed))
+        self._name(lives)
+        self._memories(lives, evidence)
+        for refusal in refusals:
+            self._rejection(refusal)
+        for proposal in proposals:
+            self._proposal(proposal)
+        self._gone(_REJECTION, touched.rejections - {row.id for row in refusals})
+        self._gone(_PROPOSAL, touched.proposals - {row.id for row in proposals})
+        self._events(touched.events)
+        return self._found
+
+    def _rows(self, touched: Touched) -> tuple[list[Refusal], list[Proposal]]:
+        refusals = self._writer.find(
+            REJECTION, {"id": sorted(touched.rejections), "owner": EVERYONE}
+        )
+        proposals = self._writer.find(PROPOSAL, {"id": sorted(touched.proposals)})
+        known = self._names.keys(_REJECTION, touched.rejections)
+        return (
+            [row for row in refusals if row.type or row.id in known],
+            [row for row in proposals if row.kind == _MEMORY],
+        )
+
+    def _put(self, kind: str, key: str, subject: str, document: Document) -> None:
+        whose = {"subject_id": f"USER:{subject}"}
+        self._found[kind].append({"_id": key, **whose, **document})
+
+    def _erased(self, kind: str, key: str) -> None:
+        """Leave nothing of a document but that it was there; not even whose it was."""
+        self._found[kind].append({"_id": key, "subject_id": "USER:", "erased": True})
+
+    def _gone(self, target: str, ids: Collection[int]) -> None:
+        kind = next(kind for kind, row in _KINDS.items() if row == target)
+        for row_id, key in self._names.keys(target, ids).items():
+            self._erased(kind, key)
+            self._writer.drop(RECORDED, {"target": target, "row_id": row_id})
+
+    def _summaries(self, ids: Collection[int]) -> None:
+        known = self._names.keys(_SUMMARY, ids)
+        gone = self._writer.find(ERASED, {"target": _SUMMARY, "row_id": sorted(ids)})
+        erased = {row.row_id for row in gone}
+        for row_id in sorted(erased & known.keys()):
+            self._erased("summaries", known[row_id])
+        whole = self._writer.whole_episodes(sorted(set(ids) - erased))
+        sources = {
+            state.id: state
+            for state in self._writer.sources(ids={kept.source_id for kept in whole})
+        }
+        for kept in whole:
+            key, episode = known.get(kept.id), kept.episode
+            if key is None:
+                key = self._id_of(f"USER:{episode.owner}", "summary", episode.uid)
+                self._names.record(_SUMMARY, kept.id, key)
+            said = record_of("episode", kept)
+            source = record_of("source", sources[kept.source_id])
+            for name in ("record", "id", "source_id", "owner"):
+                said.pop(name, None)
+            kept_of_source = ("key", "kind", "host", "session", "uri", "project", "title", "agent")
+            said |= {name: date(said[name]) for name in ("occurred_at", "learned_at")}  # type: ignore[arg-type]
+            said["source"] = {name: source[name] for name in kept_of_source}
+            self._put("summaries", key, episode.owner, said)
+
+    def _name(self, lives: Sequence[Life]) -> None:
+        """Give the facts that are new their keys: the same claim may be made again later."""
+        known = self._names.keys(_FACT, [life.id for life in lives])
+        for life in lives:
+            if life.id in known or life.status is Status.ERASED:
+                continue
+            times = 0
+            while True:
+                parts = ("memory", life.claim.hex(), str(times))
+                key = self._id_of(f"USER:{life.owner}", *parts)
+                if not self._names.ids(_FACT, [key]):
+                    break
+                times += 1
+            self._names.record(_FACT, life.id, key)
+
+    def _memories(self, lives: Sequence[Life], evidence: Sequence[EvidenceRow]) -> None:
+        of: dict[int, list[EvidenceRow]] = {}
+        for row in evidence:
+            of.setdefault(row.fact_id, []).append(row)
+        keys = self._names.keys(_FACT, [life.id for life in lives])
+        for life in lives:
+            if life.id not in keys:
+                continue
+            if life.status is Status.ERASED:
+                self._erased("memories", keys[life.id])
+                continue
+            status = Status.ACTIVE if life.status in _WAKING else life.status
+            self._put(
+                "memories",
+                keys[life.id],
+                life.owner,
+                {
+                    "type": life.predicate.upper(),
+                    "text": life.object,
+                    "status": str(status),
+                    **{name: getattr(life, name) for name in _SAME},
+                    "trust": str(life.trust),
+                    **{name: date(getattr(life, name)) for name in _TIMES},
+                    "merged_into": self._names.out(_FACT, life.merged_into_id),
+                    "superseded_by": self._names.out(_FACT, life.superseded_by),
+                    "summary": self._names.out(_SUMMARY, life.episode_id),
+                    "evidence": [self._evidence(row) for row in of.get(life.id, ())],
+                },
+            )
+
+    def _evidence(self, row: EvidenceRow) -> Document:
+        return {
+            "summary": self._names.out(_SUMMARY, row.episode_id),
+            "stance": str(row.stance),
+            "rule": row.rule,
+            "method": row.method,
+            "quote": row.quote,
+            "start": row.start,
+            "end": row.end,
+            "learned_at": date(row.learned_at),
+        }
+
+    def _rejection(self, row: Refusal) -> None:
+        key = self._names.keys(_REJECTION, [row.id]).get(row.id)
+        if key is None:
+            key = self._id_of(f"USER:{row.owner}", "rejection", row.claim.hex())
+            self._names.record(_REJECTION, row.id, key)
+        self._put(
+            "rejections",
+            key,
+            row.owner,
+            {
+                "timestamp": date(row.at),
+                "rejection_reason": row.reason,
+                "extracted_text": row.excerpt,
+                "confidence_score": row.confidence,
+                "threshold": row.threshold,
+                "type": row.type,
+                "validation_details": dict(row.validation),
+                "detail": row.detail,
+                "rule": row.rule,
+                "predicate": row.predicate,
+                "position": row.position,
+                "byte_offset": row.byte_offset,
+                "claim": row.claim.hex(),
+                "summary": self._names.out(_SUMMARY, row.episode_id),
+            },
+        )
+
+    def _proposal(self, row: Proposal) -> None:
+        owner = str(row.payload.get("owner", ""))
+        key = self._names.keys(_PROPOSAL, [row.id]).get(row.id)
+        if key is None:
+            key = self._id_of(f"USER:{owner}", "proposal", row.claim.hex())
+            self._names.record(_PROPOSAL, row.id, key)
+        self._put(
+            "proposals",
+            key,
+            owner,
+            {
+                "title": row.title,
+                "payload": self._names.said_out(row.payload),
+                "proposed_at": date(row.proposed_at),
+                "state": row.state,
+                "decided_at": date(row.decided_at),
+                "decided_by": row.decided_by,
+                "reason": row.reason,
+                "claim": row.claim.hex(),
+            },
+        )
+
+    def _events(self, ids: Collection[int]) -> None:
+        """Describe the events of rows that are in the record, those of one subject together."""
+        known = self._names.keys(_EVENT, ids)
+        wholes = {key.partition(":")[0] for key in known.values()}
+        named = [f"{whole}:{n:04}" for whole in wholes for n in range(_EVENTS)]
+        changed = {id_: key for key, id_ in self._names.ids(_EVENT, named).items()}
+        events = self._writer.find(EVENT, {"id": sorted({*ids, *changed})})
+        said: dict[tuple[str, str], list[tuple[str, Event]]] = {}
+        for event in events:
+            target = None
+            if event.target_kind in (_FACT, _PROPOSAL):
+                target = self._names.keys(event.target_kind, [event.target_id]).get(event.target_id)
+            if target is None:
+                continue
+            if event.id in changed:
+                said.setdefault((changed[event.id].partition(":")[0], ""), []).append(
+                    (target, event)
+                )
+            else:
+                said.setdefault(("", self._whose(event)), []).append((target, event))
+        for (whole, subject), some in said.items():
+            if whole:
+                self._event_document(whole, self._whose(some[0][1]), some)
+                continue
+            for place in range(0, len(some), _EVENTS):
+                page = some[place : place + _EVENTS]
+                whole_ = self._id_of(subject, "events", str(self._number), str(place))
+                for n, (_, event) in enumerate(page):
+                    self._names.record(_EVENT, event.id, f"{whole_}:{n:04}")
+                self._event_document(whole_, subject, page)
+
+    def _event_document(self, key: str, subject: str, some: Sequence[tuple[str, Event]]) -> None:
+        self._found["events"].append(
+            {
+                "_id": key,
+                "subject_id": subject,
+                "events": [
+                    {
+                        "at": date(event.at),
+                        "actor": event.actor,
+                        "trigger": str(event.trigger),
+                        "op": event.op,
+                        "target": {"kind": event.target_kind, "id": target},
+                        "detail": self._names.said_out(event.detail),
+                    }
+                    for target, event in some
+                ],
+            }
+        )
+
+    def _whose(self, event: Event) -> str:
+        """Return the subject of an event: whose its row is, as far as that is left."""
+        if event.target_kind == _FACT:
+            if event.target_id not in self._owners:
+                ids = [event.target_id]
+                self._owners |= {
+                    id_: life.owner for id_, life in lives_by_id(self._writer, ids).items()
+                }
+            return f"USER:{self._owners[event.target_id]}"
+        found = self._writer.find(PROPOSAL, {"id": event.target_id})
+        return f"USER:{found[0].payload.get('owner', '')}" if found else "USER:"
+
+
+class _Projecting:
+    """Documents as rows, in one write."""
+
+    def __init__(self, writer: Writer, tenant: str, now: Millis) -> None:
+        self._writer = writer
+        self._now = now
+        self._names = _Names(writer, tenant)
+        self._more = Touched()
+
+    def run(self, documents: Mapping[str, Sequence[Document]]) -> Touched:
+        for kind, target in _KINDS.items():
+            keys = {document["_id"] for document in documents.get(kind, ())}
+            self._names.ids(target, keys)
+        erased = {
+            kind: [document["_id"] for document in found if document.get("erased")]
+            for kind, found in documents.items()
+        }
+        living = {
+            kind: [document for document in found if not document.get("erased")]
+            for kind, found in documents.items()
+        }
+        self._summaries(living.get("summaries", ()))
+        self._memories(living.get("memories", ()))
+        self._rejections(living.get("rejections", ()))
+        self._proposals(living.get("proposals", ()))
+        self._events(living.get("events", ()))
+        self._erase(erased)
+        return self._more
+
+    def _erase(self, keys: Mapping[str, Sequence[str]]) -> None:
+        """Take out what was erased elsewhere, as thoroughly as if it had been erased here."""
+        ids = {
+            kind: set(self._names.ids(target, keys.get(kind, ())).values())
+            for kind, target in _KINDS.items()
+        }
+        gone = self._gone_already(_FACT, ids["memories"])
+        doomed = Doomed(
+            facts=ids["memories"] - gone,
+            episodes=ids["summaries"] - self._gone_already(_SUMMARY, ids["summaries"]),
+            rejections=ids["rejections"],
+            proposals=ids["proposals"],
+        )
+        if not doomed.size:
+            return
+        act = ErasureAct(0, self._now, "typed record", "record", {}, clean=False, allowed_at=None)
+        number = one_id(self._writer.add(ERASURE, [act]))
+        wiping = Wiping(self._writer, doomed, number, now=self._now)
+        counts = wiping.run()
+        self._writer.put(ERASURE, [act._replace(id=number, counts=counts)])
+        self._more.wiped = Wiped([number], wiping.texts, wiping.taken, wiping.beside)
+        for kind in ("rejections", "proposals"):
+            self._writer.drop(RECORDED, {"target": _KINDS[kind], "row_id": sorted(ids[kind])})
+
+    def _gone_already(self, target: str, ids: Collection[int]) -> set[int]:
+        where = {"target": target, "row_id": sorted(ids)}
+        return {row.row_id for row in self._writer.find(ERASED, where)}
+
+    def _summaries(self, documents: Sequence[Document]) -> None:
+        known = self._names.ids(_SUMMARY, [document["_id"] for document in documents])
+        rows = {document["_id"]: _episode(document) for document in documents}
+        here = self._writer.episode_ids([row.episode.uid for row in rows.values()])
+        changed = {}
+        for document in documents:
+            key, row = document["_id"], rows[document["_id"]]
+            row_id = known.get(key) or here.get(row.episode.uid)
+            if row_id is None:
+                source = self._source(document["source"])
+                [row_id] = self._writer.add_episodes(
+                    [(source, row.episode)], kept=[(0, row.learned_at)]
+                )
+            elif self._writer.texts("episode", [row_id])[row_id] != row.episode.text:
+                changed[row_id] = row.episode
+            if key not in known:
+                self._names.record(_SUMMARY, row_id, key)
+        if changed:
+            self._writer.rewrite_episodes(changed)
+
+    def _source(self, given: Mapping[str, str]) -> int:
+        state = row_of({"record": "source", "id": 0, **given})
+        known = self._writer.sources(keys=[state.source.key])
+        return known[0].id if known else self._writer.put_sources([state])[0]
+
+    def _memories(self, documents: Sequence[Document]) -> None:
+        ids = self._names.ids(_FACT, [document["_id"] for document in documents])
+        claims = {document["_id"]: _claim(document) for document in documents}
+        unknown = {claims[key] for key in claims.keys() - ids.keys()}
+        alike = {
+            life.claim: life
+            for life in self._writer.lives(LifeWhere(claims=unknown, current=True))
+            if not self._names.keys(_FACT, [life.id])
+        }
+        for document in documents:  # what is said here and there already is one
+            life = alike.pop(claims[document["_id"]], None)
+            if life is not None and document["_id"] not in ids and not document["retired_at"]:
+                ids[document["_id"]] = life.id
+                self._names.record(_FACT, life.id, document["_id"])
+                self._more.facts.add(life.id)
+        lives = lives_by_id(self._writer, ids.values())
+        retired: list[int] = []
+        # Those that give their claims up first, so that no claim is ever current twice.
+        for document in sorted(documents, key=lambda one: one["retired_at"] is None):
+            row = self._row(document, lives.get(ids.get(document["_id"], 0)))
+            if row is None:
+                continue
+            if row.id:
+                self._writer.put_facts([(lives[row.id], row)])
+                if row.retired_at is not None:
+                    retired.append(row.id)
+            else:
+                [ids[document["_id"]]] = self._writer.add_facts([row])
+                self._names.record(_FACT, ids[document["_id"]], document["_id"])
+            self._evidence(ids[document["_id"]], document)
+        self._count(self._more.facts)
+        self._point(documents, ids)
+        self._writer.drop_vectors("fact", retired)
+
+    def _count(self, ids: Collection[int]) -> None:
+        """Let facts that both had count the evidence of both."""
+        changes = []
+        for life in lives_by_id(self._writer, ids).values():
+            rows = self._writer.evidence(fact_ids=[life.id])
+            episodes = [row.episode_id for row in rows if row.stance is Stance.SUPPORTS]
+            times = [head.occurred_at for head in self._writer.heads(episodes).values()]
+            after = life._replace(
+                evidence_count=len(episodes),
+                occurred_at=max((time for time in times if time is not None), default=None),
+            )
+            changes.append((life, after))
+        self._writer.put_facts(changes)
+
+    def _row(self, document: Document, here: Life | None) -> Life | None:
+        """Return the row that a document says; None where nothing that it stands on is here."""
+        spoken = [self._names.back(_SUMMARY, one["summary"]) for one in document["evidence"]]
+        first = self._names.back(_SUMMARY, document["summary"])
+        episode = first or next((one for one in spoken if one), None)
+        if episode is None and here is None:
+            return None
+        owner = document["subject_id"].removeprefix("USER:")
+        status = Status(document["status"])
+        if status is Status.ACTIVE and document["embeddable"]:
+            is_awake = here is not None and here.status in _WAKING
+            status = here.status if here is not None and is_awake else Status.PENDING_EMBED
+        named = {name: document[name] for name in _SAME}
+        times = {name: millis(document[name]) for name in _TIMES}
+        return Life(
+            id=here.id if here else 0,
+            owner=owner,
+            predicate=document["type"].lower(),
+            object=document["text"],
+            kind=FactKind.TYPED,
+            status=status,
+            merged_into_id=here.merged_into_id if here else None,
+            superseded_by=here.superseded_by if here else None,
+            episode_id=episode or (here.episode_id if here else 0),
+            claim=_claim(document),
+            **{**named, **times, "trust": Trust(document["trust"])},
+        )
+
+    def _evidence(self, fact_id: int, document: Document) -> None:
+        wanted = {}
+        for one in document["evidence"]:
+            episode = self._names.back(_SUMMARY, one["summary"])
+            if episode is not None:
+                wanted[episode] = EvidenceRow(
+                    fact_id,
+                    episode,
+                    one["rule"],
+                    one["method"],
+                    Stance(one["stance"]),
+                    one["quote"],
+                    one["start"],
+                    one["end"],
+                    millis(one["learned_at"]) or 0,
+                )
+        there = {row.episode_id: row for row in self._writer.evidence(fact_ids=[fact_id])}
+        if fact_id not in self._more.facts:  # of one that was kept here, too, both have a say
+            gone = [
+                (fact_id, episode)
+                for episode, row in there.items()
+                if episode not in wanted or wanted[episode] != row
+            ]
+            self._writer.drop_evidence(gone)
+            there = {
+                episode: row for episode, row in there.items() if (fact_id, episode) not in gone
+            }
+        self._writer.add_evidence([row for episode, row in wanted.items() if episode not in there])
+
+    def _point(self, documents: Sequence[Document], ids: Mapping[str, int]) -> None:
+        """Let facts that gave way name what took their place, now that all of it is here."""
+        lives = lives_by_id(self._writer, ids.values())
+        changes = []
+        for document in documents:
+            life = lives.get(ids.get(document["_id"], 0))
+            if life is not None:
+                after = life._replace(
+                    merged_into_id=self._names.back(_FACT, document["merged_into"]),
+                    superseded_by=self._names.back(_FACT, document["superseded_by"]),
+                )
+                if after != life:
+                    changes.append((life, after))
+        self._writer.put_facts(changes)
+
+    def _rejections(self, documents: Sequence[Document]) -> None:
+        known = self._names.ids(_REJECTION, [document["_id"] for document in documents])
+        for document in documents:
+            if document["_id"] in known:
+                continue
+            episode = self._names.back(_SUMMARY, document["summary"])
+            heads = self._writer.heads([episode]) if episode else {}
+            if episode is None or episode not in heads:
+                continue
+            row = Refusal(
+                0,
+                bytes.fromhex(document["claim"]),
+                millis(document["timestamp"]) or 0,
+                heads[episode].source_id,
+                episode,
+                document["position"],
+                document["byte_offset"],
+                document["rejection_reason"],
+                document["detail"],
+                document["extracted_text"],
+                document["rule"],
+                document["predicate"],
+                document["subject_id"].removeprefix("USER:"),
+                document["type"],
+                document["confidence_score"],
+                document["threshold"],
+                document["validation_details"],
+            )
+            [row_id] = self._writer.add(REJECTION, [row])
+            if row_id is None:
+                [there] = self._writer.find(REJECTION, {"claim": row.claim})
+                row_id = there.id
+            self._names.record(_REJECTION, row_id, document["_id"])
+
+    def _proposals(self, documents: Sequence[Document]) -> None:
+        known = self._names.ids(_PROPOSAL, [document["_id"] for document in documents])
+        for document in documents:
+            row = Proposal(
+                known.get(document["_id"], 0),
+                _MEMORY,
+                document["title"],
+                self._names.said_here(document["payload"]),
+                millis(document["proposed_at"]) or 0,
+                document["state"],
+                millis(document["decided_at"]),
+                document["reason"],
+                bytes.fromhex(document["claim"]),
+                document["decided_by"],
+            )
+            if not row.id:
+                there = self._writer.find(PROPOSAL, {"claim": row.claim})
+                row_id = there[0].id if there else one_id(self._writer.add(PROPOSAL, [row]))
+                row = row._replace(id=row_id)
+                self._names.record(_PROPOSAL, row_id, document["_id"])
+            self._writer.put(PROPOSAL, [row])
+
+    def _events(self, documents: Sequence[Document]) -> None:
+        found = [
+            (f"{document['_id']}:{n:04}", said)
+            for document in documents
+            for n, said in enumerate(document["events"])
+        ]
+        known = self._names.ids(_EVENT, [key for key, _ in found])
+        for key, said in found:
+            target = self._names.back(said["target"]["kind"], said["target"]["id"])
+            if key in known or target is None:
+                continue
+            event = Event(
+                0,
+                millis(said["at"]) or 0,
+                said["actor"],
+                Trigger(said["trigger"]),
+                said["op"],
+                said["target"]["kind"],
+                target,
+                self._names.said_here(said["detail"]),
+            )
+            row_id = one_id(self._writer.add(EVENT, [event]))
+            self._names.record(_EVENT, row_id, key)
+
+
+def _claim(document: Document) -> bytes:
+    owner = document["subject_id"].removeprefix("USER:")
+    kind, text = document["type"].lower(), document["text"]
+    return claim_digest(owner, document["subject"], kind, text)
+
+
+def _episode(document: Document) -> Any:
+    record = {
+        **document,
+        "record": "episode",
+        "id": 0,
+        "source_id": 0,
+        "owner": document["subject_id"].removeprefix("USER:"),
+        "occurred_at": millis(document["occurred_at"]),
+        "learned_at": millis(document["learned_at"]) or 0,
+    }
+    kept = row_of(record)
+    return kept._replace(episode=replace(kept.episode, source=document["source"]["key"]))

@@ -1,0 +1,88 @@
+"""Where typed memories have their record: in the file itself, or in MongoDB."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from factbook.errors import UsageError
+from factbook.model.facts import Millis
+from factbook.store.port import Store
+from factbook.store.rows import Problem
+
+if TYPE_CHECKING:
+    from factbook.store.mongo.record import TypedRecord
+    from factbook.store.mongo.split import SplitStore
+
+__all__ = ["RecordState", "TypedStore"]
+
+
+class RecordState(NamedTuple):
+    """How the record of typed memories is."""
+
+    name: str
+    generation: int  # the number of its last commit
+    memories: int
+    problems: Sequence[Problem]
+
+
+class TypedStore:
+    """The record of typed memories of one memory, where it is another store's."""
+
+    def __init__(self, url: str | None, tenant: str, *, reading: bool) -> None:
+        """Take a URL and a tenant; without them, $FACTBOOK_TYPED_STORE and $FACTBOOK_TENANT.
+
+        There is no record without a URL, nor for a file that is only read: what it holds of one is
+        what was taken in last. Raises UsageError for a URL that is of no use.
+        """
+        url = os.environ.get("FACTBOOK_TYPED_STORE", "") if url is None else url
+        self._url = "" if reading else url
+        self._tenant = tenant or os.environ.get("FACTBOOK_TENANT", "")
+        self._record: TypedRecord | None = None
+        self._split: SplitStore | None = None
+        if self._url and not self._url.startswith(("mongodb://", "mongodb+srv://")):
+            raise UsageError(detail="typed memories are kept in MongoDB: give a mongodb:// URL")
+
+    @property
+    def name(self) -> str:
+        """How messages name it; empty where there is none."""
+        return self._record.name if self._record is not None else ""
+
+    def over(self, store: Store, *, clock: Callable[[], Millis]) -> Store:
+        """Return a store with this record, or the store itself where there is none."""
+        if not self._url:
+            return store
+        try:
+            from factbook.store.mongo.record import TypedRecord
+        except ImportError as error:
+            raise UsageError(
+                detail="MongoDB needs another package; install it with"
+                " `pip install 'factbook[mongo]'`"
+            ) from error
+        from factbook.apply.typed_record import TypedMirror
+        from factbook.store.mongo.split import SplitStore
+
+        self._record = TypedRecord(self._url, tenant=f"TENANT:{self._tenant or store.tenant}")
+        mirror = TypedMirror(self._record.id_of, tenant=store.tenant)
+        self._split = SplitStore(store, self._record, mirror, clock=clock)
+        return cast("Store", self._split)
+
+    def rebuild(self) -> int:
+        """Make the projection anew; return how many memories the record has.
+
+        Raises UsageError where there is no record, RecordError where it cannot be asked.
+        """
+        if self._split is None:
+            raise UsageError(
+                detail="typed memories have no record but the file; FACTBOOK_TYPED_STORE names one"
+            )
+        return self._split.rebuild()
+
+    def state(self) -> RecordState | None:
+        """Return how it is; None where there is none. Raises RecordError where it is away."""
+        if self._record is None or self._split is None:
+            return None
+        self._split.bring_up()
+        memories, problems = self._record.count("memories"), self._record.check()
+        return RecordState(self._record.name, self._record.generation(), memories, problems)

@@ -1,0 +1,494 @@
+"""One tenant's documents in MongoDB: what is committed is there whole, and once.
+
+A commit is one journal document with the next number, which nobody else can insert: whoever comes
+second has decided on what is no longer true and is told so. Where the server has transactions, the
+journal and the documents are written in one. Where it has none, the journal holds the documents
+until they are in their places; it is the moment of the commit, and whoever meets one that was left
+half way ends it. Every step may be taken twice: what a document says is replaced only by what a
+later commit says.
+
+Knows MongoDB and documents. Does not know what a memory is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, Final, TypeAlias, TypeVar
+
+import pymongo
+from bson import encode
+from bson.codec_options import CodecOptions
+from pymongo import MongoClient, ReadPreference, ReplaceOne, UpdateOne, WriteConcern
+from pymongo.client_session import ClientSession
+from pymongo.errors import (
+    AutoReconnect,
+    BulkWriteError,
+    ConfigurationError,
+    ConnectionFailure,
+    DuplicateKeyError,
+    ExecutionTimeout,
+    InvalidURI,
+    NetworkTimeout,
+    NotPrimaryError,
+    OperationFailure,
+    PyMongoError,
+    ServerSelectionTimeoutError,
+    WriteConcernError,
+    WTimeoutError,
+)
+from pymongo.read_concern import ReadConcern
+from pymongo.uri_parser import parse_uri
+
+from factbook.errors import RecordChanged, RecordError, UsageError
+from factbook.store.rows import Problem
+
+Document: TypeAlias = dict[str, Any]
+_T = TypeVar("_T")
+
+SCHEMA: Final = 1  # of the documents; a later one is refused, never guessed at
+KINDS: Final = ("summaries", "memories", "rejections", "proposals", "events")  # as they are read
+COLLECTIONS: Final = {kind: f"typed_{kind}" for kind in KINDS} | {"events": "memory_events"}
+_JOURNAL, _GENERATIONS = "typed_commits", "typed_generations"
+INDEXES: Final[Mapping[str, Mapping[str, Sequence[tuple[str, int]]]]] = {
+    **{
+        name: {
+            "tenant_commit": (("tenant_id", 1), ("commit", 1)),
+            "tenant_subject": (("tenant_id", 1), ("subject_id", 1)),
+        }
+        for name in COLLECTIONS.values()
+    },
+    _JOURNAL: {"tenant_commit": (("tenant_id", 1), ("commit", 1))},
+}
+_EVERYBODY = ""  # the subject of a tenant's own generation
+_INLINE = 4_000_000  # bytes of documents in a journal document; MongoDB takes 16 MiB
+_DUPLICATE = 11000
+_AGAIN = (AutoReconnect, NotPrimaryError, NetworkTimeout, ExecutionTimeout, WTimeoutError)
+_TIMES = {
+    "serverSelectionTimeoutMS": 5_000,
+    "connectTimeoutMS": 5_000,
+    "socketTimeoutMS": 20_000,
+}  # milliseconds, where the URL says nothing else
+_WAIT = 10_000  # milliseconds for a majority, where the URL says nothing else
+_WEAKER = {
+    "w": "majority",
+    "journal": True,
+    "readconcernlevel": "majority",
+    "readpreference": "primary",
+}
+
+
+class TypedRecord:
+    """A tenant's typed memories in MongoDB, as documents."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        tenant: str,
+        attempts: int = 4,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """Connect; nothing is asked of the server before it is needed.
+
+        `attempts` are how often a step is taken where the server cannot be reached or has no
+        primary; `pause` waits in between. Raises UsageError for a URL that is none, or that asks
+        for less than a majority that has it on disk.
+        """
+        self._tenant = tenant
+        self._attempts = attempts
+        self._pause = pause
+        try:
+            given = parse_uri(url, warn=False)
+        except (InvalidURI, ConfigurationError, ValueError) as error:
+            raise UsageError(detail=f"the URL of the typed store is none: {error}") from error
+        options = {name.lower(): value for name, value in given["options"].items()}
+        for name, least in _WEAKER.items():
+            if name in options and options[name] != least:
+                raise UsageError(
+                    detail=f"the URL of the typed store asks for {name}={options[name]}; an"
+                    f" acknowledged memory is kept by {name}={least} alone, so leave it out"
+                )
+        wait = options.get("wtimeoutms", _WAIT)
+        self._concern = WriteConcern(w="majority", j=True, wtimeout=wait)
+        hosts = ",".join(f"{host}:{port}" if port else host for host, port in given["nodelist"])
+        name = given["database"] or "factbook"
+        self.name = f"mongodb://{hosts}/{name}"
+        times: dict[str, Any] = {
+            one: value for one, value in _TIMES.items() if one.lower() not in options
+        }
+        self._client: MongoClient[Document] = MongoClient(
+            url,
+            appname="factbook",
+            connect=False,
+            **times,
+        )
+        self._db = self._client.get_database(
+            name,
+            codec_options=CodecOptions(tz_aware=True),
+            read_preference=ReadPreference.PRIMARY,
+            write_concern=self._concern,
+            read_concern=ReadConcern("majority"),
+        )
+        self._transactions: bool | None = None  # whether the server has them, once it was asked
+        self._ready = False
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._client.close()
+
+    # --- what is whose --------------------------------------------------------------------------
+
+    def id_of(self, subject: str, *parts: str) -> str:
+        """Return the `_id` that stands for what is named, of one subject of this tenant."""
+        named = (self._tenant, subject, *parts)
+        data = "".join(f"{len(part)}:{part}" for part in named)
+        return hashlib.blake2b(data.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+    def _mine(self, subject: str | None = None, **conditions: Any) -> Document:
+        """Return a filter of this tenant's documents: every read and every write has one."""
+        scope: Document = {"tenant_id": self._tenant}
+        if subject is not None:
+            scope["subject_id"] = subject
+        return scope | conditions
+
+    # --- reading --------------------------------------------------------------------------------
+
+    def generation(self, subject: str | None = None) -> int:
+        """Return the number of the last commit that changed something of a subject; 0 at first.
+
+        Of all of them without one.
+        """
+        where = self._mine(_id=self.id_of(subject or _EVERYBODY, "generation"))
+        found = self._again(self._db[_GENERATIONS].find_one, where)
+        return found["generation"] if found else 0
+
+    def changed(self, after: int) -> tuple[int, dict[str, list[Document]]]:
+        """Return (the last commit, documents by kind that were changed after one), of one moment.
+
+        Raises RecordError where writers gave it no quiet moment.
+        """
+        for attempt in range(self._attempts * 8):
+            upto = self._settled()
+            found = {kind: self._again(self._since, kind, after) for kind in KINDS}
+            if self._last() == (upto, True):
+                return upto, found
+            self._pause(min(0.01 * 2**attempt, 0.5))
+        raise RecordError(name=self.name, reason="it was written to all the time it was read")
+
+    def _since(self, kind: str, after: int) -> list[Document]:
+        query = self._mine(commit={"$gt": after})
+        found = self._db[COLLECTIONS[kind]].find(query)
+        documents = list(found.sort([("commit", 1), ("_id", 1)]))
+        newest = max((one.get("schema_version", 0) for one in documents), default=0)
+        if newest > SCHEMA:
+            raise RecordError(
+                name=self.name,
+                reason=f"its documents have schema {newest}, and this factbook knows up to"
+                f" {SCHEMA}; upgrade factbook",
+            )
+        return documents
+
+    def count(self, kind: str, subject: str | None = None) -> int:
+        """Return how many documents there are of a kind."""
+        return self._again(lambda: self._db[COLLECTIONS[kind]].count_documents(self._mine(subject)))
+
+    def _last(self) -> tuple[int, bool]:
+        """Return (number, whether it is done) of the last commit."""
+        found = self._again(
+            lambda: self._db[_JOURNAL].find_one(
+                self._mine(commit={"$gt": 0}),
+                {"commit": 1, "done": 1},
+                sort=[("commit", pymongo.DESCENDING)],
+            )
+        )
+        return (found["commit"], found["done"]) if found else (0, True)
+
+    def _settled(self) -> int:
+        """Return the last commit, after whatever somebody left half way was ended."""
+        number, is_done = self._last()
+        if not is_done:
+            self._end(number)
+        return number
+
+    # --- writing --------------------------------------------------------------------------------
+
+    def commit(
+        self,
+        documents: Mapping[str, Sequence[Document]],
+        *,
+        after: int,
+        at: int,
+    ) -> int:
+        """Write documents by kind in one commit, and return its number, `after` + 1.
+
+        Each has its `_id` and `subject_id`, and where it says no longer whose it is, that under
+        "was", which is not kept. `at` is the moment of the commit in milliseconds.
+
+        Raises RecordChanged where somebody else committed since `after`, and RecordError where the
+        server did not acknowledge it; nothing is then there, or all of it will be.
+        """
+        self._prepare()
+        number, token = after + 1, uuid.uuid4().hex
+        signed = [
+            (kind, self._signed(document, number))
+            for kind in KINDS
+            for document in documents.get(kind, ())
+        ]
+        subjects = {document["subject_id"] for _, document in signed}
+        subjects |= {one["was"] for found in documents.values() for one in found if "was" in one}
+        head = self._mine(
+            _id=self.id_of(_EVERYBODY, "commit", str(number)),
+            commit=number,
+            at=at,
+            token=token,
+            subjects=sorted(subjects),
+            schema_version=SCHEMA,
+        )
+        if self._has_transactions():
+            self._in_one(head, signed)
+            return number
+        parts = list(_parts(signed))
+        for place, part in enumerate(parts[1:], 1):
+            # Part of nothing until the journal names them: their numbers are below all commits.
+            self._insert(
+                self._mine(
+                    _id=self.id_of(_EVERYBODY, "part", token, str(place)), commit=-number, redo=part
+                )
+            )
+        head |= {"done": False, "redo": parts[0] if parts else [], "parts": len(parts)}
+        self._insert(head)
+        self._end(number)
+        return number
+
+    def _signed(self, document: Document, number: int) -> Document:
+        if not document["subject_id"]:
+            raise UsageError(detail="a document of a typed memory names whose it is")
+        kept = {name: value for name, value in document.items() if name != "was"}
+        return kept | {
+            "tenant_id": self._tenant,
+            "commit": number,
+            "schema_version": SCHEMA,
+        }
+
+    def _insert(self, head: Document) -> None:
+        """Insert a document of the journal; raises RecordChanged where another has its place."""
+
+        def insert() -> None:
+            try:
+                self._db[_JOURNAL].insert_one(head)
+            except DuplicateKeyError:
+                there = self._db[_JOURNAL].find_one(self._mine(_id=head["_id"]))
+                if there is None or there.get("token") != head.get("token"):
+                    raise
+
+        try:
+            self._again(insert)
+        except DuplicateKeyError as error:
+            self._settled()  # so that whoever looks again sees what came first
+            raise RecordChanged(name=self.name) from error
+
+    def _end(self, number: int) -> None:
+        """Put what a journal document holds in its place; again, where somebody began with it."""
+        where = self._mine(_id=self.id_of(_EVERYBODY, "commit", str(number)))
+        head = self._again(lambda: self._db[_JOURNAL].find_one(where))
+        if head is None or head["done"]:
+            return
+        redo = list(head["redo"])
+        ids = [
+            self.id_of(_EVERYBODY, "part", head["token"], str(n)) for n in range(1, head["parts"])
+        ]
+        for one in ids:
+            part = self._again(self._db[_JOURNAL].find_one, self._mine(_id=one))
+            if part is None:  # somebody else has ended it meanwhile
+                return
+            redo += part["redo"]
+        self._place(redo)
+        self._move(head["subjects"], number)
+        done = {"$set": {"done": True}, "$unset": {"redo": "", "parts": "", "subjects": ""}}
+        self._again(lambda: self._db[_JOURNAL].update_one(where, done))
+        if ids:
+            self.sweep(number)
+
+    def sweep(self, number: int) -> None:
+        """Delete the parts of commits up to a number: they are done, or were never made."""
+        rest = self._mine(commit={"$lt": 0, "$gte": -number})
+        self._again(lambda: self._db[_JOURNAL].delete_many(rest))
+
+    def _place(self, redo: Iterable[Sequence[Any]]) -> None:
+        """Let documents say what a commit says, but for those that a later one has changed."""
+        writes: dict[str, list[ReplaceOne[Document]]] = {}
+        for kind, document in redo:
+            # Whose it was is in its `_id`: what was erased does not say it any more.
+            older = self._mine(_id=document["_id"], commit={"$lt": document["commit"]})
+            writes.setdefault(COLLECTIONS[kind], []).append(
+                ReplaceOne(older, document, upsert=True)
+            )
+        for collection, some in writes.items():
+            self._bulk(collection, some)
+
+    def _move(self, subjects: Sequence[str], number: int) -> None:
+        """Let the generations of subjects, and the tenant's, be at least a commit's number."""
+        self._bulk(
+            _GENERATIONS,
+            [
+                UpdateOne(
+                    self._mine(_id=self.id_of(subject, "generation"), generation={"$lt": number}),
+                    {"$set": {"generation": number}},
+                    upsert=True,
+                )
+                for subject in (*subjects, _EVERYBODY)
+            ],
+        )
+
+    def _bulk(self, collection: str, writes: Sequence[ReplaceOne[Document] | UpdateOne]) -> None:
+        """Write what is older; what is as new already finds its place taken, and stays."""
+
+        def write() -> None:
+            try:
+                self._db[collection].bulk_write(writes, ordered=False)
+            except BulkWriteError as error:
+                if error.details.get("writeConcernErrors"):
+                    raise WTimeoutError("waiting for a majority timed out") from error
+                failed = error.details.get("writeErrors", [])
+                if any(one.get("code") != _DUPLICATE for one in failed):
+                    raise
+
+        self._again(write)
+
+    def _in_one(self, head: Document, signed: Sequence[Sequence[Any]]) -> None:
+        """Write a commit in one transaction of the server."""
+        subjects = head["subjects"]
+        head = {name: value for name, value in head.items() if name != "subjects"} | {"done": True}
+
+        def body(session: ClientSession) -> None:
+            self._db[_JOURNAL].insert_one(head, session=session)
+            by_kind: dict[str, list[ReplaceOne[Document]]] = {}
+            for kind, document in signed:
+                mine = self._mine(_id=document["_id"])
+                by_kind.setdefault(kind, []).append(ReplaceOne(mine, document, upsert=True))
+            for kind, writes in by_kind.items():
+                self._db[COLLECTIONS[kind]].bulk_write(writes, ordered=False, session=session)
+            for subject in (*subjects, _EVERYBODY):
+                self._db[_GENERATIONS].update_one(
+                    self._mine(_id=self.id_of(subject, "generation")),
+                    {"$set": {"generation": head["commit"]}},
+                    upsert=True,
+                    session=session,
+                )
+
+        def transact() -> None:
+            try:
+                with self._client.start_session() as session:
+                    session.with_transaction(
+                        body,
+                        read_concern=ReadConcern("snapshot"),
+                        write_concern=self._concern,
+                        read_preference=ReadPreference.PRIMARY,
+                    )
+            except DuplicateKeyError:
+                there = self._db[_JOURNAL].find_one(self._mine(_id=head["_id"]))
+                if there is None or there["token"] != head["token"]:
+                    raise
+
+        try:
+            self._again(transact)
+        except DuplicateKeyError as error:
+            raise RecordChanged(name=self.name) from error
+
+    # --- the server -----------------------------------------------------------------------------
+
+    def _has_transactions(self) -> bool:
+        if self._transactions is None:
+            hello = self._again(lambda: self._client.admin.command("hello"))
+            self._transactions = "setName" in hello or hello.get("msg") == "isdbgrid"
+        return self._transactions
+
+    def _prepare(self) -> None:
+        """Build the indexes, once for each process; those that are there stay."""
+        if self._ready:
+            return
+        for collection, indexes in INDEXES.items():
+            for name, keys in indexes.items():
+                self._again(partial(self._db[collection].create_index, list(keys), name=name))
+        self._ready = True
+
+    def check(self) -> list[Problem]:
+        """Say what is wrong with the record: an index that is missing, a commit left half way."""
+        number, is_done = self._last()
+        if not number:
+            return []
+        problems = []
+        for collection, indexes in INDEXES.items():
+            listed = self._again(lambda here: list(here.list_indexes()), self._db[collection])
+            built = [[*index["key"].items()] for index in listed]
+            for name, keys in indexes.items():
+                if built and [*keys] not in built:
+                    problems.append(
+                        Problem(
+                            what="typed store",
+                            detail=f"{collection} in {self.name} lacks its index {name}",
+                        )
+                    )
+        if not is_done:
+            problems.append(
+                Problem(
+                    what="typed store",
+                    detail=f"commit {number} in {self.name} was left half way; the next write"
+                    " ends it",
+                )
+            )
+        return problems
+
+    def _again(self, step: Callable[..., _T], *given: Any) -> _T:
+        """Take a step, again where the server was away; raises RecordError where it stays away."""
+        for attempt in range(self._attempts):
+            with self._named():
+                try:
+                    return step(*given)
+                except ServerSelectionTimeoutError:
+                    raise  # it was waited for already
+                except _AGAIN:
+                    if attempt + 1 == self._attempts:
+                        raise
+                except OperationFailure as error:
+                    if attempt + 1 == self._attempts or not error.has_error_label(
+                        "RetryableWriteError"
+                    ):
+                        raise
+            self._pause(0.05 * 2**attempt)
+        raise AssertionError("a step ends or raises")
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Raise what the driver raises as an error of ours, but for a place that is taken."""
+        try:
+            yield
+        except DuplicateKeyError:
+            raise
+        except (WTimeoutError, WriteConcernError) as error:
+            raise RecordError(
+                name=self.name, reason=f"a majority did not acknowledge the write: {error}"
+            ) from error
+        except ConnectionFailure as error:
+            raise RecordError(name=self.name, reason=f"it cannot be reached: {error}") from error
+        except PyMongoError as error:
+            raise RecordError(name=self.name, reason=str(error)) from error
+
+
+def _parts(signed: Sequence[tuple[str, Document]]) -> Iterator[list[list[Any]]]:
+    """Divide documents into lists that a journal document can hold."""
+    part, size = list[list[Any]](), 0
+    for kind, document in signed:
+        length = len(encode(document))
+        if part and size + length > _INLINE:
+            yield part
+            part, size = [], 0
+        part.append([kind, document])
+        size += length
+    if part:
+        yield part

@@ -1,0 +1,264 @@
+"""A store whose typed memories have their record elsewhere: it reads its own rows, and writes both.
+
+What is read is a projection of the record in the other store, as new as the last commit that was
+acknowledged before the read began. A write first takes in what others committed, is decided on
+that, and is acknowledged when both have it: the record first, so that a kill in between leaves the
+projection behind, and never ahead. Where somebody else committed meanwhile, nothing is written and
+RecordChanged says so.
+
+Knows when to look and what a write touched. Does not know what a memory is: `Mirror` does.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol, cast
+
+from factbook.model.facts import Episode, FactKind, Millis
+from factbook.store.kinds import EVENT, MARK, PROPOSAL, REJECTION, Kind, Mark, R, Where
+from factbook.store.mongo.record import Document, TypedRecord
+from factbook.store.port import Reads, Store, Writer, first, marked
+from factbook.store.rows import Life, Problem, Wiped
+
+MARKED: Final = "typed record"  # the mark of the last commit that is projected
+_ASKING: Final = frozenset(
+    name for part in Reads.__mro__ for name in vars(part) if not name.startswith("_")
+)
+
+
+@dataclass(slots=True)
+class Touched:
+    """Rows that a write changed and that may be typed, by their ids."""
+
+    facts: set[int] = field(default_factory=set)
+    episodes: set[int] = field(default_factory=set)
+    rejections: set[int] = field(default_factory=set)
+    proposals: set[int] = field(default_factory=set)
+    events: set[int] = field(default_factory=set)
+    wiped: Wiped | None = None  # what was erased elsewhere, and has been here now
+
+    def __bool__(self) -> bool:
+        return bool(self.facts or self.episodes or self.rejections or self.proposals or self.events)
+
+
+class Mirror(Protocol):
+    """What turns rows into documents, and documents into rows."""
+
+    def documents(
+        self, writer: Writer, touched: Touched, number: int
+    ) -> Mapping[str, Sequence[Document]]:
+        """Return what the record is to say of rows after a commit of this number."""
+
+    def project(
+        self, writer: Writer, documents: Mapping[str, Sequence[Document]], *, now: Millis
+    ) -> Touched:
+        """Let the rows say what documents say; return rows that say more than those."""
+
+    def adopted(self, reads: Reads) -> Touched:
+        """Return the typed rows that no document stands for yet."""
+
+
+class SplitStore:
+    """A `Store` that is another one, but for typed memories, whose record is in MongoDB."""
+
+    def __init__(
+        self, base: Store, record: TypedRecord, mirror: Mirror, *, clock: Callable[[], Millis]
+    ) -> None:
+        """Take the store that is read, and the record; it closes both."""
+        self._base = base
+        self._record = record
+        self._mirror = mirror
+        self._clock = clock
+        self._within = threading.local()
+        self._seen = -1  # the last commit that this process knows to be projected
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._base, name)
+        if name in _ASKING:
+            return functools.partial(self._asked, value)
+        return value
+
+    def _asked(self, read: Callable[..., Any], *args: Any, **named: Any) -> Any:
+        self.bring_up()
+        return read(*args, **named)
+
+    # --- reading --------------------------------------------------------------------------------
+
+    def bring_up(self) -> None:
+        """Take in what was committed since; raises RecordError where the record cannot be asked."""
+        if getattr(self._within, "depth", 0):
+            return
+        if self._seen >= 0 and self._record.generation() <= self._seen:
+            return
+        with self._inside():
+            self._take_in()
+
+    def rebuild(self) -> int:
+        """Project the whole record anew; return how many memories it has."""
+        now, wiped = self._clock(), list[Wiped]()
+        with self._inside():
+            with self._writing_here(now) as writer:
+                writer.drop(MARK, {"name": MARKED})
+                self._seen = self._project(writer, now=now, wiped=wiped)
+            self._scour(wiped)
+            return self._record.count("memories")
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Reads]:
+        """Let all that the calling thread reads in the block be of one moment."""
+        self.bring_up()
+        with self._inside(), self._base.snapshot() as reads:
+            yield reads
+
+    @contextmanager
+    def rehearsal(self) -> Iterator[Store]:
+        """Give a store that begins as this one is now; the record never hears of it."""
+        self.bring_up()
+        with self._inside(), self._base.rehearsal() as store:
+            yield store
+
+    def check(self) -> list[Problem]:
+        """Audit both."""
+        self.bring_up()
+        return [*self._base.check(), *self._record.check()]
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._record.close()
+        self._base.close()
+
+    # --- writing --------------------------------------------------------------------------------
+
+    @contextmanager
+    def writing(self, *, now: Millis, **named: Any) -> Iterator[Writer]:
+        """Open one write transaction on what was committed last; it commits in both."""
+        if self._seen < 0:
+            self.bring_up()
+        wiped: list[Wiped] = []
+        with (
+            self._inside(),
+            self._base.writing(now=now, **named) as writer,
+        ):
+            after = self._project(writer, now=now, wiped=wiped)
+            noting = _NotingWriter(writer)
+            yield cast("Writer", noting)
+            after = self._commit(writer, noting.touched, after=after, at=now)
+        self._seen = after
+        self._scour(wiped)
+
+    def _take_in(self) -> None:
+        """Take in what is new; at the very first, what was kept here before there was a record."""
+        mark = first(self._base, MARK, {"name": MARKED})
+        generation = self._record.generation()
+        if mark is not None and mark.commit_no >= generation:
+            self._seen = generation
+            return
+        if mark is None and not generation and not self._mirror.adopted(self._base):
+            self._seen = 0
+            return
+        now = self._clock()
+        wiped: list[Wiped] = []
+        with self._writing_here(now) as writer:
+            after = self._project(writer, now=now, wiped=wiped)
+            if mark is None:
+                after = self._commit(writer, self._mirror.adopted(writer), after=after, at=now)
+        self._seen = after
+        self._scour(wiped)
+
+    def _scour(self, wiped: Sequence[Wiped]) -> None:
+        """Clean the file of what others erased from the record."""
+        for one in wiped:
+            if self._base.files is not None:
+                self._base.files.scour(one)
+
+    def _writing_here(self, now: Millis) -> AbstractContextManager[Writer]:
+        return self._base.writing(now=now)
+
+    def _project(self, writer: Writer, *, now: Millis, wiped: list[Wiped]) -> int:
+        """Take in what was committed since the mark; return the commit that rows are as of."""
+        mark = marked(writer, MARKED).commit
+        if self._record.generation() <= mark:
+            return mark
+        upto, documents = self._record.changed(mark)
+        more = self._mirror.project(writer, documents, now=now)
+        if more.wiped is not None:
+            wiped.append(more.wiped)
+        if more:
+            upto = self._commit(writer, more, after=upto, at=now)
+        writer.put(MARK, [Mark(MARKED, upto, 0)])
+        return upto
+
+    def _commit(self, writer: Writer, touched: Touched, *, after: int, at: Millis) -> int:
+        """Write what was touched into the record; return its last commit."""
+        documents = self._mirror.documents(writer, touched, after + 1) if touched else {}
+        if not any(documents.values()):
+            return after
+        number = self._record.commit(documents, after=after, at=at)
+        writer.put(MARK, [Mark(MARKED, number, 0)])
+        return number
+
+    @contextmanager
+    def _inside(self) -> Iterator[None]:
+        """Let the calling thread's reads be of the moment that it has, not of a newer one."""
+        self._within.depth = getattr(self._within, "depth", 0) + 1
+        try:
+            yield
+        finally:
+            self._within.depth -= 1
+
+
+class _NotingWriter:
+    """A writer that notes which rows it changed."""
+
+    def __init__(self, writer: Writer) -> None:
+        object.__setattr__(self, "_writer", writer)
+        object.__setattr__(self, "touched", Touched())
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._writer, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._writer, name, value)
+
+    def add_facts(self, facts: Sequence[Life]) -> list[int]:
+        ids: list[int] = self._writer.add_facts(facts)
+        typed = (id_ for id_, fact in zip(ids, facts, strict=True) if fact.kind is FactKind.TYPED)
+        self.touched.facts.update(typed)
+        return ids
+
+    def put_facts(self, changes: Sequence[tuple[Life, Life]]) -> None:
+        self._writer.put_facts(changes)
+        typed = (after.id for before, after in changes if before.kind is FactKind.TYPED)
+        self.touched.facts.update(typed)
+
+    def rewrite_episodes(self, episodes: Mapping[int, Episode]) -> None:
+        self._writer.rewrite_episodes(episodes)
+        self.touched.episodes.update(episodes)
+
+    def rewrite_history(self, details: Mapping[int, Mapping[str, object]], erasure_id: int) -> None:
+        self._writer.rewrite_history(details, erasure_id)
+        self.touched.events.update(details)
+
+    def add(self, kind: Kind[R], rows: Sequence[R]) -> list[int | None]:
+        ids: list[int | None] = self._writer.add(kind, rows)
+        self._note(kind, (id_ for id_ in ids if id_))
+        return ids
+
+    def put(self, kind: Kind[R], rows: Sequence[R]) -> None:
+        self._writer.put(kind, rows)
+        self._note(kind, (getattr(row, "id", 0) for row in rows))
+
+    def drop(self, kind: Kind[Any], where: Where) -> int:
+        if kind in (PROPOSAL, REJECTION):
+            self._note(kind, [row.id for row in self._writer.find(kind, where)])
+        dropped: int = self._writer.drop(kind, where)
+        return dropped
+
+    def _note(self, kind: Kind[Any], ids: Collection[int] | Iterator[int]) -> None:
+        noted = {EVENT: "events", PROPOSAL: "proposals", REJECTION: "rejections"}.get(kind)
+        if noted:
+            getattr(self.touched, noted).update(ids)

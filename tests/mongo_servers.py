@@ -1,0 +1,207 @@
+"""A proxy in front of a server that speaks MongoDB's protocol: it fails at chosen commands."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import bson
+import pymongo
+
+_HEADER = struct.Struct("<iiii")
+_MESSAGE = 2013
+_MORE_TO_COME, _EXHAUST_ALLOWED = 2, 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command on its way to the server."""
+
+    name: str
+    body: dict[str, Any]
+    batch: list[dict[str, Any]]  # the documents or writes that go with it
+
+    @property
+    def collection(self) -> str:
+        """The collection that it is about; empty for one about none."""
+        named = self.body[self.name]
+        return named if isinstance(named, str) else ""
+
+
+Answer = Callable[[Command], "str | dict[str, Any] | None"]
+"""What a proxy does with a command: None lets it pass, "lose" breaks the connection before the
+server has it, "lose answer" afterwards, "slow" answers late, a document is the answer instead, and
+one under "after" is laid over the server's."""
+
+
+@dataclass(slots=True)
+class Proxy:
+    """A listener that hands commands on to a server, as scripted."""
+
+    target: str
+    answer: Answer = lambda command: None
+    seen: list[Command] = field(default_factory=list)
+    set_name: str = ""  # what `hello` says that the replica set is called; empty: none
+    patience: float = 3.0  # seconds that a slow answer takes
+    _listener: socket.socket = field(default_factory=socket.socket)
+    _stopped: bool = False
+
+    @property
+    def address(self) -> str:
+        """Where it listens."""
+        host, port = self._listener.getsockname()
+        return f"{host}:{port}"
+
+    def start(self) -> None:
+        """Listen."""
+        self._listener.bind(("127.0.0.1", 0))
+        self._listener.listen(64)
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def stop(self) -> None:
+        """Listen no more."""
+        self._stopped = True
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+
+    def _accept(self) -> None:
+        while not self._stopped:
+            try:
+                client, _ = self._listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+
+    def _serve(self, client: socket.socket) -> None:
+        host, _, port = self.target.partition(":")
+        with (
+            client,
+            socket.create_connection((host, int(port))) as server,
+            contextlib.suppress(OSError),
+        ):
+            while (message := _read(client)) is not None:
+                request, command = message[:16], _command(message)
+                if command is None:  # the older form of hello
+                    server.sendall(message)
+                    client.sendall(_read(server) or b"")
+                    continue
+                is_hello = command.name.lower() in ("hello", "ismaster")
+                if not is_hello:
+                    self.seen.append(command)
+                said = None if is_hello else self.answer(command)
+                if said == "lose":
+                    return
+                if isinstance(said, dict) and "after" not in said:
+                    client.sendall(_reply(request, said))
+                    continue
+                server.sendall(message)
+                reply = _read(server)
+                if reply is None or said == "lose answer":
+                    return
+                if said == "slow":
+                    time.sleep(self.patience)
+                if isinstance(said, dict):
+                    reply = _reply(request, {**_body(reply), **said["after"]})
+                if is_hello and self.set_name and reply[12:16] == _HEADER.pack(0, 0, 0, 2013)[12:]:
+                    reply = _reply(request, {**_body(reply), **self._as_set()})
+                client.sendall(reply)
+
+    def _as_set(self) -> dict[str, Any]:
+        me = self.address
+        return {"setName": self.set_name, "hosts": [me], "primary": me, "me": me, "setVersion": 1}
+
+
+@contextmanager
+def proxy(target: str, answer: Answer | None = None, *, set_name: str = "") -> Iterator[Proxy]:
+    """Run a proxy in front of a server."""
+    made = Proxy(target, set_name=set_name)
+    if answer is not None:
+        made.answer = answer
+    made.start()
+    try:
+        yield made
+    finally:
+        made.stop()
+
+
+def _read(connection: socket.socket) -> bytes | None:
+    header = _exactly(connection, 16)
+    if header is None:
+        return None
+    rest = _exactly(connection, _HEADER.unpack(header)[0] - 16)
+    return None if rest is None else header + rest
+
+
+def _exactly(connection: socket.socket, size: int) -> bytes | None:
+    found = b""
+    while len(found) < size:
+        part = connection.recv(size - len(found))
+        if not part:
+            return None
+        found += part
+    return found
+
+
+def _command(message: bytes) -> Command | None:
+    if _HEADER.unpack(message[:16])[3] != _MESSAGE:
+        return None
+    place, body, batch = 20, dict[str, Any](), list[dict[str, Any]]()
+    while place < len(message):
+        kind, place = message[place], place + 1
+        size = struct.unpack_from("<i", message, place)[0]
+        if kind == 0:
+            body = bson.decode(message[place : place + size])
+        else:
+            at = message.index(b"\0", place + 4) + 1
+            while at < place + size:
+                one = struct.unpack_from("<i", message, at)[0]
+                batch.append(bson.decode(message[at : at + one]))
+                at += one
+        place += size
+    return Command(next(iter(body)), body, batch)
+
+
+def _body(message: bytes) -> dict[str, Any]:
+    size = struct.unpack_from("<i", message, 21)[0]
+    body: dict[str, Any] = bson.decode(message[21 : 21 + size])
+    return body
+
+
+def _reply(request: bytes, body: dict[str, Any]) -> bytes:
+    asked = _HEADER.unpack(request)[1]
+    content = struct.pack("<i", 0) + b"\0" + bson.encode(body)
+    return _HEADER.pack(16 + len(content), 1, asked, _MESSAGE) + content
+
+
+NOT_PRIMARY: dict[str, Any] = {
+    "ok": 0.0,
+    "code": 10107,
+    "codeName": "NotWritablePrimary",
+    "errmsg": "not primary",
+}
+NO_MAJORITY: dict[str, Any] = {
+    "after": {
+        "writeConcernError": {
+            "code": 64,
+            "codeName": "WriteConcernFailed",
+            "errmsg": "waiting for replication timed out",
+            "errInfo": {"wtimeout": True},
+        }
+    }
+}
+
+
+def documents_of(address: str, name: str = "factbook") -> dict[str, list[dict[str, Any]]]:
+    """Return everything that a server holds, by collection."""
+    client: pymongo.MongoClient[dict[str, Any]] = pymongo.MongoClient(f"mongodb://{address}")
+    with client:
+        database = client[name]
+        return {one: list(database[one].find()) for one in database.list_collection_names()}

@@ -1,0 +1,303 @@
+"""The record of typed memories in MongoDB: whole commits, once each, whatever becomes of a wire."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pymongo")
+
+from factbook.errors import RecordChanged, RecordError, UsageError
+from factbook.store.mongo.record import INDEXES, KINDS, Document, TypedRecord
+from factbook.testing.mongo_server import mongo_server
+from mongo_servers import (
+    NO_MAJORITY,
+    NOT_PRIMARY,
+    Command,
+    Proxy,
+    documents_of,
+    proxy,
+)
+
+AT = 1_763_700_000_000
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with mongo_server(tmp_path_factory.mktemp("mongo")) as address:
+        yield address
+
+
+@pytest.fixture
+def database() -> str:
+    return f"test_{uuid.uuid4().hex[:12]}"
+
+
+_opened: list[TypedRecord] = []
+
+
+@pytest.fixture(autouse=True)
+def closing() -> Iterator[None]:
+    yield
+    while _opened:
+        _opened.pop().close()
+
+
+def record(address: str, database: str, tenant: str = "one", options: str = "") -> TypedRecord:
+    url = f"mongodb://{address}/{database}?directConnection=true{options}"
+    _opened.append(TypedRecord(url, tenant=tenant, pause=lambda seconds: None))
+    return _opened[-1]
+
+
+def memory(one: TypedRecord, subject: str, text: str, **more: Any) -> Document:
+    return {"_id": one.id_of(subject, text), "subject_id": subject, "text": text, **more}
+
+
+def texts(one: TypedRecord, after: int = 0) -> list[str]:
+    return sorted(document["text"] for document in one.changed(after)[1]["memories"])
+
+
+def test_a_commit_is_there_whole_and_moves_what_it_touches(server: str, database: str) -> None:
+    one = record(server, database)
+    assert one.changed(0) == (0, {kind: [] for kind in KINDS})
+    ann = memory(one, "USER:ann", "likes tea")
+    event = {"_id": one.id_of("USER:ann", "e1"), "subject_id": "USER:ann", "op": "store"}
+    assert one.commit({"memories": [ann], "events": [event]}, after=0, at=AT) == 1
+    assert one.commit({"memories": [memory(one, "USER:bo", "runs")]}, after=1, at=AT) == 2
+    assert one.commit({"memories": [ann | {"text": "likes coffee"}]}, after=2, at=AT) == 3
+    assert texts(one) == ["likes coffee", "runs"]
+    assert texts(one, after=1) == ["likes coffee", "runs"]
+    assert texts(one, after=2) == ["likes coffee"]
+    assert [one.generation(whose) for whose in (None, "USER:ann", "USER:bo", "USER:cy")] == [
+        3,
+        3,
+        2,
+        0,
+    ]
+    assert one.check() == []
+    journal = documents_of(server, database)["typed_commits"]
+    assert [head["commit"] for head in journal] == [1, 2, 3]
+    assert all(head["done"] and "redo" not in head for head in journal)  # no text stays behind
+
+
+def test_who_decided_on_what_is_no_longer_true_is_told(server: str, database: str) -> None:
+    one, two = record(server, database), record(server, database)
+    one.commit({"memories": [memory(one, "USER:ann", "first")]}, after=0, at=AT)
+    with pytest.raises(RecordChanged):
+        two.commit({"memories": [memory(two, "USER:ann", "second")]}, after=0, at=AT)
+    assert texts(two) == ["first"]
+
+
+def test_a_large_commit_is_one_commit(server: str, database: str) -> None:
+    one = record(server, database)
+    large = [memory(one, "USER:ann", str(n) + "x" * 1_000_000) for n in range(9)]
+    one.commit({"memories": large}, after=0, at=AT)
+    assert len(texts(one)) == 9
+    assert [head["commit"] for head in documents_of(server, database)["typed_commits"]] == [1]
+
+
+@pytest.mark.parametrize(
+    "option", ["w=1", "journal=false", "readConcernLevel=local", "readPreference=secondary"]
+)
+def test_a_weaker_promise_is_refused(option: str) -> None:
+    with pytest.raises(UsageError, match=option.split("=")[0].lower()):
+        TypedRecord(f"mongodb://127.0.0.1/x?{option}", tenant="one")
+
+
+def test_what_is_no_url_is_refused_without_its_password() -> None:
+    with pytest.raises(UsageError):
+        TypedRecord("mongodb://", tenant="one")
+    url = "mongodb://ann:hunter2@127.0.0.1:9/x?serverSelectionTimeoutMS=50"
+    with contextlib.closing(TypedRecord(url, tenant="one")) as named:
+        assert named.name == "mongodb://127.0.0.1:9/x"
+        with pytest.raises(RecordError) as refused:
+            named.generation()
+    assert "hunter2" not in str(refused.value)
+
+
+# --- whose it is ----------------------------------------------------------------------------------
+
+
+def test_every_command_names_the_tenant_and_every_write_its_concern(
+    server: str, database: str
+) -> None:
+    with proxy(server) as between:
+        one = record(between.address, database)
+        one.commit({"memories": [memory(one, "USER:ann", "a")]}, after=0, at=AT)
+        one.generation("USER:ann")
+        one.changed(0)
+        one.count("memories")
+    asked = [command for command in between.seen if command.collection in {*INDEXES}]
+    assert {command.name for command in asked} >= {"insert", "update", "find"}
+    for command in asked:
+        if command.name in ("insert", "update", "delete"):
+            concern = command.body["writeConcern"]
+            assert (concern["w"], concern["j"], concern["wtimeout"]) == ("majority", True, 10_000)
+            for write in command.batch:
+                scoped = write.get("q", write)
+                assert scoped["tenant_id"] == "one", command
+        elif command.name in ("find", "aggregate"):
+            assert command.body["readConcern"]["level"] == "majority"
+            scoped = command.body.get("filter") or command.body["pipeline"][0]["$match"]
+            assert scoped["tenant_id"] == "one", command
+
+
+def test_tenants_share_nothing(server: str, database: str) -> None:
+    """64 tenants of one database are 2,016 pairs; their names are made to be mistaken."""
+    parts = ["a", "A", "1:a", "a:1", "", " a", "a/", "é"]
+    tenants = [one + other for one in parts for other in parts]
+    tenants = [name or "none" for name in tenants]
+    tenants = [f"{name}{n}" if tenants.count(name) > 1 else name for n, name in enumerate(tenants)]
+    assert len({*tenants}) == 64
+    records = {name: record(server, database, name) for name in tenants}
+    for name, mine in records.items():  # each says the same of the same person, and its own name
+        same = memory(mine, "USER:ann", "likes tea", tenant=name)
+        mine.commit({"memories": [same], "rejections": [same]}, after=0, at=AT)
+        with pytest.raises(RecordChanged):
+            mine.commit({"memories": [same]}, after=0, at=AT)
+    for name, mine in records.items():
+        upto, found = mine.changed(0)
+        assert (upto, mine.generation(), mine.generation("USER:ann")) == (1, 1, 1)
+        kept = [*found["memories"], *found["rejections"]]
+        assert [one["tenant"] for one in kept] == [name] * 2
+        assert (mine.count("memories"), mine.count("memories", "USER:ann")) == (1, 1)
+    first = records[tenants[0]]
+    first.commit({"memories": [memory(first, "USER:ann", "likes tea", gone=True)]}, after=1, at=AT)
+    assert [one.generation() for one in records.values()] == [2] + [1] * 63
+    assert not any("gone" in str(one.changed(0)) for one in list(records.values())[1:])
+
+
+# --- what becomes of a wire -----------------------------------------------------------------------
+
+WRITES = ("insert typed_commits", "update typed_memories", "update memory_events")
+STEPS = (*WRITES, "update typed_generations", "update typed_commits")
+
+
+def at(step: str, said: Any, *, times: int = 1) -> Callable[[Command], Any]:
+    """Do something with the first commands of a kind, and let the others pass."""
+    left = [times]
+
+    def answer(command: Command) -> Any:
+        if f"{command.name} {command.collection}" == step and left[0]:
+            left[0] -= 1
+            return said
+        return None
+
+    return answer
+
+
+def _write(between: Proxy, database: str) -> tuple[TypedRecord, Callable[[], int]]:
+    one = record(between.address, database, options="&socketTimeoutMS=1500")
+    documents = {
+        "memories": [memory(one, "USER:ann", text) for text in ("a", "b", "c")],
+        "events": [{"_id": one.id_of("USER:ann", "e"), "subject_id": "USER:ann", "op": "store"}],
+    }
+    return one, lambda: one.commit(documents, after=0, at=AT)
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize(
+    "said",
+    ["lose", "lose answer", NOT_PRIMARY, NO_MAJORITY],
+    ids=["lost", "answer", "primary", "w"],
+)
+def test_a_step_that_fails_once_is_taken_again(
+    server: str, database: str, step: str, said: Any
+) -> None:
+    with proxy(server, at(step, said)) as between:
+        _, write = _write(between, database)
+        assert write() == 1
+    there = record(server, database)
+    assert texts(there) == ["a", "b", "c"]
+    assert len(there.changed(0)[1]["events"]) == 1
+    assert there.check() == []
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("said", ["lose", "lose answer", NOT_PRIMARY], ids=["lost", "after", "no"])
+def test_a_step_that_always_fails_leaves_nothing_or_all(
+    server: str, database: str, step: str, said: Any
+) -> None:
+    with proxy(server, at(step, said, times=1_000)) as between:
+        _, write = _write(between, database)
+        with pytest.raises(RecordError):
+            write()
+    there = record(server, database)
+    found = texts(there)  # whoever comes next ends what was left half way
+    begun = step != "insert typed_commits" or said == "lose answer"
+    assert found == (["a", "b", "c"] if begun else [])
+    # The one that was not told tries again: nothing is there twice.
+    documents = {"memories": [memory(there, "USER:ann", text) for text in ("a", "b", "c")]}
+    assert there.commit(documents, after=int(begun), at=AT) == 1 + begun
+    assert texts(there) == ["a", "b", "c"]
+    assert there.check() == []
+
+
+def test_a_majority_that_never_answers_is_no_acknowledgement(server: str, database: str) -> None:
+    with proxy(server, at("update typed_memories", NO_MAJORITY, times=100)) as between:
+        _, write = _write(between, database)
+        with pytest.raises(RecordError, match="majority"):
+            write()
+
+
+def test_a_slow_answer_ends_in_an_error_or_in_the_commit(server: str, database: str) -> None:
+    with proxy(server, at("insert typed_commits", "slow")) as between:
+        _, write = _write(between, database)
+        assert write() == 1
+    assert texts(record(server, database)) == ["a", "b", "c"]
+
+
+def test_an_answer_that_is_an_error_is_named(server: str, database: str) -> None:
+    refused = {"ok": 0.0, "code": 13, "codeName": "Unauthorized", "errmsg": "not allowed"}
+    with proxy(server, lambda command: refused) as between:
+        one, write = _write(between, database)
+        with pytest.raises(RecordError, match="not allowed"):
+            write()
+        with pytest.raises(RecordError, match="not allowed"):
+            one.generation()
+
+
+def test_a_replica_set_commits_in_one_transaction(server: str, database: str) -> None:
+    with proxy(server, set_name="rs") as between:
+        one, write = _write(between, database)
+        assert write() == 1
+        assert one.commit({"memories": [memory(one, "USER:bo", "d")]}, after=1, at=AT) == 2
+        with pytest.raises(RecordChanged):
+            one.commit({"memories": [memory(one, "USER:bo", "e")]}, after=1, at=AT)
+    ended = [command for command in between.seen if command.name == "commitTransaction"]
+    assert [command.body["writeConcern"]["w"] for command in ended] == ["majority"] * 2
+    assert texts(record(server, database)) == ["a", "b", "c", "d"]
+
+
+def test_writers_at_once_lose_nothing(server: str, database: str) -> None:
+    written: list[str] = []
+
+    def work(name: str) -> None:
+        mine = record(server, database)
+        for n in range(8):
+            while True:
+                after = mine.changed(0)[0]
+                try:
+                    mine.commit(
+                        {"memories": [memory(mine, "USER:ann", f"{name}{n}")]}, after=after, at=AT
+                    )
+                except RecordChanged:
+                    continue
+                written.append(f"{name}{n}")
+                break
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in "abcd"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    one = record(server, database)
+    assert texts(one) == sorted(written)
+    assert len(written) == 32
+    assert one.generation() == 32
+    assert one.check() == []
