@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,7 +14,6 @@ from factbook.errors import NotFound
 from factbook.model.entities import EngagementType, PreferenceType, Valence
 from factbook.model.facts import (
     EVERYONE,
-    Candidate,
     Episode,
     EpisodeKind,
     FactKind,
@@ -68,7 +68,7 @@ from factbook.store.kinds import (
 )
 from factbook.store.port import Store
 from factbook.store.rows import Filters, LifeWhere
-from factbook.testing import DAY, sample_episode
+from factbook.testing import DAY, sample_episode, sample_fact
 from factbook.testing.contract.base import NOW, Contract
 
 THINGS: Final[Mapping[str, str]] = {"annabeth": "quadrophon ls50", "bertramina": "velocipede x9"}
@@ -121,28 +121,9 @@ def claims_of(owner: str) -> list[AssertFact]:
 
 
 def _claim(episode: Episode, text: str, subject: str, predicate: str, kind: FactKind) -> AssertFact:
-    start = episode.text.index(text)
-    found = Candidate(
-        subject=subject,
-        predicate=predicate,
-        object=text,
-        statement=text,
-        confidence=0.5,
-        rule="told",
-        method="by hand",
-        start=start,
-        end=start + len(text),
-        kind=kind,
-    )
-    owner, trust = episode.owner, episode.trust
-    return AssertFact(
-        candidate=found,
-        episode=episode.uid,
-        owner=owner,
-        confidence=0.5,
-        trust=trust,
-        quote=text,
-    )
+    found = sample_fact(episode, predicate, text, confidence=0.5)
+    candidate = replace(found.candidate, subject=subject, statement=text, rule="told", kind=kind)
+    return replace(found, candidate=candidate)
 
 
 def record_of(owner: str) -> list[Op]:
