@@ -151,6 +151,8 @@ WHOLE = frozenset(
         "background.plan_learning",
         "sources.record",
         "maintenance.reembed",
+        "typed.rebuild_record",
+        "typed.record_state",
         "typed.rejection_summary",
         "reopen",
         "maintenance.retry_aside",

@@ -357,6 +357,8 @@ class AsyncMemory(_Awaited[Memory]):
         search: SearchProvider | None = None,
         search_config: SearchConfig | Literal["configured"] | None = "configured",
         notify_on: Collection[Trigger] = NOTIFY_ON,
+        typed_store: str | None = None,
+        tenant: str = "",
         actor: str = "python",
         threads: int = THREADS,
     ) -> None:
@@ -381,6 +383,8 @@ class AsyncMemory(_Awaited[Memory]):
             search=search,
             search_config=search_config,
             notify_on=notify_on,
+            typed_store=typed_store,
+            tenant=tenant,
             actor=actor,
         )
         self._held: Memory | None = None

@@ -100,11 +100,11 @@ def doctor(
 
     if llm and search:
         raise UsageError(detail="--llm and --search are two examinations; ask for one of them")
-    if (clean or rebuild_typed) and (llm or search):
-        raise UsageError(
-            detail="--clean and --rebuild-typed go with the whole examination, without --llm and"
-            " --search"
-        )
+    for flag in [*["--clean"] * clean, *["--rebuild-typed"] * rebuild_typed]:
+        if llm or search:
+            raise UsageError(
+                detail=f"{flag} goes with the whole examination, without --llm, --search"
+            )
     if llm:
         examined = examinations.examine_model(model.config())
     elif search:
