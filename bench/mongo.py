@@ -30,13 +30,14 @@ from pathlib import Path
 from typing import Any
 
 from bench import typed
-from bench._common import emit, print_table, run
+from bench._common import BenchError, emit, print_table, run
 from factbook.gate.grounding import read_passage
 from factbook.gate.typed_claims import judge_typed
 from factbook.memory import Memory
-from factbook.model.facts import Candidate, EpisodeKind, FactKind, Role, Trigger, Trust
+from factbook.model.facts import EVERYONE, Candidate, EpisodeKind, FactKind, Role, Trigger, Trust
 from factbook.model.ops import AssertFact, Op
 from factbook.sources.told import said_ops
+from factbook.store.kinds import FACT
 from factbook.store.rows import LifeWhere
 from factbook.testing.mongo_server import mongo_server
 
@@ -179,18 +180,19 @@ def _opened(stack: ExitStack, folder: Path, name: str, url: str) -> Memory:
 def measured(
     n: int, owners: int, asked: int, folder: Path | None
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Measure the record, then the embedded store alone."""
-
+    """Measure the record, then the embedded store alone; with labelled texts, compare both."""
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
         here = Path(name)
         address = stack.enter_context(mongo_server(here))
         url = f"mongodb://{address}/bench?directConnection=true"
         writer = _opened(stack, here, "writer", url)
         spent = write(writer, n, owners)
-        reader = _opened(stack, here, "reader", url)
         began = time.perf_counter()
-        reader.context("What?", owner="owner0")
+        reader = _opened(stack, here, "reader", url)
         taken = time.perf_counter() - began
+        has = reader.store.tally(FACT, ["kind"], {"owner": EVERYONE})
+        if has["typed",].rows != n:
+            raise BenchError(f"the reader has {has} of {n} memories; the record is wrong")
         times = contexts(reader, owners, asked=asked, meanwhile=writer)
         yield (
             "mongodb",
@@ -213,6 +215,8 @@ def measured(
                 **figures_of(times),
             },
         )
+        if folder is not None:
+            yield "same", compared(folder, writer, alone)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -199,9 +199,13 @@ NO_MAJORITY: dict[str, Any] = {
 }
 
 
+def raw_client(url: str) -> pymongo.MongoClient[dict[str, Any]]:
+    """Return a client that asks for nothing in particular."""
+    return pymongo.MongoClient(url)
+
+
 def documents_of(address: str, name: str = "factbook") -> dict[str, list[dict[str, Any]]]:
     """Return everything that a server holds, by collection."""
-    client: pymongo.MongoClient[dict[str, Any]] = pymongo.MongoClient(f"mongodb://{address}")
-    with client:
+    with raw_client(f"mongodb://{address}") as client:
         database = client[name]
         return {one: list(database[one].find()) for one in database.list_collection_names()}

@@ -54,6 +54,7 @@ class Split(StoreContract):
         return cast("Store", store)
 
 
+@pytest.mark.slow  # the same laws as beside: only what is below is another
 class TestOverSQLite(Split):
     __test__ = True
 

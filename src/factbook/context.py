@@ -10,6 +10,8 @@ Knows: how to make each part from what it was given or what is configured. Does 
 from __future__ import annotations
 
 import os
+import random
+import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -345,6 +347,7 @@ class Context:
             except RecordChanged:
                 if not left:
                     raise
+                time.sleep(random.uniform(0.0, 0.05))  # noqa: S311 - so that two do not go on in step
         raise AssertionError("a write ends or raises")
 
     def redact(self, text: str) -> str:

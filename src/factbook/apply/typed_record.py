@@ -15,9 +15,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from factbook.apply.delete_cascade import Doomed
+from factbook.apply.tombstones import Tombstones, any_tombstones, same_words
+from factbook.apply.typed_documents import problem
 from factbook.apply.wiping import Wiping
 from factbook.model.facts import (
     EVERYONE,
+    Episode,
     ErasureAct,
     Event,
     FactKind,
@@ -39,10 +42,11 @@ from factbook.store.kinds import (
     Recorded,
     Refusal,
 )
-from factbook.store.mongo.record import Document
+from factbook.store.mongo.record import COLLECTIONS, Document
 from factbook.store.mongo.split import Touched
 from factbook.store.port import Reads, Writer, one_id
 from factbook.store.rows import EvidenceRow, Life, LifeWhere, Wiped, claim_digest
+from factbook.store.screened import Screen, unscreened
 from factbook.store.transfer.records import COUNTED, NAMED_IN_DETAILS, record_of, row_of
 
 _KEY: Final = re.compile("[0-9a-f]{32}")  # what a row is called in the record
@@ -62,6 +66,7 @@ _KINDS: Final = {  # of documents -> of rows
     "events": _EVENT,
 }
 _EVENTS: Final = 1_000  # in one document
+_ASIDE: Final = 100  # documents that were not believed, as far as they are remembered
 _MEMORY: Final = "memory"  # the kind of the proposals that are typed memories
 _WAKING: Final = (Status.ACTIVE, Status.PENDING_EMBED)
 # Fields of a fact's row that its document has by their own names.
@@ -89,10 +94,17 @@ def millis(at: datetime | int | None) -> Millis | None:
 class TypedMirror:
     """Turns the typed rows of a ledger into documents, and documents into its rows."""
 
-    def __init__(self, id_of: Callable[..., str], *, tenant: str) -> None:
-        """Take what makes an `_id` of a subject and parts; `tenant` is the ledger's own."""
+    def __init__(
+        self, id_of: Callable[..., str], *, tenant: str, screen: Screen = unscreened
+    ) -> None:
+        """Take what makes an `_id` of a subject and parts; `tenant` is the ledger's own.
+
+        Rows that come from documents go through `screen`, as all that is kept.
+        """
         self._id_of = id_of
         self._tenant = tenant
+        self._screen = screen
+        self.aside: list[str] = []  # documents that were not believed, and why
 
     def documents(
         self, writer: Writer, touched: Touched, number: int
@@ -104,12 +116,22 @@ class TypedMirror:
         self, writer: Writer, documents: Mapping[str, Sequence[Document]], *, now: Millis
     ) -> Touched:
         """Let the rows say what documents say; return rows that say more than those."""
-        return _Projecting(writer, self._tenant, now).run(documents)
+        believed: dict[str, list[Document]] = {}
+        for kind, found in documents.items():
+            for document in found:
+                why = problem(kind, document, self._id_of, _claim)
+                if why:
+                    name = f"{COLLECTIONS[kind]} {document.get('_id')}"
+                    self.aside = [*self.aside[-_ASIDE:], f"{name} is not believed: {why}"]
+                else:
+                    believed.setdefault(kind, []).append(document)
+        return _Projecting(writer, self._tenant, now, self._screen).run(believed)
 
-    def adopted(self, reads: Reads) -> Touched:
-        """Return the typed rows that no document stands for yet."""
+    def adopted(self, reads: Reads, *, limit: int) -> Touched:
+        """Return some of the typed rows that no document stands for yet."""
         found = Touched()
-        found.facts = {life.id for life in reads.lives(LifeWhere(kinds=[FactKind.TYPED]))}
+        lives = reads.lives(LifeWhere(kinds=[FactKind.TYPED]))
+        found.facts = {life.id for life in lives if life.status is not Status.ERASED}
         found.rejections = {
             row.id for row in reads.find(REJECTION, {"owner": EVERYONE}) if row.type
         }
@@ -117,9 +139,11 @@ class TypedMirror:
         for kind, ids in ((_FACT, found.facts), (_PROPOSAL, found.proposals)):
             events = reads.find(EVENT, {"target_kind": kind, "target_id": sorted(ids)})
             found.events |= {event.id for event in events}
-        known = reads.find(RECORDED)
-        for one in known:
-            _of(found, one.target).discard(one.row_id)
+        for one in reads.find(RECORDED):
+            if one.target in _KINDS.values():
+                _of(found, one.target).discard(one.row_id)
+        for name in ("facts", "rejections", "proposals", "events"):
+            setattr(found, name, set(sorted(getattr(found, name))[:limit]))
         return found
 
 
@@ -255,9 +279,10 @@ class _Describing:
         whose = {"subject_id": f"USER:{subject}"}
         self._found[kind].append({"_id": key, **whose, **document})
 
-    def _erased(self, kind: str, key: str) -> None:
+    def _erased(self, kind: str, key: str, owner: str = "") -> None:
         """Leave nothing of a document but that it was there; not even whose it was."""
-        self._found[kind].append({"_id": key, "subject_id": "USER:", "erased": True})
+        gone = {"_id": key, "subject_id": "USER:", "erased": True}
+        self._found[kind].append(gone | ({"was": f"USER:{owner}"} if owner else {}))
 
     def _gone(self, target: str, ids: Collection[int]) -> None:
         kind = next(kind for kind, row in _KINDS.items() if row == target)
@@ -298,12 +323,21 @@ class _Describing:
                 continue
             times = 0
             while True:
-                parts = ("memory", life.claim.hex(), str(times))
-                key = self._id_of(f"USER:{life.owner}", *parts)
+                key = self._key(life, times)
                 if not self._names.ids(_FACT, [key]):
                     break
                 times += 1
             self._names.record(_FACT, life.id, key)
+
+    def _key(self, life: Life, times: int) -> str:
+        return self._id_of(f"USER:{life.owner}", "memory", life.claim.hex(), str(times))
+
+    def _round(self, life: Life, key: str) -> int:
+        """Return how often a fact's claim had been made before it."""
+        times = 0
+        while self._key(life, times) != key:
+            times += 1
+        return times
 
     def _memories(self, lives: Sequence[Life], evidence: Sequence[EvidenceRow]) -> None:
         of: dict[int, list[EvidenceRow]] = {}
@@ -314,7 +348,7 @@ class _Describing:
             if life.id not in keys:
                 continue
             if life.status is Status.ERASED:
-                self._erased("memories", keys[life.id])
+                self._erased("memories", keys[life.id], life.owner)
                 continue
             status = Status.ACTIVE if life.status in _WAKING else life.status
             self._put(
@@ -332,6 +366,7 @@ class _Describing:
                     "superseded_by": self._names.out(_FACT, life.superseded_by),
                     "summary": self._names.out(_SUMMARY, life.episode_id),
                     "evidence": [self._evidence(row) for row in of.get(life.id, ())],
+                    "round": self._round(life, keys[life.id]),
                 },
             )
 
@@ -462,9 +497,12 @@ class _Describing:
 class _Projecting:
     """Documents as rows, in one write."""
 
-    def __init__(self, writer: Writer, tenant: str, now: Millis) -> None:
+    def __init__(self, writer: Writer, tenant: str, now: Millis, screen: Screen) -> None:
         self._writer = writer
         self._now = now
+        self._screen = screen
+        self._stones = Tombstones(writer)
+        self._holds_stones = any_tombstones(writer)
         self._names = _Names(writer, tenant)
         self._more = Touched()
 
@@ -505,11 +543,12 @@ class _Projecting:
             return
         act = ErasureAct(0, self._now, "typed record", "record", {}, clean=False, allowed_at=None)
         number = one_id(self._writer.add(ERASURE, [act]))
+        self._stones.keep_out(doomed, number)
         wiping = Wiping(self._writer, doomed, number, now=self._now)
         counts = wiping.run()
         self._writer.put(ERASURE, [act._replace(id=number, counts=counts)])
         self._more.wiped = Wiped([number], wiping.texts, wiping.taken, wiping.beside)
-        for kind in ("rejections", "proposals"):
+        for kind in ("rejections", "proposals", "summaries"):
             self._writer.drop(RECORDED, {"target": _KINDS[kind], "row_id": sorted(ids[kind])})
 
     def _gone_already(self, target: str, ids: Collection[int]) -> set[int]:
@@ -518,23 +557,49 @@ class _Projecting:
 
     def _summaries(self, documents: Sequence[Document]) -> None:
         known = self._names.ids(_SUMMARY, [document["_id"] for document in documents])
-        rows = {document["_id"]: _episode(document) for document in documents}
-        here = self._writer.episode_ids([row.episode.uid for row in rows.values()])
+        gone = self._gone_already(_SUMMARY, known.values())
         changed = {}
         for document in documents:
-            key, row = document["_id"], rows[document["_id"]]
-            row_id = known.get(key) or here.get(row.episode.uid)
-            if row_id is None:
+            key, kept = document["_id"], _episode(document)
+            episode = self._screen(kept.episode)
+            if key in known:
+                row_id = known[key]
+                text = self._writer.texts("episode", [row_id])[row_id]
+                if row_id not in gone and text != episode.text:
+                    changed[row_id] = episode  # an erasure elsewhere took a part of it
+                continue
+            if self._is_kept_out(episode):
+                continue
+            here = self._same_episode(episode)
+            if here is None:
+                if self._writer.episode_ids([episode.uid]):  # something else is called so here
+                    episode = replace(episode, uid=f"{episode.uid}#{key[:12]}")
                 source = self._source(document["source"])
-                [row_id] = self._writer.add_episodes(
-                    [(source, row.episode)], kept=[(0, row.learned_at)]
-                )
-            elif self._writer.texts("episode", [row_id])[row_id] != row.episode.text:
-                changed[row_id] = row.episode
-            if key not in known:
-                self._names.record(_SUMMARY, row_id, key)
+                [here] = self._writer.add_episodes([(source, episode)], kept=[(0, kept.learned_at)])
+            self._names.record(_SUMMARY, here, key)
         if changed:
             self._writer.rewrite_episodes(changed)
+
+    def _same_episode(self, episode: Episode) -> int | None:
+        """Return the episode here that is the same; one that only is called so is another."""
+        for row_id in self._writer.episode_ids([episode.uid]).values():
+            head = self._writer.heads([row_id])[row_id]
+            same = head.owner == episode.owner and head.kind is episode.kind
+            if same and self._writer.texts("episode", [row_id])[row_id] == episode.text:
+                return row_id
+        return None
+
+    def _is_kept_out(self, episode: Episode) -> bool:
+        """Tell whether a text was erased here: another file saying it again does not let it in."""
+        if not self._holds_stones:
+            return False
+        same = same_words(episode.text)
+        marks = [
+            self._stones.mark("uid", episode.uid),
+            self._stones.mark("text", episode.owner, same),
+            self._stones.mark("said", episode.owner, same, str(episode.occurred_at)),
+        ]
+        return bool(self._stones.met(marks))
 
     def _source(self, given: Mapping[str, str]) -> int:
         state = row_of({"record": "source", "id": 0, **given})
@@ -543,11 +608,14 @@ class _Projecting:
 
     def _memories(self, documents: Sequence[Document]) -> None:
         ids = self._names.ids(_FACT, [document["_id"] for document in documents])
+        gone = self._gone_already(_FACT, ids.values())
+        documents = [one for one in documents if ids.get(one["_id"]) not in gone]
         claims = {document["_id"]: _claim(document) for document in documents}
         unknown = {claims[key] for key in claims.keys() - ids.keys()}
         alike = {
             life.claim: life
             for life in self._writer.lives(LifeWhere(claims=unknown, current=True))
+            if life.kind is FactKind.TYPED
             if not self._names.keys(_FACT, [life.id])
         }
         for document in documents:  # what is said here and there already is one
@@ -563,6 +631,7 @@ class _Projecting:
             row = self._row(document, lives.get(ids.get(document["_id"], 0)))
             if row is None:
                 continue
+            row = self._screen(row)
             if row.id:
                 self._writer.put_facts([(lives[row.id], row)])
                 if row.retired_at is not None:
@@ -621,7 +690,7 @@ class _Projecting:
         wanted = {}
         for one in document["evidence"]:
             episode = self._names.back(_SUMMARY, one["summary"])
-            if episode is not None:
+            if episode is not None and one["end"] <= self._chars(episode):
                 wanted[episode] = EvidenceRow(
                     fact_id,
                     episode,
@@ -645,6 +714,9 @@ class _Projecting:
                 episode: row for episode, row in there.items() if (fact_id, episode) not in gone
             }
         self._writer.add_evidence([row for episode, row in wanted.items() if episode not in there])
+
+    def _chars(self, episode: int) -> int:
+        return len(self._writer.texts("episode", [episode]).get(episode, ""))
 
     def _point(self, documents: Sequence[Document], ids: Mapping[str, int]) -> None:
         """Let facts that gave way name what took their place, now that all of it is here."""

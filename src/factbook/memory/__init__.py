@@ -177,11 +177,26 @@ class Memory:
         self.clock = clock
         self._mode = mode
         self._record = TypedStore(typed_store, tenant, reading=mode == "read")
+        self._record.before_reading(
+            lambda: Memory(
+                path,
+                mode="write",
+                clock=clock,
+                redact=redact,
+                key_file=key_file,
+                llm=llm,
+                model=None,
+                search_config=None,
+                typed_store=typed_store,
+                tenant=tenant,
+                actor=actor,
+            )
+        )
         self.store = open_store(
             path if path is not None else default_db(),
             mode=mode,
             screen=self.resources.screened,
-            over=partial(self._record.over, clock=clock),
+            over=partial(self._record.over, clock=clock, screen=self.resources.screened),
         )
         self._context = Context(
             store=self.store,

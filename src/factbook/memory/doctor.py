@@ -161,7 +161,7 @@ def _typed_store(place: Path | str, *, rebuild: bool) -> _Found:
         return
     from factbook.memory import Memory
 
-    with Memory(place, actor="cli") as memory:
+    with Memory(place, mode="write", actor="cli") as memory:
         if rebuild:
             memory.typed.rebuild_record()
         began = time.perf_counter()

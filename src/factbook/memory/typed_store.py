@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from factbook.errors import UsageError
@@ -14,6 +15,7 @@ from factbook.store.rows import Problem
 if TYPE_CHECKING:
     from factbook.store.mongo.record import TypedRecord
     from factbook.store.mongo.split import SplitStore
+    from factbook.store.screened import Screen
 
 __all__ = ["RecordState", "TypedStore"]
 
@@ -33,11 +35,12 @@ class TypedStore:
     def __init__(self, url: str | None, tenant: str, *, reading: bool) -> None:
         """Take a URL and a tenant; without them, $FACTBOOK_TYPED_STORE and $FACTBOOK_TENANT.
 
-        There is no record without a URL, nor for a file that is only read: what it holds of one is
-        what was taken in last. Raises UsageError for a URL that is of no use.
+        A file that is only read is as new as the record is when it is opened. Raises UsageError for
+        a URL that is of no use.
         """
         url = os.environ.get("FACTBOOK_TYPED_STORE", "") if url is None else url
-        self._url = "" if reading else url
+        self._url = url
+        self._reading = reading
         self._tenant = tenant or os.environ.get("FACTBOOK_TENANT", "")
         self._record: TypedRecord | None = None
         self._split: SplitStore | None = None
@@ -49,9 +52,9 @@ class TypedStore:
         """How messages name it; empty where there is none."""
         return self._record.name if self._record is not None else ""
 
-    def over(self, store: Store, *, clock: Callable[[], Millis]) -> Store:
+    def over(self, store: Store, *, clock: Callable[[], Millis], screen: Screen) -> Store:
         """Return a store with this record, or the store itself where there is none."""
-        if not self._url:
+        if not self._url or self._reading:
             return store
         try:
             from factbook.store.mongo.record import TypedRecord
@@ -64,9 +67,20 @@ class TypedStore:
         from factbook.store.mongo.split import SplitStore
 
         self._record = TypedRecord(self._url, tenant=f"TENANT:{self._tenant or store.tenant}")
-        mirror = TypedMirror(self._record.id_of, tenant=store.tenant)
+        mirror = TypedMirror(self._record.id_of, tenant=store.tenant, screen=screen)
         self._split = SplitStore(store, self._record, mirror, clock=clock)
+        try:
+            self._split.bring_up()
+        except BaseException:
+            self._split.close()
+            raise
         return cast("Store", self._split)
+
+    def before_reading(self, open_: Callable[[], AbstractContextManager[object]]) -> None:
+        """Bring a file that will only be read up to the record, by opening it to write once."""
+        if self._url and self._reading:
+            with open_():
+                pass
 
     def rebuild(self) -> int:
         """Make the projection anew; return how many memories the record has.
@@ -84,5 +98,5 @@ class TypedStore:
         if self._record is None or self._split is None:
             return None
         self._split.bring_up()
-        memories, problems = self._record.count("memories"), self._record.check()
+        memories, problems = self._record.count("memories"), self._split.problems()
         return RecordState(self._record.name, self._record.generation(), memories, problems)

@@ -193,7 +193,11 @@ def keep_verdict(context: Context, verdict: TypedVerdict, *, summary: str, owner
         trust=Trust.DERIVED,
     )
     context.write(summary_ops, Trigger.COMMAND, now=now)
-    number = store.episode_ids([uid])[uid]
+    number = store.episode_ids([uid]).get(uid)
+    if number is None:
+        raise UsageError(
+            detail="this summary was erased, and is kept out; `factbook erase --list` shows when"
+        )
     stored = store.episodes_by_id([number])[number]
     judged = _with_answers(store, [Judged(claim=verdict.claim, verdict=verdict)], owner)
     ops = [

@@ -16,23 +16,22 @@ import hashlib
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar
 
 import pymongo
 from bson import encode
-from bson.codec_options import CodecOptions
+from bson.codec_options import CodecOptions, DatetimeConversion
+from bson.errors import BSONError
 from pymongo import MongoClient, ReadPreference, ReplaceOne, UpdateOne, WriteConcern
 from pymongo.client_session import ClientSession
 from pymongo.errors import (
     AutoReconnect,
     BulkWriteError,
-    ConfigurationError,
     ConnectionFailure,
     DuplicateKeyError,
     ExecutionTimeout,
-    InvalidURI,
     NetworkTimeout,
     NotPrimaryError,
     OperationFailure,
@@ -104,8 +103,12 @@ class TypedRecord:
         self._pause = pause
         try:
             given = parse_uri(url, warn=False)
-        except (InvalidURI, ConfigurationError, ValueError) as error:
-            raise UsageError(detail=f"the URL of the typed store is none: {error}") from error
+        except (PyMongoError, OSError, ValueError):  # what they say holds parts of the password
+            raise UsageError(
+                detail="the URL of the typed store is none: it is mongodb://HOST/DATABASE, and a"
+                " name or password in it has its / : @ and % written as %2F %3A %40 %25; files that"
+                " it names are there"
+            ) from None
         options = {name.lower(): value for name, value in given["options"].items()}
         for name, least in _WEAKER.items():
             if name in options and options[name] != least:
@@ -113,6 +116,11 @@ class TypedRecord:
                     detail=f"the URL of the typed store asks for {name}={options[name]}; an"
                     f" acknowledged memory is kept by {name}={least} alone, so leave it out"
                 )
+        if "timeoutms" in options or options.get("wtimeoutms") == 0:
+            raise UsageError(
+                detail="the URL of the typed store says timeoutMS, or wtimeoutMS=0; every write"
+                " waits for a majority as long as wtimeoutMS says, and no longer"
+            )
         wait = options.get("wtimeoutms", _WAIT)
         self._concern = WriteConcern(w="majority", j=True, wtimeout=wait)
         hosts = ",".join(f"{host}:{port}" if port else host for host, port in given["nodelist"])
@@ -121,15 +129,20 @@ class TypedRecord:
         times: dict[str, Any] = {
             one: value for one, value in _TIMES.items() if one.lower() not in options
         }
-        self._client: MongoClient[Document] = MongoClient(
-            url,
-            appname="factbook",
-            connect=False,
-            **times,
-        )
+        try:
+            self._client: MongoClient[Document] = MongoClient(
+                url, appname="factbook", connect=False, **times
+            )
+        except (PyMongoError, OSError, ValueError) as error:
+            raise UsageError(
+                detail=f"the typed store at {self.name} cannot be used as its URL says"
+                f" ({type(error).__name__}); check its options and files"
+            ) from None
         self._db = self._client.get_database(
             name,
-            codec_options=CodecOptions(tz_aware=True),
+            codec_options=CodecOptions(
+                tz_aware=True, datetime_conversion=DatetimeConversion.DATETIME_AUTO
+            ),
             read_preference=ReadPreference.PRIMARY,
             write_concern=self._concern,
             read_concern=ReadConcern("majority"),
@@ -158,6 +171,15 @@ class TypedRecord:
 
     # --- reading --------------------------------------------------------------------------------
 
+    def identity(self) -> str:
+        """Return what stands for this tenant's record; empty before its first commit.
+
+        Another database, or one that was made anew, has another one.
+        """
+        where = self._mine(_id=self.id_of(_EVERYBODY, "record"))
+        found = self._again(self._db[_GENERATIONS].find_one, where)
+        return str(found["record"]) if found else ""
+
     def generation(self, subject: str | None = None) -> int:
         """Return the number of the last commit that changed something of a subject; 0 at first.
 
@@ -183,7 +205,9 @@ class TypedRecord:
     def _since(self, kind: str, after: int) -> list[Document]:
         query = self._mine(commit={"$gt": after})
         found = self._db[COLLECTIONS[kind]].find(query)
-        documents = list(found.sort([("commit", 1), ("_id", 1)]))
+        documents = sorted(
+            found.sort([("commit", 1)]), key=lambda one: (one["commit"], str(one["_id"]))
+        )
         newest = max((one.get("schema_version", 0) for one in documents), default=0)
         if newest > SCHEMA:
             raise RecordError(
@@ -195,7 +219,11 @@ class TypedRecord:
 
     def count(self, kind: str, subject: str | None = None) -> int:
         """Return how many documents there are of a kind."""
-        return self._again(lambda: self._db[COLLECTIONS[kind]].count_documents(self._mine(subject)))
+        return self._again(
+            lambda: self._db[COLLECTIONS[kind]].count_documents(
+                self._mine(subject, erased={"$exists": False})
+            )
+        )
 
     def _last(self) -> tuple[int, bool]:
         """Return (number, whether it is done) of the last commit."""
@@ -261,8 +289,14 @@ class TypedRecord:
                 )
             )
         head |= {"done": False, "redo": parts[0] if parts else [], "parts": len(parts)}
-        self._insert(head)
+        try:
+            self._insert(head)
+        except RecordChanged:
+            self.sweep(number)  # those parts are of nothing, and hold texts
+            raise
         self._end(number)
+        if any(document.get("erased") for _, document in signed):
+            self.sweep(number)
         return number
 
     def _signed(self, document: Document, number: int) -> Document:
@@ -283,7 +317,9 @@ class TypedRecord:
                 self._db[_JOURNAL].insert_one(head)
             except DuplicateKeyError:
                 there = self._db[_JOURNAL].find_one(self._mine(_id=head["_id"]))
-                if there is None or there.get("token") != head.get("token"):
+                if there is None:  # no majority has what stands there yet: it may be ours
+                    raise WTimeoutError("waiting for a majority") from None
+                if there.get("token") != head.get("token"):
                     raise
 
         try:
@@ -296,7 +332,9 @@ class TypedRecord:
         """Put what a journal document holds in its place; again, where somebody began with it."""
         where = self._mine(_id=self.id_of(_EVERYBODY, "commit", str(number)))
         head = self._again(lambda: self._db[_JOURNAL].find_one(where))
-        if head is None or head["done"]:
+        if head is None:
+            raise RecordError(name=self.name, reason=f"commit {number} is not there to be ended")
+        if head["done"]:
             return
         redo = list(head["redo"])
         ids = [
@@ -304,7 +342,9 @@ class TypedRecord:
         ]
         for one in ids:
             part = self._again(self._db[_JOURNAL].find_one, self._mine(_id=one))
-            if part is None:  # somebody else has ended it meanwhile
+            if part is None:  # somebody else ends it, too: it is whole, or what is left is lost
+                if self._last() == (number, False):
+                    raise RecordError(name=self.name, reason=f"a part of commit {number} is lost")
                 return
             redo += part["redo"]
         self._place(redo)
@@ -392,7 +432,9 @@ class TypedRecord:
                     )
             except DuplicateKeyError:
                 there = self._db[_JOURNAL].find_one(self._mine(_id=head["_id"]))
-                if there is None or there["token"] != head["token"]:
+                if there is None:
+                    raise WTimeoutError("waiting for a majority") from None
+                if there["token"] != head["token"]:
                     raise
 
         try:
@@ -415,6 +457,10 @@ class TypedRecord:
         for collection, indexes in INDEXES.items():
             for name, keys in indexes.items():
                 self._again(partial(self._db[collection].create_index, list(keys), name=name))
+        if not self.identity():
+            drawn = self._mine(_id=self.id_of(_EVERYBODY, "record"), record=uuid.uuid4().hex)
+            with suppress(DuplicateKeyError):  # somebody else has drawn it
+                self._again(self._db[_GENERATIONS].insert_one, drawn)
         self._ready = True
 
     def check(self) -> list[Problem]:
@@ -470,14 +516,27 @@ class TypedRecord:
             yield
         except DuplicateKeyError:
             raise
-        except (WTimeoutError, WriteConcernError) as error:
+        except (WTimeoutError, WriteConcernError):
             raise RecordError(
-                name=self.name, reason=f"a majority did not acknowledge the write: {error}"
-            ) from error
+                name=self.name, reason="a majority did not acknowledge the write in time"
+            ) from None
         except ConnectionFailure as error:
             raise RecordError(name=self.name, reason=f"it cannot be reached: {error}") from error
         except PyMongoError as error:
-            raise RecordError(name=self.name, reason=str(error)) from error
+            raise RecordError(name=self.name, reason=_said(error)) from None
+        except (BSONError, OverflowError, UnicodeError) as error:
+            why = f"a value cannot be kept there ({type(error).__name__})"
+            raise RecordError(name=self.name, reason=why) from None
+
+
+def _said(error: PyMongoError) -> str:
+    """Return what a server says, without the documents that it says it of."""
+    details = error.details if isinstance(error, OperationFailure) else None
+    errors = [details or {}, *(details or {}).get("writeErrors", [])]
+    said = {
+        f"{one.get('code')} {str(one.get('errmsg', ''))[:80]}" for one in errors if "code" in one
+    }
+    return f"{type(error).__name__}{': ' if said else ''}{'; '.join(sorted(said))}"
 
 
 def _parts(signed: Sequence[tuple[str, Document]]) -> Iterator[list[list[Any]]]:

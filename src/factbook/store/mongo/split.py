@@ -12,19 +12,37 @@ Knows when to look and what a write touched. Does not know what a memory is: `Mi
 from __future__ import annotations
 
 import functools
+import random
 import threading
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, cast
 
+from factbook.errors import RecordChanged, RecordError, UsageError
 from factbook.model.facts import Episode, FactKind, Millis
-from factbook.store.kinds import EVENT, MARK, PROPOSAL, REJECTION, Kind, Mark, R, Where
+from factbook.store.kinds import (
+    EVENT,
+    MARK,
+    PROPOSAL,
+    RECORDED,
+    REJECTION,
+    Kind,
+    Mark,
+    R,
+    Recorded,
+    Where,
+)
 from factbook.store.mongo.record import Document, TypedRecord
 from factbook.store.port import Reads, Store, Writer, first, marked
 from factbook.store.rows import Life, Problem, Wiped
 
 MARKED: Final = "typed record"  # the mark of the last commit that is projected
+_RECORD: Final = "record"  # the target of the row that says which record a file belongs to
+_BOUND: Final = {"target": _RECORD, "row_id": 0}
+_ADOPTED: Final = 1_000  # rows of a kind that go into the record in one commit
+_TIMES: Final = 20  # that a look is taken again where others were faster
 _ASKING: Final = frozenset(
     name for part in Reads.__mro__ for name in vars(part) if not name.startswith("_")
 )
@@ -48,6 +66,8 @@ class Touched:
 class Mirror(Protocol):
     """What turns rows into documents, and documents into rows."""
 
+    aside: list[str]  # what could not be taken in, and why
+
     def documents(
         self, writer: Writer, touched: Touched, number: int
     ) -> Mapping[str, Sequence[Document]]:
@@ -58,21 +78,29 @@ class Mirror(Protocol):
     ) -> Touched:
         """Let the rows say what documents say; return rows that say more than those."""
 
-    def adopted(self, reads: Reads) -> Touched:
-        """Return the typed rows that no document stands for yet."""
+    def adopted(self, reads: Reads, *, limit: int) -> Touched:
+        """Return some of the typed rows that no document stands for yet."""
 
 
 class SplitStore:
     """A `Store` that is another one, but for typed memories, whose record is in MongoDB."""
 
     def __init__(
-        self, base: Store, record: TypedRecord, mirror: Mirror, *, clock: Callable[[], Millis]
+        self,
+        base: Store,
+        record: TypedRecord,
+        mirror: Mirror,
+        *,
+        clock: Callable[[], Millis],
+        pause: Callable[[float], None] = time.sleep,
     ) -> None:
         """Take the store that is read, and the record; it closes both."""
         self._base = base
         self._record = record
         self._mirror = mirror
         self._clock = clock
+        self._pause = pause
+        self._bound = False  # whether the file is known to belong to this record
         self._within = threading.local()
         self._seen = -1  # the last commit that this process knows to be projected
 
@@ -89,22 +117,33 @@ class SplitStore:
     # --- reading --------------------------------------------------------------------------------
 
     def bring_up(self) -> None:
-        """Take in what was committed since; raises RecordError where the record cannot be asked."""
+        """Take in what was committed since; raises RecordError where the record cannot be asked.
+
+        Raises UsageError for a file that belongs to another record, or to another tenant of it.
+        """
         if getattr(self._within, "depth", 0):
             return
-        if self._seen >= 0 and self._record.generation() <= self._seen:
+        if self._seen >= 0 and self._record.generation() == self._seen:
             return
-        with self._inside():
-            self._take_in()
+        for left in reversed(range(_TIMES)):
+            try:
+                with self._inside():
+                    self._take_in()
+                return
+            except RecordChanged:  # of what was kept here before, or of what both had
+                if not left:
+                    raise
+                self._pause(random.uniform(0.01, 0.1))  # noqa: S311 - so that two do not go on in step
 
     def rebuild(self) -> int:
-        """Project the whole record anew; return how many memories it has."""
+        """Project the whole record anew, with what never came into it; return its memories."""
         now, wiped = self._clock(), list[Wiped]()
         with self._inside():
-            with self._writing_here(now) as writer:
+            with self._base.writing(now=now) as writer:
                 writer.drop(MARK, {"name": MARKED})
-                self._seen = self._project(writer, now=now, wiped=wiped)
+                self._project(writer, now=now, wiped=wiped)
             self._scour(wiped)
+            self._adopt(now)
             return self._record.count("memories")
 
     @contextmanager
@@ -112,6 +151,13 @@ class SplitStore:
         """Let all that the calling thread reads in the block be of one moment."""
         self.bring_up()
         with self._inside(), self._base.snapshot() as reads:
+            yield reads
+
+    @contextmanager
+    def apart(self) -> Iterator[Reads]:
+        """Give reads of one moment that hold nobody up."""
+        self.bring_up()
+        with self._base.apart() as reads:
             yield reads
 
     @contextmanager
@@ -124,7 +170,12 @@ class SplitStore:
     def check(self) -> list[Problem]:
         """Audit both."""
         self.bring_up()
-        return [*self._base.check(), *self._record.check()]
+        return [*self._base.check(), *self.problems()]
+
+    def problems(self) -> list[Problem]:
+        """Say what is wrong with the record, and what of it could not be taken in."""
+        aside = [Problem(what="typed store", detail=why) for why in self._mirror.aside]
+        return [*self._record.check(), *aside]
 
     def close(self) -> None:
         """Close every connection."""
@@ -135,39 +186,77 @@ class SplitStore:
 
     @contextmanager
     def writing(self, *, now: Millis, **named: Any) -> Iterator[Writer]:
-        """Open one write transaction on what was committed last; it commits in both."""
-        if self._seen < 0:
-            self.bring_up()
-        wiped: list[Wiped] = []
-        with (
-            self._inside(),
-            self._base.writing(now=now, **named) as writer,
-        ):
-            after = self._project(writer, now=now, wiped=wiped)
+        """Open one write transaction on what was committed last; it commits in both.
+
+        Raises RecordChanged where somebody else committed since this thread looked.
+        """
+        self.bring_up()
+        with self._inside(), self._base.writing(now=now, **named) as writer:
+            after = marked(writer, MARKED).commit
+            if self._record.generation() != after:
+                raise RecordChanged(name=self._record.name)
             noting = _NotingWriter(writer)
             yield cast("Writer", noting)
             after = self._commit(writer, noting.touched, after=after, at=now)
         self._seen = after
-        self._scour(wiped)
 
     def _take_in(self) -> None:
         """Take in what is new; at the very first, what was kept here before there was a record."""
         mark = first(self._base, MARK, {"name": MARKED})
         generation = self._record.generation()
-        if mark is not None and mark.commit_no >= generation:
+        self._check_bound()
+        if mark is not None and mark.commit_no == generation:
             self._seen = generation
             return
-        if mark is None and not generation and not self._mirror.adopted(self._base):
+        if mark is not None and mark.commit_no > generation:
+            raise RecordError(
+                name=self._record.name,
+                reason=f"it is at commit {generation}, and this file has taken in {mark.commit_no}:"
+                " an older state was put back there; `factbook export` and `import` into a new file"
+                " keep what this one holds",
+            )
+        now, wiped = self._clock(), list[Wiped]()
+        if generation:
+            with self._base.writing(now=now) as writer:
+                self._seen = self._project(writer, now=now, wiped=wiped)
+            self._scour(wiped)
+        else:
             self._seen = 0
+        if mark is None and self._mirror.adopted(self._base, limit=1):
+            self._adopt(now)
+
+    def _check_bound(self) -> None:
+        """Refuse a record that is not the one that the file belongs to since its first commit."""
+        known = None if self._bound else first(self._base, RECORDED, _BOUND)
+        if known is None:
             return
-        now = self._clock()
-        wiped: list[Wiped] = []
-        with self._writing_here(now) as writer:
-            after = self._project(writer, now=now, wiped=wiped)
-            if mark is None:
-                after = self._commit(writer, self._mirror.adopted(writer), after=after, at=now)
-        self._seen = after
-        self._scour(wiped)
+        if known.key != self._record.identity():
+            raise UsageError(
+                detail=f"{self._base.name} holds typed memories of another record, or of another"
+                f" tenant, than {self._record.name} is; name that one, or open another file"
+            )
+        self._bound = True
+
+    def _reached(self, writer: Writer, number: int) -> None:
+        """Keep how far the file has come, and which record it belongs to."""
+        if not self._bound and first(writer, RECORDED, _BOUND) is None:
+            writer.put(RECORDED, [Recorded(_RECORD, 0, self._record.identity())])
+        writer.put(MARK, [Mark(MARKED, number, 0)])
+
+    def _adopt(self, now: Millis) -> None:
+        """Put typed rows that no document stands for into the record, some at a time."""
+        while True:
+            with self._base.writing(now=now, touches=()) as writer:
+                touched = self._mirror.adopted(writer, limit=_ADOPTED)
+                if not touched:
+                    return
+                after = marked(writer, MARKED).commit
+                if self._record.generation() != after:
+                    raise RecordChanged(name=self._record.name)
+                done = self._commit(writer, touched, after=after, at=now)
+            self._seen = done
+            if done == after:  # none of them is anything that a record holds
+                return
 
     def _scour(self, wiped: Sequence[Wiped]) -> None:
         """Clean the file of what others erased from the record."""
@@ -175,21 +264,15 @@ class SplitStore:
             if self._base.files is not None:
                 self._base.files.scour(one)
 
-    def _writing_here(self, now: Millis) -> AbstractContextManager[Writer]:
-        return self._base.writing(now=now)
-
     def _project(self, writer: Writer, *, now: Millis, wiped: list[Wiped]) -> int:
         """Take in what was committed since the mark; return the commit that rows are as of."""
-        mark = marked(writer, MARKED).commit
-        if self._record.generation() <= mark:
-            return mark
-        upto, documents = self._record.changed(mark)
+        upto, documents = self._record.changed(marked(writer, MARKED).commit)
         more = self._mirror.project(writer, documents, now=now)
         if more.wiped is not None:
             wiped.append(more.wiped)
         if more:
             upto = self._commit(writer, more, after=upto, at=now)
-        writer.put(MARK, [Mark(MARKED, upto, 0)])
+        self._reached(writer, upto)
         return upto
 
     def _commit(self, writer: Writer, touched: Touched, *, after: int, at: Millis) -> int:
@@ -198,7 +281,7 @@ class SplitStore:
         if not any(documents.values()):
             return after
         number = self._record.commit(documents, after=after, at=at)
-        writer.put(MARK, [Mark(MARKED, number, 0)])
+        self._reached(writer, number)
         return number
 
     @contextmanager
