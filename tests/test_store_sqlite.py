@@ -7,6 +7,7 @@ import os
 import stat
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -248,6 +249,29 @@ def test_check_finds_the_damage(tmp_path: Path, damage: str, what: str) -> None:
     _write(path, 0, 3)
     apsw.Connection(str(path)).execute(damage)
     assert what in {problem.what for problem in SQLiteStore(path).check()}
+
+
+def _open_each(folder: Path, together: Any, failed: Any) -> None:
+    for n in range(25):
+        together.wait(60)
+        try:
+            SQLiteStore(folder / f"{n}.db").close()
+        except StoreError as error:
+            failed.put(f"{n}: {error}")
+
+
+def test_processes_make_a_file_at_the_same_moment(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    together, failed = context.Barrier(4), context.Queue()
+    workers = [
+        context.Process(target=_open_each, args=(tmp_path, together, failed)) for _ in range(4)
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(120)
+    assert failed.empty(), failed.get()
+    assert SQLiteStore(tmp_path / "24.db").check() == []
 
 
 def test_every_setting_is_in_force(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 import uuid
 import weakref
 from collections.abc import Iterator
@@ -204,7 +205,7 @@ class LedgerFile:
                 first = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READWRITE)
                 try:
                     first.set_busy_timeout(busy_timeout_ms())
-                    first.execute("PRAGMA journal_mode=WAL").fetchall()
+                    _turn_on_log(first)
                 finally:
                     first.close()
         self._guard = Guard.of(self.path, wait_s=busy_timeout_ms() / 1000)
@@ -444,6 +445,23 @@ class LedgerFile:
         except OSError as error:
             raise StoreReadOnly(path=copy, reason=error.strerror or str(error)) from error
         return copy
+
+
+def _turn_on_log(connection: apsw.Connection) -> None:
+    """Give a file its write-ahead log, where several processes may be doing it at once.
+
+    SQLite does not wait for the file then, for two that wait for each other would wait for ever: it
+    refuses at once, and whoever was refused finds the log turned on, or tries again.
+    """
+    until = time.monotonic() + busy_timeout_ms() / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL").fetchall()
+            return
+        except apsw.BusyError:
+            if time.monotonic() > until:
+                raise
+        time.sleep(0.005)
 
 
 def _all_moved(connection: apsw.Connection, how: Literal["NOOP", "FULL"]) -> bool:
