@@ -8,15 +8,23 @@ record alone has the sources of all of it.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from factbook.apply.delete_cascade import Doomed
 from factbook.apply.tombstones import Tombstones, any_tombstones, same_words
 from factbook.apply.typed_documents import problem
+from factbook.apply.typed_names import (
+    EVENT_ROW,
+    FACT_ROW,
+    PROPOSAL_ROW,
+    REJECTION_ROW,
+    SUMMARY_ROW,
+    Names,
+    date,
+    millis,
+)
 from factbook.apply.wiping import Wiping
 from factbook.model.facts import (
     EVERYONE,
@@ -39,7 +47,6 @@ from factbook.store.kinds import (
     PROPOSAL,
     RECORDED,
     REJECTION,
-    Recorded,
     Refusal,
 )
 from factbook.store.mongo.record import COLLECTIONS, Document
@@ -47,23 +54,14 @@ from factbook.store.mongo.split import Touched
 from factbook.store.port import Reads, Writer, one_id
 from factbook.store.rows import EvidenceRow, Life, LifeWhere, Wiped, claim_digest
 from factbook.store.screened import Screen, unscreened
-from factbook.store.transfer.records import COUNTED, NAMED_IN_DETAILS, record_of, row_of
+from factbook.store.transfer.records import record_of, row_of
 
-_KEY: Final = re.compile("[0-9a-f]{32}")  # what a row is called in the record
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_SUMMARY, _FACT, _REJECTION, _PROPOSAL, _EVENT = (
-    "episode",
-    "fact",
-    "rejection",
-    "proposal",
-    "event",
-)
 _KINDS: Final = {  # of documents -> of rows
-    "summaries": _SUMMARY,
-    "memories": _FACT,
-    "rejections": _REJECTION,
-    "proposals": _PROPOSAL,
-    "events": _EVENT,
+    "summaries": SUMMARY_ROW,
+    "memories": FACT_ROW,
+    "rejections": REJECTION_ROW,
+    "proposals": PROPOSAL_ROW,
+    "events": EVENT_ROW,
 }
 _EVENTS: Final = 1_000  # in one document
 _ASIDE: Final = 100  # documents that were not believed, as far as they are remembered
@@ -74,21 +72,6 @@ _SAME: Final = (
     "statement", "subject", "confidence", "trust", "evidence_count", "pinned", "embeddable"
 )  # fmt: skip
 _TIMES: Final = ("confidence_at", "occurred_at", "retired_at", "valid_to", "learned_at")
-
-
-def date(at: Millis | None) -> datetime | int | None:
-    """Return a moment as a date, as far as calendars have it."""
-    if at is None:
-        return None
-    try:
-        return _EPOCH + timedelta(milliseconds=at)
-    except OverflowError:
-        return at
-
-
-def millis(at: datetime | int | None) -> Millis | None:
-    """Return a date as a moment."""
-    return (at - _EPOCH) // timedelta(milliseconds=1) if isinstance(at, datetime) else at
 
 
 class TypedMirror:
@@ -136,7 +119,7 @@ class TypedMirror:
             row.id for row in reads.find(REJECTION, {"owner": EVERYONE}) if row.type
         }
         found.proposals = {row.id for row in reads.find(PROPOSAL, {"kind": _MEMORY})}
-        for kind, ids in ((_FACT, found.facts), (_PROPOSAL, found.proposals)):
+        for kind, ids in ((FACT_ROW, found.facts), (PROPOSAL_ROW, found.proposals)):
             events = reads.find(EVENT, {"target_kind": kind, "target_id": sorted(ids)})
             found.events |= {event.id for event in events}
         for one in reads.find(RECORDED):
@@ -154,85 +137,6 @@ def _of(touched: Touched, target: str) -> set[int]:
     return found
 
 
-class _Names:
-    """What rows are called in the record."""
-
-    def __init__(self, writer: Writer, tenant: str) -> None:
-        self._writer = writer
-        self._tenant = tenant
-        self._keys: dict[tuple[str, int], str] = {}
-        self._ids: dict[tuple[str, str], int] = {}
-
-    def keys(self, target: str, ids: Iterable[int]) -> dict[int, str]:
-        """Return the keys of rows that have one."""
-        asked = set(ids)
-        unknown = sorted(id_ for id_ in asked if (target, id_) not in self._keys)
-        if unknown:
-            where = {"target": target, "row_id": unknown}
-            for row in self._writer.find(RECORDED, where):
-                self.note(row)
-        return {id_: self._keys[target, id_] for id_ in asked if (target, id_) in self._keys}
-
-    def ids(self, target: str, keys: Iterable[str]) -> dict[str, int]:
-        """Return the rows here of keys that have one."""
-        asked = set(keys)
-        unknown = sorted(key for key in asked if (target, key) not in self._ids)
-        if unknown:
-            for row in self._writer.find(RECORDED, {"target": target, "key": unknown}):
-                self.note(row)
-        return {key: self._ids[target, key] for key in asked if (target, key) in self._ids}
-
-    def note(self, row: Recorded) -> None:
-        """Remember what a row is called."""
-        self._keys[row.target, row.row_id] = row.key
-        self._ids[row.target, row.key] = row.row_id
-
-    def record(self, target: str, row_id: int, key: str) -> None:
-        """Keep what a row is called."""
-        row = Recorded(target, row_id, key)
-        self._writer.put(RECORDED, [row])
-        self.note(row)
-
-    def out(self, target: str, row_id: Any) -> object:
-        """Return how the record names a row: by its key, or as a row of this ledger alone."""
-        if not isinstance(row_id, int) or isinstance(row_id, bool):
-            return row_id  # it is named otherwise already
-        key = self.keys(target, [row_id]).get(row_id)
-        return key or {"ledger": self._tenant, "id": row_id}
-
-    def back(self, target: str, named: Any) -> Any:
-        """Return the row here that the record names; None where there is none."""
-        if isinstance(named, str) and _KEY.fullmatch(named):
-            return self.ids(target, [named]).get(named)
-        if isinstance(named, Mapping) and "ledger" in named:
-            return int(named["id"]) if named["ledger"] == self._tenant else None
-        return named
-
-    def said_out(self, detail: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what an event or a proposal says, with rows named as in the record."""
-        return _renamed(detail, self.out)
-
-    def said_here(self, detail: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what an event or a proposal says, with rows named as they are here."""
-        return _renamed(detail, self.back)
-
-
-def _renamed(detail: Mapping[str, Any], name: Callable[[str, Any], object]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in detail.items():
-        kind = NAMED_IN_DETAILS.get(key)
-        if kind in (_FACT, _SUMMARY) and isinstance(value, list):
-            named = [name(kind, one) for one in value]
-            found[key] = [one for one in named if one is not None]
-        elif kind in (_FACT, _SUMMARY) and key not in COUNTED:
-            found[key] = name(kind, value)
-        elif isinstance(value, Mapping):
-            found[key] = _renamed(value, name)
-        else:
-            found[key] = value
-    return found
-
-
 class _Describing:
     """Rows as documents, in one write."""
 
@@ -240,7 +144,7 @@ class _Describing:
         self._writer = writer
         self._id_of = id_of
         self._number = number
-        self._names = _Names(writer, tenant)
+        self._names = Names(writer, tenant)
         self._found: dict[str, list[Document]] = {kind: [] for kind in _KINDS}
         self._owners: dict[int, str] = {}  # of facts
 
@@ -251,16 +155,16 @@ class _Describing:
         refusals, proposals = self._rows(touched)
         new = {row.episode_id for row in evidence}
         new |= {row.episode_id for row in refusals if row.episode_id is not None}
-        changed = self._names.keys(_SUMMARY, touched.episodes).keys()
-        self._summaries(new - self._names.keys(_SUMMARY, new).keys() | set(changed))
+        changed = self._names.keys(SUMMARY_ROW, touched.episodes).keys()
+        self._summaries(new - self._names.keys(SUMMARY_ROW, new).keys() | set(changed))
         self._name(lives)
         self._memories(lives, evidence)
         for refusal in refusals:
             self._rejection(refusal)
         for proposal in proposals:
             self._proposal(proposal)
-        self._gone(_REJECTION, touched.rejections - {row.id for row in refusals})
-        self._gone(_PROPOSAL, touched.proposals - {row.id for row in proposals})
+        self._gone(REJECTION_ROW, touched.rejections - {row.id for row in refusals})
+        self._gone(PROPOSAL_ROW, touched.proposals - {row.id for row in proposals})
         self._events(touched.events)
         return self._found
 
@@ -269,7 +173,7 @@ class _Describing:
             REJECTION, {"id": sorted(touched.rejections), "owner": EVERYONE}
         )
         proposals = self._writer.find(PROPOSAL, {"id": sorted(touched.proposals)})
-        known = self._names.keys(_REJECTION, touched.rejections)
+        known = self._names.keys(REJECTION_ROW, touched.rejections)
         return (
             [row for row in refusals if row.type or row.id in known],
             [row for row in proposals if row.kind == _MEMORY],
@@ -291,8 +195,8 @@ class _Describing:
             self._writer.drop(RECORDED, {"target": target, "row_id": row_id})
 
     def _summaries(self, ids: Collection[int]) -> None:
-        known = self._names.keys(_SUMMARY, ids)
-        gone = self._writer.find(ERASED, {"target": _SUMMARY, "row_id": sorted(ids)})
+        known = self._names.keys(SUMMARY_ROW, ids)
+        gone = self._writer.find(ERASED, {"target": SUMMARY_ROW, "row_id": sorted(ids)})
         erased = {row.row_id for row in gone}
         for row_id in sorted(erased & known.keys()):
             self._erased("summaries", known[row_id])
@@ -305,7 +209,7 @@ class _Describing:
             key, episode = known.get(kept.id), kept.episode
             if key is None:
                 key = self._id_of(f"USER:{episode.owner}", "summary", episode.uid)
-                self._names.record(_SUMMARY, kept.id, key)
+                self._names.record(SUMMARY_ROW, kept.id, key)
             said = record_of("episode", kept)
             source = record_of("source", sources[kept.source_id])
             for name in ("record", "id", "source_id", "owner"):
@@ -317,17 +221,17 @@ class _Describing:
 
     def _name(self, lives: Sequence[Life]) -> None:
         """Give the facts that are new their keys: the same claim may be made again later."""
-        known = self._names.keys(_FACT, [life.id for life in lives])
+        known = self._names.keys(FACT_ROW, [life.id for life in lives])
         for life in lives:
             if life.id in known or life.status is Status.ERASED:
                 continue
             times = 0
             while True:
                 key = self._key(life, times)
-                if not self._names.ids(_FACT, [key]):
+                if not self._names.ids(FACT_ROW, [key]):
                     break
                 times += 1
-            self._names.record(_FACT, life.id, key)
+            self._names.record(FACT_ROW, life.id, key)
 
     def _key(self, life: Life, times: int) -> str:
         return self._id_of(f"USER:{life.owner}", "memory", life.claim.hex(), str(times))
@@ -343,7 +247,7 @@ class _Describing:
         of: dict[int, list[EvidenceRow]] = {}
         for row in evidence:
             of.setdefault(row.fact_id, []).append(row)
-        keys = self._names.keys(_FACT, [life.id for life in lives])
+        keys = self._names.keys(FACT_ROW, [life.id for life in lives])
         for life in lives:
             if life.id not in keys:
                 continue
@@ -362,9 +266,9 @@ class _Describing:
                     **{name: getattr(life, name) for name in _SAME},
                     "trust": str(life.trust),
                     **{name: date(getattr(life, name)) for name in _TIMES},
-                    "merged_into": self._names.out(_FACT, life.merged_into_id),
-                    "superseded_by": self._names.out(_FACT, life.superseded_by),
-                    "summary": self._names.out(_SUMMARY, life.episode_id),
+                    "merged_into": self._names.out(FACT_ROW, life.merged_into_id),
+                    "superseded_by": self._names.out(FACT_ROW, life.superseded_by),
+                    "summary": self._names.out(SUMMARY_ROW, life.episode_id),
                     "evidence": [self._evidence(row) for row in of.get(life.id, ())],
                     "round": self._round(life, keys[life.id]),
                 },
@@ -372,7 +276,7 @@ class _Describing:
 
     def _evidence(self, row: EvidenceRow) -> Document:
         return {
-            "summary": self._names.out(_SUMMARY, row.episode_id),
+            "summary": self._names.out(SUMMARY_ROW, row.episode_id),
             "stance": str(row.stance),
             "rule": row.rule,
             "method": row.method,
@@ -383,10 +287,10 @@ class _Describing:
         }
 
     def _rejection(self, row: Refusal) -> None:
-        key = self._names.keys(_REJECTION, [row.id]).get(row.id)
+        key = self._names.keys(REJECTION_ROW, [row.id]).get(row.id)
         if key is None:
             key = self._id_of(f"USER:{row.owner}", "rejection", row.claim.hex())
-            self._names.record(_REJECTION, row.id, key)
+            self._names.record(REJECTION_ROW, row.id, key)
         self._put(
             "rejections",
             key,
@@ -405,16 +309,16 @@ class _Describing:
                 "position": row.position,
                 "byte_offset": row.byte_offset,
                 "claim": row.claim.hex(),
-                "summary": self._names.out(_SUMMARY, row.episode_id),
+                "summary": self._names.out(SUMMARY_ROW, row.episode_id),
             },
         )
 
     def _proposal(self, row: Proposal) -> None:
         owner = str(row.payload.get("owner", ""))
-        key = self._names.keys(_PROPOSAL, [row.id]).get(row.id)
+        key = self._names.keys(PROPOSAL_ROW, [row.id]).get(row.id)
         if key is None:
             key = self._id_of(f"USER:{owner}", "proposal", row.claim.hex())
-            self._names.record(_PROPOSAL, row.id, key)
+            self._names.record(PROPOSAL_ROW, row.id, key)
         self._put(
             "proposals",
             key,
@@ -433,15 +337,15 @@ class _Describing:
 
     def _events(self, ids: Collection[int]) -> None:
         """Describe the events of rows that are in the record, those of one subject together."""
-        known = self._names.keys(_EVENT, ids)
+        known = self._names.keys(EVENT_ROW, ids)
         wholes = {key.partition(":")[0] for key in known.values()}
         named = [f"{whole}:{n:04}" for whole in wholes for n in range(_EVENTS)]
-        changed = {id_: key for key, id_ in self._names.ids(_EVENT, named).items()}
+        changed = {id_: key for key, id_ in self._names.ids(EVENT_ROW, named).items()}
         events = self._writer.find(EVENT, {"id": sorted({*ids, *changed})})
         said: dict[tuple[str, str], list[tuple[str, Event]]] = {}
         for event in events:
             target = None
-            if event.target_kind in (_FACT, _PROPOSAL):
+            if event.target_kind in (FACT_ROW, PROPOSAL_ROW):
                 target = self._names.keys(event.target_kind, [event.target_id]).get(event.target_id)
             if target is None:
                 continue
@@ -459,7 +363,7 @@ class _Describing:
                 page = some[place : place + _EVENTS]
                 whole_ = self._id_of(subject, "events", str(self._number), str(place))
                 for n, (_, event) in enumerate(page):
-                    self._names.record(_EVENT, event.id, f"{whole_}:{n:04}")
+                    self._names.record(EVENT_ROW, event.id, f"{whole_}:{n:04}")
                 self._event_document(whole_, subject, page)
 
     def _event_document(self, key: str, subject: str, some: Sequence[tuple[str, Event]]) -> None:
@@ -483,7 +387,7 @@ class _Describing:
 
     def _whose(self, event: Event) -> str:
         """Return the subject of an event: whose its row is, as far as that is left."""
-        if event.target_kind == _FACT:
+        if event.target_kind == FACT_ROW:
             if event.target_id not in self._owners:
                 ids = [event.target_id]
                 self._owners |= {
@@ -503,7 +407,7 @@ class _Projecting:
         self._screen = screen
         self._stones = Tombstones(writer)
         self._holds_stones = any_tombstones(writer)
-        self._names = _Names(writer, tenant)
+        self._names = Names(writer, tenant)
         self._more = Touched()
 
     def run(self, documents: Mapping[str, Sequence[Document]]) -> Touched:
@@ -532,10 +436,10 @@ class _Projecting:
             kind: set(self._names.ids(target, keys.get(kind, ())).values())
             for kind, target in _KINDS.items()
         }
-        gone = self._gone_already(_FACT, ids["memories"])
+        gone = self._gone_already(FACT_ROW, ids["memories"])
         doomed = Doomed(
             facts=ids["memories"] - gone,
-            episodes=ids["summaries"] - self._gone_already(_SUMMARY, ids["summaries"]),
+            episodes=ids["summaries"] - self._gone_already(SUMMARY_ROW, ids["summaries"]),
             rejections=ids["rejections"],
             proposals=ids["proposals"],
         )
@@ -556,8 +460,8 @@ class _Projecting:
         return {row.row_id for row in self._writer.find(ERASED, where)}
 
     def _summaries(self, documents: Sequence[Document]) -> None:
-        known = self._names.ids(_SUMMARY, [document["_id"] for document in documents])
-        gone = self._gone_already(_SUMMARY, known.values())
+        known = self._names.ids(SUMMARY_ROW, [document["_id"] for document in documents])
+        gone = self._gone_already(SUMMARY_ROW, known.values())
         changed = {}
         for document in documents:
             key, kept = document["_id"], _episode(document)
@@ -576,7 +480,7 @@ class _Projecting:
                     episode = replace(episode, uid=f"{episode.uid}#{key[:12]}")
                 source = self._source(document["source"])
                 [here] = self._writer.add_episodes([(source, episode)], kept=[(0, kept.learned_at)])
-            self._names.record(_SUMMARY, here, key)
+            self._names.record(SUMMARY_ROW, here, key)
         if changed:
             self._writer.rewrite_episodes(changed)
 
@@ -607,8 +511,8 @@ class _Projecting:
         return known[0].id if known else self._writer.put_sources([state])[0]
 
     def _memories(self, documents: Sequence[Document]) -> None:
-        ids = self._names.ids(_FACT, [document["_id"] for document in documents])
-        gone = self._gone_already(_FACT, ids.values())
+        ids = self._names.ids(FACT_ROW, [document["_id"] for document in documents])
+        gone = self._gone_already(FACT_ROW, ids.values())
         documents = [one for one in documents if ids.get(one["_id"]) not in gone]
         claims = {document["_id"]: _claim(document) for document in documents}
         unknown = {claims[key] for key in claims.keys() - ids.keys()}
@@ -616,13 +520,13 @@ class _Projecting:
             life.claim: life
             for life in self._writer.lives(LifeWhere(claims=unknown, current=True))
             if life.kind is FactKind.TYPED
-            if not self._names.keys(_FACT, [life.id])
+            if not self._names.keys(FACT_ROW, [life.id])
         }
         for document in documents:  # what is said here and there already is one
             life = alike.pop(claims[document["_id"]], None)
             if life is not None and document["_id"] not in ids and not document["retired_at"]:
                 ids[document["_id"]] = life.id
-                self._names.record(_FACT, life.id, document["_id"])
+                self._names.record(FACT_ROW, life.id, document["_id"])
                 self._more.facts.add(life.id)
         lives = lives_by_id(self._writer, ids.values())
         retired: list[int] = []
@@ -638,7 +542,7 @@ class _Projecting:
                     retired.append(row.id)
             else:
                 [ids[document["_id"]]] = self._writer.add_facts([row])
-                self._names.record(_FACT, ids[document["_id"]], document["_id"])
+                self._names.record(FACT_ROW, ids[document["_id"]], document["_id"])
             self._evidence(ids[document["_id"]], document)
         self._count(self._more.facts)
         self._point(documents, ids)
@@ -660,8 +564,8 @@ class _Projecting:
 
     def _row(self, document: Document, here: Life | None) -> Life | None:
         """Return the row that a document says; None where nothing that it stands on is here."""
-        spoken = [self._names.back(_SUMMARY, one["summary"]) for one in document["evidence"]]
-        first = self._names.back(_SUMMARY, document["summary"])
+        spoken = [self._names.back(SUMMARY_ROW, one["summary"]) for one in document["evidence"]]
+        first = self._names.back(SUMMARY_ROW, document["summary"])
         episode = first or next((one for one in spoken if one), None)
         if episode is None and here is None:
             return None
@@ -689,7 +593,7 @@ class _Projecting:
     def _evidence(self, fact_id: int, document: Document) -> None:
         wanted = {}
         for one in document["evidence"]:
-            episode = self._names.back(_SUMMARY, one["summary"])
+            episode = self._names.back(SUMMARY_ROW, one["summary"])
             if episode is not None and one["end"] <= self._chars(episode):
                 wanted[episode] = EvidenceRow(
                     fact_id,
@@ -726,19 +630,19 @@ class _Projecting:
             life = lives.get(ids.get(document["_id"], 0))
             if life is not None:
                 after = life._replace(
-                    merged_into_id=self._names.back(_FACT, document["merged_into"]),
-                    superseded_by=self._names.back(_FACT, document["superseded_by"]),
+                    merged_into_id=self._names.back(FACT_ROW, document["merged_into"]),
+                    superseded_by=self._names.back(FACT_ROW, document["superseded_by"]),
                 )
                 if after != life:
                     changes.append((life, after))
         self._writer.put_facts(changes)
 
     def _rejections(self, documents: Sequence[Document]) -> None:
-        known = self._names.ids(_REJECTION, [document["_id"] for document in documents])
+        known = self._names.ids(REJECTION_ROW, [document["_id"] for document in documents])
         for document in documents:
             if document["_id"] in known:
                 continue
-            episode = self._names.back(_SUMMARY, document["summary"])
+            episode = self._names.back(SUMMARY_ROW, document["summary"])
             heads = self._writer.heads([episode]) if episode else {}
             if episode is None or episode not in heads:
                 continue
@@ -765,10 +669,10 @@ class _Projecting:
             if row_id is None:
                 [there] = self._writer.find(REJECTION, {"claim": row.claim})
                 row_id = there.id
-            self._names.record(_REJECTION, row_id, document["_id"])
+            self._names.record(REJECTION_ROW, row_id, document["_id"])
 
     def _proposals(self, documents: Sequence[Document]) -> None:
-        known = self._names.ids(_PROPOSAL, [document["_id"] for document in documents])
+        known = self._names.ids(PROPOSAL_ROW, [document["_id"] for document in documents])
         for document in documents:
             row = Proposal(
                 known.get(document["_id"], 0),
@@ -786,7 +690,7 @@ class _Projecting:
                 there = self._writer.find(PROPOSAL, {"claim": row.claim})
                 row_id = there[0].id if there else one_id(self._writer.add(PROPOSAL, [row]))
                 row = row._replace(id=row_id)
-                self._names.record(_PROPOSAL, row_id, document["_id"])
+                self._names.record(PROPOSAL_ROW, row_id, document["_id"])
             self._writer.put(PROPOSAL, [row])
 
     def _events(self, documents: Sequence[Document]) -> None:
@@ -795,7 +699,7 @@ class _Projecting:
             for document in documents
             for n, said in enumerate(document["events"])
         ]
-        known = self._names.ids(_EVENT, [key for key, _ in found])
+        known = self._names.ids(EVENT_ROW, [key for key, _ in found])
         for key, said in found:
             target = self._names.back(said["target"]["kind"], said["target"]["id"])
             if key in known or target is None:
@@ -811,7 +715,7 @@ class _Projecting:
                 self._names.said_here(said["detail"]),
             )
             row_id = one_id(self._writer.add(EVENT, [event]))
-            self._names.record(_EVENT, row_id, key)
+            self._names.record(EVENT_ROW, row_id, key)
 
 
 def _claim(document: Document) -> bytes:

@@ -93,18 +93,16 @@ def doctor(
         search: Only searching and notices: what is set up, and whether one small search is
             answered.
         clean: Also delete what killed processes left behind: half an export, half a copy.
-        rebuild_typed: Also make what the file holds of typed memories anew, from their record in
-            MongoDB.
+        rebuild_typed: Also make the file's typed memories anew from their record in MongoDB.
     """
     from factbook.memory import doctor as examinations
 
     if llm and search:
         raise UsageError(detail="--llm and --search are two examinations; ask for one of them")
-    for flag in [*["--clean"] * clean, *["--rebuild-typed"] * rebuild_typed]:
-        if llm or search:
-            raise UsageError(
-                detail=f"{flag} goes with the whole examination, without --llm, --search"
-            )
+    flags = [*["--clean"] * clean, *["--rebuild-typed"] * rebuild_typed]
+    if flags and (llm or search):
+        alone = "goes with the whole examination, without --llm, --search"
+        raise UsageError(detail=f"{flags[0]} {alone}")
     if llm:
         examined = examinations.examine_model(model.config())
     elif search:

@@ -16,13 +16,9 @@ if TYPE_CHECKING:
     from factbook.surface.output import Page
 
 _NO_FILE: Final = (
-    "The memory is in no file: what its database keeps of rows that were erased, its logs and its"
-    " backups say."
+    "The memory is in no file: its logs and backups say what they keep of erased rows."
 )
-_RECORD: Final = (
-    "It was taken out of {record}, too; its oplog, snapshots and backups may hold it until they"
-    " expire, and factbook cannot look there."
-)
+_RECORD: Final = "It was taken out of {}, too; its oplog and backups may hold it until they expire."
 EXIT_STANDS: Final = 3  # what was erased still stands in what was kept
 
 
@@ -118,7 +114,7 @@ def where_it_stands(page: Page, done: Erased) -> None:
     elif done.file.clean:
         page.say(looked_through(done), "dim")
     if done.record:
-        page.say(_RECORD.format(record=one_line(done.record)), "dim")
+        page.say(_RECORD.format(one_line(done.record)), "dim")
     page.lines(map(safe, rows_left(done.standing)))
     for said in how_it_goes(done.standing):
         page.say(f"{said[0].upper()}{said[1:]}.")
