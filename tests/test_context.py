@@ -17,6 +17,7 @@ from conftest import examples
 from factbook.embed import token_counter
 from factbook.errors import UsageError
 from factbook.memory import Memory
+from factbook.memory.conversation import trust_of
 from factbook.model.facts import Hit, Role, Trust
 from factbook.recall.budget import (
     AUTHORITY,
@@ -93,6 +94,7 @@ def build(
         system,
         limits=ContextLimits(**limits),
         count_tokens=count,
+        trust_of=trust_of,
         now=NOW,
     )
     assert context.tokens == count(context.text)

@@ -461,7 +461,13 @@ def test_an_envelope_holds_five_facts_three_patterns_and_two_narratives() -> Non
         )
     ]
     context = build_context(
-        [], [], hits, "", now=FrozenClock()(), count_tokens=lambda text: len(text.split())
+        [],
+        [],
+        hits,
+        "",
+        now=FrozenClock()(),
+        count_tokens=lambda text: len(text.split()),
+        trust_of=lambda turn: str(Trust.DIRECT),
     )
     assert len(context.included) == 5 + 3 + 2
     assert len([one for one in context.left_out if "at most" in one.why]) == 2 + 2 + 2

@@ -36,6 +36,7 @@ from factbook.model.facts import (
     Receipt,
     Role,
     Trigger,
+    Trust,
     one_owner,
     whose,
 )
@@ -332,6 +333,7 @@ class Conversation:
             system,
             limits=limits,
             count_tokens=count_tokens,
+            trust_of=trust_of,
             now=self._context.clock(),
         )
         if found.included and not self._home.reading:
@@ -455,6 +457,26 @@ class Conversation:
             value = min(1.0, max(0.0, score))
             counts = [Count(name="diversity", value=value), Count(name="diversity_count")]
             self._context.write(counts, Trigger.USER_MESSAGE)
+
+
+_TURN_TRUST: Final = {
+    Role.ASSISTANT: Trust.DERIVED,
+    Role.TOOL: Trust.EXTERNAL,
+    Role.SYSTEM: Trust.OBSERVED,
+}
+
+
+def trust_of(turn: Turn) -> str:
+    """Say how far a message is trusted; what its owner only hands on is not their own word."""
+    if turn.role is not Role.USER:
+        return _TURN_TRUST[turn.role]
+    from factbook.extract.voice import own_words  # only what holds messages needs it
+
+    voice = own_words(turn.text, pasted=turn.pasted)
+    if not voice.overheard:
+        return Trust.DIRECT
+    own = any(turn.text[start:end].strip() for start, end in voice.spans)
+    return f"{Trust.DIRECT} in part" if own else Trust.DERIVED
 
 
 class Conversations:

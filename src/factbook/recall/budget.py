@@ -115,14 +115,6 @@ _SHOWN_BY: Final = MappingProxyType(
         Trust.EXTERNAL: "others",
     }
 )
-_TURN_TRUST: Final = MappingProxyType(
-    {
-        Role.USER: Trust.DIRECT,
-        Role.ASSISTANT: Trust.DERIVED,
-        Role.TOOL: Trust.EXTERNAL,
-        Role.SYSTEM: Trust.OBSERVED,
-    }
-)
 _DAY_MS: Final = 24 * 3600 * 1000
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _TAGS: Final = (MEMORY_TAG, "tool-result", "message")
@@ -348,21 +340,8 @@ def out_of_frame(text: str) -> str:
     return _ESCAPED.sub(lambda found: "&" if found[0] == "&amp;" else "<", text)
 
 
-def _trust_of(turn: Turn) -> str:
-    """Say how far a message is trusted; what its owner only hands on is not their own word."""
-    if turn.role is not Role.USER:
-        return _TURN_TRUST[turn.role]
-    from factbook.extract.voice import own_words  # only what holds messages needs it
-
-    voice = own_words(turn.text, pasted=turn.pasted)
-    if not voice.overheard:
-        return Trust.DIRECT
-    own = any(turn.text[start:end].strip() for start, end in voice.spans)
-    return f"{Trust.DIRECT} in part" if own else Trust.DERIVED
-
-
-def _message(turn: Turn, text: str) -> str:
-    opening = f'<message role="{turn.role}" trust="{_trust_of(turn)}">'
+def _message(turn: Turn, text: str, trust: str) -> str:
+    opening = f'<message role="{turn.role}" trust="{trust}">'
     return f"{opening}\n{in_frame(text)}\n</message>\n"
 
 
@@ -423,11 +402,13 @@ def build_context(
     *,
     limits: ContextLimits | None = None,
     count_tokens: Callable[[str], int],
+    trust_of: Callable[[Turn], str],
     now: Millis,
 ) -> PromptContext:
     """Return the context of a turn: at most `limits.total` tokens as `count_tokens` counts them.
 
-    `recent_msgs` come oldest first, `streamed_memories` best first. The module's docstring lists
+    `recent_msgs` come oldest first, `streamed_memories` best first; `trust_of` says how far each of
+    those messages is trusted. The module's docstring lists
     the tiers and what happens at the edges. Raises UsageError for limits or counts that are no
     whole number from 0 on, and for a memory whose id could not stand in a block.
     """
@@ -440,7 +421,7 @@ def build_context(
             )
     count = _Counter(count_tokens)
     for exact in (False, True):
-        draft = _Draft(limits, count, now, exact=exact)
+        draft = _Draft(limits, count, trust_of, now, exact=exact)
         draft.build(recent_msgs, tool_results, streamed_memories, system)
         context = draft.context()
         if context.tokens <= limits.total:
@@ -490,8 +471,17 @@ class _Part:
 class _Draft:
     """Fill the tiers one after the other."""
 
-    def __init__(self, limits: ContextLimits, count: _Counter, now: Millis, *, exact: bool) -> None:
+    def __init__(
+        self,
+        limits: ContextLimits,
+        count: _Counter,
+        trust_of: Callable[[Turn], str],
+        now: Millis,
+        *,
+        exact: bool,
+    ) -> None:
         self._limits = limits
+        self._trust_of = trust_of
         self._count = count
         self._now = now
         self._exact = exact  # every step is counted as a whole, instead of piece by piece
@@ -589,10 +579,10 @@ class _Draft:
         full = False
         for place in range(len(turns) - 1, -1, -1):
             turn, kept = turns[place], len(part.ids)
-            name = turn.id or f"turn:{place + 1}"
+            name, trust = turn.id or f"turn:{place + 1}", self._trust_of(turn)
 
-            def fits(text: str, turn: Turn = turn) -> bool:
-                pieces = [_message(turn, text), *part.pieces]
+            def fits(text: str, turn: Turn = turn, trust: str = trust) -> bool:
+                pieces = [_message(turn, text, trust), *part.pieces]
                 return self._fits(Tier.RECENT, pieces, cap=limits.recent, reserve=reserve)
 
             if kept >= limits.turns:
@@ -612,7 +602,7 @@ class _Draft:
                     self._leave(name, "no room is left for messages")
                     continue
                 part.trimmed.insert(0, name)
-            part.pieces.insert(0, _message(turn, text))
+            part.pieces.insert(0, _message(turn, text, trust))
             part.ids.insert(0, name)
         self._parts[Tier.RECENT] = part
 
