@@ -220,12 +220,12 @@ class DeleteCascade:
     def _same(self, entity_id: int) -> dict[int, EntityRow]:
         """Return an entity with all that was merged into it, by id."""
         rows = self._reads.find(ENTITY, {"id": entity_id})
-        found: dict[int, EntityRow] = {}
+        entity_rows: dict[int, EntityRow] = {}
         while rows:
-            found.update((row.id, row) for row in rows)
+            entity_rows.update((row.id, row) for row in rows)
             new = {"owner": EVERYONE, "merged_into_id": [row.id for row in rows]}
-            rows = [row for row in self._reads.find(ENTITY, new) if row.id not in found]
-        return found
+            rows = [row for row in self._reads.find(ENTITY, new) if row.id not in entity_rows]
+        return entity_rows
 
     def _named_in_copies(self, owner: str, names: Sequence[str], going: Doomed) -> dict[int, Spans]:
         """Return where names stand in what factbook itself wrote or fetched, by episode.
@@ -267,10 +267,10 @@ class DeleteCascade:
 
     def _copies(self, owner: str) -> tuple[set[int], set[int]]:
         """Return the pages that were fetched for an owner, and the answers in conversations."""
-        found = self._reads.tally(
+        tallies = self._reads.tally(
             EPISODE, ["id"], {"owner": owner, "kind": EpisodeKind.SEARCH_RESULT}
         )
-        fetched = {id_ for (id_,) in found}
+        fetched = {id_ for (id_,) in tallies}
         said = self._reads.tally(
             EPISODE, ["id", "source_id"], {"owner": owner, "role": Role.ASSISTANT}
         )

@@ -220,7 +220,7 @@ class Erasing:
         heads_by_id = self._writer.heads({episode for left in said.values() for episode in left})
         for fact, life in lives_by_id(self._writer, sorted(lost)).items():
             supports = [one for one, stance in said[fact].items() if stance is Stance.SUPPORTS]
-            heads = [heads_by_id[one] for one in supports]
+            heads = [heads_by_id[support] for support in supports]
             trust = worse_trust(life.trust, reduce(better_trust, [head.trust for head in heads]))
             times = [head.occurred_at for head in heads if head.occurred_at is not None]
             after = life._replace(

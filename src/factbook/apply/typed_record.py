@@ -394,8 +394,8 @@ class _Describing:
                     id_: life.owner for id_, life in lives_by_id(self._writer, ids).items()
                 }
             return f"USER:{self._owners[event.target_id]}"
-        found = self._writer.find(PROPOSAL, {"id": event.target_id})
-        return f"USER:{found[0].payload.get('owner', '')}" if found else "USER:"
+        proposals = self._writer.find(PROPOSAL, {"id": event.target_id})
+        return f"USER:{proposals[0].payload.get('owner', '')}" if proposals else "USER:"
 
 
 class _Projecting:

@@ -260,12 +260,12 @@ def _readable(text: str) -> str:
 
 def _object(body: bytes) -> dict[str, Any]:
     try:
-        found = orjson.loads(body)
+        loads = orjson.loads(body)
     except orjson.JSONDecodeError as error:  # also NaN and infinities, which are no JSON
         raise Failed(ModelFailure.HTTP, f"the body is not JSON ({error.msg})") from error
-    if not isinstance(found, dict):
+    if not isinstance(loads, dict):
         raise Failed(ModelFailure.HTTP, "the body is not an object")
-    return found
+    return loads
 
 
 def _in_order(found: dict[str, Any]) -> list[object] | None:

@@ -237,9 +237,9 @@ def _named_kinds(result: ResultText, kinds: Sequence[Kind]) -> Iterator[_Named]:
     begin = len(result.title) if result.text.startswith(result.title) else 0
     text = unwrapped(result.text, begin=begin)
     page = _Page(result, text, without_marks(text), begin, taint(result.text))
-    found = [*_said_kinds(page, kinds), *_listed_kinds(page, kinds)]
-    told = _told(result, [one.surface for one in found if one.doubt])
-    for one in found:
+    nameds = [*_said_kinds(page, kinds), *_listed_kinds(page, kinds)]
+    told = _told(result, [one.surface for one in nameds if one.doubt])
+    for one in nameds:
         says_so = says if one.sure else says_it_is
         if not one.doubt or any(
             says_so(sentence, kind)

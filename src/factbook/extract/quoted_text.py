@@ -556,13 +556,13 @@ def _is_name(label: str) -> bool:
 
 def _joined(spans: Sequence[Pasted]) -> list[Pasted]:
     """Return spans in order, those that overlap or touch as one."""
-    found: list[Pasted] = []
+    pasteds: list[Pasted] = []
     for span in sorted(spans):
-        if found and span.start <= found[-1].end:
-            found[-1] = found[-1]._replace(end=max(found[-1].end, span.end))
+        if pasteds and span.start <= pasteds[-1].end:
+            pasteds[-1] = pasteds[-1]._replace(end=max(pasteds[-1].end, span.end))
         else:
-            found.append(span)
-    return found
+            pasteds.append(span)
+    return pasteds
 
 
 _SALUTATION: Final = _spaced(
@@ -595,7 +595,7 @@ def _letter(text: str) -> Iterator[Pasted]:
 def pasted(text: str) -> tuple[Pasted, ...]:
     """Return the pieces of a message that others wrote, in order, none overlapping."""
     read = text[:READ_CHARS]
-    found = _joined([*_Reader(read).read(), *_letter(read)])
+    pasteds = _joined([*_Reader(read).read(), *_letter(read)])
     if len(text) > READ_CHARS:
-        found = _joined([*found, Pasted(READ_CHARS, len(text), "is too long to be one's own")])
-    return tuple(found)
+        pasteds = _joined([*pasteds, Pasted(READ_CHARS, len(text), "is too long to be one's own")])
+    return tuple(pasteds)

@@ -494,7 +494,7 @@ def compare_all(
             held.append((value, number))
             held.sort(reverse=True)
             del held[2:]
-    found = []
+    sames = []
     for number, (pair, value) in enumerate(zip(pairs, odds, strict=True)):
         rival = max(
             (
@@ -506,8 +506,8 @@ def compare_all(
             default=value,
         )
         lost = min(RIVAL, max(0.0, rival - value))
-        found.append(_weighed(evidence[number], value - lost, background))
-    return found
+        sames.append(_weighed(evidence[number], value - lost, background))
+    return sames
 
 
 def _key(description: Description) -> object:
@@ -535,12 +535,12 @@ def _weighed(evidence: _Evidence, odds: float, known: TermRarity) -> Same:
 
 def _by_names(a: Description, b: Description, *, cosine: float) -> Same:
     """Take the best verdict over all names of both."""
-    found = [
+    sames = [
         _two_names(one, other, cosine=cosine)
         for one in (a.name, *a.aliases)
         for other in (b.name, *b.aliases)
     ]
-    return max(found, key=lambda same: same.score)
+    return max(sames, key=lambda same: same.score)
 
 
 _SIGNS: Final = re.compile(r"[+#]+")

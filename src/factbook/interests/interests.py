@@ -213,14 +213,14 @@ class Interests:
             for prompt in learn_prompts(self._store, owner)
             if prompt.text != f"erased:{prompt.id}"  # what the store leaves of such a row
         ]
-        if not any(one.done and not one.entities for one in learn_statuses):
+        if not any(status.done and not status.entities for status in learn_statuses):
             return learn_statuses
         single = self._single_sourced(owner)
         return [
-            replace(one, single_source=len(_met_by(one, single)))
-            if one.done and not one.entities
-            else one
-            for one in learn_statuses
+            replace(status, single_source=len(_met_by(status, single)))
+            if status.done and not status.entities
+            else status
+            for status in learn_statuses
         ]
 
     def _single_sourced(self, owner: str) -> dict[str, set[str]]:

@@ -68,15 +68,15 @@ class Dialect(Protocol):
 def read_object(body: bytes) -> dict[str, Any]:
     """Return the JSON object that a body is; raises `Failed` of the kind http."""
     try:
-        found = orjson.loads(body)
+        loads = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         what = "is empty" if not body.strip() else f"is not JSON ({error.msg})"
         not_protocol(what)
-    if not isinstance(found, dict):
+    if not isinstance(loads, dict):
         not_protocol("is not an object")
-    if found.get("error"):
+    if loads.get("error"):
         raise Failed(ModelFailure.HTTP, f"the server says: {said_in(body)}")
-    return found
+    return loads
 
 
 def not_protocol(what: str) -> NoReturn:

@@ -176,10 +176,10 @@ def _moved(events: Iterable[Event], facts: Mapping[int, Fact], store: Store) -> 
     by_fact: dict[int, list[Event]] = {}
     for event in events:
         by_fact.setdefault(event.target_id, []).append(event)
-    found = []
+    moveds = []
     for fact_id, mine in by_fact.items():
         before, after = _values(facts[fact_id], mine, store)
-        found.append(
+        moveds.append(
             Moved(
                 fact_id=fact_id,
                 before=before,
@@ -188,7 +188,7 @@ def _moved(events: Iterable[Event], facts: Mapping[int, Fact], store: Store) -> 
                 why=tuple(dict.fromkeys(_text(event, "why") for event in mine)),
             )
         )
-    return found
+    return moveds
 
 
 def _opposed(events: Iterable[Event], facts: Mapping[int, Fact], store: Store) -> list[Opposed]:

@@ -285,7 +285,7 @@ def _database(memory: Memory) -> _Found:
 def _audit(memory: Memory) -> Iterator[CheckResult]:
     began = time.perf_counter()
     try:
-        problems = [f"{one.what}: {one.detail}" for one in memory.check()]
+        problems = [f"{problem.what}: {problem.detail}" for problem in memory.check()]
         counts = memory.stats().counts
     except FactbookError as error:
         yield _failed("integrity", error)
@@ -347,15 +347,15 @@ def _unanswered(memory: Memory) -> _Found:
     """Name what a language model was asked about in vain, and what to do about it."""
     from factbook.memory.standing import unanswered
 
-    found = unanswered(memory)
-    for one in found[:_PROBLEMS_SHOWN]:
+    unanswereds = unanswered(memory)
+    for one in unanswereds[:_PROBLEMS_SHOWN]:
         what = f" “{one.what}”" if one.what else ""
         state = f"{'is set aside' if one.aside else 'waits'}, {one.tried}"
         why = f"; the last: {one.reason}" if one.reason else ""
         named = f"{one.kind} {' '.join(one.ids)}{what} {state}"
         yield "warn", f"{named}; {one.command} asks the model again{why}"
-    if len(found) > _PROBLEMS_SHOWN:
-        rest = count(len(found) - _PROBLEMS_SHOWN, "more input")
+    if len(unanswereds) > _PROBLEMS_SHOWN:
+        rest = count(len(unanswereds) - _PROBLEMS_SHOWN, "more input")
         yield "warn", f"and {rest} of the model; `factbook stats --json` names every one"
 
 

@@ -150,7 +150,7 @@ class _Import:
             setattr(report, name, {kind: counts[kind] for kind in sorted(counts) if counts[kind]})
         report.incomplete = state.left_count
         report.still_here = state.still_here
-        unread = [LeftOut(one.number, "", f"{one.reason}: {one.detail}") for one in self._bad]
+        unread = [LeftOut(line.number, "", f"{line.reason}: {line.detail}") for line in self._bad]
         report.left = sorted([*unread, *state.left])
         if self._bad:
             self._keep_aside(str(header.get("tenant")))
@@ -165,14 +165,14 @@ class _Import:
             RejectLine(
                 source=source.key,
                 line=RejectedLine(
-                    position=one.number,
-                    offset=one.offset,
-                    reason=one.reason,
-                    detail=one.detail,
-                    excerpt=one.excerpt,
+                    position=line.number,
+                    offset=line.offset,
+                    reason=line.reason,
+                    detail=line.detail,
+                    excerpt=line.excerpt,
                 ),
             )
-            for one in self._bad
+            for line in self._bad
         ]
         self._context.write([RecordSource(source=source), *lines], Trigger.COMMAND)
 

@@ -104,9 +104,9 @@ class _Pool:
 
     def episodes(self, ids: Iterable[int]) -> None:
         """Make the rows of episodes that have none yet and are to be there."""
-        for one in ids:
-            if ("episode", one) not in self.rows and one not in self.absent:
-                self.rows["episode", one] = PoolRow("episode", one, one)
+        for id_ in ids:
+            if ("episode", id_) not in self.rows and id_ not in self.absent:
+                self.rows["episode", id_] = PoolRow("episode", id_, id_)
 
     def row(self, target: str, one: int, episode: int) -> PoolRow:
         """Return the row, made when it is new."""

@@ -430,8 +430,8 @@ def _pdf(data: bytes, until: float) -> tuple[str, list[str]]:
         raise NoTextFile("is locked by a password")
     if process.returncode:
         raise NoTextFile("is no PDF that can be read")
-    found = orjson.loads(out)
-    return found["title"], found["pages"]
+    loads = orjson.loads(out)
+    return loads["title"], loads["pages"]
 
 
 def _remarks(listing: _Listing, troubles: Sequence[_Known], left: int) -> list[str]:

@@ -247,9 +247,9 @@ class MemoryReads:
             return self.table(kind.name).values()
         targets = (EPISODE.name, FACT.name, ENTITY.name, PREFERENCE.name)
         return [
-            Embedded(one)
-            for one in targets
-            for _ in (self._waiting(one) if kind is WAITING else self.table(f"{one} vector"))
+            Embedded(target)
+            for target in targets
+            for _ in (self._waiting(target) if kind is WAITING else self.table(f"{target} vector"))
         ]
 
     # --- sources and episodes -------------------------------------------------------------------
@@ -367,7 +367,7 @@ class MemoryReads:
         """Return everything of episodes, by id, without erased ones."""
         table, learned = self.table("episode"), self.table("episode learned_at")
         erased = self.table(ERASED.name)
-        found = []
+        kept_episodes = []
         for id in sorted(id for id in {*ids} & table.keys() if ("episode", id) not in erased):
             source_id, one = table[id]
             whole = replace(
@@ -376,8 +376,8 @@ class MemoryReads:
                 fields=(),
                 embed=one.embed and not one.injected,
             )
-            found.append(KeptEpisode(id, source_id, learned[id], whole))
-        return found
+            kept_episodes.append(KeptEpisode(id, source_id, learned[id], whole))
+        return kept_episodes
 
     def untasked(
         self, kind: str, filters: Filters, *, now: Millis, limit: int, tried_only: bool = False
@@ -611,7 +611,9 @@ def _words(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield from [value] if value else []
     elif hasattr(value, "_asdict") or is_dataclass(value):
-        names = value._fields if hasattr(value, "_fields") else [one.name for one in fields(value)]
+        names = (
+            value._fields if hasattr(value, "_fields") else [field.name for field in fields(value)]
+        )
         for name in names:
             if name not in NO_WORDS:
                 yield from _words(getattr(value, name))

@@ -52,7 +52,7 @@ def restore(
         "fact": claims.put_back,
         "event": history.put_back,
     }
-    for group, rows in groupby(op.rows, key=lambda one: _GROUPS.get(one.kind, one.kind)):
+    for group, rows in groupby(op.rows, key=lambda row: _GROUPS.get(row.kind, row.kind)):
         ways.get(group, small.put_back)(list(rows))
     claims.point()
     if op.last:
@@ -67,9 +67,9 @@ class _RestoredLedger(Part):
     def sources(self, rows: Sequence[FileRow]) -> None:
         """Put sources back, with how far they were read."""
         states = [row.row for row in rows if isinstance(row.row, SourceState)]
-        keys = [one.source.key for one in states]
-        known = {one.source.key: one.id for one in self._writer.sources(keys=keys)}
-        ids = {one.id for one in self._writer.sources(ids=[one.id for one in states])}
+        keys = [state.source.key for state in states]
+        known = {source.source.key: source.id for source in self._writer.sources(keys=keys)}
+        ids = {source.id for source in self._writer.sources(ids=[state.id for state in states])}
         out = self._erased([[("source", key)] for key in keys])
         for one, erased in zip(states, out, strict=True):
             if erased:
@@ -97,7 +97,7 @@ class _RestoredLedger(Part):
                 continue
             whole.append(row.row._replace(source_id=source))
         whole = self._let_in(whole)
-        known = self._writer.episode_ids([one.episode.uid for one in whole])
+        known = self._writer.episode_ids([kept_episode.episode.uid for kept_episode in whole])
         new: dict[str, KeptEpisode] = {}
         for one in whole:
             uid = one.episode.uid
@@ -106,8 +106,11 @@ class _RestoredLedger(Part):
             else:
                 new.setdefault(uid, one)
         ids = self._writer.add_episodes(
-            [(one.source_id, one.episode) for one in new.values()],
-            kept=[(state.kept_id(one.id), one.learned_at or self._now) for one in new.values()],
+            [(kept_episode.source_id, kept_episode.episode) for kept_episode in new.values()],
+            kept=[
+                (state.kept_id(kept_episode.id), kept_episode.learned_at or self._now)
+                for kept_episode in new.values()
+            ],
         )
         for one, here in zip(new.values(), ids, strict=True):
             state.is_here("episode", one.id, here, new=True)
@@ -117,17 +120,26 @@ class _RestoredLedger(Part):
         """Return what was not erased here, whatever it was called."""
         if self._state.fresh or not any_tombstones(self._writer):
             return whole
-        keys = {one.id: one.source.key for one in self._writer.sources()}
+        keys = {source.id: source.source.key for source in self._writer.sources()}
         ops = [
-            RecordEpisode(episode=replace(one.episode, source=keys[one.source_id])) for one in whole
+            RecordEpisode(
+                episode=replace(kept_episode.episode, source=keys[kept_episode.source_id])
+            )
+            for kept_episode in whole
         ]
         left, holed = sifted(self._writer, Receipt(), ops)
         kept = {op.episode.uid for op in left if isinstance(op, RecordEpisode)}
         # One with holes in its own text is what an erasure has left of it.
-        kept |= {one.episode.uid for one in whole if MASK in one.episode.text} & holed
-        self._state.holed |= {one.id for one in whole if one.episode.uid in holed - kept}
-        kept |= self._writer.episode_ids([one.episode.uid for one in whole]).keys()
-        for one in whole:
-            if one.episode.uid not in kept:
-                self._state.keep_out("episode", one)
-        return [one for one in whole if one.episode.uid in kept]
+        kept |= {
+            kept_episode.episode.uid for kept_episode in whole if MASK in kept_episode.episode.text
+        } & holed
+        self._state.holed |= {
+            kept_episode.id for kept_episode in whole if kept_episode.episode.uid in holed - kept
+        }
+        kept |= self._writer.episode_ids(
+            [kept_episode.episode.uid for kept_episode in whole]
+        ).keys()
+        for kept_episode in whole:
+            if kept_episode.episode.uid not in kept:
+                self._state.keep_out("episode", kept_episode)
+        return [kept_episode for kept_episode in whole if kept_episode.episode.uid in kept]

@@ -54,7 +54,7 @@ class RestoredFacts(Part):
         }
         texts = self._writer.texts("episode", sorted(episodes))
         heads = self._writer.heads(episodes)
-        found = []
+        spokens = []
         for row in rows:
             if not isinstance(row.row, Life):
                 continue
@@ -66,11 +66,11 @@ class RestoredFacts(Part):
             times = {id_: heads[id_].occurred_at for id_ in evidence}
             spoken = self._whole(_Spoken(row, row.row, list(evidence.values()), times))
             if spoken is not None:
-                found.append(spoken)
+                spokens.append(spoken)
         for some in proofs.values():
             for proof in some:
                 self._lacks(proof, "fact", proof.row.fact_id)  # type: ignore[attr-defined]
-        return found
+        return spokens
 
     def _evidence(
         self, row: FileRow, texts: Mapping[int, str], heads: Mapping[int, EpisodeHead]
@@ -191,13 +191,13 @@ class RestoredFacts(Part):
     def _same_claims(self, told: Sequence[_Spoken]) -> dict[bytes, list[Life]]:
         """Return the facts of the same claims, less those that stand for another of the file."""
         taken = self._state.taken.get("fact", ())
-        found: dict[bytes, list[Life]] = {}
+        lifeses: dict[bytes, list[Life]] = {}
         claims = [one.life.claim for one in told]
         for current in (True, False):
             for life in self._writer.lives(LifeWhere(claims=claims, current=current)):
                 if life.id not in taken:
-                    found.setdefault(life.claim, []).append(life)
-        return found
+                    lifeses.setdefault(life.claim, []).append(life)
+        return lifeses
 
     def _is_known(self, one: _Spoken, life: Life) -> None:
         self._state.is_here("fact", one.life.id, life.id, new=False)

@@ -66,13 +66,13 @@ class RestoredHistory(Part):
         if self._state.fresh:
             return Counter()
         targets: dict[str, set[int]] = {}
-        for one in events:
-            targets.setdefault(one.target_kind, set()).add(one.target_id)
+        for event in events:
+            targets.setdefault(event.target_kind, set()).add(event.target_id)
         return Counter(
-            _same(one, detailed=detailed)
+            _same(event, detailed=detailed)
             for kind, ids in targets.items()
-            for one in self._writer.find(EVENT, {"target_kind": kind, "target_id": sorted(ids)})
-            if one.id <= self._state.last_event
+            for event in self._writer.find(EVENT, {"target_kind": kind, "target_id": sorted(ids)})
+            if event.id <= self._state.last_event
         )
 
     def end(self) -> None:
@@ -111,6 +111,6 @@ def _here(state: ImportState, kind: str, value: Any) -> Any:
     return value if here is None else here
 
 
-def _same(one: Event, *, detailed: bool) -> tuple[object, ...]:
-    says = orjson.dumps(one.detail, option=orjson.OPT_SORT_KEYS) if detailed else b""
-    return one.at, one.actor, one.trigger, one.op, one.target_kind, one.target_id, says
+def _same(event: Event, *, detailed: bool) -> tuple[object, ...]:
+    says = orjson.dumps(event.detail, option=orjson.OPT_SORT_KEYS) if detailed else b""
+    return event.at, event.actor, event.trigger, event.op, event.target_kind, event.target_id, says

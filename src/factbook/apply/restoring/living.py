@@ -36,26 +36,26 @@ class StillHere(Part):
         """Iterate over pages of (what a row is called, its (kind, parts) as a tombstone)."""
         for ids in self._pages("fact"):
             yield [
-                (f"f{one.id}", [("claim", one.owner, one.subject, one.predicate, one.object)])
-                for one in self._writer.lives(LifeWhere(ids=ids, current=True))
+                (f"f{life.id}", [("claim", life.owner, life.subject, life.predicate, life.object)])
+                for life in self._writer.lives(LifeWhere(ids=ids, current=True))
             ]
         for ids in self._pages("episode"):
             yield [
                 (
                     f"e{kept.id}",
                     [
-                        ("uid", one.uid),
-                        ("text", one.owner, same_words(one.text)),
-                        ("said", one.owner, same_words(one.text), str(one.occurred_at)),
+                        ("uid", episode.uid),
+                        ("text", episode.owner, same_words(episode.text)),
+                        ("said", episode.owner, same_words(episode.text), str(episode.occurred_at)),
                     ],
                 )
                 for kept in self._writer.whole_episodes(ids)
-                for one in [kept.episode]
+                for episode in [kept.episode]
             ]
         entities = self._writer.find(ENTITY, {"owner": EVERYONE, "retired_at": None})
-        yield [(one.name, [("name", one.owner, one.name)]) for one in entities]
+        yield [(entity.name, [("name", entity.owner, entity.name)]) for entity in entities]
         aliases = self._writer.find(ALIAS, {"owner": EVERYONE})
-        yield [(one.name, [("name", one.owner, one.name)]) for one in aliases]
+        yield [(alias.name, [("name", alias.owner, alias.name)]) for alias in aliases]
 
     def _pages(self, what: str) -> Iterator[Sequence[int]]:
         at, more = At(), True

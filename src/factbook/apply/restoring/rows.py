@@ -214,13 +214,13 @@ class RestoredRows(Part):
             and (here := self._state.here(kinds.get(item[:1], ""), int(item[1:]))) is not None
         ]
 
-    def _secret(self, one: Secret) -> Secret:
+    def _secret(self, secret: Secret) -> Secret:
         """Return the key of the file's tombstones beside the one that there is here."""
-        known = first(self._writer, SECRET, {"name": one.name})
-        if known is None or known.value == one.value:
-            return one
-        return one._replace(
-            name=f"{ERASE_KEY} {hashlib.sha256(one.value.encode()).hexdigest()[:8]}"
+        known = first(self._writer, SECRET, {"name": secret.name})
+        if known is None or known.value == secret.value:
+            return secret
+        return secret._replace(
+            name=f"{ERASE_KEY} {hashlib.sha256(secret.value.encode()).hexdigest()[:8]}"
         )
 
     def _let_in(

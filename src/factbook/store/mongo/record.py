@@ -204,11 +204,11 @@ class TypedRecord:
 
     def _since(self, kind: str, after: int) -> list[Document]:
         query = self._mine(commit={"$gt": after})
-        found = self._db[COLLECTIONS[kind]].find(query)
+        cursor = self._db[COLLECTIONS[kind]].find(query)
         documents = sorted(
-            found.sort([("commit", 1)]), key=lambda one: (one["commit"], str(one["_id"]))
+            cursor.sort([("commit", 1)]), key=lambda one: (one["commit"], str(one["_id"]))
         )
-        newest = max((one.get("schema_version", 0) for one in documents), default=0)
+        newest = max((document.get("schema_version", 0) for document in documents), default=0)
         if newest > SCHEMA:
             raise RecordError(
                 name=self.name,
@@ -340,8 +340,8 @@ class TypedRecord:
         ids = [
             self.id_of(_EVERYBODY, "part", head["token"], str(n)) for n in range(1, head["parts"])
         ]
-        for one in ids:
-            part = self._again(self._db[_JOURNAL].find_one, self._mine(_id=one))
+        for id_ in ids:
+            part = self._again(self._db[_JOURNAL].find_one, self._mine(_id=id_))
             if part is None:  # somebody else ends it, too: it is whole, or what is left is lost
                 if self._last() == (number, False):
                     raise RecordError(name=self.name, reason=f"a part of commit {number} is lost")

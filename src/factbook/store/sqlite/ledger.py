@@ -420,7 +420,7 @@ class LedgerWrites(LedgerReads):
         """Insert facts, none of them current by its claim, index them, return their ids."""
         if not facts:
             return []
-        ids = _numbered(self._next_id("fact_row"), [one.id for one in facts])
+        ids = _numbered(self._next_id("fact_row"), [fact.id for fact in facts])
         rows = (
             (id_, *one[1:-1], one[-1] or self._now) for id_, one in zip(ids, facts, strict=True)
         )

@@ -118,7 +118,10 @@ class _Export:
         yield from self._kept("source", self._reads.sources(owner=self._owner))
         for ids in self._pages("episode"):
             whole = self._reads.whole_episodes(ids)
-            yield from self._kept("episode", [one for one in whole if self._has(one.episode.owner)])
+            yield from self._kept(
+                "episode",
+                [kept_episode for kept_episode in whole if self._has(kept_episode.episode.owner)],
+            )
         yield from self._small(_CARED)
         for ids in self._pages("fact"):
             lives = [

@@ -263,7 +263,7 @@ def _enum(kind: type[Enum], value: object) -> Enum:
     try:
         return kind(value)
     except ValueError:
-        raise BadRecord(f"is none of {', '.join(str(one.value) for one in kind)}") from None
+        raise BadRecord(f"is none of {', '.join(str(enum.value) for enum in kind)}") from None
 
 
 def _text(value: object) -> str:

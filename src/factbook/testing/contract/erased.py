@@ -121,9 +121,11 @@ def claims_of(owner: str) -> list[AssertFact]:
 
 
 def _claim(episode: Episode, text: str, subject: str, predicate: str, kind: FactKind) -> AssertFact:
-    found = sample_fact(episode, predicate, text, confidence=0.5)
-    candidate = replace(found.candidate, subject=subject, statement=text, rule="told", kind=kind)
-    return replace(found, candidate=candidate)
+    assert_fact = sample_fact(episode, predicate, text, confidence=0.5)
+    candidate = replace(
+        assert_fact.candidate, subject=subject, statement=text, rule="told", kind=kind
+    )
+    return replace(assert_fact, candidate=candidate)
 
 
 def record_of(owner: str) -> list[Op]:

@@ -318,13 +318,16 @@ class LedgerContract(Contract):
             assert writer.add_facts([fact, life(12, id=2, episode_id=12)]) == [7, 8]
             assert writer.add_evidence([proof, evidence(8, 12)]) == 2
         kept = store.whole_episodes([11, 9, 12, 99])
-        assert [(one.id, one.source_id, one.learned_at) for one in kept] == [
+        assert [
+            (kept_episode.id, kept_episode.source_id, kept_episode.learned_at)
+            for kept_episode in kept
+        ] == [
             (9, 2, 8),
             (11, 2, 7),
             (12, 1, 0),
         ]
-        assert [one.episode for one in kept[:2]] == [
-            dataclasses.replace(one, source="b") for one in (given, mine)
+        assert [kept_episode.episode for kept_episode in kept[:2]] == [
+            dataclasses.replace(episode, source="b") for episode in (given, mine)
         ]
         assert store.whole_episodes([]) == []
         assert [row.learned_at for row in store.lives(LifeWhere(ids=[7, 8]))] == [5, NOW]
