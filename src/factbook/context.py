@@ -10,8 +10,6 @@ Knows: how to make each part from what it was given or what is configured. Does 
 from __future__ import annotations
 
 import os
-import random
-import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,10 +17,11 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 import platformdirs
 
-from factbook.errors import ModelError, ModelFailure, RecordChanged, SearchError, SearchFailure
+from factbook.errors import ModelError, ModelFailure, SearchError, SearchFailure
 from factbook.model.facts import NOTIFY_ON, Millis, Receipt, Trigger
 from factbook.store.damage import naming_damage
 from factbook.store.named import named_owners, place_of
+from factbook.store.overtaken import again_if_overtaken
 from factbook.store.screened import screening
 
 if TYPE_CHECKING:
@@ -48,7 +47,6 @@ __all__ = [
     "rules_file",
     "rules_in_force",
 ]
-_TIMES = 20  # ours: how often a write is decided anew that others were faster than
 _T = TypeVar("_T")
 _C = TypeVar("_C")
 
@@ -331,24 +329,19 @@ class Context:
         from factbook.store.screened import unscreened
 
         now = self.clock() if now is None else now
-        for left in reversed(range(_TIMES)):
-            try:
-                return apply(
-                    self.store,
-                    ops,
-                    trigger=trigger,
-                    actor=self.actor,
-                    now=now,
-                    run_id=run_id,
-                    screen=unscreened if screened else self.resources.screened,
-                    readers=self.resources.readers,
-                    on_wiped=on_wiped,
-                )
-            except RecordChanged:
-                if not left:
-                    raise
-                time.sleep(random.uniform(0.0, 0.05))  # noqa: S311 - so that two do not go on in step
-        raise AssertionError("a write ends or raises")
+        return again_if_overtaken(
+            lambda: apply(
+                self.store,
+                ops,
+                trigger=trigger,
+                actor=self.actor,
+                now=now,
+                run_id=run_id,
+                screen=unscreened if screened else self.resources.screened,
+                readers=self.resources.readers,
+                on_wiped=on_wiped,
+            )
+        )
 
     def redact(self, text: str) -> str:
         """Return a text without its secrets."""

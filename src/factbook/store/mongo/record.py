@@ -347,8 +347,8 @@ class TypedRecord:
                     raise RecordError(name=self.name, reason=f"a part of commit {number} is lost")
                 return
             redo += part["redo"]
-        self._place(redo)
-        self._move(head["subjects"], number)
+        for collection, writes in self._writes(redo, head["subjects"], number).items():
+            self._bulk(collection, writes)
         done = {"$set": {"done": True}, "$unset": {"redo": "", "parts": "", "subjects": ""}}
         self._again(lambda: self._db[_JOURNAL].update_one(where, done))
         if ids:
@@ -359,31 +359,29 @@ class TypedRecord:
         rest = self._mine(commit={"$lt": 0, "$gte": -number})
         self._again(lambda: self._db[_JOURNAL].delete_many(rest))
 
-    def _place(self, redo: Iterable[Sequence[Any]]) -> None:
-        """Let documents say what a commit says, but for those that a later one has changed."""
-        writes: dict[str, list[ReplaceOne[Document]]] = {}
-        for kind, document in redo:
+    def _writes(
+        self, signed: Iterable[Sequence[Any]], subjects: Sequence[str], number: int
+    ) -> dict[str, list[ReplaceOne[Document] | UpdateOne]]:
+        """Return by collection what a commit writes; what a later one has changed stays.
+
+        Last come the generations of its subjects and of the tenant: they are then its number.
+        """
+        writes: dict[str, list[ReplaceOne[Document] | UpdateOne]] = {}
+        for kind, document in signed:
             # Whose it was is in its `_id`: what was erased does not say it any more.
             older = self._mine(_id=document["_id"], commit={"$lt": document["commit"]})
             writes.setdefault(COLLECTIONS[kind], []).append(
                 ReplaceOne(older, document, upsert=True)
             )
-        for collection, some in writes.items():
-            self._bulk(collection, some)
-
-    def _move(self, subjects: Sequence[str], number: int) -> None:
-        """Let the generations of subjects, and the tenant's, be at least a commit's number."""
-        self._bulk(
-            _GENERATIONS,
-            [
-                UpdateOne(
-                    self._mine(_id=self.id_of(subject, "generation"), generation={"$lt": number}),
-                    {"$set": {"generation": number}},
-                    upsert=True,
-                )
-                for subject in (*subjects, _EVERYBODY)
-            ],
-        )
+        writes[_GENERATIONS] = [
+            UpdateOne(
+                self._mine(_id=self.id_of(subject, "generation"), generation={"$lt": number}),
+                {"$set": {"generation": number}},
+                upsert=True,
+            )
+            for subject in (*subjects, _EVERYBODY)
+        ]
+        return writes
 
     def _bulk(self, collection: str, writes: Sequence[ReplaceOne[Document] | UpdateOne]) -> None:
         """Write what is older; what is as new already finds its place taken, and stays."""
@@ -402,24 +400,13 @@ class TypedRecord:
 
     def _in_one(self, head: Document, signed: Sequence[Sequence[Any]]) -> None:
         """Write a commit in one transaction of the server."""
-        subjects = head["subjects"]
+        writes = self._writes(signed, head["subjects"], head["commit"])
         head = {name: value for name, value in head.items() if name != "subjects"} | {"done": True}
 
         def body(session: ClientSession) -> None:
             self._db[_JOURNAL].insert_one(head, session=session)
-            by_kind: dict[str, list[ReplaceOne[Document]]] = {}
-            for kind, document in signed:
-                mine = self._mine(_id=document["_id"])
-                by_kind.setdefault(kind, []).append(ReplaceOne(mine, document, upsert=True))
-            for kind, writes in by_kind.items():
-                self._db[COLLECTIONS[kind]].bulk_write(writes, ordered=False, session=session)
-            for subject in (*subjects, _EVERYBODY):
-                self._db[_GENERATIONS].update_one(
-                    self._mine(_id=self.id_of(subject, "generation")),
-                    {"$set": {"generation": head["commit"]}},
-                    upsert=True,
-                    session=session,
-                )
+            for collection, some in writes.items():
+                self._db[collection].bulk_write(some, ordered=False, session=session)
 
         def transact() -> None:
             try:

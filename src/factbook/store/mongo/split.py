@@ -12,7 +12,6 @@ Knows when to look and what a write touched. Does not know what a memory is: `Mi
 from __future__ import annotations
 
 import functools
-import random
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -35,6 +34,7 @@ from factbook.store.kinds import (
     Where,
 )
 from factbook.store.mongo.record import Document, TypedRecord
+from factbook.store.overtaken import again_if_overtaken
 from factbook.store.port import Reads, Store, Writer, first, marked
 from factbook.store.rows import Life, Problem, Wiped
 
@@ -42,7 +42,6 @@ MARKED: Final = "typed record"  # the mark of the last commit that is projected
 _RECORD: Final = "record"  # the target of the row that says which record a file belongs to
 _BOUND: Final = {"target": _RECORD, "row_id": 0}
 _ADOPTED: Final = 1_000  # rows of a kind that go into the record in one commit
-_TIMES: Final = 20  # that a look is taken again where others were faster
 _ASKING: Final = frozenset(
     name for part in Reads.__mro__ for name in vars(part) if not name.startswith("_")
 )
@@ -125,15 +124,8 @@ class SplitStore:
             return
         if self._seen >= 0 and self._record.generation() == self._seen:
             return
-        for left in reversed(range(_TIMES)):
-            try:
-                with self._inside():
-                    self._take_in()
-                return
-            except RecordChanged:  # of what was kept here before, or of what both had
-                if not left:
-                    raise
-                self._pause(random.uniform(0.01, 0.1))  # noqa: S311 - so that two do not go on in step
+        with self._inside():
+            again_if_overtaken(self._take_in, pause=self._pause)
 
     def rebuild(self) -> int:
         """Project the whole record anew, with what never came into it; return its memories."""
@@ -192,13 +184,18 @@ class SplitStore:
         """
         self.bring_up()
         with self._inside(), self._base.writing(now=now, **named) as writer:
-            after = marked(writer, MARKED).commit
-            if self._record.generation() != after:
-                raise RecordChanged(name=self._record.name)
+            after = self._as_of(writer)
             noting = _NotingWriter(writer)
             yield cast("Writer", noting)
             after = self._commit(writer, noting.touched, after=after, at=now)
         self._seen = after
+
+    def _as_of(self, writer: Writer) -> int:
+        """Return the commit that rows are as of; RecordChanged where it is not the last one."""
+        mark = marked(writer, MARKED).commit
+        if self._record.generation() != mark:
+            raise RecordChanged(name=self._record.name)
+        return mark
 
     def _take_in(self) -> None:
         """Take in what is new; at the very first, what was kept here before there was a record."""
@@ -250,9 +247,7 @@ class SplitStore:
                 touched = self._mirror.adopted(writer, limit=_ADOPTED)
                 if not touched:
                     return
-                after = marked(writer, MARKED).commit
-                if self._record.generation() != after:
-                    raise RecordChanged(name=self._record.name)
+                after = self._as_of(writer)
                 done = self._commit(writer, touched, after=after, at=now)
             self._seen = done
             if done == after:  # none of them is anything that a record holds
