@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
@@ -396,21 +397,37 @@ def test_a_file_that_takes_all_the_time_is_set_aside(tmp_path: Path) -> None:
     assert "slow.md takes too long to read." in answer.remarks
 
 
+class _CancelAt(Cancel):
+    """A token that tells to stop when it is asked for the `at`th time; it keeps those times."""
+
+    def __init__(self, at: int) -> None:
+        super().__init__()
+        self.at = at
+        self.asked: list[float] = []
+
+    def check(self) -> None:
+        self.asked.append(time.monotonic())
+        if len(self.asked) == self.at:
+            self.cancel()
+        super().check()
+
+
 def test_a_search_that_is_cancelled_ends_at_once_and_nothing_is_lost(tmp_path: Path) -> None:
     for number in range(40):
-        (tmp_path / f"{number}.md").write_text("Some words about speakers go on. " * 20_000)
-    provider = FolderSearch(tmp_path, timeout_s=60)
-    token = Cancel()
-    ended: list[float] = []
-    stopper = threading.Timer(0.3, lambda: (ended.append(time.monotonic()), token.cancel()))
-    stopper.start()
-    with cancelling(token), pytest.raises(Cancelled):
-        provider.search("speakers")
-    assert time.monotonic() - ended[0] < 0.5  # far less on a machine that does nothing else
-    stopper.join()
-    assert len(provider._index.documents) == len(provider._known)
-    found = provider._index._db.execute("SELECT count(DISTINCT rowid >> 20) FROM passage")
-    assert next(found)[0] == len(provider._known)  # half a document is none
+        (tmp_path / f"{number}.md").write_text("Some words about speakers go on. " * 2_000)
+    whole = _CancelAt(0)
+    with cancelling(whole):
+        FolderSearch(tmp_path, timeout_s=60).search("speakers")
+    pauses = [later - one for one, later in itertools.pairwise(whole.asked)]
+    assert max(pauses) < 0.5  # far less on a machine that does nothing else
+    for share in (0.1, 0.5, 0.9):
+        provider = FolderSearch(tmp_path, timeout_s=60)
+        with cancelling(_CancelAt(int(share * len(whole.asked)))), pytest.raises(Cancelled):
+            provider.search("speakers")
+        assert len(provider._index.documents) == len(provider._known)
+        passages = provider._index._db.execute("SELECT count(DISTINCT rowid >> 20) FROM passage")
+        assert next(passages)[0] == len(provider._known)  # half a document is none
+        assert provider._known or share < 0.5
 
 
 def test_many_threads_may_search(docs: Path) -> None:
