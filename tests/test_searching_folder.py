@@ -370,11 +370,11 @@ def test_a_folder_of_which_nothing_can_be_read_is_a_failure(tmp_path: Path) -> N
 
 
 def test_the_deadline_holds_and_the_reading_goes_on(tmp_path: Path) -> None:
-    for number in range(120):
+    for number in range(170):  # as much as is read at all: no machine does it in that time
         (tmp_path / f"{number}.md").write_text(
             f"Speaker {number}.\n" + "Some words go on. " * 20_000
         )
-    provider = FolderSearch(tmp_path, timeout_s=0.3)
+    provider = FolderSearch(tmp_path, timeout_s=0.2)
     began = time.monotonic()
     answer = provider.search("speaker")
     assert time.monotonic() - began < 3
