@@ -19,14 +19,14 @@ DAY_MS = 24 * 3600 * 1000
 _TRUST_RANK: Final = {trust: rank for rank, trust in enumerate(policy.TRUST_ORDER)}
 
 
-def better_trust(one: Trust, other: Trust) -> Trust:
+def better_trust(trust: Trust, other: Trust) -> Trust:
     """Return the trust of the channel that is believed more."""
-    return one if _TRUST_RANK[one] <= _TRUST_RANK[other] else other
+    return trust if _TRUST_RANK[trust] <= _TRUST_RANK[other] else other
 
 
-def worse_trust(one: Trust, other: Trust) -> Trust:
+def worse_trust(trust: Trust, other: Trust) -> Trust:
     """Return the trust of the channel that is believed less."""
-    return one if _TRUST_RANK[one] >= _TRUST_RANK[other] else other
+    return trust if _TRUST_RANK[trust] >= _TRUST_RANK[other] else other
 
 
 class ConfidenceHolder(Protocol):

@@ -70,13 +70,13 @@ def whose(owner: str | Everyone) -> str | Everyone:
 
 def one_owner(owner: str | Everyone) -> str:
     """Return whom a write is about; raises UsageError for EVERYONE and for no name."""
-    one = whose(owner)
-    if isinstance(one, Everyone):
+    name = whose(owner)
+    if isinstance(name, Everyone):
         raise UsageError(
             detail="EVERYONE is for reading; what is kept, changed or done is one owner's: give a"
             " name"
         )
-    return one
+    return name
 
 
 class Trust(StrEnum):

@@ -45,7 +45,7 @@ def _maker(kind: Any, star: str, last: tuple[str, ...] = ()) -> Any:
         "_kind": kind,
     }
     given, lines = [], []
-    for field in sorted(fields, key=lambda one: one.name in last):
+    for field in sorted(fields, key=lambda attribute: attribute.name in last):
         name = field.name
         value = name
         if not star or field.default is field.default_factory is dataclasses.MISSING:

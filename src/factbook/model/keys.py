@@ -123,11 +123,11 @@ def _spelled(text: str) -> str:
     """Return letters, marks and digits of a text in one case, all else as blanks; one pass."""
     text = unicodedata.normalize("NFKC", text).casefold()
     text = unicodedata.normalize("NFKD", text).casefold()
-    found: list[str] = []
+    chars: list[str] = []
     base = ""  # the letter that marks belong to
     for char in text:
         if "a" <= char <= "z" or "0" <= char <= "9":
-            found.append(char)
+            chars.append(char)
             base = char
             continue
         category = unicodedata.category(char)
@@ -136,17 +136,17 @@ def _spelled(text: str) -> str:
         if category[0] == "M":
             # "cafe" and "café" are one word; a voicing mark or a vowel sign makes another one.
             if base and _script(base) not in ("LATIN", "GREEK"):
-                found.append(char)
+                chars.append(char)
         elif category == "Nd":
-            found.append(str(unicodedata.decimal(char)))
+            chars.append(str(unicodedata.decimal(char)))
             base = "0"
         elif category[0] in "LN":
-            found.append(char)
+            chars.append(char)
             base = char
         else:
-            found.append(_sign(char, after=base))
+            chars.append(_sign(char, after=base))
             base = ""
-    return unicodedata.normalize("NFC", "".join(found))
+    return unicodedata.normalize("NFC", "".join(chars))
 
 
 def _sign(char: str, *, after: str) -> str:

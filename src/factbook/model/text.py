@@ -34,10 +34,10 @@ def strings(value: object, *, besides: frozenset[str] = frozenset()) -> list[str
     if isinstance(value, dict):
         return [
             text
-            for name, one in value.items()
-            if name not in besides or not isinstance(one, str)
-            for text in strings(one, besides=besides)
+            for name, inner in value.items()
+            if name not in besides or not isinstance(inner, str)
+            for text in strings(inner, besides=besides)
         ]
     if isinstance(value, list):
-        return [text for one in value for text in strings(one, besides=besides)]
+        return [text for item in value for text in strings(item, besides=besides)]
     return []

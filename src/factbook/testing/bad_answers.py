@@ -100,9 +100,9 @@ def with_ids(good: Good, ids: Sequence[object] | None = None) -> dict[str, Any]:
 
     def edit(value: object, *, is_id: bool = False) -> object:
         if isinstance(value, dict):
-            return {key: edit(one, is_id=bool(_ID_KEY.search(key))) for key, one in value.items()}
+            return {key: edit(sub, is_id=bool(_ID_KEY.search(key))) for key, sub in value.items()}
         if isinstance(value, list):
-            return [edit(one, is_id=is_id) for one in value]
+            return [edit(item, is_id=is_id) for item in value]
         return other(value) if is_id and value is not None else value
 
     return _object(edit(_copy(good)))
@@ -110,47 +110,45 @@ def with_ids(good: Good, ids: Sequence[object] | None = None) -> dict[str, Any]:
 
 def with_number(good: Good, number: object, *, key: str = "confidence") -> dict[str, Any]:
     """Set every value under a key."""
-    return _object(_walk(_copy(good), lambda name, one: number if name == key else one))
+    return _object(_walk(_copy(good), lambda name, value: number if name == key else value))
 
 
 def with_duplicates(good: Good) -> dict[str, Any]:
     """Say everything in every list of objects twice."""
     return _object(
-        _lists(
-            _copy(good), lambda found: [*found, *copy.deepcopy(found)] if _rows(found) else found
-        )
+        _lists(_copy(good), lambda rows: [*rows, *copy.deepcopy(rows)] if _rows(rows) else rows)
     )
 
 
 def with_conflicts(good: Good) -> dict[str, Any]:
     """Follow every object of a list by one that differs in its last text, and so contradicts it."""
 
-    def conflicting(found: list[Any]) -> list[Any]:
+    def conflicting(rows: list[Any]) -> list[Any]:
         made = []
-        for one in found:
-            made.append(one)
+        for row in rows:
+            made.append(row)
             keys = [
                 key
-                for key, value in one.items()
+                for key, value in row.items()
                 if isinstance(value, str) and value and key not in (*_ENUM_KEYS, "id")
             ]
             if keys:
-                made.append({**one, keys[-1]: f"not {one[keys[-1]]}"})
+                made.append({**row, keys[-1]: f"not {row[keys[-1]]}"})
         return made
 
-    return _object(_lists(_copy(good), lambda one: conflicting(one) if _rows(one) else one))
+    return _object(_lists(_copy(good), lambda rows: conflicting(rows) if _rows(rows) else rows))
 
 
 def with_many(good: Good, count: int = _MANY) -> dict[str, Any]:
     """Repeat the first list of objects until it has so many, each a little other than the rest."""
     done = False
 
-    def repeated(found: list[Any]) -> list[Any]:
+    def repeated(rows: list[Any]) -> list[Any]:
         nonlocal done
-        if done or not _rows(found):
-            return found
+        if done or not _rows(rows):
+            return rows
         done = True
-        return [_numbered(found[at % len(found)], at) for at in range(count)]
+        return [_numbered(rows[at % len(rows)], at) for at in range(count)]
 
     return _object(_lists(_copy(good), repeated))
 
@@ -173,24 +171,24 @@ def _object(value: object) -> dict[str, Any]:
 
 
 def _rows(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
+    return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
 
 
 def _walk(value: Any, change: Callable[[str, Any], Any], name: str = "") -> Any:
     """Rebuild a value; `change` sees every leaf, and the key that it stands under."""
     if isinstance(value, dict):
-        return {key: _walk(one, change, key) for key, one in value.items()}
+        return {key: _walk(sub, change, key) for key, sub in value.items()}
     if isinstance(value, list):
-        return [_walk(one, change, name) for one in value]
+        return [_walk(item, change, name) for item in value]
     return change(name, value)
 
 
 def _lists(value: Any, change: Callable[[list[Any]], list[Any]]) -> Any:
     """Rebuild a value; `change` sees every list, the outer ones last."""
     if isinstance(value, dict):
-        return {key: _lists(one, change) for key, one in value.items()}
+        return {key: _lists(sub, change) for key, sub in value.items()}
     if isinstance(value, list):
-        return change([_lists(one, change) for one in value])
+        return change([_lists(item, change) for item in value])
     return value
 
 
@@ -415,7 +413,7 @@ BAD_ANSWERS: Final[Sequence[BadAnswer]] = (
     _text("yaml", "YAML", lambda good: "\n".join(f"{key}: yes" for key in json.loads(good))),
     _text("xml", "XML", lambda _: "<answer><ops/></answer>"),
     _text("byte_order_mark", "a byte order mark before the JSON", lambda good: f"\ufeff{good}"),
-    _text("utf_16", "UTF-16, read as UTF-8", lambda good: "".join(f"{one}\0" for one in good)),
+    _text("utf_16", "UTF-16, read as UTF-8", lambda good: "".join(f"{char}\0" for char in good)),
     _text(
         "raw_controls", "control characters stand raw in a text", lambda _: '{"a": "\x00\x1b[2J\n"}'
     ),
@@ -512,14 +510,14 @@ BAD_ANSWERS: Final[Sequence[BadAnswer]] = (
     _says(
         "long_texts",
         "every text has 100,000 characters",
-        _texts(lambda one: one + "x" * 100_000),
+        _texts(lambda text: text + "x" * 100_000),
         None,
     ),
     _says("other_language", "every text is in another language", _texts(lambda _: _FRENCH), None),
     _says(
         "hidden_direction",
         "marks that turn the reading direction",
-        _texts(lambda one: f"\u202e{one}"),
+        _texts(lambda text: f"\u202e{text}"),
         None,
     ),
     _says(
@@ -533,11 +531,11 @@ BAD_ANSWERS: Final[Sequence[BadAnswer]] = (
     _body("no_choices", "the part with the answer is missing", _without("choices", "message")),
     _body("no_choice", "the list of answers is empty", _with(choices=[]), only="openai"),
     _body("null_message", "the message is null", _with(message=None, choices=[{"message": None}])),
-    _body("number_content", "the content is a number", _message(lambda one: {**one, "content": 7})),
+    _body("number_content", "the content is a number", _message(lambda old: {**old, "content": 7})),
     _body(
         "content_in_parts",
         "the content is a list of parts",
-        _message(lambda one: {**one, "content": [{"type": "text", "text": one["content"]}]}),
+        _message(lambda old: {**old, "content": [{"type": "text", "text": old["content"]}]}),
     ),
     _body("body_is_a_list", "the body is a list", lambda body: [body]),
     _body("body_is_null", "the body is null", lambda _: None),
@@ -546,13 +544,13 @@ BAD_ANSWERS: Final[Sequence[BadAnswer]] = (
     _body(
         "no_content",
         "the message has no content",
-        _message(lambda one: {key: value for key, value in one.items() if key != "content"}),
+        _message(lambda old: {key: value for key, value in old.items() if key != "content"}),
         ModelFailure.INVALID_JSON,
     ),
     _body(
         "null_content",
         "the message's content is null",
-        _message(lambda one: {**one, "content": None}),
+        _message(lambda old: {**old, "content": None}),
         ModelFailure.INVALID_JSON,
     ),
     BadAnswer(
@@ -616,15 +614,15 @@ BAD_ANSWERS: Final[Sequence[BadAnswer]] = (
         kind=ModelFailure.TOO_LARGE,
     ),
     # --- a broken connection ---
-    _sends("dropped", "closed before the answer", lambda one: Reply.drop(one, share=0), _CONNECT),
+    _sends("dropped", "closed before the answer", lambda good: Reply.drop(good, share=0), _CONNECT),
     _sends("dropped_within", "closed in the middle of the answer", Reply.drop, _CONNECT),
     _sends(
-        "short", "ten bytes fewer than announced", lambda one: Reply.miscounted(one, 10), _CONNECT
+        "short", "ten bytes fewer than announced", lambda good: Reply.miscounted(good, 10), _CONNECT
     ),
     _sends(
         "long",
         "ten bytes more than announced",
-        lambda one: Reply.miscounted(one, -10),
+        lambda good: Reply.miscounted(good, -10),
         ModelFailure.HTTP,
     ),
     BadAnswer(
@@ -645,7 +643,7 @@ BAD_ANSWERS: Final[Sequence[BadAnswer]] = (
     _sends(
         "dribble",
         "a byte every tenth of a second",
-        lambda one: Reply.dribble(one, 0.1),
+        lambda good: Reply.dribble(good, 0.1),
         _TIMEOUT,
     ),
     BadAnswer(

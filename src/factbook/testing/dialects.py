@@ -339,27 +339,27 @@ def _base64(vector: Sequence[float]) -> str:
 def about(request: Request, catalogue: Catalogue) -> Wire | None:
     """Answer a request for the models or the version; None where the path is another one."""
     path = request.path
-    found: object
+    answer: object
     if path == "/":
         return Wire(code=200, content_type="text/plain", pieces=[b"Ollama is running"], headers={})
     if path == "/v1/models":
-        found = {"object": "list", "data": [_openai_model(name) for name in catalogue.models]}
+        answer = {"object": "list", "data": [_openai_model(name) for name in catalogue.models]}
     elif path.startswith("/v1/models/"):
         name = path.removeprefix("/v1/models/")
         _known(request, name, catalogue)
-        found = _openai_model(name)
+        answer = _openai_model(name)
     elif path == "/api/tags":
-        found = {"models": [_ollama_model(name) for name in catalogue.models]}
+        answer = {"models": [_ollama_model(name) for name in catalogue.models]}
     elif path == "/api/version":
-        found = {"version": catalogue.version}
+        answer = {"version": catalogue.version}
     elif path == "/api/show":
         name = _text_field(request, "model")
         _known(request, name, catalogue)
-        found = _show(name, catalogue)
+        answer = _show(name, catalogue)
     else:
         return None
     kind = "application/json; charset=utf-8" if is_ollama(path) else "application/json"
-    return Wire(code=200, content_type=kind, pieces=[json.dumps(found).encode()], headers={})
+    return Wire(code=200, content_type=kind, pieces=[json.dumps(answer).encode()], headers={})
 
 
 def _openai_model(name: str) -> dict[str, object]:
@@ -419,7 +419,7 @@ def check(request: Request, catalogue: Catalogue) -> None:
     if request.path in ("/api/embed", "/v1/embeddings"):
         given = request.body.get("input")
         if not isinstance(given, str) and not (
-            isinstance(given, list) and all(isinstance(one, str) for one in given)
+            isinstance(given, list) and all(isinstance(item, str) for item in given)
         ):
             raise BadRequest("'input' has to be a text or a list of texts")
         return

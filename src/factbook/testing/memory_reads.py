@@ -188,11 +188,11 @@ class MemoryReads:
         page = came[:limit]
         more = len(page) < len(came)
         last = page[-1] if page else after
-        gone = sorted(one for one in self.table(f"{name} gone") if one > after)
+        gone = sorted(at for at in self.table(f"{name} gone") if at > after)
         if more:
-            gone = [one for one in gone if one <= last]
+            gone = [at for at in gone if at <= last]
         last = max([last, *gone])
-        return Changes([at.id for at in page], [one.id for one in gone], last, more)
+        return Changes([at.id for at in page], [at.id for at in gone], last, more)
 
     # --- records --------------------------------------------------------------------------------
 
@@ -229,8 +229,8 @@ class MemoryReads:
                 groups.setdefault(tuple(getattr(row, name) for name in by), []).append(row)
 
         def values(rows: Sequence[Any], name: str) -> list[Any]:
-            found = (getattr(row, name) for row in rows if name)
-            return [value for value in found if value is not None]
+            cells = (getattr(row, name) for row in rows if name)
+            return [value for value in cells if value is not None]
 
         return {
             group: Tally(
@@ -262,7 +262,7 @@ class MemoryReads:
         owner: str | Everyone = EVERYONE,
     ) -> list[SourceState]:
         """Return sources by id, without erased ones; of an owner those that hold something."""
-        owned = {source for source, one in self.table("episode").values() if one.owner == owner}
+        owned = {source for source, row in self.table("episode").values() if row.owner == owner}
         return [
             row
             for _, row in sorted(self.table("source").items())
@@ -277,10 +277,10 @@ class MemoryReads:
         return source
 
     def _stored(self, id: int) -> StoredEpisode:
-        source_id, one = self.table("episode")[id]
+        source_id, episode = self.table("episode")[id]
         source = self._source(source_id)
         same = {
-            name: getattr(one, name)
+            name: getattr(episode, name)
             for name in StoredEpisode.__dataclass_fields__
             if name not in ("id", "source_id", "source", "host")
         }
@@ -312,7 +312,7 @@ class MemoryReads:
     def episode_ids(self, uids: Sequence[str]) -> dict[str, int]:
         """Return the ids of episodes by uid."""
         wanted = {*uids}
-        return {one.uid: id for id, (_, one) in self.table("episode").items() if one.uid in wanted}
+        return {row.uid: id for id, (_, row) in self.table("episode").items() if row.uid in wanted}
 
     def each_text(self) -> Iterator[tuple[str, str]]:
         """Iterate over every text of every row, as (what the row is called, text)."""
@@ -347,16 +347,16 @@ class MemoryReads:
         for id in ids:
             if id not in self.table("episode"):
                 continue
-            source_id, one = self.table("episode")[id]
+            source_id, episode = self.table("episode")[id]
             source = self._source(source_id)
             episode_heads[id] = EpisodeHead(
                 id=id,
                 source_id=source_id,
                 source=source.uri,
                 host=source.host,
-                details=orjson.dumps(with_pasted(one)).decode(),
+                details=orjson.dumps(with_pasted(episode)).decode(),
                 **{
-                    name: getattr(one, name)
+                    name: getattr(episode, name)
                     for name in EpisodeHead._fields
                     if name not in ("id", "source_id", "source", "host", "details")
                 },
@@ -369,12 +369,12 @@ class MemoryReads:
         erased = self.table(ERASED.name)
         kept_episodes = []
         for id in sorted(id for id in {*ids} & table.keys() if ("episode", id) not in erased):
-            source_id, one = table[id]
+            source_id, episode = table[id]
             whole = replace(
-                one,
+                episode,
                 source=self._source(source_id).key,
                 fields=(),
-                embed=one.embed and not one.injected,
+                embed=episode.embed and not episode.injected,
             )
             kept_episodes.append(KeptEpisode(id, source_id, learned[id], whole))
         return kept_episodes
@@ -434,7 +434,7 @@ class MemoryReads:
             "superseded_by": where.superseded_by,
         }
         named = {name: values for name, values in asked.items() if values is not None}
-        found = [
+        rows = [
             row
             for _, row in sorted(self.table("fact").items())
             if where.owner in (row.owner, EVERYONE)
@@ -442,7 +442,7 @@ class MemoryReads:
             and (not where.under or f"{row.predicate}.".startswith(f"{where.under}."))
             and meets(row, named)
         ]
-        return found[:limit]
+        return rows[:limit]
 
     def evidence(
         self,
@@ -453,7 +453,7 @@ class MemoryReads:
         each: int | None = None,
     ) -> list[EvidenceRow]:
         """Return what episodes say of facts, by fact and episode."""
-        found: list[EvidenceRow] = []
+        rows: list[EvidenceRow] = []
         counts: dict[int, int] = {}
         for (fact_id, episode_id), row in sorted(self.table("evidence").items()):
             asked = (
@@ -463,8 +463,8 @@ class MemoryReads:
             )
             if asked and (each is None or counts.get(fact_id, 0) < each):
                 counts[fact_id] = counts.get(fact_id, 0) + 1
-                found.append(row)
-        return found
+                rows.append(row)
+        return rows
 
     # --- finding --------------------------------------------------------------------------------
 
@@ -474,8 +474,8 @@ class MemoryReads:
         if target == "episode":
             return sorted(
                 id
-                for id, (source_id, one) in episodes.items()
-                if episode_passes(filters, id, one, self._source(source_id))
+                for id, (source_id, episode) in episodes.items()
+                if episode_passes(filters, id, episode, self._source(source_id))
             )
         rules: dict[int, set[str]] = {}
         for row in self.table("evidence").values() if filters.rules else ():
@@ -508,7 +508,7 @@ class MemoryReads:
             for id, n in counts.items():
                 length = 0.25 + 0.75 * len(rows[id]) / average
                 scores[id] = scores.get(id, 0.0) + rarity * n * 2.2 / (n + 1.2 * length)
-        return sorted(scores.items(), key=lambda found: (-found[1], found[0]))[:k]
+        return sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))[:k]
 
     def nearest(
         self, target: str, vectors: NDArray[np.float32], filters: Filters, k: int
@@ -529,8 +529,8 @@ class MemoryReads:
     def vectors(self, target: str, ids: Sequence[int]) -> tuple[list[int], bytes]:
         """Return (ids that have a vector, their rows of float16), ascending by id."""
         table = self.table(f"{target} vector")
-        found = sorted(id for id in {*ids} if id in table)
-        return found, b"".join(table[id] for id in found)
+        present = sorted(id for id in {*ids} if id in table)
+        return present, b"".join(table[id] for id in present)
 
     def waiting(
         self,
@@ -569,8 +569,8 @@ class MemoryReads:
 
     def embedder(self, *, next: bool = False) -> tuple[str, int] | None:
         """Return the id and dimension of the model whose vectors are kept, or being made."""
-        found: tuple[str, int] | None = self.table("meta").get(f"{'next ' if next else ''}embedder")
-        return found
+        model: tuple[str, int] | None = self.table("meta").get(f"{'next ' if next else ''}embedder")
+        return model
 
     def outlines(
         self, ids: Sequence[int], *, reach: int = 0, owner: str | Everyone = EVERYONE
@@ -586,13 +586,13 @@ class MemoryReads:
             if id in episodes:
                 n = ordinals[id]
                 wanted.update(places[episodes[id][0]][max(0, n - reach) : n + reach + 1])
-        found = sorted(id for id in wanted if owner in (episodes[id][1].owner, EVERYONE))
-        rows = [episodes[id][1] for id in found]
+        reached = sorted(id for id in wanted if owner in (episodes[id][1].owner, EVERYONE))
+        rows = [episodes[id][1] for id in reached]
         times = [math.nan if row.occurred_at is None else row.occurred_at for row in rows]
         return Outlines(
-            np.asarray(found, np.int64),
-            np.asarray([episodes[id][0] for id in found], np.int64),
-            np.asarray([ordinals[id] for id in found], np.int64),
+            np.asarray(reached, np.int64),
+            np.asarray([episodes[id][0] for id in reached], np.int64),
+            np.asarray([ordinals[id] for id in reached], np.int64),
             np.asarray(times, np.float64),
             np.asarray([len(row.text) for row in rows], np.int64),
             np.asarray([asks(row.text) for row in rows], np.bool_),
@@ -601,7 +601,7 @@ class MemoryReads:
 
     def speakers(self, owner: str | Everyone) -> Sequence[str]:
         """Return the names that speak in the episodes of an owner."""
-        episodes = [one for _, one in self.table("episode").values()]
+        episodes = [episode for _, episode in self.table("episode").values()]
         owned = {episode.speaker for episode in episodes if owner in (episode.owner, EVERYONE)}
         return sorted(owned - {""})
 

@@ -118,13 +118,13 @@ class MemoryWriter(MemoryReads):
         for name in sorted(self._owned & {"episode", "fact", "episode vector", "fact vector"}):
             old, new = before.get(name, {}), self._tables[name]
             came, gone = self.own(f"{name} came"), self.own(f"{name} gone")
-            dropped = {one for table, one in self._dropped if table == name}
-            for one in dropped | (old.keys() - new.keys()):
-                came.pop(one, None)
-                gone[At(no, one)] = None
-            for one, row in new.items():
-                if one not in old or (" " in name and old[one] is not row):
-                    came[one] = no
+            dropped = {id_ for table, id_ in self._dropped if table == name}
+            for id_ in dropped | (old.keys() - new.keys()):
+                came.pop(id_, None)
+                gone[At(no, id_)] = None
+            for id_, row in new.items():
+                if id_ not in old or (" " in name and old[id_] is not row):
+                    came[id_] = no
         names = ["commit"]
         touched = () if isinstance(touches, Everyone) else touches
         if touches:
@@ -158,7 +158,7 @@ class MemoryWriter(MemoryReads):
         table = self.own(kind.name)
         for row in map(_kept, rows):
             key = _key(kind, row)
-            others = {one: other for one, other in table.items() if one != key}
+            others = {other_key: other for other_key, other in table.items() if other_key != key}
             if _alike(kind, row, others):
                 raise UsageError(
                     detail=f"another {kind.name} has the same {', '.join(kind.unique)}"
@@ -211,16 +211,18 @@ class MemoryWriter(MemoryReads):
         table, sources = self.own("episode"), self.own("source")
         learned, ids = self.own("episode learned_at"), []
         given = kept or [(0, self._now)] * len(episodes)
-        for (source_id, one), (id_, at) in zip(episodes, given, strict=True):
+        for (source_id, episode), (id_, at) in zip(episodes, given, strict=True):
             n = max(id_, max(table, default=0) + 1)
             ids.append(n)
             learned[n] = at
-            table[n] = (source_id, one)
-            if one.embed and not one.injected:
+            table[n] = (source_id, episode)
+            if episode.embed and not episode.injected:
                 self.own("episode waiting")[n] = None
             source = sources[source_id]
             times = [
-                at for at in (source.first_at, source.last_at, one.occurred_at) if at is not None
+                at
+                for at in (source.first_at, source.last_at, episode.occurred_at)
+                if at is not None
             ]
             sources[source_id] = replace(
                 source,
@@ -235,11 +237,11 @@ class MemoryWriter(MemoryReads):
         table, waiting = self.own("episode"), self.own("episode waiting")
         sources = {table[id_][0] for id_ in episodes}
         self.drop_vectors("episode", [*episodes])
-        for id_, one in episodes.items():
+        for id_, episode in episodes.items():
             waiting.pop(id_, None)
-            if one.embed and not one.injected:
+            if episode.embed and not episode.injected:
                 waiting[id_] = None
-            table[id_] = (table[id_][0], one)
+            table[id_] = (table[id_][0], episode)
         for source_id in sources:
             self._recount(source_id)
 
@@ -318,21 +320,21 @@ class MemoryWriter(MemoryReads):
         """Keep one vector per id; return the ids that were still waiting."""
         if next:
             return self._set_next_vectors(target, ids, vectors, model, dim)
-        found = self.embedder()
-        if found not in (None, (model, dim)):
-            raise EmbedderMismatch(path="memory", found=found[0] if found else "", given=model)
+        used = self.embedder()
+        if used not in (None, (model, dim)):
+            raise EmbedderMismatch(path="memory", found=used[0] if used else "", given=model)
         self.own("meta")["embedder"] = (model, dim)
-        wait = {one for one, _ in self.waiting(target, limit=len(ids), among=ids)}
+        wait = {id_ for id_, _ in self.waiting(target, limit=len(ids), among=ids)}
         table, written = self.own(f"{target} vector"), []
-        for n, one in enumerate(ids):
-            if one not in wait:
+        for n, row_id in enumerate(ids):
+            if row_id not in wait:
                 continue
-            table[one] = vectors[2 * dim * n : 2 * dim * (n + 1)]
-            written.append(one)
-            self.own(f"{target} waiting").pop(one, None)
+            table[row_id] = vectors[2 * dim * n : 2 * dim * (n + 1)]
+            written.append(row_id)
+            self.own(f"{target} waiting").pop(row_id, None)
             if target == "fact":
                 facts = self.own("fact")
-                facts[one] = facts[one]._replace(status=Status.ACTIVE)
+                facts[row_id] = facts[row_id]._replace(status=Status.ACTIVE)
         return written
 
     def _set_next_vectors(
@@ -344,9 +346,9 @@ class MemoryWriter(MemoryReads):
             self._owned.add("next vector")
             self.own("meta")["next embedder"] = (model, dim)
         there, table = self.table(f"{target} vector"), self.own("next vector")
-        for n, one in enumerate(ids):
-            if one in there:
-                table[target, one] = vectors[2 * dim * n : 2 * dim * (n + 1)]
+        for n, row_id in enumerate(ids):
+            if row_id in there:
+                table[target, row_id] = vectors[2 * dim * n : 2 * dim * (n + 1)]
         return [id_ for id_ in ids if id_ in there]
 
     def replace_vectors(self, *, model: str, dim: int) -> int:
@@ -358,11 +360,11 @@ class MemoryWriter(MemoryReads):
             name for name in self.root() if name.endswith(" vector") and name != "next vector"
         ]
         for name in targets:
-            lacking = [one for one in self.table(name) if (name.partition(" ")[0], one) not in made]
+            lacking = [id_ for id_ in self.table(name) if (name.partition(" ")[0], id_) not in made]
             if lacking:
                 raise UsageError(detail=f"{len(lacking)} rows lack a vector of {model}")
-        for (target, one), row in made.items():
-            self.own(f"{target} vector")[one] = row
+        for (target, row_id), row in made.items():
+            self.own(f"{target} vector")[row_id] = row
         self.own("meta")["embedder"] = (model, dim)
         del self.own("meta")["next embedder"]
         self._tables["next vector"] = {}
@@ -495,9 +497,9 @@ def _alike(kind: Kind[Any], row: Any, table: Mapping[Any, Any]) -> bool:
     if not kind.unique:
         return False
 
-    def stands_for(one: Any) -> tuple[Any, ...] | None:
-        values = tuple(getattr(one, name) for name in kind.unique)
-        return None if values[0] is None or getattr(one, "retired_at", None) is not None else values
+    def stands_for(rec: Any) -> tuple[Any, ...] | None:
+        values = tuple(getattr(rec, name) for name in kind.unique)
+        return None if values[0] is None or getattr(rec, "retired_at", None) is not None else values
 
     mine = stands_for(row)
     return mine is not None and any(stands_for(other) == mine for other in table.values())

@@ -54,8 +54,8 @@ def word_vectors(dimension: int = 64) -> Embed:
             digest = blake2b(word.encode("utf-8", "replace"), digest_size=8).digest()
             at = int.from_bytes(digest[:4], "big") % dimension
             vector[at] += 1.0 if digest[4] & 1 else -1.0
-        norm = sum(one * one for one in vector) ** 0.5 or 1.0
-        return [one / norm for one in vector]
+        norm = sum(x * x for x in vector) ** 0.5 or 1.0
+        return [x / norm for x in vector]
 
     return embed
 
@@ -196,7 +196,7 @@ class ModelServer:
                 with self._lock:
                     self._open.add(connection)
                 thread.start()
-                self._calls = [one for one in (*self._calls, thread) if one.is_alive()]
+                self._calls = [call for call in (*self._calls, thread) if call.is_alive()]
 
     def _serve(self, connection: socket.socket) -> None:
         try:

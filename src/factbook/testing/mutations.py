@@ -149,7 +149,7 @@ def mutations(answer: Mapping[str, Any], rng: random.Random) -> Iterator[bytes]:
     """
     good = dict(answer)
     paths = list(_paths(good, ()))
-    texts = [one for path in paths if isinstance(one := _at(good, path), str)] or ["text"]
+    texts = [text for path in paths if isinstance(text := _at(good, path), str)] or ["text"]
     changes: list[Callable[[Any], Any]] = [
         lambda value: _other_value(value, rng, texts),
         lambda value: _other_value(value, rng, texts),
@@ -170,11 +170,11 @@ def mutations(answer: Mapping[str, Any], rng: random.Random) -> Iterator[bytes]:
 def _paths(value: Any, above: Path) -> Iterator[Path]:
     yield above
     if isinstance(value, dict):
-        for key, one in value.items():
-            yield from _paths(one, (*above, key))
+        for key, inner in value.items():
+            yield from _paths(inner, (*above, key))
     elif isinstance(value, list):
-        for at, one in enumerate(value):
-            yield from _paths(one, (*above, at))
+        for at, item in enumerate(value):
+            yield from _paths(item, (*above, at))
 
 
 def _at(value: Any, path: Path) -> Any:
@@ -227,14 +227,14 @@ def _other_text(text: str, rng: random.Random, texts: Sequence[str]) -> str:
         return f"{text} {rng.choice(texts)}"
     if which == 7:
         return text[: rng.randrange(len(text) + 1)] + rng.choice(_TEXTS)
-    return "".join(str(rng.randrange(10)) if one.isdigit() else one for one in text)
+    return "".join(str(rng.randrange(10)) if char.isdigit() else char for char in text)
 
 
 def _other_shape(value: Any, rng: random.Random, texts: Sequence[str]) -> Any:
     """Change what an object or a list holds; wrap anything else."""
     if isinstance(value, dict) and value:
         key = rng.choice(list(value))
-        rest = {name: one for name, one in value.items() if name != key}
+        rest = {name: inner for name, inner in value.items() if name != key}
         which = rng.randrange(5)
         if which == 0:
             return rest
@@ -271,8 +271,8 @@ def _other_type(value: Any) -> Any:
     if isinstance(value, str):
         return int(value) if value.isascii() and value.isdigit() else [value]
     if isinstance(value, dict):
-        return [[key, one] for key, one in value.items()]
-    return {str(at): one for at, one in enumerate(value)}
+        return [[key, inner] for key, inner in value.items()]
+    return {str(at): item for at, item in enumerate(value)}
 
 
 def _other_bytes(data: bytes, rng: random.Random) -> bytes:

@@ -39,8 +39,8 @@ class Request:
     @property
     def messages(self) -> list[dict[str, Any]]:
         """The messages of a chat, as they came."""
-        found = self._value("messages", [])
-        return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+        sent = self._value("messages", [])
+        return [item for item in sent if isinstance(item, dict)] if isinstance(sent, list) else []
 
     @property
     def prompt(self) -> str:
@@ -50,18 +50,18 @@ class Request:
     @property
     def inputs(self) -> list[str]:
         """The texts that are to be embedded."""
-        found = self._value("input", [])
-        return [found] if isinstance(found, str) else [str(one) for one in found or []]
+        given = self._value("input", [])
+        return [given] if isinstance(given, str) else [str(text) for text in given or []]
 
     @property
     def schema(self) -> dict[str, Any] | None:
         """The JSON schema that the answer has to fit, where one was sent."""
-        found = self._value("format", None)
-        if found is None:
+        schema = self._value("format", None)
+        if schema is None:
             outer = self._value("response_format", None)
             inner = outer.get("json_schema") if isinstance(outer, dict) else None
-            found = inner.get("schema") if isinstance(inner, dict) else None
-        return found if isinstance(found, dict) else None
+            schema = inner.get("schema") if isinstance(inner, dict) else None
+        return schema if isinstance(schema, dict) else None
 
     def _value(self, name: str, default: object) -> Any:
         return self.body.get(name, default) if isinstance(self.body, dict) else default

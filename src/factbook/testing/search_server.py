@@ -127,11 +127,11 @@ class SearchServer(ModelServer):
     def _found(self, search: Search) -> Reply:
         with self._lock:
             self.searches.append(search)
-        found = self._answers.next(search)
-        if isinstance(found, Reply):
-            bare = found.code >= 300 and found.body is None
-            return _error(search, found.code, str(found.content or "")) if bare else found
-        return Reply.raw(json.dumps(_WRITTEN[search.provider](search, found)).encode())
+        answer = self._answers.next(search)
+        if isinstance(answer, Reply):
+            bare = answer.code >= 300 and answer.body is None
+            return _error(search, answer.code, str(answer.content or "")) if bare else answer
+        return Reply.raw(json.dumps(_WRITTEN[search.provider](search, answer)).encode())
 
 
 class ScriptedSearch:
@@ -159,10 +159,10 @@ class ScriptedSearch:
         """Return what the script has for a query."""
         with self._lock:
             self.queries.append(query)
-            found = self._found(query)
-        if isinstance(found, Exception):
-            raise found
-        return SearchAnswer(provider=self.id, results=list(found)[:limit], duration_ms=0)
+            answer = self._found(query)
+        if isinstance(answer, Exception):
+            raise answer
+        return SearchAnswer(provider=self.id, results=list(answer)[:limit], duration_ms=0)
 
     def _found(self, query: str) -> Sequence[SearchResult] | Exception:
         if callable(self._script):
@@ -195,8 +195,8 @@ class _Script:
         if not isinstance(self._script, Sequence):
             return self._script(search)
         with self._lock:
-            found = next(self._left, None)
-        return found or Reply.status(500, "the script has no more answers")
+            answer = next(self._left, None)
+        return answer or Reply.status(500, "the script has no more answers")
 
 
 # --- what each provider is asked ------------------------------------------------------------------
@@ -227,34 +227,34 @@ def _iso(at: int | None, pattern: str = "%Y-%m-%dT%H:%M:%S") -> str | None:
     return None if at is None else datetime.fromtimestamp(at / 1000, UTC).strftime(pattern)
 
 
-def _searxng(search: Search, found: Hits) -> dict[str, Any]:
+def _searxng(search: Search, hits: Hits) -> dict[str, Any]:
     return {
         "query": search.text,
-        "number_of_results": len(found.results),
+        "number_of_results": len(hits.results),
         "results": [
             {
-                "url": one.url,
-                "title": one.title,
-                "content": one.text,
-                "img_src": one.image,
-                "publishedDate": _iso(one.published_at),
+                "url": result.url,
+                "title": result.title,
+                "content": result.text,
+                "img_src": result.image,
+                "publishedDate": _iso(result.published_at),
                 "engine": "local",
                 "engines": ["local"],
                 "positions": [at],
                 "score": 1 / at,
                 "category": "general",
             }
-            for at, one in enumerate(found.results, 1)
+            for at, result in enumerate(hits.results, 1)
         ],
         "answers": [],
         "corrections": [],
-        "infoboxes": list(found.infoboxes),
+        "infoboxes": list(hits.infoboxes),
         "suggestions": [],
-        "unresponsive_engines": [list(one) for one in found.silent.items()],
+        "unresponsive_engines": [list(pair) for pair in hits.silent.items()],
     }
 
 
-def _tavily(search: Search, found: Hits) -> dict[str, Any]:
+def _tavily(search: Search, hits: Hits) -> dict[str, Any]:
     def written(at: int, search_result: SearchResult) -> dict[str, Any]:
         made = {
             "title": search_result.title,
@@ -268,19 +268,19 @@ def _tavily(search: Search, found: Hits) -> dict[str, Any]:
             made["published_date"] = format_datetime(date, usegmt=True)
         return made
 
-    kept = found.results[: search.limit]
+    kept = hits.results[: search.limit]
     return {
         "query": search.text,
         "follow_up_questions": None,
         "answer": None,
         "images": [],
-        "results": [written(at, one) for at, one in enumerate(kept, 1)],
+        "results": [written(at, result) for at, result in enumerate(kept, 1)],
         "response_time": 0.5,
         "request_id": f"request-{search.request.number}",
     }
 
 
-def _brave(search: Search, found: Hits) -> dict[str, Any]:
+def _brave(search: Search, hits: Hits) -> dict[str, Any]:
     def written(search_result: SearchResult) -> dict[str, Any]:
         made: dict[str, Any] = {
             "type": "search_result",
@@ -301,8 +301,8 @@ def _brave(search: Search, found: Hits) -> dict[str, Any]:
         return made
 
     made: dict[str, Any] = {"type": "search", "query": {"original": search.text}}
-    if found.results:
-        results = [written(result) for result in found.results[: search.limit]]
+    if hits.results:
+        results = [written(result) for result in hits.results[: search.limit]]
         made["web"] = {"type": "search", "results": results, "family_friendly": True}
     return made
 

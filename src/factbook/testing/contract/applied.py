@@ -213,7 +213,7 @@ class AppliedContract(Contract):
         ops, _, _ = self._two_calls()
         self._write(store, ops)
         facts = store.search("fact", ["connecting", "nas"], Filters(), 5)  # stemmed
-        assert [store.facts_by_id([one])[one].object for one, _ in facts] == ["nas"]
+        assert [store.facts_by_id([id_])[id_].object for id_, _ in facts] == ["nas"]
         episodes = store.search("episode", ["ssh"], Filters(), 5)
         assert len(episodes) == 2
         assert all(score > 0 for _, score in episodes)
@@ -235,9 +235,9 @@ class AppliedContract(Contract):
         store = self.open(tmp_path)
         ops, _, _ = self._two_calls()
         self._write(store, ops)
-        (one,) = store.search("fact", ["nas"], Filters(), 5)
-        said = store.facts_by_id([one[0]])[one[0]].statement.split()
-        assert [row for row, _ in store.search("fact", [" ".join(said)], Filters(), 5)] == [one[0]]
+        (hit,) = store.search("fact", ["nas"], Filters(), 5)
+        said = store.facts_by_id([hit[0]])[hit[0]].statement.split()
+        assert [row for row, _ in store.search("fact", [" ".join(said)], Filters(), 5)] == [hit[0]]
         assert store.search("fact", [" ".join(reversed(said))], Filters(), 5) == []
 
     @of("waiting", "set_vectors", "vectors", "embedder")
@@ -257,8 +257,8 @@ class AppliedContract(Contract):
         assert store.waiting("fact", limit=9) == [(fact.id, fact.statement)]
         row = struct.pack("<8e", 1, 0, 0, 0, 0, 0, 0, 0)
 
-        def embed(target: str, one: int, model: str = "m1") -> Receipt:
-            op = StoreVectors(target=target, model=model, ids=[one], vectors=row, dim=8)
+        def embed(target: str, row_id: int, model: str = "m1") -> Receipt:
+            op = StoreVectors(target=target, model=model, ids=[row_id], vectors=row, dim=8)
             return apply(store, [op], trigger=Trigger.UPKEEP, actor="test", now=30)
 
         assert embed("fact", fact.id).embedded == 1
@@ -455,7 +455,7 @@ class AppliedContract(Contract):
         (fact,) = keyed_facts(store, "me", keys=["user.favorites.crypto.1"])
         assert fact.object == "BTC"
         history = key_history(store, "me", "user.favorites.crypto.1")
-        assert [one.object for one in history] == ["SOL", "BTC"]
+        assert [entry.object for entry in history] == ["SOL", "BTC"]
         assert history[0].superseded_by == fact.id
         assert store.check() == []
 
@@ -504,7 +504,7 @@ class AppliedContract(Contract):
 
         def waiting(now: Millis) -> list[int]:
             episodes = store.untasked("typed", summaries, now=now, limit=10)
-            return [one.id for one in episodes]
+            return [row.id for row in episodes]
 
         assert waiting(0) == [target]
         fail = FailTask(kind="typed", target=target, version="1", error="timeout")

@@ -41,11 +41,11 @@ def of(*verbs: str) -> Callable[[_F], _F]:
 
 def verbs_of(tests: type) -> dict[str, list[str]]:
     """Return the tests of each verb that a test of the class is marked with."""
-    found: dict[str, list[str]] = {}
+    by_verb: dict[str, list[str]] = {}
     for name in dir(tests):
         for verb in getattr(getattr(tests, name), "verbs", ()):
-            found.setdefault(verb, []).append(name)
-    return found
+            by_verb.setdefault(verb, []).append(name)
+    return by_verb
 
 
 def writing(

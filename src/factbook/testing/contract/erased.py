@@ -217,11 +217,11 @@ def every_row(store: Store) -> list[Any]:
     """Return everything that a store holds, but what is drawn by chance."""
     rows: list[Any] = []
     for kind in KINDS:
-        found = store.find(kind, {"owner": EVERYONE} if "owner" in kind.fields else {})
+        kind_rows = store.find(kind, {"owner": EVERYONE} if "owner" in kind.fields else {})
         if kind is TOMBSTONE:
             rows += sorted((row.kind, row.erasure_id) for row in store.find(TOMBSTONE))
         elif kind is not SECRET:
-            rows += found
+            rows += kind_rows
     rows += store.lives(LifeWhere(kinds=[*FactKind]))
     rows += store.evidence(fact_ids=IDS)
     rows += [store.heads(IDS), store.texts("episode", IDS), store.texts("fact", IDS)]

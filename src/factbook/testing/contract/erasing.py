@@ -63,10 +63,10 @@ class ErasingContract(Contract):
         )
         assert [kept.episode for kept in store.whole_episodes([1])] == [after]
         assert store.heads([1])[1].attributes == {"page": "9", "pasted": "0-2"}
-        found = store.search("episode", ["tool"], Filters(owner=EVERYONE), 9)
-        assert sorted(id_ for id_, _ in found) == [2, 3]
-        found = store.search("episode", ["naive"], Filters(owner="ann"), 9)
-        assert [id_ for id_, _ in found] == [1]
+        hits = store.search("episode", ["tool"], Filters(owner=EVERYONE), 9)
+        assert sorted(id_ for id_, _ in hits) == [2, 3]
+        hits = store.search("episode", ["naive"], Filters(owner="ann"), 9)
+        assert [id_ for id_, _ in hits] == [1]
         assert store.vectors("episode", [1, 2])[0] == [2]
         assert store.waiting("episode", limit=9) == [(1, "naïve ██?"), (3, "tool 3")]
 
@@ -98,8 +98,8 @@ class ErasingContract(Contract):
         blank = replace(state, source=replace(state.source, key="erased:1", uri="", title=""))
         with writing(store) as writer:
             assert writer.put_sources([blank]) == [1]
-            [found] = writer.sources(keys=["erased:1"])
-            assert found.source == blank.source
+            [stored] = writer.sources(keys=["erased:1"])
+            assert stored.source == blank.source
             begun(writer)
             writer.add(ERASED, [ErasedRow("source", 1, 1)])
             assert writer.sources(ids=[1]) == []
@@ -107,10 +107,10 @@ class ErasingContract(Contract):
 
     @of("put_facts")
     def test_a_fact_that_says_something_else_is_found_by_that(self, store: Store) -> None:
-        [one] = store.lives(LifeWhere(ids=[1]))
-        after = one._replace(statement="nothing", object="", subject="", claim=b"x")
+        [before] = store.lives(LifeWhere(ids=[1]))
+        after = before._replace(statement="nothing", object="", subject="", claim=b"x")
         with writing(store) as writer:
-            writer.put_facts([(one, after)])
+            writer.put_facts([(before, after)])
         assert store.lives(LifeWhere(ids=[1])) == [after]
         assert [id_ for id_, _ in store.search("fact", ["nothing"], Filters(), 9)] == [1]
         assert sorted(id_ for id_, _ in store.search("fact", ["tool"], Filters(), 9)) == [2, 3]
@@ -137,9 +137,9 @@ class ErasingContract(Contract):
 
     @of("rewrite_history")
     def test_only_an_erasure_makes_the_history_shorter(self, store: Store) -> None:
-        one, other, _ = EXAMPLES[EVENT]
+        event, other, _ = EXAMPLES[EVENT]
         with writing(store) as writer:
-            writer.add(EVENT, [one, other])
+            writer.add(EVENT, [event, other])
             begun(writer)
         for details, erasure_id in (
             ({2: {}}, 2),
@@ -151,4 +151,4 @@ class ErasingContract(Contract):
                 writer.rewrite_history(details, erasure_id)
         with writing(store) as writer:
             writer.rewrite_history({2: {"loser": 3}}, 1)
-        assert store.find(EVENT) == [one, other._replace(detail={"loser": 3})]
+        assert store.find(EVENT) == [event, other._replace(detail={"loser": 3})]

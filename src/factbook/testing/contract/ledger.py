@@ -157,13 +157,13 @@ class LedgerContract(Contract):
 
     @of("sources", "put_sources")
     def test_a_source_is_written_and_asked_for(self, store: Store) -> None:
-        one, two, three = store.sources()
-        assert [row.source.key for row in (one, two, three)] == [*SOURCES]
-        assert (one.episode_count, two.episode_count) == (3, 0)
-        assert (one.first_at, one.last_at) == (1_763_000_001_000, 1_763_000_003_000)
+        source_a, source_b, source_c = store.sources()
+        assert [row.source.key for row in (source_a, source_b, source_c)] == [*SOURCES]
+        assert (source_a.episode_count, source_b.episode_count) == (3, 0)
+        assert (source_a.first_at, source_a.last_at) == (1_763_000_001_000, 1_763_000_003_000)
         lines = LineCount(lines=2, records=1, kept={"turn": 1}, waiting=4)
         cursor = Cursor(offset=7, line=2, state={"cwd": "/é"})
-        after = dataclasses.replace(two, cursor=cursor, lines=lines)
+        after = dataclasses.replace(source_b, cursor=cursor, lines=lines)
         with writing(store) as writer:
             assert writer.put_sources([after, SourceState(source=sample_source("d"))]) == [2, 4]
             assert writer.put_sources([]) == []
@@ -219,11 +219,11 @@ class LedgerContract(Contract):
         assert store.episode_ids(["call:1", given.uid, "no such"]) == {"call:1": 1, given.uid: 4}
         episodes = store.episodes_by_id([4, 1, 99])
         assert sorted(episodes) == [1, 4]
-        one, head = episodes[4], store.heads([4, 99])[4]
+        got, head = episodes[4], store.heads([4, 99])[4]
         for name in ("uid", "kind", "role", "trust", "owner", "speaker", "session", "offset"):
-            assert getattr(one, name) == getattr(head, name) == getattr(given, name)
-        assert (one.text, one.position, one.occurred_at) == (given.text, 4, None)
-        assert (one.source_id, one.host, one.project) == (2, "claude-code", "/home/ann/shop")
+            assert getattr(got, name) == getattr(head, name) == getattr(given, name)
+        assert (got.text, got.position, got.occurred_at) == (given.text, 4, None)
+        assert (got.source_id, got.host, got.project) == (2, "claude-code", "/home/ann/shop")
         assert (head.source_id, head.host, head.position) == (2, "claude-code", 4)
         assert head.attributes == given.attributes
         assert not head.injected
@@ -275,15 +275,15 @@ class LedgerContract(Contract):
         ):
             assert store.ids("episode", filters) == ids
             assert [episode.id for episode in store.episodes(filters, limit=None)] == ids
-            found = store.search("episode", ["tool"], filters, 9)
-            assert sorted(one for one, _ in found) == ids
+            hits = store.search("episode", ["tool"], filters, 9)
+            assert sorted(id_ for id_, _ in hits) == ids
 
     @of("episodes", "facts")
     def test_what_is_listed_has_an_order_and_a_limit(self, store: Store) -> None:
         for read in (store.episodes, store.facts):
-            assert [one.id for one in read(Filters(), limit=2)] == [1, 2]
-            assert [one.id for one in read(Filters(), limit=2, newest_first=True)] == [3, 2]
-            assert [one.id for one in read(Filters(), limit=None, newest_first=True)] == [3, 2, 1]
+            assert [row.id for row in read(Filters(), limit=2)] == [1, 2]
+            assert [row.id for row in read(Filters(), limit=2, newest_first=True)] == [3, 2]
+            assert [row.id for row in read(Filters(), limit=None, newest_first=True)] == [3, 2, 1]
 
     # --- facts ----------------------------------------------------------------------------------
 
@@ -338,7 +338,7 @@ class LedgerContract(Contract):
 
     @of("lives")
     def test_rows_of_facts_are_asked_for_by_what_is_given(self, store: Store) -> None:
-        [one] = store.lives(LifeWhere(ids=[1]))
+        [fact] = store.lives(LifeWhere(ids=[1]))
         with writing(store) as writer:
             writer.add_facts(
                 [
@@ -347,13 +347,13 @@ class LedgerContract(Contract):
                     life(1, predicate="user.namesake", owner="ann", episode_id=1, retired_at=5),
                 ]
             )
-            writer.put_facts([(one, one._replace(merged_into_id=2, retired_at=5))])
-            [two] = writer.lives(LifeWhere(ids=[2]))
-            writer.put_facts([(two, two._replace(superseded_by=3, retired_at=5))])
+            writer.put_facts([(fact, fact._replace(merged_into_id=2, retired_at=5))])
+            [other] = writer.lives(LifeWhere(ids=[2]))
+            writer.put_facts([(other, other._replace(superseded_by=3, retired_at=5))])
         for where, ids in (
             (LifeWhere(ids=[3, 1, 99]), [1, 3]),
             (LifeWhere(ids=[]), []),
-            (LifeWhere(claims=[one.claim, b"no such"]), [1]),
+            (LifeWhere(claims=[fact.claim, b"no such"]), [1]),
             (LifeWhere(owner="ann"), [4, 5, 6]),
             (LifeWhere(owner="ann", current=True), [4, 5]),
             (LifeWhere(owner="ann", current=False), [6]),
@@ -361,7 +361,7 @@ class LedgerContract(Contract):
             (LifeWhere(owner="ann", predicates=["user.name"]), [4]),
             (LifeWhere(owner="me", subjects=["action_2", "x"]), [2]),
             (LifeWhere(ids=[1, 4], owner="me"), [1]),
-            (LifeWhere(kinds=[one.kind], current=True), [3, 4, 5]),
+            (LifeWhere(kinds=[fact.kind], current=True), [3, 4, 5]),
             (LifeWhere(merged_into=[2]), [1]),
             (LifeWhere(superseded_by=[3]), [2]),
         ):
@@ -370,21 +370,21 @@ class LedgerContract(Contract):
 
     @of("put_facts")
     def test_a_change_of_a_fact_writes_what_differs(self, store: Store) -> None:
-        [one] = store.lives(LifeWhere(ids=[1]))
+        [before] = store.lives(LifeWhere(ids=[1]))
         with writing(store) as writer:
-            writer.put_facts([(one, one._replace(confidence=0.5, confidence_at=9))])
+            writer.put_facts([(before, before._replace(confidence=0.5, confidence_at=9))])
         with writing(store) as writer:  # of what was read before
-            writer.put_facts([(one, one._replace(pinned=True)), (one, one)])
+            writer.put_facts([(before, before._replace(pinned=True)), (before, before)])
         [after] = store.lives(LifeWhere(ids=[1]))
-        assert after == one._replace(confidence=0.5, confidence_at=9, pinned=True)
+        assert after == before._replace(confidence=0.5, confidence_at=9, pinned=True)
 
     @of("facts", "ids", "search")
     def test_facts_that_are_no_longer_current_are_left_out(self, store: Store) -> None:
-        one, two, three = store.lives(LifeWhere(ids=[1, 2, 3]))
-        retired = one._replace(status=Status.RETRACTED, retired_at=9)
+        fact_1, fact_2, fact_3 = store.lives(LifeWhere(ids=[1, 2, 3]))
+        retired = fact_1._replace(status=Status.RETRACTED, retired_at=9)
         with writing(store) as writer:
-            writer.put_facts([(one, retired), (two, two._replace(status=Status.PROPOSED))])
-            writer.put_facts([(three, three._replace(confidence=0.25))])
+            writer.put_facts([(fact_1, retired), (fact_2, fact_2._replace(status=Status.PROPOSED))])
+            writer.put_facts([(fact_3, fact_3._replace(confidence=0.25))])
         for filters, ids in (
             (Filters(), [3]),
             (Filters(proposed=True), [2, 3]),
@@ -392,7 +392,7 @@ class LedgerContract(Contract):
             (Filters(min_confidence=0.3), []),
             (Filters(rules=["used_tool"]), [3]),
             (Filters(rules=["other"]), []),
-            (Filters(subject="action_3", kinds=[one.kind]), [3]),
+            (Filters(subject="action_3", kinds=[fact_1.kind]), [3]),
             (Filters(subject="action_1"), []),
             (Filters(owner="ann"), []),
             (Filters(ids=[3, 1]), [3]),
@@ -400,13 +400,13 @@ class LedgerContract(Contract):
         ):
             assert [fact.id for fact in store.facts(filters, limit=None)] == ids
             assert store.ids("fact", filters) == ids
-            assert sorted(one for one, _ in store.search("fact", ["tool"], filters, 9)) == ids
+            assert sorted(id_ for id_, _ in store.search("fact", ["tool"], filters, 9)) == ids
 
     @of("tally")
     def test_facts_are_counted_by_their_fields(self, store: Store) -> None:
-        [one] = store.lives(LifeWhere(ids=[1]))
+        [fact] = store.lives(LifeWhere(ids=[1]))
         with writing(store) as writer:
-            writer.put_facts([(one, one._replace(retired_at=9))])
+            writer.put_facts([(fact, fact._replace(retired_at=9))])
         newest = store.facts_by_id([2])[2].learned_at
         where: Where = {"owner": "me", "retired_at": None}
         assert store.tally(FACT, ["status"], where, most="learned_at", distinct="object") == {
@@ -470,10 +470,10 @@ class LedgerContract(Contract):
         with writing(store) as writer:
             assert writer.add_evidence([against, evidence(1, 2)]) == 2
             assert writer.add_evidence([]) == 0
-        found = store.evidence(fact_ids=[1, 9])
-        at = found[0].learned_at
+        stored = store.evidence(fact_ids=[1, 9])
+        at = stored[0].learned_at
         expected = [evidence(1, 1), evidence(1, 2), against]
-        assert found == [row._replace(learned_at=at) for row in expected]
+        assert stored == [row._replace(learned_at=at) for row in expected]
 
         def pairs(**asked: object) -> list[tuple[int, int]]:
             rows = store.evidence(**asked)  # type: ignore[arg-type]
@@ -485,4 +485,4 @@ class LedgerContract(Contract):
         assert pairs(pairs=[]) == pairs(fact_ids=[]) == pairs(episode_ids=[]) == []
         with writing(store) as writer:
             assert writer.drop_evidence([(1, 3), (1, 2), (3, 1)]) == 2
-        assert store.evidence(fact_ids=[1]) == found[:1]
+        assert store.evidence(fact_ids=[1]) == stored[:1]

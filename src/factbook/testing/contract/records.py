@@ -29,16 +29,16 @@ def give_needs(writer: Writer, kind: Kind[Any]) -> None:
 
 
 def added(store: Store, kind: Kind[Any]) -> tuple[Any, Any]:
-    one, other, _ = EXAMPLES[kind]
+    example, other, _ = EXAMPLES[kind]
     with writing(store) as writer:
         give_needs(writer, kind)
-        ids = writer.add(kind, [one, other])
-    assert ids == ([one.id, other.id] if kind.has_ids else [0, 0])
-    return one, other
+        ids = writer.add(kind, [example, other])
+    assert ids == ([example.id, other.id] if kind.has_ids else [0, 0])
+    return example, other
 
 
 def these(kinds: Iterable[Kind[Any]]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("kind", [pytest.param(one, id=one.name) for one in kinds])
+    return pytest.mark.parametrize("kind", [pytest.param(kind, id=kind.name) for kind in kinds])
 
 
 kinds = these(KINDS)
@@ -54,15 +54,15 @@ class RecordContract(Contract):
     @of("find", "add")
     @kinds
     def test_what_is_added_is_found(self, store: Store, kind: Kind[Any]) -> None:
-        one, other = added(store, kind)
-        assert store.find(kind, every(kind)) == [one, other]
-        assert store.find(kind, every(kind), newest_first=True) == [other, one]
-        assert store.find(kind, every(kind), limit=1) == [one]
-        assert [type(part) for part in store.find(kind, every(kind))[0]] == [type(x) for x in one]
+        row, other = added(store, kind)
+        assert store.find(kind, every(kind)) == [row, other]
+        assert store.find(kind, every(kind), newest_first=True) == [other, row]
+        assert store.find(kind, every(kind), limit=1) == [row]
+        assert [type(part) for part in store.find(kind, every(kind))[0]] == [type(x) for x in row]
         assert first(store, kind, key(kind, other)) == other
         assert store.find(kind, {**every(kind), kind.key[0]: []}) == []
         with writing(store) as writer:
-            assert writer.find(kind, every(kind)) == [one, other]
+            assert writer.find(kind, every(kind)) == [row, other]
 
     @of("find")
     @kinds
@@ -87,44 +87,44 @@ class RecordContract(Contract):
     @of("add")
     @kinds
     def test_a_row_is_added_once(self, store: Store, kind: Kind[Any]) -> None:
-        one, other = added(store, kind)
+        row, other = added(store, kind)
         again = EXAMPLES[kind][2]
         with writing(store) as writer:
             assert writer.add(kind, [again]) == [None]
             if kind.has_ids and kind.unique:
                 assert writer.add(kind, [again._replace(id=0)]) == [None]
-        assert store.find(kind, every(kind)) == [one, other]
+        assert store.find(kind, every(kind)) == [row, other]
 
     @of("add")
     @these(kind for kind in KINDS if kind.has_ids)
     def test_the_store_gives_ids(self, store: Store, kind: Kind[Any]) -> None:
-        one, other, _ = EXAMPLES[kind]
+        example, other, _ = EXAMPLES[kind]
         with writing(store) as writer:
             give_needs(writer, kind)
-            assert writer.add(kind, [one._replace(id=0), other._replace(id=0)]) == [1, 2]
+            assert writer.add(kind, [example._replace(id=0), other._replace(id=0)]) == [1, 2]
         assert [row.id for row in store.find(kind, every(kind))] == [1, 2]
 
     @of("put")
     @changing
     def test_what_is_put_stands_for_what_was_there(self, store: Store, kind: Kind[Any]) -> None:
-        one, other, changed = EXAMPLES[kind]
+        example, other, changed = EXAMPLES[kind]
         with writing(store) as writer:
             give_needs(writer, kind)
         for _ in range(2):
             with writing(store) as writer:
-                writer.put(kind, [one, other])
-            assert store.find(kind, every(kind)) == [one, other]
+                writer.put(kind, [example, other])
+            assert store.find(kind, every(kind)) == [example, other]
         for _ in range(2):
             with writing(store) as writer:
                 writer.put(kind, [changed])
-            assert store.find(kind, every(kind)) == [one, changed]
+            assert store.find(kind, every(kind)) == [example, changed]
 
     @of("drop")
     @changing
     def test_what_is_dropped_is_gone(self, store: Store, kind: Kind[Any]) -> None:
-        one, other = added(store, kind)
+        row, other = added(store, kind)
         with writing(store) as writer:
-            assert [writer.drop(kind, key(kind, one)) for _ in range(2)] == [1, 0]
+            assert [writer.drop(kind, key(kind, row)) for _ in range(2)] == [1, 0]
             assert writer.find(kind, every(kind)) == [other]
             assert writer.drop(kind, every(kind)) == 1
         assert store.find(kind, every(kind)) == []

@@ -42,11 +42,11 @@ class SearchContract(Contract):
     @of("search")
     def test_what_holds_more_of_the_terms_comes_first(self, store: Store) -> None:
         for target in ("episode", "fact"):
-            found = store.search(target, ["tool", "3"], Filters(), 9)
-            assert [one for one, _ in found] == [3, 1, 2]
-            assert found[0][1] > found[1][1] == found[2][1] > 0
-            assert store.search(target, ["3", "tool"], Filters(), 1) == found[:1]
-        assert [one for one, _ in store.search("episode", ["TOOLS", "töol"], Filters(), 2)] == [
+            hits = store.search(target, ["tool", "3"], Filters(), 9)
+            assert [id_ for id_, _ in hits] == [3, 1, 2]
+            assert hits[0][1] > hits[1][1] == hits[2][1] > 0
+            assert store.search(target, ["3", "tool"], Filters(), 1) == hits[:1]
+        assert [id_ for id_, _ in store.search("episode", ["TOOLS", "töol"], Filters(), 2)] == [
             1,
             2,
         ]
@@ -97,8 +97,8 @@ class SearchContract(Contract):
     @of("waiting")
     def test_what_failed_or_is_claimed_waits_behind_the_rest(self, store: Store) -> None:
         def waiting(now: int, *besides: int) -> list[int]:
-            found = store.waiting("episode", limit=9, due=now, besides=besides)
-            return [one for one, _ in found]
+            rows = store.waiting("episode", limit=9, due=now, besides=besides)
+            return [id_ for id_, _ in rows]
 
         task = EmbedTask("episode", 1, token=7, until=0, attempts=0, error="", aside=False)
         with store.locked() as writer:
@@ -110,7 +110,7 @@ class SearchContract(Contract):
         with store.locked() as writer:
             writer.put(EMBED_TASK, [task._replace(aside=True)])
         assert waiting(NOW + 5) == [2, 3]
-        assert [one for one, _ in store.waiting("episode", limit=9)] == [1, 2, 3]
+        assert [id_ for id_, _ in store.waiting("episode", limit=9)] == [1, 2, 3]
 
     @of("nearest")
     def test_the_nearest_are_exact_and_pass_the_filters(self, store: Store) -> None:
@@ -129,11 +129,11 @@ class SearchContract(Contract):
             (Filters(ids=[3, 2]), 9, [2, 3], [3, 2]),
             (Filters(until=1_763_000_000_000 + 3000), 9, [1, 2], [2, 1]),
         ):
-            one, other = store.nearest("episode", asked, filters, k)
-            assert (one.ids.tolist(), other.ids.tolist()) == (first, second)
-            for found, n in ((one, 0), (other, 1)):
-                cosines = [ROWS[row][n] for row in found.ids.tolist()]
-                assert found.cosines.tolist() == pytest.approx(cosines, abs=2e-3)
+            for_first, for_second = store.nearest("episode", asked, filters, k)
+            assert (for_first.ids.tolist(), for_second.ids.tolist()) == (first, second)
+            for hits, n in ((for_first, 0), (for_second, 1)):
+                cosines = [ROWS[row][n] for row in hits.ids.tolist()]
+                assert hits.cosines.tolist() == pytest.approx(cosines, abs=2e-3)
 
     @of("drop_vectors")
     def test_a_vector_that_is_dropped_is_not_found(self, store: Store) -> None:
@@ -147,8 +147,8 @@ class SearchContract(Contract):
             writer.drop_vectors("episode", [1, 9])
         assert store.vectors("episode", [1, 2]) == ([2], packed(2))
         assert store.waiting("episode", limit=9) == []
-        [found] = store.nearest("episode", np.eye(1, DIM, dtype=np.float32), Filters(), 9)
-        assert found.ids.tolist() == [2, 3]
+        [hits] = store.nearest("episode", np.eye(1, DIM, dtype=np.float32), Filters(), 9)
+        assert hits.ids.tolist() == [2, 3]
 
     @of("replace_vectors", "embedder", "waiting", "set_vectors", "vectors")
     def test_another_model_takes_over_at_once(self, store: Store) -> None:
@@ -158,7 +158,7 @@ class SearchContract(Contract):
                 return writer.set_vectors("episode", ids, given, model="m2", dim=DIM, next=True)
 
         embedded(store, 1, 2)
-        assert [one for one, _ in store.waiting("episode", limit=9, next=True)] == [1, 2]
+        assert [id_ for id_, _ in store.waiting("episode", limit=9, next=True)] == [1, 2]
         assert give_next(1) == [1]
         assert store.embedder(next=True) == ("m2", DIM)
         assert store.embedder() == (MODEL, DIM)
