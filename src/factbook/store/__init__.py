@@ -64,7 +64,7 @@ def _registered(where: str) -> Callable[..., Store]:
     scheme = where.partition(":")[0].lower()
     others = {point.name: point for point in entry_points(group=GROUP)}
     if scheme not in others:  # the URL itself may hold a password
-        known = ", ".join(f"{one}://" for one in sorted({"sqlite", *others}))
+        known = ", ".join(f"{name}://" for name in sorted({"sqlite", *others}))
         raise UsageError(
             detail=f"no store is installed for {scheme}://, only for {known}; install the package"
             f" that has it as an entry point of {GROUP}, or name a file"

@@ -82,8 +82,8 @@ def name_damage(store: Store, error: BaseException | None) -> None:
     except FactbookError:
         return  # locked, or gone meanwhile: what happened first has to be told
     if problems:
-        one = problems[0]
-        why = f"{type(error).__name__}: {error}; {one.what}: {one.detail}"
+        problem = problems[0]
+        why = f"{type(error).__name__}: {error}; {problem.what}: {problem.detail}"
         raise StoreCorrupt(path=store.name, reason=why) from error
     _found_whole[store] = time.monotonic()
     error.add_note(_LOOKED)
@@ -132,9 +132,9 @@ def _naming(method: Callable[..., Any], store_of: Callable[[Any], Store]) -> Cal
     return named
 
 
-def _rows(found: Iterator[object], store: Store) -> Generator[object, None, None]:
+def _rows(rows: Iterator[object], store: Store) -> Generator[object, None, None]:
     try:
-        yield from found
+        yield from rows
     except _STRANGE as error:
         name_damage(store, error)
         raise

@@ -143,7 +143,7 @@ def claim_waiting(store: Store, target: str, *, limit: int, holder: str, now: Mi
         token = lease_of(writer, _EMBEDDING).token + 1
         writer.put(LEASE, [Lease(_EMBEDDING, "", token, 0)])
         hold(writer, f"{_EMBEDDING} {token}", holder, now=now, token=token)
-        ids = [one for one, _ in rows]
+        ids = [id_ for id_, _ in rows]
         tried = {task.row_id: task for task in _tasks(writer, target, ids)}
         new = EmbedTask(target, 0, 0, 0, 0, "", False)
         tasks = [tried.get(id_, new)._replace(row_id=id_, token=token, until=0) for id_ in ids]

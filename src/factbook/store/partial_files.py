@@ -30,8 +30,8 @@ def becoming(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
     It has mode 0600. Where the block fails nothing is left, and what a kill left of an earlier one
     goes. Raises OSError.
     """
-    for one in _left_in(path.parent, f".{path.name}."):
-        one.unlink(missing_ok=True)
+    for left in _left_in(path.parent, f".{path.name}."):
+        left.unlink(missing_ok=True)
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}{_SUFFIX}")
     descriptor = os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:
@@ -52,7 +52,7 @@ def becoming(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
 
 def left_behind(*folders: Path) -> list[Path]:
     """Return files in these folders that a killed process left."""
-    return sorted({one for folder in folders for one in _left_in(folder, "")})
+    return sorted({path for folder in folders for path in _left_in(folder, "")})
 
 
 def _left_in(folder: Path, begin: str) -> list[Path]:
@@ -60,7 +60,7 @@ def _left_in(folder: Path, begin: str) -> list[Path]:
         there = list(folder.iterdir())
     except OSError:
         return []
-    parts = [one for one in there if one.name.startswith(begin) and one.name.endswith(_SUFFIX)]
+    parts = [path for path in there if path.name.startswith(begin) and path.name.endswith(_SUFFIX)]
     return [part for part in parts if not _is_held(part)]
 
 

@@ -421,8 +421,8 @@ class Store(Reads, Protocol):
 
 def first(reads: Reads, kind: Kind[R], where: Where) -> R | None:
     """Return the first row that meets every condition, None without one. Raises as `find` does."""
-    found = reads.find(kind, where, limit=1)
-    return found[0] if found else None
+    rows = reads.find(kind, where, limit=1)
+    return rows[0] if rows else None
 
 
 def count(reads: Reads, kind: Kind[Any], where: Where = ALL) -> int:
@@ -443,6 +443,6 @@ def events_of(reads: Reads, target_kind: str, target_id: int) -> list[Event]:
 
 def one_id(ids: Sequence[int | None]) -> int:
     """Return the id that `add` gave to one row that is new by what the writer has read."""
-    [found] = ids
-    assert found is not None, "a row that was read to be missing is there"
-    return found
+    [id_] = ids
+    assert id_ is not None, "a row that was read to be missing is there"
+    return id_

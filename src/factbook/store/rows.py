@@ -338,7 +338,7 @@ class LifeWhere:
         """
         whose(self.owner)
         asked = (self.ids, self.claims, self.kinds, self.merged_into, self.superseded_by)
-        if self.owner is EVERYONE and all(one is None for one in asked):
+        if self.owner is EVERYONE and all(value is None for value in asked):
             raise UsageError(
                 detail="a read of facts names ids, claims, kinds, an owner, or what took them over"
             )

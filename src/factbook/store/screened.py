@@ -80,7 +80,7 @@ def _screening(
             if part not in given:
                 return value
             if isinstance(value, Mapping):  # conditions; its keys are fields of ours
-                return {field: either(one) for field, one in value.items()}
+                return {field: either(condition) for field, condition in value.items()}
             return value.screened(of) if isinstance(value, LifeWhere) else of(value)
 
         def of(value: Any) -> Any:
@@ -89,13 +89,13 @@ def _screening(
 
         def either(value: Any) -> Any:
             # What was kept before its name was known for a secret is found by it still.
-            found = of(value)
-            return found if found == value or not isinstance(value, str) else (found, value)
+            clean = of(value)
+            return clean if clean == value or not isinstance(value, str) else (clean, value)
 
         return method(
             self,
             *map(kept, names[1:], args),
-            **{part: kept(part, one) for part, one in named.items()},
+            **{part: kept(part, value) for part, value in named.items()},
         )
 
     return screened

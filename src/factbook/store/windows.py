@@ -59,9 +59,9 @@ class Windows:
     def of(cls, texts: Iterable[str]) -> Windows:
         """Return the windows of texts; one shorter than a window has none."""
         data = [text.encode("utf-8", "surrogatepass") for text in texts]
-        dense = sum(len(one) for one in data) <= DENSE_BYTES
+        dense = sum(len(raw) for raw in data) <= DENSE_BYTES
         parts = [
-            part for one in data for offset, part in _at_every_offset(one) if dense or offset == 0
+            part for raw in data for offset, part in _at_every_offset(raw) if dense or offset == 0
         ]
         return cls(np.concatenate(parts) if parts else np.empty(0, np.uint64), dense=dense)
 
@@ -90,7 +90,7 @@ class Windows:
         Where the windows are of very much text, one window is enough.
         """
         least = least if self.dense else WIDTH
-        found: list[int] = []
+        sharing: list[int] = []
         for first, pieces in _batches(texts):
             data = b"\xff".join(pieces)  # no text holds that byte, so no window reaches over two
             if len(data) < WIDTH or not len(self._numbers):
@@ -103,8 +103,8 @@ class Windows:
             begins = begins[ends - begins + WIDTH - 1 >= least]
             places = np.cumsum([0, *(len(piece) + 1 for piece in pieces)])
             which = np.unique(np.searchsorted(places, begins, side="right") - 1)
-            found += [first + int(one) for one in which]
-        return found
+            sharing += [first + int(index) for index in which]
+        return sharing
 
     def _places(self, numbers: Numbers) -> NDArray[np.uint64]:
         places: NDArray[np.uint64] = (numbers * _SPREAD) >> self._shift

@@ -415,10 +415,10 @@ def _unreadable(connection: apsw.Connection) -> list[Problem]:
             problems.append(Problem(what="unreadable", detail=f"{table}: {error}"))
     for (table, column), words in _WORDS.items():
         cursor = connection.execute(f"SELECT DISTINCT CAST({column} AS BLOB) FROM {table}")
-        wrong = [one for (one,) in cursor if bytes(one or b"") not in words]
+        wrong = [word for (word,) in cursor if bytes(word or b"") not in words]
         problems += [
-            Problem(what="unreadable", detail=f"{table}: {one!r} is no {column}")
-            for one in wrong[:_SHOWN]
+            Problem(what="unreadable", detail=f"{table}: {word!r} is no {column}")
+            for word in wrong[:_SHOWN]
         ]
     return problems
 
@@ -463,7 +463,7 @@ def _spans(connection: apsw.Connection) -> list[Problem]:
         for fact, episode, start, end, quote, text in rows
         if not 0 <= start < end <= len(text) or not quote or not text[start:end].startswith(quote)
     ]
-    return [Problem(what="evidence_span", detail=one) for one in wrong[:_SHOWN]]
+    return [Problem(what="evidence_span", detail=detail) for detail in wrong[:_SHOWN]]
 
 
 def _claims(connection: apsw.Connection) -> list[Problem]:
@@ -474,7 +474,7 @@ def _claims(connection: apsw.Connection) -> list[Problem]:
         )
         if claim_digest(row[2], row[3], row[4], row[5]) != row[1]
     ]
-    return [Problem(what="claim", detail=f"{one}: its digest is another") for one in wrong[:_SHOWN]]
+    return [Problem(what="claim", detail=f"{id_}: its digest is another") for id_ in wrong[:_SHOWN]]
 
 
 def _came_back(connection: apsw.Connection) -> list[Problem]:
@@ -492,12 +492,12 @@ def _came_back(connection: apsw.Connection) -> list[Problem]:
     wrong += [
         f"episode {row[0]}" for row in episodes if tombstone_mark(key, "uid", row[1]) in marks
     ]
-    return [Problem(what="came_back", detail=f"{one} was erased") for one in wrong[:_SHOWN]]
+    return [Problem(what="came_back", detail=f"{name} was erased") for name in wrong[:_SHOWN]]
 
 
 def _size(connection: apsw.Connection) -> int:
-    found = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
-    return int(str(connection.execute(found).get))
+    sql = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+    return int(str(connection.execute(sql).get))
 
 
 def _full_text_of_a_copy(connection: apsw.Connection) -> list[Problem]:

@@ -278,8 +278,8 @@ def highest(scores: Floats, count: int, *, least: int) -> Positions:
         limit = nth_highest(scores, least)
         places = np.flatnonzero(scores >= max(limit, LOWEST))
     elif len(places) > 2 * count:  # rows whose order has the period of the sample
-        found = scores[places]
-        places = places[found >= nth_highest(found, max(count, least))]
+        picked = scores[places]
+        places = places[picked >= nth_highest(picked, max(count, least))]
     return places
 
 

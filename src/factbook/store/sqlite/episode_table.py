@@ -37,8 +37,8 @@ class EpisodeTable:
         if not len(self.ids):
             return np.zeros(len(ids), np.bool_)
         rows = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
-        found: Bools = self.ids[rows] == ids
-        return found
+        present: Bools = self.ids[rows] == ids
+        return present
 
     def rows(self, ids: Ints) -> Ints:
         """Return the row numbers of episodes, all of which are there."""
@@ -61,9 +61,11 @@ class EpisodeTable:
         inside = (places >= 0) & (places < len(self.by_place))
         near = self.by_place[np.clip(places, 0, len(self.by_place) - 1)]
         same = inside & (self.sources[near] == self.sources[rows][:, None])
-        found = np.sort(near[same])
+        nearby = np.sort(near[same])
         # np.unique would import numpy.ma, which takes longer than the whole search
-        return found[np.concatenate(([True], found[1:] != found[:-1]))] if len(found) else found
+        return (
+            nearby[np.concatenate(([True], nearby[1:] != nearby[:-1]))] if len(nearby) else nearby
+        )
 
 
 def joined(old: EpisodeTable, new: EpisodeTable) -> EpisodeTable:

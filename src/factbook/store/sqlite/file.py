@@ -309,14 +309,14 @@ class LedgerFile:
     @property
     def connection(self) -> apsw.Connection:
         """The calling thread's connection."""
-        found: apsw.Connection | None = getattr(self._local, "connection", None)
-        if found is None:
+        connection: apsw.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
             with translated(self.path):
-                found = self._connect(self.mode)
-            self._local.connection = found
+                connection = self._connect(self.mode)
+            self._local.connection = connection
             with self._lock:
-                self._connections.append(found)
-        return found
+                self._connections.append(connection)
+        return connection
 
     @contextmanager
     def reading_apart(self) -> Iterator[apsw.Connection]:

@@ -116,7 +116,7 @@ class SQLiteFiles:
             rewritten=rewritten,
             waiting=trouble,
             pieces=len(seen),
-            copies=[str(one) for one in self._beside() if len(left.found_in(blocks_of(one)))],
+            copies=[str(path) for path in self._beside() if len(left.found_in(blocks_of(path)))],
         )
 
     def find_residues(self, text: str) -> Sighting:
@@ -134,10 +134,10 @@ class SQLiteFiles:
                 in_file=any(whole in block for block in self._bytes(overlap=overlap)),
                 pieces=len(left.found_in(self._bytes())),
                 copies=[
-                    str(one)
-                    for one in self._beside()
-                    if any(whole in block for block in blocks_of(one, overlap=overlap))
-                    or len(left.found_in(blocks_of(one)))
+                    str(path)
+                    for path in self._beside()
+                    if any(whole in block for block in blocks_of(path, overlap=overlap))
+                    or len(left.found_in(blocks_of(path)))
                 ],
             )
 
@@ -239,10 +239,10 @@ class SQLiteFiles:
         """Return other files that may hold what this one held: copies, and what a kill left."""
         begin = f"{self.path.name}."
         try:
-            there = [one for one in self.path.parent.iterdir() if one.name.startswith(begin)]
+            there = [path for path in self.path.parent.iterdir() if path.name.startswith(begin)]
         except OSError:
             there = []
-        whole = [one for one in there if one.is_file() and _is_database(one)]
+        whole = [path for path in there if path.is_file() and _is_database(path)]
         return sorted({*whole, *left_behind(self.path.parent)})
 
 
@@ -259,12 +259,12 @@ def _is_database(path: Path) -> bool:
 
 def _escaped(texts: Sequence[str]) -> list[str]:
     """Return how texts look inside JSON, where that differs."""
-    found = []
+    escaped = []
     for text in texts:
         try:
             inside = orjson.dumps(text)[1:-1].decode()
         except orjson.JSONEncodeError:  # half a surrogate pair stands in no JSON
             continue
         if inside != text:
-            found.append(inside)
-    return found
+            escaped.append(inside)
+    return escaped

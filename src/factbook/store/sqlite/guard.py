@@ -71,8 +71,8 @@ def identity_of(path: Path | str) -> Identity | None:
     return _identity(stat_result)
 
 
-def _identity(found: os.stat_result) -> Identity:
-    return found.st_dev, found.st_ino
+def _identity(status: os.stat_result) -> Identity:
+    return status.st_dev, status.st_ino
 
 
 class _Locks:
@@ -247,8 +247,8 @@ class Guard:
             self.users -= 1
             if self.users or self._forked:
                 return False
-            for key, one in list(_guards.items()):
-                if one is self:
+            for key, guard in list(_guards.items()):
+                if guard is self:
                     del _guards[key]
             self._file.give_back(_SHARED)
             if self._index is not None:
@@ -288,15 +288,15 @@ def held(path: Path) -> int | None:
 
     Who opens and closes such a file would drop the locks of its connections.
     """
-    found = identity_of(path)
-    if found is None:
+    identity = identity_of(path)
+    if identity is None:
         return None
     with _changing:
-        guard = _guards.get(found)
+        guard = _guards.get(identity)
         if guard is not None:
             return guard.descriptor
-        indexes = [one.index for one in _guards.values() if one.index is not None]
-    return next((index for index in indexes if _identity(os.fstat(index)) == found), None)
+        indexes = [other.index for other in _guards.values() if other.index is not None]
+    return next((index for index in indexes if _identity(os.fstat(index)) == identity), None)
 
 
 # Of a ledger that its parent was writing to, a forked child has an SQLite that believes to be

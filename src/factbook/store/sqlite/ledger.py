@@ -254,10 +254,10 @@ class LedgerReads(Rows):
 
     def lives(self, where: LifeWhere, *, limit: int | None = None) -> list[Life]:
         """Return the rows of facts that meet what is given, by id."""
-        found = _life_where(where)
-        if found is None:
+        clause = _life_where(where)
+        if clause is None:
             return []
-        sql, bindings = found
+        sql, bindings = clause
         if limit is None:
             # Sorted here: else SQLite takes an index for its order, and not one that finds few.
             return [as_life(row) for row in sorted(self._rows(f"{_LIFE} {sql}", bindings))]
@@ -302,7 +302,7 @@ class LedgerWrites(LedgerReads):
         """
         free, ids = self._next_id("source_row") if rows else 0, list[int]()
         for row in rows:
-            one = row.source
+            source = row.source
             ids.append(row.id or free)
             free += not row.id
             self._db.execute(
@@ -313,14 +313,14 @@ class LedgerWrites(LedgerReads):
                 " cursor = ?10, lines = ?11, updated_at = ?12",
                 (
                     ids[-1],
-                    one.key,
-                    one.kind,
-                    one.host,
-                    one.session,
-                    one.uri,
-                    one.project,
-                    one.title,
-                    one.agent,
+                    source.key,
+                    source.kind,
+                    source.host,
+                    source.session,
+                    source.uri,
+                    source.project,
+                    source.title,
+                    source.agent,
                     orjson.dumps(row.cursor).decode(),
                     orjson.dumps(row.lines).decode(),
                     self._now,
@@ -335,13 +335,13 @@ class LedgerWrites(LedgerReads):
         if not episodes:
             return []
         given = kept or [(0, self._now)] * len(episodes)
-        ids = _numbered(self._next_id("episode_row"), [one[0] for one in given])
+        ids = _numbered(self._next_id("episode_row"), [pair[0] for pair in given])
         self._db.executemany(
             f"INSERT INTO episode_row (id, source_id, kind, role, trust, learned_at, {_SAID})"
             f" VALUES (?,?,?,?,?,?{',?' * (_SAID.count(',') + 1)})",
             [
-                (id_, source_id, one.kind, one.role, one.trust, at, *_said_by(one))
-                for id_, (_, at), (source_id, one) in zip(ids, given, episodes, strict=True)
+                (id_, source_id, episode.kind, episode.role, episode.trust, at, *_said_by(episode))
+                for id_, (_, at), (source_id, episode) in zip(ids, given, episodes, strict=True)
             ],
         )
         self._db.execute(
@@ -368,7 +368,7 @@ class LedgerWrites(LedgerReads):
         self.drop_vectors("episode", ids)
         self._db.executemany(
             f"UPDATE episode_row SET {_SAID.replace(',', ' = ?,')} = ? WHERE id = ?",
-            [(*_said_by(one), id_) for id_, one in episodes.items()],
+            [(*_said_by(episode), id_) for id_, episode in episodes.items()],
         )
         self._index("episode", ids)
         self._db.execute(
@@ -422,7 +422,7 @@ class LedgerWrites(LedgerReads):
             return []
         ids = _numbered(self._next_id("fact_row"), [fact.id for fact in facts])
         rows = (
-            (id_, *one[1:-1], one[-1] or self._now) for id_, one in zip(ids, facts, strict=True)
+            (id_, *fact[1:-1], fact[-1] or self._now) for id_, fact in zip(ids, facts, strict=True)
         )
         self._db.executemany(_ADD_FACT, rows)
         self._db.execute(
@@ -478,8 +478,8 @@ class LedgerWrites(LedgerReads):
 def _numbered(free: int, given: Sequence[int]) -> list[int]:
     """Return the ids of new rows: those that are given where they ascend, else the next ones."""
     ids = []
-    for one in given:
-        ids.append(max(one, free))
+    for id_ in given:
+        ids.append(max(id_, free))
         free = ids[-1] + 1
     return ids
 
@@ -523,8 +523,8 @@ def _life_where(where: LifeWhere) -> tuple[str, list[Any]] | None:
             f"f.kind = {kinds[0]}" if len(kinds) == 1 else f"f.kind IN ({', '.join(kinds)})"
         )
     if any(
-        one is not None and not one
-        for one in (
+        asked is not None and not asked
+        for asked in (
             where.claims,
             where.ids,
             where.subjects,

@@ -50,25 +50,25 @@ class LivingVerbs(Rows):
         }
         width = 2 * dim
         rows = [
-            (one, vectors[n * width : (n + 1) * width])
-            for n, one in enumerate(ids)
-            if one in waiting
+            (id_, vectors[n * width : (n + 1) * width])
+            for n, id_ in enumerate(ids)
+            if id_ in waiting
         ]
         self._db.executemany(
             f"INSERT INTO {table} ({column}, commit_no, vector) VALUES (?,?,?)",
-            [(one, self.commit_no, vector) for one, vector in rows],
+            [(id_, self.commit_no, vector) for id_, vector in rows],
         )
-        self._db.executemany(mark, [(one,) for one, _ in rows])
-        return [one for one, _ in rows]
+        self._db.executemany(mark, [(id_,) for id_, _ in rows])
+        return [id_ for id_, _ in rows]
 
     def _claim_embedder(self, model: str, dim: int) -> None:
-        found = self._meta("embedder")
-        if found is None:
+        embedder = self._meta("embedder")
+        if embedder is None:
             self._db.execute(
                 "INSERT INTO meta VALUES ('embedder', ?), ('embedder_dim', ?)", (model, str(dim))
             )
-        elif (found, self._meta("embedder_dim")) != (model, str(dim)):
-            raise EmbedderMismatch(path=self.path, found=found, given=model)
+        elif (embedder, self._meta("embedder_dim")) != (model, str(dim)):
+            raise EmbedderMismatch(path=self.path, found=embedder, given=model)
 
     def drop_vectors(self, target: str, ids: Sequence[int]) -> None:
         """Remove the vectors of rows that recall no longer needs."""
@@ -91,8 +91,8 @@ class LivingVerbs(Rows):
         self, target: str, ids: Sequence[int], vectors: bytes, model: str, dim: int
     ) -> list[int]:
         """Keep vectors of the next model; return the ids that were written."""
-        found = self._meta("next_embedder")
-        if found != f"{model} {dim}":
+        begun = self._meta("next_embedder")
+        if begun != f"{model} {dim}":
             # Another model was begun before: what it made is of no use.
             self._db.execute("DELETE FROM next_vector")
             self._db.execute(
@@ -109,9 +109,9 @@ class LivingVerbs(Rows):
         self._db.executemany(
             "INSERT OR REPLACE INTO next_vector VALUES (?,?,?)",
             [
-                (target, one, vectors[n * width : (n + 1) * width])
-                for n, one in enumerate(ids)
-                if one in there
+                (target, id_, vectors[n * width : (n + 1) * width])
+                for n, id_ in enumerate(ids)
+                if id_ in there
             ],
         )
         return [id_ for id_ in ids if id_ in there]

@@ -62,7 +62,7 @@ class Held:
     ) -> list[Nearest]:
         """Return for each vector the k nearest rows of an owner, with `allowed` of these only."""
         views = self.views.get(target, {})
-        mine = [one for name, one in views.items() if owner in (name, EVERYONE)]
+        mine = [view for name, view in views.items() if owner in (name, EVERYONE)]
         among = None if allowed is None else np.asarray(allowed, np.int64)
         if among is not None and not np.all(among[1:] > among[:-1]):
             among = np.asarray(sorted(set(among.tolist())), np.int64)
@@ -96,16 +96,16 @@ class Held:
 
     def speakers(self, owner: str | Everyone) -> Sequence[str]:
         """Return the names that speak in the episodes of an owner."""
-        found = self.names.get(owner)
-        if found is None:
+        names = self.names.get(owner)
+        if names is None:
             table = self.table
             speakers = table.speakers
             if not table.is_all_of(owner):
                 speakers = speakers[table.owners == table.code_of(owner)]
             said = np.bincount(speakers, minlength=len(table.names)).tolist()
-            found = [name for name, count in zip(table.names, said, strict=True) if count and name]
-            self.names[owner] = found
-        return found
+            names = [name for name, count in zip(table.names, said, strict=True) if count and name]
+            self.names[owner] = names
+        return names
 
 
 def _in_view(
@@ -118,9 +118,9 @@ def _in_view(
     return Nearest(*view.search(vector, k=k, allowed=allowed, spreads=SPREADS))
 
 
-def _best(found: Sequence[Nearest], k: int) -> Nearest:
-    ids = np.concatenate([np.empty(0, np.int64), *(nearest.ids for nearest in found)])
-    cosines = np.concatenate([np.empty(0, np.float32), *(nearest.cosines for nearest in found)])
+def _best(parts: Sequence[Nearest], k: int) -> Nearest:
+    ids = np.concatenate([np.empty(0, np.int64), *(nearest.ids for nearest in parts)])
+    cosines = np.concatenate([np.empty(0, np.float32), *(nearest.cosines for nearest in parts)])
     order = np.lexsort((ids, -cosines))[:k]
     return Nearest(ids[order], cosines[order])
 
@@ -159,7 +159,7 @@ class Follower:
         self._held = Held(
             self._table,
             {
-                target: {owner: one.view() for owner, one in indexes.items() if len(one)}
+                target: {owner: index.view() for owner, index in indexes.items() if len(index)}
                 for target, indexes in self._indexes.items()
             },
         )
@@ -167,12 +167,12 @@ class Follower:
 
     def _read_episodes(self, rows: Rows) -> EpisodeTable:
         known = self._table
-        found = rows(_EPISODES, (int(known.ids[-1]) if known and len(known.ids) else 0,))
-        if not found and known is not None:
+        fresh = rows(_EPISODES, (int(known.ids[-1]) if known and len(known.ids) else 0,))
+        if not fresh and known is not None:
             return known
         columns: dict[str, list[float]] = {name: [] for name in COLUMNS}
-        for one, source, at, chars, asks, speaker, owner in found:
-            columns["ids"].append(one)
+        for id_, source, at, chars, asks, speaker, owner in fresh:
+            columns["ids"].append(id_)
             columns["sources"].append(source)
             columns["times"].append(math.nan if at is None else at)
             columns["chars"].append(chars)
@@ -188,15 +188,15 @@ class Follower:
         if gone:
             for index in indexes.values():
                 index.remove([row[0] for row in gone])
-        found = rows(_VECTORS[target], (after,))
-        if found:
-            ids = np.asarray([row[0] for row in found], np.int64)
-            halves = np.frombuffer(b"".join(row[1] for row in found), np.float16)
-            self._add(indexes, ids, halves.reshape(-1, dim), self._owners_of(found, ids))
+        fresh = rows(_VECTORS[target], (after,))
+        if fresh:
+            ids = np.asarray([row[0] for row in fresh], np.int64)
+            halves = np.frombuffer(b"".join(row[1] for row in fresh), np.float16)
+            self._add(indexes, ids, halves.reshape(-1, dim), self._owners_of(fresh, ids))
 
-    def _owners_of(self, found: Sequence[Any], ids: NDArray[np.int64]) -> Sequence[str]:
-        if len(found[0]) > 2:
-            return [row[2] for row in found]
+    def _owners_of(self, rows: Sequence[Any], ids: NDArray[np.int64]) -> Sequence[str]:
+        if len(rows[0]) > 2:
+            return [row[2] for row in rows]
         assert self._table is not None
         owners = tuple(self._owned_by)
         return [owners[code] for code in self._table.owners[self._table.rows(ids)].tolist()]

@@ -87,13 +87,13 @@ def select(
         names: list[str] | None = None
         for row in cursor.execute(query, params):
             if names is None:
-                names = _distinct([one[0] for one in cursor.get_description()])
+                names = _distinct([column[0] for column in cursor.get_description()])
             if limit is not None and len(rows) == limit:
                 raise UsageError(
                     detail=f"the query gives more than {limit} rows; narrow it with WHERE or LIMIT,"
                     " or allow more with `limit`"
                 )
-            size += sum(len(one) for one in row if isinstance(one, str | bytes))
+            size += sum(len(value) for value in row if isinstance(value, str | bytes))
             if size > _MOST:
                 raise UsageError(
                     detail=f"the query gives more than {_MOST // 1_000_000} MB; ask for fewer rows,"
@@ -150,9 +150,9 @@ def _allowed(
 def _distinct(names: Sequence[str]) -> list[str]:
     taken: list[str] = []
     for name in names:
-        number, one = 1, name
-        while one in taken:
+        number, label = 1, name
+        while label in taken:
             number += 1
-            one = f"{name}_{number}"
-        taken.append(one)
+            label = f"{name}_{number}"
+        taken.append(label)
     return taken

@@ -72,7 +72,7 @@ class SQLiteReads(RecordReads, LedgerReads):
                 (target, *after),
             )
             if more:
-                gone = [one for one in gone if one <= last]
+                gone = [place for place in gone if place <= last]
             elif gone:
                 last = max(last, At(*gone[-1]))
         return Changes([row[1] for row in rows], [row[1] for row in gone], last, more)
@@ -90,14 +90,14 @@ class SQLiteReads(RecordReads, LedgerReads):
         if not ids:
             return []
         sql = f"SELECT no, {target}_to FROM commit_row WHERE no >= ? ORDER BY no"
-        found: list[tuple[int, int]] = []
+        placed: list[tuple[int, int]] = []
         commits = iter([*self._rows(sql, (after.commit,)), (self.head().commit + 1, ids[-1])])
         no, end = next(commits)
         for id_ in ids:
             while id_ > end:
                 no, end = next(commits)
-            found.append((no, id_))
-        return found
+            placed.append((no, id_))
+        return placed
 
     # --- finding --------------------------------------------------------------------------------
 
@@ -145,8 +145,10 @@ class SQLiteReads(RecordReads, LedgerReads):
         """Return the ids of the episodes or current facts that pass the filters, ascending."""
         filters = self._plain(filters)
         where, bindings = _where(target, filters)
-        one = f"{target[0]}.id"
-        sql = f"SELECT {one} FROM {_table(target, filters)} WHERE {where} ORDER BY {one}"
+        id_column = f"{target[0]}.id"
+        sql = (
+            f"SELECT {id_column} FROM {_table(target, filters)} WHERE {where} ORDER BY {id_column}"
+        )
         return [row[0] for row in self._rows(sql, bindings)]
 
     def outlines(
@@ -214,11 +216,11 @@ class SQLiteReads(RecordReads, LedgerReads):
 
     def embedder(self, *, next: bool = False) -> tuple[str, int] | None:
         """Return the id and dimension of the model whose vectors are kept, or being made."""
-        found = dict(self._rows(_EMBEDDER))
+        meta = dict(self._rows(_EMBEDDER))
         if next:
-            name, _, dim = str(found.get("next_embedder", "")).rpartition(" ")
+            name, _, dim = str(meta.get("next_embedder", "")).rpartition(" ")
         else:
-            name, dim = found.get("embedder", ""), found.get("embedder_dim", "")
+            name, dim = meta.get("embedder", ""), meta.get("embedder_dim", "")
         return (name, int(dim)) if name and dim else None
 
 

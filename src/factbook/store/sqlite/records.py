@@ -116,24 +116,24 @@ def _decoded(kind: Kind[R], rows: Sequence[Sequence[Any]]) -> list[R]:
     make, decode = kind.row._make, _codec(kind).decode  # type: ignore[attr-defined]
     if not decode:
         return list(map(make, rows))
-    found = []
+    decoded = []
     for row in rows:
         parts = list(row)
         for n, read in decode:
             parts[n] = read(parts[n])
-        found.append(make(parts))
-    return found
+        decoded.append(make(parts))
+    return decoded
 
 
 def _encoded(kind: Kind[R], rows: Sequence[R]) -> list[list[Any]]:
-    found: list[list[Any]] = [list(row) for row in rows]
+    encoded: list[list[Any]] = [list(row) for row in rows]
     for n in _codec(kind).encode:
-        for parts in found:
+        for parts in encoded:
             try:
                 parts[n] = orjson.dumps(parts[n], default=str).decode()
             except orjson.JSONEncodeError as error:
                 raise not_text(parts[n]) from error
-    return found
+    return encoded
 
 
 def _conditions(where: Where) -> tuple[tuple[tuple[str, str], ...], list[Any]]:
@@ -166,7 +166,7 @@ def _condition(value: object) -> tuple[str, Sequence[Any]]:
     if isinstance(value, (str, bytes)) or not isinstance(value, Collection):
         return "equal", (value,)
     if isinstance(next(iter(value), None), bytes):
-        return "among bytes", (json_list(one.hex() for one in value),)
+        return "among bytes", (json_list(item.hex() for item in value),)
     return "among", (json_list(value),)
 
 

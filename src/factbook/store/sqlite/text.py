@@ -52,16 +52,16 @@ def search_text(
         return rows(_BEST[target], (match, limit))
     id_column = f"{target[0]}.id"
     if wide:
-        found: list[tuple[int, float]] = rows(_BEST[target], (match, 2 * limit))
-        asked = json_list(one for one, _ in found)
+        hits: list[tuple[int, float]] = rows(_BEST[target], (match, 2 * limit))
+        asked = json_list(id_ for id_, _ in hits)
         kept = rows(
             f"SELECT {id_column} FROM {passing}"
             f" AND {id_column} IN (SELECT value FROM json_each(?))",
             (*bindings, asked),
         )
         good = {row[0] for row in kept}
-        if len(good) >= limit or len(found) < 2 * limit:
-            return [(one, score) for one, score in found if one in good][:limit]
+        if len(good) >= limit or len(hits) < 2 * limit:
+            return [(id_, score) for id_, score in hits if id_ in good][:limit]
     return rows(
         f"SELECT {id_column}, -bm25({target}_fts) AS score FROM {target}_fts"
         f" CROSS JOIN {passing} AND {id_column} = {target}_fts.rowid"

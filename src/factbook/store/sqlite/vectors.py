@@ -196,14 +196,14 @@ class VectorView:
         wanted = asked[by_id]
         if not np.all(wanted[1:] > wanted[:-1]):
             raise ValueError("a row id is given twice; give each id once")
-        found = np.full(len(asked), np.nan, np.float32)
+        result = np.full(len(asked), np.nan, np.float32)
         for part in self._segments:
             there, here = part.find(wanted)
             if len(here):
                 cosines = np.empty(len(here), np.float32)
                 codes.cosines(part.rows[here], part.scale[here], unit, cosines)
-                found[by_id[there]] = cosines
-        return found
+                result[by_id[there]] = cosines
+        return result
 
     def search_many(self, queries: ArrayLike, *, k: int) -> tuple[Ids, Floats]:
         """Return ids and cosines of the k nearest rows of each query, as two (queries, k) arrays.
@@ -219,8 +219,8 @@ class VectorView:
         for start in range(0, len(units) if k else 0, BATCH_QUERIES):
             batch = units[start : start + BATCH_QUERIES]
             for at, places in enumerate(self._near(batch, k), start):
-                found = self._best(places, self._exact(places, units[at]), k)
-                ids[at], cosines[at] = found
+                best = self._best(places, self._exact(places, units[at]), k)
+                ids[at], cosines[at] = best
         return ids, cosines
 
     def _keep(self, mask: Mask | None, allowed: ArrayLike | None) -> Mask | None:

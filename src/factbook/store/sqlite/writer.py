@@ -59,5 +59,5 @@ class SQLiteWriter(SQLiteReads, LedgerWrites, LivingVerbs, RecordWrites):
         )
         self._db.executemany(
             "INSERT INTO owner_row VALUES (?1, ?2) ON CONFLICT DO UPDATE SET memory = ?2",
-            [(one, no) for one in touched],
+            [(owner, no) for owner in touched],
         )

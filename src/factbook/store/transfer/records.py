@@ -102,11 +102,11 @@ def record_of(kind: str, row: Any) -> Record:
         return _episode_record(row)
     rows: Any = type(row)
     names, writers = _plan(kind, rows)
-    found: Record = {"record": kind, **dict(zip(names, row, strict=True))}
+    record: Record = {"record": kind, **dict(zip(names, row, strict=True))}
     for name, write in writers:
-        found[name] = write(found[name])
-    found.pop("", None)
-    return found
+        record[name] = write(record[name])
+    record.pop("", None)
+    return record
 
 
 def row_of(record: Mapping[str, object]) -> Any:
@@ -157,13 +157,13 @@ def _source_of(record: Mapping[str, object]) -> SourceState:
 
 
 def _episode_record(row: KeptEpisode) -> Record:
-    found: Record = {"record": "episode", "id": row.id, "source_id": row.source_id}
+    record: Record = {"record": "episode", "id": row.id, "source_id": row.source_id}
     for part in _episode_parts():
         value = getattr(row.episode, part.field)
-        found[part.name] = value if part.write is None else part.write(value)
-    found["attributes"] = with_pasted(row.episode)
-    found["learned_at"] = row.learned_at
-    return found
+        record[part.name] = value if part.write is None else part.write(value)
+    record["attributes"] = with_pasted(row.episode)
+    record["learned_at"] = row.learned_at
+    return record
 
 
 def _episode_of(record: Mapping[str, object]) -> KeptEpisode:
@@ -182,18 +182,18 @@ def _episode_of(record: Mapping[str, object]) -> KeptEpisode:
 
 
 def _read(record: Mapping[str, object], parts: Sequence[Checked]) -> dict[str, Any]:
-    found = {}
+    fields = {}
     for part in parts:
         if not part.name:
-            found[part.field] = b""
+            fields[part.field] = b""
         elif part.name in record:
             try:
-                found[part.field] = part.read(record[part.name])
+                fields[part.field] = part.read(record[part.name])
             except ValueError as error:
                 raise BadRecord(f"{part.name} {error}") from None
         elif part.given:
             raise BadRecord(f"{part.name} is missing")
-    return found
+    return fields
 
 
 @cache
@@ -249,8 +249,8 @@ def _checked(kind: str, field: str, hint: Any, given: bool) -> Checked:
     return Checked(field, name, write, read, given)
 
 
-def _or_none(one: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda value: None if value is None else one(value)
+def _or_none(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda value: None if value is None else convert(value)
 
 
 def _reader(plain: Any) -> Callable[[object], Any]:
