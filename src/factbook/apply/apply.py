@@ -112,9 +112,9 @@ def _owners(ops: Mapping[type[Op], Sequence[Any]]) -> Collection[str] | Everyone
     moving = {kind for kind, given in ops.items() if given} - _BESIDE_MEMORY
     if not moving <= _OF_SOMEBODY:
         return EVERYONE
-    found = {op.episode.owner for op in ops[RecordEpisode]}
-    found.update([op.owner for op in ops[AssertFact]])
-    return found if found or not moving else EVERYONE
+    owners = {op.episode.owner for op in ops[RecordEpisode]}
+    owners.update([op.owner for op in ops[AssertFact]])
+    return owners if owners or not moving else EVERYONE
 
 
 def apply(
@@ -268,7 +268,7 @@ class _Run:
                 self._event("update", "source", state.id)
         new = [source for key, source in latest.items() if key not in self._source_ids]
         for source, source_id in zip(
-            new, self._writer.put_sources([SourceState(source=one) for one in new]), strict=True
+            new, self._writer.put_sources([SourceState(source=fresh) for fresh in new]), strict=True
         ):
             self._source_ids[source.key] = source_id
             self._receipt.sources += 1
@@ -280,8 +280,8 @@ class _Run:
         known = {reader[:3]: reader for reader in self._writer.find(READER, {"source_id": sources})}
         used = []
         for op in ops:
-            for one in product(sources, op.readers.items()):
-                key = (one[0], *one[1])
+            for pair in product(sources, op.readers.items()):
+                key = (pair[0], *pair[1])
                 before = known.get(key)
                 if before is None:
                     used.append(Reader(*key, first_at=self._now, last_at=self._now))
@@ -323,7 +323,7 @@ class _Run:
                 other = f"{uid}#{_digest(episode.text).hex()[:8]}"
                 retold[other] = (uid, replace(episode, uid=other))
         known_retold = self._writer.episode_ids(list(retold))
-        kept.update({uid: one for uid, (_, one) in retold.items() if uid not in known_retold})
+        kept.update({uid: later for uid, (_, later) in retold.items() if uid not in known_retold})
         self._add_episodes(list(kept.values()))
         self._episode_ids.update(known_retold)
         self._texts.update(self._writer.texts("episode", list(known_retold.values())))
@@ -427,10 +427,10 @@ class _Run:
 
         What was observed of a message (a path that it names) is true whoever wrote it.
         """
-        one = op.candidate
-        if one.kind is FactKind.OBSERVATION:
+        fact = op.candidate
+        if fact.kind is FactKind.OBSERVATION:
             return op
-        trust = self._changes.heard(self._episode_ids[op.episode], one.start, one.end)
+        trust = self._changes.heard(self._episode_ids[op.episode], fact.start, fact.end)
         if trust is Trust.DIRECT:
             return op
         return replace(op, trust=trust, confidence=min(op.confidence, policy.TRUST_CAP[trust]))
@@ -446,22 +446,22 @@ class _Run:
         witnesses = self._writer.heads(set(ids))
         kept: list[AssertFact] = []
         for op, episode_id in zip(ops, ids, strict=True):
-            one = op.candidate
-            if allowed is not None and one.kind not in allowed:
-                raise NotAllowed(trigger=self._trigger, op=f"AssertFact of a {one.kind} fact")
-            if one.kind is not FactKind.WORLD:
+            fact = op.candidate
+            if allowed is not None and fact.kind not in allowed:
+                raise NotAllowed(trigger=self._trigger, op=f"AssertFact of a {fact.kind} fact")
+            if fact.kind is not FactKind.WORLD:
                 kept.append(op)
                 continue
             witness = witnesses[episode_id]
-            known = self._changes.world.knows(op.owner, one.subject)
+            known = self._changes.world.knows(op.owner, fact.subject)
             if not known or witness.owner != op.owner or witness.injected:
                 self._refused.append(
                     RejectCandidate(
-                        candidate=one,
+                        candidate=fact,
                         episode=op.episode,
                         owner=op.owner,
                         reason="injected" if witness.injected else "unknown_entity",
-                        detail="" if known else f"{one.subject!r} is no entity of {op.owner}",
+                        detail="" if known else f"{fact.subject!r} is no entity of {op.owner}",
                     )
                 )
                 continue
@@ -485,7 +485,7 @@ class _Run:
         if not fading:
             return claims
         targets = {digest: states[digest].id for digest in fading if digest in states}
-        targets.update(merged_into(self._writer, [one for one in fading if one not in targets]))
+        targets.update(merged_into(self._writer, [key for key in fading if key not in targets]))
         places = self._find_places(
             {episode for digest in targets for episode in fading[digest].evidence}
         )
@@ -503,7 +503,7 @@ class _Run:
             )
             for digest, fact_id in targets.items()
             for episode, op in sorted(
-                fading[digest].evidence.items(), key=lambda one: places[one[0]].occurred_at or 0
+                fading[digest].evidence.items(), key=lambda item: places[item[0]].occurred_at or 0
             )
         )
         return {digest: claim for digest, claim in claims.items() if digest not in targets}
@@ -533,27 +533,27 @@ class _Run:
         texts.update(self._writer.texts("episode", sorted(known)))
         claims: dict[bytes, _Claim] = {}
         for op in ops:
-            one = op.candidate
+            fact = op.candidate
             if not 0.0 <= op.confidence <= 1.0:  # also refuses NaN
                 raise UsageError(
-                    detail=f"the confidence {op.confidence} of {one.predicate} is not"
+                    detail=f"the confidence {op.confidence} of {fact.predicate} is not"
                     " between 0 and 1"
                 )
             episode = episode_ids[op.episode]
-            if not stands_at(op.quote, texts[episode], one.start, one.end):
-                found = self._retelling(op)
-                if found is None and op.episode in self._holed:
+            if not stands_at(op.quote, texts[episode], fact.start, fact.end):
+                retelling = self._retelling(op)
+                if retelling is None and op.episode in self._holed:
                     self._receipt.kept_out += 1  # a refusal would keep the words after all
                     continue
-                if found is None:
+                if retelling is None:
                     self._refused.append(
                         RejectCandidate(
-                            candidate=one, episode=op.episode, owner=op.owner, reason="not_quoted"
+                            candidate=fact, episode=op.episode, owner=op.owner, reason="not_quoted"
                         )
                     )
                     continue
-                episode = found
-            digest = claim_digest(op.owner, one.subject, one.predicate, one.object)
+                episode = retelling
+            digest = claim_digest(op.owner, fact.subject, fact.predicate, fact.object)
             claim = claims.get(digest)
             if claim is None:
                 claims[digest] = _Claim(op, op.confidence, op.trust, {episode: op})
@@ -563,9 +563,9 @@ class _Run:
 
     def _retelling(self, op: AssertFact) -> int | None:
         """Return the record with the same id in which the quote does stand, if there is one."""
-        one = op.candidate
+        fact = op.candidate
         for episode in self._retold.get(op.episode, ()):
-            if stands_at(op.quote, self._texts[episode], one.start, one.end):
+            if stands_at(op.quote, self._texts[episode], fact.start, fact.end):
                 return episode
         return None
 
@@ -669,8 +669,8 @@ class _Run:
                 width = 2 * op.dim
                 vectors = b"".join(
                     op.vectors[n * width : (n + 1) * width]
-                    for n, one in enumerate(op.ids)
-                    if one in held
+                    for n, id_ in enumerate(op.ids)
+                    if id_ in held
                 )
             written = self._writer.set_vectors(op.target, ids, vectors, model=op.model, dim=op.dim)
             done = self._writer.drop(EMBED_TASK, {"target": op.target, "row_id": written})
@@ -705,23 +705,23 @@ def _merge_source(known: Source, new: Source) -> Source:
 
 
 def _new_fact(digest: bytes, claim: _Claim, places: Mapping[int, _Place], now: Millis) -> Life:
-    one = claim.first.candidate
+    fact = claim.first.candidate
     occurred_at = _latest([places[episode].occurred_at for episode in claim.evidence])
-    lasting = one.kind in policy.LASTING_KINDS
-    status = _PENDING_EMBED if one.embed else _ACTIVE
+    lasting = fact.kind in policy.LASTING_KINDS
+    status = _PENDING_EMBED if fact.embed else _ACTIVE
     # A second observation confirms; what was overheard is the same words, pasted once more.
-    once = len(claim.evidence) == 1 or one.rule == policy.OVERHEARD
+    once = len(claim.evidence) == 1 or fact.rule == policy.OVERHEARD
     if once and claim.first.proposed:
         status = _PROPOSED
     # By place: a log makes thousands, and names would double what each costs.
     return Life(
         0,
         claim.first.owner,
-        one.subject,
-        one.predicate,
-        one.object,
-        one.statement,
-        one.kind,
+        fact.subject,
+        fact.predicate,
+        fact.object,
+        fact.statement,
+        fact.kind,
         status,
         claim.confidence,
         # What fades does so from when it was said; a date in the future counts as now.
@@ -734,7 +734,7 @@ def _new_fact(digest: bytes, claim: _Claim, places: Mapping[int, _Place], now: M
         None,
         None,
         False,
-        one.embed,
+        fact.embed,
         min(claim.evidence),
         digest,
     )
@@ -755,19 +755,19 @@ def _grown(state: Life, claim: _Claim, times: Sequence[Millis | None], now: Mill
 
 
 def _difference(before: Life, after: Life) -> dict[str, object]:
-    found: dict[str, object] = {"evidence": after.evidence_count - before.evidence_count}
+    changes: dict[str, object] = {"evidence": after.evidence_count - before.evidence_count}
     if after.confidence != before.confidence:
-        found["confidence"] = [before.confidence, after.confidence]
+        changes["confidence"] = [before.confidence, after.confidence]
     if after.trust != before.trust:
-        found["trust"] = [before.trust, after.trust]
-    return found
+        changes["trust"] = [before.trust, after.trust]
+    return changes
 
 
 def _evidence(fact_id: int, episode_id: int, op: AssertFact) -> EvidenceRow:
-    one = op.candidate
+    fact = op.candidate
     quote = op.quote[: policy.QUOTE_CHARS]
     return EvidenceRow(
-        fact_id, episode_id, one.rule, one.method, _SUPPORTS, quote, one.start, one.end
+        fact_id, episode_id, fact.rule, fact.method, _SUPPORTS, quote, fact.start, fact.end
     )
 
 

@@ -116,8 +116,8 @@ class DeleteCascade:
         That is what was merged into them or superseded by them, older rows of the same claim, and
         everything that the same key has held.
         """
-        found = set(fact_ids)
-        new = set(found)
+        reached = set(fact_ids)
+        new = set(reached)
         while new:
             lives = self._reads.lives(LifeWhere(ids=new))
             wheres = [
@@ -133,9 +133,9 @@ class DeleteCascade:
                 LifeWhere(owner=owner, kinds=[FactKind.KEYED], predicates=predicates)
                 for owner, predicates in keys.items()
             ]
-            new = {life.id for where in wheres for life in self._reads.lives(where)} - found
-            found |= new
-        return found
+            new = {life.id for where in wheres for life in self._reads.lives(where)} - reached
+            reached |= new
+        return reached
 
     def beside(self, doomed: Doomed) -> Doomed:
         """Return what cannot stay when these rows go."""
@@ -181,41 +181,41 @@ class DeleteCascade:
         """Return everything that is about an entity."""
         entities = self._same(entity_id)
         owner = entities[entity_id].owner
-        found = Doomed(entities={*entities})
+        doomed = Doomed(entities={*entities})
         names = self.names(entities)
-        found.facts = self.lineage(
+        doomed.facts = self.lineage(
             life.id
             for life in self._reads.lives(
                 LifeWhere(owner=owner, kinds=[FactKind.WORLD], subjects=names)
             )
         )
         preferences = self._reads.find(PREFERENCE, {"owner": owner, "topic": names})
-        found.preferences = {preference.id for preference in preferences}
+        doomed.preferences = {preference.id for preference in preferences}
         said = word_pattern(names)
         causes: set[int | None] = {entity.episode_id for entity in entities.values()}
         causes |= {preference.episode_id for preference in preferences}
         for part, kind, text in _NAMING:
             for row in self._reads.find(kind, {"owner": owner}):
                 if said.search(folded(getattr(row, text))):
-                    getattr(found, part).add(row.id)
+                    getattr(doomed, part).add(row.id)
                     causes.add(getattr(row, "episode_id", None))
         about = {"owner": EVERYONE, "entity_id": entities}
-        found.searches |= self._ids(SEARCH_LOG, about)
-        found.tasks |= self._ids(SEARCH_TASK, about)
-        found.episodes = self._only_found_by(found.searches)
+        doomed.searches |= self._ids(SEARCH_LOG, about)
+        doomed.tasks |= self._ids(SEARCH_TASK, about)
+        doomed.episodes = self._only_found_by(doomed.searches)
         done = self._reads.find(ENGAGEMENT, about) + self._reads.find(
-            ENGAGEMENT, {"owner": EVERYONE, "preference_id": found.preferences}
+            ENGAGEMENT, {"owner": EVERYONE, "preference_id": doomed.preferences}
         )
         causes |= {engagement.episode_id for engagement in done}
         sayings = loose_pattern(names)
-        for episode, text in self._texts((causes - {None}) - found.episodes):
+        for episode, text in self._texts((causes - {None}) - doomed.episodes):
             # Every occurrence in what its owner said: the rest of the message stays.
             spans = [match.span() for match in sayings.finditer(text)]
             if spans:
-                found.masks[episode] = spans
-        for episode, spans in self._named_in_copies(owner, names, found).items():
-            found.masks.setdefault(episode, []).extend(spans)
-        return found
+                doomed.masks[episode] = spans
+        for episode, spans in self._named_in_copies(owner, names, doomed).items():
+            doomed.masks.setdefault(episode, []).extend(spans)
+        return doomed
 
     def _same(self, entity_id: int) -> dict[int, EntityRow]:
         """Return an entity with all that was merged into it, by id."""
@@ -304,29 +304,29 @@ class DeleteCascade:
 
     def _only_found_by(self, search_ids: set[int]) -> set[int]:
         """Return the results of searches that no other search found."""
-        found = {
+        results = {
             row.episode_id for row in self._reads.find(SEARCH_RESULT, {"search_id": search_ids})
         }
-        return found - {
+        return results - {
             row.episode_id
-            for row in self._reads.find(SEARCH_RESULT, {"episode_id": found})
+            for row in self._reads.find(SEARCH_RESULT, {"episode_id": results})
             if row.search_id not in search_ids
         }
 
     def belonging_to(self, owner: str) -> Doomed:
         """Return everything of an owner."""
-        found = Doomed()
+        doomed = Doomed()
         for part, kind in OWNED:
             ids = {row.id for row in self._reads.find(kind, {"owner": owner})}
-            setattr(found, part, ids - self._erased(kind.name))
-        found.facts = self._counted(FACT, owner) - self._erased(FACT.name)
-        found.episodes = self._counted(EPISODE, owner) - self._erased(EPISODE.name)
+            setattr(doomed, part, ids - self._erased(kind.name))
+        doomed.facts = self._counted(FACT, owner) - self._erased(FACT.name)
+        doomed.episodes = self._counted(EPISODE, owner) - self._erased(EPISODE.name)
         theirs = {id_ for (id_,) in self._reads.tally(EPISODE, ["source_id"], {"owner": owner})}
         whose = self._reads.tally(
             EPISODE, ["source_id", "owner"], {"owner": EVERYONE, "source_id": theirs}
         )
-        found.sources = theirs - {id_ for id_, other in whose if other not in (owner, "")}
-        return found
+        doomed.sources = theirs - {id_ for id_, other in whose if other not in (owner, "")}
+        return doomed
 
     def part_of_source(self, source_id: int) -> Doomed:
         """Return everything of a source."""
@@ -345,7 +345,7 @@ class DeleteCascade:
             mine = masks.setdefault(span.episode_id, [])
             mine.append((span.start, span.end))
             mine += _occurrences(texts[span.episode_id], objects[span.fact_id])
-        return {episode: _united(found) for episode, found in masks.items()}
+        return {episode: _united(mask) for episode, mask in masks.items()}
 
     def lost(self, doomed: Doomed) -> dict[int, set[int]]:
         """Return the episodes that facts lose as evidence, by fact."""
@@ -406,9 +406,9 @@ def pages(ids: Iterable[int], size: int) -> Iterator[list[int]]:
 
 def _named_in(text: str, sayings: re.Pattern[str], longer: re.Pattern[str]) -> Spans:
     """Return the spans of names in a text that are no part of a longer name."""
-    found = [match.span() for match in sayings.finditer(text)]
-    taken = [match.span() for match in longer.finditer(text)] if found else []
-    return [span for span in found if not any(a < span[1] and span[0] < b for a, b in taken)]
+    named = [match.span() for match in sayings.finditer(text)]
+    taken = [match.span() for match in longer.finditer(text)] if named else []
+    return [span for span in named if not any(a < span[1] and span[0] < b for a, b in taken)]
 
 
 def _sentences_around(text: str, spans: Spans) -> Spans:
@@ -419,7 +419,7 @@ def _sentences_around(text: str, spans: Spans) -> Spans:
     starts = [0, *(end for _, end in ends)]
     stops = [*(start for start, _ in ends), len(text)]
     return [  # a name may hold the end of a sentence: "dr. dre"
-        (max(one for one in starts if one <= start), min(stop for stop in stops if stop >= end))
+        (max(at for at in starts if at <= start), min(stop for stop in stops if stop >= end))
         for start, end in spans
     ]
 
@@ -434,10 +434,10 @@ def _occurrences(text: str, value: str) -> Spans:
 
 def _united(spans: Spans) -> Spans:
     """Return spans in their order, those that overlap as one."""
-    found: Spans = []
+    united: Spans = []
     for start, end in sorted(spans):
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        if united and start <= united[-1][1]:
+            united[-1] = (united[-1][0], max(end, united[-1][1]))
         else:
-            found.append((start, end))
-    return found
+            united.append((start, end))
+    return united

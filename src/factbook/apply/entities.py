@@ -208,27 +208,27 @@ class WorldChanges(InterestPart):
         """Let the facts about one entity be about another; what both have is merged."""
         lives = {life.id: life for life in world_lives(self._writer, loser.owner, loser.name)}
         claims = {
-            one: claim_digest(life.owner, winner.name, life.predicate, life.object)
-            for one, life in lives.items()
+            id_: claim_digest(life.owner, winner.name, life.predicate, life.object)
+            for id_, life in lives.items()
         }
         there = current_by_claim(self._writer, list(claims.values()))
         moved: list[int] = []
         merged: list[int] = []
-        for one, life in sorted(lives.items()):
-            known = there.get(claims[one])
+        for fact_id, life in sorted(lives.items()):
+            known = there.get(claims[fact_id])
             if known is None:
-                moves = life._replace(subject=winner.name, claim=claims[one])
+                moves = life._replace(subject=winner.name, claim=claims[fact_id])
                 self._writer.put_facts([(life, moves)])
-                self._facts.event("move", "fact", one, {"from": loser.name, "to": winner.name})
-                moved.append(one)
+                self._facts.event("move", "fact", fact_id, {"from": loser.name, "to": winner.name})
+                moved.append(fact_id)
                 continue
             counts = [known.evidence_count, life.evidence_count]
             self._facts.merge(
                 MergeFacts(
-                    winner_id=known.id, loser_ids=[one], evidence_counts=counts, rule=op.rule
+                    winner_id=known.id, loser_ids=[fact_id], evidence_counts=counts, rule=op.rule
                 )
             )
-            merged.append(one)
+            merged.append(fact_id)
         return moved, merged
 
     def unmerge(self, op: UnmergeEntity) -> None:
@@ -255,8 +255,8 @@ class WorldChanges(InterestPart):
         others = [name for name in event["names"] if name != loser.name]
         self._writer.add(ALIAS, [Alias(loser.owner, name, loser.id) for name in others])
         lives = lives_by_id(self._writer, [*event["moved"], *event["merged"]])
-        for one in event["moved"]:
-            life = lives[one]
+        for fact_id in event["moved"]:
+            life = lives[fact_id]
             claim = claim_digest(life.owner, loser.name, life.predicate, life.object)
             if (
                 life.current
@@ -264,10 +264,10 @@ class WorldChanges(InterestPart):
                 and not current_by_claim(self._writer, [claim])
             ):
                 self._writer.put_facts([(life, life._replace(subject=loser.name, claim=claim))])
-                self._facts.event("move", "fact", one, {"from": life.subject, "to": loser.name})
-        for one in event["merged"]:
-            if lives[one].merged_into_id is not None:
-                self._facts.unmerge(UnmergeFact(fact_id=one))
+                self._facts.event("move", "fact", fact_id, {"from": life.subject, "to": loser.name})
+        for fact_id in event["merged"]:
+            if lives[fact_id].merged_into_id is not None:
+                self._facts.unmerge(UnmergeFact(fact_id=fact_id))
         self._move_engagements(event["engagements"], winner.id, loser.id)
         unmuted = bool(event.get("muted_by_it")) and winner.current
         self._rows.write(winner._replace(muted=winner.muted and not unmuted))
@@ -359,7 +359,7 @@ class WorldChanges(InterestPart):
         episode_id = self._rows.own_words(op.owner, op.episode, heard=named)
         said = self._writer.heads([episode_id])[episode_id].occurred_at
         at = self._now if said is None else min(said, self._now)
-        one = Engagement(
+        engagement = Engagement(
             0,
             op.owner,
             entity.id if entity else None,
@@ -370,7 +370,7 @@ class WorldChanges(InterestPart):
             episode_id,
             at,
         )
-        [engagement_id] = self._writer.add(ENGAGEMENT, [one])
+        [engagement_id] = self._writer.add(ENGAGEMENT, [engagement])
         if engagement_id is None:
             self._receipt.unchanged += 1
             return
@@ -437,7 +437,7 @@ def _stands_in(name: str, text: str) -> bool:
     """Tell whether a text holds every word of a name, in whatever number and spelling of signs."""
     words = set(_WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
     words |= {singular(word) for word in words}
-    return all(one in words or singular(one) in words for one in _WORD.findall(name))
+    return all(word in words or singular(word) in words for word in _WORD.findall(name))
 
 
 _HANDLERS: Mapping[type[Op], tuple[str, Callable[[Any, Any], None]]] = {

@@ -215,11 +215,11 @@ class Erasing:
     def _take_evidence(self, doomed: Doomed) -> None:
         """Let facts that stay lose the evidence that goes, and the trust that it gave them."""
         lost = self._cascade.lost(doomed)
-        self._writer.drop_evidence([(fact, one) for fact, gone in lost.items() for one in gone])
+        self._writer.drop_evidence([(fact, id_) for fact, gone in lost.items() for id_ in gone])
         said = stances(self._writer, sorted(lost))
         heads_by_id = self._writer.heads({episode for left in said.values() for episode in left})
         for fact, life in lives_by_id(self._writer, sorted(lost)).items():
-            supports = [one for one, stance in said[fact].items() if stance is Stance.SUPPORTS]
+            supports = [id_ for id_, stance in said[fact].items() if stance is Stance.SUPPORTS]
             heads = [heads_by_id[support] for support in supports]
             trust = worse_trust(life.trust, reduce(better_trust, [head.trust for head in heads]))
             times = [head.occurred_at for head in heads if head.occurred_at is not None]

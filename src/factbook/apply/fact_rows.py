@@ -121,12 +121,12 @@ class FactRows:
         """Tell whether its owner stands for a fact: told it, pinned it, or called it right."""
         if life.pinned or any(self._witness(support).told for support in self._supports(life.id)):
             return True
-        word = [one for one in self._history(life.id) if one.op in ("rate", "confirm")]
+        word = [event for event in self._history(life.id) if event.op in ("rate", "confirm")]
         return bool(word) and (word[-1].op == "confirm" or word[-1].detail.get("why") == "right")
 
-    def _ask(self, one: Life, other: Life, *, detail: str, similarity: float) -> None:
+    def _ask(self, life: Life, other: Life, *, detail: str, similarity: float) -> None:
         """Put a pair before a person, once; both facts stay as they are until it is answered."""
-        low, high = sorted((one.id, other.id))
+        low, high = sorted((life.id, other.id))
         known = self._pair(low, high)
         if known is not None and (known.verdict or known.rule == policy.OVERHEARD):
             self._receipt.unchanged += 1
@@ -193,7 +193,7 @@ class FactRows:
 
     def _supports(self, fact_id: int) -> list[int]:
         said = stances(self._writer, [fact_id])[fact_id]
-        return [one for one, stance in said.items() if stance is Stance.SUPPORTS]
+        return [episode for episode, stance in said.items() if stance is Stance.SUPPORTS]
 
     def _evidence_of(self, fact_ids: Iterable[int]) -> set[int]:
         return {evidence.episode_id for evidence in self._writer.evidence(fact_ids=list(fact_ids))}

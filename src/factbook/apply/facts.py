@@ -135,7 +135,7 @@ class Changes(MergeChanges, Bookkeeping):
         trust = worse_trust(op.trust, self.heard(op.episode_id, op.start, op.end))
         own = min(op.confidence, policy.TRUST_CAP[trust])
         confidence, moment = supported(life, at=at, trust=trust, now=self._now, own=own)
-        times = [one for one in (life.occurred_at, at) if one is not None]
+        times = [when for when in (life.occurred_at, at) if when is not None]
         waits = life.status is Status.PROPOSED and op.rule != policy.OVERHEARD
         waits = waits and not self._witness(op.episode_id).other
         if waits:
@@ -196,7 +196,7 @@ class Changes(MergeChanges, Bookkeeping):
         own = self.heard(op.episode_id, op.start, op.end) is Trust.DIRECT
         if life.confidence > 0.0 or (own and not self._witness(op.episode_id).other):
             return False
-        rated = [one for one in self._history(life.id) if one.op == "rate"]
+        rated = [event for event in self._history(life.id) if event.op == "rate"]
         return bool(rated) and rated[-1].detail.get("why") == "wrong"
 
     def _is_copy(self, op: SupportFact, life: Life) -> bool:
@@ -252,16 +252,16 @@ class Changes(MergeChanges, Bookkeeping):
             self._ask(low, high, detail=op.detail, similarity=op.similarity)
             return
         self._put_pair(op, "contradiction", verdict="CONTRADICTION" if waiting else "")
-        for one, other in ((low, high), (high, low)):
-            if one.pinned or self._was_halved(one):
+        for life, other in ((low, high), (high, low)):
+            if life.pinned or self._was_halved(life):
                 continue  # its owner vouches for it, or it has lost its half
             at = max((low.occurred_at or 0), (high.occurred_at or 0)) or None
-            confidence, moment = halved(one, at=at, now=self._now)
+            confidence, moment = halved(life, at=at, now=self._now)
             self._receipt.contradicted += 1
             self.change(
                 "contradict",
-                one,
-                one._replace(confidence=confidence, confidence_at=moment),
+                life,
+                life._replace(confidence=confidence, confidence_at=moment),
                 why=op.rule,
                 detail={"other": other.id, "says": op.detail, "run": self._run_id},
             )

@@ -53,10 +53,10 @@ class KeyChanges:
         voice = self._facts.voice(episode_id)
         if not voice.in_question:
             voice = OwnWords(text, in_layout(text))
-        keys = sorted({one.key for one in op.steps})
+        keys = sorted({change.key for change in op.steps})
         before = current_keys(self._writer, op.owner, keys)
         times = key_times(self._writer, op.owner, keys) if op.late else {}
-        after = {key: one.object for key, one in before.items()}
+        after = {key: life.object for key, life in before.items()}
         by: dict[str, KeyStep] = {}  # key -> the step that gave it its value
         problems: list[str] = []
         for step in op.steps:
@@ -196,7 +196,7 @@ class KeyChanges:
         self._writer.add_evidence([_evidence(life.id, episode_id, op, step, text)])
         self._receipt.evidence += 1
         place = self._writer.heads([episode_id])[episode_id]
-        times = [one for one in (life.occurred_at, place.occurred_at) if one is not None]
+        times = [when for when in (life.occurred_at, place.occurred_at) if when is not None]
         after = life._replace(
             evidence_count=life.evidence_count + 1,
             occurred_at=max(times, default=None),
@@ -242,12 +242,12 @@ def statement_of(key: str, value: str) -> str:
 
 
 def _ranks(state: Mapping[str, str], list_key: str) -> dict[int, str]:
-    found: dict[int, str] = {}
+    ranks: dict[int, str] = {}
     for key, value in state.items():
         ranked = key.rpartition(".")
         if ranked[0] == list_key and ranked[2].isdigit():
-            found[int(ranked[2])] = value
-    return found
+            ranks[int(ranked[2])] = value
+    return ranks
 
 
 def _list_step(step: KeyStep) -> lists.Step:

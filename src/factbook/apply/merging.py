@@ -74,13 +74,13 @@ class MergeChanges(FactRows):
         op: MergeFacts,
     ) -> Life:
         moved = [episode for episode in offered if episode not in have]
-        lent = self._writer.evidence(pairs=[(loser.id, one) for one in moved])
+        lent = self._writer.evidence(pairs=[(loser.id, episode) for episode in moved])
         self._writer.add_evidence(
             [evidence._replace(fact_id=winner.id, learned_at=0) for evidence in lent]
         )
         have.update({episode: offered[episode] for episode in moved})
         moment = max(winner.confidence_at, loser.confidence_at)
-        times = [one for one in (winner.occurred_at, loser.occurred_at) if one is not None]
+        times = [when for when in (winner.occurred_at, loser.occurred_at) if when is not None]
         supports = sum(1 for stance in have.values() if stance is Stance.SUPPORTS)
         after = winner._replace(
             confidence=max(value_at(winner, moment), value_at(loser, moment)),
@@ -148,11 +148,11 @@ class MergeChanges(FactRows):
 
     def _halves(self, loser: Life, winner_id: int) -> tuple[Past | None, Past | None]:
         """Return the two events of the last merge of a fact: its own, and that of its winner."""
-        merged = [one for one in self._history(loser.id) if one.op == "merge"]
+        merged = [event for event in self._history(loser.id) if event.op == "merge"]
         absorbed = [
-            one
-            for one in self._history(winner_id)
-            if one.op == "absorb" and one.detail.get("loser") == loser.id
+            event
+            for event in self._history(winner_id)
+            if event.op == "absorb" and event.detail.get("loser") == loser.id
         ]
         return merged[-1] if merged else None, absorbed[-1] if absorbed else None
 
@@ -171,7 +171,7 @@ class MergeChanges(FactRows):
         moved = sorted(lent.intersection(episodes, stances(self._writer, [winner.id])[winner.id]))
         if not moved and absorbed is None:
             return
-        self._writer.drop_evidence([(winner.id, one) for one in moved])
+        self._writer.drop_evidence([(winner.id, episode) for episode in moved])
         after = self._recounted(winner)
         if absorbed is not None:
             after = self._as_before(after, absorbed, children)
@@ -183,15 +183,15 @@ class MergeChanges(FactRows):
         """Return a winner with what it was before a merge, as far as nothing changed it since."""
         before = _mapping(absorbed.detail.get("before"))
         after = _mapping(absorbed.detail.get("after"))
-        later = [one for one in self._history(winner.id) if one.id > absorbed.id]
+        later = [event for event in self._history(winner.id) if event.id > absorbed.id]
         # What a later merge gave and gave back is even again; one that holds keeps its share.
-        joined = {one.detail.get("loser") for one in later if one.op == "absorb"}
+        joined = {event.detail.get("loser") for event in later if event.op == "absorb"}
         held = any(child.id in joined for child in children)
         touched = {
             name
-            for one in later
-            if one.op not in ("absorb", "give_back")
-            for name in _mapping(one.detail.get("before"))
+            for event in later
+            if event.op not in ("absorb", "give_back")
+            for name in _mapping(event.detail.get("before"))
         }
 
         def untouched(*names: str) -> bool:
@@ -210,7 +210,7 @@ class MergeChanges(FactRows):
             winner = winner._replace(pinned=before.get("pinned", winner.pinned))
         if "trust" not in after:
             return winner
-        if untouched("trust") and not held and not any("added" in one.detail for one in later):
+        if untouched("trust") and not held and not any("added" in event.detail for event in later):
             return winner._replace(trust=Trust(before["trust"]))
         return winner._replace(trust=self._witnessed(winner))
 
@@ -228,7 +228,9 @@ class MergeChanges(FactRows):
 
     def _children(self, winner_id: int) -> list[Life]:
         """Return the facts that are merged into this one, itself and not by another."""
-        losers = {one.detail["loser"] for one in self._history(winner_id) if one.op == "absorb"}
+        losers = {
+            event.detail["loser"] for event in self._history(winner_id) if event.op == "absorb"
+        }
         lives = lives_by_id(self._writer, sorted(losers))
         return [life for life in lives.values() if life.merged_into_id == winner_id]
 
@@ -286,7 +288,7 @@ class MergeChanges(FactRows):
         if loser.merged_into_id is None or current_by_claim(self._writer, [loser.claim]):
             return False  # it is out already, or the same was stated again since
         merged, absorbed = self._halves(loser, loser.merged_into_id)
-        halves = {one.id for one in (merged, absorbed) if one is not None}
+        halves = {half.id for half in (merged, absorbed) if half is not None}
         if event.id not in halves:
             return False  # it was taken out and merged again since
         self._part(loser, op="revert", why=f"undo of event {event.id}", detail={"event": event.id})
@@ -315,7 +317,7 @@ class MergeChanges(FactRows):
         # What was merged into it holds some of the evidence too: that stays, as the other's.
         kept = added & self._evidence_of(child.id for child in self._children(life.id))
         removed = sorted(added - kept)
-        self._writer.drop_evidence([(life.id, one) for one in removed])
+        self._writer.drop_evidence([(life.id, episode) for episode in removed])
         why = f"undo of event {event.id}"
         detail: dict[str, object] = {"event": event.id}
         if kept:
@@ -329,7 +331,7 @@ class MergeChanges(FactRows):
 
 
 def _ints(value: object) -> list[int]:
-    return [one for one in value if isinstance(one, int)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, int)] if isinstance(value, list) else []
 
 
 def _mapping(value: object) -> dict[str, Any]:

@@ -54,7 +54,7 @@ class NoticeChanges(InterestPart):
         if op.search_id is None:
             stored = self._rows.made.get((op.owner, entity.name), {})
             new = set(stored.values())
-            told = [one for text, one in stored.items() if op.facts is None or text in op.facts]
+            told = [id_ for text, id_ in stored.items() if op.facts is None or text in op.facts]
         else:
             finds = self._writer.find(SEARCH_FIND, {"search_id": op.search_id})
             new = {find.fact_id for find in finds}.intersection(known)

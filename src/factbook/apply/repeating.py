@@ -36,15 +36,15 @@ class Repeats:
 
     def among(self, texts: Sequence[str]) -> list[int]:
         """Return the numbers of the texts that do."""
-        found = set(self._windows.sharing(texts, least=SHARED_BYTES))
+        numbers = set(self._windows.sharing(texts, least=SHARED_BYTES))
         if self._words is not None:
-            found.update(
+            numbers.update(
                 n
-                for n, one in enumerate(texts)
-                if self._words.search(folded(one))
-                and self._words.search(self._longer.sub(" ", folded(one)))
+                for n, text in enumerate(texts)
+                if self._words.search(folded(text))
+                and self._words.search(self._longer.sub(" ", folded(text)))
             )
-        return sorted(found)
+        return sorted(numbers)
 
 
 def folded(text: str) -> str:
@@ -78,12 +78,12 @@ def wordless(value: Any) -> Any:
     """Return JSON data without its strings, but for what the program itself named."""
     if isinstance(value, dict):
         return {
-            name: wordless(one)
-            for name, one in value.items()
-            if not isinstance(one, str) or name in PLAIN
+            name: wordless(inner)
+            for name, inner in value.items()
+            if not isinstance(inner, str) or name in PLAIN
         }
     if isinstance(value, list):
-        return [wordless(one) for one in value if not isinstance(one, str)]
+        return [wordless(item) for item in value if not isinstance(item, str)]
     return value
 
 
@@ -92,16 +92,16 @@ def without(value: Any, repeats: Repeats) -> Any:
     if isinstance(value, str):
         return "" if repeats.among([value]) else value
     if isinstance(value, dict):
-        return {name: without(one, repeats) for name, one in value.items()}
+        return {name: without(inner, repeats) for name, inner in value.items()}
     if isinstance(value, list):
-        return [without(one, repeats) for one in value]
+        return [without(item, repeats) for item in value]
     return value
 
 
 def facts_named(detail: Mapping[str, Any]) -> list[int]:
     """Return the other facts that an event of a fact names."""
-    found = [detail.get(name) for name in ("other", "loser", "replaces")]
+    named = [detail.get(name) for name in ("other", "loser", "replaces")]
     after = detail.get("after")
     if isinstance(after, dict):
-        found += [after.get("merged_into_id"), after.get("superseded_by")]
-    return [one for one in found if isinstance(one, int)]
+        named += [after.get("merged_into_id"), after.get("superseded_by")]
+    return [id_ for id_ in named if isinstance(id_, int)]

@@ -61,7 +61,7 @@ class SearchChanges(InterestPart):
     def plan(self, op: PlanLearning) -> None:
         """Give what is to be learned its searches; once, whoever is faster."""
         low, high = policy.LEARN_QUERIES
-        if not low <= len(op.queries) <= high or not all(one.strip() for one in op.queries):
+        if not low <= len(op.queries) <= high or not all(text.strip() for text in op.queries):
             raise UsageError(
                 detail=f"learning takes {low} to {high} searches, not {len(op.queries)}"
             )

@@ -86,7 +86,7 @@ class Tombstones:
 
     def met(self, marks: Collection[bytes]) -> dict[bytes, Millis]:
         """Return when those of the marks were erased that were, under whatever key."""
-        under = {one: mark for mark in marks for one in (mark, *self._others.get(mark, ()))}
+        under = {alias: mark for mark in marks for alias in (mark, *self._others.get(mark, ()))}
         stones = self._writer.find(TOMBSTONE, {"mark": list(under)})
         erasures = {stone.erasure_id for stone in stones}
         times = {act.id: act.at for act in self._writer.find(ERASURE, {"id": erasures})}
@@ -138,7 +138,7 @@ class Tombstones:
 
     def let_in(self, marks: Sequence[bytes]) -> int:
         """Let these come back; return how many tombstones that takes."""
-        under = [one for mark in marks for one in (mark, *self._others.get(mark, ()))]
+        under = [alias for mark in marks for alias in (mark, *self._others.get(mark, ()))]
         return self._writer.drop(TOMBSTONE, {"mark": under})
 
 
@@ -174,8 +174,8 @@ class _Sieve:
         own = {op.source.key for op in ops if isinstance(op, RecordSource) and _is_ours(op)}
         self._told = {
             uid
-            for uid, one in self._episodes.items()
-            if one.source in own and one.trust is Trust.DIRECT
+            for uid, episode in self._episodes.items()
+            if episode.source in own and episode.trust is Trust.DIRECT
         }
         self._tombstones = Tombstones(writer)
         self._met: dict[bytes, Millis] = {}
@@ -199,7 +199,7 @@ class _Sieve:
         for uid, episode in self._episodes.items():
             if uid not in self._gone and uid not in self._holed and self._was_said(episode):
                 self._gone.add(uid)
-        self._alive = {one.source for uid, one in self._episodes.items() if uid not in self._gone}
+        self._alive = {said.source for uid, said in self._episodes.items() if uid not in self._gone}
         named = [_source(op) for op in self._ops if _source(op)]
         self._alive |= {source.source.key for source in self._writer.sources(keys=named)}
         kept = [left for op in self._ops if (left := self._left(op)) is not None]
@@ -214,22 +214,22 @@ class _Sieve:
 
     def _marks(self, op: Op) -> list[bytes]:
         """Return every mark that an op could meet."""
-        found = [self._mark(kind, uid) for uid in _uids(op) for kind in ("uid", "masked")]
+        marks = [self._mark(kind, uid) for uid in _uids(op) for kind in ("uid", "masked")]
         if isinstance(op, RecordEpisode):
-            one = op.episode
-            found.append(self._mark("source", one.source))
-            found.append(self._mark("text", one.owner, same_words(one.text)))
-            found.append(self._mark("said", one.owner, same_words(one.text), str(one.occurred_at)))
+            new = op.episode
+            marks.append(self._mark("source", new.source))
+            marks.append(self._mark("text", new.owner, same_words(new.text)))
+            marks.append(self._mark("said", new.owner, same_words(new.text), str(new.occurred_at)))
         elif _source(op):
-            found.append(self._mark("source", _source(op)))
+            marks.append(self._mark("source", _source(op)))
         elif isinstance(op, AssertFact | RejectCandidate):
-            one_ = op.candidate
-            found.append(self._mark("claim", op.owner, one_.subject, one_.predicate, one_.object))
+            fact = op.candidate
+            marks.append(self._mark("claim", op.owner, fact.subject, fact.predicate, fact.object))
         elif isinstance(op, CreateEntity):
-            found.append(self._mark("name", op.owner, op.name))
+            marks.append(self._mark("name", op.owner, op.name))
         elif isinstance(op, Propose):
-            found.append(self._mark("claim", *proposed_claim(op.payload)))
-        return found
+            marks.append(self._mark("claim", *proposed_claim(op.payload)))
+        return marks
 
     def _was_said(self, episode: Episode) -> bool:
         """Tell whether it was erased under another id, or is of an erased source."""
@@ -268,9 +268,9 @@ class _Sieve:
         if isinstance(op, RejectCandidate) and op.episode in self._holed:
             return None  # it would keep the words in another place
         if isinstance(op, AssertFact | RejectCandidate):
-            one = op.candidate
+            fact = op.candidate
             return self._unless_new(
-                op, ("claim", op.owner, one.subject, one.predicate, one.object), op.episode
+                op, ("claim", op.owner, fact.subject, fact.predicate, fact.object), op.episode
             )
         if isinstance(op, CreateEntity):
             return self._unless_new(op, ("name", op.owner, op.name), op.episode)

@@ -189,7 +189,7 @@ class Wiping:
             for value in dict.fromkeys((*self._names, *objects))
             if low <= len(value.strip()) <= high
         ]
-        return short if len(short) <= _SOUGHT else [one for one in short if one in self._names]
+        return short if len(short) <= _SOUGHT else [word for word in short if word in self._names]
 
     def _around(self) -> set[int]:
         """Return the episodes right before and behind those that go, which stay."""
@@ -203,12 +203,12 @@ class Wiping:
         places: dict[int, list[int]] = {}
         for source_id, id_ in sorted(rows):
             places.setdefault(source_id, []).append(id_)
-        found: set[int] = set()
+        around: set[int] = set()
         for id_, source_id in sources.items():
             ids = places[source_id]
             before, behind = bisect_left(ids, id_), bisect_right(ids, id_)
-            found.update(ids[max(0, before - _AROUND) : before], ids[behind : behind + _AROUND])
-        return found - self._doomed.episodes
+            around.update(ids[max(0, before - _AROUND) : before], ids[behind : behind + _AROUND])
+        return around - self._doomed.episodes
 
     # --- rows -----------------------------------------------------------------------------------
 
@@ -473,12 +473,12 @@ class Wiping:
         states = self._writer.sources(ids=self._doomed.sources)
         blank = []
         for state in states:
-            one = state.source
-            self._gone([one.key, one.session, one.uri, one.project, one.title, one.agent])
+            old = state.source
+            self._gone([old.key, old.session, old.uri, old.project, old.title, old.agent])
             self._gone(strings(asdict(state.cursor)))
-            self._take("said", [one.title])
+            self._take("said", [old.title])
             source = Source(
-                key=f"erased:{state.id}", kind=one.kind, host=one.host, session="", uri=""
+                key=f"erased:{state.id}", kind=old.kind, host=old.host, session="", uri=""
             )
             blank.append(replace(state, source=source, cursor=Cursor(), lines=LineCount()))
         self._writer.put_sources(blank)
@@ -538,37 +538,37 @@ class Wiping:
                     named.append(event)
                 elif words := strings(event.detail, besides=PLAIN):
                     worded.append((event, "\n".join(words)))
-            found = repeats.among([words for _, words in worded])
-            self._cut([*named, *(worded[n][0] for n in found)])
+            hits = repeats.among([words for _, words in worded])
+            self._cut([*named, *(worded[n][0] for n in hits)])
         for kind, fields, change in _REPEATING:
             rows = self._writer.find(kind, {"owner": EVERYONE} if "owner" in kind.fields else ALL)
             said = [strings([getattr(row, name) for name in fields]) for row in rows]
-            found = repeats.among(["\n".join(texts) for texts in said])
-            for n in found:
+            hits = repeats.among(["\n".join(texts) for texts in said])
+            for n in hits:
                 self._gone(said[n])
             if change:
-                self._writer.put(kind, [rows[n]._replace(**change) for n in found])
+                self._writer.put(kind, [rows[n]._replace(**change) for n in hits])
             else:
-                self._writer.drop(kind, {"id": [rows[n].id for n in found]})
+                self._writer.drop(kind, {"id": [rows[n].id for n in hits]})
         self._sweep_sources(repeats)
         runs = self._writer.find(RUN)
-        found = repeats.among(["\n".join(strings(run.report)) for run in runs])
+        hits = repeats.among(["\n".join(strings(run.report)) for run in runs])
         self._writer.put(
-            RUN, [runs[n]._replace(report=without(runs[n].report, repeats)) for n in found]
+            RUN, [runs[n]._replace(report=without(runs[n].report, repeats)) for n in hits]
         )
 
     def _sweep_sources(self, repeats: Repeats) -> None:
         states = self._writer.sources()
         titles = {*repeats.among([state.source.title for state in states])}
         cursors = [asdict(state.cursor) for state in states]
-        found = {*repeats.among(["\n".join(strings(cursor)) for cursor in cursors])}
+        in_cursors = {*repeats.among(["\n".join(strings(cursor)) for cursor in cursors])}
         changed = []
-        for n in sorted(titles | found):
+        for n in sorted(titles | in_cursors):
             state = states[n]
             if n in titles:
                 self._gone([state.source.title])
                 state = replace(state, source=replace(state.source, title=""))
-            if n in found:
+            if n in in_cursors:
                 state = replace(state, cursor=Cursor(**without(cursors[n], repeats)))
             changed.append(state)
         self._writer.put_sources(changed)

@@ -71,19 +71,19 @@ class _RestoredLedger(Part):
         known = {source.source.key: source.id for source in self._writer.sources(keys=keys)}
         ids = {source.id for source in self._writer.sources(ids=[state.id for state in states])}
         out = self._erased([[("source", key)] for key in keys])
-        for one, erased in zip(states, out, strict=True):
+        for source_state, erased in zip(states, out, strict=True):
             if erased:
-                self._state.keep_out("source", one)
+                self._state.keep_out("source", source_state)
                 continue
-            here = known.get(one.source.key)
+            here = known.get(source_state.source.key)
             if here is None:
-                id_ = self._state.kept_id(one.id) if one.id not in ids else 0
-                [here] = self._writer.put_sources([replace(one, id=id_)])
-                known[one.source.key] = here
-                self._state.is_here("source", one.id, here, new=True)
+                id_ = self._state.kept_id(source_state.id) if source_state.id not in ids else 0
+                [here] = self._writer.put_sources([replace(source_state, id=id_)])
+                known[source_state.source.key] = here
+                self._state.is_here("source", source_state.id, here, new=True)
                 self._receipt.sources += 1
             else:
-                self._state.is_here("source", one.id, here, new=False)
+                self._state.is_here("source", source_state.id, here, new=False)
 
     def episodes(self, rows: Sequence[FileRow]) -> None:
         """Put episodes back; one with the same uid is the same."""
@@ -99,12 +99,12 @@ class _RestoredLedger(Part):
         whole = self._let_in(whole)
         known = self._writer.episode_ids([kept_episode.episode.uid for kept_episode in whole])
         new: dict[str, KeptEpisode] = {}
-        for one in whole:
-            uid = one.episode.uid
+        for kept in whole:
+            uid = kept.episode.uid
             if uid in known:
-                state.is_here("episode", one.id, known[uid], new=False)
+                state.is_here("episode", kept.id, known[uid], new=False)
             else:
-                new.setdefault(uid, one)
+                new.setdefault(uid, kept)
         ids = self._writer.add_episodes(
             [(kept_episode.source_id, kept_episode.episode) for kept_episode in new.values()],
             kept=[
@@ -112,8 +112,8 @@ class _RestoredLedger(Part):
                 for kept_episode in new.values()
             ],
         )
-        for one, here in zip(new.values(), ids, strict=True):
-            state.is_here("episode", one.id, here, new=True)
+        for kept, here in zip(new.values(), ids, strict=True):
+            state.is_here("episode", kept.id, here, new=True)
         self._receipt.episodes += len(ids)
 
     def _let_in(self, whole: list[KeptEpisode]) -> list[KeptEpisode]:

@@ -59,9 +59,9 @@ class RestoredFacts(Part):
             if not isinstance(row.row, Life):
                 continue
             evidence = {
-                one.episode_id: one
+                proven.episode_id: proven
                 for proof in proofs.pop(row.row.id, ())
-                if (one := self._evidence(proof, texts, heads)) is not None
+                if (proven := self._evidence(proof, texts, heads)) is not None
             }
             times = {id_: heads[id_].occurred_at for id_ in evidence}
             spoken = self._whole(_Spoken(row, row.row, list(evidence.values()), times))
@@ -76,52 +76,52 @@ class RestoredFacts(Part):
         self, row: FileRow, texts: Mapping[int, str], heads: Mapping[int, EpisodeHead]
     ) -> EvidenceRow | None:
         """Return evidence whose quote stands in its episode; its place may have moved."""
-        one = row.row
-        assert isinstance(one, EvidenceRow)
-        here = self._state.here("episode", one.episode_id)
+        evidence = row.row
+        assert isinstance(evidence, EvidenceRow)
+        here = self._state.here("episode", evidence.episode_id)
         if here is None or here not in texts:
-            self._lacks(row, "episode", one.episode_id)
+            self._lacks(row, "episode", evidence.episode_id)
             return None
         text = texts[here]
-        start, length = one.start, one.end - one.start
-        if not text.startswith(one.quote, max(start, 0)):
-            start = text.find(one.quote)
-        end = start + max(length, len(one.quote))
-        if not one.quote or not 0 <= start < end <= len(text):
-            if one.episode_id in self._state.holed:
-                self._state.keep_out("evidence", one)
+        start, length = evidence.start, evidence.end - evidence.start
+        if not text.startswith(evidence.quote, max(start, 0)):
+            start = text.find(evidence.quote)
+        end = start + max(length, len(evidence.quote))
+        if not evidence.quote or not 0 <= start < end <= len(text):
+            if evidence.episode_id in self._state.holed:
+                self._state.keep_out("evidence", evidence)
             else:
-                self._leave(row, f"its quote does not stand in episode {one.episode_id}")
+                self._leave(row, f"its quote does not stand in episode {evidence.episode_id}")
             return None
         if heads[here].injected:
             self._leave(row, "its episode is text that factbook itself put there: no evidence")
             return None
-        return one._replace(episode_id=here, start=start, end=end)
+        return evidence._replace(episode_id=here, start=start, end=end)
 
-    def _whole(self, one: _Spoken) -> _Spoken | None:
+    def _whole(self, spoken: _Spoken) -> _Spoken | None:
         """Return a fact as it can stand here, counted anew; None for one that cannot."""
-        life = one.life
-        supports = [row.episode_id for row in one.evidence if row.stance is Stance.SUPPORTS]
+        life = spoken.life
+        supports = [row.episode_id for row in spoken.evidence if row.stance is Stance.SUPPORTS]
         if not supports:
             if life.episode_id in self._state.holed:
                 self._state.keep_out("fact", life)
             else:
                 why = "nothing that speaks for it is there"
-                self._lacks(one.row, "episode", life.episode_id, why)
+                self._lacks(spoken.row, "episode", life.episode_id, why)
             return None
         why = _wrong(life)
         if why:
-            self._leave(one.row, why)
+            self._leave(spoken.row, why)
             return None
         if life.kind is FactKind.WORLD and life.current:
             entity = row_named(self._writer, life.owner, life.subject)
             if entity is None:
-                self._leave(one.row, f"{life.subject!r}, which it is about, is not there")
+                self._leave(spoken.row, f"{life.subject!r}, which it is about, is not there")
                 return None
             life = life._replace(subject=entity.name)
         first = self._state.here("episode", life.episode_id)
-        times = [at for id_ in supports if (at := one.times[id_]) is not None]
-        known = {row.episode_id for row in one.evidence}
+        times = [at for id_ in supports if (at := spoken.times[id_]) is not None]
+        known = {row.episode_id for row in spoken.evidence}
         status = life.status
         if status in (Status.PENDING_EMBED, Status.ACTIVE):  # no vector comes with it
             status = Status.PENDING_EMBED if life.embeddable else Status.ACTIVE
@@ -133,13 +133,13 @@ class RestoredFacts(Part):
             status=status,
             learned_at=life.learned_at or self._now,
         )
-        return one._replace(life=life)
+        return spoken._replace(life=life)
 
     def _let_in(self, rows: Sequence[FileRow]) -> Sequence[FileRow]:
         """Return what was not erased here."""
         lives = [row.row for row in rows if isinstance(row.row, Life)]
         named = [("claim", life.owner, life.subject, life.predicate, life.object) for life in lives]
-        for life, gone in zip(lives, self._erased([[one] for one in named]), strict=True):
+        for life, gone in zip(lives, self._erased([[parts] for parts in named]), strict=True):
             if gone:
                 self._state.keep_out("fact", life)
         out = self._state.gone.get("fact", ())
@@ -156,87 +156,88 @@ class RestoredFacts(Part):
         held = self._holders(told)
         stands = standing(self._writer, [claim for claim, lives in here.items() if lives])
         ends = lives_by_id(self._writer, set(stands.values()))
-        for one in told:
-            if one.life.current:
-                if one.life.claim in claims:  # two that differed in what is redacted now
-                    again.append(one)
+        for spoken in told:
+            if spoken.life.current:
+                if spoken.life.claim in claims:  # two that differed in what is redacted now
+                    again.append(spoken)
                     continue
-                claims.add(one.life.claim)
-            known = here.get(one.life.claim, [])
+                claims.add(spoken.life.claim)
+            known = here.get(spoken.life.claim, [])
             same = [
                 life
                 for life in known
-                if life.learned_at == one.life.learned_at and life.episode_id == one.life.episode_id
+                if life.learned_at == spoken.life.learned_at
+                and life.episode_id == spoken.life.episode_id
             ]
             if same:
                 # Several of one claim, learned at one moment: those that stand alike.
                 likest = min(
-                    same, key=lambda life: (life.retired_at != one.life.retired_at, life.id)
+                    same, key=lambda life: (life.retired_at != spoken.life.retired_at, life.id)
                 )
                 known.remove(likest)
-                self._is_known(one, likest)
+                self._is_known(spoken, likest)
                 continue
-            end = ends.get(stands.get(one.life.claim, 0))
-            if not one.life.current or end is None:
-                new.append(one)
+            end = ends.get(stands.get(spoken.life.claim, 0))
+            if not spoken.life.current or end is None:
+                new.append(spoken)
             elif end.current:
-                self._merge(one, end)
-            elif max((life.retired_at or 0 for life in known), default=0) >= one.life.learned_at:
-                self._is_known(one, end)  # what was taken back here since does not come back
+                self._merge(spoken, end)
+            elif max((life.retired_at or 0 for life in known), default=0) >= spoken.life.learned_at:
+                self._is_known(spoken, end)  # what was taken back here since does not come back
             else:
-                new.append(one)
-        self._add([self._under_its_key(one, held) for one in new])
+                new.append(spoken)
+        self._add([self._under_its_key(entry, held) for entry in new])
         return again
 
     def _same_claims(self, told: Sequence[_Spoken]) -> dict[bytes, list[Life]]:
         """Return the facts of the same claims, less those that stand for another of the file."""
         taken = self._state.taken.get("fact", ())
         lifeses: dict[bytes, list[Life]] = {}
-        claims = [one.life.claim for one in told]
+        claims = [spoken.life.claim for spoken in told]
         for current in (True, False):
             for life in self._writer.lives(LifeWhere(claims=claims, current=current)):
                 if life.id not in taken:
                     lifeses.setdefault(life.claim, []).append(life)
         return lifeses
 
-    def _is_known(self, one: _Spoken, life: Life) -> None:
-        self._state.is_here("fact", one.life.id, life.id, new=False)
-        if life.current and one.life.current:
-            self._support(one, life)  # what it gained there since
+    def _is_known(self, spoken: _Spoken, life: Life) -> None:
+        self._state.is_here("fact", spoken.life.id, life.id, new=False)
+        if life.current and spoken.life.current:
+            self._support(spoken, life)  # what it gained there since
         else:
-            self._state.known["evidence"] += len(one.evidence)
-        cut_off = life.status in (one.life.status, Status.RETRACTED)
-        if cut_off and life.retired_at == one.life.retired_at:
-            self._await(one.life, life)  # an earlier import had not come to what took its place
+            self._state.known["evidence"] += len(spoken.evidence)
+        cut_off = life.status in (spoken.life.status, Status.RETRACTED)
+        if cut_off and life.retired_at == spoken.life.retired_at:
+            self._await(spoken.life, life)  # an earlier import had not come to what took its place
 
-    def _merge(self, one: _Spoken, life: Life) -> None:
+    def _merge(self, spoken: _Spoken, life: Life) -> None:
         """Let a fact that is known otherwise here gain the evidence of the file."""
-        self._state.merged.add(one.life.id)
-        self._state.is_here("fact", one.life.id, life.id, new=False)
-        self._support(one, life)
+        self._state.merged.add(spoken.life.id)
+        self._state.is_here("fact", spoken.life.id, life.id, new=False)
+        self._support(spoken, life)
 
-    def _support(self, one: _Spoken, life: Life) -> None:
+    def _support(self, spoken: _Spoken, life: Life) -> None:
         have = {row.episode_id: row.stance for row in self._writer.evidence(fact_ids=[life.id])}
         fresh = [
-            row._replace(fact_id=life.id) for row in one.evidence if row.episode_id not in have
+            row._replace(fact_id=life.id) for row in spoken.evidence if row.episode_id not in have
         ]
         self._state.added["evidence"] += len(fresh)
-        self._state.known["evidence"] += len(one.evidence) - len(fresh)
+        self._state.known["evidence"] += len(spoken.evidence) - len(fresh)
         if not fresh:
             return
         self._receipt.evidence += self._writer.add_evidence(fresh)
         have |= {row.episode_id: row.stance for row in fresh}
-        at = max(life.confidence_at, one.life.confidence_at)
-        times = [when for when in (life.occurred_at, one.life.occurred_at) if when is not None]
-        confirmed = life.status is Status.PROPOSED and one.life.status is not Status.PROPOSED
+        at = max(life.confidence_at, spoken.life.confidence_at)
+        times = [when for when in (life.occurred_at, spoken.life.occurred_at) if when is not None]
+        confirmed = life.status is Status.PROPOSED and spoken.life.status is not Status.PROPOSED
         after = life._replace(
-            status=one.life.status if confirmed else life.status,
-            confidence=max(value_at(life, at), value_at(one.life, at)),
+            status=spoken.life.status if confirmed else life.status,
+            confidence=max(value_at(life, at), value_at(spoken.life, at)),
             confidence_at=at,
-            trust=better_trust(life.trust, one.life.trust),
+            trust=better_trust(life.trust, spoken.life.trust),
             evidence_count=sum(stance is Stance.SUPPORTS for stance in have.values()),
             occurred_at=max(times, default=None),
-            pinned=life.pinned or one.life.pinned,
+            pinned=life.pinned or spoken.life.pinned,
         )
         self._receipt.updated += 1
         added = [row.episode_id for row in fresh]
@@ -247,9 +248,9 @@ class RestoredFacts(Part):
     def _holders(self, told: Sequence[_Spoken]) -> dict[tuple[str, str], Life]:
         """Return what the keys of keyed facts hold here."""
         keys: dict[str, set[str]] = {}
-        for one in told:
-            if one.life.kind is FactKind.KEYED and one.life.current:
-                keys.setdefault(one.life.owner, set()).add(one.life.predicate)
+        for spoken in told:
+            if spoken.life.kind is FactKind.KEYED and spoken.life.current:
+                keys.setdefault(spoken.life.owner, set()).add(spoken.life.predicate)
         return {
             (owner, life.predicate): life
             for owner, names in keys.items()
@@ -258,45 +259,45 @@ class RestoredFacts(Part):
             )
         }
 
-    def _under_its_key(self, one: _Spoken, held: dict[tuple[str, str], Life]) -> _Spoken:
+    def _under_its_key(self, spoken: _Spoken, held: dict[tuple[str, str], Life]) -> _Spoken:
         """Return a keyed fact as its key lets it stand: what was said later holds the key."""
-        life = one.life
+        life = spoken.life
         holder = held.get((life.owner, life.predicate)) if life.kind is FactKind.KEYED else None
         if holder is None or not life.current or holder.claim == life.claim:
-            return one
+            return spoken
         if (holder.occurred_at or 0) >= (life.occurred_at or 0):
             gone = life._replace(
                 status=Status.SUPERSEDED,
                 retired_at=self._now,
                 valid_to=holder.occurred_at or self._now,
             )
-            return one._replace(life=gone, heir=holder.id)
+            return spoken._replace(life=gone, heir=holder.id)
         del held[life.owner, life.predicate]
         at = life.occurred_at or self._now
         # First out, then in: a key has one current row.
         after = holder._replace(status=Status.RETRACTED, retired_at=self._now, valid_to=at)
         self._writer.put_facts([(holder, after)])
         self._writer.drop_vectors("fact", [holder.id])
-        return one._replace(ousts=(holder, after))
+        return spoken._replace(ousts=(holder, after))
 
     def _add(self, told: Sequence[_Spoken]) -> None:
         plain = [
-            one.life._replace(
-                id=self._state.kept_id(one.life.id), merged_into_id=None, superseded_by=one.heir
+            entry.life._replace(
+                id=self._state.kept_id(entry.life.id), merged_into_id=None, superseded_by=entry.heir
             )
-            for one in told
+            for entry in told
         ]
         ids = self._writer.add_facts(plain)
         evidence: list[EvidenceRow] = []
-        for n, (one, id_) in enumerate(zip(told, ids, strict=True)):
-            self._state.is_here("fact", one.life.id, id_, new=True)
+        for n, (spoken, id_) in enumerate(zip(told, ids, strict=True)):
+            self._state.is_here("fact", spoken.life.id, id_, new=True)
             self._state.untold.add(id_)
-            if one.ousts is not None:
-                before, out = one.ousts
+            if spoken.ousts is not None:
+                before, out = spoken.ousts
                 after = out._replace(status=Status.SUPERSEDED, superseded_by=id_)
                 self._facts.change("supersede", before, after, why="import")
-            evidence += [row._replace(fact_id=id_) for row in one.evidence]
-            self._await(one.life, plain[n]._replace(id=id_))
+            evidence += [row._replace(fact_id=id_) for row in spoken.evidence]
+            self._await(spoken.life, plain[n]._replace(id=id_))
         self._receipt.stored += len(ids)
         self._receipt.evidence += self._writer.add_evidence(evidence)
         self._state.added["evidence"] += len(evidence)

@@ -21,44 +21,44 @@ class RestoredHistory(Part):
 
     def put_back(self, rows: Sequence[FileRow]) -> None:
         """Append events, in their order; one that is here already from before is the same."""
-        events = [one for row in rows if (one := self._event(row)) is not None]
+        events = [event for row in rows if (event := self._event(row)) is not None]
         # What details said here may have been erased since: then they tell nothing apart.
         detailed = not any_tombstones(self._writer)
         old = self._before(events, detailed=detailed)
         new = []
-        for one in events:
-            same = _same(one, detailed=detailed)
+        for event in events:
+            same = _same(event, detailed=detailed)
             if old[same]:
                 old[same] -= 1
                 self._state.known["event"] += 1
             else:
-                new.append(one)
+                new.append(event)
         # A number that is taken goes to the next one.
-        for one, added in zip(new, self._writer.add(EVENT, new), strict=True):
+        for event, added in zip(new, self._writer.add(EVENT, new), strict=True):
             if added is None:
-                self._writer.add(EVENT, [one._replace(id=0)])
+                self._writer.add(EVENT, [event._replace(id=0)])
         self._state.added["event"] += len(new)
-        for one in new:
-            if one.target_kind == "fact" and one.op == "store":
-                self._state.untold.discard(one.target_id)
+        for event in new:
+            if event.target_kind == "fact" and event.op == "store":
+                self._state.untold.discard(event.target_id)
 
     def _event(self, row: FileRow) -> Event | None:
-        one = row.row
-        assert isinstance(one, Event)
-        kind = EVENT_KINDS.get(one.target_kind, one.target_kind)
-        if kind == "fact" and one.target_id in self._state.merged:
+        event = row.row
+        assert isinstance(event, Event)
+        kind = EVENT_KINDS.get(event.target_kind, event.target_kind)
+        if kind == "fact" and event.target_id in self._state.merged:
             self._state.known["event"] += 1  # what is here has a history of its own
             return None
-        target = self._state.here(kind, one.target_id) if one.target_id else 0
+        target = self._state.here(kind, event.target_id) if event.target_id else 0
         if target is None:
             # Of what was erased, or left out: here its number may come to be another row's.
             self._state.kept_out["event"] += 1
             return None
-        return one._replace(
-            id=self._state.kept_id(one.id),
+        return event._replace(
+            id=self._state.kept_id(event.id),
             target_id=target,
-            detail=renumbered(self._state, one.detail),
-            run_id=self._state.here("run", one.run_id),
+            detail=renumbered(self._state, event.detail),
+            run_id=self._state.here("run", event.run_id),
         )
 
     def _before(self, events: Iterable[Event], *, detailed: bool) -> Counter[tuple[object, ...]]:
@@ -101,7 +101,7 @@ def _renumbered(state: ImportState, key: str, value: Any) -> Any:
     if kind is None:
         return value
     if isinstance(value, list):
-        return [_here(state, kind, one) for one in value]
+        return [_here(state, kind, item) for item in value]
     return value if key in COUNTED else _here(state, kind, value)
 
 

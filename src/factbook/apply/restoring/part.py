@@ -51,6 +51,6 @@ class Part:
         if self._state.fresh or not any_tombstones(self._writer):
             return [False] * len(named)
         stones = Tombstones(self._writer)
-        marks = [[stones.mark(*one) for one in some] for some in named]
+        marks = [[stones.mark(*parts) for parts in some] for some in named]
         met = stones.met({mark for some in marks for mark in some})
         return [any(mark in met for mark in some) for some in marks]

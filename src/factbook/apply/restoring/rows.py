@@ -138,28 +138,28 @@ class RestoredRows(Part):
     def put_back(self, rows: Sequence[FileRow]) -> None:
         """Put rows of one kind back; one that stands for the same is there already."""
         kind = SMALL[rows[0].kind]
-        named = [(row, one) for row in rows if (one := self._named(kind, row)) is not None]
+        named = [(row, ours) for row in rows if (ours := self._named(kind, row)) is not None]
         named = self._let_in(kind, named)
-        known = self._known(kind, [one for _, one in named])
-        for row, one in named:
+        known = self._known(kind, [new_row for _, new_row in named])
+        for row, ours in named:
             old = row.row
-            here = self._here(kind, one, known)
+            here = self._here(kind, ours, known)
             if here is not None:
                 self._is_here(kind, old, here, new=False)
                 continue
             if kind.has_ids:
-                one = one._replace(id=self._state.kept_id(one.id))
-            [added] = self._writer.add(kind, [one])
+                ours = ours._replace(id=self._state.kept_id(ours.id))
+            [added] = self._writer.add(kind, [ours])
             if added is None and kind.has_ids:  # its number is taken, or it is the same otherwise
-                [added] = self._writer.add(kind, [one._replace(id=0)])
+                [added] = self._writer.add(kind, [ours._replace(id=0)])
             if added is None:
-                self._there(kind, row, one)
+                self._there(kind, row, ours)
                 continue
             self._is_here(kind, old, added, new=True)
             if kind is ENTITY:
                 self._await(old, added)
-            if kind.embedded and one.retired_at is not None:
-                self._writer.put(kind, [one._replace(id=added)])  # it needs no vector
+            if kind.embedded and ours.retired_at is not None:
+                self._writer.put(kind, [ours._replace(id=added)])  # it needs no vector
         if kind is ENTITY:
             self._point()
 
@@ -167,42 +167,42 @@ class RestoredRows(Part):
 
     def _named(self, kind: Kind[Any], row: FileRow) -> Any:
         """Return a row with the ids that hold here; None for one that cannot stand."""
-        one: Any = row.row
-        if not _HOLDS.get(kind, lambda _: True)(one):
+        ours: Any = row.row
+        if not _HOLDS.get(kind, lambda _: True)(ours):
             self._leave(row, f"no {kind.name} is like that")
             return None
         for field, target in OF.get(kind, {}).items():
-            old = getattr(one, field)
+            old = getattr(ours, field)
             here = self._state.here(target, old)
             gone = old in self._state.gone.get(target, ())
             if gone or (old is not None and here is None and field not in _MAY_LACK.get(kind, ())):
                 self._lacks(row, target, old)
                 return None
             if kind in _WORDS and target == "episode" and old in self._state.holed:
-                self._state.keep_out(kind.name, one)  # it may repeat what was erased there
+                self._state.keep_out(kind.name, ours)  # it may repeat what was erased there
                 return None
-            one = one._replace(**{field: here})
+            ours = ours._replace(**{field: here})
         if kind is MODEL_TASK:
-            target = target_of(one.kind)
-            here = None if one.kind in OF_PAIRS else self._state.here(target, one.target)
+            target = target_of(ours.kind)
+            here = None if ours.kind in OF_PAIRS else self._state.here(target, ours.target)
             if here is None:
-                self._lacks(row, target, one.target)
+                self._lacks(row, target, ours.target)
                 return None
-            one = one._replace(target=here)
+            ours = ours._replace(target=here)
         elif kind is PAIR:
-            low, high = sorted((one.low_id, one.high_id))
-            one = one._replace(low_id=low, high_id=high)
+            low, high = sorted((ours.low_id, ours.high_id))
+            ours = ours._replace(low_id=low, high_id=high)
         elif kind is INJECTION:
-            one = one._replace(items=self._shown(one.items), used=self._shown(one.used))
+            ours = ours._replace(items=self._shown(ours.items), used=self._shown(ours.used))
         elif kind is PROPOSAL:
-            one = one._replace(payload=renumbered(self._state, one.payload))
+            ours = ours._replace(payload=renumbered(self._state, ours.payload))
         elif kind is ERASURE:
-            one = one._replace(clean=True)  # what it took never stood in this file
+            ours = ours._replace(clean=True)  # what it took never stood in this file
         elif kind is SECRET:
-            one = self._secret(one)
+            ours = self._secret(ours)
         elif kind is ENTITY:
-            one = one._replace(merged_into_id=None)  # until that has come
-        return one
+            ours = ours._replace(merged_into_id=None)  # until that has come
+        return ours
 
     def _shown(self, items: Sequence[str]) -> list[str]:
         """Return what was shown (f12, e34) as it is called here."""
@@ -230,11 +230,11 @@ class RestoredRows(Part):
         marks = _MARKS.get(kind)
         if marks is None:
             return named
-        out = self._erased([marks(one) for _, one in named])
+        out = self._erased([marks(ours) for _, ours in named])
         for (row, _), gone in zip(named, out, strict=True):
             if gone:
                 self._state.keep_out(kind.name, row.row)
-        return [one for one, gone in zip(named, out, strict=True) if not gone]
+        return [pair for pair, gone in zip(named, out, strict=True) if not gone]
 
     # --- what is known here ---------------------------------------------------------------------
 
@@ -245,13 +245,13 @@ class RestoredRows(Part):
             return {}
         where = {name: sorted({getattr(row, name) for row in rows}) for name in same.by} or ALL
         taken = self._state.taken.get(kind.name, ())
-        found: dict[tuple[Any, ...], list[Any]] = {}
+        alike: dict[tuple[Any, ...], list[Any]] = {}
         for row in self._writer.find(kind, where):
             if row.id not in taken:
-                found.setdefault(_values(row, (*same.by, *same.alike)), []).append(row)
+                alike.setdefault(_values(row, (*same.by, *same.alike)), []).append(row)
                 if kind in (ENTITY, PREFERENCE):
-                    found.setdefault(_values(row, same.by), []).append(row)
-        return found
+                    alike.setdefault(_values(row, same.by), []).append(row)
+        return alike
 
     def _here(
         self, kind: Kind[Any], row: Any, known: Mapping[tuple[Any, ...], list[Any]]
@@ -260,23 +260,25 @@ class RestoredRows(Part):
         same = _SAME.get(kind)
         if same is None:
             return None
-        for one in known.get(_values(row, (*same.by, *same.alike)), ()):
-            if one.id not in self._state.taken.get(kind.name, ()):
-                return int(one.id)
+        for known_row in known.get(_values(row, (*same.by, *same.alike)), ()):
+            if known_row.id not in self._state.taken.get(kind.name, ()):
+                return int(known_row.id)
         if kind not in (ENTITY, PREFERENCE) or row.retired_at is not None:
             return None
         named = known.get(_values(row, same.by), [])
-        current = [one for one in named if one.retired_at is None]
+        current = [namesake for namesake in named if namesake.retired_at is None]
         # What its owner removed here stays removed.
-        gone = [one for one in named if kind is ENTITY and one.merged_into_id is None]
-        for one in current or gone:
-            return int(one.id)
+        gone = [
+            namesake for namesake in named if kind is ENTITY and namesake.merged_into_id is None
+        ]
+        for known_row in current or gone:
+            return int(known_row.id)
         return None
 
-    def _there(self, kind: Kind[Any], row: FileRow, one: Any) -> None:
+    def _there(self, kind: Kind[Any], row: FileRow, ours: Any) -> None:
         """Say that a row is there already by its key or its unique fields."""
         if kind.has_ids and kind.unique:
-            known = first(self._writer, kind, {name: getattr(one, name) for name in kind.unique})
+            known = first(self._writer, kind, {name: getattr(ours, name) for name in kind.unique})
             if known is not None:
                 self._is_here(kind, row.row, known.id, new=False)
                 return
