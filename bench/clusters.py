@@ -163,7 +163,7 @@ def facts_of(pieces: Sequence[Piece], embeddings: Embeddings) -> list[str]:
     numbered = [replace(piece, row=row) for row, piece in enumerate(pieces)]
     result = find_clusters(numbered, vectors)
     single = find_statements([numbered[index] for index in result.left])
-    return list(dict.fromkeys(found.statement for found in [*result.found, *single]))
+    return list(dict.fromkeys(found.statement for found in [*result.proposed, *single]))
 
 
 def kmeans(texts: Sequence[str], count: int, embeddings: Embeddings, *, seed: int) -> list[str]:
@@ -226,8 +226,8 @@ def together(pieces: Sequence[Piece], embeddings: Embeddings) -> dict[str, Any]:
     return {
         "pieces": len(pieces),
         "cpu_seconds": round(_cpu() - began, 2),
-        "clusters": len(result.found),
-        "members": sum(len(found.members) for found in result.found),
+        "clusters": len(result.proposed),
+        "members": sum(len(found.members) for found in result.proposed),
         "left": len(result.left),
     }
 

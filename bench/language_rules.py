@@ -344,7 +344,7 @@ def discovered(row: Row) -> Labels:
     topic = row["topic"]
     return [
         one.name
-        for one in discover(results, query=f"find me stuff about {topic}", topic=topic).found
+        for one in discover(results, query=f"find me stuff about {topic}", topic=topic).things
     ]
 
 

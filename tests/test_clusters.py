@@ -157,11 +157,11 @@ CHATTER = [piece("Thanks a lot!"), piece("Thanks a lot!", session="s2"), piece("
 def test_what_recurs_becomes_a_fact_whose_statement_is_a_real_sentence() -> None:
     pieces = OSLO + BUILDS + ALONE + CHATTER
     result = clusters(pieces)
-    assert sorted(one.statement for one in result.found) == [
+    assert sorted(one.statement for one in result.proposed) == [
         "I live in a red house in Oslo.",
         "We use pnpm for all builds.",
     ]
-    for one in result.found:
+    for one in result.proposed:
         medoid = pieces[one.medoid]
         assert medoid.text[one.start : one.end] == one.statement
         assert one.medoid in one.members
@@ -172,18 +172,18 @@ def test_what_recurs_becomes_a_fact_whose_statement_is_a_real_sentence() -> None
 def test_every_piece_has_exactly_one_outcome() -> None:
     pieces = OSLO + BUILDS + ALONE + CHATTER
     result = clusters(pieces)
-    outcomes = [at for one in result.found for at in one.members]
+    outcomes = [at for one in result.proposed for at in one.members]
     outcomes += [at for at, _, _ in result.joined] + result.left + result.unfit
     assert sorted(outcomes) == list(range(len(pieces)))
 
 
 def test_the_order_of_the_input_makes_no_difference() -> None:
     pieces = OSLO + BUILDS + ALONE + CHATTER
-    expected = named(pieces, clusters(pieces).found)
+    expected = named(pieces, clusters(pieces).proposed)
     for seed in range(5):
         shuffled = pieces[:]
         random.Random(seed).shuffle(shuffled)
-        assert named(shuffled, clusters(shuffled).found) == expected
+        assert named(shuffled, clusters(shuffled).proposed) == expected
 
 
 def test_a_second_run_finds_the_same_facts_and_nothing_new() -> None:
@@ -191,16 +191,16 @@ def test_a_second_run_finds_the_same_facts_and_nothing_new() -> None:
     first = clusters(pieces)
     known = [
         KnownCluster(fact_id=10 + row, statement=one.statement, row=row)
-        for row, one in enumerate(first.found)
+        for row, one in enumerate(first.proposed)
     ]
     some, vectors = numbered(pieces)
     again = find_clusters(some, vectors, known, vectors_of([one.statement for one in known]))
-    assert again.found == []
+    assert again.proposed == []
     assert again.left == first.left
     joined = {
         fact_id: {at for at, one, _ in again.joined if one == fact_id} for fact_id in (10, 11)
     }
-    assert [joined[10], joined[11]] == [set(one.members) for one in first.found]
+    assert [joined[10], joined[11]] == [set(one.members) for one in first.proposed]
     assert all(cosine >= 0.75 for _, _, cosine in again.joined)
 
 
@@ -209,14 +209,14 @@ def test_a_piece_joins_the_known_statement_before_anything_is_clustered() -> Non
     known = [KnownCluster(fact_id=7, statement=OSLO[0].text, row=0)]
     result = find_clusters(some, vectors, known, vectors[:1])
     assert [(at, fact_id) for at, fact_id, _ in result.joined] == [(0, 7), (1, 7), (2, 7)]
-    assert result.found == []
+    assert result.proposed == []
 
 
 def test_a_text_said_twice_in_one_episode_or_session_is_said_once() -> None:
     text = "I live in a red house in Oslo."
-    assert clusters([piece(text, uid="e1"), piece(text, uid="e1")]).found == []
-    assert clusters([piece(text, uid="e1"), piece(text, uid="e2")]).found == []
-    recurs = clusters([piece(text, uid="e1"), piece(text, uid="e2", session="s2")]).found
+    assert clusters([piece(text, uid="e1"), piece(text, uid="e1")]).proposed == []
+    assert clusters([piece(text, uid="e1"), piece(text, uid="e2")]).proposed == []
+    recurs = clusters([piece(text, uid="e1"), piece(text, uid="e2", session="s2")]).proposed
     assert [(one.support, one.sessions, one.persistence) for one in recurs] == [(2, 2, 1.0)]
 
 
@@ -237,7 +237,7 @@ def test_a_text_said_twice_in_one_episode_or_session_is_said_once() -> None:
 def test_different_claims_do_not_become_one_fact(first: str, second: str) -> None:
     assert not guard(first, second, 0.9)
     assert not guard(second, first, 0.9)
-    found = clusters([piece(first), piece(second, session="s2")], join_cosine=0.3).found
+    found = clusters([piece(first), piece(second, session="s2")], join_cosine=0.3).proposed
     assert found == []
 
 
@@ -255,7 +255,7 @@ def test_the_given_judge_decides() -> None:
         asked.append((statement, said))
         return False
 
-    assert clusters(OSLO, same=never).found == []
+    assert clusters(OSLO, same=never).proposed == []
     assert asked
 
 
@@ -267,7 +267,7 @@ def test_members_hold_against_the_medoid_so_there_are_no_chains() -> None:
         for row, word in enumerate(("red", "blue", "green", "grey", "white"))
     ]
     result = find_clusters(pieces, vectors, same=lambda *_: True)
-    for one in result.found:
+    for one in result.proposed:
         medoid = vectors[pieces[one.medoid].row]
         assert all(medoid @ vectors[pieces[at].row] >= 0.75 for at in one.members)
 
@@ -282,15 +282,15 @@ def test_what_the_user_said_is_the_statement_before_what_the_assistant_said() ->
     again = replace(told, uid="other", session="s3")
     mine = piece("The Fjord server runs Debian now.")
     result = clusters([told, again, mine])
-    assert [(one.statement, one.trust) for one in result.found] == [
+    assert [(one.statement, one.trust) for one in result.proposed] == [
         ("The Fjord server runs Debian now.", Trust.DIRECT)
     ]
-    alone = clusters([told, again]).found
+    alone = clusters([told, again]).proposed
     assert alone[0].confidence <= policy.TRUST_CAP[Trust.DERIVED]
 
 
 def test_said_again_in_one_session_is_no_less_sure_than_said_once() -> None:
-    (recurs,) = clusters([replace(one, session="s1") for one in OSLO]).found
+    (recurs,) = clusters([replace(one, session="s1") for one in OSLO]).proposed
     (once, *_) = find_statements(OSLO[:1])
     assert recurs.confidence >= once.confidence
 
@@ -309,7 +309,7 @@ def test_clusters_across_blocks_are_put_together_again() -> None:
         for n in range(30)
     ] + [piece(f"We use pnpm for all builds of {'y' * n}.", session=f"s{n}") for n in range(30)]
     result = clusters(pieces, block_rows=8)
-    assert [one.support for one in result.found] == [30, 30]
+    assert [one.support for one in result.proposed] == [30, 30]
 
 
 def test_progress_is_told_and_ends_where_it_is_done() -> None:
@@ -320,7 +320,7 @@ def test_progress_is_told_and_ends_where_it_is_done() -> None:
 
 
 def test_nothing_in_nothing_out() -> None:
-    assert clusters([]) == ClusterResult(found=[], joined=[], left=[], unfit=[])
+    assert clusters([]) == ClusterResult(proposed=[], joined=[], left=[], unfit=[])
     assert clusters(OSLO[:1]).left == [0]
     assert clusters(CHATTER).unfit == [0, 1, 2]
 
@@ -372,19 +372,19 @@ def test_any_pieces_settle_and_settle_alike(
     result = clusters(pieces)
     mixed = pieces[:]
     shuffle.shuffle(mixed)
-    assert named(mixed, clusters(mixed).found) == named(pieces, result.found)
-    for one in result.found:
+    assert named(mixed, clusters(mixed).proposed) == named(pieces, result.proposed)
+    for one in result.proposed:
         towns = {sentences.names(pieces[at].text) for at in one.members}
         assert len(towns) == 1
         assert 0.5 <= one.confidence <= 0.9
-    if result.found:
+    if result.proposed:
         some, vectors = numbered(pieces)
         known = [
             KnownCluster(fact_id=row, statement=one.statement, row=row)
-            for row, one in enumerate(result.found)
+            for row, one in enumerate(result.proposed)
         ]
         again = find_clusters(some, vectors, known, vectors_of([one.statement for one in known]))
-        assert (again.found, again.left) == ([], result.left)
+        assert (again.proposed, again.left) == ([], result.left)
 
 
 # --- confidence -----------------------------------------------------------------------------------

@@ -337,7 +337,7 @@ def pages(*texts: tuple[str, str]) -> list[ResultText]:
 def found(results: Sequence[ResultText], query: str = "find me stuff about speakers") -> list[str]:
     """Return the names of what is discovered."""
     shown = discover(results, query=query, topic=query.split("about ")[-1])
-    return [one.name for one in shown.found]
+    return [one.name for one in shown.things]
 
 
 def test_a_search_finds_things_of_its_kind_that_two_hosts_know() -> None:
@@ -349,11 +349,11 @@ def test_a_search_finds_things_of_its_kind_that_two_hosts_know() -> None:
     )
     assert found(results) == ["wharton d85", "vela nine"]
     shown = discover(results, query="speakers", topic="speakers")
-    one = shown.found[0]
+    one = shown.things[0]
     assert one.hosts == ["host0.example", "host1.example"]
     index, start, end = one.spans[0]
     assert results[index].text[start:end] == "Wharton D85" == one.surface
-    assert [(one.one.surface, one.reason, one.why) for one in shown.left_out] == [
+    assert [(one.thing.surface, one.reason, one.why) for one in shown.left_out] == [
         ("Solo One", "one_source", "nothing but host2.example speaks of it")
     ]
 
@@ -365,8 +365,8 @@ def test_what_a_search_leaves_out_is_told_with_its_reason() -> None:
         ("One", text), ("Two", text), ("Three", "Tarn Three is a speaker."), ("", orders)
     )
     shown = discover(results, query="find me stuff about speakers", topic="speakers")
-    assert len(shown.found) == MAX_DISCOVERED
-    assert [(one.one.name, one.reason) for one in shown.left_out] == [
+    assert len(shown.things) == MAX_DISCOVERED
+    assert [(one.thing.name, one.reason) for one in shown.left_out] == [
         ("tarn three", "external_instruction"),
         ("veloi x8", "too_many"),
         ("veloj x9", "too_many"),
@@ -406,9 +406,9 @@ def test_what_a_model_offers_needs_two_hosts_or_the_query() -> None:
         NewThing(name=name, surface=name, spans=[(0, 0, 1)], hosts=(), why="a model")
         for name in ("vela nine", "tarn", "zorvon")
     ]
-    assert [one.name for one in corroborated(offered, results).found] == ["tarn"]
+    assert [one.name for one in corroborated(offered, results).things] == ["tarn"]
     asked = corroborated(offered, results, query="vela nine reviews")
-    assert {one.name for one in asked.found} == {"tarn", "vela nine"}
+    assert {one.name for one in asked.things} == {"tarn", "vela nine"}
 
 
 # --- the grammar below ----------------------------------------------------------------------------
@@ -478,7 +478,7 @@ def test_a_model_brings_in_nothing_that_the_rules_refuse(surface: str) -> None:
     )
     results = pages(("One", text), ("Two", text))
     for query in ("find me stuff about speakers", f"find me stuff about {surface}"):
-        assert not corroborated([offered], results, query=query, topic="speakers").found
+        assert not corroborated([offered], results, query=query, topic="speakers").things
 
 
 def test_a_name_that_is_an_everyday_word_is_one_where_it_was_asked_for() -> None:
@@ -486,9 +486,9 @@ def test_a_name_that_is_an_everyday_word_is_one_where_it_was_asked_for() -> None
     offered = NewThing(name="notion", surface="Notion", spans=[(0, 0, 1)], hosts=(), why="a model")
     results = pages(("One", text), ("Two", text))
     shown = corroborated([offered], results, query="look up notion", topic="notion")
-    assert [one.name for one in shown.found] == ["notion"]
+    assert [one.name for one in shown.things] == ["notion"]
     results = pages(("One", "Any notion of Notion"))
-    assert not corroborated([offered], results, query="notion", topic="notion").found
+    assert not corroborated([offered], results, query="notion", topic="notion").things
 
 
 # --- what is made to take long --------------------------------------------------------------------

@@ -183,7 +183,7 @@ def is_broad_word(word: str) -> bool:
 
 def subject_of(message: str) -> str:
     """Return what is asked without who asks: "tell me", "I wonder"."""
-    return _WONDER.sub(" ", " ".join(_REQUEST.sub(" ", one) for one in wanted(message)))
+    return _WONDER.sub(" ", " ".join(_REQUEST.sub(" ", sentence) for sentence in wanted(message)))
 
 
 # --- what an answer has to hold -------------------------------------------------------------------

@@ -117,7 +117,7 @@ class ProposedFact:
 class ClusterResult:
     """What became of each piece; every index stands in exactly one of the four."""
 
-    found: list[ProposedFact]
+    proposed: list[ProposedFact]
     joined: list[tuple[int, int, float]]  # piece, fact_id, cosine
     left: list[int]  # statements that stand alone so far; offer them again with the next ones
     unfit: list[int] = field(default_factory=list)  # no statements: need not be offered again
@@ -169,13 +169,13 @@ def overheard_pieces(episode: StoredEpisode) -> list[HandedOn]:
     if episode.injected:
         return []
     handed_ons = []
-    for one in voice_of(episode).overheard:
-        whole = episode.text[one.start : one.end]
+    for part in voice_of(episode).overheard:
+        whole = episode.text[part.start : part.end]
         marks = [place for match in _MARKS.finditer(whole) for place in range(*match.span())]
         places = sorted(set(range(len(whole))).difference(marks))
         plain = "".join(whole[at] for at in places)
         for sentence, rule in sentences.statements(plain, recurring=True):
-            start, last = (one.start + places[at] for at in (sentence.start, sentence.end - 1))
+            start, last = (part.start + places[at] for at in (sentence.start, sentence.end - 1))
             piece = Piece(
                 episode_id=episode.id,
                 uid=episode.uid,
@@ -188,8 +188,8 @@ def overheard_pieces(episode: StoredEpisode) -> list[HandedOn]:
                 start=start,
                 end=last + 1,
             )
-            in_doubt = one.why == DOUBTFUL and rule != "about"
-            handed_ons.append(HandedOn(piece, episode.text[start : last + 1], one.why, in_doubt))
+            in_doubt = part.why == DOUBTFUL and rule != "about"
+            handed_ons.append(HandedOn(piece, episode.text[start : last + 1], part.why, in_doubt))
     return handed_ons
 
 
@@ -200,7 +200,7 @@ def _said(text: str, role: Role) -> list[tuple[sentences.Sentence, str]]:
     something that they name count.
     """
     said = sentences.statements(text, recurring=True)
-    return said if role is Role.USER else [one for one in said if one[1] == "about"]
+    return said if role is Role.USER else [pair for pair in said if pair[1] == "about"]
 
 
 def confidence(*, support: int, sessions: int, persistence: float, trust: Trust) -> float:
@@ -329,7 +329,7 @@ def find_statements(pieces: Sequence[Piece]) -> list[ProposedFact]:
     for said in places.values():
         index, sentence, rule = said[0]
         piece = pieces[index]
-        members = tuple(sorted({one for one, _, _ in said}))
+        members = tuple(sorted({member for member, _, _ in said}))
         proposed_facts.append(
             ProposedFact(
                 statement=_one_line(sentence.text),
@@ -459,7 +459,7 @@ class _Search:
         self._original = sorted(range(len(pieces)), key=lambda index: _order(pieces[index]))
         self._pieces = [pieces[index] for index in self._original]
         self._statements = [_statement(piece) for piece in self._pieces]
-        self._fit = [n for n, one in enumerate(self._statements) if one is not None]
+        self._fit = [n for n, statement in enumerate(self._statements) if statement is not None]
         rows = [self._pieces[n].row for n in self._fit]
         dim = vectors.shape[1] if vectors.ndim == 2 else 1
         self._vectors: NDArray[np.float32] = np.zeros((len(pieces), dim), dtype=np.float32)
@@ -501,8 +501,9 @@ class _Search:
             self._report(left)
         original = self._original
         return ClusterResult(
-            found=[
-                self._found(cluster) for cluster in sorted(clusters, key=lambda one: one.medoid)
+            proposed=[
+                self._proposed(cluster)
+                for cluster in sorted(clusters, key=lambda group: group.medoid)
             ],
             joined=[(original[n], fact_id, cosine) for n, fact_id, cosine in joined],
             left=sorted(original[n] for n in left),
@@ -561,12 +562,12 @@ class _Search:
         """
         import numpy as np
 
-        ranked = sorted(clusters, key=lambda one: (-self._supports(one.members), one.medoid))
-        medoids = self._vectors[[one.medoid for one in ranked]]
+        ranked = sorted(clusters, key=lambda group: (-self._supports(group.members), group.medoid))
+        medoids = self._vectors[[group.medoid for group in ranked]]
         kept: list[int] = []
         for at, cluster in enumerate(ranked):
             near = np.flatnonzero(medoids[kept] @ medoids[at] >= self._join_cosine).tolist()
-            for winner in (ranked[kept[one]] for one in near):
+            for winner in (ranked[kept[index]] for index in near):
                 if self._holds(winner.medoid, cluster.medoid) and self._holds(
                     cluster.medoid, winner.medoid
                 ):
@@ -671,7 +672,7 @@ class _Search:
         piece = self._pieces[n]
         return piece.role is Role.USER and piece.trust is Trust.DIRECT
 
-    def _found(self, cluster: _Cluster) -> ProposedFact:
+    def _proposed(self, cluster: _Cluster) -> ProposedFact:
         piece, statement = self._pieces[cluster.medoid], self._statements[cluster.medoid]
         assert statement is not None, "a medoid is fit, so it has a statement"
         members = [self._pieces[n] for n in cluster.members]

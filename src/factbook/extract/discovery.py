@@ -84,7 +84,7 @@ class NewThing:
 class ThingLeftOut(NamedTuple):
     """A thing that results show and that is not brought in."""
 
-    one: NewThing
+    thing: NewThing
     reason: str  # of policy.CANDIDATE_REJECTIONS
     why: str
 
@@ -92,7 +92,7 @@ class ThingLeftOut(NamedTuple):
 class Discovered(NamedTuple):
     """What results show of what a person's search is about."""
 
-    found: Sequence[NewThing]  # most widely known first
+    things: Sequence[NewThing]  # most widely known first
     left_out: Sequence[ThingLeftOut]
 
 
@@ -238,27 +238,27 @@ def _named_kinds(result: ResultText, kinds: Sequence[Kind]) -> Iterator[_Named]:
     text = unwrapped(result.text, begin=begin)
     page = _Page(result, text, without_marks(text), begin, taint(result.text))
     nameds = [*_said_kinds(page, kinds), *_listed_kinds(page, kinds)]
-    told = _told(result, [one.surface for one in nameds if one.doubt])
-    for one in nameds:
-        says_so = says if one.sure else says_it_is
-        if not one.doubt or any(
+    told = _told(result, [named.surface for named in nameds if named.doubt])
+    for named in nameds:
+        says_so = says if named.sure else says_it_is
+        if not named.doubt or any(
             says_so(sentence, kind)
-            for sentence in told.get(_bare_name(one.surface), ())
-            for kind in one.doubt
+            for sentence in told.get(_bare_name(named.surface), ())
+            for kind in named.doubt
         ):
-            yield one
+            yield named
 
 
 def _told(result: ResultText, surfaces: Sequence[str]) -> dict[str, list[str]]:
     """Return what a result says of things, by their names."""
     bare = {_bare_name(surface): surface for surface in surfaces[:MAX_DOUBTED]}
     names = {name: [name, surface] for name, surface in bare.items() if name}
-    found: dict[str, list[str]] = {}
+    told: dict[str, list[str]] = {}
     if names:
         claims, _ = facts_about(result.text, names=names, title=result.title, external=True)
         for claim in claims:
-            found.setdefault(claim.entity, []).append(claim.content)
-    return found
+            told.setdefault(claim.entity, []).append(claim.content)
+    return told
 
 
 def _bare_name(surface: str) -> str:
@@ -285,11 +285,11 @@ def _said_kinds(page: _Page, kinds: Sequence[Kind]) -> Iterator[_Named]:
         if not pairs or no_statement(plain_words(marked), external=True):
             continue
         above = [page.result.title, *(words for _, words in heads[: bisect(heads, (first,))][-1:])]
-        near = [other for one, other in pairs if not (rival(one, other) or denies(words, other))]
+        near = [other for kind, other in pairs if not (rival(kind, other) or denies(words, other))]
         stated = any(
-            says(" ".join(one.modifiers), other)
+            says(" ".join(kind.modifiers), other)
             or (other in near and any(says(part, other) for part in (words, *above)))
-            for one, other in pairs
+            for kind, other in pairs
         )
         start = first + said.start
         yield _Named(

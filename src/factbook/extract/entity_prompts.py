@@ -226,7 +226,7 @@ def read_entities(
         elif owner in read_names:
             continue
         elif owner in surfaces:
-            here = next((one for one in places if one[2] == owner), None)
+            here = next((span for span in places if span[2] == owner), None)
             if here is None:
                 refused.append((offered, "no_span", "the text does not name it"))
             else:

@@ -111,9 +111,9 @@ _BE: Final = word_set("is are was were be been being")
 def asked_kinds(query: str, topic: str) -> list[Kind]:
     """Return of which kinds the things are that were asked about; none where it is no kind."""
     for asked in (topic, query):
-        found = [kind for kind in _kinds_in(_TOKEN.findall(asked.lower())) if len(kind.noun) > 2]
-        if found:
-            return [one for one in found if one.noun not in _VAGUE]
+        kinds = [kind for kind in _kinds_in(_TOKEN.findall(asked.lower())) if len(kind.noun) > 2]
+        if kinds:
+            return [kind for kind in kinds if kind.noun not in _VAGUE]
     return []
 
 
@@ -135,7 +135,7 @@ def named_kinds(text: str, asked: Kind) -> Iterator[Kind]:
                 first > least and tokens[first - 1][0].isalnum() and not _opens(tokens[first - 1])
             ):
                 first -= 1
-            narrowed = tuple(one for one in tokens[first:at] if _narrows(one))
+            narrowed = tuple(word for word in tokens[first:at] if _narrows(word))
             yield _same(singular(token.lower()), narrowed)
 
 
@@ -144,9 +144,9 @@ def plural_of(title: str, kind: Kind) -> str:
     words: list[str] = _TOKEN.findall(title.lower())
     nouns = nouns_of([kind])
     for word in words:
-        one = singular(word)
+        noun = singular(word)
         if is_plural(word) and (
-            one in nouns or (one in _SORTS and any(singular(other) in nouns for other in words))
+            noun in nouns or (noun in _SORTS and any(singular(other) in nouns for other in words))
         ):
             return word
     return ""
@@ -154,15 +154,15 @@ def plural_of(title: str, kind: Kind) -> str:
 
 def nouns_of(kinds: Iterable[Kind]) -> frozenset[str]:
     """Return the nouns that stand for kinds, also those that mean the same."""
-    found = {kind.noun for kind in kinds}
+    nouns = {kind.noun for kind in kinds}
     return frozenset(
-        found | {name for name, same in _SAME.items() if same.rpartition(" ")[2] in found}
+        nouns | {name for name, same in _SAME.items() if same.rpartition(" ")[2] in nouns}
     )
 
 
 def fits(said: Sequence[Kind], asked: Sequence[Kind]) -> list[tuple[Kind, Kind]]:
     """Return the (said, asked) kinds that have their noun in common."""
-    return [(one, other) for one in said for other in asked if one.noun == other.noun]
+    return [(kind, other) for kind in said for other in asked if kind.noun == other.noun]
 
 
 def rival(said: Kind, asked: Kind) -> bool:
@@ -173,7 +173,7 @@ def rival(said: Kind, asked: Kind) -> bool:
     """
     if not asked.modifiers or says(" ".join(said.modifiers), asked):
         return False
-    wanted = {word for one in asked.modifiers for word in one.lower().split("-")}
+    wanted = {word for modifier in asked.modifiers for word in modifier.lower().split("-")}
     for modifier in said.modifiers:
         low = modifier.lower()
         if low in _COLOURS:
@@ -214,13 +214,13 @@ def says_it_is(sentence: str, asked: Kind) -> bool:
 def _kinds_in(tokens: Sequence[str]) -> list[Kind]:
     """Return what a group of words names, that of a noun which only counts after what it counts."""
     tokens = tokens[:MOST_WORDS]
-    likened = [at for at, one in enumerate(tokens) if one.lower() in _LIKENED and at]
+    likened = [at for at, token in enumerate(tokens) if token.lower() in _LIKENED and at]
     tokens = tokens[: likened[0]] if likened else tokens
     noun = head_noun(tokens)
     places = [
         at
-        for at, one in enumerate(tokens)
-        if singular(one.lower()) == noun and head_noun(tokens[: at + 1]) == noun
+        for at, token in enumerate(tokens)
+        if singular(token.lower()) == noun and head_noun(tokens[: at + 1]) == noun
     ]
     if not noun or not places:
         return []
@@ -281,7 +281,7 @@ def _places(
             if not _stems(words[start:end]) & wanted:
                 continue
             before = words[max(0, start - WINDOW) : start]
-            if any(one in _DENIES for one in before) == denied:
+            if any(word in _DENIES for word in before) == denied:
                 yield start, end
 
 

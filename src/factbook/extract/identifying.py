@@ -159,27 +159,27 @@ class Telltales:
                 hits.setdefault(key, []).extend((tell, text) for tell in mine)
             if key in beside and len(self._stems & _meanings(text)) >= _BESIDE:
                 near[key] = text
-        counts = Counter(tell for mine in hits.values() for tell in {one for one, _ in mine})
+        counts = Counter(tell for mine in hits.values() for tell in {hit for hit, _ in mine})
         self.common = [
             tell
             for tell, rows_of in counts.items()
             if tell.most is not None and rows_of > max(tell.most[0], tell.most[1] * len(seen))
         ]
         too_common = set(self.common)
-        found = []
+        residues = []
         for key, pairs in hits.items():
             left = [(tell, text) for tell, text in pairs if tell not in too_common]
             if left:
                 text = left[0][1]
                 best = max((tell for tell, other in left if other is text), key=_rank)
-                found.append(Residue(key, best.what, text))
-        told = {residue.key for residue in found}
-        found += [Residue(key, "beside", text) for key, text in near.items() if key not in told]
-        return found
+                residues.append(Residue(key, best.what, text))
+        told = {residue.key for residue in residues}
+        residues += [Residue(key, "beside", text) for key, text in near.items() if key not in told]
+        return residues
 
-    def again(self, found: Residue, text: str) -> Residue:
-        """Return a find with its text as it is shown to somebody, and the places of the tells."""
-        return found._replace(text=text, spans=self._places(text, self._in(text)))
+    def again(self, residue: Residue, text: str) -> Residue:
+        """Return a residue with its text as shown to somebody, and the places of the tells."""
+        return residue._replace(text=text, spans=self._places(text, self._in(text)))
 
     def _in(self, text: str) -> list[Tell]:
         # One pass of an automaton passes over nearly every row at a fifteenth of the price.
@@ -214,10 +214,10 @@ class Telltales:
     def _places(self, text: str, tells: Sequence[Tell]) -> list[tuple[int, int]]:
         places = [(_plain(match[0]), *match.span()) for match in _TOKEN.finditer(text)]
         words = [place[0] for place in places]
-        found = [(places[a][1], places[b][2]) for _, a, b in self._joined(words)]
+        spans = [(places[a][1], places[b][2]) for _, a, b in self._joined(words)]
         wanted = set(tells)
-        found += [(places[a][1], places[b][2]) for tell, a, b in self._run(words) if tell in wanted]
-        return sorted(found)
+        spans += [(places[a][1], places[b][2]) for tell, a, b in self._run(words) if tell in wanted]
+        return sorted(spans)
 
 
 # --- what gives a text away -----------------------------------------------------------------------
@@ -251,8 +251,8 @@ def _runs(
 ) -> Iterator[Tell]:
     for n in range(len(words) - size + 1):
         run = tuple(words[n : n + size])
-        full = sum(not _is_empty(one) for one in run)
-        if full >= meaning and (not with_digit or any(one[0].isdigit() for one in run)):
+        full = sum(not _is_empty(word) for word in run)
+        if full >= meaning and (not with_digit or any(word[0].isdigit() for word in run)):
             yield Tell("words", run, policy.TELL_RUNS)
 
 
@@ -261,15 +261,15 @@ def _values(text: str, words: Sequence[str]) -> Iterator[Tell]:
         if _CLOCK.fullmatch(chunk):
             continue
         value = "".join(_words(chunk))
-        digits = sum(one.isdigit() for one in value)
+        digits = sum(char.isdigit() for char in value)
         is_code = "@" in chunk or (digits and len(value) > digits + 1)
         says = len(value) >= policy.TELL_DIGITS and (is_code or digits >= policy.TELL_DIGITS)
         if says and not _COUNT.fullmatch(value):
             yield Tell("value", (value,), policy.TELL_NAMES)
-    for one, other in pairwise(words):
-        number, word = (one, other) if one.isdigit() else (other, one)
+    for first, second in pairwise(words):
+        number, word = (first, second) if first.isdigit() else (second, first)
         if number.isdigit() and word.isalpha() and not _is_empty(word):
-            yield Tell("value", (one, other), policy.TELL_RUNS)
+            yield Tell("value", (first, second), policy.TELL_RUNS)
 
 
 def _names(text: str) -> Iterator[Tell]:
@@ -281,7 +281,7 @@ def _names(text: str) -> Iterator[Tell]:
             if len(words) > 1 and _is_telling(words):
                 yield Tell("name", words, share)
     chunks = [
-        one.span() for one in _CHUNK.finditer(text)
+        chunk.span() for chunk in _CHUNK.finditer(text)
     ]  # "sunflower-teapot-9" names no sunflower
     for match, opens in _openings(text):
         word = _plain(match[0])
@@ -322,7 +322,7 @@ def _meanings(text: str) -> set[str]:
 
 def _words(text: str) -> list[str]:
     """Return the words of a text as they are compared: without case, accents and apostrophes."""
-    return [_bare(one) if "'" in one else one for one in _TOKEN.findall(_folded(text))]
+    return [_bare(word) if "'" in word else word for word in _TOKEN.findall(_folded(text))]
 
 
 def _folded(text: str) -> str:
@@ -365,9 +365,9 @@ def _rank(tell: Tell) -> tuple[bool, bool, bool, bool]:
 def _named(tell: Tell, text: str) -> bool:
     """Tell whether an everyday word stands there as a name does, here or there in a sentence."""
     return any(
-        one[0][0].isupper()
-        and not one[0].isupper()
+        match[0][0].isupper()
+        and not match[0].isupper()
         and not (opens and tell.opened)
-        and (_plain(one[0]),) == tell.words
-        for one, opens in _openings(text)
+        and (_plain(match[0]),) == tell.words
+        for match, opens in _openings(text)
     )

@@ -68,13 +68,13 @@ class KnownNames:
         if not self._owner:
             return []
         pattern = _pattern(tuple(sorted(self._owner)))
-        found = []
+        places = []
         for match in pattern.finditer(text):
             key = _key(match["name"])
             owner = self._owner.get(key) or self._owner.get(key.removesuffix("s"))
             if owner is not None:
-                found.append((match.start("name"), match.end("name"), owner))
-        return found
+                places.append((match.start("name"), match.end("name"), owner))
+        return places
 
 
 def _key(name: str) -> str:

@@ -275,7 +275,7 @@ def _is_weak(word: str) -> bool:
 def _part_of(name: str, recent: Collection[str]) -> str | None:
     """Return the one recent name that a part of a name stands for: "ls50", "denton 85"."""
     forms = set(_forms(name))
-    found = []
+    wholes = []
     for whole in recent:
         words = whole.split()
         parts = {
@@ -284,8 +284,8 @@ def _part_of(name: str, recent: Collection[str]) -> str | None:
         parts |= {" ".join(words[index:]) for index in range(1, len(words))}
         parts = {part for part in parts if any(map(is_uncommon, part.split()))}
         if whole != name and parts & forms:
-            found.append(whole)
-    return found[0] if len(found) == 1 else None
+            wholes.append(whole)
+    return wholes[0] if len(wholes) == 1 else None
 
 
 def _parts_in(text: str, recent: Collection[str], taken: Sequence[_Place]) -> Iterator[_Place]:
@@ -404,7 +404,7 @@ def _meant_behind(sentence: MessageSentence, said: Sequence[_Place], before: _Me
     if not said:
         return before._replace(thing="") if names_other_things(sentence.text) else before
     spans = _within(sentence, said)
-    thing, somebody = (referred(sentence.text, spans, one) for one in ("it", "her"))
+    thing, somebody = (referred(sentence.text, spans, pronoun) for pronoun in ("it", "her"))
     return _Meant(thing.name if thing else "", somebody.name if somebody else "")
 
 
@@ -415,10 +415,13 @@ def _within(sentence: MessageSentence, places: Sequence[_Place]) -> list[NamePla
 
 def _handed_on(text: str, voice: OwnWords, known: Mapping[str, str]) -> Iterator[Mention]:
     """Yield the known names in the few words of others that a message hands on."""
-    for one in voice.overheard:
-        if one.end - one.start <= QUOTED_CHARS and "\n" not in text[one.start : one.end].strip():
-            for place in _known_in(masked(text[one.start : one.end]), known, ()):
-                start, end = place.start + one.start, place.end + one.start
+    for part in voice.overheard:
+        if (
+            part.end - part.start <= QUOTED_CHARS
+            and "\n" not in text[part.start : part.end].strip()
+        ):
+            for place in _known_in(masked(text[part.start : part.end]), known, ()):
+                start, end = place.start + part.start, place.end + part.start
                 yield _passing(place._replace(start=start, end=end), Valence.NEUTRAL)
 
 
@@ -469,11 +472,11 @@ def _places(
     starts: Collection[int],
 ) -> list[_Place]:
     """Return where a message names something, known or new, no two places overlapping."""
-    found = _known_in(plain, known, starts)
+    places = _known_in(plain, known, starts)
     cancel.check()
     for span in names_in(text):
         cancel.check()
-        over = [place for place in found if place.start < span.end and span.start < place.end]
+        over = [place for place in places if place.start < span.end and span.start < place.end]
         if over and not _is_longer(span, over, plain):
             continue
         entity = _entity_of(span.surface, known)
@@ -481,10 +484,10 @@ def _places(
             entity = _part_of(span.name, recent) or _pointed_at(span, plain, known)
         if entity is None and not _is_new_name(span, plain):
             continue
-        found = [place for place in found if place not in over]
-        found.append(_Place(entity or span.name, span.start, span.end, entity is not None))
-    found += list(_parts_in(plain, recent, found))
-    return sorted(found, key=lambda place: place.start)
+        places = [place for place in places if place not in over]
+        places.append(_Place(entity or span.name, span.start, span.end, entity is not None))
+    places += list(_parts_in(plain, recent, places))
+    return sorted(places, key=lambda place: place.start)
 
 
 def _is_longer(span: NameSpan, known: Sequence[_Place], text: str) -> bool:
@@ -527,8 +530,8 @@ def _pointed_at(span: NameSpan, text: str, known: Mapping[str, str]) -> str | No
         return None
     if not any(map(is_uncommon, span.name.split())):
         return None
-    found = {entity for alias, entity in known.items() if alias.endswith(f" {span.name}")}
-    return found.pop() if len(found) == 1 else None
+    entities = {entity for alias, entity in known.items() if alias.endswith(f" {span.name}")}
+    return entities.pop() if len(entities) == 1 else None
 
 
 _NOT_ASKED: Final = spaced(
@@ -687,7 +690,7 @@ def _stated(
             thing = referred(lead, _within(sentence, before), pronoun)
             name = meant.somebody if pronoun in ("him", "her") else meant.thing
             if thing is not None:
-                place = next(one for one in before if one.name == thing.name)
+                place = next(earlier for earlier in before if earlier.name == thing.name)
                 yield _said(place, liked=opinion.liked, why=opinion.why)
             elif name and not before and not names_other_things(lead):
                 place = _Place(name, base + told.start(), base + told.end(), True)
@@ -769,7 +772,7 @@ def spoken_of(texts: Sequence[str], known: Mapping[str, str]) -> list[str]:
 
 def called(known: Mapping[str, str]) -> dict[str, list[str]]:
     """Return what each entity is called; `known` leads from every such name to its entity."""
-    found: dict[str, list[str]] = {}
+    surfaces: dict[str, list[str]] = {}
     for surface, name in known.items():
-        found.setdefault(name, []).append(surface)
-    return found
+        surfaces.setdefault(name, []).append(surface)
+    return surfaces

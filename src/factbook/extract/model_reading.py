@@ -291,7 +291,7 @@ def command_messages(episodes: Sequence[Episode]) -> list[Message]:
 
     Raises ValueError for an episode that is not readable.
     """
-    lines = "".join(_line(number, one) for number, one in enumerate(episodes, 1))
+    lines = "".join(_line(number, episode) for number, episode in enumerate(episodes, 1))
     content = f"{_ASK}\n\n<commands>\n{lines}</commands>"
     return [Message(role="system", content=_SYSTEM), Message(role="user", content=content)]
 
@@ -368,8 +368,8 @@ def command_candidates(
             reading.unanswered.append(episode.uid)
             continue
         claimed = (known or {}).get(episode.uid, ())
-        found, refused = _read(given[number], episode, model=model, known=claimed)
-        reading.candidates.setdefault(episode.uid, []).extend(found)
+        candidates, refused = _read(given[number], episode, model=model, known=claimed)
+        reading.candidates.setdefault(episode.uid, []).extend(candidates)
         reading.refused.extend(refused)
     return reading
 
@@ -380,7 +380,7 @@ def _read(
     shown = _readable(episode)
     if shown is None:
         raise ValueError(f"episode {episode.uid} holds no command and no prompt")
-    taken = {_key(one.predicate, one.object) for one in known}
+    taken = {_key(known_candidate.predicate, known_candidate.object) for known_candidate in known}
     seen: set[tuple[str, str]] = set()
     candidates: list[Candidate] = []
     refused: list[RefusedPart] = []

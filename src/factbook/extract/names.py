@@ -166,9 +166,9 @@ def names_in(text: str) -> list[NameSpan]:
     cancel.check()
     english = is_english(plain.replace(LINE_END, " "))
     cancel.check()
-    found = [*_quoted(plain, english=english), *_hashtags(plain)]
+    spans = [*_quoted(plain, english=english), *_hashtags(plain)]
     taken = list(plain)
-    for span in found:
+    for span in spans:
         taken[span.start : span.end] = TAKEN * (span.end - span.start)
     tokens = tokens_of("".join(taken))
     read = "".join(taken)
@@ -176,8 +176,8 @@ def names_in(text: str) -> list[NameSpan]:
     inside = _named_inside(tokens) | _taken_up(read)
     for sentence in sentences_of(tokens):
         cancel.check()
-        found += _in_sentence(read, sentence, inside=inside, english=english)
-    ordered = sorted((span for span in found if span.name), key=lambda span: span.start)
+        spans += _in_sentence(read, sentence, inside=inside, english=english)
+    ordered = sorted((span for span in spans if span.name), key=lambda span: span.start)
     return _subtitled(plain, ordered, tokens)
 
 
@@ -233,13 +233,13 @@ _GOODBYE: Final = re.compile(
 
 def _named_inside(tokens: list[Token]) -> frozenset[str]:
     """Return the words that stand with a capital inside a sentence: names, wherever they stand."""
-    found = set()
+    words = set()
     for token in tokens:
         cancel.check()
         owns = token.low.endswith("'s")
         if not (token.opens or owns) and is_capital(token.text) and is_uncommon(token.low):
-            found.add(token.low)
-    return frozenset(found)
+            words.add(token.low)
+    return frozenset(words)
 
 
 _TAKEN_UP: Final = re.compile(
@@ -251,7 +251,7 @@ _TAKEN_UP: Final = re.compile(
 def _taken_up(text: str) -> frozenset[str]:
     """Return the words that are asked and then spoken of: "Radiohead? Never liked them"."""
     return frozenset(
-        found["name"].casefold() for found in _TAKEN_UP.finditer(text) if is_uncommon(found["name"])
+        match["name"].casefold() for match in _TAKEN_UP.finditer(text) if is_uncommon(match["name"])
     )
 
 
@@ -298,7 +298,7 @@ def _is_subtitle(text: str, name: NameSpan, after: NameSpan, opening: set[int]) 
 def _in_sentence(
     text: str, tokens: list[Token], *, inside: frozenset[str], english: bool
 ) -> Iterator[NameSpan]:
-    listed = any("," in text[one.end : two.start] for one, two in pairwise(tokens))
+    listed = any("," in text[left.end : right.start] for left, right in pairwise(tokens))
     title = is_title(tokens) and (not listed or all(token.text.isupper() for token in tokens))
     if english and is_shouting(tokens):
         yield from _in_shouting(text, tokens)
@@ -402,9 +402,9 @@ def _calmed(text: str, tokens: list[Token]) -> list[Token]:
         if not tokens[begin].text.isupper():
             begin += 1
             continue
-        named = next((at for at, one in enumerate(shouted) if is_name_in_capitals(one)), None)
-        for at, one in enumerate(shouted):
-            if (named is None or at < named) and is_shouted_word(one):
-                calm[begin + at] = one._replace(text=one.text.lower())
+        named = next((at for at, token in enumerate(shouted) if is_name_in_capitals(token)), None)
+        for at, token in enumerate(shouted):
+            if (named is None or at < named) and is_shouted_word(token):
+                calm[begin + at] = token._replace(text=token.text.lower())
         begin = end
     return calm

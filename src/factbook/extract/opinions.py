@@ -308,7 +308,7 @@ class Opinion(NamedTuple):
 
 def opinions(text: str) -> list[Opinion]:
     """Return where a sentence says what its speaker likes or dislikes."""
-    found: list[Opinion] = []
+    read_opinions: list[Opinion] = []
     heads: list[int] = []
     for patterns, liked in ((_DISLIKING, False), (_LIKING, True)):
         for pattern, why in patterns:
@@ -317,20 +317,21 @@ def opinions(text: str) -> list[Opinion]:
                 head = whole if _is_meant(text, whole) else _without_other(pattern, text, whole)
                 at = head.start() if head else 0
                 read = any(
-                    begin - 2 < at < one.start for begin, one in zip(heads, found, strict=True)
+                    begin - 2 < at < opinion.start
+                    for begin, opinion in zip(heads, read_opinions, strict=True)
                 )
                 if head is None or read:
                     continue
-                found.append(Opinion(head.end(), _end(text, head.end(), why), liked, why))
+                read_opinions.append(Opinion(head.end(), _end(text, head.end(), why), liked, why))
                 heads.append(at)
     for head in _GOING_ON.finditer(text):
-        if any(opinion.start < head.start() for opinion in found):
-            found.append(
+        if any(opinion.start < head.start() for opinion in read_opinions):
+            read_opinions.append(
                 Opinion(
                     head.end(), _end(text, head.end()), head["hates"] is None, "goes on to say so"
                 )
             )
-    return found
+    return read_opinions
 
 
 _OTHER_AND: Final = spaced(r"(?:my )?\w+ and (?=i\b)")
@@ -350,10 +351,10 @@ def _without_other(
 _OF_MATTER: Final = spaced(rf"(?<=\w) {_MATTER}\b")
 
 
-def _is_initial(text: str, found: re.Match[str]) -> bool:
+def _is_initial(text: str, match: re.Match[str]) -> bool:
     """Say whether a dot belongs to an initial: "Ursula K. Le Guin", not "vitamin C. Anna"."""
-    at = found.start()
-    return found[0] == "." and _INITIAL.search(text, max(0, at - 40), at) is not None
+    at = match.start()
+    return match[0] == "." and _INITIAL.search(text, max(0, at - 40), at) is not None
 
 
 def _end(text: str, start: int, why: str = "") -> int:
@@ -363,10 +364,10 @@ def _end(text: str, start: int, why: str = "") -> int:
     """
     stops = (_BREAK, _THAN, _OF_MATTER) if why == NO_MORE_OF_IT else (_BREAK, _THAN)
     ends = [
-        found.start()
+        stop_match.start()
         for stop in stops
         if (
-            found := next(
+            stop_match := next(
                 (match for match in stop.finditer(text, start) if not _is_initial(text, match)),
                 None,
             )
@@ -557,10 +558,10 @@ def names_other_things(words: str, places: Sequence[NamePlace] = ()) -> bool:
     for place in places:
         signs[place.start : place.end] = "\x02" * (place.end - place.start)
     plain = re.sub("\x02+", "\x02", "".join(signs))
-    for found in _DETERMINED.finditer(plain):
-        before = (found["before"] or "").strip().casefold()
-        nouns = found["noun"].split()
-        if before in _WHEN or SOMEONE.match(found["noun"]) or _WHEN.intersection(nouns):
+    for match in _DETERMINED.finditer(plain):
+        before = (match["before"] or "").strip().casefold()
+        nouns = match["noun"].split()
+        if before in _WHEN or SOMEONE.match(match["noun"]) or _WHEN.intersection(nouns):
             continue
         if not all(map(is_function_word, nouns)):
             return True

@@ -106,7 +106,7 @@ def relative_in_text(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHi
 @lru_cache(maxsize=2)
 def _pieces(text: str) -> tuple[tuple[int, int, str], ...]:
     """Cut a text at blanks, quotes and brackets; return the pieces that could hold a path."""
-    found: list[tuple[int, int, str]] = []
+    pieces: list[tuple[int, int, str]] = []
     done = 0
     for mark in ("/", ":\\"):
         at = text.find(mark)
@@ -115,10 +115,10 @@ def _pieces(text: str) -> tuple[tuple[int, int, str], ...]:
             start = max(done, text.rfind("\n", 0, at) + 1)
             end = text.find("\n", at)
             done = len(text) if end < 0 else end
-            found += _pieces_of_line(text, start, done, mark)
+            pieces += _pieces_of_line(text, start, done, mark)
             at = text.find(mark, done)
         done = 0
-    return tuple(found)
+    return tuple(pieces)
 
 
 def _pieces_of_line(

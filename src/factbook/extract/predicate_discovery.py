@@ -180,29 +180,29 @@ def _clusters(
     members: dict[int, list[str]] = {}
     for at, (text, label) in enumerate(zip(texts, labels, strict=True)):
         members.setdefault(label if label >= 0 else -1 - at, []).append(text)
-    found = []
+    operations = []
     for some in members.values():
         total = sum(len(by_text[text]) for text in some)
         runs: Counter[_Head] = Counter()
         for text in some:
             for head in set(heads[text]):
                 runs[head] += len(by_text[text])
-        found += [
+        operations += [
             (head, count)
             for head, count in sorted(runs.items())
             if count >= max(2, DOMINANT * total)
         ]
-    return found
+    return operations
 
 
 def _heads(text: str) -> tuple[_Head, ...]:
     """Return what the commands of a line do, in order, each once, without what says nothing."""
-    found: dict[_Head, None] = {}
+    heads: dict[_Head, None] = {}
     for command in shell.parse(text):
         head = _head(command)
         if head is not None:
-            found[head] = None
-    return tuple(found)
+            heads[head] = None
+    return tuple(heads)
 
 
 def _head(command: shell.ShellCommand) -> _Head | None:

@@ -151,7 +151,7 @@ def _topics(
             start += 1
         name = next((place for place in names if begun <= place.start <= start < place.end), None)
         if name is not None:
-            found: tuple[str, int] | None = (name.name, 0)
+            topic: tuple[str, int] | None = (name.name, 0)
             start, end = name.start, name.end
             piece = text[start:end]
         else:
@@ -162,10 +162,10 @@ def _topics(
                 end = within[0].end
             piece = text[start:end].rstrip(" ,.!?;:'\"")
             pointed = re.search(r"\bthe\s*$", text[begun:start], re.IGNORECASE) is not None
-            found = _topic(piece, verbal=verbal, pointed=pointed)
-        if found is None:
+            topic = _topic(piece, verbal=verbal, pointed=pointed)
+        if topic is None:
             return
-        yield found[0], start + found[1], start + len(piece)
+        yield topic[0], start + topic[1], start + len(piece)
         verbal = verbal or piece[:3] == "to "
         joint = _JOINT.match(text, end)
         if joint is None:

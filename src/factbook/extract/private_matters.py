@@ -115,9 +115,9 @@ def _weights() -> dict[str, Floats]:
     if held["embedder"] != bundled().id:
         return {}  # weights of another model say nothing
     return {
-        name: np.frombuffer(b64decode(one["int8"]), np.int8).reshape(one["shape"])
-        * np.float32(one["scale"])
-        for name, one in held["weights"].items()
+        name: np.frombuffer(b64decode(packed["int8"]), np.int8).reshape(packed["shape"])
+        * np.float32(packed["scale"])
+        for name, packed in held["weights"].items()
     }
 
 
@@ -135,10 +135,10 @@ def pieces(text: str) -> Floats:
     text = text[:_PIECE_CHARS]
     joined = f" {' '.join(words(text.casefold()))} "
     sizes = (2, 3, 4, 5)
-    found = {joined[at : at + size] for size in sizes for at in range(len(joined) - size + 1)}
-    found |= {char for char in joined if char > _DENSE}
+    grams = {joined[at : at + size] for size in sizes for at in range(len(joined) - size + 1)}
+    grams |= {char for char in joined if char > _DENSE}
     row = np.zeros(PIECES + 1, dtype=np.float32)
-    places = list({zlib.crc32(one.encode()) % PIECES for one in found})
+    places = list({zlib.crc32(gram.encode()) % PIECES for gram in grams})
     if places:
         row[places] = PIECE_WEIGHT / math.sqrt(len(places))
     dense = sum(char > _DENSE for char in text) * 2 > len(text)
@@ -242,7 +242,7 @@ def told_names(text: str, public: Sequence[str], said: Sequence[str]) -> list[st
 
     `public` are the things in it that are public, or no person.
     """
-    known = {word for one in public for word in words(one)}
+    known = {word for thing in public for word in words(thing)}
     named = {word for name in names_in(text) for word in words(name.name)}
     english = is_english(text)
     candidates = [
@@ -257,9 +257,11 @@ def told_names(text: str, public: Sequence[str], said: Sequence[str]) -> list[st
         return []
     this = words(text)
     telling = [
-        one for one in said if not wanted(one) and not one.startswith("/") and words(one) != this
+        heard
+        for heard in said
+        if not wanted(heard) and not heard.startswith("/") and words(heard) != this
     ]
-    told = {word for one in telling for word in words(own_words(one).text)}
+    told = {word for heard in telling for word in words(own_words(heard).text)}
     return [candidate for candidate in candidates if candidate in told]
 
 
@@ -482,10 +484,10 @@ def own_names_in(text: str, said: Iterable[str]) -> list[OwnName]:
     "my daughter Lena". `said` are their texts that may introduce them; the text itself may, too.
     """
     names: dict[str, bool] = {}
-    for one in (*said, text):
-        for name, introduced in _people_in(own_words(one).text[:HEARD_CHARS]):
+    for own_text in (*said, text):
+        for name, introduced in _people_in(own_words(own_text).text[:HEARD_CHARS]):
             names[name] = names.get(name, False) or introduced
-    return [OwnName(*one) for one in names.items() if _mentions(text, one[0])]
+    return [OwnName(*pair) for pair in names.items() if _mentions(text, pair[0])]
 
 
 def _people_in(text: str) -> Iterator[tuple[str, bool]]:
@@ -512,7 +514,7 @@ def _people_in(text: str) -> Iterator[tuple[str, bool]]:
 
 def _mentions(text: str, name: str) -> bool:
     """Tell whether a text names somebody, by the whole name or a part of it."""
-    parts = [one for one in re.split(r"[\s.]+", name) if len(one) > 2]
+    parts = [piece for piece in re.split(r"[\s.]+", name) if len(piece) > 2]
     for number, part in enumerate(parts):
         if re.fullmatch(_TITLE, part.capitalize()) or part in STOPWORDS:
             continue

@@ -55,20 +55,20 @@ class Taint(NamedTuple):
     kind: TaintKind
 
 
-def hostile(one: Taint) -> bool:
+def hostile(piece: Taint) -> bool:
     """Tell whether a taint was written to steer a program, and not only to sell or to navigate."""
-    return one.kind not in _HARMLESS
+    return piece.kind not in _HARMLESS
 
 
 def touching(taints: Sequence[Taint], start: int, end: int) -> Taint | None:
     """Return what of a text is no statement and touches a place, what is hostile first."""
-    found = [one for one in taints if one.start < end and start < one.end]
-    return max(found, key=hostile, default=None)
+    touched = [piece for piece in taints if piece.start < end and start < piece.end]
+    return max(touched, key=hostile, default=None)
 
 
 def is_tainted_document(text: str) -> bool:
     """Tell whether a text holds anything hostile: then no name that it pushes is believed."""
-    return any(hostile(one) for one in taint(text))
+    return any(hostile(piece) for piece in taint(text))
 
 
 @lru_cache(maxsize=64)
@@ -81,14 +81,14 @@ def taint(text: str) -> tuple[Taint, ...]:
     """
     text = text[:_READ_CHARS]
     plain, places = _as_seen(text)
-    found = [*_hidden(text), *_matches(text, plain, places)]
+    taints = [*_hidden(text), *_matches(text, plain, places)]
     cancel.check()
     joined = unwrapped(text)
     if joined != text:  # an order that goes on in the next line is one all the same
-        found += _matches(joined, *_as_seen(joined))
+        taints += _matches(joined, *_as_seen(joined))
     cancel.check()
-    found += _encoded(text)
-    return tuple(sorted(set(found)))
+    taints += _encoded(text)
+    return tuple(sorted(set(taints)))
 
 
 # --- the text as it is seen -----------------------------------------------------------------------
@@ -125,8 +125,8 @@ def _as_seen(text: str) -> tuple[str, list[int] | None]:
         if _INVISIBLE.match(character):
             continue
         seen = _LOOKALIKES.get(character) or unicodedata.normalize("NFKC", character)
-        for one in seen.lower():
-            letters.append("'" if one in "‘’" else '"' if one in "“”" else one)
+        for letter in seen.lower():
+            letters.append("'" if letter in "‘’" else '"' if letter in "“”" else letter)
             places.append(at)
     return "".join(letters), places
 

@@ -117,8 +117,8 @@ def _reporting(line: str) -> int:
         patterns = (_WHO_SAYS, _WHO_IS_IT_FROM) if mark["colon"] else (_WHO_SAYS,)
         for pattern in patterns:
             ends = (match for match in pattern.finditer(clause) if match.end() == len(clause))
-            found = next(ends, None)
-            if found is not None and not _is_mine(clause, found):
+            speaker = next(ends, None)
+            if speaker is not None and not _is_mine(clause, speaker):
                 return mark.end() - len(mark["quote"] or "")
     return -1
 
@@ -135,10 +135,10 @@ def _closing(quote: str) -> str:
 _CLAUSE_END: Final = re.compile(r"[.!?;](?=\s)|[:：](?=\s)")
 
 
-def _is_mine(clause: str, found: re.Match[str]) -> bool:
+def _is_mine(clause: str, speaker: re.Match[str]) -> bool:
     """Say whether it is the writer who speaks: "I wrote: ...", "my answer: ..."."""
     mine = _BY_MYSELF.search(clause)
-    return mine is not None and mine.start() <= found.start() + len("my own ")
+    return mine is not None and mine.start() <= speaker.start() + len("my own ")
 
 
 # --- lines ----------------------------------------------------------------------------------------
@@ -304,7 +304,7 @@ class _Reader:
 
     def _own(self) -> list[tuple[int, str]]:
         """Return (number, words) of the lines that are the writer's as far as is known."""
-        return [(n, one.said) for n, one in enumerate(self.lines) if self.free[n] and one.said]
+        return [(n, line.said) for n, line in enumerate(self.lines) if self.free[n] and line.said]
 
     def _next(self, index: int) -> int:
         """Return the next line that holds something; the number of lines where there is none."""
@@ -455,9 +455,9 @@ class _Reader:
             elif header is not None and self._heads(header, index):
                 self._to_the_end(index, "is a mail")
 
-    def _heads(self, found: re.Match[str], index: int) -> bool:
+    def _heads(self, header: re.Match[str], index: int) -> bool:
         """Say whether a line is a header of a mail: another one is near, or it can be no other."""
-        if found["key"].casefold() in _ONLY_MAIL or "@" in found.string:
+        if header["key"].casefold() in _ONLY_MAIL or "@" in header.string:
             return True
         beside = [n for n in (index - 1, index + 1) if 0 <= n < len(self.lines)]
         return any(_HEADER.match(self.lines[n].said) for n in beside)

@@ -29,7 +29,7 @@ def measure_noise(
     signs = [(rejected / (total + rejected), f"{rejected} candidates refused")]
     category = "{object}" not in rule.statement  # the sentence tells such facts apart
     if rule.confidence < 1.0 and total >= _FEW and not category:
-        top, count = max(objects, key=lambda one: one[1])
+        top, count = max(objects, key=lambda pair: pair[1])
         if count > 1:
             signs.append((count / total, f"{count} of {total} facts say {top[:40]!r}"))
         short = sum(count for name, count in objects if len(name) <= _SHORT)

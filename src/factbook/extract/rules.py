@@ -117,12 +117,12 @@ class RuleSet:
 
     def cues(self) -> Mapping[str, tuple[str, ...]]:
         """Return which predicates each word of a question points at."""
-        found: dict[str, dict[str, None]] = {}
+        by_cue: dict[str, dict[str, None]] = {}
         for rule in self.rules:
             if rule.enabled:
                 for cue in rule.cues:
-                    found.setdefault(cue.lower(), {})[rule.predicate] = None
-        return {cue: tuple(predicates) for cue, predicates in found.items()}
+                    by_cue.setdefault(cue.lower(), {})[rule.predicate] = None
+        return {cue: tuple(predicates) for cue, predicates in by_cue.items()}
 
     def extract(self, episode: Episode) -> list[Candidate]:
         """Return what the rules claim from one episode, each claim once, in the rules' order."""
@@ -183,25 +183,25 @@ class _Run:
         if not subject:
             return
         if exact is not None and exact != value:
-            for found in ready.find(value, self._episode):
-                self._claim(ready, subject, found.object, start, end, found.details)
+            for hit in ready.find(value, self._episode):
+                self._claim(ready, subject, hit.object, start, end, hit.details)
             return
         if ready.find is _whole:
-            # Most facts are a whole field: no generator and no Found for them.
+            # Most facts are a whole field: no generator and no RuleHit for them.
             stripped = value.strip()
             if stripped:
                 start += value.index(stripped)
                 self._claim(ready, subject, stripped, start, start + len(stripped), None)
             return
         hits = 0
-        for found in ready.find(value, self._episode):
+        for hit in ready.find(value, self._episode):
             hits += self._claim(
                 ready,
                 subject,
-                found.object,
-                start + found.start,
-                start + found.end,
-                found.details,
+                hit.object,
+                start + hit.start,
+                start + hit.end,
+                hit.details,
             )
             if hits >= MAX_HITS:
                 return
@@ -212,16 +212,16 @@ class _Run:
         if not subject:
             return
         text = self._episode.text
-        for found in ready.find(value, self._episode):
-            start, end = found.start, found.end
+        for hit in ready.find(value, self._episode):
+            start, end = hit.start, hit.end
             if ready.rule.find is None:
-                start = -1 if ready.place.name == "session" else text.find(found.object)
-                end = start + len(found.object)
+                start = -1 if ready.place.name == "session" else text.find(hit.object)
+                end = start + len(hit.object)
             if start < 0:
                 # The record states it beside the text (a prompt's session): the whole text is what
                 # shows that there is such a record.
                 start, end = len(text) - len(text.lstrip()), len(text.rstrip())
-            self._claim(ready, subject, found.object, start, end, found.details)
+            self._claim(ready, subject, hit.object, start, end, hit.details)
 
     def _subject(self, ready: _Ready) -> str:
         """Return whom the rule speaks of here, or an empty text where it cannot."""
@@ -403,7 +403,7 @@ def _make_plan(rules: Sequence[_Ready], kind: EpisodeKind, tool: str) -> _Plan:
             (attributes if what == "attribute" else texts).append(ready)
     return _Plan(
         tuple(tools),
-        {name: tuple(found) for name, found in fields.items()},
+        {name: tuple(chosen) for name, chosen in fields.items()},
         tuple(attributes),
         tuple(texts),
     )

@@ -141,7 +141,7 @@ def names(text: str) -> frozenset[str]:
     The first word is left out, since every first word has a capital; it is a name where it stands
     inside the sentence again, or where it has a digit or a second capital ("SQLite", "GPT4").
     """
-    found = set()
+    named = set()
     for match in _WORD.finditer(text):
         word = match[0].replace("’", "'")
         bare = word.removesuffix("'s")
@@ -150,8 +150,8 @@ def names(text: str) -> frozenset[str]:
         if word in _NEVER_NAMES or bare.isdigit():
             continue
         if marked or (bare[0].isupper() and not opens and bare != "A"):
-            found.add(bare.lower())
-    return frozenset(found)
+            named.add(bare.lower())
+    return frozenset(named)
 
 
 # --- what surrounds a statement -------------------------------------------------------------------
@@ -584,7 +584,7 @@ def statements(text: str, *, recurring: bool = False) -> list[tuple[Sentence, st
     them that is a statement by itself. What is returned stands in the text word for word.
     `recurring` as in `ruling`.
     """
-    found = []
+    parts = []
     for sentence in split(text):
         if len(sentence.text) > 2 * MAX_STATEMENT_CHARS:
             continue
@@ -595,5 +595,5 @@ def statements(text: str, *, recurring: bool = False) -> list[tuple[Sentence, st
             part = core(clause)
             kept, rule = ruling(part.text, recurring=recurring)
             if kept:
-                found.append((part, rule))
-    return found
+                parts.append((part, rule))
+    return parts

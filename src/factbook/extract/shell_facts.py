@@ -58,9 +58,9 @@ def hosts(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
         else:
             continue
         for word in words:
-            found = _destination(word, bare=bare)
-            if found:
-                host, at = found
+            host_at = _destination(word, bare=bare)
+            if host_at:
+                host, at = host_at
                 start, end = word.span(at, at + len(host))
                 yield RuleHit(host, start, end, {"program": name})
 

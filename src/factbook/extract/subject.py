@@ -229,17 +229,17 @@ def is_part(noun: str) -> bool:
 
 
 def _tokens(sentence: str, names: KnownNames) -> list[_Token]:
-    found: list[_Token] = []
+    tokens: list[_Token] = []
     at = 0
     for start, end, canonical in names.find(sentence):
-        found += _plain_tokens(sentence, at, start)
+        tokens += _plain_tokens(sentence, at, start)
         own = sentence[end : end + 2].lower() in ("'s", "’s")
         bare = not own and sentence[end : end + 1] in ("'", "’") and sentence[end - 1] in "sS"
         stop = end + (2 if own else 1 if bare else 0)
         text = sentence[start:end]
-        found.append(_Token(text, text.lower(), start, stop, canonical, own or bare))
+        tokens.append(_Token(text, text.lower(), start, stop, canonical, own or bare))
         at = stop
-    return [*found, *_plain_tokens(sentence, at, len(sentence))]
+    return [*tokens, *_plain_tokens(sentence, at, len(sentence))]
 
 
 def _plain_tokens(sentence: str, start: int, end: int) -> list[_Token]:
@@ -343,20 +343,20 @@ def subject_of(sentence: str, names: KnownNames, *, topics: Collection[str] = ()
     return _other(sentence, tokens, at)
 
 
-def _behind(lead: Sequence[_Token], found: Subject) -> Subject:
+def _behind(lead: Sequence[_Token], subject: Subject) -> Subject:
     """Return a subject behind a lead: "When the Q40 came out, it" speaks of what the lead names."""
-    if found.kind not in (SubjectKind.PRONOUN, SubjectKind.NOUN):
-        return found
+    if subject.kind not in (SubjectKind.PRONOUN, SubjectKind.NOUN):
+        return subject
     named = {token.name for token in lead if token.name}
     others = any(
         token.text[:1].isupper() and not (is_calendar_word(token.low) or is_place(token.low))
         for token in lead[1:]
     )
-    if len(named) == 1 and not others and found.kind is SubjectKind.PRONOUN:
+    if len(named) == 1 and not others and subject.kind is SubjectKind.PRONOUN:
         return Subject(
-            kind=SubjectKind.NAME, names=tuple(named), start=found.start, verb=found.verb
+            kind=SubjectKind.NAME, names=tuple(named), start=subject.start, verb=subject.verb
         )
-    return Subject(kind=SubjectKind.OTHER) if named or others else found
+    return Subject(kind=SubjectKind.OTHER) if named or others else subject
 
 
 def _past_openers(tokens: Sequence[_Token]) -> int:
@@ -697,7 +697,7 @@ def _object(tokens: Sequence[_Token], at: int) -> Subject | None:
 def _makes(verb: str) -> bool:
     if verb in ("made", "built", "founded"):
         return True
-    return any(verb in (one + "s", one + "es", one + "ed", one + "d") for one in _MAKING)
+    return any(verb in (base + "s", base + "es", base + "ed", base + "d") for base in _MAKING)
 
 
 def _other(sentence: str, tokens: Sequence[_Token], at: int) -> Subject:

@@ -74,7 +74,7 @@ class Things:
 def asked_names(message: str, known: Mapping[str, str], *, problem: Problem) -> list[str]:
     """Return the names that a message asks about and nobody brought in yet, fit for entities."""
     _, unknown = _named(message, known, (), problem)
-    return [one for one in unknown if problem(one) is None]
+    return [name for name in unknown if problem(name) is None]
 
 
 def is_of_owner(query: str, *, said: Sequence[str], known: Mapping[str, str]) -> bool:
@@ -104,14 +104,14 @@ def _asked_besides(message: str, known: Mapping[str, str], problem: Problem) -> 
     "And the miko fold s?" names it by what stands there, and "I think of buying a Miko Fold S, what
     do you think?" before what it asks.
     """
-    for one in wanted(message):
-        rest = after_lead(one)
-        if rest != one and (OPINION.match(rest) or POINTS.search(rest)):
-            lead = [name.name for name in hear(one, known=known) if not name.is_known]
+    for sentence in wanted(message):
+        rest = after_lead(sentence)
+        if rest != sentence and (OPINION.match(rest) or POINTS.search(rest)):
+            lead = [name.name for name in hear(sentence, known=known) if not name.is_known]
             return lead if len(lead) == 1 and problem(lead[0]) is None else []
-        link = LINK.match(one)
-        topic = entity_name(topic_of(one[link.end() :]).topic) if link else ""
-        rest = one[link.end() :].strip(" ?!.,;:") if link else ""
+        link = LINK.match(sentence)
+        topic = entity_name(topic_of(sentence[link.end() :]).topic) if link else ""
+        rest = sentence[link.end() :].strip(" ?!.,;:") if link else ""
         if rest and topic == entity_name(rest) and _is_thing(topic, problem):
             return [topic]
     return []
@@ -122,10 +122,10 @@ def _is_thing(topic: str, problem: Problem) -> bool:
     several = topic.split()
     return (
         1 < len(several) <= policy.NAME_WORDS
-        and any(is_uncommon(one) or any(map(str.isdigit, one)) for one in several)
+        and any(is_uncommon(word) or any(map(str.isdigit, word)) for word in several)
         and problem(topic) is None
         and not any(
-            (is_broad_word(one) and one not in STOPWORDS) or one in _PART_OF for one in several
+            (is_broad_word(word) and word not in STOPWORDS) or word in _PART_OF for word in several
         )
     )
 
@@ -208,8 +208,10 @@ def surfaces_of(known: Mapping[str, str], name: str) -> list[str]:
         if len(tail := " ".join(surface.split()[cut:])) > 1 and not tail.isdigit()
     ]
     every = {*whole, *tails}
-    every |= {one[:-1] if one.endswith("s") else f"{one}s" for one in every if one[-1:].isalpha()}
-    return sorted(every, key=lambda one: (-len(one), one))
+    every |= {
+        form[:-1] if form.endswith("s") else f"{form}s" for form in every if form[-1:].isalpha()
+    }
+    return sorted(every, key=lambda form: (-len(form), form))
 
 
 def without_names(text: str, surfaces: Sequence[str], *, by: str = "it") -> str:

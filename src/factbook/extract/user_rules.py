@@ -170,24 +170,24 @@ class _File:
             self._refuse("rule", 0, "", "`rule` is not a list of tables; write [[rule]]")
         if len(tables) > MAX_RULES:
             self._refuse("rule", MAX_RULES, "", f"there are more than {MAX_RULES} rules")
-        found: dict[str, Rule] = {}
+        rules: dict[str, Rule] = {}
         for index, table in enumerate(tables):
             rule = self._rule(index, table)
-            if rule.name in found:
+            if rule.name in rules:
                 reason = f"the name {rule.name!r} is used twice; give this rule another one"
                 self._refuse("rule", index, "name", reason)
-            found[rule.name] = rule
+            rules[rule.name] = rule
         changed: dict[str, Rule] = {}
         self._keywords(data.get("keywords", {}), changed)
-        on = self._switched("enable", data.get("enable", {}), found)
-        off = self._switched("disable", data.get("disable", {}), found)
+        on = self._switched("enable", data.get("enable", {}), rules)
+        off = self._switched("disable", data.get("disable", {}), rules)
         for name in on:
             if name in off:
                 reason = f"{name} is both enabled and disabled; leave one of the two out"
                 self._refuse("disable", 0, "rules", reason)
         for name in (*on, *off):
             changed[name] = replace(changed.get(name, _BUILT_IN[name]), enabled=name in on)
-        return [*changed.values(), *found.values()]
+        return [*changed.values(), *rules.values()]
 
     # --- one rule ---------------------------------------------------------------------------------
 

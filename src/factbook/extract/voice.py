@@ -58,12 +58,12 @@ class OwnWords(NamedTuple):
     @property
     def spans(self) -> list[tuple[int, int]]:
         """Return the owner's own parts as (start, end), in order."""
-        found, at = [], 0
-        for one in self.overheard:
-            if one.start > at:
-                found.append((at, one.start))
-            at = one.end
-        return [*found, (at, len(self.message))] if at < len(self.message) else found
+        parts, at = [], 0
+        for overheard in self.overheard:
+            if overheard.start > at:
+                parts.append((at, overheard.start))
+            at = overheard.end
+        return [*parts, (at, len(self.message))] if at < len(self.message) else parts
 
     @property
     def text(self) -> str:
@@ -74,9 +74,9 @@ class OwnWords(NamedTuple):
 def blanked(text: str, overheard: Sequence[Overheard]) -> str:
     """Return a text with line breaks in the place of what was overheard."""
     parts, at = [], 0
-    for one in overheard:
-        parts += [text[at : one.start], "\n" * (one.end - one.start)]
-        at = one.end
+    for piece in overheard:
+        parts += [text[at : piece.start], "\n" * (piece.end - piece.start)]
+        at = piece.end
     return "".join([*parts, text[at:]])
 
 
@@ -94,14 +94,18 @@ def voice_of(episode: StoredEpisode) -> OwnWords:
     if not episode.speaker or not episode.text.startswith(name):
         return own_words(episode.text, pasted=episode.pasted)
     shown = in_layout(episode.text[len(name) :])
-    moved = [one._replace(start=one.start + len(name), end=one.end + len(name)) for one in shown]
+    moved = [
+        piece._replace(start=piece.start + len(name), end=piece.end + len(name)) for piece in shown
+    ]
     known = [Overheard(start, end, _PASTED) for start, end in episode.pasted]
     return OwnWords(episode.text, _joined([*moved, *known]))
 
 
 def overheard_at(voice: OwnWords, start: int, end: int) -> str:
     """Return why a part of a message is not all its owner's own words; empty where it is."""
-    return next((one.why for one in voice.overheard if one.start < end and start < one.end), "")
+    return next(
+        (piece.why for piece in voice.overheard if piece.start < end and start < piece.end), ""
+    )
 
 
 def own_words(message: str, *, pasted: Sequence[tuple[int, int]] = ()) -> OwnWords:
@@ -122,16 +126,16 @@ def _own_words(message: str, pasted: tuple[tuple[int, int], ...]) -> OwnWords:
 def in_layout(message: str, pasted: Sequence[tuple[int, int]] = ()) -> tuple[Overheard, ...]:
     """Return what shows by brackets or by its layout that it is a paste."""
     known = [Overheard(start, min(end, len(message)), _PASTED) for start, end in pasted]
-    return _joined([*known, *(Overheard(*one) for one in laid_out(message))])
+    return _joined([*known, *(Overheard(*span) for span in laid_out(message))])
 
 
-def _joined(found: Sequence[Overheard]) -> tuple[Overheard, ...]:
+def _joined(pieces: Sequence[Overheard]) -> tuple[Overheard, ...]:
     joined: list[Overheard] = []
-    for one in sorted(one for one in found if one.end > one.start):
-        if joined and one.start <= joined[-1].end:
-            joined[-1] = joined[-1]._replace(end=max(joined[-1].end, one.end))
+    for piece in sorted(piece for piece in pieces if piece.end > piece.start):
+        if joined and piece.start <= joined[-1].end:
+            joined[-1] = joined[-1]._replace(end=max(joined[-1].end, piece.end))
         else:
-            joined.append(one)
+            joined.append(piece)
     return tuple(joined)
 
 
@@ -225,9 +229,9 @@ def marks_of(
     units = _units(message)
     if not units:
         return [], {}, []
-    texts = [message[one.start : one.end].strip() for one in units]
+    texts = [message[unit.start : unit.end].strip() for unit in units]
     spelled = [LETTERS.findall(text) for text in texts]
-    words = [[word.lower().replace("’", "'") for word in one] for one in spelled]
+    words = [[word.lower().replace("’", "'") for word in unit_words] for unit_words in spelled]
     whole = _of_message(message, units, texts, words, handed=handed)
     lines = units[-1].line
     marks = []
@@ -275,10 +279,10 @@ def _of_message(
     *,
     handed: bool,
 ) -> dict[str, float]:
-    said = [word for one in words for word in one]
+    said = [word for unit_words in words for word in unit_words]
     lines = units[-1].line + 1
-    head = [n for n, one in enumerate(units) if one.line == 0] if lines > 1 else [0]
-    tail = [n for n, one in enumerate(units) if one.line == lines - 1]
+    head = [n for n, unit in enumerate(units) if unit.line == 0] if lines > 1 else [0]
+    tail = [n for n, unit in enumerate(units) if unit.line == lines - 1]
     opening = [word for n in head for word in words[n]]
     closing = [word for n in tail for word in words[n]]
     top, stopped = texts[0], _STOP.search(texts[head[-1]]) is not None
@@ -329,10 +333,10 @@ def _of_unit(
     alone = unit.gap > 1  # begins a line
     kinds = set(words)
     weight = 1 / math.sqrt(len(kinds)) if kinds else 0.0
-    found = {f"w {word}": weight for word in kinds}
+    marks = {f"w {word}": weight for word in kinds}
     if words:
-        found["f " + words[0]] = found["l " + words[-1]] = 1.0
-    found |= {
+        marks["f " + words[0]] = marks["l " + words[-1]] = 1.0
+    marks |= {
         f"place {place}": 1.0,
         f"small {place}": small,
         f"words {_size(len(words))}": 1.0,
@@ -349,7 +353,7 @@ def _of_unit(
         "furniture": min(2.0, float(len(_FURNITURE.findall(text)))),
         "date": float(_DATE.search(text) is not None),
         "bullet": float(_BULLET.match(text) is not None),
-        "tall": min(3.0, sum(not one.islower() for one in spelled[1:]) / 2),
+        "tall": min(3.0, sum(not word.islower() for word in spelled[1:]) / 2),
         "quotes": float(not _QUOTES.isdisjoint(text)),
         "commas": min(3.0, text.count(",")) / 3,
         "bare": float(not stopped and "," not in text),
@@ -359,10 +363,10 @@ def _of_unit(
             alone
             and not stopped
             and len(spelled) <= NAME_WORDS
-            and all(one[0].isupper() for one in spelled)
+            and all(word[0].isupper() for word in spelled)
         ),
     }
-    return found
+    return marks
 
 
 _SUBJECTS: Final = word_set("i i'm im i've ive i'd i'll ich je yo")
@@ -399,18 +403,18 @@ def _foreign(left: str, *, handed: bool) -> Iterator[Overheard]:
     `left` is a message without what its layout shows: what frames a paste is judged by itself.
     """
     units, whole, marks = marks_of(left, handed=handed)
-    found: Overheard | None = None
+    overheard: Overheard | None = None
     for unit, odds in zip(units, odds_of(_weights(), whole, marks), strict=True):
         if odds <= VOICE_DOUBT:
             continue
-        if found and not left[found.end : unit.start].strip():
-            found = found._replace(end=unit.end)
+        if overheard and not left[overheard.end : unit.start].strip():
+            overheard = overheard._replace(end=unit.end)
             continue
-        if found:
-            yield found
-        found = Overheard(unit.start, unit.end, DOUBTFUL)
-    if found:
-        yield found
+        if overheard:
+            yield overheard
+        overheard = Overheard(unit.start, unit.end, DOUBTFUL)
+    if overheard:
+        yield overheard
 
 
 def odds_of(
@@ -435,19 +439,19 @@ def odds_of(
             _either(other, mine + out[n]) + here[n],
         )
         forward.append((mine, other))
-    found = [other - mine]
+    odds = [other - mine]
     mine = other = 0.0
     for n in range(len(marks) - 1, 0, -1):
         back = other + here[n]
         mine, other = _either(mine, back + out[n]), _either(back, mine + home[n])
-        found.append(forward[n - 1][1] + other - forward[n - 1][0] - mine)
-    return found[::-1]
+        odds.append(forward[n - 1][1] + other - forward[n - 1][0] - mine)
+    return odds[::-1]
 
 
 def _sum(weights: Mapping[str, float], seen: Mapping[str, float]) -> float:
     return sum(weights.get(name, 0.0) * value for name, value in seen.items())
 
 
-def _either(one: float, other: float) -> float:
+def _either(first: float, second: float) -> float:
     """Return the logarithm of the sum of two numbers that are given as logarithms."""
-    return max(one, other) + math.log1p(math.exp(-abs(one - other)))
+    return max(first, second) + math.log1p(math.exp(-abs(first - second)))

@@ -160,7 +160,7 @@ class _Reader:
         self._topics = _topics(known, self._plain[begin:])
         self._external = external
         self._title_entity = _title_entity(title, self._names)
-        self._taints = [one for one in taint(text) if external or one.kind in _PASTED]
+        self._taints = [piece for piece in taint(text) if external or piece.kind in _PASTED]
         self._focus = self._title_entity
         self._nouns: dict[
             str, str
@@ -465,7 +465,7 @@ def _short_names(names: KnownNames, text: str) -> dict[str, str]:
     What stands before the last words may go ("the Q40", "Verhoeven"), what stands behind may not:
     the LS50 is another thing than the LS50 Meta. Only "Ltd" and its like may go there.
     """
-    found: dict[str, str] = {}
+    owners: dict[str, str] = {}
     shared: set[str] = set()
     named = {owner for _, _, owner in names.find(text)}
     for key, owner in names.surfaces.items():
@@ -477,9 +477,9 @@ def _short_names(names: KnownNames, text: str) -> dict[str, str]:
             shorter = [words[:-1]]
         for parts in shorter:
             short = " ".join(parts)
-            if _stands_alone(parts) and found.setdefault(short, owner) != owner:
+            if _stands_alone(parts) and owners.setdefault(short, owner) != owner:
                 shared.add(short)
-    return {short: owner for short, owner in found.items() if short not in shared}
+    return {short: owner for short, owner in owners.items() if short not in shared}
 
 
 _BEGINS: Final = re.compile(r"(?:^|[.!?:]\s)[\"'“‘(\s>*_\-\0]*$", re.MULTILINE)
@@ -506,7 +506,7 @@ def _topics(names: KnownNames, text: str) -> frozenset[str]:
     """
     if not any(map(str.isupper, text)):
         return frozenset()
-    found: dict[str, bool] = {}
+    is_common: dict[str, bool] = {}
     for start, end, owner in names.find(text):
         cancel.check()
         line = text.rfind("\n", 0, start) + 1
@@ -516,8 +516,8 @@ def _topics(names: KnownNames, text: str) -> frozenset[str]:
         before = max(line, start - LEAD_CHARS)
         common = words.islower() or (words[1:].islower() and _BEGINS.search(text, before, start))
         plain = all(part.isalpha() for part in _SPACE.split(words))
-        found[owner] = found.get(owner, True) and plain and bool(common)
-    return frozenset(owner for owner, common in found.items() if common)
+        is_common[owner] = is_common.get(owner, True) and plain and bool(common)
+    return frozenset(owner for owner, common in is_common.items() if common)
 
 
 def _stands_alone(words: Sequence[str]) -> bool:

@@ -149,7 +149,7 @@ def _owner_ops(
         )
         for n, fact_id, _ in result.joined
     ]
-    for found in result.found:
+    for found in result.proposed:
         ops += _assertions(owner, found, pieces, _CLUSTER_RULE, _CLUSTER_METHOD)
     left = [pieces[n] for n in result.left]
     said = find_statements(left)

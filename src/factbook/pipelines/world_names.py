@@ -73,15 +73,15 @@ class EntityIntake:
         seen = _seen(states, results, texts)
         if seen:
             more = corroborated(seen, texts, query=log.query, topic=topic)
-            offered = [*offered, *more.found]
+            offered = [*offered, *more.things]
             left_out = [*left_out, *more.left_out]
         for one in offered:
             if not is_known(one.name, found.names):
                 self._discovered(one, log, results[one.spans[0][0]], topic, found)
         untold = {
-            thing_left_out.one.name: thing_left_out
+            thing_left_out.thing.name: thing_left_out
             for thing_left_out in left_out
-            if not is_known(thing_left_out.one.name, found.names)
+            if not is_known(thing_left_out.thing.name, found.names)
         }
         for one, reason, why in untold.values():
             found.ops.append(refusal(results[one.spans[0][0]], one.surface, reason, why))

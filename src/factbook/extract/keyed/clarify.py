@@ -138,6 +138,6 @@ def names_a_topic(message: str, *, values: Sequence[str]) -> bool:
 
 
 def _topic_words(rest: str) -> list[str]:
-    found = [match["word"] for match in _TOPIC_AFTER.finditer(rest)]
-    found += [match["one"] for match in _LIST_OF.finditer(rest)]
-    return [word for word in found if word.lower() not in _NO_TOPIC]
+    words = [match["word"] for match in _TOPIC_AFTER.finditer(rest)]
+    words += [match["one"] for match in _LIST_OF.finditer(rest)]
+    return [word for word in words if word.lower() not in _NO_TOPIC]

@@ -107,10 +107,10 @@ class ClauseReader:
         # Lines below "My favorite films are:" are its list and no sentences of their own.
         introduced = re.match(r"[^\n]*:[ \t]*\n", self.masked)
         whole = [Span(start=0, end=len(self.message))]
-        found: list[UnplacedOp] = []
+        unplaced_ops: list[UnplacedOp] = []
         for sentence in whole if introduced else sentences(self.masked):
-            found += self._sentence(sentence)
-        return found
+            unplaced_ops += self._sentence(sentence)
+        return unplaced_ops
 
     def _sentence(self, sentence: Span) -> list[UnplacedOp]:
         text = sentence.of(self.message)
@@ -276,16 +276,16 @@ class ClauseReader:
         if OR.search(self.masked, span.start, span.end):
             raise Refused(f"{_shown(text)} leaves open which one")
         later = LATER_WORDS.search(text)
-        found: list[tuple[Span, int | None]] = []
+        values: list[tuple[Span, int | None]] = []
         for item in spoken_items(text[: later.start()] if later else text):
             place = Span(start=span.start + item.start, end=span.start + item.end)
             # A quote around an item is its margin already, and what is in it is not looked into.
             quoted = self.masked[place.start : place.end].strip("_") == ""
-            value = place if quoted else self.value(place, leads=leads and not found)
-            found.append((value, item.rank))
-        if not found:
+            value = place if quoted else self.value(place, leads=leads and not values)
+            values.append((value, item.rank))
+        if not values:
             raise Refused("there is no value")
-        return found
+        return values
 
     def topic(self, span: Span) -> tuple[bool, str | None]:
         """Return (fits, topic) of the words after a rank or "favorite"."""

@@ -369,8 +369,8 @@ def batch_problems(ops: Sequence[FactsOp]) -> dict[int, str]:
             if whole in filled:
                 problems[place] = f"operation {filled[whole] + 1} fills {whole}, this one clears it"
             continue
-        for one in {list_key or "", target} - {""}:
-            filled[one] = place
+        for key in {list_key or "", target} - {""}:
+            filled[key] = place
         if op.op not in ("set", "ranked_list_set") or op.mode == "insert" or op.value is None:
             continue
         value = fold_value(normalize_fact_value(op.value, list_key is not None)[0])

@@ -155,7 +155,7 @@ def _placed_problem(op: FactsOp, value: str, text: Sentences) -> str | None:
     if rank in (named or {1}) or counted_place(scope) == rank:
         return None
     if named:
-        shown = ", ".join(f"#{one}" for one in sorted(named)[:5])
+        shown = ", ".join(f"#{named_rank}" for named_rank in sorted(named)[:5])
         of = f" for {_shown(value)}" if rank in text.heard.ranks else ""
         return f"the message names {shown} and not #{rank}{of}"
     return f"the message does not say that {_shown(value)} is #{rank}"

@@ -187,10 +187,10 @@ def _found(ranks: dict[int, str], value: str | None, rank: int | None, verb: str
     if (value is None) == (rank is None):
         raise _Refused(f"say what to {verb} either by its value or by its rank")
     if value is not None:
-        found = rank_of(ranks, value)
-        if found is None:
+        value_rank = rank_of(ranks, value)
+        if value_rank is None:
             raise _Refused(f"{_shown(value)} is not in the list")
-        return found
+        return value_rank
     if rank not in ranks:
         raise _Refused(f"nothing stands at rank {rank}")
     return rank

@@ -72,8 +72,8 @@ class Heard:
 
     def places(self, value: str) -> list[Span]:
         """Return every place where the message holds a value, as far as it is worth looking."""
-        found = self._places(value)
-        return [Span(start=start, end=end) for start, end in islice(found, _PLACES)]
+        places = self._places(value)
+        return [Span(start=start, end=end) for start, end in islice(places, _PLACES)]
 
     def _places(self, value: str) -> Iterator[tuple[int, int]]:
         for bare in (False, True):
@@ -84,14 +84,14 @@ class Heard:
                 self._forms[bare] = _folded(self.message, bare=bare)
             text, places = self._forms[bare]
             at = text.find(wanted)
-            found = False
+            has_place = False
             while at >= 0:
                 end = at + len(wanted)
                 if _stands_alone(text, at, end):
-                    found = True
+                    has_place = True
                     yield places[at][0], places[end - 1][1]
                 at = text.find(wanted, at + 1)
-            if found:
+            if has_place:
                 return
 
     def without(self, values: Iterable[str]) -> str:
@@ -120,12 +120,12 @@ def _folded(text: str, *, bare: bool) -> tuple[str, list[tuple[int, int]]]:
     folded: list[str] = []
     places: list[tuple[int, int]] = []
     for index, char in enumerate(text):
-        for one in _plain(char):
-            if one == "'" and bare:
+        for plain in _plain(char):
+            if plain == "'" and bare:
                 continue
-            if one == " " and (not folded or folded[-1] == " "):
+            if plain == " " and (not folded or folded[-1] == " "):
                 continue
-            folded.append(one)
+            folded.append(plain)
             places.append((index, index + 1))
     return "".join(folded), places
 
@@ -139,7 +139,7 @@ def _plain(char: str) -> str:
         return ""
     plain = unicodedata.normalize("NFKD", char.translate(_SAME)).casefold()
     plain = unicodedata.normalize("NFKD", plain).translate(_SAME)
-    return "".join(" " if one.isspace() else one for one in plain)
+    return "".join(" " if sign.isspace() else sign for sign in plain)
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
@@ -181,16 +181,16 @@ def topic_places(text: str, topic: str) -> list[tuple[int, int]]:
     # "rock & roll" is two words here and three in its key, so that forms are compared by words.
     forms = [(form, n) for n, match in enumerate(matches) for form in singular(match[0]).split()]
     wanted = [part for word in topic_title(topic).split() for part in singular(word).split()]
-    found: list[tuple[int, int]] = []
+    places: list[tuple[int, int]] = []
     at = 0
     while wanted and at + len(wanted) <= len(forms):
         if [form for form, _ in forms[at : at + len(wanted)]] == wanted:
             last = forms[at + len(wanted) - 1][1]
-            found.append((matches[forms[at][1]].start(), matches[last].end()))
+            places.append((matches[forms[at][1]].start(), matches[last].end()))
             at += len(wanted)
         else:
             at += 1
-    return found
+    return places
 
 
 @lru_cache(maxsize=4096)
@@ -269,8 +269,8 @@ class Sentences:
     def _around(self) -> list[str]:
         """Return the sentence of the value and those around it that state something."""
         before = self.own[max(0, self.at - _BEFORE) : self.at]
-        heading = [one for one in before[-1:] if _OWN_QUESTION.match(one)]
-        before = [one for one in before if _states(one)] or heading
+        heading = [sentence for sentence in before[-1:] if _OWN_QUESTION.match(sentence)]
+        before = [sentence for sentence in before if _states(sentence)] or heading
         return [*before, self.here, *filter(_states, self.own[self.at + 1 : self.at + 3])]
 
 

@@ -325,8 +325,8 @@ def _same(noun: str, single: str) -> bool:
     if short < 5:
         return False
     common = 0
-    for one, other in zip(noun, single, strict=False):
-        if one != other:
+    for letter, other in zip(noun, single, strict=False):
+        if letter != other:
             break
         common += 1
     return common >= max(5, short - 2)

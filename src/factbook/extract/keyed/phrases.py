@@ -93,22 +93,22 @@ def parse_tell(message: str, *, lists: Mapping[str, Mapping[int, str]]) -> ReadM
     return _resolved(message, unplaced_ops, known)
 
 
-def _resolved(message: str, found: Sequence[UnplacedOp], known: Sequence[str]) -> ReadMessage:
+def _resolved(message: str, ops: Sequence[UnplacedOp], known: Sequence[str]) -> ReadMessage:
     """Give every operation its list, ask back where that would be a guess."""
     named = list(
         dict.fromkeys(
-            canonical_list_key(unplaced_op.topic) for unplaced_op in found if unplaced_op.topic
+            canonical_list_key(unplaced_op.topic) for unplaced_op in ops if unplaced_op.topic
         )
     )
     default = named[0] if len(named) == 1 else None
     if default is None and not named and len(known) == 1:
         default = known[0]
     if default is None and any(
-        not unplaced_op.key and unplaced_op.topic is None for unplaced_op in found
+        not unplaced_op.key and unplaced_op.topic is None for unplaced_op in ops
     ):
         return ReadMessage(needs_clarification=(clarification(dict.fromkeys([*named, *known])),))
     parsed: list[ParsedOp] = []
-    for unplaced_op in found:
+    for unplaced_op in ops:
         op = _op(message, unplaced_op, default)
         if isinstance(op, str):
             return ReadMessage(reason=op)

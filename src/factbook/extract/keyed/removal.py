@@ -104,7 +104,7 @@ def removal_problem(
     if op.op == "ranked_list_clear":
         return _asked(text, _clear_orders(text), "to clear that list")
     if op.op == "ranked_list_move":
-        ranks = {one for one in (rank, op.from_rank) if one is not None}
+        ranks = {number for number in (rank, op.from_rank) if number is not None}
         return _asked(text, _rank_orders(text, ranks, MOVING), "to move that")
     if op.value is not None:
         return _asked(text, _value_orders(text), "to remove that")
@@ -246,10 +246,10 @@ def _clear_orders(text: Sentences) -> Iterator[str]:
             sentence,
             re.IGNORECASE,
         )
-        for found in (wished, done, anew, gone):
-            if found is None or (found is gone and not _NO_LONGER.search(sentence)):
+        for match in (wished, done, anew, gone):
+            if match is None or (match is gone and not _NO_LONGER.search(sentence)):
                 continue
-            if not _EXCEPT.search(found["what"]) and _is_the_list(found["what"]):
+            if not _EXCEPT.search(match["what"]) and _is_the_list(match["what"]):
                 yield sentence
 
 

@@ -191,10 +191,10 @@ def _order_of(verbs: str) -> re.Pattern[str]:
 
 def _negated(before: str) -> bool:
     """Say whether a negation reaches what follows."""
-    found = negations(before)
-    if not found:
+    spans = negations(before)
+    if not spans:
         return False
-    begin, end = found[-1]
+    begin, end = spans[-1]
     between = before[end:]
     if re.search(r"\b(?:or|nor)\b", between, re.IGNORECASE) or _WIDE.search(between):
         return True

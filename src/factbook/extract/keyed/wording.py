@@ -68,11 +68,11 @@ _TOP_N: Final = re.compile(rf"(?i)\btop\s+(\d{{1,4}}|{NUMBER_WORD})\b")
 
 def named_ranks(message: str) -> set[int]:
     """Return every rank that a message names; for "my top 3" the first three."""
-    found = {rank_value(match[0]) for match in _NAMED_RANK.finditer(message)}
-    found |= {int(match[1] or match[2]) for match in _LISTED.finditer(message)}
+    ranks = {rank_value(match[0]) for match in _NAMED_RANK.finditer(message)}
+    ranks |= {int(match[1] or match[2]) for match in _LISTED.finditer(message)}
     for match in _TOP_N.finditer(message):
-        found |= set(range(1, min(rank_value(match[1]), 1_000) + 1))
-    return found
+        ranks |= set(range(1, min(rank_value(match[1]), 1_000) + 1))
+    return ranks
 
 
 # --- what is really stated ------------------------------------------------------------------------
