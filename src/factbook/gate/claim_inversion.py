@@ -68,8 +68,8 @@ _OPPOSED_LINKS: Final = frozenset(
         "with/without before/after for/against on/against into/out above/below over/under to/from "
         "up/down inside/outside"
     )
-    for one, other in (row.split("/"),)
-    for pair in ((one, other), (other, one))
+    for link, other in (row.split("/"),)
+    for pair in ((link, other), (other, link))
 )
 _DENIES: Final = re.compile(
     r"\b(?:not|never|no|nor|without|against|refus\w*|declin\w*|avoid\w*|reject\w*)\b|n['’]t\b", re.I
@@ -184,15 +184,15 @@ def _linked(claim: _Text, source: _Text, _read_claim: ClaimSentence) -> str:
     """Find "with" where the source says "without", "from" where it says "to"."""
     for left, right in zip((None, *claim.nodes), claim.nodes, strict=False):
         for link in right.links:
-            opposed = {other for one, other in _OPPOSED_LINKS if one == link}
+            opposed = {other for listed, other in _OPPOSED_LINKS if listed == link}
             if not opposed:
                 continue
-            found = [
+            linked = [
                 source.nodes[number].links
                 for number in _where(right.key, source)
                 if left is None or (number and _supports(left.key, source.nodes[number - 1].key))
             ]
-            if found and all(link not in one and one & opposed for one in found):
+            if linked and all(link not in links and links & opposed for links in linked):
                 return f'it says "{link}", and the source the opposite'
     return ""
 
@@ -264,13 +264,13 @@ def _anothers(claim: _Text, source: _Text, read: ClaimSentence) -> str:
     """Find that somebody else does or is what a claim says of the user."""
     if not _of_user(claim, read):
         return ""
-    found = []
+    doers = []
     for part in _closest_part(claim, source):
         who = _does(claim, source, part, read)
         if not who:
             return ""
-        found.append(who)
-    return f"the source says it of {found[0]}" if found else ""
+        doers.append(who)
+    return f"the source says it of {doers[0]}" if doers else ""
 
 
 def _does(claim: _Text, source: _Text, part: int, read: ClaimSentence) -> str:
@@ -282,7 +282,7 @@ def _does(claim: _Text, source: _Text, part: int, read: ClaimSentence) -> str:
         told = [
             node.at
             for node in source.nodes
-            if node.part == part and any(_supports(one.key, node.key) for one in claim.nodes)
+            if node.part == part and any(_supports(word.key, node.key) for word in claim.nodes)
             if tokens[node.at].surface not in wanted
         ]
         last = max(told, default=begin)
@@ -427,7 +427,7 @@ def _borrowed(claim: _Text, source: _Text, read: ClaimSentence) -> str:
         at = next((n for n in range(begin, end) if tokens[n].surface in _HAVE | _BE), -1)
         who = _subject(tokens[begin:at]) if at > begin else ""
         held = [node for node in rest if _in(node.key, source, part)]
-        kept = [node for node in rest if any(_in(node.key, source, one) for one in own)]
+        kept = [node for node in rest if any(_in(node.key, source, own_part) for own_part in own)]
         if who and len(held) >= len(rest) > len(kept):
             return f"the source says it of {who}"
     return ""
@@ -509,15 +509,15 @@ def turned(text: str, grounding: Grounding, *, pattern: bool = False) -> str:
     `pattern` is for a pattern of behaviour: nobody says who does what it names.
     """
     quote = grounding.quote[:READ_CHARS]
-    if found := _only_told(text, quote):
-        return found
+    if why := _only_told(text, quote):
+        return why
     claims = read_claim(text, pattern)
     if not claims:
         return ""
     claim, source = _read(text), _read(quote)
     for turn in TURNS:
-        if (not pattern or turn.of_patterns) and (found := turn.find(claim, source, claims[0])):
-            return found
+        if (not pattern or turn.of_patterns) and (why := turn.find(claim, source, claims[0])):
+            return why
     return ""
 
 
@@ -549,4 +549,4 @@ def _only_told(text: str, quote: str) -> str:
 
 
 def _any_key(text: str, keys: Sequence[str]) -> bool:
-    return any(_supports(key, one) for one in _read(text).line.keys for key in keys)
+    return any(_supports(key, said) for said in _read(text).line.keys for key in keys)

@@ -179,15 +179,15 @@ _ARTICLE: Final = re.compile(r"^(?:the|a|an|my|our|some)\s+")
 _VERB_ONLY: Final = re.compile(r"^(?:am|are|work|drive|use|live)\b")
 _NAME_LIKE: Final = re.compile(r"(?:(?:a|an|the|Dr\.?|Mr\.?|Ms\.?|Mrs\.?) )?[A-Z0-9][\w'.&-]*")
 _ADJECTIVES: Final = frozenset({"new", "current", "present", "own", "favorite"})
-_COMPILED: Final = tuple((one, re.compile(one.pattern + "$")) for one in RULES)
-_CALLED_RE: Final = tuple(re.compile(one + "$") for one in _CALLED)
+_COMPILED: Final = tuple((rule, re.compile(rule.pattern + "$")) for rule in RULES)
+_CALLED_RE: Final = tuple(re.compile(pattern + "$") for pattern in _CALLED)
 _MY_IS_RE: Final = re.compile(_MY_IS + "$")
 _IS_MY_RE: Final = re.compile(_IS_MY + "$")
 _AS_MY_RE: Final = re.compile(_AS_MY + "$")
 _SWITCHED_RE: Final = re.compile(_SWITCHED + "$")
 _REPLACED_RE: Final = re.compile(_REPLACED + "$")
-_ENDED_RE: Final = tuple((slot, re.compile(one + "$")) for slot, one in _ENDED)
-_SINGLE_SLOTS: Final = frozenset(one.slot for one in RULES if one.single)
+_ENDED_RE: Final = tuple((slot, re.compile(pattern + "$")) for slot, pattern in _ENDED)
+_SINGLE_SLOTS: Final = frozenset(rule.slot for rule in RULES if rule.single)
 _LONGEST: Final = 160  # characters of a text that is read as slots
 _LONGEST_VALUE: Final = 6  # words
 
@@ -201,7 +201,7 @@ def frames_of(text: str) -> tuple[Frame, ...]:
     if len(text) > _LONGEST or "?" in text:
         return ()
     plain = _TITLE.sub(r"\1", " ".join(text.replace("’", "'").split())).rstrip(".!")
-    found: list[Frame] = []
+    frames: list[Frame] = []
     subject = ""
     for clause in _CLAUSES.split(plain):
         clause = _LEAD.sub("", clause.strip().lower())
@@ -214,8 +214,8 @@ def frames_of(text: str) -> tuple[Frame, ...]:
         read = list(_clause(clause, plain))
         if not read:
             return ()
-        found += read
-    return tuple(dict.fromkeys(_named(found)))
+        frames += read
+    return tuple(dict.fromkeys(_named(frames)))
 
 
 def _clause(clause: str, whole: str) -> Iterator[Frame]:

@@ -104,22 +104,22 @@ def judge(
         return _keyed(older, newer)
     if not -1.01 <= similarity <= 1.01:  # also false for NaN
         similarity = 0.0
-    one = older_reading if older_reading is not None else read(older.text)
-    other = newer_reading if newer_reading is not None else read(newer.text)
-    if one.normal == other.normal:
+    old = older_reading if older_reading is not None else read(older.text)
+    new = newer_reading if newer_reading is not None else read(newer.text)
+    if old.normal == new.normal:
         return _EQUAL_TEXT
-    if one.cut or other.cut:
+    if old.cut or new.cut:
         return _TOO_LONG
-    slots = verdict_of(frames_of(older.text), frames_of(newer.text), changed=bool(other.cues))
+    slots = verdict_of(frames_of(older.text), frames_of(newer.text), changed=bool(new.cues))
     if slots is not None and slots.relation == Relation.SAME:
         return _fixed(Relation.SAME, slots.rule, slots.detail)
     judged = _FAR
-    if one.foreign or other.foreign:
-        judged = _foreign(one, other, similarity)
-    elif _is_instead(one, newer.text):
+    if old.foreign or new.foreign:
+        judged = _foreign(old, new, similarity)
+    elif _is_instead(old, newer.text):
         judged = _INSTEAD
     elif similarity >= LEAST_SIMILARITY:
-        judged = _by_words(one, other, similarity)
+        judged = _by_words(old, new, similarity)
     if slots is not None and judged.relation not in (Relation.SUPERSEDES, Relation.CONTRADICTION):
         # The words tell nothing, but both are about one slot, however they put it.
         judged = _fixed(Relation(slots.relation), slots.rule, slots.detail)
@@ -628,12 +628,12 @@ def _blocked(
 
 _TENSES_APART: Final = frozenset(
     both
-    for one, other in (
+    for tense, other in (
         (Tense.PAST, Tense.PRESENT),
         (Tense.PAST, Tense.FUTURE),
         (Tense.PERFECT, Tense.FUTURE),
     )
-    for both in ((one, other), (other, one))
+    for both in ((tense, other), (other, tense))
 )
 
 
@@ -671,9 +671,9 @@ def _forms_differ(text_reading: TextReading, other: TextReading, table: Tables) 
         return False
     first: dict[str, set[str]] = {}
     second: dict[str, set[str]] = {}
-    for reading, found in ((text_reading, first), (other, second)):
+    for reading, by_key in ((text_reading, first), (other, second)):
         for key, written in zip(reading.order, reading.written, strict=True):
-            found.setdefault(key, set()).add(base_of(written))
+            by_key.setdefault(key, set()).add(base_of(written))
     for key, forms in first.items():
         others = second.get(key)
         if (
@@ -690,16 +690,16 @@ _ENDINGS: Final = frozenset(
 )
 
 
-def _inflected(one: str, other: str) -> bool:
+def _inflected(word: str, other: str) -> bool:
     """Say whether two words are forms of one: slice and slicing, stop and stopped."""
     size = 0
-    for x, y in zip(one, other, strict=False):
+    for x, y in zip(word, other, strict=False):
         if x != y:
             break
         size += 1
-    if one[size:] in _ENDINGS and other[size:] in _ENDINGS:
+    if word[size:] in _ENDINGS and other[size:] in _ENDINGS:
         return True
-    shorter, longer = sorted((one, other), key=len)  # stop, stopped: the last letter is doubled
+    shorter, longer = sorted((word, other), key=len)  # stop, stopped: the last letter is doubled
     return (
         size == len(shorter)
         and longer[size : size + 1] == shorter[-1:]
@@ -777,10 +777,10 @@ _LOOSE_ROLES: Final = _FIRM_ROLES | {"in", "to", "for", "with", "over", "through
 def _difference(values: Sequence[str], others: Sequence[str]) -> list[str]:
     """Return the values that the others do not hold, as often as they do not."""
     rest = list(others)
-    found = []
+    missing = []
     for value in values:
         if value in rest:
             rest.remove(value)
         else:
-            found.append(value)
-    return found
+            missing.append(value)
+    return missing

@@ -50,7 +50,7 @@ def admit(
     same = known_as(name, known, cosines=cosines, written=written)
     if same is not None:
         return Admission(known=same)
-    return Admission(removed=known_as(name, {one: one for one in removed}, written=written))
+    return Admission(removed=known_as(name, {gone: gone for gone in removed}, written=written))
 
 
 def is_known(name: str, names: Collection[str]) -> bool:
@@ -95,13 +95,13 @@ def nearest(entity: str, claim: EntityClaim, known: Sequence[EntityClaim]) -> Ne
     cosines = np.stack([entity_claim.vector for entity_claim in known]) @ claim.vector
     order = np.argsort(-cosines)
     for index in order[: policy.TOLD_NEIGHBOURS].tolist():
-        cosine, one = float(cosines[index]), known[index]
-        if one.text.casefold() == claim.text.casefold():
-            return NearestKnown(cosine, one)
+        cosine, known_claim = float(cosines[index]), known[index]
+        if known_claim.text.casefold() == claim.text.casefold():
+            return NearestKnown(cosine, known_claim)
         if cosine < policy.JUDGED_SIMILARITY:
             break
-        if _same(entity, one, claim, cosine):
-            return NearestKnown(cosine, one)
+        if _same(entity, known_claim, claim, cosine):
+            return NearestKnown(cosine, known_claim)
     return NearestKnown(float(cosines[order[0]]), None)
 
 

@@ -93,27 +93,27 @@ class Tables:
     quantifier_clashes: frozenset[tuple[str, str]]  # both ways round
     known: frozenset[str]  # every key of the lists
 
-    def synonymous(self, one: str, other: str) -> bool:
+    def synonymous(self, key: str, other: str) -> bool:
         """Say whether two keys say the same."""
-        return one == other or other in self.same.get(one, _NOTHING)
+        return key == other or other in self.same.get(key, _NOTHING)
 
-    def related(self, one: str, other: str) -> bool:
+    def related(self, key: str, other: str) -> bool:
         """Say whether one of the two is often said for the other, as its more general word."""
         near = self.near
-        return other in near.get(one, _NOTHING) or one in near.get(other, _NOTHING)
+        return other in near.get(key, _NOTHING) or key in near.get(other, _NOTHING)
 
-    def opposite(self, one: str, other: str) -> bool:
+    def opposite(self, key: str, other: str) -> bool:
         """Say whether two keys are opposites."""
-        return other in self.opposites.get(one, _NOTHING)
+        return other in self.opposites.get(key, _NOTHING)
 
     def mild(self, key: str) -> bool:
         """Say whether a key, on one side alone, adds no fact."""
         return key in self.soft or key in self.light or key in self.empty or key.endswith(ADVERB)
 
-    def exclusive_set(self, one: str, other: str) -> str | None:
+    def exclusive_set(self, key: str, other: str) -> str | None:
         """Return a set of which one thing can have one member only, if both keys stand in it."""
-        shared = self.exclusive.get(one, _NOTHING) & self.exclusive.get(other, _NOTHING)
-        return min(shared) if shared and one != other else None
+        shared = self.exclusive.get(key, _NOTHING) & self.exclusive.get(other, _NOTHING)
+        return min(shared) if shared and key != other else None
 
 
 _NOTHING: Final[frozenset[str]] = frozenset()
@@ -154,12 +154,12 @@ def tables() -> Tables:
     for line in antonyms.PAIRS.splitlines():
         left, right = (side.split("|") for side in line.split())
         entries.update([*left, *right])
-        for one in map(_key, left):
+        for left_key in map(_key, left):
             for other in map(_key, right):
-                if one != other:
-                    opposites[one].add(other)
-                    opposites[other].add(one)
-    direct = {key: frozenset(found) for key, found in opposites.items()}
+                if left_key != other:
+                    opposites[left_key].add(other)
+                    opposites[other].add(left_key)
+    direct = {key: frozenset(members) for key, members in opposites.items()}
     for key, others in same.items():  # what excludes a word's only meaning excludes the word
         if groups[key] == 1:
             for other in others:
@@ -196,32 +196,32 @@ def tables() -> Tables:
 
 def _generals(lines: str, same: Mapping[str, set[str]], entries: set[str]) -> dict[str, set[str]]:
     """Return every key with all its more general ones; adds the words to `entries`."""
-    found: defaultdict[str, set[str]] = defaultdict(set)
+    above: defaultdict[str, set[str]] = defaultdict(set)
     for line in lines.splitlines():
         general, _, special = line.partition(":")
         entries.update([general, *special.split()])
         for word in special.split():
-            found[_key(word)].add(_key(general))
+            above[_key(word)].add(_key(general))
     for _ in range(3):  # a poodle is a dog is an animal
-        for key in list(found):
-            for general in list(found[key]):
-                found[key] |= found.get(general, set()) - {key}
-    for key, generals in found.items():  # a boy is a child, and so a kid
+        for key in list(above):
+            for general in list(above[key]):
+                above[key] |= above.get(general, set()) - {key}
+    for key, generals in above.items():  # a boy is a child, and so a kid
         for general in list(generals):
             generals |= same.get(general, set()) - {key}
-    return dict(found)
+    return dict(above)
 
 
 def _forms() -> frozenset[tuple[str, str]]:
     """Return the pairs of words of one stem that stand in one group: allergic, allergy."""
-    found = set()
+    pairs = set()
     for line in synonyms.SYNONYMS.splitlines():
         words = line.split()
         for word in words:
             for other in words:
                 if word != other and _key(word) == _key(other):
-                    found.add((word, other))
-    return frozenset(found)
+                    pairs.add((word, other))
+    return frozenset(pairs)
 
 
 def _frozen(table: Mapping[str, set[str]]) -> dict[str, frozenset[str]]:
@@ -229,7 +229,7 @@ def _frozen(table: Mapping[str, set[str]]) -> dict[str, frozenset[str]]:
 
 
 def _both_ways(pairs: Iterable[tuple[str, ...]]) -> frozenset[tuple[str, str]]:
-    return frozenset(both for one, other in pairs for both in ((one, other), (other, one)))
+    return frozenset(both for left, right in pairs for both in ((left, right), (right, left)))
 
 
 def _phrases(entries: Iterable[str]) -> dict[str, tuple[tuple[tuple[str, ...], LexiconEntry], ...]]:

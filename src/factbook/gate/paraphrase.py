@@ -231,7 +231,7 @@ def _related(text: str, missing: Sequence[str], source: str) -> str:
 
 def _linking(text: str, missing: Sequence[str], source: str) -> list[str]:
     """Return those of the missing words that link, or that the source says by other means."""
-    found = []
+    linking = []
     lowered = text.lower()
     written = _WORD.findall(lowered)
     for word in missing:
@@ -248,8 +248,8 @@ def _linking(text: str, missing: Sequence[str], source: str) -> list[str]:
             or (said_by is not None and said_by.search(source))
             or _carries_a_clause(word, written)
         ) and word in written:
-            found.append(word)
-    return found
+            linking.append(word)
+    return linking
 
 
 _LINKING: Final = (
@@ -273,7 +273,7 @@ def _carries_a_clause(word: str, written: Sequence[str]) -> bool:
         return False
     at = written.index(word)
     before, after = written[:at], written[at + 1 : at + 2]
-    clause = max((index for index, one in enumerate(before) if one in _OPENS_CLAUSE), default=-1)
+    clause = max((index for index, said in enumerate(before) if said in _OPENS_CLAUSE), default=-1)
     if clause < LEAST_BEFORE:
         return False
     subject = len(before) - clause - 1  # words between the conjunction and the verb

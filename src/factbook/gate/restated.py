@@ -111,7 +111,7 @@ _PHRASES: Final = (
     (re.compile(r"(?<= of \x00) (?:(?:runs|lasts)(?: for)?|(?:takes|holds|reaches|measures"
                 r"|stands at|amounts to|comes to))\b"), " is"),
     (re.compile(rf"\bruns? on (?=(?:\d|(?:{'|'.join(_NUMBERS)})\b))"), "takes "),
-    (re.compile(r"\b(?:an?|the) (?:[\w.]+ )?\w+ one\b"), lambda found: found[0][: -len(" one")]),
+    (re.compile(r"\b(?:an?|the) (?:[\w.]+ )?\w+ one\b"), lambda match: match[0][: -len(" one")]),
     (re.compile(r",? (?:made|built|manufactured) by\b"), " by"),
 )  # fmt: skip
 _DENIES: Final = _set("""
@@ -180,42 +180,42 @@ def restates(entity: str, older: str, newer: str) -> bool:
     `entity` is its canonical name. Symmetric. A cosine below `RESTATED_SIMILARITY` is for whoever
     compares vectors to refuse.
     """
-    one, other = _told(entity, older), _told(entity, newer)
-    if max(one.words, other.words) > _LONGEST or one.asks or other.asks:
+    old, new = _told(entity, older), _told(entity, newer)
+    if max(old.words, new.words) > _LONGEST or old.asks or new.asks:
         return False
     if (
-        one.numbers != other.numbers
-        or one.names != other.names
-        or one.bounds != other.bounds
-        or one.named_first != other.named_first
+        old.numbers != new.numbers
+        or old.names != new.names
+        or old.bounds != new.bounds
+        or old.named_first != new.named_first
     ):
         return False
-    if len(one.numbers) > 1 and one.counted != other.counted:
+    if len(old.numbers) > 1 and old.counted != new.counted:
         return False
-    if not one.keys & other.keys and not (one.numbers or one.names):
+    if not old.keys & new.keys and not (old.numbers or old.names):
         return False
-    left, right = one.keys - other.keys, other.keys - one.keys
-    if bool(one.part) != bool(other.part):  # "the hall of it has 120 seats", "it has 120 seats"
-        left, right = left - one.part, right - other.part
+    left, right = old.keys - new.keys, new.keys - old.keys
+    if bool(old.part) != bool(new.part):  # "the hall of it has 120 seats", "it has 120 seats"
+        left, right = left - old.part, right - new.part
     if left and right:
-        holds = left | right <= _HOLDING and len(one.keys & other.keys) > 1
-        return bool(one.numbers) and (holds or _measures(one, other))
+        holds = left | right <= _HOLDING and len(old.keys & new.keys) > 1
+        return bool(old.numbers) and (holds or _measures(old, new))
     rest = (left or right) - {_DELIVERED}
-    if not rest <= _HAVING or (rest & _WANTING and len(one.keys & other.keys) < 2):
+    if not rest <= _HAVING or (rest & _WANTING and len(old.keys & new.keys) < 2):
         return False
-    return not rest or bool(one.numbers or one.names)
+    return not rest or bool(old.numbers or old.names)
 
 
-def _measures(one: _Told, other: _Told) -> bool:
+def _measures(old: _Told, new: _Told) -> bool:
     """Say whether both only give the same measure of the same part.
 
     "Its legs measure 30 cm" says no less than "it stands on legs of 30 cm": beside a measure that
     is said plainly, what the thing does with that part tells nothing more.
     """
-    if one.measured is None or one.measured != other.measured or len(one.numbers) > 1:
+    if old.measured is None or old.measured != new.measured or len(old.numbers) > 1:
         return False
-    told = {one.measured[0], one.measured[2]}
-    plain, busy = (one, other) if one.said_plainly else (other, one)
+    told = {old.measured[0], old.measured[2]}
+    plain, busy = (old, new) if old.said_plainly else (new, old)
     return plain.said_plainly and plain.keys - told <= _HAVING and len(busy.keys - told) <= 1
 
 
@@ -299,13 +299,13 @@ def _part(plain: str) -> frozenset[str]:
 
 def _measure(spoken: str) -> tuple[tuple[str, str, str] | None, bool]:
     """Return the part, the number and the unit of a measure, and whether it is said plainly."""
-    for found in _MEASURED.finditer(spoken):
-        much = (found["much"] or found["is_much"]).casefold()
+    for match in _MEASURED.finditer(spoken):
+        much = (match["much"] or match["is_much"]).casefold()
         number = _NUMBERS.get(much) or (much if _NUMBER.fullmatch(much) else None)
         if number is not None:
-            part, unit = found["what"] or found["whole"], found["unit"] or found["in_unit"]
+            part, unit = match["what"] or match["whole"], match["unit"] or match["in_unit"]
             said = _key(part.casefold()), number, _key(unit.casefold())
-            return said, found["whole"] is not None
+            return said, match["whole"] is not None
     return None, False
 
 
@@ -320,9 +320,9 @@ def _called_short(entity: str) -> re.Pattern[str] | None:
     words = [word for word in entity.split() if len(word) > 2 and word[0].isalpha()]
     if not words:
         return None
-    one = "|".join(re.escape(word.capitalize()) for word in words)
+    capitalised = "|".join(re.escape(word.capitalize()) for word in words)
     rest = "|".join(re.escape(word) for word in entity.split())
-    return re.compile(rf"(?<!\w)(?:[Tt]he )?(?:{one})(?: (?i:{rest}))*(?!\w)")
+    return re.compile(rf"(?<!\w)(?:[Tt]he )?(?:{capitalised})(?: (?i:{rest}))*(?!\w)")
 
 
 def _is_common(word: str) -> bool:

@@ -204,9 +204,9 @@ def _estimated(evidence: Sequence[_Evidence], known: TermRarity) -> dict[str, We
     same = [[PRIOR_SAME[n] * SAME_PRIOR_COUNT for n in range(3)]]
     other = [[PRIOR_OTHER[n] * OTHER_PRIOR_COUNT for n in range(3)]]
     counts: dict[str, tuple[list[float], list[float]]] = {}
-    for one in evidence:
-        likely = _chance(2 * (one.odds(known) - SURE))
-        for name, level in one.levels.items():
+    for pair_evidence in evidence:
+        likely = _chance(2 * (pair_evidence.odds(known) - SURE))
+        for name, level in pair_evidence.levels.items():
             alike, unlike = counts.setdefault(name, (list(same[0]), list(other[0])))
             alike[level] += likely
             unlike[level] += 1 - likely
@@ -280,7 +280,7 @@ def _evidence(a: Description, b: Description, known: TermRarity) -> _Evidence:
     found_a, left_a = _elsewhere(both.only_a, _rest(b))
     found_b, left_b = _elsewhere(both.only_b, _rest(a))
     shared = sum(
-        value * (known.weight(one) + known.weight(other)) / 2 for one, other, value in both.shared
+        value * (known.weight(left) + known.weight(right)) / 2 for left, right, value in both.shared
     ) + ELSEWHERE * known.total([*found_a, *found_b])
     by_kind, clash = _by_kind(both, [*found_a, *found_b], left_a, left_b)
     lengths = _lengths(a), _lengths(b)
@@ -333,7 +333,7 @@ def _elsewhere(left: Sequence[Term], others: Sequence[Term]) -> tuple[list[Term]
 
 
 def _by_kind(
-    both: Alignment, found: Sequence[Term], left_a: Sequence[Term], left_b: Sequence[Term]
+    both: Alignment, elsewhere: Sequence[Term], left_a: Sequence[Term], left_b: Sequence[Term]
 ) -> tuple[float, str]:
     """Return the log odds of model numbers and numbers, and what of them excludes merging."""
     codes = _texts_of_kind(left_a, TermKind.CODE), _texts_of_kind(left_b, TermKind.CODE)
@@ -341,8 +341,8 @@ def _by_kind(
         _texts_of_kind(left_a, TermKind.NUMBER, TermKind.MEASURE),
         _texts_of_kind(left_b, TermKind.NUMBER, TermKind.MEASURE),
     )
-    shared = [one for one, other, _ in both.shared if one.kind is TermKind.CODE is other.kind]
-    shared += [term for term in found if term.kind is TermKind.CODE]
+    shared = [left for left, right, _ in both.shared if left.kind is TermKind.CODE is right.kind]
+    shared += [term for term in elsewhere if term.kind is TermKind.CODE]
     odds, clash = 0.0, ""
     if shared:
         odds += SHARED_CODE
@@ -389,13 +389,13 @@ def _attribute(name: str, a: Description, b: Description, known: TermRarity) -> 
         return _moved(terms_b, _all_terms(a), known)
     if not terms_b:
         return _moved(terms_a, _all_terms(b), known)
-    one, other = terms_a[0], terms_b[0]
-    if one.kind is TermKind.LENGTH is other.kind:
-        return max(0.0, 1 - abs(int(one.text) - int(other.text)) / LENGTH_TOLERANCE_S)
-    if one.kind is TermKind.DATE is other.kind:
-        return float(one == other)
+    first_a, first_b = terms_a[0], terms_b[0]
+    if first_a.kind is TermKind.LENGTH is first_b.kind:
+        return max(0.0, 1 - abs(int(first_a.text) - int(first_b.text)) / LENGTH_TOLERANCE_S)
+    if first_a.kind is TermKind.DATE is first_b.kind:
+        return float(first_a == first_b)
     if len(terms_a) == 1 == len(terms_b):
-        numbers = _value(one), _value(other)
+        numbers = _value(first_a), _value(first_b)
         if numbers[0] is not None and numbers[1] is not None:
             return _near_numbers(numbers[0], numbers[1])
     both = align(terms_a, terms_b)
@@ -420,9 +420,9 @@ def _moved(terms: Sequence[Term], others: Sequence[Term], known: TermRarity) -> 
         years = [other for other in others if _is_year(other)]
         return float(first in years) if years else None
     distinct = set(terms)
-    found, _ = _elsewhere(list(distinct), others)
+    elsewhere, _ = _elsewhere(list(distinct), others)
     whole = known.total(list(distinct))
-    return 1.0 if whole and known.total(found) / whole >= FOUND_ELSEWHERE else None
+    return 1.0 if whole and known.total(elsewhere) / whole >= FOUND_ELSEWHERE else None
 
 
 _LEADING_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
@@ -450,7 +450,7 @@ def _is_year(term: Term) -> bool:
 def _near_numbers(a: float, b: float) -> float:
     if a == b:
         return 1.0
-    if all(YEARS[0] <= one <= YEARS[1] and one.is_integer() for one in (a, b)):
+    if all(YEARS[0] <= year <= YEARS[1] and year.is_integer() for year in (a, b)):
         return 0.5 if abs(a - b) == 1 else 0.0  # published at the turn of a year
     return max(0.0, 1 - NUMBER_STEEPNESS * abs(a - b) / max(a, b))
 
@@ -486,7 +486,7 @@ def compare_all(
     but it may: a list can hold one thing twice.
     """
     evidence = [_evidence(a, b, background) for a, b in pairs]
-    odds = [one.odds(background) for one in evidence]
+    odds = [pair_evidence.odds(background) for pair_evidence in evidence]
     best: dict[object, list[tuple[float, int]]] = {}  # the two best pairs of each description
     for number, (pair, value) in enumerate(zip(pairs, odds, strict=True)):
         for description in pair:
@@ -536,9 +536,9 @@ def _weighed(evidence: _Evidence, odds: float, known: TermRarity) -> Same:
 def _by_names(a: Description, b: Description, *, cosine: float) -> Same:
     """Take the best verdict over all names of both."""
     sames = [
-        _two_names(one, other, cosine=cosine)
-        for one in (a.name, *a.aliases)
-        for other in (b.name, *b.aliases)
+        _two_names(name_a, name_b, cosine=cosine)
+        for name_a in (a.name, *a.aliases)
+        for name_b in (b.name, *b.aliases)
     ]
     return max(sames, key=lambda same: same.score)
 
@@ -605,34 +605,34 @@ def _number_clash(both: Alignment) -> str:
         if number and letters:
             return f"{number[0]} and {letters[0]}"
     # Another ending of a model number is another model, whatever a shop's catalogue may mean.
-    for one, other, _ in both.shared:
-        if one.kind is TermKind.CODE and one != other:
-            return f"{one.text} and {other.text}"
+    for left, right, _ in both.shared:
+        if left.kind is TermKind.CODE and left != right:
+            return f"{left.text} and {right.text}"
     return ""
 
 
 def _slips(both: Alignment) -> bool:
     """Tell whether all that differs is a plural, a join, or a slip of the pen in a long word."""
     return all(
-        one == other
-        or one.text.rstrip("s") == other.text.rstrip("s")
+        left == right
+        or left.text.rstrip("s") == right.text.rstrip("s")
         or (
-            min(len(one.text), len(other.text)) >= _MERGED_SPELLING
+            min(len(left.text), len(right.text)) >= _MERGED_SPELLING
             and value > INITIAL_IS_NO_WORD
-            and not one.text.startswith(other.text)
-            and not other.text.startswith(one.text)
+            and not left.text.startswith(right.text)
+            and not right.text.startswith(left.text)
         )
-        for one, other, value in both.shared
+        for left, right, value in both.shared
     )
 
 
 def _maker_only(left: Sequence[Term], longer: Sequence[Term], both: Alignment) -> bool:
     """Tell whether the longer name only has a maker before a name with a model number."""
-    if len(left) > _LEFT_BEFORE or any(one != other for one, other, _ in both.shared):
+    if len(left) > _LEFT_BEFORE or any(term != other for term, other, _ in both.shared):
         return False
     if left[0].kind is not TermKind.WORD or longer[0] != left[0]:
         return False
-    shared = [one for one, *_ in both.shared]
+    shared = [term for term, *_ in both.shared]
     words = [term for term in shared if term.kind is TermKind.WORD and term.text not in _PART_NOUNS]
     codes = [term for term in shared if term.kind is TermKind.CODE]
     numbers = [term for term in shared if term.kind is TermKind.NUMBER]
@@ -650,14 +650,16 @@ def part_of(name: str, known: Sequence[str]) -> str | None:
         words = words[1:]
     if not any(len(word) > 2 and not word.isdigit() for word in words):
         return None
-    found = [one for one in known if len(one.split()) > len(words) and _holds(one.split(), words)]
-    if len(found) != 1:
+    wholes = [
+        whole for whole in known if len(whole.split()) > len(words) and _holds(whole.split(), words)
+    ]
+    if len(wholes) != 1:
         return None
-    rest = found[0].split()[len(words) :]
-    versions = found[0].split()[: len(words)] == words and any(
+    rest = wholes[0].split()[len(words) :]
+    versions = wholes[0].split()[: len(words)] == words and any(
         char.isdigit() for word in rest for char in word
     )
-    return None if versions else found[0]
+    return None if versions else wholes[0]
 
 
 def known_as(
@@ -720,12 +722,12 @@ def _in_other_number(name: str, known: Mapping[str, str], written: str) -> str |
     plain = at >= 0 and len(written) == len(written.casefold())
     if plain and written[at + len(name) - len(last)].isupper():
         return None
-    found = set()
+    entities = set()
     for other, entity in known.items():
         before, _, ending = other.rpartition(" ")
         if before == lead and ending[:1] == last[:1] and singular(ending) == noun:
-            found.add(entity)
-    return found.pop() if len(found) == 1 else None
+            entities.add(entity)
+    return entities.pop() if len(entities) == 1 else None
 
 
 _ARTICLES: Final = frozenset({"the", "a", "an", "my", "our", "this", "that"})
@@ -747,8 +749,8 @@ def best_match(
     given = [math.nan] * len(known) if cosines is None else cosines
     new = Description(name=name)
     name_matches: list[NameMatch] = []
-    for index, (one, cosine) in enumerate(zip(known, given, strict=True)):
-        other = Description(name=one) if isinstance(one, str) else one
+    for index, (candidate, cosine) in enumerate(zip(known, given, strict=True)):
+        other = Description(name=candidate) if isinstance(candidate, str) else candidate
         same = _by_names(new, other, cosine=cosine)
         if same.verdict is not SameEntityVerdict.DIFFERENT:
             name_matches.append(

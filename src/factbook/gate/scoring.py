@@ -205,12 +205,12 @@ def contradicted(text: str, known: Sequence[str], *, embed: Embed | None = None)
     return ""
 
 
-def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
+def _likeness(words: frozenset[str], others: frozenset[str]) -> float:
     """Estimate a cosine from the words that two texts share."""
-    shared = len(one & other)
+    shared = len(words & others)
     if not shared:
         return 0.0
-    return KNOWN_LEAST + (1 - KNOWN_LEAST) * 2 * shared / (len(one) + len(other))
+    return KNOWN_LEAST + (1 - KNOWN_LEAST) * 2 * shared / (len(words) + len(others))
 
 
 def _factor(text: str, grounding: Grounding) -> float:

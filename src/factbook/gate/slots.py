@@ -203,15 +203,15 @@ def covered(key: str, keys: Set[str], table: Tables) -> bool:
 
 def unmatched(keys: Set[str], others: Set[str], table: Tables) -> set[str]:
     """Return the keys that the other text neither has nor says otherwise, light ones aside."""
-    found = set()
+    missing = set()
     for key in keys - others:
         same = table.same.get(key)
         if same is not None and not same.isdisjoint(others):
             continue
         if table.mild(key):
             continue
-        found.add(key)
-    return found
+        missing.add(key)
+    return missing
 
 
 def same_people(text_reading: TextReading, other: TextReading) -> bool:
@@ -230,27 +230,27 @@ def lost_values(text_reading: TextReading, other: TextReading) -> bool:
 
 def _subject_before(newer: TextReading, ended: Set[str]) -> list[str]:
     """Return the content words before what is over: who or what it is said of."""
-    found = []
+    subject = []
     for key in newer.order:
         if key in ended:
             break
         if key not in newer.cue_keys:
-            found.append(key)
-    return found
+            subject.append(key)
+    return subject
 
 
 def _after_cue(newer: TextReading) -> list[str]:
     """Return what directly follows the cue: "sold the car", "replaced Emacs with Zed"."""
-    found: list[str] = []
+    following: list[str] = []
     begun = False
     for key, role in zip(newer.order, newer.roles, strict=True):
         if key in newer.cue_keys:
             begun = True
         elif begun:
-            if role in {"with", "by", "to", "for"} or (found and role):
+            if role in {"with", "by", "to", "for"} or (following and role):
                 break
-            found.append(key)
-    return found
+            following.append(key)
+    return following
 
 
 def _arrived(newer: TextReading) -> set[str]:

@@ -342,15 +342,15 @@ def align(a: Sequence[Term], b: Sequence[Term]) -> Alignment:
     only_a = [term for term in in_a if term not in in_b]
     only_b = [term for term in in_b if term not in in_a]
     shared += _join(a, only_a, only_b)
-    shared += [(other, one, value) for one, other, value in _join(b, only_b, only_a)]
+    shared += [(left, right, value) for right, left, value in _join(b, only_b, only_a)]
     close = sorted(
         ((near(term, other), term, other) for term in only_a for other in only_b), reverse=True
     )
-    for value, one, other in close:
-        if value and one in only_a and other in only_b:
-            only_a.remove(one)
-            only_b.remove(other)
-            shared.append((one, other, value))
+    for value, left, right in close:
+        if value and left in only_a and right in only_b:
+            only_a.remove(left)
+            only_b.remove(right)
+            shared.append((left, right, value))
     return Alignment(shared=shared, only_a=only_a, only_b=only_b)
 
 
@@ -358,20 +358,20 @@ def _join(
     order: Sequence[Term], left: list[Term], others: list[Term]
 ) -> list[tuple[Term, Term, float]]:
     """Take neighbours of one text that the other writes as one: "cush top" and "cushtop"."""
-    found: list[tuple[Term, Term, float]] = []
+    joins: list[tuple[Term, Term, float]] = []
     for start in range(len(order)):
         for size in (2, LONGEST_JOIN):
             group = order[start : start + size]
             if len(group) < size or any(term not in left for term in group):
                 continue
             joined = "".join(term.text for term in group)
-            other = next((one for one in others if _is_joined(one, joined)), None)
+            other = next((whole for whole in others if _is_joined(whole, joined)), None)
             if other is not None:
                 for term in dict.fromkeys(group):
                     left.remove(term)
                 others.remove(other)
-                found.append((other, other, JOINED))
-    return found
+                joins.append((other, other, JOINED))
+    return joins
 
 
 def _is_joined(term: Term, joined: str) -> bool:

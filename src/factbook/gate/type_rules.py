@@ -441,8 +441,8 @@ def _judges_the_world(claim: TypedClaim, grounding: Grounding, _passage: Passage
     keys = reading_of(claim.text).keys
     return any(
         len(keys & reading_of(sentence).keys) * _FRAMED >= len(keys)
-        for one in sentences(grounding.quote)
-        if _OPINION_FRAME.search(sentence := one.of(grounding.quote))
+        for span in sentences(grounding.quote)
+        if _OPINION_FRAME.search(sentence := span.of(grounding.quote))
     )
 
 
@@ -505,9 +505,9 @@ def _no_story(claim: TypedClaim, grounding: Grounding, _passage: Passage) -> boo
 def shared_clue(text: str, quote: str = "") -> bool:
     """Say whether a text, or the words that it rests on, tell of something shared."""
     return any(
-        pattern.search(one) is not None
+        pattern.search(said) is not None
         for pattern in (CONNECTION, CONTINUITY, MEMORY)
-        for one in (text, quote)
+        for said in (text, quote)
     )
 
 
@@ -592,12 +592,12 @@ def _orders(place: int, passage: Passage) -> _Orders:
         # "This" is what was said right before.
         before = [line.line.start for line in passage.lines if line.line.start >= utterance.start]
         at = utterance.start + match.start()
-        begins = max((one for one in before[:-1] if one < at - 1), default=utterance.start)
+        begins = max((start for start in before[:-1] if start < at - 1), default=utterance.start)
         if not _OF_SELF.match(passage.text[begins:at]):
             orders.append((begins, utterance.start + match.end()))
-    found = (low, high, tuple(orders))
-    passage.memo["orders", utterance.start] = found
-    return found
+    utterance_orders = (low, high, tuple(orders))
+    passage.memo["orders", utterance.start] = utterance_orders
+    return utterance_orders
 
 
 # ------------------------------------------------------------------ the table

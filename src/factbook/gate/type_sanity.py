@@ -46,8 +46,8 @@ def is_nonsensical(text: str) -> bool:
     of JSON or code, or a sentence that breaks off.
     """
     stripped = text.strip()
-    found = WORD.findall(stripped.lower())
-    if not found or _STRUCTURE.search(stripped):
+    words = WORD.findall(stripped.lower())
+    if not words or _STRUCTURE.search(stripped):
         return True
     if _CUT_OFF.search(stripped):
         return True
@@ -55,11 +55,11 @@ def is_nonsensical(text: str) -> bool:
     marks = sum(character in "'’-.,/&+" for character in stripped)
     if len(stripped) - plain - marks > _MOST_SYMBOLS * len(stripped):
         return True
-    most = max(found.count(word) for word in set(found)) if len(found) <= 400 else 0
-    if most >= _FEWEST_REPEATED and most > _MOST_REPEATED * len(found):
+    most = max(words.count(word) for word in set(words)) if len(words) <= 400 else 0
+    if most >= _FEWEST_REPEATED and most > _MOST_REPEATED * len(words):
         return True
-    mashed = sum(_MASHED.search(word) is not None for word in found)
-    if mashed and mashed >= _MOST_MASHED * len(found):
+    mashed = sum(_MASHED.search(word) is not None for word in words)
+    if mashed and mashed >= _MOST_MASHED * len(words):
         return True
     reading = reading_of(stripped)
     return not reading.order and not reading.values and not reading.names and not reading.foreign

@@ -337,17 +337,20 @@ def judge_all(
     for verdict in verdicts:
         _log_validation(verdict)
     for kind in MemoryType:
-        _log_gate(kind, [one for one in verdicts if one.claim.type is kind and _validated(one)])
+        _log_gate(
+            kind,
+            [verdict for verdict in verdicts if verdict.claim.type is kind and _validated(verdict)],
+        )
     return verdicts
 
 
-def log_stored(stored: int, found: int, *, store: str) -> None:
-    """Log what was written of one answer: `stored` memories of `found` items, into `store`.
+def log_stored(stored: int, extracted: int, *, store: str) -> None:
+    """Log what was written of one answer: `stored` memories of `extracted` items, into `store`.
 
     To be called with the store's own count once its transaction is committed.
     """
     log.info("[STORE] Writing %d memories to %s", stored, store)
-    log.info("[RESULT] %d/%d extractions stored successfully", stored, found)
+    log.info("[RESULT] %d/%d extractions stored successfully", stored, extracted)
 
 
 _INVALID: Final = frozenset(

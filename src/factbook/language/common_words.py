@@ -395,17 +395,17 @@ def is_everyday(word: str) -> bool:
 
 def _bases(word: str) -> list[str]:
     """Return the words that a word may be a form of."""
-    found = []
+    bases = []
     for ending, replacements in _ENDINGS:
         if not word.endswith(ending) or len(word) - len(ending) < _LEAST.get(ending, 2):
             continue
         stem = word.removesuffix(ending)
-        found += [stem + replacement for replacement in replacements]
+        bases += [stem + replacement for replacement in replacements]
         if ending in ("ed", "ing", "er", "est") and len(stem) > 2 and stem[-1] == stem[-2]:
-            found.append(stem[:-1])  # running, biggest
+            bases.append(stem[:-1])  # running, biggest
     if word.startswith(("un", "re", "non", "pre", "mis", "over", "out")) and len(word) > 6:
-        found.append(re.sub(r"^(?:un|re|non|pre|mis|over|out)", "", word))
-    return found
+        bases.append(re.sub(r"^(?:un|re|non|pre|mis|over|out)", "", word))
+    return bases
 
 
 @lru_cache(maxsize=16_384)

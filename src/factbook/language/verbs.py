@@ -82,10 +82,10 @@ def forms_of(verb: str) -> tuple[str, ...]:
 @lru_cache(maxsize=4096)
 def base_forms(word: str) -> tuple[str, ...]:
     """Return what a lower-case verb may be a form of: "stopped" gives `stop` among others."""
-    found = [word]
+    forms = [word]
     for ending, base in (("ies", "y"), ("ied", "y"), ("es", ""), ("s", ""), ("ed", ""), ("d", "")):
         if word.endswith(ending) and len(word) > len(ending) + 1:
-            found.append(word.removesuffix(ending) + base)
+            forms.append(word.removesuffix(ending) + base)
     if word.endswith("ed") and len(word) > 5 and word[-3] == word[-4]:
-        found.append(word[:-3])
-    return tuple(found)
+        forms.append(word[:-3])
+    return tuple(forms)

@@ -97,18 +97,18 @@ def words(text: str) -> list[str]:
     """
     if text.isascii():  # most are: of these, all that is told apart below
         return _ASCII_WORD.findall(text.lower())
-    found: list[str] = []
+    tokens: list[str] = []
     word: list[str] = []
     for char in text:
         kind = unicodedata.category(char)
         if kind[0] in "LN" or kind == "Co" or (kind[0] == "M" and word):
             word.append(char)
         elif word:
-            found.append("".join(word))
+            tokens.append("".join(word))
             word = []
     if word:
-        found.append("".join(word))
-    return [part.lower() if part.isascii() else part for part in found]
+        tokens.append("".join(word))
+    return [part.lower() if part.isascii() else part for part in tokens]
 
 
 def content_terms(question: str) -> list[str]:

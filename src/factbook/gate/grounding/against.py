@@ -79,22 +79,22 @@ def objection(claim: ClaimSentence, matches: Sequence[WordMatch], pattern: bool)
 
 def _unreal_before(line: SentenceWords, place: int) -> set[str]:
     """Return the classes of modals that stand before a word in its clause."""
-    found = set()
+    modals = set()
     tokens = line.tokens
     for index in range(place - 1, -1, -1):
         token = tokens[index]
         if token.ends and token.surface not in {"if", "unless"}:
             break
         if token.sort is Sort.MODAL and token.key in _UNREAL:
-            found.add(token.key)
+            modals.add(token.key)
         elif index + 1 < place:
             pair = f"{token.surface}_{tokens[index + 1].surface}"
             name = grammar.MODALS.get(pair)
             if name is None and index + 2 < place:
                 name = grammar.MODALS.get(f"{pair}_{tokens[index + 2].surface}")
             if name in _UNREAL:
-                found.add(name)
-    return found
+                modals.add(name)
+    return modals
 
 
 def _other_subject(line: SentenceWords, place: int) -> str:

@@ -90,11 +90,11 @@ def ground(
     allowed = _allowed(passage, speaker)
     if not allowed:
         return _nothing(f"Nothing in the passage was said by the {speaker}.")
-    fits = [_best_fit(one, index, allowed, pattern) for one in claims]
+    fits = [_best_fit(sentence, index, allowed, pattern) for sentence in claims]
     worst = max(fits, key=lambda fit: (bool(fit.conflict), len(fit.missing)))
     missing = tuple(dict.fromkeys(word for fit in fits for word in fit.missing))
     conflict = next((fit.conflict for fit in fits if fit.conflict), "")
-    phrases = not missing and any(one.phrases or one.line.values for one in claims)
+    phrases = not missing and any(sentence.phrases or sentence.line.values for sentence in claims)
     exact = _stands_there(claim, passage, allowed)
     if exact and conflict in {"number", "antonym"}:
         conflict = ""  # found in another sentence than the one that says it
@@ -114,7 +114,7 @@ def ground(
     start, end = lines[0].start, lines[-1].end
     mentions = 0
     if support is not Support.NONE:
-        mentions = max(1, max(_mentions(one, index, allowed) for one in claims))
+        mentions = max(1, max(_mentions(sentence, index, allowed) for sentence in claims))
     return Grounding(
         support=support,
         start=start,
@@ -213,8 +213,8 @@ def _allowed(passage: Passage, speaker: str | None) -> tuple[int, ...]:
             or spoken.speaker == speaker
             or (speaker == "owner" and not spoken.speaker)
         )
-    found: tuple[int, ...] = known
-    return found
+    numbers: tuple[int, ...] = known
+    return numbers
 
 
 def _windows(index: Index, allowed: tuple[int, ...], *, across: bool) -> list[tuple[int, ...]]:
@@ -335,7 +335,7 @@ def _beside(claim: ClaimSentence, matches: list[WordMatch]) -> list[WordMatch]:
     if about is None:
         return matches
     strength = kin.support(key, line.keys[at])
-    places = [one for one, said in enumerate(line.keys) if kin.support(key, said) == strength]
+    places = [place for place, said in enumerate(line.keys) if kin.support(key, said) == strength]
     nearest = min(places, key=lambda place: (abs(place - about), place), default=at)
     return [WordMatch(key, line, nearest), *matches[1:]]
 

@@ -84,10 +84,10 @@ class Index:
 
         Only these are looked at more closely: a passage holds hundreds of others.
         """
-        found = {said for said in listed if said in self._order}
+        words = {said for said in listed if said in self._order}
         for root in roots:
-            found.update(self._rooted.get(root, ()))
-        return sorted(found, key=self._order.__getitem__)
+            words.update(self._rooted.get(root, ()))
+        return sorted(words, key=self._order.__getitem__)
 
     def support(self, key: str) -> float:
         """Return how well the passage supports a word at its best."""
@@ -108,14 +108,14 @@ class Index:
         """Return the sentences that say the opposite of a word, each with its first such word."""
         known = self._opposites.get(key)
         if known is None:
-            found: dict[int, int] = {}
+            first_places: dict[int, int] = {}
             listed, roots = kin.may_oppose(key)
             for said in self._said(listed, roots):
                 if kin.opposed(key, said):
                     for number, at in self.places[said].items():
-                        found[number] = min(at, found.get(number, at))
+                        first_places[number] = min(at, first_places.get(number, at))
             known = self._opposites[key] = {
-                number: self.lines[number].keys[at] for number, at in found.items()
+                number: self.lines[number].keys[at] for number, at in first_places.items()
             }
         return known
 
@@ -134,17 +134,17 @@ class Index:
         """Return the first letters of every `size` content words in a row."""
         known = self._initials.get(size)
         if known is None:
-            found = set()
+            initials = set()
             for line in self.lines:
                 run = ""
                 for token in line.tokens:
                     if token.sort is Sort.CONTENT:
                         run = (run + token.surface[0])[-size:]
                         if len(run) == size:
-                            found.add(run)
+                            initials.add(run)
                     if token.ends:
                         run = ""
-            known = self._initials[size] = frozenset(found)
+            known = self._initials[size] = frozenset(initials)
         return known
 
 
@@ -153,8 +153,8 @@ def index_of(passage: Passage) -> Index:
     index = passage.memo.get("index")
     if index is None:
         index = passage.memo["index"] = Index(passage)
-    found: Index = index
-    return found
+    made: Index = index
+    return made
 
 
 _ITEM: Final = re.compile(r"^[ \t]*[(\[]?(\d{1,2})[.)\]]\s", re.MULTILINE)

@@ -39,31 +39,31 @@ _NOT_KIN: Final = frozenset(
 
 
 @functools.lru_cache(maxsize=65_536)
-def derived(one: str, other: str) -> bool:
+def derived(word: str, other: str) -> bool:
     """Say whether two stems are of one family: explan and explain, conceptu and concept."""
-    if one == other:
+    if word == other:
         return True
-    if not (one.isalpha() and other.isalpha()):
+    if not (word.isalpha() and other.isalpha()):
         return False
-    least = min(len(one), len(other))
-    if least < _LEAST_ROOT or frozenset((one, other)) in _NOT_KIN:
+    least = min(len(word), len(other))
+    if least < _LEAST_ROOT or frozenset((word, other)) in _NOT_KIN:
         return False
     same = 0
-    for left, right in zip(one, other, strict=False):
+    for left, right in zip(word, other, strict=False):
         if left != right:
             break
         same += 1
     if same < _LEAST_ROOT or same < least - 3 or same < 0.6 * least:
         return False
-    left, right = one[same:], other[same:]
+    left, right = word[same:], other[same:]
     if left in _SUFFIX_SET and right in _SUFFIX_SET:
         return True
     return (left, right) in _CHANGES or (right, left) in _CHANGES
 
 
 _CHANGES: Final = frozenset(
-    (one, other)
-    for one, other in (
+    (left, right)
+    for left, right in (
         pair.split("/") for pair in words("in/n in/nat de/s d/s it/pt v/f v/pt e/iv")
     )
 )  # explain, explanation; decide, decision; receive, receipt; prove, proof
@@ -94,11 +94,11 @@ def may_support(claimed: str) -> frozenset[str]:
 @functools.cache
 def _specific() -> dict[str, set[str]]:
     """Return by each general word those that it is a more general word for."""
-    found: defaultdict[str, set[str]] = defaultdict(set)
+    specific: defaultdict[str, set[str]] = defaultdict(set)
     for said, generals in tables().kinds.items():
         for general in generals:
-            found[general].add(said)
-    return dict(found)
+            specific[general].add(said)
+    return dict(specific)
 
 
 def root(word: str) -> str:
@@ -120,23 +120,23 @@ def may_oppose(word: str) -> tuple[frozenset[str], frozenset[str]]:
 
 @functools.cache
 def _opposites() -> dict[str, frozenset[str]]:
-    found: defaultdict[str, set[str]] = defaultdict(set)
-    for one, other in rivals.opposite_pairs():
-        found[one].add(other)
-    return {one: frozenset(others) for one, others in found.items()}
+    opposites: defaultdict[str, set[str]] = defaultdict(set)
+    for word, other in rivals.opposite_pairs():
+        opposites[word].add(other)
+    return {word: frozenset(others) for word, others in opposites.items()}
 
 
 _DENYING: Final = ("un", "in", "im", "ir", "il", "dis", "non", "mis", "de", "anti")
 
 
 @functools.lru_cache(maxsize=65_536)
-def opposed(one: str, other: str) -> bool:
+def opposed(word: str, other: str) -> bool:
     """Say whether two words exclude each other: by the lists, or by a prefix that denies."""
-    if one == other:
+    if word == other:
         return False
-    if tables().opposite(one, other) or (one, other) in rivals.opposite_pairs():
+    if tables().opposite(word, other) or (word, other) in rivals.opposite_pairs():
         return True
-    short, long = sorted((one, other), key=len)
+    short, long = sorted((word, other), key=len)
     if len(short) < _LEAST_ROOT:
         return False
     for prefix in _DENYING:
@@ -148,13 +148,13 @@ def opposed(one: str, other: str) -> bool:
 
 
 @functools.lru_cache(maxsize=65_536)
-def rival(one: str, other: str) -> bool:
+def rival(word: str, other: str) -> bool:
     """Say whether two words are kinds of which one thing is one only: sister, brother."""
-    if one == other:
+    if word == other:
         return False
     sets = rivals.rival_sets()
-    shared = sets.get(one, _NO_SETS) & sets.get(other, _NO_SETS)
-    return bool(shared) and support(one, other) == NONE and support(other, one) == NONE
+    shared = sets.get(word, _NO_SETS) & sets.get(other, _NO_SETS)
+    return bool(shared) and support(word, other) == NONE and support(other, word) == NONE
 
 
 _NO_SETS: Final[frozenset[int]] = frozenset()

@@ -94,14 +94,14 @@ def read_passage(text: str, *, owner_names: Iterable[str] = ()) -> Passage:
     owners = {name.casefold().strip() for name in owner_names} - {""}
     utterances = tuple(_utterances(text, owners))
     lines = []
-    for number, one in enumerate(utterances):
-        for line in read_lines(text, one.start, one.end):
+    for number, utterance in enumerate(utterances):
+        for line in read_lines(text, utterance.start, utterance.end):
             if not line.tokens:
                 continue
-            speaker = one.speaker
+            speaker = utterance.speaker
             if not speaker and _ABOUT_ASSISTANT.match(line.text):
                 speaker = "assistant"
-            lines.append(SpokenSentence(line, speaker, one.name, number))
+            lines.append(SpokenSentence(line, speaker, utterance.name, number))
     lower = text.lower()
     return Passage(text=text, utterances=utterances, lines=tuple(lines), lower=lower)
 

@@ -230,24 +230,24 @@ online offline
 @functools.cache
 def rival_sets() -> Mapping[str, frozenset[int]]:
     """Return the numbers of the sets that each stem stands in."""
-    found: defaultdict[str, set[int]] = defaultdict(set)
+    sets: defaultdict[str, set[int]] = defaultdict(set)
     rows = [row.split() for row in RIVALS.splitlines()]
     for number, row in enumerate([*rows, WEEKDAY_NAMES, MONTH_NAMES]):
         for word in row:
-            found[stem(word)].add(number)
-    return {key: frozenset(members) for key, members in found.items()}
+            sets[stem(word)].add(number)
+    return {key: frozenset(members) for key, members in sets.items()}
 
 
 @functools.cache
 def opposite_pairs() -> frozenset[tuple[str, str]]:
     """Return the pairs of stems that are opposites, both ways round."""
-    found = set()
+    pairs = set()
     for row in OPPOSITES.splitlines():
         left, _, right = row.partition(" ")
         for part in left.split("|"):
             for other in right.split("|"):
                 a, b = stem(part), stem(other)
                 if a != b:
-                    found.add((a, b))
-                    found.add((b, a))
-    return frozenset(found)
+                    pairs.add((a, b))
+                    pairs.add((b, a))
+    return frozenset(pairs)

@@ -111,7 +111,7 @@ def _closest(line: SentenceWords, index: Index) -> list[int]:
         for number, place in where.items():
             scores[number] += place.strength / math.sqrt(len(where))
     for value in line.values:
-        holding = [n for n, one in enumerate(index.lines) if value in one.values]
+        holding = [n for n, sentence in enumerate(index.lines) if value in sentence.values]
         for number in holding:
             scores[number] += 1 / math.sqrt(len(holding))
     ranked = sorted(
@@ -143,7 +143,7 @@ def _around(line: SentenceWords, place: int, reach: int) -> set[str]:
 def _shared(mine: Iterable[str], theirs: Iterable[str]) -> int:
     """Count the words of one side that the other supports."""
     others = tuple(theirs)
-    return sum(any(kin.support(one, other) >= SUPPORTED for other in others) for one in mine)
+    return sum(any(kin.support(word, other) >= SUPPORTED for other in others) for word in mine)
 
 
 def _closely_denied(line: SentenceWords, place: int) -> bool:
@@ -177,7 +177,7 @@ def _new_name(view: _View) -> str:
 def _known_otherwise(key: str, names: Sequence[str], index: Index) -> bool:
     """Say whether a name is there in another form: a people's name, an abbreviation."""
     for group in _ALIASES:
-        if key in group and any(one in index.places or one in index.surfaces for one in group):
+        if key in group and any(name in index.places or name in index.surfaces for name in group):
             return True
     letters = key.replace(".", "")
     if key == "&":
@@ -205,7 +205,7 @@ def _other_unit(view: _View) -> str:
     for number, unit in pairwise(tokens):
         if number.sort is not Sort.NUMBER or unit.sort is not Sort.CONTENT or number.ends:
             continue
-        found = ""
+        conflict = ""
         for line in view.index.lines:
             if number.key not in line.values:
                 continue
@@ -214,9 +214,9 @@ def _other_unit(view: _View) -> str:
                     if kin.support(unit.key, after.key) >= SUPPORTED:
                         return ""
                     if kin.rival(unit.key, after.key):
-                        found = f"{number.key} {unit.surface}"
-        if found:
-            return found
+                        conflict = f"{number.key} {unit.surface}"
+        if conflict:
+            return conflict
     return ""
 
 
@@ -238,8 +238,8 @@ def _turned(view: _View) -> str:
             continue
         mine = _around(line, place, 3)
         told = denied = 0
-        for number, found in index.supporters(key).items():
-            if found.strength < SAID:
+        for number, support_place in index.supporters(key).items():
+            if support_place.strength < SAID:
                 continue
             said = index.lines[number]
             for other, at in zip(said.keys, said.places, strict=True):
@@ -305,7 +305,7 @@ def _spelled(token: SentenceToken, keys: frozenset[str]) -> str:
 def _as_in(key: str, keys: frozenset[str]) -> str:
     if key in keys:
         return key
-    return next((one for one in sorted(keys) if kin.support(one, key) >= SUPPORTED), key)
+    return next((known for known in sorted(keys) if kin.support(known, key) >= SUPPORTED), key)
 
 
 def _replaced(view: _View) -> str:
@@ -337,8 +337,8 @@ def _excluded(view: _View, kind: str) -> str:
                 continue
             for number in index.places[said]:
                 other = index.lines[number]
-                for one, at in zip(other.keys, other.places, strict=True):
-                    if one == said and _shared(mine, _around(other, at, 4)) >= SHARED_AROUND:
+                for word, at in zip(other.keys, other.places, strict=True):
+                    if word == said and _shared(mine, _around(other, at, 4)) >= SHARED_AROUND:
                         return f"{line.tokens[place].surface} for {other.tokens[at].surface}"
     return ""
 
