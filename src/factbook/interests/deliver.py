@@ -99,8 +99,8 @@ class Desktop:
     def find(cls, environ: Mapping[str, str], *, platform: str = sys.platform) -> Desktop | None:
         """Return the notifier of this desktop; None where there is none, as on a server."""
         name = {"darwin": "osascript", "win32": "powershell.exe"}.get(platform, "notify-send")
-        found = shutil.which(name, path=environ.get("PATH"))
-        return None if found is None else cls(Path(found), platform=platform)
+        program = shutil.which(name, path=environ.get("PATH"))
+        return None if program is None else cls(Path(program), platform=platform)
 
     def deliver(self, delivery: Delivery) -> None:
         """Show one notice; raises DeliveryError where the program fails or hangs."""

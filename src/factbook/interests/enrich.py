@@ -89,7 +89,7 @@ def enrich(
             continue
         ranked.append((priority(interest, entity.fact_count), -entity.id, entity, mode))
     due = next(
-        (one for one in sorted(ranked, reverse=True) if may_be_enriched(store, one[2])),
+        (row for row in sorted(ranked, reverse=True) if may_be_enriched(store, row[2])),
         None,
     )
     if due is None:

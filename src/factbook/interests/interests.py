@@ -228,11 +228,11 @@ class Interests:
 
         A page stands under the search that found it first.
         """
-        found: dict[str, set[str]] = {}
+        names: dict[str, set[str]] = {}
         wanted = RejectionFilters(reason="one_source", owner=owner)
         for rejection in rejections(self._store, wanted, limit=SINGLE_SOURCED):
-            found.setdefault(rejection.source, set()).add(entity_name(rejection.excerpt))
-        return found
+            names.setdefault(rejection.source, set()).add(entity_name(rejection.excerpt))
+        return names
 
     def like(self, topic: str, *, owner: str = ME) -> Receipt:
         """Keep that an owner likes a topic; it becomes an entity where it is none yet."""
@@ -398,10 +398,10 @@ class Interests:
         known = self.schedules(owner=owner)
         if not 1 <= place <= len(known):
             raise NotFound(what="schedule", name=place, hint="`factbook schedule` lists them.")
-        one = known[place - 1]
+        schedule = known[place - 1]
         _, ops = self._said(f"/schedule {place} delete", owner)
-        self._context.write([*ops, DropSchedule(schedule_id=one.id)], Trigger.COMMAND)
-        return one
+        self._context.write([*ops, DropSchedule(schedule_id=schedule.id)], Trigger.COMMAND)
+        return schedule
 
     def mute(self, which: int | str | None = None, *, muted: bool = True, owner: str = ME) -> str:
         """Tell nothing by itself, of one entity or at all, or begin again; return of what."""
@@ -440,13 +440,13 @@ class Interests:
             notices = notices_of(self._store, owner, ids=[number])
             if not notices:
                 raise NotFound(what="notice", name=number, hint="`factbook notices` lists them.")
-            entity = [self._standing_entity(notices[0].entity_id)]
+            entities = [self._standing_entity(notices[0].entity_id)]
             engaged = (
                 EngagementType.PROACTIVE_POSITIVE_REACTION
                 if positive
                 else EngagementType.PROACTIVE_NEGATIVE_REACTION
             )
-            return engaged, [one.name for one in entity if one.current]
+            return engaged, [entity.name for entity in entities if entity.current]
         episode = self._store.episodes_by_id([number]).get(number)
         if episode is None or episode.owner != owner or episode.role is not Role.ASSISTANT:
             raise NotFound(what="answer", name=number, hint="react to a turn of the assistant.")
@@ -456,8 +456,8 @@ class Interests:
 
     def _standing_entity(self, entity_id: int) -> Entity:
         """Return an entity, or what it was merged into."""
-        one = entities_of(self._store, EVERYONE, include_retired=True, ids=[entity_id])[0]
-        return one if one.merged_into_id is None else self._standing_entity(one.merged_into_id)
+        row = entities_of(self._store, EVERYONE, include_retired=True, ids=[entity_id])[0]
+        return row if row.merged_into_id is None else self._standing_entity(row.merged_into_id)
 
     # --- interest -------------------------------------------------------------------------------
 
@@ -486,7 +486,7 @@ class Interests:
             # Without what preferences add by their vectors: a turn must not wait for that.
             scores = interests(self._counted(owner), self._context.clock())
             names = names_by_id(self._store, owner)
-            cared = frozenset(name for one, name in names.items() if scores.get(one, 0.0) > 0)
+            cared = frozenset(name for key, name in names.items() if scores.get(key, 0.0) > 0)
             self._cared[owner] = known = (commit, cared)
         return entity in known[1]
 
@@ -633,7 +633,7 @@ class Interests:
         ]
         if ops:
             self._context.write(ops, Trigger.USER_MESSAGE)
-        said = [message.text, *(one.text for one in self._said_by_owner(message))]
+        said = [message.text, *(turn.text for turn in self._said_by_owner(message))]
         own = public and is_of_owner(query, said=said, known=known)
         return lookup.search(
             query,
@@ -705,7 +705,9 @@ def topic_of(store: Store, text: str, owner: str) -> str:
     name = entity_name(text)
     if not name:
         return ""
-    bare = next((name.removeprefix(one) for one in ARTICLES if name.startswith(one)), name)
+    bare = next(
+        (name.removeprefix(article) for article in ARTICLES if name.startswith(article)), name
+    )
     known = known_names(store, owner)
     kept = {preference.topic for preference in preferences_of(store, owner)}
     if name != bare and name in known and name not in kept:
@@ -719,7 +721,7 @@ def topic_of(store: Store, text: str, owner: str) -> str:
             return entity
     for article in ARTICLES if bare != name else ():
         rest = " ".join(text.split()).removeprefix(article)
-        if rest != text and [(one.name, one.surface) for one in names_in(rest)] == [(bare, rest)]:
+        if rest != text and [(hit.name, hit.surface) for hit in names_in(rest)] == [(bare, rest)]:
             return bare
     return name
 
@@ -741,4 +743,4 @@ def _is_number(text: str) -> bool:
 
 def _signs(emojis: Sequence[str]) -> set[str]:
     """Return emojis with and without the sign that asks for their picture."""
-    return {form for one in emojis for form in (one, one.replace("\ufe0f", ""))}
+    return {form for emoji in emojis for form in (emoji, emoji.replace("\ufe0f", ""))}

@@ -75,8 +75,8 @@ def knowledge(
         matter = read_matter(
             store, message, owner=owner, recent=recent, names=things.every, pasted=pasted
         )
-        found = [entity_named(store, owner, name) for name in things.known]
-        entities = [InQuestion(entity=entity) for entity in found if entity is not None]
+        named = [entity_named(store, owner, name) for name in things.known]
+        entities = [InQuestion(entity=entity) for entity in named if entity is not None]
         if not things.every:
             entities = things_near(context, message, owner=owner)
         said = [facts_about(context, entity.entity) for entity in entities]
@@ -96,7 +96,7 @@ def knowledge(
         for known_fact in _weighed(context, message, entities, said, written)
     ]
     names = [redact(entity.entity.name) for entity in entities]
-    unknown = [redact(one) for one in things.unknown]
+    unknown = [redact(thing) for thing in things.unknown]
     about = names if things.known else things.unknown or things.meant
     broad = is_broad(message, written, things.unknown)
     enough, why = is_enough(names, unknown, facts, broad=broad)
@@ -104,8 +104,8 @@ def knowledge(
         asking=asking(message, of_owner=verdict.of_owner, names=bool(things.every)),
         verdict=replace(verdict, why=redact(verdict.why)),
         entities=[
-            replace(one, entity=one.entity._replace(name=name))
-            for one, name in zip(entities, names, strict=True)
+            replace(in_question, entity=in_question.entity._replace(name=name))
+            for in_question, name in zip(entities, names, strict=True)
         ],
         unknown=unknown,
         facts=facts,
@@ -124,8 +124,10 @@ def _weighed(
 ) -> list[KnownFact]:
     """Return the facts of things by how much they bear on a message, most first."""
     every: list[KnownFact] = []
-    for one, facts, surfaces in zip(entities, said, written, strict=True):
-        question = question_about(message, one.entity.name, surfaces, is_named=one.cosine is None)
+    for in_question, facts, surfaces in zip(entities, said, written, strict=True):
+        question = question_about(
+            message, in_question.entity.name, surfaces, is_named=in_question.cosine is None
+        )
         known = weighed(context, question.whole, facts)
         texts = [without_names(row.fact.object, surfaces) for row in known[:READ]]
         answers = [

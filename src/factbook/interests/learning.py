@@ -87,9 +87,9 @@ def _messages(request: str) -> list[Message]:
 
 
 def _distinct(queries: Iterable[str]) -> list[str]:
-    found: dict[str, str] = {}
+    distinct: dict[str, str] = {}
     for query in queries:
         line = " ".join(query.split())
         if line:
-            found.setdefault(line.casefold(), line)
-    return list(found.values())
+            distinct.setdefault(line.casefold(), line)
+    return list(distinct.values())

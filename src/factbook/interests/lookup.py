@@ -206,7 +206,8 @@ class Lookup:
             return OutgoingVerdict(leaves=True, why="you asked for it")
         if task is not None and task.entity_id is not None:
             entity = next(
-                (one for one in entities_of(self._store, owner) if one.id == task.entity_id), None
+                (known for known in entities_of(self._store, owner) if known.id == task.entity_id),
+                None,
             )
             if entity is not None and may_be_enriched(self._store, entity):
                 return OutgoingVerdict(leaves=True, why=f"{entity.name} is public")
@@ -219,7 +220,7 @@ class Lookup:
             message,
             query,
             owner=owner,
-            recent=[one.text for one in before],
+            recent=[earlier.text for earlier in before],
             pasted=() if episode is None else episode.pasted,
         )
 
@@ -265,10 +266,10 @@ def result_ops(
     ops: list[Op] = [RecordSource(source=source)]
     uids: list[str] = []
     for position, result in enumerate(answer.results, 1):
-        one = _episode(result, source, position, answer.provider, owner, redact, now)
-        if one is not None and one.uid not in uids:
-            uids.append(one.uid)
-            ops.append(RecordEpisode(episode=one))
+        result_episode = _episode(result, source, position, answer.provider, owner, redact, now)
+        if result_episode is not None and result_episode.uid not in uids:
+            uids.append(result_episode.uid)
+            ops.append(RecordEpisode(episode=result_episode))
     ops.append(
         RecordSearch(
             owner=owner,

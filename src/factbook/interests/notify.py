@@ -92,7 +92,7 @@ def enrich_query(
     if mode is EnrichmentMode.SKIP or not name:
         return []
     if mode is EnrichmentMode.BROAD:
-        queries = [one.replace("{name}", name) for one in _BROAD]
+        queries = [question.replace("{name}", name) for question in _BROAD]
     elif mode is EnrichmentMode.TARGETED:
         queries = [f"{name} {aspect}" for aspect in _unknown(known)]
     elif since is None:
@@ -100,7 +100,7 @@ def enrich_query(
     else:
         day = datetime.fromtimestamp(since / 1000, UTC).strftime("%Y-%m-%d")
         queries = [f"what's new about {name} since {day}", f"{name} news since {day}"]
-    made = Counter(one.casefold() for one in asked)
+    made = Counter(query.casefold() for query in asked)
     return sorted(queries, key=lambda query: made[query.casefold()])  # a stable sort
 
 

@@ -31,11 +31,11 @@ def _triggers(value: object) -> frozenset[Trigger]:
     known = sorted(policy.NOTIFY_ON)
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise ValueError(f"must be a list of {', '.join(known)}")
-    found = [name.strip().lower() for name in names if name.strip()]
-    for one in found:
-        if one not in known:
-            raise ValueError(f"must name some of {', '.join(known)}, and {one[:40]!r} is none")
-    return frozenset(Trigger(one) for one in found)
+    wanted = [name.strip().lower() for name in names if name.strip()]
+    for trigger in wanted:
+        if trigger not in known:
+            raise ValueError(f"must name some of {', '.join(known)}, and {trigger[:40]!r} is none")
+    return frozenset(Trigger(trigger) for trigger in wanted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,10 +59,10 @@ def load_notify_config(environ: Mapping[str, str], path: Path | None = None) -> 
     `path` is the configuration file, which need not exist; None reads none. Raises UsageError,
     which names the file or the variable and what to do, also for a webhook that cannot be used.
     """
-    found = _TABLE.found(environ, path)
-    if not found:
+    values = _TABLE.found(environ, path)
+    if not values:
         return None
-    config = NotifyConfig(**found)
+    config = NotifyConfig(**values)
     if config.webhook:
         read_target(config.webhook, allow_private=config.allow_private)
         signing_key(_key(config, environ).reveal())

@@ -46,7 +46,7 @@ __all__ = ["own_names", "read_matter", "things_about", "verdict_on"]
 
 def things_about(message: str, known: Mapping[str, str], recent: Sequence[str]) -> Things:
     """Return the things that a message is about; `recent` was said before it, newest first."""
-    before = [Earlier(one, spoken_of([one], known)) for one in recent]
+    before = [Earlier(said, spoken_of([said], known)) for said in recent]
     return things_asked(message, known, before, problem=structural_problem)
 
 
@@ -107,8 +107,8 @@ def read_matter(
     said = said_about(store, f"{asked} {' '.join(names)}", owner)
     pronoun = Pronoun.NONE if things else pronoun_in(asked)
     before = [
-        Before(one, bool(own_names(store, one, owner=owner)), bool(spoken_of([one], known)))
-        for one in recent[: pronoun.looked_back]
+        Before(past, bool(own_names(store, past, owner=owner)), bool(spoken_of([past], known)))
+        for past in recent[: pronoun.looked_back]
     ]
     told = told_names(asked, [*read, *marked], said)
     spoken = spoken_in(asked, text, public=bool(read or marked))
@@ -121,7 +121,7 @@ def read_matter(
         recalls=spoken.recalls,
         possessive=spoken.possessive,
         first_person=spoken.first_person,
-        told=tuple(one for one in told if not is_public(store, owner, one)),
+        told=tuple(word for word in told if not is_public(store, owner, word)),
         read=read,
         marked=marked,
         contacts=contacts_in(text),

@@ -116,11 +116,11 @@ def share(cosine: float, *, threshold: float = RELATED) -> float:
 
 def shares(relations: Iterable[PreferenceRelation]) -> dict[int, dict[int, float]]:
     """Return the shares of relations in the shape that `score.interests` takes."""
-    found: dict[int, dict[int, float]] = {}
+    by_preference: dict[int, dict[int, float]] = {}
     for relation in relations:
         part = share(
             relation.cosine, threshold=0.0
         )  # the threshold was applied when they were related
         if part:
-            found.setdefault(relation.preference_id, {})[relation.entity_id] = part
-    return found
+            by_preference.setdefault(relation.preference_id, {})[relation.entity_id] = part
+    return by_preference

@@ -302,14 +302,14 @@ class Worker:
             actions = self._actions
             for line in self._lines:
                 line.next_at = 0
-            found = True
-            while found and not self._stopped(actions):
-                found = False
+            busy = True
+            while busy and not self._stopped(actions):
+                busy = False
                 for step in self._round(actions):
                     steps.append(step)
                     if len(steps) == limit:
                         return steps
-                    found = found or step.did > 0
+                    busy = busy or step.did > 0
         finally:
             self._release()
         return steps
@@ -378,11 +378,11 @@ class Worker:
             while not self._closing:
                 self._look()
                 actions = self._actions
-                found = False
+                busy = False
                 if not self._active():
                     for step in self._round(actions):
-                        found = found or step.did > 0
-                if not found and not self._closing:
+                        busy = busy or step.did > 0
+                if not busy and not self._closing:
                     with suppress(queue.Empty):
                         self._wake.get(timeout=PAUSE_S)
         finally:

@@ -74,7 +74,7 @@ def _block(text: str, at: int, pos: int) -> Iterator[Span]:
     """Give the block that begins at `at`, up to its end mark or, without one, to its last line."""
     # The next block first: its mark is looked for much faster than what ends one.
     others = (text.find(mark, pos, pos + _LONGEST) for mark in ("-----BEGIN", "---- BEGIN SSH2"))
-    other = min((found for found in others if found >= 0), default=-1)
+    other = min((place for place in others if place >= 0), default=-1)
     close = _END.search(text, pos, other if other >= 0 else pos + _LONGEST)
     limit = close.start() if close is not None else min(len(text), pos + _LONGEST)
     if close is not None:
@@ -131,5 +131,5 @@ def _json_key(text: str, at: int) -> Iterator[Span]:
     if text.find('"kty', low, at) >= 0:
         return  # looked at from there
     high = text.find("}", at, at + 8192)
-    for found in _JWK_PART.finditer(text, low, high if high >= 0 else at + 8192):
-        yield *found.span(1), "private-key"
+    for match in _JWK_PART.finditer(text, low, high if high >= 0 else at + 8192):
+        yield *match.span(1), "private-key"

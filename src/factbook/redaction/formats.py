@@ -325,14 +325,14 @@ def _find_key(text: str, at: int) -> Span | None:
     return None
 
 
-def _checked(text: str, found: re.Match[str], kind: str) -> Span | None:
+def _checked(text: str, match: re.Match[str], kind: str) -> Span | None:
     """Tell a key from what stands for one (`sk-xxxxxxxx`, `ghp_your_token_here`) and from a word.
 
     The first third is left out of that, because the prefix says nothing about the rest.
     """
-    parts = [name for name, value in found.groupdict().items() if value]
-    start, end = found.span(parts[-1] if parts else 0)
-    longer = end == found.start() + _LONGEST
+    parts = [name for name, value in match.groupdict().items() if value]
+    start, end = match.span(parts[-1] if parts else 0)
+    longer = end == match.start() + _LONGEST
     while text[end - 1] == ".":  # the end of its sentence
         end -= 1
     body = text[start:end]
@@ -374,6 +374,6 @@ def _find_jwt(text: str, at: int) -> Span | None:
 def _beside(text: str, span: Span, pattern: re.Pattern[str], kind: str) -> Iterator[Span]:
     """Give the secrets without a shape of their own that stand near the id they belong to."""
     for low, high in ((max(0, span[0] - _NEAR), span[0]), (span[1], span[1] + _NEAR)):
-        for found in pattern.finditer(text, low, high):
-            if is_random(found[0]):
-                yield *found.span(), kind
+        for match in pattern.finditer(text, low, high):
+            if is_random(match[0]):
+                yield *match.span(), kind

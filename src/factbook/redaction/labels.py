@@ -25,7 +25,7 @@ def label_places(text: str, kinds: Container[str]) -> list[tuple[int, int]]:
     """Find the labels of a text whose kind is one of ours, in order."""
     if _MARK not in text:
         return []
-    return [found.span() for found in _LABEL.finditer(text) if found[1] in kinds]
+    return [label.span() for label in _LABEL.finditer(text) if label[1] in kinds]
 
 
 def label_near(text: str, at: int) -> int | None:

@@ -26,12 +26,12 @@ def named_spans(text: str, at: int, end: int) -> Iterable[Span]:
         return ()  # arn:aws:secretsmanager:eu-west-1:123456789012:secret:app/db
     joint = read_joint(text, name)
     if joint is not None:
-        found = list(assigned_spans(text, name, joint))
-        if found and name.sense.kind == "password" and text[name.end : name.end + 1] in _SPOKEN:
-            found += shaped_spans(text, name.end)
+        spans = list(assigned_spans(text, name, joint))
+        if spans and name.sense.kind == "password" and text[name.end : name.end + 1] in _SPOKEN:
+            spans += shaped_spans(text, name.end)
         further = joint.kind in LOOSE or text.startswith("{", joint.end)
-        if found or not further:
-            return found
+        if spans or not further:
+            return spans
     if text[name.end : name.end + 1] in _SPOKEN:
         return list(prose_spans(text, at, end))
     return list(field_spans(text, name))

@@ -78,29 +78,29 @@ def output_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give the secret that was printed behind a hint, or that its form tells."""
     hint = text[at:end]
     if hint.startswith("WIFI"):
-        found = _WIFI.match(text, at)
-        if found is not None and not is_stand_in(found[1]):
-            yield *found.span(1), "password"
+        match = _WIFI.match(text, at)
+        if match is not None and not is_stand_in(match[1]):
+            yield *match.span(1), "password"
     elif hint.startswith("Unseal"):
-        found = _UNSEAL.match(text, at)
-        if found is not None:
-            yield *found.span(1), "secret"
+        match = _UNSEAL.match(text, at)
+        if match is not None:
+            yield *match.span(1), "secret"
     elif hint[0].isdigit():
-        found = _BITLOCKER.match(text, at)
-        if found is not None:
-            yield *found.span(), "secret"
+        match = _BITLOCKER.match(text, at)
+        if match is not None:
+            yield *match.span(), "secret"
     elif hint.startswith("0x"):
-        found = _HEX.match(text, at)
-        if found is not None and _WALLET.search(text, max(0, at - 60), at) is not None:
-            yield *found.span(), "secret"
+        match = _HEX.match(text, at)
+        if match is not None and _WALLET.search(text, max(0, at - 60), at) is not None:
+            yield *match.span(), "secret"
     elif hint.endswith((" code", " codes")):
-        found = _CODES.match(text, end, end + 400)
-        if found is not None:
-            for code in _CODE.finditer(text, *found.span(1)):
+        match = _CODES.match(text, end, end + 400)
+        if match is not None:
+            for code in _CODE.finditer(text, *match.span(1)):
                 yield *code.span(), "secret"
     elif hint.endswith("ap-secrets"):
-        for found in _PEER.finditer(text, end, end + 400):
-            yield *found.span(2), "password"
+        for match in _PEER.finditer(text, end, end + 400):
+            yield *match.span(2), "password"
     elif hint.startswith(": "):
         value = read_quoted(text, end)
         word = text[value.start : value.end] if value is not None else ""
@@ -110,8 +110,8 @@ def output_spans(text: str, at: int, end: int) -> Iterator[Span]:
         yield from _heredoc_spans(text, at)
     elif hint.startswith("--token") or hint.lower() in {"kubeadm", "fernet"}:
         pattern = _FERNET if hint.lower() == "fernet" else _KUBEADM
-        for found in pattern.finditer(text, at, line_end(text, at, at + 300)):
-            yield *found.span(), "token" if pattern is _KUBEADM else "secret"
+        for match in pattern.finditer(text, at, line_end(text, at, at + 300)):
+            yield *match.span(), "token" if pattern is _KUBEADM else "secret"
     else:
         yield from _next_line_spans(text, at, end)
 

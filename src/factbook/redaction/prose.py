@@ -214,13 +214,13 @@ def shaped_spans(text: str, pos: int) -> Iterator[Span]:
         return
     before = _BEFORE_SHAPED if text.find("/", pos, high) < 0 else _BEFORE_SHAPED_OR_USER
     done = pos
-    for found in before.finditer(text, pos, high):
-        if found.start(1) < done:  # inside the word that was looked at last
+    for match in before.finditer(text, pos, high):
+        if match.start(1) < done:  # inside the word that was looked at last
             continue
-        done = found.end(1)
-        word = found[1].rstrip(".:!?)]}") if not found[1].endswith(("!", "?")) else found[1]
+        done = match.end(1)
+        word = match[1].rstrip(".:!?)]}") if not match[1].endswith(("!", "?")) else match[1]
         if is_shaped(word):
-            yield found.start(1), found.start(1) + len(word), "password"
+            yield match.start(1), match.start(1) + len(word), "password"
 
 
 def is_shaped(word: str) -> bool:
@@ -456,8 +456,8 @@ def _foreign_at(text: str, name: re.Match[str], high: int) -> Iterator[Span]:
 def foreign_names(text: str) -> Iterator[re.Match[str]]:
     """Give the names of passwords that have letters that are not ASCII, wherever they stand."""
     if _ANY_FOREIGN.search(text.encode("utf-8", "replace")) is not None:
-        for found in _ONE_FOREIGN.finditer(text):
-            name = _FOREIGN_NAME.match(text, found.start())
+        for match in _ONE_FOREIGN.finditer(text):
+            name = _FOREIGN_NAME.match(text, match.start())
             if name is not None:
                 yield name
 

@@ -67,14 +67,14 @@ class Screening:
             return self._record(value)
         if isinstance(value, Mapping):  # what a key is called tells what its value is
             after = {
-                self._screened(key): self._screened(one)
-                for key, one in typing.cast(
+                self._screened(key): self._screened(item)
+                for key, item in typing.cast(
                     Any, self._redactor.redact_value(dict(value)) if value else value
                 ).items()
             }
             return value if after == value else after
         if isinstance(value, (list, tuple, set, frozenset)):
-            parts = [self._screened(one) for one in value]
+            parts = [self._screened(part) for part in value]
             if all(map(operator.is_, parts, value)):
                 return value
             return parts if kind is list else getattr(kind, "_make", kind)(parts)
@@ -84,14 +84,14 @@ class Screening:
         clean = self._clean
         if text in clean:
             return text
-        found = identity_of(text, self._redactor.redact)
-        if found == text:
+        redacted = identity_of(text, self._redactor.redact)
+        if redacted == text:
             if len(text) <= _SHORT:
                 if len(clean) >= _REMEMBERED:
                     clean.clear()
                 clean.add(text)
             return text
-        return found
+        return redacted
 
     def _record(self, value: Any) -> Any:
         kind: Any = type(value)
@@ -137,6 +137,6 @@ def _may_hold_text(hint: Any) -> bool:
         return False
     inner = typing.get_args(hint)
     if inner:
-        return any(_may_hold_text(one) for one in inner if one is not Ellipsis)
+        return any(_may_hold_text(argument) for argument in inner if argument is not Ellipsis)
     enumerated = isinstance(hint, type) and issubclass(hint, Enum)
     return hint not in _WITHOUT_TEXT and not enumerated

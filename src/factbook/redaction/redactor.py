@@ -50,20 +50,20 @@ class _Redacted:
 
     def mapped_back(self, spans: Iterable[Span]) -> list[Span]:
         """Turn places here into places of the text before."""
-        found: list[Span] = []
+        places: list[Span] = []
         for start, end, kind in spans:
             move = self.shifts[bisect_right(self.starts, start) - 1]
-            found.append((start + move, end + move, kind))
-        return found
+            places.append((start + move, end + move, kind))
+        return places
 
     def placed(self, spans: Sequence[Span]) -> list[Span]:
         """Give the labels here of some of the replaced spans of the text before, both in order."""
         ends = [start + shift for start, shift in zip(self.starts, self.shifts, strict=True)]
-        found: list[Span] = []
+        labels: list[Span] = []
         for start, end, kind in spans:
             piece = bisect_left(ends, end, 1)
-            found.append((start - self.shifts[piece - 1], self.starts[piece], kind))
-        return found
+            labels.append((start - self.shifts[piece - 1], self.starts[piece], kind))
+        return labels
 
 
 class Redactor:

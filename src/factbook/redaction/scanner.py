@@ -89,10 +89,10 @@ def _compile(pattern: str) -> re2._Regexp:
 def _alternatives(pattern: str) -> list[str]:
     """Cut a pattern at the bars that stand in no bracket."""
     cuts, depth = [-1], 0
-    for found in _MARKS.finditer(pattern):
-        depth += {"(": 1, ")": -1}.get(found[0], 0)
-        if found[0] == "|" and not depth:
-            cuts.append(found.start())
+    for mark in _MARKS.finditer(pattern):
+        depth += {"(": 1, ")": -1}.get(mark[0], 0)
+        if mark[0] == "|" and not depth:
+            cuts.append(mark.start())
     return [pattern[a + 1 : b] for a, b in zip(cuts, [*cuts[1:], len(pattern)], strict=True)]
 
 
@@ -110,7 +110,7 @@ def _by_first_letter() -> str:
             rest.append(f"(?:{hint})")
         else:
             sorted_ += _alternatives(hint)
-    sorted_.sort(key=lambda one: one[0] if one[0] not in "([" else "~")
+    sorted_.sort(key=lambda alternative: alternative[0] if alternative[0] not in "([" else "~")
     return "|".join([*sorted_, *rest])
 
 
@@ -331,10 +331,10 @@ def _search(
             if low <= at < high and (whole or not asked.own_shape):
                 continue
             for finder in asked.finders:
-                found = list(finder(text, at, end))
-                if found:
-                    spans.extend(found)
-                    start, stop, _ = max(found, key=_end)
+                secret_spans = list(finder(text, at, end))
+                if secret_spans:
+                    spans.extend(secret_spans)
+                    start, stop, _ = max(secret_spans, key=_end)
                     if stop > high:
                         low, high, whole = start, stop, finder is formats.format_spans
                     break

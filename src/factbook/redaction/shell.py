@@ -460,9 +460,9 @@ def _piped_spans(text: str, at: int, end: int) -> Iterator[Span]:
 
 def _echoed(pattern: Lazy, text: str, low: int, high: int) -> Iterator[tuple[int, int]]:
     """Give the lines that `echo` writes: of `hunter2\\nhunter2` both."""
-    for found in pattern.finditer(text, low, high):
-        group = next(name for name in ("nested", "quoted", "bare") if found[name] is not None)
-        start, stop = found.span(group)
+    for match in pattern.finditer(text, low, high):
+        group = next(name for name in ("nested", "quoted", "bare") if match[name] is not None)
+        start, stop = match.span(group)
         for part in _PART.finditer(text, start, stop):
             yield part.span()
 
@@ -529,8 +529,8 @@ def _windows_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give the password of Windows' `net user name password /add` and `net use`."""
     # Paths of Windows look like escapes to a reader of shell words: \\\\server\\reports
     words = [
-        _Word(start=found.start(), end=found.end(), text=found[0])
-        for found in islice(_ARGUMENT.finditer(text, end, line_end(text, end, end + 300)), 10)
+        _Word(start=match.start(), end=match.end(), text=match[0])
+        for match in islice(_ARGUMENT.finditer(text, end, line_end(text, end, end + 300)), 10)
     ]
     plain = [word.text.lower() for word in words]
     if "user" in text[at:end].split():

@@ -110,14 +110,14 @@ _PACKED: Final = (
 @cache
 def _places() -> dict[str, int]:
     """Give each word its place in the list."""
-    found: dict[str, int] = {}
+    places: dict[str, int] = {}
     word = ""
     for shared, rest in re.findall(
         r"(\d)([a-z]+)", zlib.decompress(base64.b85decode(_PACKED)).decode()
     ):
         word = word[: int(shared)] + rest
-        found[word] = len(found)
-    return found
+        places[word] = len(places)
+    return places
 
 
 def wallet_spans(text: str, at: int, end: int) -> Iterator[Span]:
@@ -177,7 +177,7 @@ def _phrases(run: Sequence[int]) -> Iterator[tuple[int, int]]:
             size = known.get((number, left), -1)
             if size < 0:
                 shorter = ((n, number >> _INDEX_BITS * (_SIZES[0] - n)) for n in _SIZES)
-                size = next((n for n, one in shorter if n <= left and _is_phrase(one, n)), 0)
+                size = next((n for n, phrase in shorter if n <= left and _is_phrase(phrase, n)), 0)
                 known[number, left] = size
             if size:
                 yield at, at + size
