@@ -65,12 +65,12 @@ def one_value(text: str) -> object:
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
         _invalid(f"the key {one_line(twice, limit=40)!r} stands twice in one object")
-    return found
+    return members
 
 
 def _no_constant(name: str) -> NoReturn:
@@ -88,17 +88,17 @@ def _check_strings(value: object) -> None:
     # a stack of our own, so that depth is counted and not suffered
     stack: list[tuple[object, int]] = [(value, 1)]
     while stack:
-        one, depth = stack.pop()
-        if isinstance(one, str):
-            _check_string(one)
-        elif isinstance(one, list | dict):
+        node, depth = stack.pop()
+        if isinstance(node, str):
+            _check_string(node)
+        elif isinstance(node, list | dict):
             if depth > MAX_DEPTH:
                 _invalid(f"it is nested deeper than {MAX_DEPTH}")
-            if isinstance(one, dict):
-                for name in one:
+            if isinstance(node, dict):
+                for name in node:
                     _check_string(name)
             stack.extend(
-                (part, depth + 1) for part in (one.values() if isinstance(one, dict) else one)
+                (part, depth + 1) for part in (node.values() if isinstance(node, dict) else node)
             )
 
 
@@ -121,8 +121,10 @@ def _problems(error: ValidationError) -> str:
     # without the input: what a model made of a person's text is not for messages and logs
     errors = error.errors(include_url=False, include_input=False, include_context=False)
     shown = []
-    for one in errors[:SHOWN_PROBLEMS]:
-        where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in one["loc"])
-        shown.append(f"{where.lstrip('.')}: {one['msg']}" if where else one["msg"])
+    for problem in errors[:SHOWN_PROBLEMS]:
+        where = "".join(
+            f"[{part}]" if isinstance(part, int) else f".{part}" for part in problem["loc"]
+        )
+        shown.append(f"{where.lstrip('.')}: {problem['msg']}" if where else problem["msg"])
     more = f"; and {len(errors) - SHOWN_PROBLEMS:,} more" if len(errors) > SHOWN_PROBLEMS else ""
     return one_line("; ".join(shown), limit=300) + more

@@ -110,10 +110,10 @@ def load_config(
     of ModelConfig's fields and count where they are not None. Raises UsageError, which names the
     file or the variable and what to do.
     """
-    found = _LLM.found(environ, path, flags)
-    if not found or found.get("provider") == OFF:
+    values = _LLM.found(environ, path, flags)
+    if not values or values.get("provider") == OFF:
         return None
-    config = ModelConfig(**found, embed=load_embed_config(environ, path))
+    config = ModelConfig(**values, embed=load_embed_config(environ, path))
     _check_prices(config)
     return replace(config, key_env=_key_env(_LLM, config.key_env, config.url, environ))
 
@@ -127,24 +127,24 @@ def load_embed_config(
     default, as a file keeps the vectors of one model; neither has the address of another provider
     than Ollama.
     """
-    found = _EMBED.found(environ, path, flags)
-    if not found or found.get("provider") == OFF:
+    values = _EMBED.found(environ, path, flags)
+    if not values or values.get("provider") == OFF:
         return None
-    found.setdefault("provider", policy.LLM_PROVIDER)
-    if "model" not in found:
+    values.setdefault("provider", policy.LLM_PROVIDER)
+    if "model" not in values:
         raise wrong("No embedding model is named", "set FACTS_EMBED_MODEL, or model in [embed]")
-    if "url" not in found:
-        if found["provider"] == "ollama":
-            found["url"] = policy.LLM_URL
-        elif found["provider"] == "gemini":
-            found["url"] = "https://generativelanguage.googleapis.com/v1beta/openai"
+    if "url" not in values:
+        if values["provider"] == "ollama":
+            values["url"] = policy.LLM_URL
+        elif values["provider"] == "gemini":
+            values["url"] = "https://generativelanguage.googleapis.com/v1beta/openai"
         else:
             what = "No address is named for the embedding endpoint"
             raise wrong(what, "set FACTS_EMBED_URL, or url in [embed]")
-    if found.get("ask_dim") and "dim" not in found:
+    if values.get("ask_dim") and "dim" not in values:
         raise wrong("ask_dim is set without dim", "say how many numbers a vector shall have")
-    found["key_env"] = _key_env(_EMBED, found.get("key_env", ""), found["url"], environ)
-    return EmbedConfig(**found)
+    values["key_env"] = _key_env(_EMBED, values.get("key_env", ""), values["url"], environ)
+    return EmbedConfig(**values)
 
 
 def key_of(config: ModelConfig | EmbedConfig, environ: Mapping[str, str]) -> Secret | None:

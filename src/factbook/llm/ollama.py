@@ -64,12 +64,12 @@ class Ollama:
 
     def read(self, body: bytes, tally: TokenUsage) -> str:
         """Return the text of a whole answer; raises `Failed`."""
-        found = read_object(body)
-        tally.count(found.get("prompt_eval_count"), found.get("eval_count"))
-        text = _text(_message_of(found))
-        if found.get("done") is not True:
+        answer = read_object(body)
+        tally.count(answer.get("prompt_eval_count"), answer.get("eval_count"))
+        text = _text(_message_of(answer))
+        if answer.get("done") is not True:
             not_protocol("is not marked as done")
-        stopped(found.get("done_reason"))
+        stopped(answer.get("done_reason"))
         return text
 
     def pieces(self, chunks: Iterable[bytes], tally: TokenUsage) -> Iterator[AnswerPart]:
@@ -78,17 +78,17 @@ class Ollama:
         for line in lines(chunks):
             if not line.strip():
                 continue
-            found = read_object(line)
-            message = _message_of(found)
+            event = read_object(line)
+            message = _message_of(event)
             if text := _text(message):
                 yield AnswerPart(text=text)
             if calls := message.get("tool_calls"):
                 asked = [_call(call, number + at) for at, call in enumerate(_list(calls))]
                 number += len(asked)
                 yield AnswerPart(calls=asked)
-            if found.get("done") is True:
-                tally.count(found.get("prompt_eval_count"), found.get("eval_count"))
-                stopped(found.get("done_reason"))
+            if event.get("done") is True:
+                tally.count(event.get("prompt_eval_count"), event.get("eval_count"))
+                stopped(event.get("done_reason"))
                 return
         raise Failed(ModelFailure.CONNECT, "the stream ended before the answer did")
 
@@ -108,10 +108,10 @@ def _message(message: Message, text: str) -> dict[str, object]:
 def _arguments(text: str) -> object:
     """Return the arguments of a call as the object that Ollama wants here."""
     try:
-        found: object = orjson.loads(text)
+        arguments: object = orjson.loads(text)
     except orjson.JSONDecodeError:
-        found = None
-    return found if isinstance(found, dict) else {"arguments": text}
+        arguments = None
+    return arguments if isinstance(arguments, dict) else {"arguments": text}
 
 
 def _tool(tool: Tool) -> dict[str, object]:
@@ -119,8 +119,8 @@ def _tool(tool: Tool) -> dict[str, object]:
     return {"type": "function", "function": function}
 
 
-def _message_of(found: Mapping[str, Any]) -> dict[str, Any]:
-    message: dict[str, Any] = shape_of(found.get("message"), is_object, "message")
+def _message_of(answer: Mapping[str, Any]) -> dict[str, Any]:
+    message: dict[str, Any] = shape_of(answer.get("message"), is_object, "message")
     return message
 
 
@@ -134,8 +134,8 @@ def _text(message: Mapping[str, Any]) -> str:
 
 
 def _list(value: object) -> list[Any]:
-    found: list[Any] = shape_of(value, lambda one: isinstance(one, list), "list of tool calls")
-    return found
+    calls: list[Any] = shape_of(value, lambda part: isinstance(part, list), "list of tool calls")
+    return calls
 
 
 def _call(call: object, number: int) -> ToolCall:

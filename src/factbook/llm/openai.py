@@ -64,9 +64,9 @@ class OpenAI:
 
     def read(self, body: bytes, tally: TokenUsage) -> str:
         """Return the text of a whole answer; raises `Failed`."""
-        found = read_object(body)
-        _count(found, tally)
-        choices = found.get("choices")
+        answer = read_object(body)
+        _count(answer, tally)
+        choices = answer.get("choices")
         if not isinstance(choices, list) or len(choices) != 1:
             not_protocol("does not have exactly one choice")
         choice: dict[str, Any] = shape_of(choices[0], is_object, "choice")
@@ -94,9 +94,9 @@ class OpenAI:
         for data in _events(chunks):
             if data == b"[DONE]":
                 break
-            found = read_object(data)
-            _count(found, tally)
-            choices = found.get("choices")
+            event = read_object(data)
+            _count(event, tally)
+            choices = event.get("choices")
             if not isinstance(choices, list):
                 not_protocol("has no choices")
             if not choices:  # the last event holds the usage alone
@@ -109,8 +109,8 @@ class OpenAI:
             text = delta.get("content")
             if isinstance(text, str) and text:
                 yield AnswerPart(text=text)
-            for one in delta.get("tool_calls") or ():
-                _grow(calls, one)
+            for call in delta.get("tool_calls") or ():
+                _grow(calls, call)
             reason = choice.get("finish_reason") or reason
         if refused := "".join(refusal):
             declined(refused)
@@ -169,8 +169,8 @@ def _events(chunks: Iterable[bytes]) -> Iterator[bytes]:
         yield b"\n".join(data)
 
 
-def _count(found: Mapping[str, Any], tally: TokenUsage) -> None:
-    usage = found.get("usage")
+def _count(answer: Mapping[str, Any], tally: TokenUsage) -> None:
+    usage = answer.get("usage")
     if isinstance(usage, dict):
         tally.count(usage.get("prompt_tokens"), usage.get("completion_tokens"))
 

@@ -162,12 +162,12 @@ def _reach(
     ollama = config.provider == "ollama"
     begun = time.perf_counter()
     try:
-        found = _get(endpoint, "/api/tags" if ollama else "/models", None, config.timeout_s)
+        answer = _get(endpoint, "/api/tags" if ollama else "/models", None, config.timeout_s)
     except Failed as failed:
         what = _what_to_do(failed, config)
         return ProbeLine(name="reachable", ok=False, text=f"{failed.reason}{what}"), ()
     took = (time.perf_counter() - begun) * 1000
-    models = found.get("models" if ollama else "data")
+    models = answer.get("models" if ollama else "data")
     if not isinstance(models, list):
         text = f"{config.url} answers, but with no list of models: is {config.provider} right?"
         return ProbeLine(name="reachable", ok=False, text=text), ()
@@ -206,8 +206,8 @@ def _listed(config: ModelConfig, models: Sequence[Mapping[str, Any]]) -> ProbeLi
 
 
 def _name(model: Mapping[str, Any]) -> str:
-    found = model.get("name") or model.get("model") or model.get("id")
-    return one_line(str(found), limit=80)
+    name = model.get("name") or model.get("model") or model.get("id")
+    return one_line(str(name), limit=80)
 
 
 def _context(
@@ -233,8 +233,8 @@ def _context(
 
 
 def _ollama_length(config: ModelConfig, endpoint: Endpoint) -> int | None:
-    found = _get(endpoint, "/api/show", {"model": config.model}, config.timeout_s)
-    info = found.get("model_info")
+    answer = _get(endpoint, "/api/show", {"model": config.model}, config.timeout_s)
+    info = answer.get("model_info")
     lengths = [
         value
         for key, value in (info.items() if isinstance(info, dict) else ())
@@ -245,12 +245,12 @@ def _ollama_length(config: ModelConfig, endpoint: Endpoint) -> int | None:
 
 def _listed_length(config: ModelConfig, models: Sequence[Mapping[str, Any]]) -> int | None:
     """Return what some servers say in their list: vLLM and llama.cpp do."""
-    one = next((model for model in models if _name(model) == config.model), None)
-    if one is None:
-        one = models[0] if len(models) == 1 else {}
-    meta = one.get("meta")
-    found = [one.get("max_model_len"), meta.get("n_ctx") if isinstance(meta, dict) else None]
-    return next((value for value in found if type(value) is int), None)
+    entry = next((model for model in models if _name(model) == config.model), None)
+    if entry is None:
+        entry = models[0] if len(models) == 1 else {}
+    meta = entry.get("meta")
+    lengths = [entry.get("max_model_len"), meta.get("n_ctx") if isinstance(meta, dict) else None]
+    return next((value for value in lengths if type(value) is int), None)
 
 
 def _answer(

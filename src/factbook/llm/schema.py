@@ -57,7 +57,7 @@ def _plain(
         }
     for key in ("anyOf", "oneOf"):
         if key in node:
-            plain["anyOf"] = [_plain(one, defs, above, where) for one in node[key]]
+            plain["anyOf"] = [_plain(option, defs, above, where) for option in node[key]]
     if "items" in node:
         plain["items"] = _plain(node["items"], defs, above, where)
     if node.get("type") == "object":
@@ -65,7 +65,7 @@ def _plain(
             raise TypeError(f'{where} takes unknown keys; give each model extra="forbid"')
         properties = node.get("properties", {})
         plain["properties"] = {
-            name: _plain(one, defs, above, f"{where}.{name}") for name, one in properties.items()
+            name: _plain(part, defs, above, f"{where}.{name}") for name, part in properties.items()
         }
         plain["required"] = list(properties)
         plain["additionalProperties"] = False

@@ -47,8 +47,8 @@ _PRIVATE_NAMES: Final = frozenset(
 # IANA's special-purpose registries, less what is public. They are spelled out, since what the
 # standard library calls global differs between its versions.
 _PRIVATE_4: Final = tuple(
-    ipaddress.IPv4Network(one)
-    for one in (
+    ipaddress.IPv4Network(network)
+    for network in (
         "0.0.0.0/8",  # this machine, to many
         "10.0.0.0/8",
         "100.64.0.0/10",  # networks of providers
@@ -68,8 +68,8 @@ _PRIVATE_4: Final = tuple(
 )
 _PUBLIC_6: Final = ipaddress.IPv6Network("2000::/3")  # all that was ever given out
 _PRIVATE_6: Final = tuple(
-    ipaddress.IPv6Network(one)
-    for one in (
+    ipaddress.IPv6Network(network)
+    for network in (
         "2001::/23",  # protocols, such as Teredo, which hides an IPv4 address
         "2001:db8::/32",  # examples of documents
         "3fff::/20",
@@ -105,15 +105,15 @@ def check_public(
         raise _blocked(provider, host)
     if host.address is not None:
         return [str(host.address)]
-    found = list(dict.fromkeys((resolve or system_resolve)(host.name, host.port)))
-    if not found:
+    addresses = list(dict.fromkeys((resolve or system_resolve)(host.name, host.port)))
+    if not addresses:
         raise OSError(0, f"{host.name} has no address")
-    for one in found:
-        address = _literal(one)
+    for text in addresses:
+        address = _literal(text)
         if address is None or not is_public_address(address):
-            what = f"{host.name} is {one}, which is not public"
+            what = f"{host.name} is {text}, which is not public"
             raise _blocked(provider, what)
-    return found
+    return addresses
 
 
 def system_resolve(host: str, port: int) -> Sequence[str]:
@@ -121,8 +121,8 @@ def system_resolve(host: str, port: int) -> Sequence[str]:
 
     Whoever has a deadline calls it in a thread that can be left.
     """
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
-    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+    infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+    return list(dict.fromkeys(str(address[0]) for *_, address in infos))
 
 
 def is_public_address(address: _Address) -> bool:

@@ -178,14 +178,14 @@ def said_in(body: bytes) -> str:
     Knows the objects of OpenAI's protocol, of Ollama's and of FastAPI.
     """
     try:
-        found: object = orjson.loads(body)
+        said: object = orjson.loads(body)
     except orjson.JSONDecodeError:
         return one_line(body[: 8 * REASON_CHARS].decode("utf-8", "replace"))
-    while isinstance(found, dict):
-        found = next((found[key] for key in _SAYING if key in found), "")
-    if isinstance(found, str):
-        return one_line(found)
-    return one_line(orjson.dumps(found).decode()) if found else ""
+    while isinstance(said, dict):
+        said = next((said[key] for key in _SAYING if key in said), "")
+    if isinstance(said, str):
+        return one_line(said)
+    return one_line(orjson.dumps(said).decode()) if said else ""
 
 
 _SAYING: Final = ("error", "message", "detail")

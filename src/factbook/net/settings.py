@@ -48,7 +48,7 @@ class Table:
     @property
     def settings(self) -> list[str]:
         """The names of the settings."""
-        return [one.name for one in fields(self.config) if one.name not in self.besides]
+        return [setting.name for setting in fields(self.config) if setting.name not in self.besides]
 
     def found(
         self,
