@@ -174,10 +174,10 @@ class Resources:
         """
         from factbook.extract.versions import redactor_version, rules_version
 
-        found = {"redactor": redactor_version(self.redactor) if self._redact else "none"}
+        versions = {"redactor": redactor_version(self.redactor) if self._redact else "none"}
         if self._rules is not None:
-            found["rules"] = rules_version(self._rules)
-        return found
+            versions["rules"] = rules_version(self._rules)
+        return versions
 
     @property
     def rules(self) -> RuleSet:

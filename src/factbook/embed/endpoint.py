@@ -180,9 +180,9 @@ class EndpointEmbedder:
                 said = said_in(reply.body)
                 reason = f"status {reply.status}" + (f": {said}" if said else "")
                 raise Failed(ModelFailure.HTTP, reason, unread=True)
-            found = _object(reply.body)
-            tokens = _tokens(found)
-            vectors = _unit(self._rows(found, len(texts)), dim)
+            answer = _object(reply.body)
+            tokens = _tokens(answer)
+            vectors = _unit(self._rows(answer, len(texts)), dim)
             outcome = "ok"
         except Failed as failed:
             outcome = failed.kind
@@ -209,15 +209,15 @@ class EndpointEmbedder:
             body["dimensions"] = self._dim
         return body
 
-    def _rows(self, found: dict[str, Any], count: int) -> list[list[float]]:
-        rows: Any = found.get("embeddings") if self._provider == "ollama" else _in_order(found)
+    def _rows(self, answer: dict[str, Any], count: int) -> list[list[float]]:
+        rows: Any = answer.get("embeddings") if self._provider == "ollama" else _in_order(answer)
         if not isinstance(rows, list) or len(rows) != count:
             got = f"{len(rows):,} vectors" if isinstance(rows, list) else "no vectors"
             raise Failed(ModelFailure.SCHEMA, f"there are {got} for {count:,} texts")
         found_rows: list[list[float]] = rows
         for row in rows:
             if not isinstance(row, list) or not all(
-                isinstance(one, int | float) and not isinstance(one, bool) for one in row
+                isinstance(number, int | float) and not isinstance(number, bool) for number in row
             ):
                 raise Failed(ModelFailure.SCHEMA, "a vector is not a list of numbers")
         return found_rows
@@ -237,18 +237,18 @@ def _unit(rows: list[list[float]], dim: int | None) -> NDArray[np.float32]:
             what = "" if dim is None else f", and {dim:,} are expected"
             raise Failed(ModelFailure.SCHEMA, f"a vector has {len(row):,} numbers{what}")
     try:
-        found = np.array(rows, np.float64)
+        vectors = np.array(rows, np.float64)
     except OverflowError:  # a whole number beyond every float
         raise Failed(ModelFailure.SCHEMA, "a vector is not finite") from None
-    if not np.isfinite(found).all():
+    if not np.isfinite(vectors).all():
         raise Failed(ModelFailure.SCHEMA, "a vector is not finite")
     # by the largest first: the square of a large number is infinite, of a small one zero
-    largest = np.abs(found).max(axis=1, keepdims=True)
+    largest = np.abs(vectors).max(axis=1, keepdims=True)
     if not largest.all():
         raise Failed(ModelFailure.SCHEMA, "a vector is zero")
-    found /= largest
-    found /= np.linalg.norm(found, axis=1, keepdims=True)
-    return found.astype(np.float32)
+    vectors /= largest
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors.astype(np.float32)
 
 
 def _readable(text: str) -> str:
@@ -268,23 +268,23 @@ def _object(body: bytes) -> dict[str, Any]:
     return loads
 
 
-def _in_order(found: dict[str, Any]) -> list[object] | None:
+def _in_order(answer: dict[str, Any]) -> list[object] | None:
     """Return the vectors of the compatible protocol, which numbers them."""
-    data = found.get("data")
-    if not isinstance(data, list) or not all(isinstance(one, dict) for one in data):
+    data = answer.get("data")
+    if not isinstance(data, list) or not all(isinstance(entry, dict) for entry in data):
         return None
-    numbers = [one.get("index", at) for at, one in enumerate(data)]
+    numbers = [entry.get("index", at) for at, entry in enumerate(data)]
     if not all(type(number) is int for number in numbers):
         raise Failed(ModelFailure.SCHEMA, "a vector's index is not a number")
     if sorted(numbers) != list(range(len(data))):
         raise Failed(ModelFailure.SCHEMA, "the vectors are not numbered from 0, each once")
     ordered = sorted(zip(numbers, data, strict=True), key=lambda pair: pair[0])
-    return [one.get("embedding") for _, one in ordered]
+    return [entry.get("embedding") for _, entry in ordered]
 
 
-def _tokens(found: dict[str, Any]) -> int | None:
-    usage = found.get("usage")
-    count = found.get("prompt_eval_count")
+def _tokens(answer: dict[str, Any]) -> int | None:
+    usage = answer.get("usage")
+    count = answer.get("prompt_eval_count")
     if isinstance(usage, dict):
         count = usage.get("prompt_tokens")
     return count if type(count) is int and 0 <= count <= 10**9 else None

@@ -145,8 +145,8 @@ class BundledEmbedder:
             options.terminate = True
 
         by_length: defaultdict[int, list[int]] = defaultdict(list)
-        for row, one in enumerate(ids):
-            by_length[len(one)].append(row)
+        for row, text_ids in enumerate(ids):
+            by_length[len(text_ids)].append(row)
         batches = []
         for length in sorted(by_length, reverse=True):  # the longest runs first, none straggles
             rows, size = by_length[length], max(1, BATCH_TOKENS // length)
@@ -279,13 +279,13 @@ def token_counter() -> Callable[[str], int]:
             return 0
         text = _encodable(text)
         encoding = tokenizer.encode(text, add_special_tokens=False)
-        found = len(encoding.ids)
+        total = len(encoding.ids)
         if unknown in encoding.ids:
-            for one, (start, end) in zip(encoding.ids, encoding.offsets, strict=True):
-                if one == unknown:
+            for token_id, (start, end) in zip(encoding.ids, encoding.offsets, strict=True):
+                if token_id == unknown:
                     other = sum(char > "\x7f" for char in text[start:end])
-                    found += other + (end - start - other + 3) // 4 - 1
-        return found
+                    total += other + (end - start - other + 3) // 4 - 1
+        return total
 
     return count
 

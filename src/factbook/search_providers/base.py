@@ -72,7 +72,7 @@ def plain_query(query: str) -> str:
     `:de` as a language; those signs are taken away. Raises UsageError where no word is left.
     """
     shown = "".join(" " if unicodedata.category(char)[0] in "CZ" else char for char in query)
-    kept = [one for word in shown.split() if (one := word.lstrip(_BANG))][:QUERY_WORDS]
+    kept = [bare for word in shown.split() if (bare := word.lstrip(_BANG))][:QUERY_WORDS]
     text = " ".join(kept)
     if len(text) > QUERY_CHARS:
         cut = text[:QUERY_CHARS]
@@ -140,10 +140,10 @@ def moment(text: object) -> Millis | None:
     if at.tzinfo is None:
         at = at.replace(tzinfo=UTC)
     try:
-        found = int(at.timestamp() * 1000)
+        millis = int(at.timestamp() * 1000)
     except (OverflowError, ValueError):
         return None
-    return found if found > 0 else None
+    return millis if millis > 0 else None
 
 
 def stopwatch() -> float:
@@ -153,7 +153,7 @@ def stopwatch() -> float:
 
 def answer_of(
     provider: str,
-    found: Iterable[SearchResult | None],
+    raw: Iterable[SearchResult | None],
     *,
     limit: int,
     began: float,
@@ -167,7 +167,7 @@ def answer_of(
     results: list[SearchResult] = []
     seen: set[str] = set()
     dropped = 0
-    for search_result in found:
+    for search_result in raw:
         if len(results) >= limit:
             break
         kept = None if search_result is None else _clean(search_result)

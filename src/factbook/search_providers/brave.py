@@ -49,7 +49,7 @@ class Brave:
         if self._config.language:
             asked["search_lang"] = self._config.language.lower()
         began = stopwatch()
-        found = ask(
+        answer = ask(
             self._endpoint,
             f"/res/v1/web/search?{urlencode(asked)}",
             provider=self.id,
@@ -57,7 +57,7 @@ class Brave:
             max_bytes=self._config.max_answer_bytes,
             refused=_REFUSED,
         )
-        web = found.get("web")  # absent where nothing was found
+        web = answer.get("web")  # absent where nothing was found
         if web is not None and not isinstance(web, dict):
             raise unreadable(self.id, "web in its answer is no object")
         results = map(_result, listed(web or {}, "results", provider=self.id))
@@ -69,7 +69,7 @@ def _result(value: object) -> SearchResult | None:
         return None
     more = value.get("extra_snippets")
     pieces = [string(value, "description")]
-    pieces += [one for one in more if isinstance(one, str)] if isinstance(more, list) else []
+    pieces += [text for text in more if isinstance(text, str)] if isinstance(more, list) else []
     return SearchResult(
         title=unmarked(string(value, "title")),
         url=string(value, "url"),

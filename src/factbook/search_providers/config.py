@@ -88,22 +88,22 @@ def load_search_config(environ: Mapping[str, str], path: Path | None = None) -> 
     taken from the folder of that file, and in a variable from the current one. Raises UsageError,
     which names the file or the variable and what to do.
     """
-    found = _TABLE.found(environ, path)
-    if "provider" not in found:
-        found["provider"] = _meant(found)
-    provider: str = found["provider"]
+    values = _TABLE.found(environ, path)
+    if "provider" not in values:
+        values["provider"] = _meant(values)
+    provider: str = values["provider"]
     if provider == OFF:
         return None
-    for name in found.keys() - _TAKES[provider] - _COMMON:
+    for name in values.keys() - _TAKES[provider] - _COMMON:
         what = f"{name} is set ({_TABLE.where(name)}), but {provider} does not use it"
         raise wrong(what, f"unset it, or name another provider ({', '.join(PROVIDERS)})")
     if provider == FOLDER:
-        found["folder"] = _folder(found.get("folder"), environ, path)
-    if provider == SEARXNG and "url" not in found:
+        values["folder"] = _folder(values.get("folder"), environ, path)
+    if provider == SEARXNG and "url" not in values:
         raise wrong("No address is named for searxng", f"set {_TABLE.where('url')}")
-    found.setdefault("url", _URLS.get(provider, ""))
-    found["key_env"] = _key_env(provider, found, environ)
-    return SearchConfig(**found)
+    values.setdefault("url", _URLS.get(provider, ""))
+    values["key_env"] = _key_env(provider, values, environ)
+    return SearchConfig(**values)
 
 
 def key_of(config: SearchConfig, environ: Mapping[str, str]) -> Secret | None:
@@ -114,11 +114,11 @@ def key_of(config: SearchConfig, environ: Mapping[str, str]) -> Secret | None:
     return settings.read_key(config.key_env, config.provider, environ)
 
 
-def _meant(found: Mapping[str, Any]) -> str:
+def _meant(values: Mapping[str, Any]) -> str:
     """Return the provider that settings mean which name none."""
-    if not found.keys() - _COMMON - {"key_env"}:
+    if not values.keys() - _COMMON - {"key_env"}:
         return OFF
-    ways = [one for one, setting in ((FOLDER, "folder"), (SEARXNG, "url")) if setting in found]
+    ways = [name for name, setting in ((FOLDER, "folder"), (SEARXNG, "url")) if setting in values]
     if len(ways) != 1:
         what = "Searching is set up without a provider"
         raise wrong(what, f"set {_TABLE.where('provider')} to one of {', '.join(PROVIDERS)}")
@@ -136,13 +136,13 @@ def _folder(value: Path | None, environ: Mapping[str, str], path: Path | None) -
     return (folder if told or path is None else path.parent / folder).absolute()
 
 
-def _key_env(provider: str, found: Mapping[str, Any], environ: Mapping[str, str]) -> str:
+def _key_env(provider: str, values: Mapping[str, Any], environ: Mapping[str, str]) -> str:
     if "key_env" not in _TAKES[provider]:
         return ""
-    address = read_address(found["url"])
+    address = read_address(values["url"])
     own = _HOST_KEYS.get(address.host, "")
     candidates = [_TABLE.key_variable, own]
-    variable = settings.key_variable(found.get("key_env", ""), candidates, address, environ)
+    variable = settings.key_variable(values.get("key_env", ""), candidates, address, environ)
     if not variable and provider in _URLS:
         names = " or ".join(candidate for candidate in candidates if candidate)
         raise wrong(f"{provider} needs a key, and none is set", f"set {names}")

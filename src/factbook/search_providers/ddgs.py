@@ -125,16 +125,16 @@ def _known(engines: str) -> str:
 
     known = sorted(ENGINES["text"])
     named = [part.strip().lower() for part in engines.split(",") if part.strip()]
-    for one in named:
-        if one not in known:
+    for engine in named:
+        if engine not in known:
             raise UsageError(
-                detail=f"{one} is no engine of ddgs; name some of {', '.join(known)} in engines."
+                detail=f"{engine} is no engine of ddgs; name some of {', '.join(known)} in engines."
             )
     return ",".join(named)
 
 
-def _stop(found: queue.SimpleQueue[list[Any] | SearchError | _Mark]) -> Callable[[], None]:
-    return lambda: found.put(_Mark.CANCELLED)
+def _stop(answers: queue.SimpleQueue[list[Any] | SearchError | _Mark]) -> Callable[[], None]:
+    return lambda: answers.put(_Mark.CANCELLED)
 
 
 def _said(error: Exception) -> str:

@@ -103,11 +103,11 @@ def read_html(data: bytes, *, pulse: Pulse) -> Document:
         return Document(title="", passages=())
     page = _Page()
     page.read(root, pulse)
-    meta = [(_name(one), one.get("content", "")) for one in root.iter("meta")]
+    meta = [(_name(node), node.get("content", "")) for node in root.iter("meta")]
     image = next((content.strip() for name, content in meta if name == "og:image"), "")
     dates = (moment(content) for name, content in meta if name in _PUBLISHED)
     titles = (
-        " ".join((one.text or "").split()) for one in root.xpath("//title[not(ancestor::svg)]")
+        " ".join((node.text or "").split()) for node in root.xpath("//title[not(ancestor::svg)]")
     )
     return Document(
         title=next(filter(None, titles), page.heading)[:_HEADING_CHARS],
@@ -198,7 +198,7 @@ def _passages(lines: Sequence[_Line], pulse: Pulse, *, place: str = "L") -> Iter
         if line.level:
             # headings alone say little: they stay with what comes below them
             more = at_hand.size >= PASSAGE_CHARS or not all(
-                one.level or not one.text for one in at_hand.lines
+                held.level or not held.text for held in at_hand.lines
             )
             if more and (document_part := at_hand.done()):
                 yield document_part

@@ -138,7 +138,8 @@ class FolderSearch:
             remarks = self._refresh(began + READING * self._timeout_s)
             cancel.check()
             results = [
-                self._result(one, hits) for one, hits in self._index.best(terms, limit=limit)
+                self._result(document, hits)
+                for document, hits in self._index.best(terms, limit=limit)
             ]
         finally:
             self._lock.release()
@@ -167,14 +168,14 @@ class FolderSearch:
         for path in [path for path, known in self._known.items() if listing.changed(path, known)]:
             freed = self._forget(path) or freed
         if freed:
-            for path in [path for path, one in self._known.items() if one.trouble == _OVER]:
+            for path in [path for path, known in self._known.items() if known.trouble == _OVER]:
                 self._forget(path)
         waiting = [file for file in listing.files if file.path not in self._known]
         left = self._read_all(waiting, until)
         if left and not self._index.documents:
             what = f"none of the {left} files in {self._folder} could be read in time"
             raise self._failed(SearchFailure.TIMEOUT, what)
-        troubles = [one for one in self._known.values() if one.trouble]
+        troubles = [known for known in self._known.values() if known.trouble]
         bad = [trouble for trouble in troubles if trouble.trouble not in _NO_FAULT]
         if bad and len(bad) == len(listing.files):
             what = f"no file in {self._folder} can be read: {bad[0].name} {bad[0].trouble}"
@@ -237,16 +238,16 @@ class FolderSearch:
 
     # --- what is shown ---
 
-    def _result(self, one: _Indexed, hits: Sequence[int]) -> SearchResult:
-        title = " ".join(tidy(one.title, limit=TITLE_CHARS).split())
+    def _result(self, document: _Indexed, hits: Sequence[int]) -> SearchResult:
+        title = " ".join(tidy(document.title, limit=TITLE_CHARS).split())
         room = room_below(title)
-        place, text = self._index.excerpt(one, hits, room=room)
+        place, text = self._index.excerpt(document, hits, room=room)
         return SearchResult(
             title=title,
-            url=f"{Path(one.file.path).as_uri()}#{place}",
+            url=f"{Path(document.file.path).as_uri()}#{place}",
             text=tidy(text, limit=room),
-            image=one.image,
-            published_at=one.published_at or one.file.stamp[0] // 1_000_000,
+            image=document.image,
+            published_at=document.published_at or document.file.stamp[0] // 1_000_000,
         )
 
     def _failed(self, kind: SearchFailure, reason: str) -> SearchError:
@@ -493,12 +494,12 @@ class _Index:
         title = document.title or " ".join(stem.replace("_", " ").replace("-", " ").split())
         chars = 0
         with self._db:
-            for count, one in enumerate(document.passages[:_PASSAGES]):
+            for count, part in enumerate(document.passages[:_PASSAGES]):
                 if count % 64 == 0:
                     pulse()
-                chars += len(one.text)
-                heads = "\n".join(one.headings)
-                row = (number * _PASSAGES + count, f"{title} {stem}", heads, one.text, one.place)
+                chars += len(part.text)
+                heads = "\n".join(part.headings)
+                row = (number * _PASSAGES + count, f"{title} {stem}", heads, part.text, part.place)
                 self._db.execute(
                     "INSERT INTO passage(rowid, title, heads, body, place) VALUES (?, ?, ?, ?, ?)",
                     tuple(_stored(value) for value in row),
@@ -533,9 +534,9 @@ class _Index:
         holding = {term: self._holding(term) for term, counts in terms.items() if counts}
         # a number that stands nowhere is a date, or a price: it says what is asked, not of what
         holding = {
-            term: found for term, found in holding.items() if found or not term.isdecimal()
+            term: numbers for term, numbers in holding.items() if numbers or not term.isdecimal()
         } or holding
-        covered = Counter(number for found in holding.values() for number in found)
+        covered = Counter(number for numbers in holding.values() for number in numbers)
         wanted = {number for number, held in covered.items() if held / len(holding) >= COVERED}
         asked = " OR ".join(_quoted(term) for term in terms)
         if len(holding) == 2:
@@ -564,19 +565,19 @@ class _Index:
             scores.setdefault(number, -rank * share)
         seen: set[bytes] = set()
         for number in sorted(scores, key=lambda score: (-scores[score], score)):
-            one = self.documents[number]
-            if one.digest in seen:
+            document = self.documents[number]
+            if document.digest in seen:
                 continue
-            seen.add(one.digest)
-            yield one, hits[number]
+            seen.add(document.digest)
+            yield document, hits[number]
             if len(seen) >= limit:
                 return
 
-    def excerpt(self, one: _Indexed, hits: Sequence[int], *, room: int) -> tuple[str, str]:
+    def excerpt(self, document: _Indexed, hits: Sequence[int], *, room: int) -> tuple[str, str]:
         """Return where the best passage of a document begins, and what of it is shown."""
-        first = one.number * _PASSAGES
-        if one.chars + 2 * one.passages <= room:
-            rows = self._rows(range(first, first + one.passages))
+        first = document.number * _PASSAGES
+        if document.chars + 2 * document.passages <= room:
+            rows = self._rows(range(first, first + document.passages))
         else:
             rows, size = {}, 0
             for rowid, row in self._rows(hits).items():
@@ -607,13 +608,13 @@ class _Index:
         return {number for (number,) in cursor}
 
     def _rows(self, numbers: Sequence[int]) -> dict[int, tuple[str, str, str]]:
-        found = {}
+        rows = {}
         for number in numbers:
             for row in self._db.execute(
                 "SELECT body, heads, place FROM passage WHERE rowid = ?", (number,)
             ):
-                found[number] = (row[0], row[1], row[2])
-        return found
+                rows[number] = (row[0], row[1], row[2])
+        return rows
 
 
 def _quoted(term: str) -> str:

@@ -39,8 +39,8 @@ def main() -> int:
         size += len(pages[-1])
         if len(pages) >= PAGES or size >= CHARS:
             break
-    found = {"title": title if isinstance(title, str) else "", "pages": pages}
-    sys.stdout.write(json.dumps(found))  # in ASCII, whatever the encoding of the machine
+    content = {"title": title if isinstance(title, str) else "", "pages": pages}
+    sys.stdout.write(json.dumps(content))  # in ASCII, whatever the encoding of the machine
     return 0
 
 

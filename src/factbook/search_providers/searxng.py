@@ -46,7 +46,7 @@ class SearXNG:
         if config.engines:
             asked["engines"] = config.engines
         began = stopwatch()
-        found = ask(
+        answer = ask(
             self._endpoint,
             f"/search?{urlencode(asked)}",
             provider=self.id,
@@ -54,17 +54,17 @@ class SearXNG:
             max_bytes=config.max_answer_bytes,
             hints=_HINTS,
         )
-        if "results" not in found:
+        if "results" not in answer:
             raise SearchError(
                 kind=SearchFailure.HTTP,
                 provider=self.id,
                 reason="its answer has no results; is the address that of a SearXNG?",
             )
         results = [
-            *map(_infobox, listed(found, "infoboxes", provider=self.id)),
-            *map(_result, listed(found, "results", provider=self.id)),
+            *map(_infobox, listed(answer, "infoboxes", provider=self.id)),
+            *map(_result, listed(answer, "results", provider=self.id)),
         ]
-        silent = _silent(listed(found, "unresponsive_engines", provider=self.id))
+        silent = _silent(listed(answer, "unresponsive_engines", provider=self.id))
         if silent and not results:
             # nothing was found because nobody looked: that must not count as "there is nothing"
             raise SearchError(
@@ -98,9 +98,9 @@ def _infobox(value: object) -> SearchResult | None:
     )
 
 
-def _attributes(found: object) -> Iterator[str]:
-    for one in found if isinstance(found, list) else ():
-        label, value = string(one, "label").strip(" :"), string(one, "value")
+def _attributes(attributes: object) -> Iterator[str]:
+    for attribute in attributes if isinstance(attributes, list) else ():
+        label, value = string(attribute, "label").strip(" :"), string(attribute, "value")
         if label and value:
             yield f"{label}: {value}"
 
@@ -112,11 +112,11 @@ def _url_of(infobox: Mapping[str, Any]) -> str:
     return named if named.startswith(("http://", "https://")) else first
 
 
-def _silent(found: list[Any]) -> str:
+def _silent(engines: list[Any]) -> str:
     """Return which engines did not answer, and why: "arxiv (timeout), bing (HTTP error)"."""
     named = []
-    for one in found:
-        parts = [str(part) for part in one] if isinstance(one, list) else [str(one)]
+    for engine in engines:
+        parts = [str(part) for part in engine] if isinstance(engine, list) else [str(engine)]
         named.append(one_line(f"{parts[0]} ({parts[1]})" if len(parts) > 1 else parts[0], limit=80))
     more = len(named) - _NAMED
     return ", ".join(named[:_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -35,7 +35,7 @@ class Tavily:
             "include_answer": False,
         }
         began = stopwatch()
-        found = ask(
+        answer = ask(
             self._endpoint,
             "/search",
             asked,
@@ -44,7 +44,7 @@ class Tavily:
             max_bytes=self._config.max_answer_bytes,
             refused=_REFUSED,
         )
-        results = map(_result, listed(found, "results", provider=self.id))
+        results = map(_result, listed(answer, "results", provider=self.id))
         return answer_of(self.id, results, limit=limit, began=began)
 
 

@@ -60,10 +60,10 @@ def ask(
         kind = SearchFailure.REFUSED if reply.status in refused else SearchFailure.HTTP
         reason = f"it answered {reply.status}{f': {said}' if said else ''}"
         raise SearchError(kind=kind, provider=provider, reason=reason)
-    found = _value(reply.body, provider)
-    if not isinstance(found, dict):
+    answer = _value(reply.body, provider)
+    if not isinstance(answer, dict):
         raise unreadable(provider, "its answer is no JSON object")
-    return found
+    return answer
 
 
 def _value(body: bytes, provider: str) -> object:
@@ -83,9 +83,9 @@ def unreadable(provider: str, what: str) -> SearchError:
     return SearchError(kind=SearchFailure.HTTP, provider=provider, reason=what)
 
 
-def listed(found: Mapping[str, Any], name: str, *, provider: str) -> list[Any]:
+def listed(answer: Mapping[str, Any], name: str, *, provider: str) -> list[Any]:
     """Return a list of the answer; [] where it is not there, SearchError where it is no list."""
-    value = found.get(name)
+    value = answer.get(name)
     if value is None:
         return []
     if not isinstance(value, list):
@@ -95,5 +95,5 @@ def listed(found: Mapping[str, Any], name: str, *, provider: str) -> list[Any]:
 
 def string(value: object, name: str) -> str:
     """Return a text of an object of the answer; "" where there is none."""
-    found = value.get(name) if isinstance(value, dict) else None
-    return found if isinstance(found, str) else ""
+    text = value.get(name) if isinstance(value, dict) else None
+    return text if isinstance(text, str) else ""
