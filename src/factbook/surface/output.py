@@ -32,7 +32,7 @@ _RAW: Final = re.compile(
 def dump(value: object, *, indent: int | None = None) -> str:
     """Return a value as readable JSON in which all that a terminal obeys is escaped."""
     dumps = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
-    return _RAW.sub(lambda found: json.dumps(found[0])[1:-1], dumps)
+    return _RAW.sub(lambda match: json.dumps(match[0])[1:-1], dumps)
 
 
 class ReaderGone(Exception):
@@ -173,9 +173,9 @@ class Screen(Page):
     def json(self, value: object) -> None:
         """Write one JSON document; of a mapping to one iterator, each value as it comes."""
         if isinstance(value, Mapping) and len(value) == 1:
-            ((name, found),) = value.items()
-            if isinstance(found, Iterator):
-                self._stream(name, found)
+            ((name, content),) = value.items()
+            if isinstance(content, Iterator):
+                self._stream(name, content)
                 return
         self._write(dump(records.plain(value), indent=2) + "\n")
 
@@ -284,9 +284,9 @@ def _width(stream: TextIO) -> int | None:
     """Return the width of a terminal as it is now; $COLUMNS speaks where there is none."""
     if is_terminal(stream):
         with suppress(OSError):
-            found = os.get_terminal_size(stream.fileno()).columns
-            if found > 0:  # some terminals do not say
-                return max(found, _NARROWEST)
+            columns = os.get_terminal_size(stream.fileno()).columns
+            if columns > 0:  # some terminals do not say
+                return max(columns, _NARROWEST)
     named = os.environ.get("COLUMNS", "")
     if named.isdigit() and int(named) > 0:
         return max(int(named), _NARROWEST)

@@ -93,7 +93,7 @@ def _figure(path: Path, title: str) -> Iterator[Any]:
 # --- the figures of a memory ----------------------------------------------------------------------
 
 
-def draw(memory: Memory, found: Living, folder: Path, *, now: Millis) -> list[Path]:
+def draw(memory: Memory, life: Living, folder: Path, *, now: Millis) -> list[Path]:
     """Write every picture that there is data for into a folder, and return their paths.
 
     Raises UsageError where matplotlib is missing, and FactbookError where the folder cannot be
@@ -107,9 +107,9 @@ def draw(memory: Memory, found: Living, folder: Path, *, now: Millis) -> list[Pa
         drawn.append(folder / f"{name}.png")
         return _figure(drawn[-1], title)
 
-    if found.states:
+    if life.states:
         with picture("facts", "Facts by state") as axes:
-            _states(axes, found.states)
+            _states(axes, life.states)
     if values := believed_now(memory, now=now):
         with picture("confidence", "Confidence of statements now") as axes:
             _confidence(axes, values)
@@ -148,7 +148,7 @@ def _runs(axes: Any, runs: Sequence[Run]) -> None:
         counts = [receipt_of(run).get(change, 0) for run in runs]
         if any(counts):
             axes.bar(names, counts, bottom=below, label="new" if change == "stored" else change)
-            below = [one + other for one, other in zip(below, counts, strict=True)]
+            below = [base + other for base, other in zip(below, counts, strict=True)]
     if any(below):
         axes.legend(frameon=False)
     axes.set_xlabel("run")
@@ -193,15 +193,13 @@ def interest_plot(rows: Sequence[Curve], path: Path, *, title: str = "Interest o
 
 def _curves(axes: Any, rows: Sequence[Curve]) -> None:
     strongest = sorted(rows, key=lambda row: (-max(map(abs, row.scores)), row.name))[: len(_COLORS)]
-    ranked = sorted(
-        strongest, key=lambda curve: (-curve.scores[-1], curve.name)
-    )  # as the lines end
-    for color, one in zip(_COLORS, ranked, strict=False):
-        days = [datetime.fromtimestamp(at / 1000, tz=UTC) for at in one.moments]
+    ranked = sorted(strongest, key=lambda curve: (-curve.scores[-1], curve.name))  # as lines end
+    for color, line in zip(_COLORS, ranked, strict=False):
+        days = [datetime.fromtimestamp(at / 1000, tz=UTC) for at in line.moments]
         # matplotlib leaves out of the legend what begins with an underscore, and reads $ as math
-        name = text.fit(text.one_line(one.name), _NAME_CHARS).replace("$", r"\$").lstrip("_")
+        name = text.fit(text.one_line(line.name), _NAME_CHARS).replace("$", r"\$").lstrip("_")
         marker = "o" if len(days) == 1 else ""
-        axes.plot(days, list(one.scores), color=color, label=name or "?", marker=marker)
+        axes.plot(days, list(line.scores), color=color, label=name or "?", marker=marker)
     axes.axhline(0.0, color="#333333", linewidth=1)
     axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small")
     axes.set_ylabel(f"interest (half-life {policy.INTEREST_HALF_LIFE_DAYS:.0f} days)")

@@ -109,15 +109,15 @@ def wrap(text: str, width: int, *, lines: int | None = None, close_marks: bool =
     next, as colour needs it.
     """
     width = max(width, 8)
-    found: list[str] = []
+    wrapped: list[str] = []
     for paragraph in text.split("\n"):
-        found += _broken(paragraph.rstrip(), width, whole=lines is None)
-        if lines is not None and len(found) > lines:
+        wrapped += _broken(paragraph.rstrip(), width, whole=lines is None)
+        if lines is not None and len(wrapped) > lines:
             break
-    if lines is not None and len(found) > lines:
-        last = found[lines - 1]
-        found = [*found[: lines - 1], last if last.endswith("…") else fit(last + " …", width)]
-    return _close_marks(found) if close_marks else found
+    if lines is not None and len(wrapped) > lines:
+        last = wrapped[lines - 1]
+        wrapped = [*wrapped[: lines - 1], last if last.endswith("…") else fit(last + " …", width)]
+    return _close_marks(wrapped) if close_marks else wrapped
 
 
 def flow(line: str, width: int | None) -> list[str]:
@@ -136,11 +136,11 @@ def _broken(line: str, width: int, *, whole: bool = True) -> list[str]:
     if cells(plain) <= width:
         return [line]
     lead = " " * min(len(plain) - len(plain.lstrip(" ")), width // 2)
-    found, current, used = [], "", 0
+    lines, current, used = [], "", 0
     for word in re.findall(r" *[^ ]+", line):
         long = cells(COLOUR.sub("", word))
         if used and used + long > width:
-            found.append(current)
+            lines.append(current)
             word = lead + word.lstrip(" ")
             current, used, long = "", 0, cells(COLOUR.sub("", word))
         if whole or used + long <= width:
@@ -148,10 +148,10 @@ def _broken(line: str, width: int, *, whole: bool = True) -> list[str]:
             continue
         for char in word:  # a word longer than the line is cut where the line ends
             if used + _cell(char) > width:
-                found.append(current)
+                lines.append(current)
                 current, used = lead, len(lead)
             current, used = current + char, used + _cell(char)
-    return [*found, current]
+    return [*lines, current]
 
 
 def _close_marks(lines: Sequence[str]) -> list[str]:
@@ -254,20 +254,20 @@ def _layout(
 
 def _shrunk(columns: Sequence[Column], wide: Sequence[int], width: int) -> tuple[list[int], int]:
     """Let the flexible columns give way; return the widths and how much is still too wide."""
-    found = list(wide)
-    over = sum(found) + 2 * (sum(1 for one in found if one) - 1) - width
+    widths = list(wide)
+    over = sum(widths) + 2 * (sum(1 for size in widths if size) - 1) - width
     while over > 0:
-        givers = [n for n, column in enumerate(columns) if 0 < column.least < found[n]]
+        givers = [n for n, column in enumerate(columns) if 0 < column.least < widths[n]]
         if not givers:
             break
-        widest = max(givers, key=lambda n: found[n] - columns[n].least)
+        widest = max(givers, key=lambda n: widths[n] - columns[n].least)
         # The widest gives way first, down to the next widest, so that short cells stay whole.
-        others = [found[n] for n in givers if n != widest]
+        others = [widths[n] for n in givers if n != widest]
         floor = max(columns[widest].least, max(others, default=0))
-        step = min(over, max(1, found[widest] - floor))
-        found[widest] -= step
+        step = min(over, max(1, widths[widest] - floor))
+        widths[widest] -= step
         over -= step
-    return found, over
+    return widths, over
 
 
 def _lines(

@@ -311,11 +311,11 @@ class Chat:
         names = " ".join([*(entity.entity.name for entity in known.entities), *known.unknown])
         answer.withheld = False
         try:
-            found, _ = self._memory.interests.search_for(
+            reply, _ = self._memory.interests.search_for(
                 query, episode=answer.uid, owner=self._owner
             )
-            if not found.results and names and names != query:
-                found, _ = self._memory.interests.search_for(
+            if not reply.results and names and names != query:
+                reply, _ = self._memory.interests.search_for(
                     names, episode=answer.uid, owner=self._owner
                 )
         except SearchError as error:
@@ -323,7 +323,7 @@ class Chat:
             if not answer.withheld:
                 self._problem(error, kept=True)
             return None
-        return Screening(self._memory.resources.redactor)(found)
+        return Screening(self._memory.resources.redactor)(reply)
 
     # --- without a model ------------------------------------------------------------------------
 
@@ -365,7 +365,7 @@ class Chat:
     def _keep_shown(self, answer: _Answer, context: PromptContext) -> None:
         """Keep what was shown as a turn, by ids and names alone, so that it can be reacted to."""
         names = [entity.entity.name for entity in answer.known.entities]
-        facts = [one for one in context.included if one.startswith("f")]
+        facts = [id_ for id_ in context.included if id_.startswith("f")]
         if names and facts:
             self._keep_answer(f"Shown from memory: {', '.join(names)} ({', '.join(facts)})")
 
@@ -455,13 +455,13 @@ class Chat:
         cited = list(dict.fromkeys(_CITED.findall(whole)))
         places = self._places([hit for hit in answer.seen() if hit.id in cited])
         self._view.answered(
-            kept, [Source(one, places[one]) for one in cited if places.get(one)], stopped=stopped
+            kept, [Source(id_, places[id_]) for id_ in cited if places.get(id_)], stopped=stopped
         )
         if broken is not None:
             self._problem(broken, kept=True)
         elif not whole and not stopped:
             self._view.note("the model said nothing")
-        invented = [one for one in cited if one not in answer.given]
+        invented = [id_ for id_ in cited if id_ not in answer.given]
         if invented:
             self._view.note(f"the answer names {', '.join(invented)}, which it was not given")
 
@@ -596,9 +596,9 @@ class Chat:
         if kept:
             said = said.replace("nothing was written", "what you said is kept")
 
-        def typed(found: re.Match[str]) -> str:
-            name = "search" if found[1] == "lookup" else found[1]
-            return f"`/{name}" if name in COMMANDS else found[0]
+        def typed(match: re.Match[str]) -> str:
+            name = "search" if match[1] == "lookup" else match[1]
+            return f"`/{name}" if name in COMMANDS else match[0]
 
         self._view.problem(type(error).__name__, _ON_COMMAND_LINE.sub(typed, said))
 

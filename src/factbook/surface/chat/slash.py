@@ -124,7 +124,7 @@ def help_(
     del run
     wanted = command.removeprefix("/")
     shown = [parse(f"/{wanted}")[0]] if wanted else list(COMMANDS.values())
-    rows = [(one.form, one.help) for one in shown]
+    rows = [(op.form, op.help) for op in shown]
     examples = shown[0].examples if wanted else ()
     return Outcome(
         record={"commands": shown}, show=lambda page: views.world.help_of(page, rows, examples)
@@ -139,6 +139,6 @@ def quit_(run: Run) -> Outcome:
 
 
 COMMANDS: Final[Mapping[str, Operation]] = MappingProxyType(
-    {one.slash: one for one in EVERY.values() if one.slash}
+    {op.slash: op for op in EVERY.values() if op.slash}
 )
 """Every command by its name, in the order of the help."""

@@ -142,7 +142,7 @@ class View:
             id=f"n{delivery.notice.id}",
             entity=delivery.entity,
             text=delivery.text,
-            facts=[{"id": f"f{one}", "text": said} for one, said in delivery.facts.items()],
+            facts=[{"id": f"f{number}", "text": said} for number, said in delivery.facts.items()],
             image=delivery.image or None,
         )
 
@@ -296,10 +296,10 @@ class TerminalView(View):
 
     def remembered(self, memories: Sequence[Memo]) -> None:
         width = max((len(memory.id) for memory in memories), default=0)
-        for one in memories[:_MEMORIES]:
-            lead = f"{one.id.ljust(width)}  "
-            self._write(self._hanging(lead, text.one_line(one.text), lines=_SHORT))
-            where = [one.day, f"confidence {one.confidence:.2f}", text.one_line(one.place)]
+        for memo in memories[:_MEMORIES]:
+            lead = f"{memo.id.ljust(width)}  "
+            self._write(self._hanging(lead, text.one_line(memo.text), lines=_SHORT))
+            where = [memo.day, f"confidence {memo.confidence:.2f}", text.one_line(memo.place)]
             self._write([" " * len(lead) + ", ".join(filter(None, where))], "dim")
         self._left_out(len(memories) - _MEMORIES)
         self._listed = bool(memories)
@@ -369,7 +369,7 @@ class TerminalView(View):
     def _hanging(self, lead: str, said: str, *, lines: int | None = None) -> list[str]:
         """Return a safe text in lines behind a lead, the next ones below the first."""
         first, *more = text.wrap(said, self._screen.prose - len(lead), lines=lines)
-        return [lead + first, *(" " * len(lead) + one for one in more)]
+        return [lead + first, *(" " * len(lead) + line for line in more)]
 
     def _over_prompt(self, lines: Sequence[str], style: str) -> None:
         """Write safe lines above the prompt, where there is one, and show it again below them."""
@@ -434,16 +434,16 @@ class Flow:
         if self.width is None:
             return part
         out = []
-        for one in re.findall(r"\n| +|[^ \n]+", part):
-            if one[0] in " \n":
+        for piece in re.findall(r"\n| +|[^ \n]+", part):
+            if piece[0] in " \n":
                 out.append(self._take())
-            if one == "\n":
+            if piece == "\n":
                 self._used, self._gap = 0, ""
-                out.append(one)
-            elif one[0] == " ":
-                self._gap += one
+                out.append(piece)
+            elif piece[0] == " ":
+                self._gap += piece
             else:
-                self._word += one
+                self._word += piece
                 if text.cells(self._word) > (self.width if self._word.isascii() else _HELD):
                     out.append(self._take())
         return "".join(out)

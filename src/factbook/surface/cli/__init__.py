@@ -26,7 +26,7 @@ GARBAGE_THRESHOLD: Final = 100_000  # new objects between two searches for garba
 
 # Found by name, because typer brings its own copy of click since 0.26 and used the package before.
 _CommandLineError: Final[type[Exception]] = next(
-    one for one in typer.BadParameter.__mro__ if one.__name__ == "ClickException"
+    base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException"
 )
 
 

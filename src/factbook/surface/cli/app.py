@@ -22,7 +22,9 @@ def _complete_file(incomplete: str) -> list[str]:
     at, slash, name = incomplete.rpartition("/")
     folder = Path(at + slash or ".")
     there = folder.iterdir() if folder.is_dir() else ()
-    return [f"{one}/" if one.is_dir() else str(one) for one in there if one.name.startswith(name)]
+    return [
+        f"{path}/" if path.is_dir() else str(path) for path in there if path.name.startswith(name)
+    ]
 
 
 # --- the options of every command -----------------------------------------------------------------
@@ -58,7 +60,7 @@ class _Reader:
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
         """Return the value in the type of the parameter; typer calls this."""
         if isinstance(value, (list, tuple)):
-            return [self._read(one, param, ctx) for one in value]
+            return [self._read(item, param, ctx) for item in value]
         return None if value is None else self._read(value, param, ctx)
 
     def _read(self, value: Any, param: Any, ctx: Any) -> Any:

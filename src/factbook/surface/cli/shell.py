@@ -66,7 +66,7 @@ def _typed(parameter: Parameter) -> inspect.Parameter:
         more["metavar"] = arg.metavar
     if known := arg.choices or arg.known:
         more["autocompletion"] = lambda incomplete: [
-            one for one in (known() if callable(known) else known) if one.startswith(incomplete)
+            name for name in (known() if callable(known) else known) if name.startswith(incomplete)
         ]
     if arg.given == "option":
         about = typer.Option(*filter(None, (parameter.flag, arg.short)), **more)
@@ -102,15 +102,15 @@ def _open(of: Operation, run: Run, arguments: dict[str, Any]) -> None:
     """Open the memory as the operation and its arguments want it."""
     from factbook.context import rules_in_force
 
-    words = (one.name for one in of.parameters if one.arg.given == "words")
+    words = (parameter.name for parameter in of.parameters if parameter.arg.given == "words")
     said = next((arguments[name] for name in words), "") or ""
     rules = rules_in_force(arguments["rules"]) if "rules" in arguments else None
     given = arguments.values()
-    plain = arguments.get("no_redact") or any(getattr(one, "no_redact", False) for one in given)
+    plain = arguments.get("no_redact") or any(getattr(arg, "no_redact", False) for arg in given)
     if of.reads(said):
         run.reading(no_redact=bool(plain), rules=rules)
         return
-    llms: list[Any] = [one.config() for one in given if isinstance(one, Llm)]
+    llms: list[Any] = [arg.config() for arg in given if isinstance(arg, Llm)]
     run.open(of.effect, redact=not plain, rules=rules, model=[*llms, "configured"][0])
 
 

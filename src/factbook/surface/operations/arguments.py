@@ -149,7 +149,7 @@ class Llm:
     @property
     def named(self) -> bool:
         """Tell whether anything of it was said."""
-        return any(one is not None for one in (self.provider, self.model, self.url, self.timeout))
+        return any(part is not None for part in (self.provider, self.model, self.url, self.timeout))
 
     def config(self) -> ModelConfig | None:
         """Return how the model is configured by flags, environment and file; None where off."""

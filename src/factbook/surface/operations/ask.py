@@ -82,8 +82,8 @@ def _of_kind(filters: Filters, kind: str) -> Filters:
     if kind == "fact":
         return replace(filters, kinds=tuple(FactKind))
     if kind:
-        one = tuple(EpisodeKind) if kind == "episode" else (EpisodeKind(kind),)
-        return replace(filters, episode_kinds=one)
+        kinds = tuple(EpisodeKind) if kind == "episode" else (EpisodeKind(kind),)
+        return replace(filters, episode_kinds=kinds)
     return filters
 
 
@@ -122,7 +122,7 @@ def explain(
             most=most,
             more=[
                 *views.keep.life_rows(stored, following),
-                *((f"{one['how']} otherwise", dispute(one)) for one in explanation.disputes),
+                *((f"{side['how']} otherwise", dispute(side)) for side in explanation.disputes),
             ],
         )
         page.line()
@@ -147,10 +147,10 @@ def facts(
     memory, now = run.memory, run.memory.clock()
     filters = replace(narrow.filters(whose.about), now=now, deprecated=include_deprecated)
     # One more than is shown tells whether there are more.
-    found = memory.sources.facts(
+    matching = memory.sources.facts(
         filters=filters, limit=limit + 1 if limit else None, newest_first=newest
     )
-    rows = (run.shown(as_of(fact, now)) for fact in found)
+    rows = (run.shown(as_of(fact, now)) for fact in matching)
     first = list(islice(rows, 1))
     shown = chain(first, islice(rows, limit - 1) if limit else rows)
 

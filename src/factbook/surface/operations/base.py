@@ -109,10 +109,10 @@ class Parameter:
         arg = self.arg
         if value is None or value == self.default:
             return
-        for one in (value if self.many else [value]) if arg.choices else ():
-            if one not in arg.choices:
+        for choice in (value if self.many else [value]) if arg.choices else ():
+            if choice not in arg.choices:
                 what, known = arg.called or self.flag.lstrip("-"), ", ".join(arg.choices)
-                raise UsageError(detail=f"{one!r} is no {what}; give one of {known}")
+                raise UsageError(detail=f"{choice!r} is no {what}; give one of {known}")
         if arg.least is not None and value < arg.least:
             raise UsageError(detail=f"{self.flag} {value} is too small; give {arg.least} or more")
         if arg.least is not None and value >= _MOST:
@@ -128,22 +128,22 @@ def _parameters(call: Callable[..., Any]) -> list[Parameter]:
     import typing
 
     hints = typing.get_type_hints(call, include_extras=True)
-    found: list[Parameter] = []
+    parameters: list[Parameter] = []
     for parameter in list(inspect.signature(call).parameters.values())[1:]:
         name, hint = parameter.name, hints[parameter.name]
         kind = get_origin_of(hint)
         if dataclasses.is_dataclass(kind):
             only = hint.__metadata__[0].split() if hint is not kind else None
             parts, told = typing.get_type_hints(kind, include_extras=True), _told(kind.__doc__)
-            found += [
+            parameters += [
                 _parameter(field.name, parts[field.name], field.default, told, group=name)
                 for field in dataclasses.fields(kind)
                 if only is None or field.name in only
             ]
         else:
             default = _REQUIRED if parameter.default is parameter.empty else parameter.default
-            found.append(_parameter(name, hint, default, _told(call.__doc__)))
-    return found
+            parameters.append(_parameter(name, hint, default, _told(call.__doc__)))
+    return parameters
 
 
 def _told(doc: str | None) -> dict[str, str]:
@@ -152,7 +152,7 @@ def _told(doc: str | None) -> dict[str, str]:
 
     said = re.split(r"\n {4}(?=\w+: )", inspect.cleandoc(doc or "").partition("\nArgs:")[2])[1:]
     return {
-        name: " ".join(words.split()) for name, _, words in (one.partition(": ") for one in said)
+        name: " ".join(words.split()) for name, _, words in (part.partition(": ") for part in said)
     }
 
 
@@ -168,7 +168,7 @@ def _parameter(
     arg = arg if arg.help else dataclasses.replace(arg, help=told.get(name, ""))
     kind, many = get_origin_of(hint), False
     if get_origin(kind) in (UnionType, Union):
-        kind = next(one for one in get_args(kind) if one is not type(None))
+        kind = next(option for option in get_args(kind) if option is not type(None))
     if get_origin(kind) is Sequence:
         kind, many = get_args(kind)[0], True
     if get_origin(kind) is Literal:
@@ -252,7 +252,7 @@ class Operation:
 
     def bind(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments of its call, groups made; raises UsageError where one is none."""
-        found: dict[str, Any] = {}
+        arguments: dict[str, Any] = {}
         groups: dict[str, dict[str, Any]] = {}
         for parameter in self.parameters:
             value = given.get(parameter.name)
@@ -261,15 +261,15 @@ class Operation:
                     raise UsageError(detail=f"{self.name} needs {parameter.key}")
                 value = None if parameter.required else parameter.default
             parameter.check(value)
-            (groups.setdefault(parameter.group, {}) if parameter.group else found)[
+            (groups.setdefault(parameter.group, {}) if parameter.group else arguments)[
                 parameter.name
             ] = value
         if groups:
             import typing
 
             hints = typing.get_type_hints(self.call)
-            found |= {name: hints[name](**values) for name, values in groups.items()}
-        return found
+            arguments |= {name: hints[name](**values) for name, values in groups.items()}
+        return arguments
 
     def words(self, said: str) -> dict[str, Any]:
         """Return what a line of a conversation gives: a word for each argument, the rest last."""
@@ -455,8 +455,8 @@ class Run:
             from factbook.redaction.records import Screening
 
             self._screened = Screening(self.memory.resources.redactor)
-        found: _T = self._screened(value)
-        return found
+        screened: _T = self._screened(value)
+        return screened
 
     def each(self, values: Iterable[_T]) -> Iterable[_T]:
         """Iterate over values as they may be shown."""

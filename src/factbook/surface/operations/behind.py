@@ -76,7 +76,7 @@ def schedule(
         known = run.shown(interests.schedules(owner=owner))
         nothing = f"No schedules yet; {run.page.typed('schedule daily TOPIC')} begins."
         return Outcome(
-            record={"schedules": [records.schedule(one, n) for n, one in enumerate(known, 1)]},
+            record={"schedules": [records.schedule(row, n) for n, row in enumerate(known, 1)]},
             show=(lambda page: views.world.schedules(page, known)) if known else nothing,
         )
     drop = _DROP.fullmatch(what)
@@ -146,17 +146,17 @@ def entities(
         memory.interests.unmerge_entity(unmerge, owner=owner)
         done, said = {"unmerged": unmerge}, f"Entity {unmerge} stands on its own again."
     every_one = memory.interests.entities(owner=owner, include_retired=True)
-    found = run.shown([entity for entity in every_one if all_ or entity.current])
+    things = run.shown([entity for entity in every_one if all_ or entity.current])
 
     def show(page: Page) -> None:
         if said:
             page.say(said)
             page.line()
-        views.world.entity_table(page, found)
-        if not found:
+        views.world.entity_table(page, things)
+        if not things:
             page.line("There are none.")
 
-    return Outcome(record={**done, "entities": found}, show=show)
+    return Outcome(record={**done, "entities": things}, show=show)
 
 
 # --- the worker -----------------------------------------------------------------------------------
@@ -317,5 +317,5 @@ class _Progress:
         self._said_at = time.monotonic()
 
     @staticmethod
-    def _counts(found: Counter[str]) -> str:
-        return ", ".join(f"{loop} {number}" for loop, number in found.items() if number)
+    def _counts(counts: Counter[str]) -> str:
+        return ", ".join(f"{loop} {number}" for loop, number in counts.items() if number)

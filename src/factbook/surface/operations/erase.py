@@ -97,16 +97,16 @@ def _wanted(
         raise UsageError(detail="--all-owners goes with ids and --source; --owner names one")
     mine = owner or ME
     of = Whose(owner=mine, all_owners=all_owners).about
-    found: _Wanted = [(id_, _row(id_, whole, of)) for id_ in ids]
+    named: _Wanted = [(id_, _row(id_, whole, of)) for id_ in ids]
     if source:
-        found.append((source, lambda part, dry: part.erase_source(source, owner=of, dry_run=dry)))
+        named.append((source, lambda part, dry: part.erase_source(source, owner=of, dry_run=dry)))
     if entity:
-        found.append((entity, lambda part, dry: part.erase_entity(entity, owner=mine, dry_run=dry)))
-    if owner and not found:
-        found.append((owner, lambda part, dry: part.erase_owner(owner, dry_run=dry)))
+        named.append((entity, lambda part, dry: part.erase_entity(entity, owner=mine, dry_run=dry)))
+    if owner and not named:
+        named.append((owner, lambda part, dry: part.erase_owner(owner, dry_run=dry)))
     if whole and not any(id_.startswith("f") for id_ in ids):
         raise UsageError(detail="--whole-episodes goes with facts; give one, as f12")
-    return found
+    return named
 
 
 def _how() -> str:
@@ -153,23 +153,23 @@ def _erase(run: Run, wanted: _Wanted, *, dry_run: bool, yes: bool) -> Outcome:
 
 
 def _gone(run: Run, done: Sequence[tuple[str, Erased]]) -> Outcome:
-    whole = _together(run.memory, [one for _, one in done])
-    unclean = any(one.file is not None and not one.file.clean for _, one in done)
+    whole = _together(run.memory, [act for _, act in done])
+    unclean = any(act.file is not None and not act.file.clean for _, act in done)
 
     def show(page: Page) -> None:
-        for name, one in done:
-            page.say(f"Erased {one_line(name)}: {_counted(one.receipt.erased)}.")
-            if one.file is not None:
-                _scoured(run, page, one.file)
+        for name, act in done:
+            page.say(f"Erased {one_line(name)}: {_counted(act.receipt.erased)}.")
+            if act.file is not None:
+                _scoured(run, page, act.file)
         if whole:
             views.erased.where_it_stands(page, whole)
 
     return Outcome(
         record={
             "erased": [
-                {"what": name, "rows": dict(one.receipt.erased)}
-                | (records.plain(one.file) if one.file else {})
-                for name, one in done
+                {"what": name, "rows": dict(act.receipt.erased)}
+                | (records.plain(act.file) if act.file else {})
+                for name, act in done
             ],
             **(records.standing(whole) if whole else {}),
         },
@@ -182,15 +182,15 @@ def _gone(run: Run, done: Sequence[tuple[str, Erased]]) -> Outcome:
 
 def _together(memory: Memory, done: list[Erased]) -> Erased | None:
     """Return several acts as one: what one of them left, another may have taken."""
-    files = [one.file for one in done if one.file is not None]
+    files = [act.file for act in done if act.file is not None]
     if len(done) < 2:
         return done[0] if done else None
     file = None
     if files:
         file = replace(
             files[-1],
-            clean=all(one.clean for one in files),
-            copies=sorted({copy for one in files for copy in one.copies}),
+            clean=all(scoured.clean for scoured in files),
+            copies=sorted({copy for scoured in files for copy in scoured.copies}),
         )
     return replace(done[-1], file=file, standing=memory.erasure.standing(done))
 

@@ -309,7 +309,7 @@ def _settle(run: Run, low: int, high: int, verdict: str, *, owner: str | Everyon
     for number in (low, high):
         run.memory.explain(number, owner=owner)  # that of another owner is not there
     receipt = run.memory.review.settle({(low, high): verdict}, owner=owner)
-    facts = [fact_now(run.memory, one, now=run.memory.clock()) for one in (low, high)]
+    facts = [fact_now(run.memory, fact_id, now=run.memory.clock()) for fact_id in (low, high)]
 
     def show(page: Page) -> None:
         for fact in facts:

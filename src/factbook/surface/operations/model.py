@@ -40,21 +40,21 @@ def tell(run: Run, said: Words, llm: Llm, owner: Owner = ME, planner: Planner = 
     owner = named_owner(owner)
     run.open(Effect.CREATES, model=llm.config() if planner == "model" else None)
     try:
-        found = run.memory.keyed.tell(said, owner=owner, planner=planner)
+        told = run.memory.keyed.tell(said, owner=owner, planner=planner)
     except ModelError as error:
         return failed_by(error)
     trouble: FactbookError | None = None
-    if found.failed and planner == "model":
-        why = "; ".join(found.errors)
+    if told.failed and planner == "model":
+        why = "; ".join(told.errors)
         trouble = OperationsUnusable(kind="schema", model="", reason=why)
-    elif found.failed:  # the rules would say the same again: nothing waits
+    elif told.failed:  # the rules would say the same again: nothing waits
         trouble = UsageError(detail="nothing was written; say it in other words")
-    holds = () if found.failed else key_values(run, found.receipt, owner=owner)
+    holds = () if told.failed else key_values(run, told.receipt, owner=owner)
     return Outcome(
-        record=found,
-        show=lambda page: views.model.told(page, found, holds),
+        record=told,
+        show=lambda page: views.model.told(page, told, holds),
         trouble=trouble,
-        code=EXIT_CLARIFY if found.needs_clarification else 0,
+        code=EXIT_CLARIFY if told.needs_clarification else 0,
     )
 
 
@@ -66,7 +66,7 @@ def ask(
     owner = named_owner(owner)
     memory = run.open(Effect.WRITES, model=llm.config() if planner == "model" else None)
     try:
-        found = memory.keyed.ask(question, owner=owner, planner=planner)
+        asked = memory.keyed.ask(question, owner=owner, planner=planner)
     except ModelError as error:
         return failed_by(error)
 
@@ -74,9 +74,9 @@ def ask(
         return memory.keyed.quotes_of(fact_id, owner=owner)
 
     return Outcome(
-        record=found,
-        show=lambda page: views.model.asked(page, found, quotes=quotes),
-        code=EXIT_CLARIFY if found.needs_clarification else 0,
+        record=asked,
+        show=lambda page: views.model.asked(page, asked, quotes=quotes),
+        code=EXIT_CLARIFY if asked.needs_clarification else 0,
     )
 
 
@@ -95,12 +95,12 @@ def failed_by(error: ModelError) -> Outcome:
 
 def key_values(run: Run, receipt: Receipt, *, owner: str) -> list[tuple[str, str, str]]:
     """Return what keys hold now that a message has changed them: (key, what was done, value)."""
-    found = []
+    values = []
     for key, action in receipt.keys:
         now = run.memory.keyed.keyed_facts(owner=owner, prefix=key, limit=1)
         value = now[0].object if now and now[0].predicate == key else "(nothing)"
-        found.append((key, action, value))
-    return found
+        values.append((key, action, value))
+    return values
 
 
 # --- typed memories -------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ def _extract_typed(run: Run, limit: int | None, revived: int) -> Outcome:
     again = run.memory.keyed.retry_told()
     told_failed = run.shown(again.failed)
     left = unanswered(run.memory)
-    failed = [(f"e{one}", why) for one, why in (*typed_report.failed, *told_failed)]
+    failed = [(f"e{episode}", why) for episode, why in (*typed_report.failed, *told_failed)]
 
     def show(page: Page) -> None:
         _say_revived(page, revived)
@@ -159,7 +159,7 @@ def _extract_typed(run: Run, limit: int | None, revived: int) -> Outcome:
         record={
             **records.plain(typed_report),
             "told_again": again.done,
-            "told_failed": [{"episode": one, "why": why} for one, why in told_failed],
+            "told_failed": [{"episode": episode, "why": why} for episode, why in told_failed],
             "revived": revived,
             "unanswered": left,
         },
@@ -231,15 +231,15 @@ def rejections(
         until=times.until,
         typed_only=typed,
     )
-    found = run.shown(run.memory.sources.rejections(limit=limit, filters=filters))
+    refused = run.shown(run.memory.sources.rejections(limit=limit, filters=filters))
     tenant = tenant_of(run.memory)
 
     return Outcome(
-        record={"rejections": [records.rejection(one, tenant=tenant) for one in found]},
+        record={"rejections": [records.rejection(row, tenant=tenant) for row in refused]},
         show=lambda page: (
-            views.report.rejections(page, found) if found else page.say("Nothing was refused.")
+            views.report.rejections(page, refused) if refused else page.say("Nothing was refused.")
         ),
-        nothing_of=None if found else filters.owner,
+        nothing_of=None if refused else filters.owner,
     )
 
 

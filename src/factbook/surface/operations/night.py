@@ -134,26 +134,26 @@ def runs(
     """
     if number is not None:
         return _past_run(run, number, whose, all_=all_)
-    found = run.memory.maintenance.runs(limit=limit or 1 << 30)
+    rows = run.memory.maintenance.runs(limit=limit or 1 << 30)
 
     nothing = "There was no consolidation yet; `factbook consolidate` does one."
     return Outcome(
-        record={"runs": found},
-        show=lambda page: views.keep.runs(page, found) if found else page.say(nothing),
+        record={"runs": rows},
+        show=lambda page: views.keep.runs(page, rows) if rows else page.say(nothing),
     )
 
 
 def _past_run(run: Run, number: int, whose: Whose, *, all_: bool) -> Outcome:
     from factbook.memory.standing import changes_of
 
-    found = run.shown(changes_of(run.memory, number, owner=whose.about))
-    past = found.run
+    changes = run.shown(changes_of(run.memory, number, owner=whose.about))
+    past = changes.run
     state = past.state if past.state != "running" else f"running, {views.keep.reached(past)}"
     return Outcome(
-        record={**records.plain(past), "changes": found},
+        record={**records.plain(past), "changes": changes},
         show=lambda page: views.keep.account(
             page,
-            found,
+            changes,
             head=f"run {past.id} · {moment(past.started_at)}, {state}",
             embedded=records.receipt_of(past).get("embedded", 0),
             waiting=0,
@@ -179,10 +179,10 @@ def install_timer(
 
     if remove:
         return _untimed(cron=cron, dry_run=dry_run)
-    one = timer.job(db=run.db, key_file=default_key_file(), at=at)
+    job = timer.job(db=run.db, key_file=default_key_file(), at=at)
     if not cron:
-        return _systemd(one, dry_run=dry_run)
-    line = timer.cron_line(one)
+        return _systemd(job, dry_run=dry_run)
+    line = timer.cron_line(job)
     replaced = not dry_run and timer.install_cron(line)
 
     def show(page: Page) -> None:
@@ -201,15 +201,15 @@ def _untimed(*, cron: bool, dry_run: bool) -> Outcome:
     if cron:
         gone = ["the line in your crontab"] if not dry_run and timer.remove_cron() else []
     else:
-        gone = [] if dry_run else [str(one) for one in timer.remove(timer.unit_folder())]
+        gone = [] if dry_run else [str(path) for path in timer.remove(timer.unit_folder())]
     stop = [f"systemctl --user stop {timer.NAME}.timer", "systemctl --user daemon-reload"]
     commands = stop if gone and not cron else []
 
     def show(page: Page) -> None:
         if not gone:
             page.say("There was no timer of ours.")
-        for one in gone:
-            page.say(f"removed: {home_path(one)}")
+        for item in gone:
+            page.say(f"removed: {home_path(item)}")
         _typed(page, "To end it now, type:", commands)
 
     return Outcome(record={"removed": gone, "commands": commands}, show=show)

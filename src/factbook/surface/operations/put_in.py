@@ -77,7 +77,7 @@ def ingest(
 
     done = records.Ingested(
         report=report,
-        predicates=[one for one in new if one[2] > 0],
+        predicates=[row for row in new if row[2] > 0],
         embedded=embedded,
         waiting=memory.maintenance.waiting(),
         seconds=seconds,
@@ -109,13 +109,13 @@ def _discover(paths: Sequence[Path], *, owner: str, kind: str | None) -> Discove
     return discovery
 
 
-def _read(run: Run, found: Discovery, *, workers: int | None) -> IngestReport:
+def _read(run: Run, discovery: Discovery, *, workers: int | None) -> IngestReport:
     from factbook.surface.progress import bar
 
-    total = sum(_size(file.path) for file in found.files)
+    total = sum(_size(file.path) for file in discovery.files)
     try:
         with bar("reading", total=total, unit="bytes", quiet=run.quiet) as advance:
-            return run.memory.ingest(found=found, progress=advance, workers=workers)
+            return run.memory.ingest(found=discovery, progress=advance, workers=workers)
     except KeyboardInterrupt:
         run.screen.note(_STOPPED)
         raise

@@ -40,7 +40,7 @@ def stats(
     if since:
         raise UsageError(detail="--since goes with --cost; the other figures are of all time")
     memory, now = run.memory, run.memory.clock()
-    found, life = memory.stats(), living(memory, now=now)
+    state, life = memory.stats(), living(memory, now=now)
     drawn: list[Path] = []
     if plot is not None:
         from factbook.surface import plots
@@ -48,14 +48,14 @@ def stats(
         drawn = plots.draw(memory, life, plot.expanduser(), now=now)
 
     def show(page: Page) -> None:
-        views.report.stats(page, found)
+        views.report.stats(page, state)
         views.keep.living(page, life)
         if plot is not None:
             page.line()
             page.say(f"{count(len(drawn), 'picture')} in {home_path(plot)}")
 
     more = {"plots": [str(path) for path in drawn]} if plot is not None else {}
-    return Outcome(record={**records.plain(found), **records.plain(life), **more}, show=show)
+    return Outcome(record={**records.plain(state), **records.plain(life), **more}, show=show)
 
 
 def _cost(run: Run, since: str) -> Outcome:
@@ -205,7 +205,7 @@ def list_rules(
         uses = [RuleUse(rule=rule, fired=0) for rule in rule_set.rules]
     if noise:
         noisy = [(-use.noise.score, use.rule.name, use) for use in uses if use.noise is not None]
-        uses = [use for _, _, use in sorted(noisy, key=lambda one: one[:2])]
+        uses = [use for _, _, use in sorted(noisy, key=lambda row: row[:2])]
     return Outcome(
         record={"rules": uses},
         show=lambda page: views.report.rules(page, uses, noise=noise, counted=counted),

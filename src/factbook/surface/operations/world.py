@@ -54,15 +54,15 @@ def learn(run: Run, topic: MaybeTopic = "", owner: Owner = ME) -> Outcome:
     interests = run.memory.interests
     if topic:
         asked = interests.learn(topic, owner=owner)
-        every = [one for one in interests.learned(owner=owner) if one.prompt.id <= asked.id]
-        first, found = len(every), run.shown(every[-1:])
+        every = [row for row in interests.learned(owner=owner) if row.prompt.id <= asked.id]
+        first, shown = len(every), run.shown(every[-1:])
     else:
-        first, found = 1, run.shown(interests.learned(owner=owner))
-    waits = any(not one.done for one in found) and not run.memory.resources.has_search
+        first, shown = 1, run.shown(interests.learned(owner=owner))
+    waits = any(not row.done for row in shown) and not run.memory.resources.has_search
     nothing = f"Nothing is to be learned yet; {run.page.typed('learn TOPIC')} begins."
     return Outcome(
-        record={"prompt": found[0]} if topic else {"prompts": found},
-        show=(lambda page: views.world.learning(page, found, first=first)) if found else nothing,
+        record={"prompt": shown[0]} if topic else {"prompts": shown},
+        show=(lambda page: views.world.learning(page, shown, first=first)) if shown else nothing,
         notes=(NO_SEARCH,) if waits else (),
     )
 
@@ -78,11 +78,11 @@ def lookup(
     """Search with the configured provider now, and keep what is found."""
     if not query:
         raise UsageError(detail=f"say what to search for, as {run.page.typed('search speakers')}")
-    found, log = run.shown(run.memory.interests.search_web(query, owner=owner))
+    answer, log = run.shown(run.memory.interests.search_web(query, owner=owner))
     return Outcome(
-        record={"search": log, "results": found.results, "dropped": found.dropped},
-        show=lambda page: views.world.results(page, found, log.query),
-        notes=tuple(found.remarks),
+        record={"search": log, "results": answer.results, "dropped": answer.dropped},
+        show=lambda page: views.world.results(page, answer, log.query),
+        notes=tuple(answer.remarks),
     )
 
 
@@ -172,21 +172,21 @@ def _unprefer(run: Run, said: str, owner: str, kind: PreferenceType) -> Outcome:
 def notices(run: Run, owner: Owner = ME) -> Outcome:
     """List what was told by itself, and what waits to be."""
     interests = run.memory.interests
-    found = run.shown(interests.notices(owner=owner)[-NOTICES_SHOWN:])
+    shown = run.shown(interests.notices(owner=owner)[-NOTICES_SHOWN:])
     told_of = interests.entities(
-        owner=owner, include_retired=True, ids=[notice.entity_id for notice in found]
+        owner=owner, include_retired=True, ids=[notice.entity_id for notice in shown]
     )
     names = {entity.id: entity.name for entity in run.shown(told_of)}
     state = interests.notify_state(owner=owner)
     return Outcome(
         record={
             "notices": [
-                records.notice(notice, names.get(notice.entity_id, "")) for notice in found
+                records.notice(notice, names.get(notice.entity_id, "")) for notice in shown
             ],
             "state": state,
         },
-        show=(lambda page: views.world.notices(page, found, names, state))
-        if found or state.muted
+        show=(lambda page: views.world.notices(page, shown, names, state))
+        if shown or state.muted
         else "Nothing was told yet.",
     )
 

@@ -118,9 +118,9 @@ FORMS: Final[dict[str, str | Callable[[Any], Record]]] = {
 # --- the forms ------------------------------------------------------------------------------------
 
 
-def fields(one: Any, names: str, **more: object) -> Record:
+def fields(value: Any, names: str, **more: object) -> Record:
     """Return the named fields of a value as a record, and `more` behind them."""
-    return {key: read(one) for key, read in _readers(names)} | more
+    return {key: read(value) for key, read in _readers(names)} | more
 
 
 def plain(value: Any) -> Any:
@@ -128,7 +128,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, (str, int, float, type(None))):
         return str(value) if isinstance(value, Enum) else value
     if isinstance(value, Mapping):
-        return {str(key): plain(one) for key, one in value.items()}
+        return {str(key): plain(part) for key, part in value.items()}
     if written := FORMS.get(type(value).__name__):
         return fields(value, written) if isinstance(written, str) else plain(written(value))
     if is_dataclass(value) and not isinstance(value, type):
@@ -136,7 +136,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return plain(value._asdict())
     if isinstance(value, Iterable):
-        return [plain(one) for one in value]
+        return [plain(part) for part in value]
     return str(value)
 
 
@@ -163,22 +163,22 @@ def _reader(name: str) -> tuple[str, Callable[[Any], object]]:
     key, _, path = named.partition("=")
     *steps, last = (path or key).split(".")
 
-    def read(one: Any) -> object:
+    def read(holder: Any) -> object:
         for step in steps:
-            one = getattr(one, step)
-        found = getattr(one, last)
+            holder = getattr(holder, step)
+        value = getattr(holder, last)
         if letter:
-            return _named(letter, found)
+            return _named(letter, value)
         if name.endswith("?"):
-            return plain(found or None)
-        return iso(found) if _is_moment(cast(Hashable, type(one)), last) else plain(found)
+            return plain(value or None)
+        return iso(value) if _is_moment(cast(Hashable, type(holder)), last) else plain(value)
 
     return key, read
 
 
 def _named(letter: str, number: object) -> object:
     if isinstance(number, Sequence):
-        return [_named(letter, one) for one in number]
+        return [_named(letter, part) for part in number]
     return None if number is None else f"{letter}{number}"
 
 
@@ -225,48 +225,48 @@ def _ingested(done: Ingested) -> Record:
 
 
 @_form("Told")
-def _told(found: Told) -> Record:
-    keys = [{"key": key, "action": action} for key, action in found.receipt.keys]
+def _told(told: Told) -> Record:
+    keys = [{"key": key, "action": action} for key, action in told.receipt.keys]
     return {
-        **fields(found, "label failed owner planner message_id message"),
-        **fields(found.result, "store_count update_count"),
+        **fields(told, "label failed owner planner message_id message"),
+        **fields(told.result, "store_count update_count"),
         "keys": keys,
-        **fields(found, "needs_clarification warnings errors notes"),
+        **fields(told, "needs_clarification warnings errors notes"),
     }
 
 
 @_form("Asked")
-def _asked(found: Asked) -> Record:
+def _asked(asked: Asked) -> Record:
     return {
-        **fields(found, "label planner"),
-        "plan": found.plan and found.plan.model_dump(exclude_none=True),
-        **fields(found.answer, "count canonical_keys facts"),
-        "needs_clarification": found.needs_clarification,
+        **fields(asked, "label planner"),
+        "plan": asked.plan and asked.plan.model_dump(exclude_none=True),
+        **fields(asked.answer, "count canonical_keys facts"),
+        "needs_clarification": asked.needs_clarification,
     }
 
 
 @_form("Explanation")
-def _explanation(found: Explanation) -> Record:
+def _explanation(explanation: Explanation) -> Record:
     return {
-        **fields(found, "fact rule"),
+        **fields(explanation, "fact rule"),
         "evidence": [
-            fields(one, _EVIDENCE, original=fields(original, "state text"))
-            for one, original in zip(found.evidence, found.originals, strict=True)
+            fields(evidence, _EVIDENCE, original=fields(original, "state text"))
+            for evidence, original in zip(explanation.evidence, explanation.originals, strict=True)
         ],
-        **fields(found, "history disputes"),
+        **fields(explanation, "history disputes"),
     }
 
 
 @_form("Stats")
-def _stats(found: Stats) -> Record:
+def _stats(stats: Stats) -> Record:
     predicates = [
         {"predicate": name, "confidence": confidence, "facts": facts, "objects": objects}
-        for name, confidence, facts, objects in found.predicates
+        for name, confidence, facts, objects in stats.predicates
     ]
     return {
-        **fields(found, "database=path tenant size_bytes counts hosts"),
+        **fields(stats, "database=path tenant size_bytes counts hosts"),
         "predicates": predicates,
-        **fields(found, "lines passive_failures"),
+        **fields(stats, "lines passive_failures"),
     }
 
 
@@ -276,25 +276,25 @@ def _rule_use(use: RuleUse) -> Record:
     return {**plain(use.rule), "enabled": use.rule.enabled, "fired": use.fired, **noise}
 
 
-def fact(one: Fact, *, shown_by: Sequence[Evidence] | None = None) -> Record:
+def fact(row: Fact, *, shown_by: Sequence[Evidence] | None = None) -> Record:
     """Return a fact, with its evidence where that was asked for."""
-    return {**plain(one), **({} if shown_by is None else {"evidence": shown_by})}
+    return {**plain(row), **({} if shown_by is None else {"evidence": shown_by})}
 
 
-def rejection(one: Rejection, *, tenant: str = "") -> Record:
+def rejection(refused: Rejection, *, tenant: str = "") -> Record:
     """Return a line, a candidate or a memory that was refused."""
-    more = {"record": rejection_record(one, tenant=tenant)} if one.type else {}
-    return fields(one, "id at source position reason detail excerpt rule predicate", **more)
+    more = {"record": rejection_record(refused, tenant=tenant)} if refused.type else {}
+    return fields(refused, "id at source position reason detail excerpt rule predicate", **more)
 
 
-def rejection_record(one: Rejection, *, tenant: str = "") -> Record:
+def rejection_record(refused: Rejection, *, tenant: str = "") -> Record:
     """Return the record of a refused memory with the names of origins 002.6's rejection log."""
     return {
-        "timestamp": iso(one.at),
-        "subject_id": f"USER:{one.owner}",
+        "timestamp": iso(refused.at),
+        "subject_id": f"USER:{refused.owner}",
         "tenant_id": f"TENANT:{tenant}",
         **fields(
-            one,
+            refused,
             "rejection_reason=reason extracted_text=excerpt confidence_score=confidence threshold"
             " type validation_details=validation",
         ),
@@ -316,38 +316,38 @@ def _sql_value(value: SQLValue) -> object:
 
 
 @_form("Run")
-def _run(one: Run) -> Record:
+def _run(run: Run) -> Record:
     return {
-        **fields(one, "run=id state started_at finished_at phase"),
-        "receipt": one.report.get("receipt", {}),
-        "faded": _named("f", numbers(one.report.get("faded"))),
-        "seconds": one.report.get("seconds", {}),
+        **fields(run, "run=id state started_at finished_at phase"),
+        "receipt": run.report.get("receipt", {}),
+        "faded": _named("f", numbers(run.report.get("faded"))),
+        "seconds": run.report.get("seconds", {}),
     }
 
 
 @_form("Account")
-def _account(found: Account) -> Record:
+def _account(account: Account) -> Record:
     return {
-        **fields(found, "new:f supported doubted contradicted superseded merged faded:f queued"),
+        **fields(account, "new:f supported doubted contradicted superseded merged faded:f queued"),
         "settled": [
             {"low": f"f{low}", "high": f"f{high}", "verdict": verdict}
-            for low, high, verdict in found.settled
+            for low, high, verdict in account.settled
         ],
-        "proposed": [{"id": number, "title": title} for number, title in found.proposed],
-        "other": [{"what": what, "id": f"f{number}"} for what, number in found.other],
+        "proposed": [{"id": number, "title": title} for number, title in account.proposed],
+        "other": [{"what": what, "id": f"f{number}"} for what, number in account.other],
         "facts": {
-            f"f{one.id}": fields(one, "statement predicate owner") for one in found.facts.values()
+            f"f{row.id}": fields(row, "statement predicate owner") for row in account.facts.values()
         },
     }
 
 
 @_form("Opposed")
-def _opposed(one: Opposed) -> Record:
+def _opposed(clash: Opposed) -> Record:
     moved = [
         {"id": f"f{number}", "before": before, "after": after}
-        for number, before, after in zip(one.fact_ids, one.before, one.after, strict=True)
+        for number, before, after in zip(clash.fact_ids, clash.before, clash.after, strict=True)
     ]
-    return {"facts": moved, **fields(one, "unmoved=other_ids:f rule why")}
+    return {"facts": moved, **fields(clash, "unmoved=other_ids:f rule why")}
 
 
 def aside(rows: Iterable[tuple[str, int, str]]) -> list[Record]:
@@ -368,14 +368,14 @@ def _question(pair: PairQuestion) -> Record:
 
 
 @_form("Successor")
-def _successor(one: Successor) -> Record:
-    named = fields(one, "how id=fact.id:f statement=fact.statement")
-    return {**named, "current": one.fact.retired_at is None}
+def _successor(successor: Successor) -> Record:
+    named = fields(successor, "how id=fact.id:f statement=fact.statement")
+    return {**named, "current": successor.fact.retired_at is None}
 
 
 @_form("Metrics")
-def _metrics(found: Metrics) -> Record:
-    return {name: value for name, value in fields(found, _FIGURES).items() if value is not None}
+def _metrics(metrics: Metrics) -> Record:
+    return {name: value for name, value in fields(metrics, _FIGURES).items() if value is not None}
 
 
 def standing(done: Erased) -> Record:
@@ -390,87 +390,87 @@ def standing(done: Erased) -> Record:
 
 
 @_form("TypedReport")
-def _typed(found: TypedReport) -> Record:
+def _typed(report: TypedReport) -> Record:
     judged = []
-    for episode, one in found.judged:
-        action, reason, detail = one.outcome()
+    for episode, judgement in report.judged:
+        action, reason, detail = judgement.outcome()
         judged.append(
             {
                 "episode": episode,
-                **fields(one.claim, "text type model_confidence=confidence"),
+                **fields(judgement.claim, "text type model_confidence=confidence"),
                 "action": action,
                 "reason": reason,
                 "detail": detail,
-                "final": one.verdict.final if one.verdict else None,
-                "threshold": one.verdict.threshold if one.verdict else None,
+                "final": judgement.verdict.final if judgement.verdict else None,
+                "threshold": judgement.verdict.threshold if judgement.verdict else None,
             }
         )
     return {
-        **fields(found, "summaries offered"),
-        "failed": [{"episode": one, "why": why} for one, why in found.failed],
-        "receipt": found.receipt,
+        **fields(report, "summaries offered"),
+        "failed": [{"episode": number, "why": why} for number, why in report.failed],
+        "receipt": report.receipt,
         "judged": judged,
     }
 
 
 @_form("CommandsReport")
-def _commands(found: CommandsReport) -> Record:
+def _commands(report: CommandsReport) -> Record:
     return {
-        **fields(found, "read understood_by_rules=understood calls"),
-        "failed": [{"commands": one, "why": why} for one, why in found.failed],
-        "receipt": found.receipt,
+        **fields(report, "read understood_by_rules=understood calls"),
+        "failed": [{"commands": number, "why": why} for number, why in report.failed],
+        "receipt": report.receipt,
     }
 
 
 @_form("Unanswered")
-def _unanswered(one: Unanswered) -> Record:
+def _unanswered(question: Unanswered) -> Record:
     return {
-        **fields(one, "kind ids what"),
-        "state": "aside" if one.aside else "waiting",
-        **fields(one, "attempts reason"),
-        "until": None if one.aside else iso(one.until),
-        "command": one.command.replace("`", ""),
+        **fields(question, "kind ids what"),
+        "state": "aside" if question.aside else "waiting",
+        **fields(question, "attempts reason"),
+        "until": None if question.aside else iso(question.until),
+        "command": question.command.replace("`", ""),
     }
 
 
 @_form("RejectionSummary")
-def _summary(found: RejectionSummary) -> Record:
-    trend = found.trend and {
-        **fields(found.trend, "type group count"),
-        "confidence": [found.trend.lowest, found.trend.highest],
-        **fields(found.trend, "needed recommendation=advice"),
+def _summary(recap: RejectionSummary) -> Record:
+    trend = recap.trend and {
+        **fields(recap.trend, "type group count"),
+        "confidence": [recap.trend.lowest, recap.trend.highest],
+        **fields(recap.trend, "needed recommendation=advice"),
     }
-    return {**fields(found, "last=total counts"), "trend": trend, "text": "\n".join(found.lines())}
+    return {**fields(recap, "last=total counts"), "trend": trend, "text": "\n".join(recap.lines())}
 
 
-def cost(found: Sequence[CostLine]) -> Record:
+def cost(lines: Sequence[CostLine]) -> Record:
     """Return what calls of models came to."""
     total = ("calls", "prompt_tokens", "answer_tokens", "money")
     return {
         "calls": [
-            {**fields(line, "day purpose model outcome"), **line.count._asdict()} for line in found
+            {**fields(line, "day purpose model outcome"), **line.count._asdict()} for line in lines
         ],
-        "total": {name: sum(getattr(line.count, name) for line in found) for name in total},
+        "total": {name: sum(getattr(line.count, name) for line in lines) for name in total},
     }
 
 
 def receipt_of(run: Run) -> Mapping[str, int]:
     """Return what a consolidation changed, as it counted."""
-    found = run.report.get("receipt")
-    return found if isinstance(found, dict) else {}
+    receipt = run.report.get("receipt")
+    return receipt if isinstance(receipt, dict) else {}
 
 
 def numbers(value: object) -> list[int]:
     """Return the whole numbers of a list that was read from JSON."""
-    return [one for one in value if isinstance(one, int)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, int)] if isinstance(value, list) else []
 
 
 # --- what a person cares about --------------------------------------------------------------------
 
 
-def numbered(found: Sequence[Entity]) -> list[Record]:
+def numbered(things: Sequence[Entity]) -> list[Record]:
     """Return things with their places in `/memory`."""
-    return [{"number": number, **plain(one)} for number, one in enumerate(found, 1)]
+    return [{"number": number, **plain(thing)} for number, thing in enumerate(things, 1)]
 
 
 def entity_view(view: EntityView, brought: Origin, *, place: int) -> Record:
@@ -486,34 +486,34 @@ def entity_view(view: EntityView, brought: Origin, *, place: int) -> Record:
         ],
         "engagements": view.engagements,
         "preferences": [
-            {**plain(one), "cosine": round(cosine, 4)} for one, cosine in view.preferences
+            {**plain(liked), "cosine": round(cosine, 4)} for liked, cosine in view.preferences
         ],
     }
 
 
 @_form("LearnStatus")
-def _learn_status(one: LearnStatus) -> Record:
+def _learn_status(status: LearnStatus) -> Record:
     return {
-        **fields(one.prompt, "id text status"),
-        "searches_made": len(one.searches),
-        **fields(one.prompt, "searches_remaining created_at"),
-        "entities": [{"name": of.name, "facts": facts} for of, facts in one.entities],
-        "failed": [{"query": query, "why": why} for query, why in one.failed],
+        **fields(status.prompt, "id text status"),
+        "searches_made": len(status.searches),
+        **fields(status.prompt, "searches_remaining created_at"),
+        "entities": [{"name": of.name, "facts": facts} for of, facts in status.entities],
+        "failed": [{"query": query, "why": why} for query, why in status.failed],
     }
 
 
-def schedule(one: Schedule, number: int) -> Record:
+def schedule(row: Schedule, number: int) -> Record:
     """Return what is searched for again and again; `number` is its place in `/schedule`."""
-    found = {"number": number, "topic": one.topic, "every_seconds": one.every_ms / 1000}
-    return {**found, "next_at": iso(one.next_at)}
+    record = {"number": number, "topic": row.topic, "every_seconds": row.every_ms / 1000}
+    return {**record, "next_at": iso(row.next_at)}
 
 
-def notice(one: Notice, name: str) -> Record:
+def notice(row: Notice, name: str) -> Record:
     """Return what was told by itself, or waits to be."""
     return {
-        "id": f"n{one.id}",
+        "id": f"n{row.id}",
         "entity": name,
-        **fields(one, "kind trigger facts=fact_ids:f state created_at sent_at channels reason"),
+        **fields(row, "kind trigger facts=fact_ids:f state created_at sent_at channels reason"),
     }
 
 
@@ -535,7 +535,7 @@ def _part(part: Part, now: int) -> Record:
 
 @_form("FactWhy")
 def _why_fact(why: FactWhy) -> Record:
-    chain = [plain(one.origin) | fields(one.evidence, _CHAIN) for one in why.chains]
+    chain = [plain(link.origin) | fields(link.evidence, _CHAIN) for link in why.chains]
     return {"fact": fields(why.fact, _WORLD_FACT), "entity": why.entity, "chain": chain}
 
 

@@ -55,26 +55,26 @@ _FACT_EPISODES: Final = {
 # --- recall ---------------------------------------------------------------------------------------
 
 
-def answer(page: Page, found: Answer, *, episodes: Episodes, redact: Redact) -> None:
+def answer(page: Page, recalled: Answer, *, episodes: Episodes, redact: Redact) -> None:
     """Show the hits of a question and how it was understood."""
-    understood = [_window(found.window)] if found.window else []
-    understood += [text.one_line(predicate) for predicate in found.predicates]
+    understood = [_window(recalled.window)] if recalled.window else []
+    understood += [text.one_line(predicate) for predicate in recalled.predicates]
     if understood:
         page.line(page.paint("understood: " + ", ".join(understood), "dim"))
-        if found.outside:
+        if recalled.outside:
             page.say("Nothing was found in that time; this is from other times.", "yellow")
         page.line()
-    if not found.hits:
+    if not recalled.hits:
         page.say("Nothing was found. Other words, or a wider time, may find it.")
-    margin = len(str(len(found.hits))) + 2
-    for number, one in enumerate(found.hits, 1):
+    margin = len(str(len(recalled.hits))) + 2
+    for number, hit in enumerate(recalled.hits, 1):
         if number > 1:
             page.line()
-        _hit(page, one, number=number, margin=margin, episodes=episodes, redact=redact)
-    if found.waiting:
+        _hit(page, hit, number=number, margin=margin, episodes=episodes, redact=redact)
+    if recalled.waiting:
         page.line()
         page.say(
-            f"{count(found.waiting, 'row')} still to embed, found by words alone until"
+            f"{count(recalled.waiting, 'row')} still to embed, found by words alone until"
             " `factbook embed` has finished them.",
             "yellow",
         )
@@ -127,28 +127,28 @@ def _hit(
         page.line(indent + page.paint(where, "dim"))
 
 
-def _passage(whole: str, one: Evidence) -> str:
+def _passage(whole: str, piece: Evidence) -> str:
     """Return the passage of an episode, with an ellipsis where it is cut out of a line."""
-    before = whole[one.start - 1 : one.start].strip()
-    after = whole[one.end : one.end + 1].strip()
-    quote = one.quote
-    if one.rule == "tool_call":  # its lines are the fields of the call
+    before = whole[piece.start - 1 : piece.start].strip()
+    after = whole[piece.end : piece.end + 1].strip()
+    quote = piece.quote
+    if piece.rule == "tool_call":  # its lines are the fields of the call
         quote = " · ".join(line.strip() for line in quote.splitlines() if line.strip())
     return ("…" if before else "") + quote + ("…" if after else "")
 
 
 def _quote_in_line(
-    one: Evidence, episode: StoredEpisode | None, redact: Redact, *, whole: bool = False
+    piece: Evidence, episode: StoredEpisode | None, redact: Redact, *, whole: bool = False
 ) -> str:
     """Return the lines of the episode that hold the quote, safe, with the quote marked.
 
     Without `whole` they are joined into one line that begins a little before the quote.
     """
-    quote = redact(one.quote)
+    quote = redact(piece.quote)
     if episode is None:
         return text.mark(quote, 0, len(quote))
     held = redact(episode.text)
-    start = one.start if held == episode.text else held.find(quote)
+    start = piece.start if held == episode.text else held.find(quote)
     if start < 0 or not held.startswith(quote, start):
         if held != episode.text and _LABEL not in quote:
             quote = _HIDDEN  # that it is secret can be told only from what stands around it
@@ -166,7 +166,7 @@ def _quote_in_line(
 
 def facts(
     page: Page,
-    found: Iterable[Fact],
+    rows: Iterable[Fact],
     *,
     single: bool,
     shown_by: Callable[[Fact], Sequence[Evidence]] | None,
@@ -188,21 +188,21 @@ def facts(
         return below
 
     columns = [
-        Column("id", lambda one: f"f{one.id}", "dim"),
-        Column("conf", lambda one: f"{one.confidence:.2f}", right=True, optional=True),
-        Column("when", lambda one: moment(one.occurred_at), optional=True),
-        Column("predicate", lambda one: "" if single else one.predicate, "cyan", least=12, most=28),
+        Column("id", lambda row: f"f{row.id}", "dim"),
+        Column("conf", lambda row: f"{row.confidence:.2f}", right=True, optional=True),
+        Column("when", lambda row: moment(row.occurred_at), optional=True),
+        Column("predicate", lambda row: "" if single else row.predicate, "cyan", least=12, most=28),
         # a column for the state would be empty: a fact is active, as a rule
         Column(
             "object",
-            lambda one: f"[{one.status}] {one.object}" if one.status != "active" else one.object,
+            lambda row: f"[{row.status}] {row.object}" if row.status != "active" else row.object,
             least=16,
         ),
         Column(
-            "project", lambda one: _project(one.project), "dim", least=10, most=24, optional=True
+            "project", lambda row: _project(row.project), "dim", least=10, most=24, optional=True
         ),
     ]
-    with_details(page, columns, found, details)
+    with_details(page, columns, rows, details)
     if next(more, None) is not None:
         page.say(f"The first {shown}; --limit 0 shows all that match.", "dim")
 
@@ -217,7 +217,7 @@ def _project(project: str) -> str:
 
 def explanation(
     page: Page,
-    found: Explanation,
+    why: Explanation,
     *,
     episodes: Episodes,
     redact: Redact,
@@ -225,7 +225,7 @@ def explanation(
     more: Sequence[tuple[str, str]] = (),
 ) -> None:
     """Show the claim with what else is known of it (`more`), the rule, and the evidence."""
-    fact = found.fact
+    fact = why.fact
     head = f"f{fact.id}  {text.one_line(fact.predicate)}"
     page.line(page.paint(head, "bold cyan"))
     page.say(redact(fact.object), "bold", lead="  ")
@@ -242,27 +242,27 @@ def explanation(
     ]
     rows_of(page, pairs)
     page.line()
-    _rule(page, found)
-    total = len(found.evidence)
-    pieces = list(zip(found.evidence, found.originals, strict=True))[:most]
-    for number, (one, original) in enumerate(pieces, 1):
+    _rule(page, why)
+    total = len(why.evidence)
+    pieces = list(zip(why.evidence, why.originals, strict=True))[:most]
+    for number, (piece, original) in enumerate(pieces, 1):
         page.line()
         title = "evidence" if total == 1 else f"evidence {count(number)} of {count(total)}"
-        quoted = _quote_in_line(one, episodes.get(one.episode_id), redact, whole=True)
-        _evidence(page, one, original, title=title, quoted=quoted)
+        quoted = _quote_in_line(piece, episodes.get(piece.episode_id), redact, whole=True)
+        _evidence(page, piece, original, title=title, quoted=quoted)
     if len(pieces) < total:
         page.line()
         left = count(total - len(pieces), "more piece", "more pieces")
         page.say(f"{left} of evidence; --all shows every one.", "dim")
 
 
-def _rule(page: Page, found: Explanation) -> None:
-    rule = found.rule
+def _rule(page: Page, why: Explanation) -> None:
+    rule = why.rule
     if rule is None:
         page.head("rule")
         # What a person says, and what the nightly work finds, is found by no rule of the table.
-        by_table = found.fact.kind == "observation"
-        methods = dict.fromkeys((evidence.rule, evidence.method) for evidence in found.evidence)
+        by_table = why.fact.kind == "observation"
+        methods = dict.fromkeys((evidence.rule, evidence.method) for evidence in why.evidence)
         for name, method in methods:
             page.say(f"  {name}: {'not among the rules in force now' if by_table else method}")
         return
@@ -278,16 +278,16 @@ def _rule(page: Page, found: Explanation) -> None:
     )
 
 
-def _evidence(page: Page, one: Evidence, original: Original, *, title: str, quoted: str) -> None:
-    stance = "" if one.stance == "supports" else page.paint(f"  {one.stance}", "yellow")
-    page.line(page.paint(title, "bold") + f"  {moment(one.occurred_at)}".rstrip() + stance)
-    where = text.safe(f"{home_path(one.source)}, line {count(one.position)}")
+def _evidence(page: Page, piece: Evidence, original: Original, *, title: str, quoted: str) -> None:
+    stance = "" if piece.stance == "supports" else page.paint(f"  {piece.stance}", "yellow")
+    page.line(page.paint(title, "bold") + f"  {moment(piece.occurred_at)}".rstrip() + stance)
+    where = text.safe(f"{home_path(piece.source)}, line {count(piece.position)}")
     page.line("  " + page.paint(where, "dim"))
     for line in page.wrap(quoted, indent=4):
         page.line("  " + page.paint("| ", "dim") + page.paint(line, ""))
     if original.state == "found":
         page.line("  " + page.paint("the log still holds it:", "green"))
-        for line in page.wrap(_quote_in_log(one.quote, original.text), indent=4):
+        for line in page.wrap(_quote_in_log(piece.quote, original.text), indent=4):
             page.line("  " + page.paint("| ", "dim") + page.paint(line, "dim"))
     else:
         gone = f"{original.state}: {original.text} What was kept of it is above."
@@ -314,48 +314,48 @@ def _quote_in_log(quote: str, line: str) -> str:
 # --- lists ----------------------------------------------------------------------------------------
 
 
-def sessions(page: Page, found: Sequence[SourceState], *, of: int) -> None:
+def sessions(page: Page, rows: Sequence[SourceState], *, of: int) -> None:
     """Show sessions, one line each, and how many of all they are."""
-    if not found:
+    if not rows:
         page.say("No session matches.")
         return
     columns = [
-        Column("last", lambda one: moment(one.last_at)),
-        Column("host", lambda one: one.source.host, "cyan", optional=True),
-        Column("project", lambda one: home_path(one.source.project), least=12, most=40, keep="end"),
-        Column("items", lambda one: count(one.episode_count), right=True, optional=True),
+        Column("last", lambda row: moment(row.last_at)),
+        Column("host", lambda row: row.source.host, "cyan", optional=True),
+        Column("project", lambda row: home_path(row.source.project), least=12, most=40, keep="end"),
+        Column("items", lambda row: count(row.episode_count), right=True, optional=True),
         Column("session", _session, "dim", most=36, optional=True),
-        Column("title", lambda one: one.source.title, least=10, optional=True),
+        Column("title", lambda row: row.source.title, least=10, optional=True),
     ]
-    page.table(columns, found)
-    if len(found) < of:
-        page.say(f"{count(len(found))} of {count(of)}; --limit 0 shows all.", "dim")
+    page.table(columns, rows)
+    if len(rows) < of:
+        page.say(f"{count(len(rows))} of {count(of)}; --limit 0 shows all.", "dim")
 
 
-def _session(one: SourceState) -> str:
-    session = one.source.session
-    return f"sub-agent of {session[:8]}" if one.source.agent else session
+def _session(state: SourceState) -> str:
+    session = state.source.session
+    return f"sub-agent of {session[:8]}" if state.source.agent else session
 
 
-def timeline(page: Page, found: Sequence[Hit]) -> None:
+def timeline(page: Page, hits: Sequence[Hit]) -> None:
     """Show what was asked and done, day by day."""
-    if not found:
+    if not hits:
         page.say("Nothing happened then, as far as the logs say.")
         return
     entries: list[tuple[Hit, str]] = []
     # Neighbours that say the same of one project on one day are one entry.
     for _, same in groupby(
-        found, lambda hit: (hit.kind, hit.text, hit.project, day(hit.occurred_at))
+        hits, lambda hit: (hit.kind, hit.text, hit.project, day(hit.occurred_at))
     ):
         first, *more = same
         times = f" ({count(1 + len(more))} times)" if more else ""
         entries.append((first, first.text + times))
     columns = [
-        Column("", lambda one: clock(one[0].occurred_at), "dim"),
-        Column("", lambda one: _project(one[0].project), "dim", least=6, most=20, optional=True),
-        Column("", lambda one: ">" if one[0].kind == "episode" else "", "bold"),
-        Column("", lambda one: one[1], least=16, most=160),
-        Column("", lambda one: one[0].id, "dim", right=True, optional=True),
+        Column("", lambda row: clock(row[0].occurred_at), "dim"),
+        Column("", lambda row: _project(row[0].project), "dim", least=6, most=20, optional=True),
+        Column("", lambda row: ">" if row[0].kind == "episode" else "", "bold"),
+        Column("", lambda row: row[1], least=16, most=160),
+        Column("", lambda row: row[0].id, "dim", right=True, optional=True),
     ]
     room = None if page.width is None else page.width - 2
     lines = text.table(columns, entries, width=room, color=page.color, sample=len(entries) + 1)
@@ -380,13 +380,13 @@ def found(page: Page, hits: Sequence[Hit]) -> None:
         page.say(text.one_line(hit.text), lead=lead, lines=3)
 
 
-def context(page: Page, found: PromptContext) -> None:
+def context(page: Page, prompt: PromptContext) -> None:
     """Show what a model would be given, and what was left out."""
-    page.lines(text.safe(found.text).splitlines())
+    page.lines(text.safe(prompt.text).splitlines())
     page.line()
-    tiers = ", ".join(f"{name} {number}" for name, number in found.tier_tokens.items() if number)
-    page.say(f"{found.tokens} of {found.limit} tokens: {tiers or 'nothing'}", "dim")
-    for piece_left_out in found.left_out:
+    tiers = ", ".join(f"{name} {number}" for name, number in prompt.tier_tokens.items() if number)
+    page.say(f"{prompt.tokens} of {prompt.limit} tokens: {tiers or 'nothing'}", "dim")
+    for piece_left_out in prompt.left_out:
         page.line(
             page.paint(f"left out {text.one_line(piece_left_out.id)}: {piece_left_out.why}", "dim")
         )

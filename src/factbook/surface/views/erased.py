@@ -72,28 +72,28 @@ def rows_left(standing: Standing) -> list[str]:
 
 def how_it_goes(standing: Standing) -> list[str]:
     """Return what takes the rest, in words, and what was not told."""
-    found = []
+    said = []
     owners = {owner for row in standing.rows for owner in row.owners} - {ME}
     program = "factbook erase" if not owners else "factbook erase --all-owners"
     named = [row.row for row in standing.rows]
     # A whole source is no way to be rid of a word; rows without a name have no command.
-    ids = [one for one in named if one[0] != "s" and one[1:].isdigit()]
-    sources = [one for one in named if one[0] == "s" and one[1:].isdigit()]
+    ids = [id_ for id_ in named if id_[0] != "s" and id_[1:].isdigit()]
+    sources = [id_ for id_ in named if id_[0] == "s" and id_[1:].isdigit()]
     if ids:
         it = "it" if len(ids) == 1 else "them"
-        found.append(f"`{program} {' '.join(ids)}` erases {it} too")
+        said.append(f"`{program} {' '.join(ids)}` erases {it} too")
     if sources:
         it = "it" if len(sources) == 1 else "them"
-        found.append(
+        said.append(
             f"`{program} {' '.join(sources)}` erases all that was read from {it}, with the title"
         )
     if standing.common:
-        found.append(
+        said.append(
             f"{count(standing.common, 'name, value or run', 'names, values and runs')} of it"
             f" {'stands' if standing.common == 1 else 'stand'} in so many rows here that these are"
             f" not named; `factbook erase --check TEXT` looks for one"
         )
-    return found
+    return said
 
 
 def file_holds(path: str) -> str:

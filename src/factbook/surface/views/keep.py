@@ -51,8 +51,8 @@ _RATED: Final[Mapping[str, str]] = {
 }
 _RECEIPT: Final = (
     ("stored", "new"),
-    *((one, one) for one in ["supported", "contradicted", "superseded", "merged", "queued"]),
-    *((one, one) for one in ["settled", "proposed", "embedded"]),
+    *((name, name) for name in ["supported", "contradicted", "superseded", "merged", "queued"]),
+    *((name, name) for name in ["settled", "proposed", "embedded"]),
 )
 
 
@@ -79,24 +79,24 @@ def life_rows(fact: Fact, following: Sequence[Successor]) -> list[tuple[str, str
     return rows
 
 
-def history(page: Page, found: Course, *, evidence: Sequence[Evidence]) -> None:
+def history(page: Page, course: Course, *, evidence: Sequence[Evidence]) -> None:
     """Draw how sure a fact was over time, and say what moved it."""
     page.head("history")
-    began = found.standings[0][0]
-    if found.end - began >= _DAY_MS:
-        line = _spark(page, found.points(_LINE))
-        span = f"{moment(began)[:10]} to {moment(found.end)[:10]}"
+    began = course.standings[0][0]
+    if course.end - began >= _DAY_MS:
+        line = _spark(page, course.points(_LINE))
+        span = f"{moment(began)[:10]} to {moment(course.end)[:10]}"
         page.line("  " + page.paint(line, "cyan") + "  " + page.paint(span, "dim"))
-    quotes = {one.episode_id: one.quote for one in evidence}
-    for step in found.steps:
+    quotes = {piece.episode_id: piece.quote for piece in evidence}
+    for step in course.steps:
         _step(page, step, quotes=quotes)
-    if found.retired:
+    if course.retired:
         return
-    last = found.steps[-1].after if found.steps else found.value
-    faded = last - found.value >= 0.005
-    days = (found.end - (found.steps[-1].as_of if found.steps else began)) // _DAY_MS
+    last = course.steps[-1].after if course.steps else course.value
+    faded = last - course.value >= 0.005
+    days = (course.end - (course.steps[-1].as_of if course.steps else began)) // _DAY_MS
     said = f"now: faded in {count(days, 'day')} without evidence" if faded else "now"
-    _moment_line(page, found.end, found.value, f"{found.value:.2f}", said)
+    _moment_line(page, course.end, course.value, f"{course.value:.2f}", said)
 
 
 def _step(page: Page, step: ConfidenceStep, *, quotes: Mapping[int, str]) -> None:
@@ -108,8 +108,8 @@ def _step(page: Page, step: ConfidenceStep, *, quotes: Mapping[int, str]) -> Non
     late = abs(step.at - step.as_of) >= _DAY_MS
     quoted = [f"“{quotes[number]}”" for number in step.added if number in quotes]
     when = f", written down {moment(step.at)})" if late else ")"
-    for one in (*([step.says] if step.says else []), *quoted, by + when):
-        page.fitted(" " * 20, text.one_line(one), "dim")
+    for line in (*([step.says] if step.says else []), *quoted, by + when):
+        page.fitted(" " * 20, text.one_line(line), "dim")
 
 
 def _spark(page: Page, values: Sequence[float]) -> str:
@@ -158,12 +158,12 @@ _Group = tuple[str, str, Sequence[Sequence[_Line]], int]  # title, style, entrie
 
 
 def account(
-    page: Page, found: Account, *, head: str, embedded: int, waiting: int, all_: bool
+    page: Page, effects: Account, *, head: str, embedded: int, waiting: int, all_: bool
 ) -> None:
     """Show every change of a run, by kind; a bounded number of each unless `all_` is asked for."""
     page.head(text.one_line(head))
     cut = False
-    for title, style, entries, number in _groups(found):
+    for title, style, entries, number in _groups(effects):
         page.head(title, count(number), style)
         shown = entries if all_ else entries[:_SHOWN]
         for lead, said in (line for lines in shown for line in lines):
@@ -174,71 +174,71 @@ def account(
             page.line("  " + page.paint(f"and {count(len(entries) - len(shown))} more", "dim"))
     if embedded:
         page.head("embedded", count(embedded, "row"))
-    if not found.changes and not embedded:
+    if not effects.changes and not embedded:
         page.say("Nothing had to change.")
-    if waiting or found.proposed:
+    if waiting or effects.proposed:
         waits = f"{count(waiting, 'pair waits', 'pairs wait')} for judgement; " if waiting else ""
         page.say(f"{waits}`factbook review` shows what there is to decide.", "yellow")
     if cut:
         page.say("--all shows every change.", "dim")
 
 
-def _groups(found: Account) -> Iterator[_Group]:
+def _groups(effects: Account) -> Iterator[_Group]:
     """Return the kinds of changes of which there are some, with their lines."""
 
     def line(number: int, value: str = "", *, lead: str = "") -> _Line:
-        fact = found.facts.get(number)
+        fact = effects.facts.get(number)
         said = "" if fact is None else text.one_line(fact.statement)
         return f"{lead}f{number}" + (f"  {value}" if value else ""), said
 
     def sure(number: int) -> list[_Line]:
-        fact = found.facts.get(number)
+        fact = effects.facts.get(number)
         return [line(number, "" if fact is None else f"{fact.confidence:.2f}")]
 
-    def moved(one: Moved) -> list[_Line]:
-        more = f" ({count(one.episodes, 'episode')})" if one.episodes > 1 else ""
-        return [line(one.fact_id, _from_to(one.before, one.after) + more)]
+    def moved(change: Moved) -> list[_Line]:
+        more = f" ({count(change.episodes, 'episode')})" if change.episodes > 1 else ""
+        return [line(change.fact_id, _from_to(change.before, change.after) + more)]
 
     def pair(low: int, high: int, why: str, *more: str, lead: str = "") -> list[_Line]:
         said = text.one_line(": ".join(filter(None, (why, *more))))
         return [line(low), line(high, lead=lead), ("", said)]
 
-    def opposed(one: Opposed) -> list[_Line]:
-        moved = zip(one.fact_ids, one.before, one.after, strict=True)
+    def opposed(change: Opposed) -> list[_Line]:
+        moved = zip(change.fact_ids, change.before, change.after, strict=True)
         lost = [line(fact, f"{before:.2f} -> {after:.2f}") for fact, before, after in moved]
-        said = text.one_line(": ".join(filter(None, (one.rule, one.why))))
-        return [*lost, *map(line, one.other_ids), ("", said)]
+        said = text.one_line(": ".join(filter(None, (change.rule, change.why))))
+        return [*lost, *map(line, change.other_ids), ("", said)]
 
-    def merged(one: Merged) -> list[_Line]:
-        return [line(one.winner_id), *(line(loser, lead="<- ") for loser in one.loser_ids)]
+    def merged(change: Merged) -> list[_Line]:
+        return [line(change.winner_id), *(line(loser, lead="<- ") for loser in change.loser_ids)]
 
     every: list[tuple[str, str, list[list[_Line]]]] = [
-        ("new facts", "", [sure(one) for one in found.new]),
-        ("supported", "", [moved(one) for one in found.supported]),
-        ("doubted", "yellow", [moved(one) for one in found.doubted]),
-        ("contradicted", "yellow", [opposed(one) for one in found.contradicted]),
+        ("new facts", "", [sure(number) for number in effects.new]),
+        ("supported", "", [moved(change) for change in effects.supported]),
+        ("doubted", "yellow", [moved(change) for change in effects.doubted]),
+        ("contradicted", "yellow", [opposed(change) for change in effects.contradicted]),
         (
             "superseded",
             "",
             [
-                pair(one.old_id, one.new_id, one.rule, one.why, lead="-> ")
-                for one in found.superseded
+                pair(change.old_id, change.new_id, change.rule, change.why, lead="-> ")
+                for change in effects.superseded
             ],
         ),
-        ("merged", "", [merged(one) for one in found.merged]),
-        ("faded below 0.30", "yellow", [sure(one) for one in found.faded]),
+        ("merged", "", [merged(change) for change in effects.merged]),
+        ("faded below 0.30", "yellow", [sure(number) for number in effects.faded]),
         (
             "queued for judgement",
             "yellow",
-            [pair(one.low_id, one.high_id, one.rule, one.detail) for one in found.queued],
+            [pair(row.low_id, row.high_id, row.rule, row.detail) for row in effects.queued],
         ),
-        ("judged", "", [pair(*settled) for settled in found.settled]),
-        ("proposed", "", [[("", f"{n}  {text.one_line(said)}")] for n, said in found.proposed]),
-        ("other changes", "", [[line(n, what.replace("_", " "))] for what, n in found.other]),
+        ("judged", "", [pair(*settled) for settled in effects.settled]),
+        ("proposed", "", [[("", f"{n}  {text.one_line(said)}")] for n, said in effects.proposed]),
+        ("other changes", "", [[line(n, what.replace("_", " "))] for what, n in effects.other]),
     ]
     for title, style, entries in every:
         if entries:
-            losers = sum(len(one.loser_ids) for one in found.merged)
+            losers = sum(len(change.loser_ids) for change in effects.merged)
             yield title, style, entries, losers if title == "merged" else len(entries)
 
 
@@ -255,16 +255,16 @@ def aside(page: Page, rows: Sequence[tuple[str, int, str]]) -> None:
     page.say("They are found by their words; `factbook worker --retry` tries them again.", "dim")
 
 
-def runs(page: Page, found: Iterable[Run]) -> None:
+def runs(page: Page, rows: Iterable[Run]) -> None:
     """Show consolidations, one line each."""
     columns = [
-        Column("run", lambda one: str(one.id), right=True),
-        Column("when", lambda one: moment(one.started_at)),
-        Column("state", lambda one: one.state, "cyan"),
+        Column("run", lambda run: str(run.id), right=True),
+        Column("when", lambda run: moment(run.started_at)),
+        Column("state", lambda run: run.state, "cyan"),
         Column("took", _took, optional=True),
         Column("changes", _counts, least=16),
     ]
-    page.table(columns, found)
+    page.table(columns, rows)
 
 
 def reached(run: Run) -> str:
@@ -299,13 +299,13 @@ def review(
     most = None if all_ else _SHOWN
     if proposals:
         page.head("proposals", count(len(proposals)))
-    for number, one in enumerate(proposals[:most], 1):
-        page.line(f"  {number}. " + page.paint(text.one_line(one.title), "bold cyan"))
-        for line in _payload(one):
+    for number, proposal in enumerate(proposals[:most], 1):
+        page.line(f"  {number}. " + page.paint(text.one_line(proposal.title), "bold cyan"))
+        for line in _payload(proposal):
             page.fitted("     ", line, "dim")
-        how = {"memory": " [--text '...']", "clarification": " --text '...'"}.get(one.kind, "")
-        page.line(f"     {page.program} review accept {one.id}{how}")
-        page.line(f"     {page.program} review refuse {one.id} --reason '...'")
+        how = {"memory": " [--text '...']", "clarification": " --text '...'"}.get(proposal.kind, "")
+        page.line(f"     {page.program} review accept {proposal.id}{how}")
+        page.line(f"     {page.program} review refuse {proposal.id} --reason '...'")
     if questions:
         if proposals:
             page.line()
@@ -345,21 +345,21 @@ def _side(how: str, side: Mapping[str, str]) -> str:
 def _payload(proposal: Proposal) -> list[str]:
     """Return what a proposal says of itself, as safe lines."""
     told, heard = proposal.payload.get("against"), proposal.payload.get("heard")
-    found = [_side("against", side) for side in (told if isinstance(told, list) else [])]
-    found += [_side("overheard:", heard)] if isinstance(heard, dict) else []
+    said = [_side("against", side) for side in (told if isinstance(told, list) else [])]
+    said += [_side("overheard:", heard)] if isinstance(heard, dict) else []
     for name, value in proposal.payload.items():
         if name in ("toml", "against", "heard") or isinstance(value, dict):
             continue
         if isinstance(value, list):
             shown = ", ".join(text.one_line(str(part)) for part in value[:_EXAMPLES])
             value = shown + (", …" if len(value) > _EXAMPLES else "")
-        found.append(f"{text.one_line(name)}: {text.one_line(str(value))}")
+        said.append(f"{text.one_line(name)}: {text.one_line(str(value))}")
     toml = proposal.payload.get("toml")
     if isinstance(toml, str):
         lines = text.safe(toml).strip().split("\n")
-        found += lines[:_PAYLOAD_LINES]
-        found += ["…"] if len(lines) > _PAYLOAD_LINES else []
-    return found
+        said += lines[:_PAYLOAD_LINES]
+        said += ["…"] if len(lines) > _PAYLOAD_LINES else []
+    return said
 
 
 # --- numbers --------------------------------------------------------------------------------------
@@ -389,31 +389,31 @@ _FIGURES: Final[Mapping[str, str]] = {
 _NAMED: Final = {"passive latency": "passive_latency_ms", "rated right": "right"}  # others as shown
 
 
-def living(page: Page, found: Living) -> None:
+def living(page: Page, life: Living) -> None:
     """Show how facts stand, what waits, and the figures of success."""
 
-    states = values.counted(*((found.states.get(name, 0), words) for name, words in _STATES))
+    states = values.counted(*((life.states.get(name, 0), words) for name, words in _STATES))
     waits = [
-        f"{count(found.waiting, 'row')} to embed" if found.waiting else "",
-        f"{count(found.aside, 'row')} put aside" if found.aside else "",
-        f"{count(found.pairs_waiting, 'pair')} to judge" if found.pairs_waiting else "",
-        count(found.proposals_open, "proposal") if found.proposals_open else "",
+        f"{count(life.waiting, 'row')} to embed" if life.waiting else "",
+        f"{count(life.aside, 'row')} put aside" if life.aside else "",
+        f"{count(life.pairs_waiting, 'pair')} to judge" if life.pairs_waiting else "",
+        count(life.proposals_open, "proposal") if life.proposals_open else "",
     ]
-    last, aside = found.last_run, sum(one.aside for one in found.unanswered)
-    again = len(found.unanswered) - aside
+    last, aside = life.last_run, sum(question.aside for question in life.unanswered)
+    again = len(life.unanswered) - aside
     asked = values.counted((again, "waiting"), (aside, "set aside"))
     vain = f"{_joined(asked)}   of a language model; `factbook doctor`"
     ran = f"{last.id}, {moment(last.started_at)}, {last.state}: {_counts(last)}" if last else ""
     rows = [
         ("facts now", _joined(states)),
         ("waiting", _joined(waits)),
-        ("asked in vain", vain if found.unanswered else ""),
+        ("asked in vain", vain if life.unanswered else ""),
         ("last run", ran),
     ]
     if any(value for _, value in rows):
         page.line()
         rows_of(page, rows)
-    if figures := _figures(found.metrics):
+    if figures := _figures(life.metrics):
         page.line()
         page.head("figures")
         rows_of(page, figures)
@@ -423,11 +423,11 @@ def _joined(parts: Iterable[str]) -> str:
     return " · ".join(filter(None, parts))
 
 
-def _figures(found: Metrics) -> list[tuple[str, str]]:
+def _figures(metrics: Metrics) -> list[tuple[str, str]]:
     rows = []
     for called, words in _FIGURES.items():
-        one: Share | float | None = getattr(found, _NAMED.get(called, called.replace(" ", "_")))
-        if one is not None:
-            figure = {"value": one} if isinstance(one, (int, float)) else plain(one)
+        value: Share | float | None = getattr(metrics, _NAMED.get(called, called.replace(" ", "_")))
+        if value is not None:
+            figure = {"value": value} if isinstance(value, (int, float)) else plain(value)
             rows.append((called, words.format(**figure)))
     return rows

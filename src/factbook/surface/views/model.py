@@ -25,24 +25,24 @@ _ACTIONS: Final = {"store": "stored", "update": "updated", "noop": "as it was", 
 # --- keyed facts ----------------------------------------------------------------------------------
 
 
-def told(page: Page, found: Told, holds: Sequence[tuple[str, str, str]]) -> None:
+def told(page: Page, outcome: Told, holds: Sequence[tuple[str, str, str]]) -> None:
     """Show what became of a message: `holds` is what `keys` takes."""
-    if found.failed:
-        page.line(page.paint(found.label, "red"))
-        page.say(f"Facts system failed: {'; '.join(found.errors)}")
+    if outcome.failed:
+        page.line(page.paint(outcome.label, "red"))
+        page.say(f"Facts system failed: {'; '.join(outcome.errors)}")
         return
-    page.line(page.paint(found.label, "green" if found.changed else "yellow"))
-    for topic in found.needs_clarification:
+    page.line(page.paint(outcome.label, "green" if outcome.changed else "yellow"))
+    for topic in outcome.needs_clarification:
         page.say(topic, "yellow")
-    if found.needs_clarification:
+    if outcome.needs_clarification:
         page.say("Say it again with that; `factbook review` keeps the question.", "dim")
     keys(page, holds)
-    for warning in found.warnings:
+    for warning in outcome.warnings:
         page.say(f"  {warning}", "dim")
-    for problem in found.errors:
+    for problem in outcome.errors:
         page.say(f"  left out: {problem}", "yellow")
-    if found.changed:
-        page.say(f'  because you said: "{found.message}"', "dim")
+    if outcome.changed:
+        page.say(f'  because you said: "{outcome.message}"', "dim")
 
 
 def keys(page: Page, holds: Sequence[tuple[str, str, str]]) -> None:
@@ -51,18 +51,18 @@ def keys(page: Page, holds: Sequence[tuple[str, str, str]]) -> None:
         page.say(f"  {_ACTIONS[action]:<9} {key} = {value}")
 
 
-def asked(page: Page, found: Asked, *, quotes: Callable[[int | None], Sequence[str]]) -> None:
+def asked(page: Page, reply: Asked, *, quotes: Callable[[int | None], Sequence[str]]) -> None:
     """Show what keys hold that were asked for, with the words that they stand on."""
     from factbook.model.keys import split_rank_key
 
-    page.line(page.paint(found.label, "green" if found.answer.count else "yellow"))
-    for question in found.needs_clarification:
+    page.line(page.paint(reply.label, "green" if reply.answer.count else "yellow"))
+    for question in reply.needs_clarification:
         page.say(question, "yellow")
-    if not found.answer.facts and not found.needs_clarification:
-        page.say(f"Nothing is known under {found.plan_words}.")
-    several = len(found.answer.canonical_keys) > 1  # a rank alone would not say of which list
+    if not reply.answer.facts and not reply.needs_clarification:
+        page.say(f"Nothing is known under {reply.plan_words}.")
+    several = len(reply.answer.canonical_keys) > 1  # a rank alone would not say of which list
     heading = ""
-    for fact in found.answer.facts:
+    for fact in reply.answer.facts:
         ranked = split_rank_key(fact.fact_key) if several and fact.rank is not None else None
         if ranked and ranked[0] != heading:
             page.say(f"{ranked[0]}:")
@@ -72,8 +72,8 @@ def asked(page: Page, found: Asked, *, quotes: Callable[[int | None], Sequence[s
         )
         said = "".join(f', because you said: "{quote}"' for quote in quotes(fact.fact_id))
         page.say(f"     f{fact.fact_id}  {moment(fact.set_at)}{said}", "dim")
-    if found.answer.left_out:
-        page.say(f"and {found.answer.left_out} more", "dim")
+    if reply.answer.left_out:
+        page.say(f"and {reply.answer.left_out} more", "dim")
 
 
 # --- typed memories -------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ def asked(page: Page, found: Asked, *, quotes: Callable[[int | None], Sequence[s
 
 def typed(
     page: Page,
-    found: TypedReport,
+    report: TypedReport,
     again: RetriedTold,
     left: Sequence[Unanswered],
     *,
@@ -91,7 +91,7 @@ def typed(
 
     `failed` holds (id, why) of summaries and messages that were asked about in vain just now.
     """
-    if not (found.summaries or failed or again.done):
+    if not (report.summaries or failed or again.done):
         page.say(
             "Nothing is to be asked about now."
             if left
@@ -99,13 +99,13 @@ def typed(
         )
         unanswered(page, left)
         return
-    words = [_judged(page, one) for _, one in found.judged]
-    if found.judged:
+    words = [_judged(page, judgement) for _, judgement in report.judged]
+    if report.judged:
         page.line()
-    if found.summaries:
-        summaries = count(found.summaries, "summary", "summaries")
+    if report.summaries:
+        summaries = count(report.summaries, "summary", "summaries")
         page.say(
-            f"{summaries}, {count(found.offered, 'proposal')} of the model:"
+            f"{summaries}, {count(report.offered, 'proposal')} of the model:"
             f" {words.count('stored')} stored, {words.count('proposed')} waiting for a yes,"
             f" {words.count('rejected')} rejected"
         )
@@ -115,7 +115,7 @@ def typed(
             page.say(f"  {one_line(topic)} `factbook review` takes the answer.", "yellow")
         for warning in done.warnings:
             page.say(f"  {one_line(warning)}", "dim")
-    aside = {name for one in left if one.aside for name in one.ids}
+    aside = {name for row in left if row.aside for name in row.ids}
     for name, why in failed:
         page.warn(
             f"{name}: {_sentence(why)} It {'is set aside' if name in aside else 'stays queued'}."
@@ -134,16 +134,16 @@ def _judged(page: Page, judged: Judged) -> str:
     return word
 
 
-def commands(page: Page, found: CommandsReport, left: Sequence[Unanswered]) -> None:
+def commands(page: Page, report: CommandsReport, left: Sequence[Unanswered]) -> None:
     """Show what the model read in commands, and what waits on."""
     page.say(
-        f"{count(found.read, 'command')} read by the model in {count(found.calls, 'call')},"
-        f" {found.understood:,} understood by rules before:"
-        f" {count(found.receipt.stored, 'fact')} stored, {found.receipt.rejected:,} refused"
+        f"{count(report.read, 'command')} read by the model in {count(report.calls, 'call')},"
+        f" {report.understood:,} understood by rules before:"
+        f" {count(report.receipt.stored, 'fact')} stored, {report.receipt.rejected:,} refused"
     )
-    for one, why in found.failed:
-        stay = "It waits" if one == 1 else "They wait"
-        page.warn(f"{count(one, 'command')}: {_sentence(why)} {stay}.")
+    for number, why in report.failed:
+        stay = "It waits" if number == 1 else "They wait"
+        page.warn(f"{count(number, 'command')}: {_sentence(why)} {stay}.")
     unanswered(page, left)
 
 
@@ -153,51 +153,51 @@ def _sentence(why: str) -> str:
     return why if why.endswith((".", "!", "?")) else f"{why}."
 
 
-def unanswered(page: Page, found: Sequence[Unanswered], *, told: Sequence[str] = ()) -> None:
+def unanswered(page: Page, rows: Sequence[Unanswered], *, told: Sequence[str] = ()) -> None:
     """Show what a model was asked about in vain; a reason that was `told` is not repeated."""
-    if not found:
+    if not rows:
         return
     page.line()
-    page.head("asked in vain", count(len(found)), "yellow")
-    for one in found[:_SHOWN]:
-        lead = f"  {'set aside' if one.aside else 'waits':<9}  {one.kind:<8}  {' '.join(one.ids)}  "
-        page.fitted(lead, one_line(one.what), lead_style="yellow" if one.aside else "dim")
-        page.say(f"    {one.tried}; {one.command} asks again", "dim")
-        if one.reason and not set(one.ids) & set(told):
-            page.say(f"    {fit(one_line(one.reason), max(20, 2 * page.prose - 8))}", "dim")
-    if len(found) > _SHOWN:
-        page.say(f"  and {count(len(found) - _SHOWN)} more; --json names every one", "dim")
+    page.head("asked in vain", count(len(rows)), "yellow")
+    for row in rows[:_SHOWN]:
+        lead = f"  {'set aside' if row.aside else 'waits':<9}  {row.kind:<8}  {' '.join(row.ids)}  "
+        page.fitted(lead, one_line(row.what), lead_style="yellow" if row.aside else "dim")
+        page.say(f"    {row.tried}; {row.command} asks again", "dim")
+        if row.reason and not set(row.ids) & set(told):
+            page.say(f"    {fit(one_line(row.reason), max(20, 2 * page.prose - 8))}", "dim")
+    if len(rows) > _SHOWN:
+        page.say(f"  and {count(len(rows) - _SHOWN)} more; --json names every one", "dim")
 
 
 # --- what it costs --------------------------------------------------------------------------------
 
 
-def cost(page: Page, found: Sequence[CostLine]) -> None:
+def cost(page: Page, lines: Sequence[CostLine]) -> None:
     """Show what calls of models came to."""
-    if not found:
+    if not lines:
         page.say("No call of a model was made.")
         return
     columns = [
-        Column("day", lambda one: one.day),
-        Column("for", lambda one: one.purpose, "cyan"),
-        Column("model", lambda one: one.model, least=12, most=40),
-        Column("outcome", lambda one: one.outcome),
-        Column("calls", lambda one: str(one.count.calls), right=True),
-        Column("prompt", lambda one: f"{one.count.prompt_tokens:,}", right=True),
-        Column("answer", lambda one: f"{one.count.answer_tokens:,}", right=True),
+        Column("day", lambda line: line.day),
+        Column("for", lambda line: line.purpose, "cyan"),
+        Column("model", lambda line: line.model, least=12, most=40),
+        Column("outcome", lambda line: line.outcome),
+        Column("calls", lambda line: str(line.count.calls), right=True),
+        Column("prompt", lambda line: f"{line.count.prompt_tokens:,}", right=True),
+        Column("answer", lambda line: f"{line.count.answer_tokens:,}", right=True),
         Column("s/call", _seconds, right=True),
         Column(
-            "money", lambda one: f"{one.count.money:.4f}" if one.count.money else "", right=True
+            "money", lambda line: f"{line.count.money:.4f}" if line.count.money else "", right=True
         ),
     ]
-    page.table(columns, found)
-    counts = [one.count for one in found]
-    calls, money = sum(one.calls for one in counts), sum(one.money for one in counts)
-    tokens = sum(one.prompt_tokens + one.answer_tokens for one in counts)
+    page.table(columns, lines)
+    counts = [line.count for line in lines]
+    calls, money = sum(tally.calls for tally in counts), sum(tally.money for tally in counts)
+    tokens = sum(tally.prompt_tokens + tally.answer_tokens for tally in counts)
     page.line()
     priced = f", {money:.4f} in the configured currency" if money else ""
     page.say(f"{count(calls, 'call')}, {count(tokens, 'token')}{priced}")
 
 
-def _seconds(one: CostLine) -> str:
-    return f"{one.count.latency_ms / one.count.calls / 1000:.2f}" if one.count.calls else ""
+def _seconds(line: CostLine) -> str:
+    return f"{line.count.latency_ms / line.count.calls / 1000:.2f}" if line.count.calls else ""

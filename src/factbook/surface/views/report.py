@@ -60,25 +60,25 @@ def imported(page: Page, done: ImportReport) -> None:
             " and import that file too",
             "yellow",
         )
-    for one in done.left[:_LEFT_SHOWN]:
-        page.say(f"  line {one.line}: {one.kind} {one.why}".replace(":  ", ": "), "dim")
+    for record in done.left[:_LEFT_SHOWN]:
+        page.say(f"  line {record.line}: {record.kind} {record.why}".replace(":  ", ": "), "dim")
 
 
 # --- what was refused, and the rules --------------------------------------------------------------
 
 
-def rejections(page: Page, found: Sequence[Rejection]) -> None:
+def rejections(page: Page, rows: Sequence[Rejection]) -> None:
     """Show what was refused, and why."""
     columns = [
-        Column("reason", lambda one: one.reason, "yellow"),
-        Column("by", lambda one: one.rule or "reader", "cyan", least=6, most=32),
-        Column("where", lambda one: place(one.source, one.position), least=16, keep="end"),
+        Column("reason", lambda row: row.reason, "yellow"),
+        Column("by", lambda row: row.rule or "reader", "cyan", least=6, most=32),
+        Column("where", lambda row: place(row.source, row.position), least=16, keep="end"),
     ]
 
-    def details(one: Rejection) -> list[Detail]:
-        return [(": ".join(part for part in (one.detail, one.excerpt) if part), 2)]
+    def details(row: Rejection) -> list[Detail]:
+        return [(": ".join(part for part in (row.detail, row.excerpt) if part), 2)]
 
-    with_details(page, columns, found, details)
+    with_details(page, columns, rows, details)
 
 
 def rules(page: Page, uses: Sequence[RuleUse], *, noise: bool, counted: bool) -> None:
@@ -88,16 +88,16 @@ def rules(page: Page, uses: Sequence[RuleUse], *, noise: bool, counted: bool) ->
         return
     columns = [
         Column("rule", _rule_name, "cyan", least=20, most=40),
-        Column("conf", lambda one: f"{one.rule.confidence:.2f}", right=True),
-        Column("fired", lambda one: count(one.fired) if counted else "", right=True),
-        Column("of", lambda one: one.rule.subject.replace("|", " or "), most=14, optional=True),
+        Column("conf", lambda use: f"{use.rule.confidence:.2f}", right=True),
+        Column("fired", lambda use: count(use.fired) if counted else "", right=True),
+        Column("of", lambda use: use.rule.subject.replace("|", " or "), most=14, optional=True),
         Column(
-            "looks in", lambda one: one.rule.looks_in.replace("|", ", "), least=10, optional=True
+            "looks in", lambda use: use.rule.looks_in.replace("|", ", "), least=10, optional=True
         ),
     ]
 
     def details(use: RuleUse) -> list[Detail]:
-        return [(one, 2) for one in (use.rule.method, use.rule.matches) if one != WHOLE]
+        return [(said, 2) for said in (use.rule.method, use.rule.matches) if said != WHOLE]
 
     with_details(page, columns, uses, details)
 
@@ -112,13 +112,13 @@ def _noise(page: Page, uses: Sequence[RuleUse]) -> None:
         page.say("No rule has fired yet.")
         return
     columns = [
-        Column("rule", lambda one: one.rule.name, "cyan", least=20, most=32),
-        Column("noise", lambda one: f"{one.noise.score:.2f}", right=True),
-        Column("facts", lambda one: count(one.noise.facts), right=True),
-        Column("objects", lambda one: count(one.noise.objects), right=True, optional=True),
-        Column("refused", lambda one: count(one.noise.rejected), right=True, optional=True),
-        Column("most frequent", lambda one: _top(one.noise), least=12, most=40, optional=True),
-        Column("why", lambda one: one.noise.why, "dim", least=12, optional=True),
+        Column("rule", lambda use: use.rule.name, "cyan", least=20, most=32),
+        Column("noise", lambda use: f"{use.noise.score:.2f}", right=True),
+        Column("facts", lambda use: count(use.noise.facts), right=True),
+        Column("objects", lambda use: count(use.noise.objects), right=True, optional=True),
+        Column("refused", lambda use: count(use.noise.rejected), right=True, optional=True),
+        Column("most frequent", lambda use: _top(use.noise), least=12, most=40, optional=True),
+        Column("why", lambda use: use.noise.why, "dim", least=12, optional=True),
     ]
     page.table(columns, (use for use in uses if use.noise is not None))
 
@@ -132,16 +132,16 @@ def _top(signs: RuleNoise) -> str:
 # --- numbers --------------------------------------------------------------------------------------
 
 
-def stats(page: Page, found: Stats) -> None:
+def stats(page: Page, state: Stats) -> None:
     """Show the numbers of a database."""
-    counts = found.counts
+    counts = state.counts
     page.line(
-        page.paint(text.safe(home_path(found.path)), "bold") + f"  {values.size(found.size_bytes)}"
+        page.paint(text.safe(home_path(state.path)), "bold") + f"  {values.size(state.size_bytes)}"
     )
     page.line()
-    hosts = " · ".join(f"{host} {count(number)}" for host, number in sorted(found.hosts.items()))
+    hosts = " · ".join(f"{host} {count(number)}" for host, number in sorted(state.hosts.items()))
     waiting = counts["episodes_waiting"] + counts["facts_waiting"]
-    failed = sum(found.passive_failures.values())
+    failed = sum(state.passive_failures.values())
     rows_of(
         page,
         [
@@ -161,10 +161,10 @@ def stats(page: Page, found: Stats) -> None:
             ),
         ],
     )
-    _lines(page, found.lines, apart=True)
-    if found.predicates:
+    _lines(page, state.lines, apart=True)
+    if state.predicates:
         page.line()
-        _predicates(page, found.predicates, ["facts", "objects"])
+        _predicates(page, state.predicates, ["facts", "objects"])
 
 
 def _predicates(page: Page, rows: Sequence[Sequence[Any]], titles: Sequence[str]) -> None:
@@ -212,7 +212,7 @@ def _lines(page: Page, lines: LineCount, *, apart: bool = False) -> None:
         ("mended", lines.repaired, ""),
     ]
     for name, kinds, style in groups:
-        ordered = sorted(kinds.items(), key=lambda one: (-one[1], one[0]))
+        ordered = sorted(kinds.items(), key=lambda pair: (-pair[1], pair[0]))
         words = [f"{count(number)} {text.one_line(kind)}" for kind, number in ordered]
         if more := ordered[_KINDS_SHOWN:]:
             rest = count(sum(number for _, number in more))
@@ -281,8 +281,8 @@ def _files(page: Page, report: IngestReport, *, seconds: float) -> None:
 
 
 def _counted(words: Iterable[str]) -> str:
-    found = sorted(Counter(words).items())
-    return ", ".join(f"{count(number)} {word}" for word, number in found)
+    counted = sorted(Counter(words).items())
+    return ", ".join(f"{count(number)} {word}" for word, number in counted)
 
 
 def _next_steps(predicates: Sequence[tuple[str, float, int]]) -> list[str]:
@@ -293,7 +293,7 @@ def _next_steps(predicates: Sequence[tuple[str, float, int]]) -> list[str]:
         else "what did I change last week?"
     )
     predicate = next(
-        (one for one in ("connects_to_host", "modified_file", "executed_command") if one in named),
+        (act for act in ("connects_to_host", "modified_file", "executed_command") if act in named),
         "used_tool",
     )
     return [f'recall "{question}"', f"facts --predicate {predicate}", "timeline --since 7d"]

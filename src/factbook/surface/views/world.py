@@ -81,8 +81,8 @@ def _say(
 
 
 def _signed(value: float) -> str:
-    found = f"{value:+.2f}"
-    return "0.00" if float(found) == 0 else found
+    shown = f"{value:+.2f}"
+    return "0.00" if float(shown) == 0 else shown
 
 
 def _day(at: Millis | None) -> str:
@@ -92,86 +92,86 @@ def _day(at: Millis | None) -> str:
 # --- learning -------------------------------------------------------------------------------------
 
 
-def learning(page: Page, found: Sequence[LearnStatus], *, first: int) -> None:
+def learning(page: Page, statuses: Sequence[LearnStatus], *, first: int) -> None:
     """Show how far everything to be learned has come, in the seed's form.
 
     `first` is the number of the first one.
     """
     page.lines(["Queued learning", ""])
     ticked = "(done)" if page.plain else "✓"
-    for number, one in enumerate(found, first):
-        page.line(f"{number}) '{one_line(one.prompt.text)}' {ticked if one.done else '...'}")
-        for entity, facts in one.entities:
+    for number, status in enumerate(statuses, first):
+        page.line(f"{number}) '{one_line(status.prompt.text)}' {ticked if status.done else '...'}")
+        for entity, facts in status.entities:
             page.line(f"   - {one_line(entity.name)} ({count(facts, 'fact')})")
-        if one.done and not one.entities:  # ours: ticked off with nothing below it says too little
-            pages = sum(len(search.episode_ids) for search in one.searches)
-            single = f"; {count(one.single_source, 'thing')} that one source alone names"
-            why = f"{single} (`factbook rejections`)" if one.single_source else ""
+        if status.done and not status.entities:  # ours: a tick with nothing below says too little
+            pages = sum(len(search.episode_ids) for search in status.searches)
+            single = f"; {count(status.single_source, 'thing')} that one source alone names"
+            why = f"{single} (`factbook rejections`)" if status.single_source else ""
             _say(page, f"nothing new: {count(pages, 'result')} read{why}", "   ")
-        for query, why in one.failed:  # ours: a search that fails is never "nothing was found"
+        for query, why in status.failed:  # ours: a search that fails is never "nothing was found"
             _say(page, f"'{query}' is tried again: {why}", "   ! ")
 
 
-def results(page: Page, found: SearchAnswer, query: str) -> None:
+def results(page: Page, answer: SearchAnswer, query: str) -> None:
     """Show what a search found."""
-    shown = f"'{one_line(query)}' by {one_line(found.provider)}"
-    if not found.results:
+    shown = f"'{one_line(query)}' by {one_line(answer.provider)}"
+    if not answer.results:
         page.line(f"Nothing was found for {shown}.")
         return
-    page.line(f"{count(len(found.results), 'result')} for {shown}")
-    for number, one in enumerate(found.results, 1):
+    page.line(f"{count(len(answer.results), 'result')} for {shown}")
+    for number, result in enumerate(answer.results, 1):
         lead = f"{number}) "
         blank = " " * len(lead)
         page.line()
-        page.say(one_line(one.title or one.url), "bold", lead=page.paint(lead, "bold"))
-        page.line(blank + page.paint(one_line(one.url), "cyan"))
-        excerpt = _excerpt(one.text, one.title, query)
+        page.say(one_line(result.title or result.url), "bold", lead=page.paint(lead, "bold"))
+        page.line(blank + page.paint(one_line(result.url), "cyan"))
+        excerpt = _excerpt(result.text, result.title, query)
         if excerpt:
             _say(page, excerpt, blank, lines=_EXCERPT_LINES)
 
 
-def _excerpt(found: str, title: str, query: str) -> str:
+def _excerpt(text: str, title: str, query: str) -> str:
     """Return a text from its first sentence with most words of the query, without its title."""
-    said = [sentence.of(found) for sentence in sentences(found)]
+    said = [sentence.of(text) for sentence in sentences(text)]
     if len(said) > 1 and one_line(said[0]).lstrip("# ") == one_line(title):
         del said[0]
     asked = {stem(word) for word in words(query) if word not in STOPWORDS}
-    shared = [len(asked.intersection(map(stem, words(one)))) for one in said]
+    shared = [len(asked.intersection(map(stem, words(sentence)))) for sentence in said]
     first = shared.index(max(shared)) if said else 0
     return " ".join(["…"] * bool(first) + said[first:])
 
 
-def schedules(page: Page, found: Sequence[Schedule]) -> None:
+def schedules(page: Page, scheduled: Sequence[Schedule]) -> None:
     """Show what is searched for again and again."""
-    for number, one in enumerate(found, 1):
-        said = f"{every(one.every_ms)}: '{one_line(one.topic)}' (next {moment(one.next_at)})"
+    for number, row in enumerate(scheduled, 1):
+        said = f"{every(row.every_ms)}: '{one_line(row.topic)}' (next {moment(row.next_at)})"
         page.line(f"{number}) {said}")
 
 
 # --- things ---------------------------------------------------------------------------------------
 
 
-def entities(page: Page, found: Sequence[Entity]) -> None:
+def entities(page: Page, things: Sequence[Entity]) -> None:
     """Show all that is known, with the number of facts, as numbers name it."""
-    width = len(str(len(found)))
-    for number, one in enumerate(found, 1):
-        muted = page.paint(" muted", "dim") if one.muted else ""
-        known = f"{one_line(one.name)} ({count(one.fact_count, 'fact')})"
+    width = len(str(len(things)))
+    for number, thing in enumerate(things, 1):
+        muted = page.paint(" muted", "dim") if thing.muted else ""
+        known = f"{one_line(thing.name)} ({count(thing.fact_count, 'fact')})"
         page.line(f"{number:>{width}}) {known}{muted}")
 
 
-def entity_table(page: Page, found: Sequence[Entity]) -> None:
+def entity_table(page: Page, things: Sequence[Entity]) -> None:
     """Show entities with their ids, other names, and what became of them."""
     columns = [
-        Column("id", lambda one: str(one.id), right=True),
-        Column("name", lambda one: one.name, "bold", most=40, least=12),
-        Column("also", lambda one: ", ".join(one.aliases), most=60, least=8, optional=True),
-        Column("facts", lambda one: count(one.fact_count), right=True),
-        Column("since", lambda one: _day(one.created_at), "dim"),
-        Column("by", lambda one: one.trigger, "dim", optional=True),
+        Column("id", lambda thing: str(thing.id), right=True),
+        Column("name", lambda thing: thing.name, "bold", most=40, least=12),
+        Column("also", lambda thing: ", ".join(thing.aliases), most=60, least=8, optional=True),
+        Column("facts", lambda thing: count(thing.fact_count), right=True),
+        Column("since", lambda thing: _day(thing.created_at), "dim"),
+        Column("by", lambda thing: thing.trigger, "dim", optional=True),
         Column("", _fate, "dim"),
     ]
-    page.table(columns, found)
+    page.table(columns, things)
 
 
 def cleaned(report: CleanReport) -> str:
@@ -185,28 +185,28 @@ def cleaned(report: CleanReport) -> str:
     return f"{', '.join(filter(None, parts))}. {report.note}".rstrip()
 
 
-def _fate(one: Entity) -> str:
-    if one.merged_into_id is not None:
-        return f"merged into {one.merged_into_id}"
-    if not one.current:
+def _fate(thing: Entity) -> str:
+    if thing.merged_into_id is not None:
+        return f"merged into {thing.merged_into_id}"
+    if not thing.current:
         return "deleted"
-    return "muted" if one.muted else ""
+    return "muted" if thing.muted else ""
 
 
 def entity(page: Page, view: EntityView, brought: Origin, *, place: int) -> None:
     """Show one thing with what is known of it, newest first."""
-    one = view.entity
-    page.line(page.paint(f"{place}) {one_line(one.name)}", "bold"))
-    if one.aliases:
-        _say(page, "also " + ", ".join(one.aliases), "   ")
+    thing = view.entity
+    page.line(page.paint(f"{place}) {one_line(thing.name)}", "bold"))
+    if thing.aliases:
+        _say(page, "also " + ", ".join(thing.aliases), "   ")
     standing = [
         f"interest {_signed(view.interest)}",
         count(len(view.facts), "fact"),
-        f"last activity {moment(one.last_activity)}" if one.last_activity else "",
-        "muted" if one.muted else "",
+        f"last activity {moment(thing.last_activity)}" if thing.last_activity else "",
+        "muted" if thing.muted else "",
     ]
     page.line("   " + ", ".join(filter(None, standing)))
-    _say(page, f"here since {_day(one.created_at)}: {_origin(brought)}", "   ")
+    _say(page, f"here since {_day(thing.created_at)}: {_origin(brought)}", "   ")
     for liked, cosine in view.preferences:
         _say(page, f"near to what you {liked.type}: {liked.topic} (cosine {cosine:.2f})", "   ")
     for fact in view.facts:
@@ -214,11 +214,11 @@ def entity(page: Page, view: EntityView, brought: Origin, *, place: int) -> None
         _fact(page, fact, view.places.get(fact.id, ("", None))[0])
 
 
-def _fact(page: Page, one: Fact, url: str) -> None:
-    lead = f"f{one.id}  "
-    _say(page, one.statement, lead)
-    faded = one.confidence < policy.MIN_CONFIDENCE_ACTIVE
-    marks = [_day(one.learned_at), one_line(url), "out of all retrieval" if faded else ""]
+def _fact(page: Page, fact: Fact, url: str) -> None:
+    lead = f"f{fact.id}  "
+    _say(page, fact.statement, lead)
+    faded = fact.confidence < policy.MIN_CONFIDENCE_ACTIVE
+    marks = [_day(fact.learned_at), one_line(url), "out of all retrieval" if faded else ""]
     page.line(" " * len(lead) + page.paint("  ".join(filter(None, marks)), "dim"))
 
 
@@ -240,12 +240,12 @@ def ranking(page: Page, rows: Sequence[InterestRow]) -> None:
     """
     most = max((abs(row.score) for row in rows), default=0.0) or 1.0
     columns = [
-        Column("#", lambda one: str(one[0]), "dim", right=True),
-        Column("entity", lambda one: one[1].entity.name, "bold", most=_NAME_CELLS, least=4),
-        Column("", lambda one: _bar(one[1].score / most, plain=page.plain), optional=True),
-        Column("interest", lambda one: _signed(one[1].score), right=True),
-        Column("facts", lambda one: count(one[1].fact_count), right=True),
-        Column("last activity", lambda one: moment(one[1].last_activity), "dim", optional=True),
+        Column("#", lambda row: str(row[0]), "dim", right=True),
+        Column("entity", lambda row: row[1].entity.name, "bold", most=_NAME_CELLS, least=4),
+        Column("", lambda row: _bar(row[1].score / most, plain=page.plain), optional=True),
+        Column("interest", lambda row: _signed(row[1].score), right=True),
+        Column("facts", lambda row: count(row[1].fact_count), right=True),
+        Column("last activity", lambda row: moment(row[1].last_activity), "dim", optional=True),
     ]
     page.table(columns, enumerate(rows, 1))
 
@@ -275,13 +275,13 @@ def why_entity(page: Page, why: EntityWhy) -> None:
         page.line("Nothing that you did counts for it.")
         return
     columns = [
-        Column("adds now", lambda one: _signed(one.adds), right=True),
-        Column("strength", lambda one: _signed(signed(one.engagement)), right=True),
-        Column("age", lambda one: _age(why.at - one.engagement.at), right=True),
+        Column("adds now", lambda part: _signed(part.adds), right=True),
+        Column("strength", lambda part: _signed(signed(part.engagement)), right=True),
+        Column("age", lambda part: _age(why.at - part.engagement.at), right=True),
         Column("you", _did, most=60, least=12),
         Column(
             "because you said",
-            lambda one: "" if one.cause is None else one.cause.text[:_SAID_CHARS],
+            lambda part: "" if part.cause is None else part.cause.text[:_SAID_CHARS],
             "dim",
             least=12,
             optional=True,
@@ -293,15 +293,15 @@ def why_entity(page: Page, why: EntityWhy) -> None:
     page.line(page.paint(f"{half}; their sum is the interest.", "dim"))
 
 
-def _did(one: Part) -> str:
-    did = _DID[one.engagement.type]
-    topic = one.preference.topic if one.preference is not None else "?"
-    if one.preference is not None and one.engagement.entity_id is None:
+def _did(part: Part) -> str:
+    did = _DID[part.engagement.type]
+    topic = part.preference.topic if part.preference is not None else "?"
+    if part.preference is not None and part.engagement.entity_id is None:
         did = did.replace(" it", f" {topic}")
-    if one.taken_back:
+    if part.taken_back:
         return f"{did} (taken back)"
-    if one.share < 1.0:
-        return f"{_DID[one.engagement.type].replace(' it', f' {topic}')} (near: {one.share:.0%})"
+    if part.share < 1.0:
+        return f"{_DID[part.engagement.type].replace(' it', f' {topic}')} (near: {part.share:.0%})"
     return did
 
 
@@ -333,9 +333,9 @@ def why_fact(page: Page, why: FactWhy) -> None:
         _link(page, "about", f"{one_line(why.entity.name)} ({known})")
 
 
-def _chain(page: Page, one: Chain) -> None:
+def _chain(page: Page, chain: Chain) -> None:
     """Show one way back, oldest first: what was asked, searched, found, and what stands there."""
-    origin, quote = one.origin, one.evidence.quote
+    origin, quote = chain.origin, chain.evidence.quote
     for label, said in _asked(origin):
         _link(page, label, said)
     if origin.url:
@@ -345,17 +345,17 @@ def _chain(page: Page, one: Chain) -> None:
         _link(page, "it says", f"“{quote}”")
 
 
-def _asked(one: Origin) -> list[tuple[str, str]]:
-    found = []
-    if one.prompt:
-        found.append(("you asked", f"to learn '{one.prompt}'"))
-    elif one.cause is not None:
-        found.append(("you typed" if one.cause.is_command else "you said", _said(one.cause)))
-    if one.search is not None:
-        own = ", by itself" if one.search.trigger is Trigger.ENRICHMENT else ""
-        made = f"'{one.search.query}' with {one.search.provider} on {moment(one.search.at)}{own}"
-        found.append(("searched", made))
-    return found
+def _asked(way: Origin) -> list[tuple[str, str]]:
+    links = []
+    if way.prompt:
+        links.append(("you asked", f"to learn '{way.prompt}'"))
+    elif way.cause is not None:
+        links.append(("you typed" if way.cause.is_command else "you said", _said(way.cause)))
+    if way.search is not None:
+        own = ", by itself" if way.search.trigger is Trigger.ENRICHMENT else ""
+        made = f"'{way.search.query}' with {way.search.provider} on {moment(way.search.at)}{own}"
+        links.append(("searched", made))
+    return links
 
 
 def _link(page: Page, label: str, said: str) -> None:
@@ -364,15 +364,15 @@ def _link(page: Page, label: str, said: str) -> None:
 
 def why_notice(page: Page, why: NoticeWhy) -> None:
     """Show why something was told by itself, or waits to be."""
-    one = why.notice
-    page.line(page.paint(f"n{one.id}  {one_line(why.entity.name)}: {_STATES[one.state]}", "bold"))
+    note = why.notice
+    page.line(page.paint(f"n{note.id}  {one_line(why.entity.name)}: {_STATES[note.state]}", "bold"))
     interest = f"your interest in it is {_signed(why.interest)}"
-    _say(page, f"{_CAUSED.get(one.trigger, 'it is new')}; {interest}")
-    told = f", told on {moment(one.sent_at)}" if one.state is NoticeState.SENT else ""
-    by = f" by {', '.join(one.channels)}" if one.channels else ""
-    _say(page, f"learned on {moment(one.created_at)}{told}{by}")
-    if one.reason:
-        _say(page, one.reason)
+    _say(page, f"{_CAUSED.get(note.trigger, 'it is new')}; {interest}")
+    told = f", told on {moment(note.sent_at)}" if note.state is NoticeState.SENT else ""
+    by = f" by {', '.join(note.channels)}" if note.channels else ""
+    _say(page, f"learned on {moment(note.created_at)}{told}{by}")
+    if note.reason:
+        _say(page, note.reason)
     shown: list[tuple[str, str]] = []
     for fact in why.facts:
         origin = fact.chains[0].origin if fact.chains else None
@@ -390,15 +390,15 @@ def why_notice(page: Page, why: NoticeWhy) -> None:
         page.lines(["", "None of its facts is held any more."])
 
 
-def _origin(one: Origin) -> str:
+def _origin(origin: Origin) -> str:
     """Return what brought a thing in."""
-    found = f"found by the search '{one.search.query}'" if one.search is not None else ""
-    if one.prompt:
-        return f"{found}, when you asked to learn '{one.prompt}'"
-    if one.cause is None:
-        return found or "what brought it in was erased"
-    did = f"you {'typed' if one.cause.is_command else 'said'} {_said(one.cause)}"
-    return f"{found}, when {did}" if found else did
+    searched = f"found by the search '{origin.search.query}'" if origin.search is not None else ""
+    if origin.prompt:
+        return f"{searched}, when you asked to learn '{origin.prompt}'"
+    if origin.cause is None:
+        return searched or "what brought it in was erased"
+    did = f"you {'typed' if origin.cause.is_command else 'said'} {_said(origin.cause)}"
+    return f"{searched}, when {did}" if searched else did
 
 
 def _said(cause: Cause) -> str:
@@ -411,20 +411,20 @@ def _said(cause: Cause) -> str:
 
 
 def notices(
-    page: Page, found: Sequence[Notice], names: Mapping[int, str], state: NotifyState
+    page: Page, rows: Sequence[Notice], names: Mapping[int, str], state: NotifyState
 ) -> None:
     """Show what was told by itself and what waits, oldest first."""
     columns = [
-        Column("id", lambda one: f"n{one.id}"),
-        Column("when", lambda one: moment(one.sent_at or one.created_at), "dim"),
-        Column("about", lambda one: names.get(one.entity_id, ""), "bold", most=40, least=12),
-        Column("with", lambda one: count(len(one.fact_ids), "fact"), right=True),
-        Column("state", lambda one: _STATES[one.state]),
+        Column("id", lambda row: f"n{row.id}"),
+        Column("when", lambda row: moment(row.sent_at or row.created_at), "dim"),
+        Column("about", lambda row: names.get(row.entity_id, ""), "bold", most=40, least=12),
+        Column("with", lambda row: count(len(row.fact_ids), "fact"), right=True),
+        Column("state", lambda row: _STATES[row.state]),
         Column(
-            "", lambda one: ", ".join(one.channels) or one.reason, "dim", least=10, optional=True
+            "", lambda row: ", ".join(row.channels) or row.reason, "dim", least=10, optional=True
         ),
     ]
-    page.table(columns, found)
+    page.table(columns, rows)
     if state.muted:
         page.line(f"There are no notices now; {page.typed('unmute')} turns them on again.")
 
@@ -432,9 +432,9 @@ def notices(
 # --- help -----------------------------------------------------------------------------------------
 
 
-def help_of(page: Page, found: Sequence[tuple[str, str]], examples: Sequence[str] = ()) -> None:
+def help_of(page: Page, forms: Sequence[tuple[str, str]], examples: Sequence[str] = ()) -> None:
     """Show commands, each with what it does, and examples of one."""
-    for form, what in found:
+    for form, what in forms:
         if len(form) + 2 > _FORM:  # what it does stands below it
             page.line(page.paint(form, "bold"))
             form = ""
