@@ -55,7 +55,7 @@ def product(folder: Path, db: Path) -> dict[str, Any]:
     start_up = time.perf_counter() - began
     began = time.perf_counter()
     with Memory(db, key_file=db.with_name("key")) as memory:
-        report = memory.ingest(found=found)
+        report = memory.ingest(discovery=found)
         seconds = time.perf_counter() - began
         counts = row_counts(memory.store)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -104,7 +104,7 @@ def test_a_file_that_vanishes_is_reported_and_the_others_go_on(
             gone = found.files[2].path
             kept = gone.read_bytes()
             gone.unlink()
-            report = memory.ingest(found=found, workers=workers)
+            report = memory.ingest(discovery=found, workers=workers)
             gone.write_bytes(kept)
             states = [file.state for file in report.files]
             assert states == ["new", "new", "failed", "new", "new"]
@@ -265,10 +265,10 @@ def test_lines_count_once_when_runs_overlap(tmp_path: Path, logs: Path) -> None:
     with open_memory(tmp_path) as first, open_memory(tmp_path) as second:
         found = first.sources.discover([logs])
         before = second.store.sources()
-        report = first.ingest(found=found)
+        report = first.ingest(discovery=found)
         with pytest.MonkeyPatch.context() as patch:  # the second run began before the first wrote
             patch.setattr(second.store, "sources", lambda: before)
-            second.ingest(found=found)
+            second.ingest(discovery=found)
         assert second.stats().lines.records == report.lines.records
         assert second.check() == []
 

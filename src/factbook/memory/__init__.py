@@ -116,8 +116,8 @@ class _Made(Generic[_T]):
             made = vars(instance)  # what stands there hides this from then on
             if self._name not in made:
                 made[self._name] = self._make(instance)
-            found: _T = made[self._name]
-            return found
+            made_part: _T = made[self._name]
+            return made_part
 
 
 @part
@@ -373,7 +373,7 @@ class Memory:
         self,
         paths: Sequence[str | os.PathLike[str]] = (),
         *,
-        found: Discovery | None = None,
+        discovery: Discovery | None = None,
         progress: Callable[[int], None] | None = None,
         workers: int | None = None,
         owner: str = ME,
@@ -393,7 +393,9 @@ class Memory:
 
         return ingest_files(
             self._context,
-            self.sources.discover(paths, owner=owner, kind=kind) if found is None else found,
+            self.sources.discover(paths, owner=owner, kind=kind)
+            if discovery is None
+            else discovery,
             progress=progress,
             workers=workers,
         )
@@ -622,7 +624,7 @@ class Memory:
             for state in self.store.sources():
                 lines.add(state.lines)
                 hosts[state.source.host] = hosts.get(state.source.host, 0) + 1
-            found = Stats(
+            stats = Stats(
                 tenant=self.store.tenant,
                 path=self.store.name,
                 size_bytes=_size_of(self.store.files),
@@ -632,7 +634,7 @@ class Memory:
                 hosts=hosts,
             )
         # Outside: they are partly this process's own, and of no moment of the file.
-        return replace(found, passive_failures=self.conversations.failures())
+        return replace(stats, passive_failures=self.conversations.failures())
 
     def sql(
         self,

@@ -134,8 +134,8 @@ class _Part(_Awaited[T]):
         self._name = name
 
     def _blocking(self) -> T:
-        found: T = getattr(self._memory._blocking(), self._name)
-        return found
+        part: T = getattr(self._memory._blocking(), self._name)
+        return part
 
 
 @_mirrors(Interests)
@@ -502,8 +502,8 @@ class AsyncMemory(_Awaited[Memory]):
         self._iterations.add(rows)
         try:
             while batch := await self._run(self._rows, lambda: list(islice(rows, ROWS_AT_ONCE))):
-                for one in batch:
-                    yield one
+                for row in batch:
+                    yield row
         finally:
             self._iterations.discard(rows)
             if self._ending is None:

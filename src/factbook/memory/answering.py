@@ -64,8 +64,8 @@ class Asked:
         if plan is None:
             return "nothing yet"
         named = (plan.list_key, plan.topic, plan.key_prefix, plan.fact_key, plan.predicate)
-        found = next((one for one in (*named, plan.entity) if one), None)
-        return found or f"{plan.since or 'the beginning'} to {plan.until or 'now'}"
+        looked_for = next((value for value in (*named, plan.entity) if value), None)
+        return looked_for or f"{plan.since or 'the beginning'} to {plan.until or 'now'}"
 
 
 def ask_keys(
@@ -91,7 +91,7 @@ def ask_keys(
             f" {policy.PROMPT_CHARS}"
         )
     plan, asked = _planned(context, said, owner=owner, planner=planner, now=now)
-    asked = [redact(one) for one in asked]
+    asked = [redact(text) for text in asked]
     if plan is not None:
         # What a model has a secret from does not matter: it is not shown, and finds nothing.
         texts = {name: value for name, value in plan if isinstance(value, str) and name != "intent"}
@@ -229,7 +229,7 @@ def _newest(store: Store, filters: Filters, limit: int) -> list[Fact]:
 
 def _of_entity(store: Store, entity: str, filters: Filters, limit: int) -> list[Fact]:
     """Return facts whose sentence holds the name as whole words, the newest first."""
-    ids = [one for one, _ in store.search("fact", [entity], filters, policy.PAGE_MAX)]
+    ids = [id_ for id_, _ in store.search("fact", [entity], filters, policy.PAGE_MAX)]
     wanted = f" {_bare(entity)} "
     held = [
         fact

@@ -209,11 +209,11 @@ class ToolCallShown:
 def pages_as_data(answer: SearchAnswer, *, redact: Callable[[str], str]) -> str:
     """Return what a search found for a model to read: quoted, and without what would steer it."""
     lines = []
-    for number, one in enumerate(answer.results[:PAGES], 1):
+    for number, result in enumerate(answer.results[:PAGES], 1):
         page = {
-            "title": harmless(redact(one.title)),
-            "address": redact(one.url),
-            "text": harmless(redact(one.text))[:PAGE_CHARS],
+            "title": harmless(redact(result.title)),
+            "address": redact(result.url),
+            "text": harmless(redact(result.text))[:PAGE_CHARS],
         }
         lines.append(f"{number}. " + ", ".join(f"{key} {quoted(page[key])}" for key in page))
     if not lines:
@@ -224,14 +224,14 @@ def pages_as_data(answer: SearchAnswer, *, redact: Callable[[str], str]) -> str:
 
 def harmless(text: str) -> str:
     """Return a text of others without the lines that were written to steer a program."""
-    bad = [one for one in taint(text) if hostile(one)]
+    bad = [mark for mark in taint(text) if hostile(mark)]
     if not bad:
         return text
     kept = []
     start = 0
     for line in text.splitlines(keepends=True):
         end = start + len(line)
-        if not any(one.start < end and start < one.end for one in bad):
+        if not any(mark.start < end and start < mark.end for mark in bad):
             kept.append(line)
         start = end
     return "".join(kept)
@@ -415,11 +415,11 @@ class Talk:
             room = limit - _tokens([system, asked])
         kept: list[Message] = []
         for turn in reversed(prompt.history):
-            one = Message(role=str(turn.role), content=turn.text)
-            room -= _tokens([one])
+            message = Message(role=str(turn.role), content=turn.text)
+            room -= _tokens([message])
             if room < 0:
                 break
-            kept.append(one)
+            kept.append(message)
         return [system, *_alternating([*reversed(kept), asked])]
 
 
@@ -428,15 +428,15 @@ def _alternating(messages: Sequence[Message]) -> list[Message]:
 
     Of a person's message without an answer (it failed, it was stopped) the next one is a part.
     """
-    found: list[Message] = []
+    joined: list[Message] = []
     for message in messages:
-        if found and found[-1].role == message.role:
-            found[-1] = Message(
-                role=message.role, content=f"{found[-1].content}\n\n{message.content}"
+        if joined and joined[-1].role == message.role:
+            joined[-1] = Message(
+                role=message.role, content=f"{joined[-1].content}\n\n{message.content}"
             )
-        elif found or message.role == "user":
-            found.append(message)
-    return found
+        elif joined or message.role == "user":
+            joined.append(message)
+    return joined
 
 
 _NO_TOOLS: Final = (

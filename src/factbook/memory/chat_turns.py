@@ -282,8 +282,8 @@ class ChatTurns:
         """Return the address of the page that a fact comes from, by its id; of others nothing."""
         facts = [int(hit.id[1:]) for hit in hits if hit.kind == "fact"]
         redact = self._memory.resources.redactor.redact
-        found = self._memory.interests.pages(facts, owner=self._owner)
-        return {f"f{fact}": redact(page) for fact, (page, _) in found.items() if page}
+        pages = self._memory.interests.pages(facts, owner=self._owner)
+        return {f"f{fact}": redact(page) for fact, (page, _) in pages.items() if page}
 
 
 def _hit(known_fact: KnownFact) -> Hit:

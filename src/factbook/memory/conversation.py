@@ -284,8 +284,8 @@ class Conversation:
 
     def take_prefetched(self) -> Streamed:
         """Return what is ready for the turn that begins; never waits."""
-        found = self._taken = self.stream().take_prefetched()
-        return found
+        streamed = self._taken = self.stream().take_prefetched()
+        return streamed
 
     def prefetch(self, query: str) -> list[Hit]:
         """Return what a text calls to mind: up to five facts and five episodes; blocks.
@@ -326,7 +326,7 @@ class Conversation:
             replace(result, memories=self._with_disputes(result.memories))
             for result in tool_results
         ]
-        found = build_context(
+        context = build_context(
             turns,
             tool_results,
             self._with_disputes(memories),
@@ -336,9 +336,9 @@ class Conversation:
             trust_of=trust_of,
             now=self._context.clock(),
         )
-        if found.included and not self._home.reading:
-            self._shown("context", list(found.included))
-        return found
+        if context.included and not self._home.reading:
+            self._shown("context", list(context.included))
+        return context
 
     # --- parts ----------------------------------------------------------------------------------
 
@@ -549,12 +549,12 @@ class Conversations:
         Those in the file from a day on, and those of this process that could not be written there.
         """
         with self._keeping:
-            found = Counter(self._failed)
+            failed = Counter(self._failed)
             counts = self.context.store.find(COUNT, {"day": Least(since)})
         for count in counts:
             if count.name.startswith(PASSIVE_FAILED):
-                found[count.name.removeprefix(PASSIVE_FAILED)] += int(count.value)
-        return dict(sorted(found.items()))
+                failed[count.name.removeprefix(PASSIVE_FAILED)] += int(count.value)
+        return dict(sorted(failed.items()))
 
     def count_failure(self, error: BaseException) -> None:
         """Count a passive recall that failed."""
@@ -612,15 +612,15 @@ class ClaimJudge:
         ends = {Relation.SUPERSEDES} | ({Relation.CONTRADICTION} if contradicting else set())
         return any(
             judge(
-                one,
-                other,
+                old,
+                new,
                 similarity=similarity,
-                older_reading=one_reading,
-                newer_reading=other_reading,
+                older_reading=old_reading,
+                newer_reading=new_reading,
             ).relation
             in ends
-            for one, one_reading in older
-            for other, other_reading in newer
+            for old, old_reading in older
+            for new, new_reading in newer
         )
 
 
@@ -628,5 +628,5 @@ def _role(role: Role | str) -> Role:
     try:
         return Role(role)
     except ValueError:
-        names = ", ".join(one.value for one in Role)
+        names = ", ".join(member.value for member in Role)
         raise UsageError(detail=f"{role!r} is no role; give one of {names}") from None

@@ -51,14 +51,14 @@ def _of(name: str) -> Callable[[Callable[_P, _Found]], Callable[_P, Iterator[Che
     """Name what a check looks at; where it cannot be made, that is what it found."""
 
     def named(check: Callable[_P, _Found]) -> Callable[_P, Iterator[CheckResult]]:
-        def found(*args: _P.args, **more: _P.kwargs) -> Iterator[CheckResult]:
+        def results(*args: _P.args, **more: _P.kwargs) -> Iterator[CheckResult]:
             try:
                 for level, detail in check(*args, **more):
                     yield CheckResult(level, name, detail)
             except FactbookError as error:
                 yield _failed(name, error)
 
-        return found
+        return results
 
     return named
 
@@ -131,13 +131,13 @@ def _version() -> _Found:
 
 @_of("packages")
 def _packages() -> _Found:
-    found, missing = [], []
+    versions, missing = [], []
     for package in ("apsw", "numpy", "onnxruntime", "orjson", "tokenizers", "google-re2"):
         try:
-            found.append(f"{package} {importlib.metadata.version(package)}")
+            versions.append(f"{package} {importlib.metadata.version(package)}")
         except importlib.metadata.PackageNotFoundError:
             missing.append(package)
-    yield "ok", ", ".join(found)
+    yield "ok", ", ".join(versions)
     if missing:
         yield "fail", f"{', '.join(missing)} cannot be found; install factbook again"
 
@@ -203,17 +203,17 @@ def _left_behind(*folders: Path, clean: bool) -> _Found:
     from factbook.memory.export import left_behind
 
     left = left_behind(*folders)
-    for one in left:
-        detail = f"{home_path(one)} holds stored text, and was left by a process that was killed"
+    for path in left:
+        detail = f"{home_path(path)} holds stored text, and was left by a process that was killed"
         if not clean:
             yield "warn", f"{detail}; `factbook doctor --clean` deletes it"
             continue
         try:
-            one.unlink()
+            path.unlink()
         except OSError as error:
             yield "fail", f"{detail}; it stays: {error.strerror or error}"
         else:
-            yield "ok", f"deleted {home_path(one)}"
+            yield "ok", f"deleted {home_path(path)}"
     if clean and not left:
         yield "ok", "nothing; nothing was deleted"
 
@@ -348,12 +348,12 @@ def _unanswered(memory: Memory) -> _Found:
     from factbook.memory.standing import unanswered
 
     unanswereds = unanswered(memory)
-    for one in unanswereds[:_PROBLEMS_SHOWN]:
-        what = f" “{one.what}”" if one.what else ""
-        state = f"{'is set aside' if one.aside else 'waits'}, {one.tried}"
-        why = f"; the last: {one.reason}" if one.reason else ""
-        named = f"{one.kind} {' '.join(one.ids)}{what} {state}"
-        yield "warn", f"{named}; {one.command} asks the model again{why}"
+    for question in unanswereds[:_PROBLEMS_SHOWN]:
+        what = f" “{question.what}”" if question.what else ""
+        state = f"{'is set aside' if question.aside else 'waits'}, {question.tried}"
+        why = f"; the last: {question.reason}" if question.reason else ""
+        named = f"{question.kind} {' '.join(question.ids)}{what} {state}"
+        yield "warn", f"{named}; {question.command} asks the model again{why}"
     if len(unanswereds) > _PROBLEMS_SHOWN:
         rest = count(len(unanswereds) - _PROBLEMS_SHOWN, "more input")
         yield "warn", f"and {rest} of the model; `factbook stats --json` names every one"
@@ -437,8 +437,8 @@ def _searching(*, ask: bool) -> _Found:
         return
     began = time.perf_counter()
     answer = provider.search(_TRIED, limit=_RESULTS_TRIED)
-    found = f"{count(len(answer.results), 'result')} for {_TRIED!r}"
-    yield "ok", f"{what} answers: {found} ({amount(time.perf_counter() - began)})"
+    hits = f"{count(len(answer.results), 'result')} for {_TRIED!r}"
+    yield "ok", f"{what} answers: {hits} ({amount(time.perf_counter() - began)})"
     for remark in answer.remarks[:_PROBLEMS_SHOWN]:
         yield "warn", remark
 

@@ -141,6 +141,6 @@ class Keyed:
         if fact_id is None:
             return []
         fact_of(self._context, fact_id, owner)
-        found = evidence_of(self._store, [fact_id])[fact_id]
-        episodes = self._store.episodes_by_id([evidence.episode_id for evidence in found[-1:]])
+        evidence = evidence_of(self._store, [fact_id])[fact_id]
+        episodes = self._store.episodes_by_id([piece.episode_id for piece in evidence[-1:]])
         return [self._context.redact(episode.text) for episode in episodes.values()]

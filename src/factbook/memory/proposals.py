@@ -60,7 +60,7 @@ def accept_memory(
     old_claim = claim_digest(owner, owner, predicate, offered)
     known = current_by_claim(store, [old_claim])
     if predicate == STATES:
-        told = [fact_id(one) for one in against(proposal)]
+        told = [fact_id(side) for side in against(proposal)]
         lives = lives_by_id(store, [*told, *(life.id for life in known.values())])
         gone = [life.id for life in lives.values() if life.kind is not FactKind.KEYED]
         receipt = Receipt()
@@ -104,8 +104,8 @@ def accept_memory(
 
 def against(proposal: Proposal) -> Sequence[Mapping[str, str]]:
     """Return the told facts that a proposal of `Review.proposals` speaks against."""
-    found = proposal.payload.get("against", ())
-    return found if isinstance(found, list) else ()
+    sides = proposal.payload.get("against", ())
+    return sides if isinstance(sides, list) else ()
 
 
 def fact_id(side: Mapping[str, str]) -> int:

@@ -158,21 +158,21 @@ def _parts(memory: Memory, entity: Entity, *, now: Millis) -> list[Part]:
         preference.id: preference
         for preference in memory.interests.preferences(owner=owner, include_retired=True)
     }
-    found = []
+    parts = []
     for engagement in view.engagements:
         liked = None if engagement.preference_id is None else every.get(engagement.preference_id)
         back = engagement.preference_id is not None and (
             liked is None or liked.retired_at is not None
         )
         adds = 0.0 if back else signed(engagement) * weight(now - engagement.at)
-        found.append(Part(engagement=engagement, adds=adds, preference=liked, taken_back=back))
-    near = shares(PreferenceRelation(one.id, entity.id, cosine) for one, cosine in view.preferences)
-    for preference_id, part in near.items():
-        found += [
+        parts.append(Part(engagement=engagement, adds=adds, preference=liked, taken_back=back))
+    near = shares(PreferenceRelation(row.id, entity.id, cosine) for row, cosine in view.preferences)
+    for preference_id, by_entity in near.items():
+        parts += [
             Part(
                 engagement=engagement,
-                adds=part[entity.id] * signed(engagement) * weight(now - engagement.at),
-                share=part[entity.id],
+                adds=by_entity[entity.id] * signed(engagement) * weight(now - engagement.at),
+                share=by_entity[entity.id],
                 preference=every[preference_id],
             )
             for engagement in memory.interests.engagements(preference_id, owner=owner)
@@ -180,10 +180,10 @@ def _parts(memory: Memory, entity: Entity, *, now: Millis) -> list[Part]:
         ]
     redact = memory.resources.redactor.redact
     return [
-        one
-        if one.preference is None
-        else replace(one, preference=one.preference._replace(topic=redact(one.preference.topic)))
-        for one in sorted(found, key=lambda one: (-one.engagement.at, -one.engagement.id))
+        part
+        if part.preference is None
+        else replace(part, preference=part.preference._replace(topic=redact(part.preference.topic)))
+        for part in sorted(parts, key=lambda part: (-part.engagement.at, -part.engagement.id))
     ]
 
 
@@ -200,7 +200,7 @@ def curves(memory: Memory, *, owner: str) -> list[Curve]:
         ]
         for interest_row in strongest
     }
-    began = [part.engagement.at for found in parts.values() for part in found]
+    began = [part.engagement.at for entity_parts in parts.values() for part in entity_parts]
     if not began:
         return []
     first = min(*began, now - DAY_MS)
@@ -212,12 +212,12 @@ def curves(memory: Memory, *, owner: str) -> list[Curve]:
             scores=course(
                 [
                     part.engagement._replace(strength=part.engagement.strength * part.share)
-                    for part in found
+                    for part in entity_parts
                 ],
                 moments,
             ),
         )
-        for entity, found in parts.items()
+        for entity, entity_parts in parts.items()
     ]
 
 
@@ -235,37 +235,37 @@ def _of_facts(memory: Memory, facts: Sequence[Fact]) -> list[FactWhy]:
     redact, owner = memory.resources.redactor.redact, facts[0].owner
     evidence = {
         fact.id: [
-            one
-            for one in memory.sources.evidence(fact.id, owner=owner)
-            if one.stance is Stance.SUPPORTS
+            piece
+            for piece in memory.sources.evidence(fact.id, owner=owner)
+            if piece.stance is Stance.SUPPORTS
         ]
         for fact in facts
     }
     origins = _origins(
-        memory, owner, [one.episode_id for found in evidence.values() for one in found]
+        memory, owner, [piece.episode_id for pieces in evidence.values() for piece in pieces]
     )
     now = memory.clock()
-    found = []
+    reasons = []
     for fact in facts:
         about = (
             memory.interests.named(fact.subject, owner=owner)
             if fact.kind is FactKind.WORLD
             else None
         )
-        found.append(
+        reasons.append(
             FactWhy(
                 fact=shown_fact(memory, as_of(fact, now)),
                 entity=None if about is None else _shown(memory, about),
                 chains=[
                     Chain(
-                        evidence=replace(one, quote=redact(one.quote)),
-                        origin=origins[one.episode_id],
+                        evidence=replace(piece, quote=redact(piece.quote)),
+                        origin=origins[piece.episode_id],
                     )
-                    for one in evidence.get(fact.id, [])
+                    for piece in evidence.get(fact.id, [])
                 ],
             )
         )
-    return found
+    return reasons
 
 
 def shown_fact(memory: Memory, fact: Fact) -> Fact:
@@ -319,12 +319,12 @@ def _origins(memory: Memory, owner: str, ids: Sequence[int]) -> dict[int, Origin
         if logs
         else {}
     )
-    causes = _causes(memory, [one.cause_id for one in logs.values() if one.cause_id] + [*wanted])
+    causes = _causes(memory, [log.cause_id for log in logs.values() if log.cause_id] + [*wanted])
     origins = {}
-    for one in wanted:
-        log, page = logs.get(one), heads[one].attributes
-        origins[one] = Origin(
-            cause=causes.get(one if log is None else log.cause_id or 0),
+    for episode_id in wanted:
+        log, page = logs.get(episode_id), heads[episode_id].attributes
+        origins[episode_id] = Origin(
+            cause=causes.get(episode_id if log is None else log.cause_id or 0),
             search=None if log is None else log._replace(query=redact(log.query)),
             prompt="" if log is None else redact(prompts.get(log.learn_prompt_id or 0, "")),
             url=redact(page.get("url", "")),
@@ -356,4 +356,4 @@ def _shown(memory: Memory, entity: Entity) -> Entity:
 
 def place_of(memory: Memory, entity: Entity) -> int:
     """Return the number of an entity in `/memory`, from 1."""
-    return [one.id for one in memory.interests.entities(owner=entity.owner)].index(entity.id) + 1
+    return [row.id for row in memory.interests.entities(owner=entity.owner)].index(entity.id) + 1

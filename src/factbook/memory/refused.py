@@ -63,15 +63,15 @@ class RejectionSummary:
 
     def lines(self) -> list[str]:
         """Return it as the seed prints it."""
-        found = [f"[REJECTION SUMMARY] Last {self.total} extractions"]
+        lines = [f"[REJECTION SUMMARY] Last {self.total} extractions"]
         for name, count in self.counts.items():
             if count or name == ACCEPTED:
-                found.append(f"  - {name}: {count} ({_percent(count, self.total)}%)")
+                lines.append(f"  - {name}: {count} ({_percent(count, self.total)}%)")
         if self.trend is not None:
-            found += ["", "[TRENDING] Most common rejection type:"]
-            found.append(f"  - {self.trend.type}{_where(self.trend)}")
-            found.append(f"  - Recommendation: {self.trend.advice}")
-        return found
+            lines += ["", "[TRENDING] Most common rejection type:"]
+            lines.append(f"  - {self.trend.type}{_where(self.trend)}")
+            lines.append(f"  - Recommendation: {self.trend.advice}")
+        return lines
 
 
 def summarize(
@@ -95,11 +95,11 @@ def _trend(
     if not refused:
         return None
     # Of equally many, the type and heading that come first by name: the same data, the same line.
-    (type_, group), count = min(refused.items(), key=lambda one: (-one[1], one[0]))
+    (type_, group), count = min(refused.items(), key=lambda item: (-item[1], item[0]))
     sure = [
-        one[3]
-        for one in log
-        if one[1] == type_ and one[2] and GROUPS.get(one[2], OTHER) == group and one[3] is not None
+        row[3]
+        for row in log
+        if row[1] == type_ and row[2] and GROUPS.get(row[2], OTHER) == group and row[3] is not None
     ]
     kind = type_.split("_")[-1].lower()
     return Trend(

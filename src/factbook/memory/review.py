@@ -61,11 +61,11 @@ class Review:
 
     def questions(self, *, owner: str | Everyone = ME) -> list[PairQuestion]:
         """Return the pairs of an owner's facts that rules could not decide."""
-        found = waiting_questions(
+        questions = waiting_questions(
             self._store, now=self._context.clock(), redact=self._context.redact
         )
         return [
-            pair_question for pair_question in found if owner in (pair_question.owner, EVERYONE)
+            pair_question for pair_question in questions if owner in (pair_question.owner, EVERYONE)
         ]
 
     def settle(
@@ -93,7 +93,7 @@ class Review:
             self._hear_out(asked[ids], accept=verdict == "ACCEPT", receipt=total)
         wrong = settle_pairs(
             self._store,
-            {ids: one for ids, one in verdicts.items() if ids not in taken},
+            {ids: answer for ids, answer in verdicts.items() if ids not in taken},
             now=self._context.clock(),
             write=lambda ops: total.add(self._context.write(ops, Trigger.COMMAND)),
         )
@@ -127,10 +127,10 @@ class Review:
     def proposal(self, proposal_id: int, *, owner: str | Everyone = ME) -> Proposal:
         """Return what waits under a number; raises NotFound, UsageError where it was decided."""
         for state in ("open", "accepted", "refused"):
-            for one in self.proposals(state=state, owner=owner):
-                if one.id == proposal_id and state == "open":
-                    return one
-                if one.id == proposal_id:
+            for proposal in self.proposals(state=state, owner=owner):
+                if proposal.id == proposal_id and state == "open":
+                    return proposal
+                if proposal.id == proposal_id:
                     raise UsageError(detail=f"proposal {proposal_id} was decided already")
         raise NotFound(
             what="proposal", name=proposal_id, hint="`factbook review` lists those that wait."
@@ -157,20 +157,23 @@ class Review:
         self, state: str, owner: str | Everyone, among: Collection[int] | None
     ) -> list[Proposal]:
         """Return an owner's proposals; with `among`, only what was overheard about these facts."""
-        found = []
+        listed = []
         for proposal in self._store.find(PROPOSAL, {"state": state}):
             # What names no owner was proposed of logs of agents, which are about `me`.
             if owner not in (proposal.payload.get("owner", ME), EVERYONE):
                 continue
             sides = self._with_sides(proposal, among) if "against" in proposal.payload else None
             if sides is not None or among is None:
-                found.append(sides or proposal)
-        return found
+                listed.append(sides or proposal)
+        return listed
 
-    def _with_sides(self, one: Proposal, among: Collection[int] | None) -> Proposal | None:
+    def _with_sides(self, proposal: Proposal, among: Collection[int] | None) -> Proposal | None:
         """Return a proposal with both sides as they are now; None where it is of no such fact."""
-        owner, named = str(one.payload["owner"]), cast("list[object]", one.payload["against"])
-        predicate, words = str(one.payload["type"]).lower(), str(one.payload["text"])
+        owner, named = (
+            str(proposal.payload["owner"]),
+            cast("list[object]", proposal.payload["against"]),
+        )
+        predicate, words = str(proposal.payload["type"]).lower(), str(proposal.payload["text"])
         claim = claim_digest(owner, owner, predicate, words)
         heard = [life.id for life in current_by_claim(self._store, [claim]).values()]
         told = [number for number in named if isinstance(number, int)]
@@ -180,7 +183,7 @@ class Review:
         sides = {number: self._side(fact) for number, fact in facts.items()}
         against = [sides[number] for number in told if facts[number].retired_at is None]
         more = {"against": against, **({"heard": sides[heard[0]]} if heard else {})}
-        return one._replace(payload={**one.payload, **more})
+        return proposal._replace(payload={**proposal.payload, **more})
 
     def disputed(
         self, *, owner: str | Everyone = ME, among: Collection[int] | None = None
@@ -190,29 +193,29 @@ class Review:
         Each with the other sides of it, as in `proposals`, and `how` they are known: told or
         overheard. Where facts are given, what concerns none of them is left out.
         """
-        found: dict[int, list[dict[str, str]]] = {}
+        sides: dict[int, list[dict[str, str]]] = {}
 
         def note(told: dict[str, str], heard: dict[str, str]) -> None:
-            for one, other, how in ((told, heard, "overheard"), (heard, told, "told")):
-                found.setdefault(int(one["fact"][1:]), []).append({**other, "how": how})
+            for side, other, how in ((told, heard, "overheard"), (heard, told, "told")):
+                sides.setdefault(int(side["fact"][1:]), []).append({**other, "how": how})
 
         for proposal in self._proposals("open", owner, among):
             heard, against = proposal.payload.get("heard"), proposal.payload.get("against")
             if isinstance(heard, dict) and isinstance(against, list):
                 for told in against:
                     note(told, heard)
-        pairs = [one for one in waiting_pairs(self._store) if one.rule == policy.OVERHEARD]
-        if any(among is None or not {*one[:2]}.isdisjoint(among) for one in pairs):
-            for pair in self.questions(owner=owner):
-                if pair.heard:
-                    facts = self._store.facts_by_id(pair.ids)
-                    heard = self._side(facts.pop(pair.heard))
+        pairs = [pair for pair in waiting_pairs(self._store) if pair.rule == policy.OVERHEARD]
+        if any(among is None or not {*pair[:2]}.isdisjoint(among) for pair in pairs):
+            for question in self.questions(owner=owner):
+                if question.heard:
+                    facts = self._store.facts_by_id(question.ids)
+                    heard = self._side(facts.pop(question.heard))
                     note(self._side(*facts.values()), heard)
-        return found
+        return sides
 
     def _side(self, fact: Fact) -> dict[str, str]:
-        found = evidence_of(self._store, [fact.id])[fact.id]
-        first = next((evidence for evidence in found if evidence.stance == "supports"), None)
+        evidence = evidence_of(self._store, [fact.id])[fact.id]
+        first = next((piece for piece in evidence if piece.stance == "supports"), None)
         return {
             "fact": f"f{fact.id}",
             "text": self._context.redact(fact.statement),
@@ -236,23 +239,25 @@ class Review:
         question that waits is answered by the message in clearer words, which `planner` reads as in
         `tell`. What else is proposed takes no text.
         """
-        found = next(
-            (proposal for proposal in self.proposals(owner=owner) if proposal.id == proposal_id),
+        proposal = next(
+            (candidate for candidate in self.proposals(owner=owner) if candidate.id == proposal_id),
             None,
         )
-        if found is not None and found.kind == proposals.KIND:
+        if proposal is not None and proposal.kind == proposals.KIND:
             if accept:
-                receipt = proposals.accept_memory(self._context, found, text=text, tell=self._tell)
-                keys = [proposals.fact_id(one) for one in proposals.against(found)]
+                receipt = proposals.accept_memory(
+                    self._context, proposal, text=text, tell=self._tell
+                )
+                keys = [proposals.fact_id(side) for side in proposals.against(proposal)]
                 for fact in self._store.facts_by_id(keys).values():
                     if fact.kind is FactKind.KEYED and fact.retired_at is None:
-                        said = text or str(found.payload["text"])
+                        said = text or str(proposal.payload["text"])
                         told = tell_keys(self._context, said, owner=owner, planner="rules")
                         receipt.add(told.receipt)
                         break
                 return receipt
-            return proposals.refuse_memory(self._context, found, reason=reason)
-        if found is not None and found.kind == CLARIFICATION and accept:
+            return proposals.refuse_memory(self._context, proposal, reason=reason)
+        if proposal is not None and proposal.kind == CLARIFICATION and accept:
             if not text.strip():
                 raise UsageError(
                     detail=f"proposal {proposal_id} is a question; answer it by saying the message"
@@ -261,7 +266,7 @@ class Review:
             told = tell_keys(
                 self._context,
                 text,
-                owner=str(found.payload["owner"]),
+                owner=str(proposal.payload["owner"]),
                 planner=planner,
                 keep_question=False,
             )

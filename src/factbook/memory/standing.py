@@ -149,32 +149,32 @@ def unanswered(
     a rehearsal works on.
     """
     store, redact = store or memory.store, memory.resources.redactor.redact
-    tasks = sorted(open_tasks(store), key=lambda one: one.state != "aside")
+    tasks = sorted(open_tasks(store), key=lambda task: task.state != "aside")
     if not tasks:
         return []
     from factbook.maintenance.verdict_queue import TASK, pair_of, waiting_pairs
     from factbook.pipelines.world import SEARCH_TASK
 
-    pairs = {one.target: pair_of(one.target) for one in tasks if one.kind == TASK}
+    pairs = {task.target: pair_of(task.target) for task in tasks if task.kind == TASK}
     facts = store.facts_by_id(sorted({number for pair in pairs.values() for number in pair}))
-    undecided = {one[:2] for one in waiting_pairs(store)} if pairs else set()
+    undecided = {pair[:2] for pair in waiting_pairs(store)} if pairs else set()
 
     def waits(task: ModelTask) -> bool:
         # The next night forgets a pair that was decided since, or whose facts hold no more.
         pair = pairs.get(task.target) if task.kind == TASK else None
         return pair is None or (
             pair in undecided
-            and all(one in facts and facts[one].retired_at is None for one in pair)
+            and all(number in facts and facts[number].retired_at is None for number in pair)
         )
 
-    tasks = [one for one in tasks if waits(one)]
-    episodes = store.episodes_by_id(sorted({one.target for one in tasks if one.kind != TASK}))
+    tasks = [task for task in tasks if waits(task)]
+    episodes = store.episodes_by_id(sorted({task.target for task in tasks if task.kind != TASK}))
     texts = {
         episode.id: episode.text
         for episode in episodes.values()
         if owner in (episode.owner, EVERYONE)
     }
-    made = [one.target for one in tasks if one.kind == SEARCH_TASK]
+    made = [task.target for task in tasks if task.kind == SEARCH_TASK]
     queries = {log.id: log.query for log in search_logs(store, owner, ids=made)} if made else {}
 
     def shown(task: ModelTask) -> Unanswered:
@@ -193,7 +193,7 @@ def unanswered(
             ids = (f"e{task.target}",)
             said = [texts.get(task.target, "")]
         # Redacted before it is cut: half of a secret is not known for one.
-        words = " | ".join(" ".join(redact(one).split()) for one in said)
+        words = " | ".join(" ".join(redact(text).split()) for text in said)
         short = words if len(words) <= _WHAT_CHARS else words[: _WHAT_CHARS - 1].rstrip() + "…"
         return Unanswered(
             kind=task.kind,
@@ -205,7 +205,7 @@ def unanswered(
             until=task.until,
         )
 
-    return [shown(one) for one in tasks]
+    return [shown(task) for task in tasks]
 
 
 def passive_by_day(memory: Memory) -> Mapping[str, Share]:
@@ -226,19 +226,19 @@ def believed_now(memory: Memory, *, now: Millis) -> list[float]:
 def successors(memory: Memory, fact: Fact) -> list[Successor]:
     """Follow what took the place of a fact, to the one that holds now."""
     store = memory.store
-    found: list[Successor] = []
+    chain: list[Successor] = []
     seen = {fact.id}
     while True:
         merged = fact.merged_into_id
         number = merged if merged is not None else fact.superseded_by
         if number is None or number in seen:
-            return found
+            return chain
         seen.add(number)
         following = fact_by_id(store, number)
         if following is None:
-            return found
+            return chain
         how = "merged into" if merged is not None else "superseded by"
-        found.append(Successor(how=how, fact=following))
+        chain.append(Successor(how=how, fact=following))
         fact = following
 
 
@@ -291,7 +291,7 @@ def left_by(memory: Memory, run_id: int, *, store: Store, owner: str | Everyone 
     return Left(
         changes=account(store, run, owner=owner),
         aside=set_aside(store),
-        unanswered=[one for one in asked if one.kind == TASK],
+        unanswered=[question for question in asked if question.kind == TASK],
     )
 
 

@@ -94,5 +94,5 @@ class Typed:
 
     def _known_near(self, text: str, owner: str) -> Sequence[str]:
         near = self._like(text, owner)
-        best = sorted(near, key=lambda one: -near[one])[: policy.TOLD_NEIGHBOURS]
+        best = sorted(near, key=lambda fact_id: -near[fact_id])[: policy.TOLD_NEIGHBOURS]
         return [fact.statement for fact in self._store.facts_by_id(best).values()]

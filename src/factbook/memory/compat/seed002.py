@@ -184,10 +184,10 @@ def embed(texts: Sequence[str]) -> NDArray[np.float32]:
     return bundled().embed(texts)
 
 
-def cosine_similarity(one: NDArray[np.float32], other: NDArray[np.float32]) -> float:
+def cosine_similarity(vector: NDArray[np.float32], other: NDArray[np.float32]) -> float:
     """Return the cosine of two vectors of the same length; 0 where one has no length."""
-    norm = float(np.linalg.norm(one) * np.linalg.norm(other))
-    return float(np.dot(one, other)) / norm if norm else 0.0
+    norm = float(np.linalg.norm(vector) * np.linalg.norm(other))
+    return float(np.dot(vector, other)) / norm if norm else 0.0
 
 
 def _ground(text: str, summary: str) -> Grounding:

@@ -115,7 +115,7 @@ def _read(run: Run, discovery: Discovery, *, workers: int | None) -> IngestRepor
     total = sum(_size(file.path) for file in discovery.files)
     try:
         with bar("reading", total=total, unit="bytes", quiet=run.quiet) as advance:
-            return run.memory.ingest(found=discovery, progress=advance, workers=workers)
+            return run.memory.ingest(discovery=discovery, progress=advance, workers=workers)
     except KeyboardInterrupt:
         run.screen.note(_STOPPED)
         raise
