@@ -79,7 +79,7 @@ def extract_commands(
         page = store.untasked(KIND, calls, now=context.clock(), limit=PAGE)
         if not page:
             break
-        said = _said_by(store, [one.id for one in page])
+        said = _said_by(store, [stored.id for stored in page])
         asked: list[Episode] = []
         ids: dict[str, int] = {}
         known: dict[str, list[Candidate]] = {}
@@ -114,7 +114,7 @@ def extract_commands(
                 report.failed.append((len(batch), why))
                 if error.kind in (ModelFailure.NOT_CONFIGURED, ModelFailure.OVER_BUDGET):
                     return report  # nothing was tried: the counts stay
-                context.write([_failure(ids[one.uid], why) for one in batch], trigger)
+                context.write([_failure(ids[failed.uid], why) for failed in batch], trigger)
                 if error.kind is ModelFailure.CONNECT:
                     return report
             left = None if left is None else left - len(batch)
@@ -200,9 +200,9 @@ def _said_by(
     """Return (predicate, object, rule, start, end) of what episodes are evidence for."""
     rows = store.evidence(episode_ids=episode_ids)
     lives = lives_by_id(store, {row.fact_id for row in rows})
-    found: dict[int, list[tuple[str, str, str, int, int]]] = {}
+    by_episode: dict[int, list[tuple[str, str, str, int, int]]] = {}
     for row in rows:
         life = lives[row.fact_id]
         said = (life.predicate, life.object, row.rule, row.start, row.end)
-        found.setdefault(row.episode_id, []).append(said)
-    return found
+        by_episode.setdefault(row.episode_id, []).append(said)
+    return by_episode

@@ -166,7 +166,7 @@ def retry(context: Context) -> RetriedTold:
 
     What was said later stays: a message that was overtaken is done, and says so.
     """
-    llm, found = context.llm, RetriedTold()
+    llm, retried = context.llm, RetriedTold()
     waiting = context.store.untasked(
         KIND,
         Filters(owner=EVERYONE),
@@ -188,15 +188,15 @@ def retry(context: Context) -> RetriedTold:
         try:
             told = telling.run()
         except ModelError as error:
-            found.failed.append((episode.id, context.redact(str(error))))
+            retried.failed.append((episode.id, context.redact(str(error))))
             if error.kind in (ModelFailure.CONNECT, ModelFailure.OVER_BUDGET):
                 break  # the next ones would fail alike
             continue
         if told.failed:
-            found.failed.append((episode.id, "; ".join(told.errors)))
+            retried.failed.append((episode.id, "; ".join(told.errors)))
         else:
-            found.done.append(told)
-    return found
+            retried.done.append(told)
+    return retried
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -292,7 +292,7 @@ class _Telling:
 
     def _asks_back(self, response: FactsOpsResponse, asked: Sequence[str]) -> Told:
         """Return what needs to be said more clearly; no fact is written, and the question waits."""
-        questions = [one[: policy.SNIPPET_CHARS] for one in asked]
+        questions = [question[: policy.SNIPPET_CHARS] for question in asked]
         ops: list[Op] = [self._finished(CLARIFICATION)]
         if self.keep_question:
             ops.append(
@@ -426,7 +426,7 @@ def _redacted(response: FactsOpsResponse, redact: Callable[[str], str]) -> Facts
                 "fact_key": safe(op.fact_key),
                 "list_key": safe(op.list_key),
                 "value": safe(op.value),
-                "values": None if op.values is None else [redact(one) for one in op.values],
+                "values": None if op.values is None else [redact(value) for value in op.values],
             }
         )
         for op in response.ops
@@ -434,7 +434,7 @@ def _redacted(response: FactsOpsResponse, redact: Callable[[str], str]) -> Facts
     return response.model_copy(
         update={
             "ops": ops,
-            "needs_clarification": [redact(one) for one in response.needs_clarification],
+            "needs_clarification": [redact(question) for question in response.needs_clarification],
             "notes": [redact(note) for note in response.notes],
         }
     )
@@ -562,8 +562,8 @@ def _op_steps(
     sure = 1.0 if op.confidence is None else op.confidence
     whole = (0, len(text))
 
-    def step(action: str, key: str, one: tuple[str, int, int] | None, **more: Any) -> KeyStep:
-        value, start, end = one or ("", *whole)
+    def step(action: str, key: str, located: tuple[str, int, int] | None, **more: Any) -> KeyStep:
+        value, start, end = located or ("", *whole)
         return KeyStep(
             action=action,
             key=key,
@@ -591,7 +591,7 @@ def _op_steps(
     if op.op == "ranked_list_insert":
         return [step("rank", list_key, first, rank=rank, insert=True)], ""
     if op.op == "ranked_list_append":
-        return [step("append", list_key, one) for one in values], ""
+        return [step("append", list_key, located) for located in values], ""
     if op.op == "ranked_list_move":
         return [step("move", list_key, first, rank=rank, from_rank=op.from_rank)], ""
     if op.op in ("ranked_list_remove", "clear"):
@@ -604,12 +604,12 @@ def _op_steps(
 
 def lists_of(store: Store, owner: str) -> dict[str, dict[int, str]]:
     """Return the ranked lists of an owner: list key -> rank -> value."""
-    found: dict[str, dict[int, str]] = {}
+    lists: dict[str, dict[int, str]] = {}
     for fact in keyed_facts(store, owner, prefix=FAVORITES):
         ranked = split_rank_key(fact.predicate)
         if ranked is not None:
-            found.setdefault(ranked[0], {})[ranked[1]] = fact.object
-    return found
+            lists.setdefault(ranked[0], {})[ranked[1]] = fact.object
+    return lists
 
 
 def _said(message: str, redact: Callable[[str], str]) -> str:

@@ -74,7 +74,7 @@ def _few_collections() -> Iterator[None]:
 @_few_collections()
 def ingest_files(
     context: Context,
-    found: Discovery,
+    discovery: Discovery,
     *,
     progress: Callable[[int], None] | None = None,
     workers: int | None = None,
@@ -87,23 +87,23 @@ def ingest_files(
     amount of work suggest.
     """
     store = context.store
-    report = IngestReport(unsupported=list(found.unsupported), skipped=list(found.skipped))
+    report = IngestReport(unsupported=list(discovery.unsupported), skipped=list(discovery.skipped))
     known = {source.source.key: source for source in store.sources()}
-    for file in found.files if known else ():
+    for file in discovery.files if known else ():
         key = file_key(file)
         kept = key if key in known else context.resources.screened(key)  # a path may hold a secret
         if kept in known:
             known[key] = known[kept]
     work = _Pending(context, report)
     with _Reading(
-        found.files,
+        discovery.files,
         known,
         rules=context.resources.rules,
         redactor=context.resources.redactor,
         now=context.clock(),
         workers=workers,
     ) as reading:
-        for number, file in enumerate(found.files):
+        for number, file in enumerate(discovery.files):
             state = known.get(file_key(file))
             seen = FileReport(path=file.path, host=file.host)
             report.files.append(seen)

@@ -94,10 +94,10 @@ class Sources:
 
     def episode(self, episode_id: int, *, owner: str | Everyone = ME) -> StoredEpisode:
         """Return an episode; raises NotFound for an id that is unknown, or of another owner."""
-        found = self._store.episodes_by_id([episode_id]).get(episode_id)
-        if found is None or owner not in (found.owner, EVERYONE):
+        episode = self._store.episodes_by_id([episode_id]).get(episode_id)
+        if episode is None or owner not in (episode.owner, EVERYONE):
             raise NotFound(what="episode", name=episode_id, hint="`factbook recall` shows ids.")
-        return found
+        return episode
 
     def facts(
         self,
@@ -124,9 +124,9 @@ class Sources:
         self, ids: Iterable[int], *, owner: str | Everyone = ME
     ) -> dict[int, StoredEpisode]:
         """Return those of the episodes that are there and the owner's, by their ids."""
-        found = self._store.episodes_by_id(sorted(set(ids)))
+        stored = self._store.episodes_by_id(sorted(set(ids)))
         return {
-            episode.id: episode for episode in found.values() if owner in (episode.owner, EVERYONE)
+            episode.id: episode for episode in stored.values() if owner in (episode.owner, EVERYONE)
         }
 
     def sessions(self, *, owner: str | Everyone = ME) -> list[SourceState]:
@@ -207,16 +207,16 @@ def explain(context: Context, fact_id: int, *, owner: str | Everyone) -> Explana
     redact = context.redact
     return Explanation(
         fact=shown(context, as_of(fact, context.clock())),
-        evidence=[replace(one, quote=redact(one.quote)) for one in evidence],
+        evidence=[replace(piece, quote=redact(piece.quote)) for piece in evidence],
         originals=[
             read_original(
-                Path(one.source),
-                offset=one.offset,
-                position=one.position,
-                quote=one.quote,
+                Path(piece.source),
+                offset=piece.offset,
+                position=piece.position,
+                quote=piece.quote,
                 redactor=context.resources.redactor,
             )
-            for one in evidence
+            for piece in evidence
         ],
         history=history,
         rule=_rule(context, evidence[0].rule) if evidence else None,

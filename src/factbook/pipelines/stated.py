@@ -92,8 +92,8 @@ def extract_ops(
         return [] if last == mark else [done]
     since = now - policy.CLUSTER_DAYS * DAY_MS
     fresh = {episode.id for episode in new}
-    loose = sorted(store.episodes_by_id([one.episode_id for one in store.find(LOOSE)]).items())
-    old = [one for _, one in loose if one.occurred_at is None or one.occurred_at >= since]
+    loose = sorted(store.episodes_by_id([row.episode_id for row in store.find(LOOSE)]).items())
+    old = [row for _, row in loose if row.occurred_at is None or row.occurred_at >= since]
     old = old[-policy.CLUSTER_LOOSE :]
     episodes = [*(episode for episode in old if episode.id not in fresh), *new]
     ops: list[Op] = []
@@ -116,12 +116,12 @@ def _told(store: Store, after: At, *, limit: int) -> tuple[list[StoredEpisode], 
         page = store.changed("vector:episode", after, limit=limit)
         told = Filters(owner=EVERYONE, ids=page.came, roles=[Role.USER], trusts=[Trust.DIRECT])
         passing = set(store.ids("episode", told))
-        places = [n for n, one in enumerate(page.came) if one in passing][: limit - len(new)]
+        places = [n for n, id_ in enumerate(page.came) if id_ in passing][: limit - len(new)]
         wanted = [page.came[n] for n in places]
         if len(new) + len(wanted) == limit:  # what lies behind the last of them is for the next
             page = store.changed("vector:episode", after, limit=places[-1] + 1)
         episodes = store.episodes_by_id(wanted)
-        new += [episodes[one] for one in wanted]
+        new += [episodes[id_] for id_ in wanted]
         after, more = page.last, page.more
     return new, after
 
@@ -149,14 +149,14 @@ def _owner_ops(
         )
         for n, fact_id, _ in result.joined
     ]
-    for found in result.proposed:
-        ops += _assertions(owner, found, pieces, _CLUSTER_RULE, _CLUSTER_METHOD)
+    for cluster in result.proposed:
+        ops += _assertions(owner, cluster, pieces, _CLUSTER_RULE, _CLUSTER_METHOD)
     left = [pieces[n] for n in result.left]
     said = find_statements(left)
-    for found in said:
-        ops += _assertions(owner, found, left, _SINGLE_RULE, _SINGLE_METHOD)
-    stated = {n for found in said for n in found.members}
-    return ops, [one.episode_id for n, one in enumerate(left) if n not in stated]
+    for single in said:
+        ops += _assertions(owner, single, left, _SINGLE_RULE, _SINGLE_METHOD)
+    stated = {n for fact in said for n in fact.members}
+    return ops, [piece.episode_id for n, piece in enumerate(left) if n not in stated]
 
 
 def _pieces(context: Context, episodes: Sequence[StoredEpisode]) -> tuple[list[Piece], Floats]:
@@ -165,10 +165,10 @@ def _pieces(context: Context, episodes: Sequence[StoredEpisode]) -> tuple[list[P
     An episode that is one sentence has its vector already; the sentences of others are embedded.
     """
     store = context.store
-    stored = unpacked(*store.vectors("episode", [one.id for one in episodes]))
+    stored = unpacked(*store.vectors("episode", [episode.id for episode in episodes]))
     of_episode = dict(zip(stored.ids, stored.rows, strict=True))
     # Words that spoke for a fact until its owner corrected it bring nothing back.
-    spent = ledger.spent_spans(store, [one.id for one in episodes])
+    spent = ledger.spent_spans(store, [episode.id for episode in episodes])
     pieces: list[Piece] = []
     made: list[Floats | None] = []
     for episode in episodes:
@@ -205,20 +205,20 @@ def _known(store: Store, owner: str) -> tuple[list[KnownCluster], Floats]:
     }
     vectors = unpacked(*store.vectors("fact", list(lives)))
     known = [
-        KnownCluster(fact_id=one, statement=lives[one].statement, row=n)
-        for n, one in enumerate(vectors.ids)
+        KnownCluster(fact_id=fact_id, statement=lives[fact_id].statement, row=n)
+        for n, fact_id in enumerate(vectors.ids)
     ]
     return known, vectors.rows
 
 
 def _assertions(
-    owner: str, found: ProposedFact, pieces: Sequence[Piece], rule: str, method: str
+    owner: str, fact: ProposedFact, pieces: Sequence[Piece], rule: str, method: str
 ) -> list[Op]:
     """Return one assertion of the statement for each episode that says it, the medoid's first."""
-    members = [found.medoid, *(n for n in found.members if n != found.medoid)]
+    members = [fact.medoid, *(n for n in fact.members if n != fact.medoid)]
     return [
         asserted(
-            _candidate(owner, piece, rule, method, says=found.statement, sure=found.confidence),
+            _candidate(owner, piece, rule, method, says=fact.statement, sure=fact.confidence),
             _evidence(owner, piece),
             quote=piece.text,
         )
@@ -281,25 +281,25 @@ def _overheard_ops(context: Context, episodes: Sequence[StoredEpisode]) -> list[
     store = context.store
     heard: dict[str, list[tuple[StoredEpisode, HandedOn]]] = {}
     for episode in episodes:
-        for one in overheard_pieces(episode):
-            if context.redact(one.piece.text) == one.piece.text:
-                heard.setdefault(episode.owner, []).append((episode, one))
+        for handed in overheard_pieces(episode):
+            if context.redact(handed.piece.text) == handed.piece.text:
+                heard.setdefault(episode.owner, []).append((episode, handed))
     ops: list[Op] = []
     for owner, said in heard.items():
-        texts = list(dict.fromkeys(one.piece.text for _, one in said))
+        texts = list(dict.fromkeys(handed.piece.text for _, handed in said))
         against = _told_against(context, owner, texts)
         claims = {text: claim_digest(owner, owner, STATES, text) for text in texts}
         known = current_by_claim(store, list(claims.values()))
         asked: Counter[tuple[int, bool]] = Counter()
-        for episode, one in said:
-            same = known.get(claims[one.piece.text])
+        for episode, handed in said:
+            same = known.get(claims[handed.piece.text])
             if same is not None and same.status is not Status.PROPOSED:
                 continue  # its owner said so
-            opposed = against.get(one.piece.text, [])
+            opposed = against.get(handed.piece.text, [])
             asked[episode.id, bool(opposed)] += 1
             few = asked[episode.id, bool(opposed)] <= policy.OVERHEARD_STATEMENTS
-            if few and (opposed or one.in_doubt):
-                ops += _proposed(owner, one, opposed)
+            if few and (opposed or handed.in_doubt):
+                ops += _proposed(owner, handed, opposed)
     return ops
 
 
@@ -307,13 +307,13 @@ def _told_against(context: Context, owner: str, texts: Sequence[str]) -> dict[st
     """Return for texts that cannot be true beside what an owner told the numbers of those facts."""
     store = context.store
     told = vouched(store, owner)
-    found: dict[str, list[int]] = {}
-    keyed = {one.predicate: one for one in told if one.kind is FactKind.KEYED}
+    against: dict[str, list[int]] = {}
+    keyed = {life.predicate: life for life in told if life.kind is FactKind.KEYED}
     if keyed:
         for text in texts:
             if opposed := _other_values(text, keyed):
-                found[text] = opposed
-    stated = [one for one in told if one.kind is not FactKind.KEYED and one.subject == owner]
+                against[text] = opposed
+    stated = [life for life in told if life.kind is not FactKind.KEYED and life.subject == owner]
     by_sign: dict[str | tuple[str, str], list[int]] = {}  # a word or a slot -> rows of `stated`
     for n, life in enumerate(stated):
         for sign in _signs(life.statement):
@@ -324,8 +324,8 @@ def _told_against(context: Context, owner: str, texts: Sequence[str]) -> dict[st
         if (numbers := sorted({n for sign in _signs(text) for n in by_sign.get(sign, ())}))
     }
     if not near:
-        return found
-    stored = unpacked(*store.vectors("fact", [one.id for one in stated]))
+        return against
+    stored = unpacked(*store.vectors("fact", [life.id for life in stated]))
     vectors = dict(zip(stored.ids, stored.rows, strict=True))
     rows = context.embedder.embed(list(near))
     for (text, numbers), row in zip(near.items(), rows, strict=True):
@@ -336,8 +336,8 @@ def _told_against(context: Context, owner: str, texts: Sequence[str]) -> dict[st
             # A clause by itself may fill a slot, whatever else is said beside it.
             parts = [(text, cosine), *((part, 0.0) for part in _CLAUSES.split(text))]
             if any(_opposes(part, life.statement, alike) for part, alike in parts):
-                found.setdefault(text, []).append(life.id)
-    return found
+                against.setdefault(text, []).append(life.id)
+    return against
 
 
 _CLAUSES: Final = re.compile(r"[,;:] |,? (?:and|but|so|because|since|while) ")
@@ -362,15 +362,15 @@ def _other_values(text: str, held: Mapping[str, Life]) -> list[int]:
     for key, life in held.items():
         if ranked := split_rank_key(key):
             lists.setdefault(ranked[0], {})[ranked[1]] = life.object
-    found = []
+    opposed = []
     for op in (parsed.op for parsed in parse_tell(text, lists=lists).ops):
         list_key = list_key_of(op)
         key = f"{list_key}.{op.rank}" if list_key else normalize_fact_key(op.fact_key or "")[0]
-        one = held.get(key)
+        known = held.get(key)
         sets = op.op in ("set", "ranked_list_set") and op.value is not None
-        if sets and one is not None and fold_value(one.object) != fold_value(op.value or ""):
-            found.append(one.id)
-    return found
+        if sets and known is not None and fold_value(known.object) != fold_value(op.value or ""):
+            opposed.append(known.id)
+    return opposed
 
 
 def _proposed(owner: str, handed_on: HandedOn, against: Sequence[int]) -> list[Op]:

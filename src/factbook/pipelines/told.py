@@ -173,12 +173,12 @@ def _nearest(
     store: Store, said: str, owner: str, like: Callable[[str, str], Mapping[int, float]]
 ) -> list[tuple[Life, float]]:
     """Return the owner's statements that are close enough to be judged, the closest first."""
-    found = like(said, owner)
+    cosines = like(said, owner)
     slots = {frame.slot for frame in frames_of(said)}
     near: list[tuple[float, int]] = []
     # Of the hundreds that may be like it only the texts are read, and the rows of the few that are.
-    for fact_id, words in store.texts("fact", list(found)).items():
-        cosine = found[fact_id]
+    for fact_id, words in store.texts("fact", list(cosines)).items():
+        cosine = cosines[fact_id]
         # What waits for its vector is compared by its words: an equal text must not be kept twice.
         if math.isnan(cosine):
             if words.casefold() != said.casefold():

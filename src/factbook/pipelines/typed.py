@@ -168,7 +168,7 @@ def _one(
     report.summaries += 1
     report.offered += len(judged)
     report.receipt.add(receipt)
-    report.judged += [(episode.id, one) for one in judged]
+    report.judged += [(episode.id, item) for item in judged]
 
 
 def keep_verdict(context: Context, verdict: TypedVerdict, *, summary: str, owner: str) -> Receipt:
@@ -226,7 +226,7 @@ def judge_answer(
         dataclasses.replace(refused_item, claim=_safe(refused_item.claim, redact))
         for refused_item in refused
     ]
-    near = dict.fromkeys(one for claim in claims for one in known(claim.text))
+    near = dict.fromkeys(statement for claim in claims for statement in known(claim.text))
     verdicts = judge_all(
         claims,
         passage,
@@ -256,13 +256,13 @@ def _safe(claim: TypedClaim, redact: Callable[[str], str]) -> TypedClaim:
 
 def _with_answers(store: Store, judged: Sequence[Judged], owner: str) -> list[Judged]:
     """Mark what its owner refused, or accepted in other words only: no model brings it back."""
-    claims = [proposal_claim(PROPOSED, _key(one.claim, owner)) for one in judged]
+    claims = [proposal_claim(PROPOSED, _key(item.claim, owner)) for item in judged]
     states = {
         proposal.claim: proposal.state for proposal in store.find(PROPOSAL, {"claim": claims})
     }
     return [
-        dataclasses.replace(one, unwanted=states.get(claim) in ("refused", "edited"))
-        for one, claim in zip(judged, claims, strict=True)
+        dataclasses.replace(item, unwanted=states.get(claim) in ("refused", "edited"))
+        for item, claim in zip(judged, claims, strict=True)
     ]
 
 
@@ -279,13 +279,15 @@ def ops_of(
 ) -> list[Op]:
     """Return what the verdicts on one episode's proposals ask the store to do."""
     ops: list[Op] = []
-    for one in judged:
-        ops += _ops(one, episode, model, redact)
+    for item in judged:
+        ops += _ops(item, episode, model, redact)
     return ops
 
 
-def _ops(one: Judged, episode: StoredEpisode, model: str, redact: Callable[[str], str]) -> list[Op]:
-    claim, verdict = one.claim, one.verdict
+def _ops(
+    item: Judged, episode: StoredEpisode, model: str, redact: Callable[[str], str]
+) -> list[Op]:
+    claim, verdict = item.claim, item.verdict
     grounding = verdict.grounding if verdict else None
     located = grounding is not None and 0 <= grounding.start < grounding.end <= len(episode.text)
     start, end = (grounding.start, grounding.end) if grounding and located else (0, 1)
@@ -305,8 +307,8 @@ def _ops(one: Judged, episode: StoredEpisode, model: str, redact: Callable[[str]
         embed=True,
     )
     if verdict is None or verdict.action is Action.REJECTED or not located:
-        return _refusal(one, candidate, episode, text, redact)
-    if one.unwanted:
+        return _refusal(item, candidate, episode, text, redact)
+    if item.unwanted:
         return [
             refused(
                 candidate,
@@ -328,22 +330,22 @@ def _ops(one: Judged, episode: StoredEpisode, model: str, redact: Callable[[str]
         )
     ]
     if verdict.action is Action.STORED_PROPOSED:
-        ops.append(_proposal(one, episode, text, redact, start, end, stored=True))
+        ops.append(_proposal(item, episode, text, redact, start, end, stored=True))
     return ops
 
 
 def _refusal(
-    one: Judged,
+    item: Judged,
     candidate: Candidate,
     episode: StoredEpisode,
     text: str,
     redact: Callable[[str], str],
 ) -> list[Op]:
-    verdict = one.verdict
+    verdict = item.verdict
     if verdict is None:
-        assert one.refused is not None
-        reason, detail = str(one.refused.reason), one.refused.detail
-        sure, threshold = one.claim.confidence, policy.TYPE_THRESHOLD[one.claim.type]
+        assert item.refused is not None
+        reason, detail = str(item.refused.reason), item.refused.detail
+        sure, threshold = item.claim.confidence, policy.TYPE_THRESHOLD[item.claim.type]
         validation: Mapping[str, object] = {"reason": detail}
     else:
         reason = str(verdict.reason or "not_grounded_in_summary")
@@ -355,21 +357,21 @@ def _refusal(
             episode,
             reason,
             redact(detail),
-            type=str(one.claim.type),
+            type=str(item.claim.type),
             confidence=sure,
             threshold=threshold,
-            validation={**validation, "model_confidence": one.claim.confidence},
+            validation={**validation, "model_confidence": item.claim.confidence},
         )
     ]
     if verdict is not None and verdict.proposal:
         ops.append(
-            _proposal(one, episode, text, redact, candidate.start, candidate.end, stored=False)
+            _proposal(item, episode, text, redact, candidate.start, candidate.end, stored=False)
         )
     return ops
 
 
 def _proposal(
-    one: Judged,
+    item: Judged,
     episode: StoredEpisode,
     text: str,
     redact: Callable[[str], str],
@@ -379,18 +381,18 @@ def _proposal(
     stored: bool,
 ) -> Propose:
     """Return what the seed calls log_pattern_proposal(name, confidence, reasoning)."""
-    assert one.verdict is not None
+    assert item.verdict is not None
     return Propose(
         kind=PROPOSED,
-        key=_key(one.claim, episode.owner),
+        key=_key(item.claim, episode.owner),
         title=text,
         payload={
             "owner": episode.owner,
-            "type": str(one.claim.type),
+            "type": str(item.claim.type),
             "text": text,
-            "confidence": one.verdict.final,
-            "threshold": one.verdict.threshold,
-            "reasoning": redact(one.claim.reasoning),
+            "confidence": item.verdict.final,
+            "threshold": item.verdict.threshold,
+            "reasoning": redact(item.claim.reasoning),
             "episode": episode.uid,
             "start": start,
             "end": end,
@@ -402,7 +404,7 @@ def _proposal(
 def windows(text: str, *, context_tokens: int) -> list[str]:
     """Cut a text that is longer than a model's context at its paragraphs, lines or blanks."""
     room = max(_LEAST_TOKENS, context_tokens - _ANSWER_TOKENS - message_tokens(typed_messages("")))
-    found: list[str] = []
+    parts: list[str] = []
     while estimate_tokens(text) > room:
         # How much of it fits: tokens are unevenly long, so the estimate itself decides.
         low, high = 1, len(text)
@@ -413,6 +415,6 @@ def windows(text: str, *, context_tokens: int) -> list[str]:
             )
         ends = (text.rfind(mark, low // 2, low) for mark in ("\n\n", "\n", ". ", " "))
         cut = next((end + 1 for end in ends if end > 0), low)
-        found.append(text[:cut])
+        parts.append(text[:cut])
         text = text[cut:]
-    return [*found, text]
+    return [*parts, text]

@@ -311,8 +311,8 @@ class Workers:
         )
         with self._lock:
             left = [task.number for task in self._tasks]
-        for one in [*([] if number is None else [number]), *left]:
-            self._results[one].put(_Done(number=one, error=failure))
+        for unread in [*([] if number is None else [number]), *left]:
+            self._results[unread].put(_Done(number=unread, error=failure))
 
 
 def _send(pipe: IO[bytes], value: object) -> None:

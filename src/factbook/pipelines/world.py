@@ -144,8 +144,8 @@ class WorldReading:
             try:
                 while limit is None or report.pieces < limit:
                     cancel.check()
-                    one = self._next()
-                    if one is None or not self._read(one, report):
+                    piece = self._next()
+                    if piece is None or not self._read(piece, report):
                         return report
             except TakenOver as error:
                 report.note = str(error)
@@ -173,10 +173,10 @@ class WorldReading:
         now, modelled = self._clock(), self._context.model is not None
         return {
             target
-            for target, one in tasks.items()
-            if (one.state == "aside" or not due(one.until, now=now))
-            and (modelled or one.version == RULES)
-            and not self._goes_on(one)
+            for target, task in tasks.items()
+            if (task.state == "aside" or not due(task.until, now=now))
+            and (modelled or task.version == RULES)
+            and not self._goes_on(task)
         }
 
     def _goes_on(self, task: ModelTask) -> bool:
@@ -322,20 +322,22 @@ class WorldReading:
         """Return what one result says of the entities that are known."""
         episode = self._store.episodes_by_id([episode_id])[episode_id]
         details = self._store.heads([episode_id])[episode_id].attributes
-        found = Gathered(names=self._names.known(log.owner))
+        gained = Gathered(names=self._names.known(log.owner))
         claims, refused = facts_about(
-            episode.text, names=found.names, title=details.get("title", ""), external=True
+            episode.text, names=gained.names, title=details.get("title", ""), external=True
         )
         ours = log.trigger not in _DISCOVERING
-        claims = [*claims, *self._model.facts(log.query, episode, found, known_only=ours)]
-        self._facts.keep(claims, episode, found)
-        orders = {one.why for one in taint(episode.text) if hostile(one)} if refused else set()
+        claims = [*claims, *self._model.facts(log.query, episode, gained, known_only=ours)]
+        self._facts.keep(claims, episode, gained)
+        orders = {mark.why for mark in taint(episode.text) if hostile(mark)} if refused else set()
         orders.add(STEERED)
         for content, why in refused:
             reason = "external_instruction" if why in orders else "not_a_fact"
-            found.ops.append(refusal(episode, content, reason, why))
-        found.ops.append(MarkResultRead(search_id=log.id, episode_id=episode_id, finds=found.finds))
-        return found.ops
+            gained.ops.append(refusal(episode, content, reason, why))
+        gained.ops.append(
+            MarkResultRead(search_id=log.id, episode_id=episode_id, finds=gained.finds)
+        )
+        return gained.ops
 
     def _announce(self, log: SearchLog) -> list[Op]:
         return announcements(self._context, log, self._interests)
@@ -350,13 +352,13 @@ class WorldReading:
             if not parts:
                 raise
             _LOG.warning("of what a search would bring in, some is refused: %s", error)
-        for one, part in parts:
+        for thing, part in parts:
             try:
                 self._write(part, trigger, report)
             except UsageError as error:
-                found = self._store.episode_ids([one.episode])[one.episode]
-                episode = self._store.episodes_by_id([found])[found]
-                left.append(refusal(episode, one.name, "not_a_name", str(error)))
+                episode_id = self._store.episode_ids([thing.episode])[thing.episode]
+                episode = self._store.episodes_by_id([episode_id])[episode_id]
+                left.append(refusal(episode, thing.name, "not_a_name", str(error)))
         self._write(left, trigger, report)
 
     # --- messages -------------------------------------------------------------------------------
@@ -374,7 +376,7 @@ class WorldReading:
         """Return what a message of its owner says: who is spoken of, and how they are seen."""
         owner, text = message.owner, message.text
         known = known_names(self._store, owner)
-        found = Gathered(names=called(known))
+        gained = Gathered(names=called(known))
         before = said_before(self._store, message, limit=RECENT_MESSAGES)
         recent = spoken_of([episode.text for episode in before], known)
         voice = own_words(text, pasted=message.pasted)
@@ -383,19 +385,19 @@ class WorldReading:
         text = voice.text
         message = replace(message, text=text)
         if self._context.model is not None:
-            named = [*named, *self._model.heard(message, named, found)]
+            named = [*named, *self._model.heard(message, named, gained)]
         for mention in named:
-            self._names.hear(mention, message, found)
+            self._names.hear(mention, message, gained)
         for topic, kind, start, end in preferences_in(text, voice=OwnWords(text, ())):
-            self._names.prefer(topic, kind, message, found, text[start:end])
-        spoken = {mention.name for mention in named} & found.names.keys()
-        mine = {name: found.names[name] for name in sorted(spoken) if found.names[name]}
+            self._names.prefer(topic, kind, message, gained, text[start:end])
+        spoken = {mention.name for mention in named} & gained.names.keys()
+        mine = {name: gained.names[name] for name in sorted(spoken) if gained.names[name]}
         claims, _ = facts_about(text, names=mine, external=False)
         if mine:
-            claims = [*claims, *self._model.facts("", message, found)]
-        self._facts.keep(claims, message, found)
-        found.ops.append(MarkHeard(episode_id=message.id))
-        return found.ops
+            claims = [*claims, *self._model.facts("", message, gained)]
+        self._facts.keep(claims, message, gained)
+        gained.ops.append(MarkHeard(episode_id=message.id))
+        return gained.ops
 
 
 def _reason(error: Exception, redact: Callable[[str], str]) -> str:

@@ -68,15 +68,15 @@ class TextVectors:
     def of_facts(self, facts: Sequence[Fact]) -> dict[int, NDArray[np.float32]]:
         """Return the vectors of facts by their ids: those stored, and the others made here."""
         store = self._context.store
-        found: dict[int, NDArray[np.float32]] = {}
+        vectors: dict[int, NDArray[np.float32]] = {}
         if self._are_stored():
             stored = unpacked(*store.vectors("fact", [fact.id for fact in facts]))
-            found.update(zip(stored.ids, stored.rows, strict=True))
-        waiting = [fact for fact in facts if fact.id not in found]
+            vectors.update(zip(stored.ids, stored.rows, strict=True))
+        waiting = [fact for fact in facts if fact.id not in vectors]
         if waiting:
             made = self.of([fact.statement for fact in waiting])
-            found.update({one.id: made[n] for n, one in enumerate(waiting)})
-        return found
+            vectors.update({fact.id: made[n] for n, fact in enumerate(waiting)})
+        return vectors
 
     def name_cosines(self, name: str, owner: str) -> dict[str, float]:
         """Return the cosine of a name and each known one that has its vector."""
@@ -88,7 +88,7 @@ class TextVectors:
         if not names.ids:
             return {}
         near = names.rows @ self.of([name])[0]
-        return {by_id[one]: float(near[n]) for n, one in enumerate(names.ids)}
+        return {by_id[entity_id]: float(near[n]) for n, entity_id in enumerate(names.ids)}
 
     def _are_stored(self) -> bool:
         """Tell whether the store's vectors are those of the embedder."""
@@ -109,23 +109,25 @@ class Facts:
         """Forget what was known: a piece was written since, by us or by others."""
         self._known.clear()
 
-    def keep(self, claims: Sequence[WorldClaim], episode: StoredEpisode, found: Gathered) -> None:
+    def keep(self, claims: Sequence[WorldClaim], episode: StoredEpisode, gained: Gathered) -> None:
         """Add the ops for what is said: new facts, or evidence for those that say the same."""
-        for one in claims:
+        for said in claims:
             cancel.check()
-            text = statement_of(one.entity, one.content)
-            claim = EntityClaim(says=one.content, text=text, vector=self._vectors.of([text])[0])
-            known = self._known_of(episode.owner, one.entity)
-            cosine, twin = nearest(one.entity, claim, known)
+            text = statement_of(said.entity, said.content)
+            claim = EntityClaim(says=said.content, text=text, vector=self._vectors.of([text])[0])
+            known = self._known_of(episode.owner, said.entity)
+            cosine, twin = nearest(said.entity, claim, known)
             if twin is None:
-                found.ops.append(asserted(_candidate(one), episode))
-                found.finds.append(NewFind(entity=one.entity, object=one.content, nearest=cosine))
+                gained.ops.append(asserted(_candidate(said), episode))
+                gained.finds.append(
+                    NewFind(entity=said.entity, object=said.content, nearest=cosine)
+                )
                 known.append(claim)
             elif twin.fact is None:
                 # Of what this very call brings, a second assertion is the evidence.
-                found.ops.append(asserted(_candidate(one, twin.says), episode))
+                gained.ops.append(asserted(_candidate(said, twin.says), episode))
             else:
-                found.ops.append(supported(twin.fact.id, _candidate(one), episode))
+                gained.ops.append(supported(twin.fact.id, _candidate(said), episode))
 
     def _known_of(self, owner: str, name: str) -> list[EntityClaim]:
         key = (owner, name)
@@ -202,8 +204,8 @@ def announcements(
         heads = store.heads([fact.episode_id for fact, _ in new])
         details = [heads[fact.episode_id].attributes for fact, _ in new]
         finds = [
-            Find(fact=fact, nearest=cosine, published_at=_published(one))
-            for (fact, cosine), one in zip(new, details, strict=True)
+            Find(fact=fact, nearest=cosine, published_at=_published(detail))
+            for (fact, cosine), detail in zip(new, details, strict=True)
         ]
         mode = mode_of(max(0, known.fact_count - len(new)), scores.get(known.id, 0.0))
         worth = worth_telling(mode, finds, briefed_at=told_at(store, known.id))
@@ -214,7 +216,7 @@ def announcements(
                     entity=name,
                     image=next((detail["image"] for detail in details if detail.get("image")), ""),
                     search_id=log.id,
-                    fact_ids=[one.id for one in worth],
+                    fact_ids=[fact.id for fact in worth],
                 )
             )
     return ops

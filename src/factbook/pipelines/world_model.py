@@ -56,11 +56,11 @@ class ModelReading:
         return [*ops, KeepSeen(search_id=log.id, episode_id=episode.id, names=seen)]
 
     def heard(
-        self, message: StoredEpisode, named: Sequence[Mention], found: Gathered
+        self, message: StoredEpisode, named: Sequence[Mention], gained: Gathered
     ) -> list[Mention]:
         """Return what a message names beside what was `named` already."""
-        names, ops = self._names("", message, found.names, full=True, external=False)
-        found.ops += ops
+        names, ops = self._names("", message, gained.names, full=True, external=False)
+        gained.ops += ops
         heard = {mention.name for mention in named}
         _, valence = policy.ENGAGEMENTS[EngagementType.MENTIONED_IN_PASSING]
         return [
@@ -70,7 +70,7 @@ class ModelReading:
                 end=name.end,
                 type=EngagementType.MENTIONED_IN_PASSING,
                 valence=Valence(valence),
-                is_known=name.name in found.names,
+                is_known=name.name in gained.names,
                 why=f"named by {self._context.llm.id}",
             )
             for name in names
@@ -78,7 +78,7 @@ class ModelReading:
         ]
 
     def facts(
-        self, query: str, episode: StoredEpisode, found: Gathered, *, known_only: bool = False
+        self, query: str, episode: StoredEpisode, gained: Gathered, *, known_only: bool = False
     ) -> list[WorldClaim]:
         """Return what a text says of its entities, held to the text; nothing without a model.
 
@@ -86,11 +86,11 @@ class ModelReading:
         """
         if self._context.model is None:
             return []
-        spoken = named_in(episode.text, found.names)
+        spoken = named_in(episode.text, gained.names)
         if known_only and spoken:
-            names, ops = self._names(query, episode, found.names, listed=spoken, full=False)
-            found.ops += ops
-            spoken = [one.name for one in names]
+            names, ops = self._names(query, episode, gained.names, listed=spoken, full=False)
+            gained.ops += ops
+            spoken = [read.name for read in names]
         claims: list[WorldClaim] = []
         passage = read_passage(episode.text)
         for name in spoken[:MODEL_ENTITIES]:
@@ -102,14 +102,14 @@ class ModelReading:
                 self._ask(messages, entity_prompts.EntityFacts, "facts"),
                 name,
                 episode.text,
-                names=found.names.get(name, ()),
+                names=gained.names.get(name, ()),
                 external=episode.trust is Trust.EXTERNAL,
             )
-            found.ops += [refusal(episode, *one) for one in refused]
+            gained.ops += [refusal(episode, *parts) for parts in refused]
             for world_claim in offered:
                 if ground(world_claim.content, passage).support is Support.NONE:
                     why = "its source does not say so"
-                    found.ops.append(refusal(episode, world_claim.content, "not_a_fact", why))
+                    gained.ops.append(refusal(episode, world_claim.content, "not_a_fact", why))
                 else:
                     claims.append(world_claim)
         return claims
@@ -136,7 +136,7 @@ class ModelReading:
         names, refused = entity_prompts.read_entities(
             answer, episode.text, known=known, full=full, external=external
         )
-        return names, [refusal(episode, *one) for one in refused]
+        return names, [refusal(episode, *parts) for parts in refused]
 
     def _ask(self, messages: Sequence[Message], schema: type[_Answer], purpose: str) -> _Answer:
         """Ask as whoever reads still."""

@@ -59,7 +59,7 @@ class EntityIntake:
         stored = self._store.episodes_by_id([state.episode_id for state in states])
         results = [stored[state.episode_id] for state in states]
         heads = self._store.heads(stored)
-        found = Gathered(names=self.known(log.owner))
+        gained = Gathered(names=self.known(log.owner))
         topic = topic_of(log.query).topic
         texts = [
             ResultText(
@@ -75,17 +75,17 @@ class EntityIntake:
             more = corroborated(seen, texts, query=log.query, topic=topic)
             offered = [*offered, *more.things]
             left_out = [*left_out, *more.left_out]
-        for one in offered:
-            if not is_known(one.name, found.names):
-                self._discovered(one, log, results[one.spans[0][0]], topic, found)
+        for thing in offered:
+            if not is_known(thing.name, gained.names):
+                self._discovered(thing, log, results[thing.spans[0][0]], topic, gained)
         untold = {
             thing_left_out.thing.name: thing_left_out
             for thing_left_out in left_out
-            if not is_known(thing_left_out.thing.name, found.names)
+            if not is_known(thing_left_out.thing.name, gained.names)
         }
-        for one, reason, why in untold.values():
-            found.ops.append(refusal(results[one.spans[0][0]], one.surface, reason, why))
-        return [*found.ops, MarkDiscovered(search_id=log.id)]
+        for thing, reason, why in untold.values():
+            gained.ops.append(refusal(results[thing.spans[0][0]], thing.surface, reason, why))
+        return [*gained.ops, MarkDiscovered(search_id=log.id)]
 
     def _discovered(
         self,
@@ -93,7 +93,7 @@ class EntityIntake:
         log: SearchLog,
         episode: StoredEpisode,
         topic: str,
-        found: Gathered,
+        gained: Gathered,
     ) -> None:
         """Bring in a thing that results show, if it has a name and to do with what was asked."""
         said = judge_name(new_thing.name)
@@ -105,62 +105,62 @@ class EntityIntake:
                 name_vector=self._vectors.of([name_text(new_thing.name, context)])[0],
             )
         if said.problem is not None:
-            found.ops.append(refusal(episode, new_thing.name, said.reason, said.problem))
+            gained.ops.append(refusal(episode, new_thing.name, said.reason, said.problem))
             return
-        name = self._bring_in(new_thing.name, new_thing.surface, episode, found)
+        name = self._bring_in(new_thing.name, new_thing.surface, episode, gained)
         if not name or log.cause_id is None:
             return
         # What its owner did to bring it in: a search for things like it.
         cause = self._store.episodes_by_id([log.cause_id])[log.cause_id]
         learning = log.trigger is Trigger.LEARN_COMMAND
         kind = EngagementType.SEARCH_INITIATED if learning else EngagementType.MENTIONED_IN_PASSING
-        found.ops.append(engaged(log.owner, kind, cause.uid, entity=name))
+        gained.ops.append(engaged(log.owner, kind, cause.uid, entity=name))
 
     # --- of a message ---------------------------------------------------------------------------
 
-    def hear(self, mention: Mention, message: StoredEpisode, found: Gathered) -> None:
+    def hear(self, mention: Mention, message: StoredEpisode, gained: Gathered) -> None:
         """Note what an owner does about a thing that a message names."""
         owner, name = message.owner, mention.name
-        if not mention.is_known and name not in found.names:
+        if not mention.is_known and name not in gained.names:
             problem = structural_problem(name)
             if problem:
-                found.ops.append(refusal(message, name, "not_a_name", problem))
+                gained.ops.append(refusal(message, name, "not_a_name", problem))
                 return
-            name = self._bring_in(name, message.text[mention.start : mention.end], message, found)
+            name = self._bring_in(name, message.text[mention.start : mention.end], message, gained)
             if not name:
                 return
-        found.ops.append(
+        gained.ops.append(
             engaged(owner, mention.type, message.uid, entity=name, valence=mention.valence)
         )
         if mention.why == NO_MORE_OF_IT:
             known = entity_named(self._store, owner, name)
             # Of one that comes in just now nothing is told anyway.
             if known is not None and known.current:
-                found.ops.append(MuteEntity(entity_id=known.id, muted=True))
+                gained.ops.append(MuteEntity(entity_id=known.id, muted=True))
 
     def prefer(
         self,
         topic: str,
         kind: PreferenceType,
         message: StoredEpisode,
-        found: Gathered,
+        gained: Gathered,
         quote: str,
     ) -> None:
         """Note that an owner likes or dislikes a topic."""
         owner, name = message.owner, entity_name(topic)
         problem = structural_problem(name)
         if problem:
-            found.ops.append(refusal(message, quote, "not_a_name", problem))
+            gained.ops.append(refusal(message, quote, "not_a_name", problem))
             return
-        found.ops.append(SetPreference(owner=owner, topic=name, type=kind, episode=message.uid))
-        if name not in found.names:
+        gained.ops.append(SetPreference(owner=owner, topic=name, type=kind, episode=message.uid))
+        if name not in gained.names:
             valence = None if kind is PreferenceType.LIKE else Valence.NEGATIVE
             stated = EngagementType.EXPLICIT_STATEMENT
-            found.ops.append(engaged(owner, stated, message.uid, preference=name, valence=valence))
+            gained.ops.append(engaged(owner, stated, message.uid, preference=name, valence=valence))
 
     # --- of both --------------------------------------------------------------------------------
 
-    def _bring_in(self, name: str, surface: str, episode: StoredEpisode, found: Gathered) -> str:
+    def _bring_in(self, name: str, surface: str, episode: StoredEpisode, gained: Gathered) -> str:
         """Return the entity of a name: a known one that is the same thing, or a new one.
 
         Empty for one that its owner removed: a mention does not bring it back.
@@ -169,22 +169,22 @@ class EntityIntake:
         said = admit(
             name,
             surface,
-            known=known_names(self._store, owner) | {one: one for one in found.new},
+            known=known_names(self._store, owner) | {new: new for new in gained.new},
             removed=deleted_names(self._store, owner),
             cosines=self._vectors.name_cosines(name, owner),
         )
         if said.known is not None:
-            found.ops.append(AddAlias(owner=owner, entity=said.known, alias=name))
-            found.names.setdefault(said.known, [said.known]).append(name)
-            found.names[name] = []  # it has no facts of its own
+            gained.ops.append(AddAlias(owner=owner, entity=said.known, alias=name))
+            gained.names.setdefault(said.known, [said.known]).append(name)
+            gained.names[name] = []  # it has no facts of its own
             return said.known
         if said.removed is not None:
             why = f"its owner removed {said.removed}"
-            found.ops.append(refusal(episode, surface, "deleted_by_owner", why))
+            gained.ops.append(refusal(episode, surface, "deleted_by_owner", why))
             return ""
-        found.ops.append(CreateEntity(owner=owner, name=name, episode=episode.uid))
-        found.names[name] = sorted({name, entity_name(surface), surface} - {""})
-        found.new.add(name)
+        gained.ops.append(CreateEntity(owner=owner, name=name, episode=episode.uid))
+        gained.names[name] = sorted({name, entity_name(surface), surface} - {""})
+        gained.new.add(name)
         return name
 
 
