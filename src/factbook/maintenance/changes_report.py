@@ -115,17 +115,17 @@ def account(store: Store, run: Run, *, owner: str | Everyone = ME) -> Account:
         if pair.judged_at == run.started_at and pair.relation == "ambiguous"
     ]
     faded = _numbers(run.report.get("faded"))
-    named = {fact.target_id for fact in of_facts}
-    named.update(number for fact in of_facts for number in _others(fact))
+    named = {event.target_id for event in of_facts}
+    named.update(number for event in of_facts for number in _others(event))
     named.update(faded)
     named.update(number for pair in queued for number in pair[:2])
     facts = {
-        number: one
-        for number, one in store.facts_by_id(sorted(named)).items()
-        if owner in (one.owner, EVERYONE)
+        number: fact
+        for number, fact in store.facts_by_id(sorted(named)).items()
+        if owner in (fact.owner, EVERYONE)
     }
-    of_facts = [fact for fact in of_facts if fact.target_id in facts]
-    faded = [one for one in faded if one in facts]
+    of_facts = [event for event in of_facts if event.target_id in facts]
+    faded = [number for number in faded if number in facts]
     queued = [pair for pair in queued if pair.low_id in facts and pair.high_id in facts]
     mine = {
         proposal.id
@@ -133,8 +133,8 @@ def account(store: Store, run: Run, *, owner: str | Everyone = ME) -> Account:
         if owner in (proposal.payload.get("owner", ME), EVERYONE)
     }
     by_op: dict[str, list[Event]] = {}
-    for fact in of_facts:
-        by_op.setdefault(fact.op, []).append(fact)
+    for event in of_facts:
+        by_op.setdefault(event.op, []).append(event)
     return Account(
         run=run,
         new=[event.target_id for event in by_op.get("store", ())],
@@ -162,8 +162,8 @@ def account(store: Store, run: Run, *, owner: str | Everyone = ME) -> Account:
             if event.op == "propose" and event.target_kind == "proposal"
             if event.target_id in mine
         ],
-        other=[(fact.op, fact.target_id) for fact in of_facts if fact.op not in _GROUPED],
-        facts={number: as_of(one, run.started_at) for number, one in facts.items()},
+        other=[(event.op, event.target_id) for event in of_facts if event.op not in _GROUPED],
+        facts={number: as_of(fact, run.started_at) for number, fact in facts.items()},
     )
 
 
@@ -206,7 +206,7 @@ def _opposed(events: Iterable[Event], facts: Mapping[int, Fact], store: Store) -
                 fact_ids=ids,
                 before=tuple(before for before, _ in values),
                 after=tuple(after for _, after in values),
-                other_ids=tuple(one for one in pair if one not in ids),
+                other_ids=tuple(number for number in pair if number not in ids),
                 rule=_text(mine[0], "why"),
                 why=_says(mine[0]),
             )
@@ -232,11 +232,11 @@ def _merged(events: Iterable[Event]) -> list[Merged]:
 def _others(event: Event) -> list[int]:
     """Return the other facts that an event names."""
     detail = event.detail
-    found = [detail.get("other"), detail.get("loser")]
+    named = [detail.get("other"), detail.get("loser")]
     after = detail.get("after")
     if isinstance(after, dict):
-        found += [after.get("merged_into_id"), after.get("superseded_by")]
-    return [one for one in found if isinstance(one, int)]
+        named += [after.get("merged_into_id"), after.get("superseded_by")]
+    return [number for number in named if isinstance(number, int)]
 
 
 def _says(event: Event) -> str:
@@ -248,4 +248,4 @@ def _text(event: Event, name: str) -> str:
 
 
 def _numbers(value: object) -> list[int]:
-    return [one for one in value if isinstance(one, int)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, int)] if isinstance(value, list) else []

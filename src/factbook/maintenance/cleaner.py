@@ -119,13 +119,13 @@ def clean(
 class _Pair(NamedTuple):
     """Two entities of one owner that may be one thing."""
 
-    one: Entity  # of the lower id
-    other: Entity
+    first: Entity  # of the lower id
+    second: Entity
     same: Same
 
     @property
     def ids(self) -> tuple[int, int]:
-        return self.one.id, self.other.id
+        return self.first.id, self.second.id
 
 
 class _Cleaning:
@@ -200,22 +200,22 @@ class _Cleaning:
     def _pairs(self, entities: Sequence[Entity]) -> list[_Pair]:
         """Return the pairs that may be one thing, the surest first."""
         likely = []
-        for one, other in _candidates(entities):
+        for first, second in _candidates(entities):
             cancel.check()
-            near = _compared(one, other, OPTIMISTIC).verdict is not SameEntityVerdict.DIFFERENT
-            if near and not self._is_parted(one, other):
-                likely.append((one, other))
+            near = _compared(first, second, OPTIMISTIC).verdict is not SameEntityVerdict.DIFFERENT
+            if near and not self._is_parted(first, second):
+                likely.append((first, second))
         self._embed(name for pair in likely for entity in pair for name in _names(entity))
         pairs = []
-        for one, other in likely:
+        for first, second in likely:
             cosine = max(
                 float(self._vectors[a] @ self._vectors[b])
-                for a in _names(one)
-                for b in _names(other)
+                for a in _names(first)
+                for b in _names(second)
             )
-            same = _compared(one, other, cosine)
+            same = _compared(first, second, cosine)
             if same.verdict is not SameEntityVerdict.DIFFERENT:
-                pairs.append(_Pair(one, other, same))
+                pairs.append(_Pair(first, second, same))
         pairs.sort(key=lambda pair: (-pair.same.score, pair.ids))
         return _unambiguous(pairs)
 
@@ -226,9 +226,9 @@ class _Cleaning:
             batch = missing[first : first + EMBEDDED_AT_ONCE]
             self._vectors.update(zip(batch, self._context.embedder.embed(batch), strict=True))
 
-    def _is_parted(self, one: Entity, other: Entity) -> bool:
+    def _is_parted(self, first: Entity, second: Entity) -> bool:
         """Tell whether a person took these two apart."""
-        return other.id in self._parted_from(one.id) or one.id in self._parted_from(other.id)
+        return second.id in self._parted_from(first.id) or first.id in self._parted_from(second.id)
 
     def _parted_from(self, entity_id: int) -> set[int]:
         if entity_id not in self._parted:
@@ -249,7 +249,7 @@ class _Cleaning:
             pair_of(model_task.target): model_task
             for model_task in self._store.find(MODEL_TASK, {"kind": TASK})
         }
-        found: list[_Pair] = []
+        open_pairs: list[_Pair] = []
         for pair in pairs:
             task = tasks.get(pair.ids)
             if not current.issuperset(pair.ids) or (task is not None and task.state == "done"):
@@ -258,8 +258,8 @@ class _Cleaning:
             if task is not None and task.state == "aside":
                 self.report.aside += 1
             elif task is None or due(task.until, now=self._now):
-                found.append(pair)
-        return found
+                open_pairs.append(pair)
+        return open_pairs
 
     def _ask(self, llm: LLM, pairs: Sequence[_Pair]) -> None:
         """Let a model decide the pairs that one call takes; the others wait for the next time."""
@@ -289,9 +289,9 @@ class _Cleaning:
         """Do what an answer says of the pairs that were asked, and nothing else that it says."""
         open_pairs = {_id(pair): pair for pair in asked}
         said: dict[str, set[bool]] = defaultdict(set)
-        for one in answer.pairs:
-            if one.id in open_pairs:
-                said[one.id].add(one.same)
+        for answered in answer.pairs:
+            if answered.id in open_pairs:
+                said[answered.id].add(answered.same)
             else:
                 self.report.refused["not_asked"] = self.report.refused.get("not_asked", 0) + 1
         merging = [pair for name, pair in open_pairs.items() if said[name] == {True}]
@@ -321,7 +321,7 @@ class _Cleaning:
     def _shown(self, pair: _Pair) -> str:
         """Return a pair as the prompt shows it: names and a few facts, redacted and quoted."""
         lines = [f"Pair {_id(pair)}:\n"]
-        for letter, entity in zip("AB", (pair.one, pair.other), strict=True):
+        for letter, entity in zip("AB", (pair.first, pair.second), strict=True):
             names = ", ".join(quoted(self._redact(name)) for name in _names(entity))
             lines.append(f"- {letter}: {names}\n")
             facts = world_facts(self._store, entity.owner, entity.name, limit=SHOWN_FACTS)
@@ -449,10 +449,10 @@ def _names(entity: Entity) -> tuple[str, ...]:
     return entity.name, *entity.aliases
 
 
-def _compared(one: Entity, other: Entity, cosine: float) -> Same:
+def _compared(first: Entity, second: Entity, cosine: float) -> Same:
     return compare(
-        Description(name=one.name, aliases=one.aliases),
-        Description(name=other.name, aliases=other.aliases),
+        Description(name=first.name, aliases=first.aliases),
+        Description(name=second.name, aliases=second.aliases),
         cosine=cosine,
     )
 
@@ -478,14 +478,14 @@ def _candidates(entities: Sequence[Entity]) -> list[tuple[Entity, Entity]]:
     shared: Counter[tuple[int, int]] = Counter()
     for members in holding.values():
         shared.update(_pairs_of(members))
-    found = {
+    likely = {
         (low, high) for (low, high), n in shared.items() if 2 * n >= min(sizes[low], sizes[high])
     }
     for text, members in letters.items():
         if text:
-            found.update(_pairs_of(members))
-    pairs = [(entities[low], entities[high]) for low, high in sorted(found)]
-    return [(one, other) if one.id < other.id else (other, one) for one, other in pairs]
+            likely.update(_pairs_of(members))
+    pairs = [(entities[low], entities[high]) for low, high in sorted(likely)]
+    return [(first, second) if first.id < second.id else (second, first) for first, second in pairs]
 
 
 def _key(term: Term) -> str:
@@ -506,20 +506,20 @@ def _unambiguous(pairs: Sequence[_Pair]) -> list[_Pair]:
     merging: dict[int, set[int]] = defaultdict(set)
     for pair in pairs:
         if pair.same.verdict is SameEntityVerdict.MERGE:
-            merging[pair.one.id].add(pair.other.id)
-            merging[pair.other.id].add(pair.one.id)
-    found = []
+            merging[pair.first.id].add(pair.second.id)
+            merging[pair.second.id].add(pair.first.id)
+    judged = []
     for pair in pairs:
-        one, other = pair.ids
-        rivals = (merging[one] - {other} - merging[other]) | (merging[other] - {one} - merging[one])
+        low, high = pair.ids
+        rivals = (merging[low] - {high} - merging[high]) | (merging[high] - {low} - merging[low])
         unsure = pair.same.verdict is SameEntityVerdict.MERGE and pair.same.score < WRITTEN_ALIKE
         if unsure and rivals:
             why = "It fits several entities that are not one thing themselves."
             asked = Same(verdict=SameEntityVerdict.ASK, score=pair.same.score, why=why)
-            found.append(pair._replace(same=asked))
+            judged.append(pair._replace(same=asked))
         else:
-            found.append(pair)
-    return found
+            judged.append(pair)
+    return judged
 
 
 def _merges(pairs: Sequence[_Pair], *, rule: str = RULE) -> list[MergeEntities]:
@@ -532,7 +532,7 @@ def _merges(pairs: Sequence[_Pair], *, rule: str = RULE) -> list[MergeEntities]:
         taken.update(pair.ids)
         # What more is known of stays; the older one where both are known as well.
         winner, loser = sorted(
-            (pair.one, pair.other), key=lambda entity: (-entity.fact_count, entity.id)
+            (pair.first, pair.second), key=lambda entity: (-entity.fact_count, entity.id)
         )
         ops.append(
             MergeEntities(winner_id=winner.id, loser_id=loser.id, rule=rule, detail=pair.same.why)
@@ -581,4 +581,4 @@ def _messages(pairs: Sequence[str]) -> list[Message]:
 
 
 def _id(pair: _Pair) -> str:
-    return f"{pair.one.id}-{pair.other.id}"
+    return f"{pair.first.id}-{pair.second.id}"

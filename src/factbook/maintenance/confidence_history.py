@@ -63,13 +63,13 @@ class Course:
             return []
         first = self.standings[0][0]
         gap = max(0, self.end - first) / max(1, number - 1)
-        found, place = [], 0
+        values, place = [], 0
         for n in range(number):
             moment = first + round(gap * n)
             while place + 1 < len(self.standings) and self.standings[place + 1][0] <= moment:
                 place += 1
-            found.append(value_at(self.standings[place][1], moment))
-        return found
+            values.append(value_at(self.standings[place][1], moment))
+        return values
 
 
 def course(fact: Fact, history: Sequence[Event], *, now: Millis) -> Course:
@@ -167,9 +167,9 @@ def _step(event: Event, *, as_of: Millis, before: float | None, after: float) ->
     detail = event.detail
     others = [detail[name] for name in ("other", "loser") if isinstance(detail.get(name), int)]
     for name in ("merged_into_id", "superseded_by"):
-        one = _mapping(detail.get("after")).get(name)
-        if isinstance(one, int):
-            others.append(one)
+        value = _mapping(detail.get("after")).get(name)
+        if isinstance(value, int):
+            others.append(value)
     return ConfidenceStep(
         at=event.at,
         as_of=as_of,
@@ -191,4 +191,4 @@ def _mapping(value: object) -> Mapping[str, Any]:
 
 
 def _ints(value: object) -> tuple[int, ...]:
-    return tuple(one for one in value if isinstance(one, int)) if isinstance(value, list) else ()
+    return tuple(item for item in value if isinstance(item, int)) if isinstance(value, list) else ()

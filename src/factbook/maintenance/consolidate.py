@@ -160,7 +160,7 @@ class Consolidation:
             self._close_interrupted(now)
             runs = self._store.find(RUN, newest_first=True, limit=_RUNS)
             report = RunReport(run_id=runs[0].id + 1 if runs else 1, as_of=now)
-            since = next((one.started_at for one in runs if one.state == "done"), None)
+            since = next((run.started_at for run in runs if run.state == "done"), None)
             self._write(report, [StartRun(run_id=report.run_id)])
             phases: dict[str, Callable[[RunReport], None]] = {
                 "embed": self._embed,
@@ -223,8 +223,8 @@ class Consolidation:
             facts = [event.target_id for event in undoable]
             whose = {life.id: life.owner for life in lives_by_id(self._store, facts).values()}
             theirs = [
-                one
-                for one, fact in zip(undoable, facts, strict=True)
+                event
+                for event, fact in zip(undoable, facts, strict=True)
                 if owner in (whose[fact], EVERYONE)
             ]
             ops: list[Op] = [RevertFact(event_id=their.id) for their in reversed(theirs)]
@@ -333,13 +333,13 @@ class Consolidation:
         known = {pair[:2] for pair in self._store.find(PAIR)}
         ops: list[Op] = []
         for left, right, cosine in self._candidates(lives, vectors, new):
-            one, other = lives[left], lives[right]
-            if one.owner != other.owner or _ids(one, other) in known:
+            first, second = lives[left], lives[right]
+            if first.owner != second.owner or _ids(first, second) in known:
                 continue
-            older, newer = _by_age(one, other)
+            older, newer = _by_age(first, second)
             judgement = self._judgement(older, newer, cosine)
             if judgement.relation is Relation.SAME:
-                self._alike.append((one.id, other.id))
+                self._alike.append((first.id, second.id))
             else:
                 ops += _pair_ops(older, newer, judgement, cosine)
         self._write(report, ops)
@@ -387,13 +387,13 @@ class Consolidation:
 
     def _merge(self, report: RunReport) -> None:
         """Merge what says the same: the components of the pairs that the rules found alike."""
-        ids = sorted({one for pair in self._alike for one in pair})
-        lives = {one: life for one, life in lives_by_id(self._store, ids).items() if life.current}
-        numbers = {one: n for n, one in enumerate(lives)}
+        ids = sorted({id_ for pair in self._alike for id_ in pair})
+        lives = {id_: life for id_, life in lives_by_id(self._store, ids).items() if life.current}
+        numbers = {id_: n for n, id_ in enumerate(lives)}
         pairs = [
-            (numbers[one], numbers[other])
-            for one, other in self._alike
-            if one in numbers and other in numbers
+            (numbers[first], numbers[second])
+            for first, second in self._alike
+            if first in numbers and second in numbers
         ]
         ops: list[Op] = []
         if pairs:
@@ -521,8 +521,8 @@ class Consolidation:
             call.error = self._redact(call.error)  # it may quote an answer
         report.calls = list(ruling.calls)
         self._write(report, task_ops(self._store, ruling, unsettled, redact=self._redact))
-        errors = [one.told() for one in ruling.calls if one.error]
-        errors += [one.says for one in unsettled.values() if one.reason != "changed"]
+        errors = [call.told() for call in ruling.calls if call.error]
+        errors += [why.says for why in unsettled.values() if why.reason != "changed"]
         report.error = "; ".join(dict.fromkeys(errors))
 
     def _fade(self, report: RunReport, since: Millis | None) -> None:
@@ -546,7 +546,7 @@ class Consolidation:
             lives = {life.id: life for life in self._store.lives(merged)}
             vectors = unpacked(*self._store.vectors("fact", list(lives)))
         new = set(fresh.came)
-        rows = [n for n, one in enumerate(vectors.ids) if one in new]
+        rows = [n for n, id_ in enumerate(vectors.ids) if id_ in new]
         return [lives[id_] for id_ in vectors.ids], vectors.rows, rows, fresh.last
 
     def _reading(self, text: str) -> TextReading:
@@ -566,13 +566,13 @@ class Consolidation:
             newer_reading=self._reading(newer.statement),
         )
 
-    def _relation(self, one: str, other: str, cosine: float) -> Relation:
+    def _relation(self, older: str, newer: str, cosine: float) -> Relation:
         return judge(
-            JudgedClaim(text=one),
-            JudgedClaim(text=other),
+            JudgedClaim(text=older),
+            JudgedClaim(text=newer),
             similarity=cosine,
-            older_reading=self._reading(one),
-            newer_reading=self._reading(other),
+            older_reading=self._reading(older),
+            newer_reading=self._reading(newer),
         ).relation
 
 
@@ -580,11 +580,11 @@ def void(_: object) -> None:
     """Forget a result."""
 
 
-def _pair_ops(older: Life, newer: Life, found: Judgement, cosine: float) -> list[Op]:
+def _pair_ops(older: Life, newer: Life, judgement: Judgement, cosine: float) -> list[Op]:
     """Return what follows from a judgement other than SAME."""
     low, high = _ids(older, newer)
-    changed = found.relation is Relation.SUPERSEDES
-    if found.relation is Relation.CONTRADICTION:
+    changed = judgement.relation is Relation.SUPERSEDES
+    if judgement.relation is Relation.CONTRADICTION:
         # Halving both would also kill the newer word: what the owner says on a later day about
         # the same thing takes the place of what the owner said before.
         if not _changed_mind(older, newer):
@@ -592,8 +592,8 @@ def _pair_ops(older: Life, newer: Life, found: Judgement, cosine: float) -> list
                 ContradictFacts(
                     low_id=low,
                     high_id=high,
-                    rule=found.rule,
-                    detail=found.detail,
+                    rule=judgement.rule,
+                    detail=judgement.detail,
                     similarity=cosine,
                 )
             ]
@@ -603,19 +603,19 @@ def _pair_ops(older: Life, newer: Life, found: Judgement, cosine: float) -> list
             SupersedeFact(
                 old_id=older.id,
                 new_id=newer.id,
-                rule=found.rule,
-                detail=found.detail,
+                rule=judgement.rule,
+                detail=judgement.detail,
                 similarity=cosine,
             )
         ]
-    if found.relation is Relation.AMBIGUOUS:
+    if judgement.relation is Relation.AMBIGUOUS:
         return [
             JudgePair(
                 low_id=low,
                 high_id=high,
                 relation="ambiguous",
-                rule=found.rule,
-                detail=found.detail,
+                rule=judgement.rule,
+                detail=judgement.detail,
                 similarity=cosine,
             )
         ]
@@ -650,13 +650,13 @@ def _each(pairs: Pairs) -> Iterable[tuple[int, int, float]]:
     return zip(pairs.left.tolist(), pairs.right.tolist(), pairs.cosine.tolist(), strict=True)
 
 
-def _ids(one: Life, other: Life) -> tuple[int, int]:
-    return (one.id, other.id) if one.id < other.id else (other.id, one.id)
+def _ids(left: Life, right: Life) -> tuple[int, int]:
+    return (left.id, right.id) if left.id < right.id else (right.id, left.id)
 
 
-def _by_age(one: Life, other: Life) -> tuple[Life, Life]:
+def _by_age(left: Life, right: Life) -> tuple[Life, Life]:
     """Return (older, newer) by when they were last said; equal times by id."""
-    first, second = sorted((one, other), key=lambda life: (life.occurred_at or 0, life.id))
+    first, second = sorted((left, right), key=lambda life: (life.occurred_at or 0, life.id))
     return first, second
 
 

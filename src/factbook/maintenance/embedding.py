@@ -101,7 +101,7 @@ class EmbeddingQueue:
             good, vectors, bad = self._vectors(embedder, claim.rows)
         except BaseException as error:
             # Given back at once, for the next worker may have the right model.
-            ids = [one for one, _ in claim.rows]
+            ids = [id_ for id_, _ in claim.rows]
             screened = self._context.resources.screened
             release(self._store, claim, ids, error=screened(_said(error)), until=now, tried=False)
             raise
@@ -116,14 +116,14 @@ class EmbeddingQueue:
             )
             report.receipt = self._context.write([op], Trigger.UPKEEP)
             report.lost = len(good) - report.receipt.embedded
-        for one, why in bad.items():
-            self._fail(claim, one, why, report)
+        for row_id, why in bad.items():
+            self._fail(claim, row_id, why, report)
         return report
 
     def _check_model(self, embedder: Embedder) -> None:
-        found = self._store.embedder()
-        if found is not None and found != (embedder.id, embedder.dim):
-            raise EmbedderMismatch(path=self._store.name, found=found[0], given=embedder.id)
+        stored = self._store.embedder()
+        if stored is not None and stored != (embedder.id, embedder.dim):
+            raise EmbedderMismatch(path=self._store.name, found=stored[0], given=embedder.id)
 
     def _vectors(
         self, embedder: Embedder, rows: Sequence[tuple[int, str]]
@@ -145,7 +145,7 @@ class EmbeddingQueue:
             return (
                 [id_ for ids, _, _ in parts for id_ in ids],
                 np.concatenate([vectors for _, vectors, _ in parts]),
-                {one: why for _, _, bad in parts for one, why in bad.items()},
+                {id_: why for _, _, bad in parts for id_, why in bad.items()},
             )
         array = np.asarray(made, np.float32)
         if array.shape != (len(rows), embedder.dim):
@@ -164,20 +164,20 @@ class EmbeddingQueue:
         unit = (array[keep] / length[keep, None]).astype(np.float32)
         return [rows[n][0] for n in keep.tolist()], unit, bad
 
-    def _fail(self, claim: Claimed, one: int, why: str, report: EmbedReport) -> None:
-        known = first(self._store, EMBED_TASK, {"target": claim.target, "row_id": one})
+    def _fail(self, claim: Claimed, row_id: int, why: str, report: EmbedReport) -> None:
+        known = first(self._store, EMBED_TASK, {"target": claim.target, "row_id": row_id})
         tried = (known.attempts if known else 0) + 1
         aside = tried >= policy.EMBED_ATTEMPTS
         wait = min(policy.EMBED_BACKOFF_MS * 2 ** (tried - 1), policy.EMBED_BACKOFF_MAX_MS)
         why = self._context.resources.screened(why)
-        release(self._store, claim, [one], error=why, until=self._clock() + wait, aside=aside)
+        release(self._store, claim, [row_id], error=why, until=self._clock() + wait, aside=aside)
         report.failed += not aside
         report.aside += aside
         if aside:
             _LOG.warning(
                 "%s %d cannot be embedded and was put aside after %d attempts: %s",
                 claim.target,
-                one,
+                row_id,
                 tried,
                 why,
             )
@@ -216,9 +216,9 @@ class EmbeddingQueue:
     def _store_next(self, embedder: Embedder, target: str, rows: Sequence[tuple[int, str]]) -> None:
         good, vectors, bad = self._vectors(embedder, rows)
         if bad:
-            one, why = next(iter(bad.items()))
+            id_, why = next(iter(bad.items()))
             raise FactbookError(
-                detail=f"{target} {one} cannot be embedded by {embedder.id} ({why}); the vectors in"
+                detail=f"{target} {id_} cannot be embedded by {embedder.id} ({why}); the vectors in"
                 " use were kept"
             )
         op = StoreNextVectors(

@@ -94,12 +94,12 @@ def _holding(texts: Iterable[tuple[str, str]], text: str) -> list[str]:
     """Return the rows that hold a text, in any case and however its words are spaced."""
     said = _spaced(text.casefold())
     longest = max(said.split(), key=len)
-    found = []
+    holding = []
     for row, other in texts:
         folded = other.casefold()
         if longest in folded and said in _spaced(folded):
-            found.append(row)
-    return list(dict.fromkeys(found))
+            holding.append(row)
+    return list(dict.fromkeys(holding))
 
 
 def _spaced(folded: str) -> str:
@@ -184,9 +184,9 @@ class Erasure:
         entity = entity_named(self._store, owner, wanted)
         if entity is None:  # one that was forgotten before can be erased too
             forgotten = [
-                one
-                for one in entities_of(self._store, owner, include_retired=True)
-                if one.name == wanted
+                known
+                for known in entities_of(self._store, owner, include_retired=True)
+                if known.name == wanted
             ]
             if not forgotten:
                 raise NotFound(what="entity", name=name, hint=f"{owner} has none of that name.")
@@ -268,27 +268,28 @@ class Erasure:
         is spoken of in the episodes right beside; not ordinary words on their own, and not what
         nearly every row has. Of rows that are not all theirs who erased is told how many there are.
         """
-        wiped = [one.gone for one in done if one.gone is not None]
-        tells = Telltales(Gone(text, How(how)) for one in wiped for text, how in one.taken)
-        beside = frozenset(f"e{number}" for one in wiped for number in one.beside)
+        wiped = [act.gone for act in done if act.gone is not None]
+        tells = Telltales(Gone(text, How(how)) for gone in wiped for text, how in gone.taken)
+        beside = frozenset(f"e{number}" for gone in wiped for number in gone.beside)
         with self._store.snapshot() as moment:
             residues = tells.look(moment.each_text(), beside=beside) if tells else []
             redact = self._context.redact
             whose_rows = [
                 (residue, frozenset(self._owners_of(residue.key))) for residue in residues
             ]
-            asking = {one.owner for one in done}
+            asking = {act.owner for act in done}
             if EVERYONE not in asking:
-                whose_rows = [(one, whom) for one, whom in whose_rows if whom <= asking]
+                whose_rows = [(residue, whom) for residue, whom in whose_rows if whom <= asking]
             owners = [whom for _, whom in whose_rows[: policy.STANDING_SHOWN]]
             shown = [
-                tells.again(one, redact(one.text)) for one, _ in whose_rows[: policy.STANDING_SHOWN]
+                tells.again(residue, redact(residue.text))
+                for residue, _ in whose_rows[: policy.STANDING_SHOWN]
             ]
         counts = Counter(tell.what for tell in tells.tells)
         return Standing(
             rows=[
-                Stands(row=one.key, what=one.what, excerpt=one.shown(), owners=whom)
-                for one, whom in zip(shown, owners, strict=True)
+                Stands(row=residue.key, what=residue.what, excerpt=residue.shown(), owners=whom)
+                for residue, whom in zip(shown, owners, strict=True)
             ],
             more=len(whose_rows) - len(shown),
             others=len(residues) - len(whose_rows),
@@ -348,14 +349,14 @@ class Erasure:
             if state.source.key == source:
                 return state.id
         same = {source, str(Path(source).expanduser()), str(Path(source).expanduser().absolute())}
-        found = [state.id for state in states if state.source.uri in same]
-        if len(found) > 1:
+        ids = [state.id for state in states if state.source.uri in same]
+        if len(ids) > 1:
             raise UsageError(
-                detail=f"{source} is the path of {len(found)} sources; erase one by its name, or"
-                f" all: `factbook erase {' '.join(f's{one}' for one in found)}`"
+                detail=f"{source} is the path of {len(ids)} sources; erase one by its name, or"
+                f" all: `factbook erase {' '.join(f's{id_}' for id_ in ids)}`"
             )
-        if not found:
+        if not ids:
             raise NotFound(
                 what="source", name=source, hint="`factbook sessions` lists the sources."
             )
-        return found[0]
+        return ids[0]

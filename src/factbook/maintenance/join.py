@@ -194,10 +194,10 @@ def near_pairs_of(
     pair_collector = PairCollector(len(rows), threshold=threshold, nearest=nearest)
     for some in steps(len(asked), BLOCK_ROWS):
         at = asked[some]
-        one = rows[at]
+        block = rows[at]
         for others in steps(len(rows), BLOCK // BLOCK_ROWS):
             i, j, cosine = pair_collector.near(
-                one, at, rows[others], np.arange(others.start, others.stop)
+                block, at, rows[others], np.arange(others.start, others.stop)
             )
             once = (i < j) | (~fresh[j] & (i != j))
             i, j, cosine = i[once], j[once], cosine[once]
@@ -237,9 +237,9 @@ def cross_pairs(
     numbers = np.arange(count, count + len(right))  # both sides in one row of numbers
     for some in steps(count, BLOCK_ROWS):
         at = np.arange(some.start, some.stop)
-        one = unit_rows(left, at, "the left vectors")
+        block = unit_rows(left, at, "the left vectors")
         for part in steps(len(right), BLOCK // BLOCK_ROWS):
-            pair_collector.add(*pair_collector.near(one, at, others[part], numbers[part]))
+            pair_collector.add(*pair_collector.near(block, at, others[part], numbers[part]))
         told(len(at))
     first, second, cosine = pair_collector.pairs()
     return Pairs(left=first, right=second - count, cosine=cosine, nearest=pair_collector.nearest)
@@ -251,19 +251,19 @@ def components(n: int, left: ArrayLike, right: ArrayLike) -> list[list[int]]:
     Every round hangs each root that has a lower neighbour under one; only a root below all its
     neighbours remains, so roots at least halve, and few rounds join any graph.
     """
-    one, other = np.asarray(left, np.int64), np.asarray(right, np.int64)
-    if one.shape != other.shape or one.ndim != 1:
-        raise ValueError(f"pairs have {one.shape} left and {other.shape} right rows; give as many")
-    for ends in (one, other):
+    head, tail = np.asarray(left, np.int64), np.asarray(right, np.int64)
+    if head.shape != tail.shape or head.ndim != 1:
+        raise ValueError(f"pairs have {head.shape} left and {tail.shape} right rows; give as many")
+    for ends in (head, tail):
         wrong = ends[(ends < 0) | (ends >= n)]
         if len(wrong):
             raise ValueError(f"a pair names row {wrong[0]}, but there are {n} rows, from 0 on")
     root = np.arange(n)
-    while len(one):
-        one, other = root[one], root[other]
-        apart = one != other
-        one, other = one[apart], other[apart]
-        np.minimum.at(root, np.maximum(one, other), np.minimum(one, other))
+    while len(head):
+        head, tail = root[head], root[tail]
+        apart = head != tail
+        head, tail = head[apart], tail[apart]
+        np.minimum.at(root, np.maximum(head, tail), np.minimum(head, tail))
         above = root[root]
         while not np.array_equal(above, root):
             root = above
@@ -300,11 +300,11 @@ def _wide(centres: Floats) -> int:
 
 
 def _plan(
-    rows: Floats, seen: Look, found: PairCollector, recall: float, rng: np.random.Generator
+    rows: Floats, seen: Look, collector: PairCollector, recall: float, rng: np.random.Generator
 ) -> tuple[Floats, float] | None:
     """Return centres and the margin; None where each row is better compared with each."""
     centres = _centres(rows, rng)
-    pairs = _sampled_pairs(rows, seen, found.threshold, found.nearest, rng)
+    pairs = _sampled_pairs(rows, seen, collector.threshold, collector.nearest, rng)
     margin = _margin(rows[seen.sample], centres, pairs, recall)
     return None if margin is None else (centres, margin)
 
@@ -313,8 +313,8 @@ def _plan(
 class _Sampled:
     """Pairs on which the margin is measured."""
 
-    one: Floats  # (pairs, dim)
-    other: Floats  # (pairs, dim)
+    left: Floats  # (pairs, dim)
+    right: Floats  # (pairs, dim)
     by_pair: NDArray[np.float64]  # (pairs,): weight, where every pair counts as much
     by_row: NDArray[np.float64]  # (pairs,): weight, where every row with pairs counts as much
 
@@ -335,8 +335,8 @@ def _sampled_pairs(
     made = max(0, ENOUGH_PAIRS - len(chosen))
     at, towards = rng.integers(0, len(rows), (2, made))
     return _Sampled(
-        one=np.concatenate((rows[seen.sample[owner]], rows[at])),
-        other=np.concatenate(
+        left=np.concatenate((rows[seen.sample[owner]], rows[at])),
+        right=np.concatenate(
             (rows[seen.partner[chosen]], _moved(rows[at], rows[towards], threshold))
         ),
         by_pair=np.concatenate((weight, np.ones(made))),
@@ -351,8 +351,8 @@ def _margin(sample: Floats, centres: Floats, pairs: _Sampled, recall: float) -> 
     """
     needed = np.concatenate(
         [
-            _needed(pairs.one[some], pairs.other[some], centres)
-            for some in steps(len(pairs.one), _wide(centres))
+            _needed(pairs.left[some], pairs.right[some], centres)
+            for some in steps(len(pairs.left), _wide(centres))
         ]
     )
     margin = max(_quantile(needed, weight, recall) for weight in (pairs.by_pair, pairs.by_row))
@@ -393,7 +393,7 @@ def _quantile(values: Floats, weights: NDArray[np.float64], share: float) -> flo
 
 
 def _join_by_lists(
-    rows: Floats, centres: Floats, margin: float, found: PairCollector, told: Progress
+    rows: Floats, centres: Floats, margin: float, pairs: PairCollector, told: Progress
 ) -> None:
     """Compare each row with the lists that it looks into."""
     count, lists = len(rows), len(centres)
@@ -416,7 +416,7 @@ def _join_by_lists(
         listed = rows[inside]
         for some in steps(len(outside), max(1, BLOCK // len(inside))):
             at = outside[some]
-            i, j, cosine = found.near(rows[at], at, listed, inside)
+            i, j, cosine = pairs.near(rows[at], at, listed, inside)
             # A pair is met twice if each looks into the other's list; the lower row's look counts.
             once = i < j
             late = np.flatnonzero((i > j) & (own[i] != number))
@@ -424,7 +424,7 @@ def _join_by_lists(
             place = np.minimum(np.searchsorted(looking, key), len(looking) - 1)
             once[late[looking[place] != key]] = True
             i, j, cosine = i[once], j[once], cosine[once]
-            found.add(np.minimum(i, j), np.maximum(i, j), cosine)
+            pairs.add(np.minimum(i, j), np.maximum(i, j), cosine)
         told(len(inside))
 
 
@@ -433,15 +433,15 @@ def _ends(numbers: NDArray[np.int32], lists: int) -> NDArray[np.intp]:
     return np.cumsum(np.bincount(numbers, minlength=lists))[:-1]
 
 
-def _join_exactly(rows: Floats, found: PairCollector, told: Progress) -> None:
+def _join_exactly(rows: Floats, pairs: PairCollector, told: Progress) -> None:
     """Compare each row with all that follow it."""
     count = len(rows)
     for some in steps(count, BLOCK_ROWS):
-        one, at = rows[some], np.arange(some.start, some.stop)
+        block, at = rows[some], np.arange(some.start, some.stop)
         for others in steps(count, BLOCK // BLOCK_ROWS, start=some.start):
-            i, j, cosine = found.near(one, at, rows[others], np.arange(others.start, others.stop))
+            i, j, cosine = pairs.near(block, at, rows[others], np.arange(others.start, others.stop))
             if others.start < some.stop:
                 later = i < j
                 i, j, cosine = i[later], j[later], cosine[later]
-            found.add(i, j, cosine)
+            pairs.add(i, j, cosine)
         told(len(at))

@@ -238,9 +238,9 @@ class PairCollector:
         self._size = kept
 
 
-def finish_pairs(found: PairCollector, crowds: _Crowds, only: Mask | None = None) -> Pairs:
+def finish_pairs(collector: PairCollector, crowds: _Crowds, only: Mask | None = None) -> Pairs:
     """Give the pairs the numbers of the caller's rows, and add those of the crowds."""
-    left, right, cosine = found.pairs()
+    left, right, cosine = collector.pairs()
     left, right = crowds.kept[left], crowds.kept[right]
     grouped = len(crowds.member)
     if grouped:
@@ -252,7 +252,7 @@ def finish_pairs(found: PairCollector, crowds: _Crowds, only: Mask | None = None
         cosine = np.concatenate((cosine, crowds.cosine[ours]))
         order = np.lexsort((right, left))
         left, right, cosine = left[order], right[order], cosine[order]
-    return Pairs(left=left, right=right, cosine=cosine, grouped=grouped, nearest=found.nearest)
+    return Pairs(left=left, right=right, cosine=cosine, grouped=grouped, nearest=collector.nearest)
 
 
 # --- rows that are the same -----------------------------------------------------------------------
@@ -325,12 +325,12 @@ def alike_crowds(rows: Floats, seen: Look) -> _Crowds | None:
     while len(waiting):
         some, waiting = waiting[:step], waiting[step:]
         cosines = _against_all(rows[some], rows)
-        for one, near in zip(some.tolist(), cosines, strict=True):
-            if stands[one] >= 0:
+        for row, near in zip(some.tolist(), cosines, strict=True):
+            if stands[row] >= 0:
                 continue  # another sampled row of the same crowd stands for it
             crowd = np.flatnonzero((near >= SAME) & (stands < 0))
             if len(crowd) > CROWD:
-                stands[crowd] = one
+                stands[crowd] = row
                 cosine[crowd] = near[crowd]
         waiting = waiting[stands[waiting] < 0]
     member = np.flatnonzero((stands >= 0) & (stands != np.arange(len(rows))))

@@ -29,7 +29,7 @@ def learning_ops(store: Store) -> list[Op]:
     vectors = unpacked(*store.vectors("episode", sorted({fact.episode_id for fact in facts})))
     if not vectors.ids:
         return []
-    row_of = {one: n for n, one in enumerate(vectors.ids)}
+    row_of = {episode_id: n for n, episode_id in enumerate(vectors.ids)}
     commands = [
         ExecutedCommand(
             uid=str(fact.episode_id),

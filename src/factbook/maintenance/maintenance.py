@@ -205,12 +205,12 @@ class Maintenance:
             Filters(owner=EVERYONE, rules=[rule.name], proposed=True), limit=None
         )
         objects = Counter(fact.object for fact in fired)
-        facts = sorted(objects.items(), key=lambda one: (-one[1], one[0]))
+        facts = sorted(objects.items(), key=lambda item: (-item[1], item[0]))
         refused = self._store.tally(REJECTION, ("rule",), {"owner": EVERYONE, "rule": rule.name})
         rejected = sum(tally.rows for tally in refused.values())
         total = sum(count for _, count in facts)
         score, why = measure_noise(rule, facts, rejected)
-        top, top_count = max(facts, key=lambda one: one[1], default=("", 0))
+        top, top_count = max(facts, key=lambda item: item[1], default=("", 0))
         return RuleNoise(
             facts=total,
             objects=len(facts),

@@ -66,10 +66,10 @@ def injections(store: Reads) -> list[Injection]:
 
 def day_counts(store: Reads) -> dict[str, dict[str, float]]:
     """Return counters as day -> name -> value."""
-    found: dict[str, dict[str, float]] = {}
+    by_day: dict[str, dict[str, float]] = {}
     for day_count in store.find(COUNT):
-        found.setdefault(day_count.day, {})[day_count.name] = day_count.value
-    return found
+        by_day.setdefault(day_count.day, {})[day_count.name] = day_count.value
+    return by_day
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,17 +162,17 @@ def believed(reads: Reads, *, now: Millis) -> list[tuple[float, int]]:
 
 def passive_by_day(injections: Iterable[Injection]) -> dict[str, Share]:
     """Return the passive relevance of each day (UTC), oldest first."""
-    found: dict[str, tuple[int, int]] = {}
+    by_day: dict[str, tuple[int, int]] = {}
     for injection in injections:
         if injection.mode != _PASSIVE or injection.judged_at is None or not injection.items:
             continue
         day = datetime.fromtimestamp(injection.at / 1000, UTC).strftime("%Y-%m-%d")
-        used, shown = found.get(day, (0, 0))
-        found[day] = (
+        used, shown = by_day.get(day, (0, 0))
+        by_day[day] = (
             used + len(set(injection.used) & set(injection.items)),
             shown + len(injection.items),
         )
-    return {day: Share(part=found[day][0], of=found[day][1]) for day in sorted(found)}
+    return {day: Share(part=by_day[day][0], of=by_day[day][1]) for day in sorted(by_day)}
 
 
 def _by_rules(pairs: Sequence[Pair]) -> Share | None:
@@ -211,11 +211,11 @@ def _correlation(believed: Sequence[tuple[float, int]]) -> float | None:
     """
     if len(believed) < 3:
         return None
-    ones = [one for one, _ in believed]
+    confidences = [confidence for confidence, _ in believed]
     others = [math.log1p(count) for _, count in believed]
-    mean, other_mean = sum(ones) / len(ones), sum(others) / len(others)
-    across = sum((a - mean) * (b - other_mean) for a, b in zip(ones, others, strict=True))
-    wide = sum((a - mean) ** 2 for a in ones)
+    mean, other_mean = sum(confidences) / len(confidences), sum(others) / len(others)
+    across = sum((a - mean) * (b - other_mean) for a, b in zip(confidences, others, strict=True))
+    wide = sum((a - mean) ** 2 for a in confidences)
     other_wide = sum((b - other_mean) ** 2 for b in others)
     if wide < _SPREAD or other_wide < _SPREAD:
         return None

@@ -36,7 +36,7 @@ def support_ops(store: Store, *, now: Millis, reading: Callable[[str], TextReadi
     if not fresh.came:
         return []
     done = MarkProgress(name="support", at=fresh.last)
-    lives = {one.id: one for one in store.lives(LifeWhere(kinds=MERGED_KINDS, current=True))}
+    lives = {life.id: life for life in store.lives(LifeWhere(kinds=MERGED_KINDS, current=True))}
     facts = unpacked(*store.vectors("fact", list(lives)))
     if not facts.ids:
         return [done]
@@ -48,7 +48,7 @@ def support_ops(store: Store, *, now: Millis, reading: Callable[[str], TextReadi
     ):
         near.setdefault(episodes.ids[right], []).append((facts.ids[left], cosine))
     texts = store.episodes_by_id(sorted(near))
-    asked = {one for ids in near.values() for one, _ in ids}
+    asked = {fact_id for ids in near.values() for fact_id, _ in ids}
     known = {fact: set(said) for fact, said in stances(store, asked).items()}
     shown = _Shown(store)
     # What is a fact itself is judged against the other facts; doubting too would count it twice.
@@ -145,7 +145,7 @@ class _Shown:
                     INJECTION, {"owner": EVERYONE, "session": episode.session}
                 )
             ]
-        told = {f"f{fact_id}", *(f"e{one}" for one in behind)}
+        told = {f"f{fact_id}", *(f"e{episode_id}" for episode_id in behind)}
         return any(not items.isdisjoint(told) for _, items in self._known[episode.session])
 
 

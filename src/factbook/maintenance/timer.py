@@ -114,11 +114,11 @@ def unit_folder(environment: Mapping[str, str] = os.environ) -> Path:
     return config / "systemd" / "user"
 
 
-def unit_files(one: Job, *, folder: Path) -> list[File]:
+def unit_files(nightly: Job, *, folder: Path) -> list[File]:
     """Return the service and the timer of a job."""
     settings = "".join(
         f"Environment={_unit_word(f'{name}={value}')}\n"
-        for name, value in sorted(one.environment.items())
+        for name, value in sorted(nightly.environment.items())
     )
     service = f"""{_MARK}
 [Unit]
@@ -126,7 +126,7 @@ Description=Keep the memory of factbook in order
 
 [Service]
 Type=oneshot
-{settings}ExecStart={" ".join(_unit_word(part, command=True) for part in one.command)}
+{settings}ExecStart={" ".join(_unit_word(part, command=True) for part in nightly.command)}
 Nice=10
 IOSchedulingClass=idle
 """
@@ -135,7 +135,7 @@ IOSchedulingClass=idle
 Description=Keep the memory of factbook in order, every night
 
 [Timer]
-OnCalendar=*-*-* {one.hour:02d}:{one.minute:02d}:00
+OnCalendar=*-*-* {nightly.hour:02d}:{nightly.minute:02d}:00
 Persistent=true
 
 [Install]
@@ -213,13 +213,13 @@ def _is_ours(path: Path) -> bool:
 # --- cron -----------------------------------------------------------------------------------------
 
 
-def cron_line(one: Job) -> str:
+def cron_line(nightly: Job) -> str:
     """Return the line of a crontab for a job."""
-    words = [f"{name}={shlex.quote(value)}" for name, value in sorted(one.environment.items())]
-    words += [shlex.quote(part) for part in one.command]
+    words = [f"{name}={shlex.quote(value)}" for name, value in sorted(nightly.environment.items())]
+    words += [shlex.quote(part) for part in nightly.command]
     # cron ends a command at a percent sign, also within quotes.
     command = " ".join(words).replace("%", r"\%")
-    return f"{one.minute} {one.hour} * * * {command} >/dev/null"
+    return f"{nightly.minute} {nightly.hour} * * * {command} >/dev/null"
 
 
 def install_cron(line: str) -> bool:

@@ -188,20 +188,20 @@ def waiting_questions(
 ) -> list[PairQuestion]:
     """Return every pair that waits for a verdict and whose facts are both current, oldest first."""
     pairs = waiting_pairs(store)
-    facts = store.facts_by_id(sorted({one for pair in pairs for one in pair[:2]}))
-    tasks = {pair_of(one.target): one for one in open_tasks(store, TASK)}
+    facts = store.facts_by_id(sorted({id_ for pair in pairs for id_ in pair[:2]}))
+    tasks = {pair_of(task.target): task for task in open_tasks(store, TASK)}
     sources = {
-        fact: found[0].source for fact, found in evidence_of(store, list(facts)).items() if found
+        fact: rows[0].source for fact, rows in evidence_of(store, list(facts)).items() if rows
     }
-    owners = {facts[one.low_id].owner for one in pairs if one.rule == policy.OVERHEARD}
+    owners = {facts[pair.low_id].owner for pair in pairs if pair.rule == policy.OVERHEARD}
     told = {life.id for owner in owners for life in vouched(store, owner)}
-    found = []
+    questions = []
     for pair in pairs:
         low, high = facts[pair.low_id], facts[pair.high_id]
         if low.retired_at is not None or high.retired_at is not None:
             continue
         task = tasks.get((pair.low_id, pair.high_id))
-        found.append(
+        questions.append(
             PairQuestion(
                 low_id=pair.low_id,
                 high_id=pair.high_id,
@@ -221,7 +221,7 @@ def waiting_questions(
                 heard=_heard(low, high, told) if pair.rule == policy.OVERHEARD else 0,
             )
         )
-    return found
+    return questions
 
 
 def _heard(low: Fact, high: Fact, told: AbstractSet[int]) -> int:
@@ -259,7 +259,7 @@ def task_ops(
         for task in open_tasks(store, TASK)
         if pair_of(task.target) not in waiting
     ]
-    missed = {one.ids: one.reason for one in ruling.missed}
+    missed = {miss.ids: miss.reason for miss in ruling.missed}
     for ids, why in settlement.items():
         if why.reason in _MODELS_FAULT:
             missed.setdefault(ids, why.says)
@@ -285,7 +285,7 @@ def settle_pairs(
 ) -> list[str]:
     """Do what follows from verdicts on waiting pairs, and return what is wrong with others."""
     unsettled = settle(store, verdicts, now=now, write=write)
-    return list(dict.fromkeys(one.says for one in unsettled.values() if one.reason != "changed"))
+    return list(dict.fromkeys(why.says for why in unsettled.values() if why.reason != "changed"))
 
 
 def settle(
@@ -303,7 +303,7 @@ def settle(
     component were told apart; a pair is settled only when its facts are one, so a merge that a
     concurrent write prevented waits on.
     """
-    waiting = {(one.low_id, one.high_id): one for one in waiting_pairs(store)}
+    waiting = {(pair.low_id, pair.high_id): pair for pair in waiting_pairs(store)}
     unsettled = _changed(store, verdicts, questions)
     ops: list[Op] = []
     merging: list[Ids] = []
@@ -373,11 +373,11 @@ def _merge_ops(
 ) -> list[Op]:
     """Return the merges of the components of these pairs; who cannot be merged is unsettled."""
     rows = list(lives_by_id(store, sorted({id_ for ids in merging for id_ in ids})).values())
-    number = {one.id: n for n, one in enumerate(rows)}
+    number = {life.id: n for n, life in enumerate(rows)}
     edges = [(number[low], number[high]) for low, high in merging]
     left, right = np.asarray(edges, np.int64).reshape(-1, 2).T
     groups = [[rows[n] for n in group] for group in components(len(rows), left, right)]
-    apart = _apart(store, verdicts) if any(len(one) > 2 for one in groups) else set()
+    apart = _apart(store, verdicts) if any(len(group) > 2 for group in groups) else set()
     ops: list[Op] = []
     for group in groups:
         members = sorted(
@@ -424,7 +424,7 @@ def _cannot_merge(members: Sequence[Life], apart: set[Ids]) -> Unsettled | None:
 
 def _apart(store: Store, verdicts: Mapping[Ids, str]) -> set[Ids]:
     """Return the pairs that are not to become one fact, by verdicts of now or before, or rules."""
-    found = {ids for ids, verdict in verdicts.items() if verdict != "MERGE"}
+    apart = {ids for ids, verdict in verdicts.items() if verdict != "MERGE"}
     for pair in judged_pairs(store):
         ids = (pair.low_id, pair.high_id)
         by_rule = (
@@ -432,8 +432,8 @@ def _apart(store: Store, verdicts: Mapping[Ids, str]) -> set[Ids]:
         )
         by_verdict = pair.verdict in ("KEEP_BOTH", "CONTRADICTION")
         if (by_rule or by_verdict) and verdicts.get(ids) != "MERGE":
-            found.add(ids)
-    return found
+            apart.add(ids)
+    return apart
 
 
 def category(life: Life) -> tuple[str, ...]:

@@ -122,9 +122,9 @@ def judge_pairs(llm: LLM, questions: Sequence[PairQuestion]) -> JudgeRulings:
     for batch in batches.values():
         if not batch.waiting:
             continue
-        found = _ask(llm, batch, waiting=waiting, owners=owners)
-        ruling.update(found)
-        about.update(dict.fromkeys(found, batch.report))
+        verdicts = _ask(llm, batch, waiting=waiting, owners=owners)
+        ruling.update(verdicts)
+        about.update(dict.fromkeys(verdicts, batch.report))
         calls.append(batch.report)
         missed += batch.missed
     return JudgeRulings(
@@ -189,7 +189,7 @@ def _read_answer(
             given.setdefault(ids, []).append(verdict.verdict)
         else:
             refused[_why_unknown(ids, waiting, owners)] += 1
-    found: dict[Ids, str] = {}
+    counted: dict[Ids, str] = {}
     why: dict[Ids, str] = {}
     for ids, verdicts in given.items():
         if len(set(verdicts)) > 1:
@@ -203,14 +203,14 @@ def _read_answer(
             refused["against_rules"] += 1
             why[ids] = "the model would merge what rules found to contradict each other"
             continue
-        found[ids] = verdicts[0]
+        counted[ids] = verdicts[0]
     left_out = [pair_question.ids for pair_question in asked if pair_question.ids not in given]
     why.update(dict.fromkeys(left_out, "the answer says nothing of the pair"))
     batch.missed += [Missed(ids, reason) for ids, reason in why.items()]
     batch.report.refused = dict(refused)
     batch.report.left_out = len(left_out)
-    batch.report.verdicts = dict(Counter(found.values()))
-    return found
+    batch.report.verdicts = dict(Counter(counted.values()))
+    return counted
 
 
 def _ids(text: str) -> Ids | None:
