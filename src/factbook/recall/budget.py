@@ -167,11 +167,11 @@ class ContextLimits:
 
     def __post_init__(self) -> None:
         """Refuse what is no count of tokens."""
-        for one in fields(self):
-            value = getattr(self, one.name)
+        for limit in fields(self):
+            value = getattr(self, limit.name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
                 raise UsageError(
-                    detail=f"the context limit `{one.name}` is {value!r};"
+                    detail=f"the context limit `{limit.name}` is {value!r};"
                     " give a whole number of tokens, 0 or more."
                 )
 
@@ -337,7 +337,7 @@ def in_frame(text: str) -> str:
 
 def out_of_frame(text: str) -> str:
     """Return the text that `in_frame` was given."""
-    return _ESCAPED.sub(lambda found: "&" if found[0] == "&amp;" else "<", text)
+    return _ESCAPED.sub(lambda match: "&" if match[0] == "&amp;" else "<", text)
 
 
 def _message(turn: Turn, text: str, trust: str) -> str:
@@ -446,16 +446,16 @@ class _Counter:
         self._known: dict[str, int] = {}
 
     def __call__(self, text: str) -> int:
-        found = self._known.get(text)
-        if found is None:
-            found = self._count(text)
-            if isinstance(found, bool) or not isinstance(found, int) or found < 0:
+        tokens = self._known.get(text)
+        if tokens is None:
+            tokens = self._count(text)
+            if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 0:
                 raise UsageError(
-                    detail=f"count_tokens gave {found!r} for a text of {len(text)} characters;"
+                    detail=f"count_tokens gave {tokens!r} for a text of {len(text)} characters;"
                     " it must give a whole number, 0 or more."
                 )
-            self._known[text] = found
-        return found
+            self._known[text] = tokens
+        return tokens
 
 
 @dataclass(slots=True)
@@ -561,9 +561,9 @@ class _Draft:
             return False
         room = self._limits.total - reserve
         parts = (
-            pieces if one is tier else self._parts[one].pieces
-            for one in Tier
-            if one is tier or one in self._parts
+            pieces if each_tier is tier else self._parts[each_tier].pieces
+            for each_tier in Tier
+            if each_tier is tier or each_tier in self._parts
         )
         if self._exact:
             return self._tokens([piece for part in parts for piece in part]) <= room
@@ -615,7 +615,7 @@ class _Draft:
         limits = self._limits
         part = _Part()
         # The smallest first, so that what they leave of their share goes to the larger ones.
-        order = sorted(range(len(results)), key=lambda one: _size(results[one]))
+        order = sorted(range(len(results)), key=lambda n: _size(results[n]))
         shown: dict[int, tuple[list[str], list[str], bool]] = {}
         for done, place in enumerate(order):
             others = [piece for pieces, _, _ in shown.values() for piece in pieces]
@@ -630,11 +630,11 @@ class _Draft:
                     Tier.TOOLS, [*others, *pieces], cap=limits.tools, reserve=reserve
                 )
 
-            found = self._tool(results[place], name, fits)
-            if found is None:
+            fitted = self._tool(results[place], name, fits)
+            if fitted is None:
                 self._leave(name, "the budget is too small even for its beginning")
                 continue
-            shown[place] = found
+            shown[place] = fitted
         for place in sorted(shown):
             pieces, memories, cut = shown[place]
             name = results[place].id or f"tool:{place + 1}"
@@ -650,9 +650,9 @@ class _Draft:
         """Return how many tokens a tier that stands as these pieces may still grow by."""
         others = [
             piece
-            for one in Tier
-            if one in self._parts and one is not tier
-            for piece in self._parts[one].pieces
+            for other in Tier
+            if other in self._parts and other is not tier
+            for piece in self._parts[other].pieces
         ]
         whole = self._tokens([*others, *pieces])
         return min(cap - self._tokens(pieces), self._limits.total - reserve - whole)
@@ -672,7 +672,7 @@ class _Draft:
             text = in_frame(result.text.strip()) or "nothing was found"
             if self._affordable(text, self._limits.tools) and fits(framed([f"{text}\n"])):
                 return framed([f"{text}\n"]), [], False
-            text = _trimmed(text, lambda one: fits(framed([f"{one}\n"])))
+            text = _trimmed(text, lambda shorter: fits(framed([f"{shorter}\n"])))
             return (framed([f"{text}\n"]), [], True) if text else None
 
         lines: list[tuple[Hit, str]] = []
@@ -709,15 +709,15 @@ class _Draft:
     def _streamed(self, memories: Sequence[Hit], *, reserve: int) -> None:
         limits = self._limits
         tools = self._parts.get(Tier.TOOLS)
-        found = set(tools.memories) if tools is not None else set()
+        seen = set(tools.memories) if tools is not None else set()
         offered: dict[Tier, list[Hit]] = {Tier.FACTS: [], Tier.EPISODES: []}
         typed: Counter[str] = Counter()  # origins 002.2: an envelope has bounds by type
         for memory in memories:
-            if memory.id in found:
+            if memory.id in seen:
                 continue  # it stands among the tool results, or came twice
             if not self._is_legal(memory):
                 continue
-            found.add(memory.id)
+            seen.add(memory.id)
             most = policy.CONTEXT_TYPED.get(memory.predicate)
             typed[memory.predicate] += 1
             if most is not None and typed[memory.predicate] > most:
@@ -740,7 +740,7 @@ class _Draft:
                 pieces = _memory_pieces(lines)
                 if self._fits(tier, pieces, cap=cap, reserve=reserve):
                     chosen[tier] = tried
-                    ids = [one.id for one, _ in lines]
+                    ids = [hit.id for hit, _ in lines]
                     self._parts[tier] = _Part(pieces=pieces, ids=ids, memories=ids)
         for tier, hits in offered.items():
             for memory in hits:

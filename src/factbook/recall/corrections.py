@@ -71,9 +71,9 @@ def put_right(
         if not ended:
             continue
         corrected |= ended
-        stands = next(at for at, one in enumerate(ordered) if one.id == newer.hit.id)
+        stands = next(at for at, hit in enumerate(ordered) if hit.id == newer.hit.id)
         now = ordered.pop(stands)
-        places = [at for at, one in enumerate(ordered) if one.id in ended]
+        places = [at for at, hit in enumerate(ordered) if hit.id in ended]
         score = max(now.score, *(ordered[at].score for at in places))
         ordered.insert(min(stands, *places), replace(now, score=score))
     return ordered, frozenset(corrected)

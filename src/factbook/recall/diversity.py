@@ -54,12 +54,12 @@ def clusters(
     """
     if not -1.0 <= threshold <= 1.0:  # NaN too
         raise UsageError(detail=f"the diversity threshold is {threshold}; give a cosine, -1 to 1.")
-    ordered = sorted(hits, key=lambda one: -one.score)
-    known = [vectors[one.id] for one in ordered if one.id in vectors]
+    ordered = sorted(hits, key=lambda hit: -hit.score)
+    known = [vectors[hit.id] for hit in ordered if hit.id in vectors]
     rows = np.stack(known) if known else np.zeros((0, 1), np.float32)
     # Not a matrix product: for some dozens of hits, waking the threads of one costs more than it.
     alike = (np.vecdot(rows[:, None], rows[None]) >= threshold).tolist()
-    found: list[list[H]] = []
+    groups: list[list[H]] = []
     leaders: list[tuple[int, int]] = []  # (row, cluster) of the best hits that have a vector
     by_text: dict[str, int] = {}
     row = -1
@@ -71,13 +71,13 @@ def clusters(
         if at is None and has_vector:
             at = next((cluster for best, cluster in leaders if alike[row][best]), None)
         if at is None:
-            at = len(found)
-            found.append([])
+            at = len(groups)
+            groups.append([])
             if has_vector:
                 leaders.append((row, at))
-        found[at].append(hit)
+        groups[at].append(hit)
         by_text.setdefault(text, at)
-    return found
+    return groups
 
 
 def diversify(

@@ -90,18 +90,18 @@ class Showing:
         for n, (row, score) in enumerate(top):
             if row.fact is not None:
                 row.fact = as_of(row.fact, now)  # of the few that are weighed, not of the pool
-            found = row.fact or episodes.get(row.id)
-            if found is None or not self._admitted(found, taken_back, filters, passive=passive):
+            memory = row.fact or episodes.get(row.id)
+            if memory is None or not self._admitted(memory, taken_back, filters, passive=passive):
                 continue
             relevance = relevance_score(
                 (score / best) ** policy.SIMILARITY_POWER,
-                _confidence(found),
-                recency(found.occurred_at, now),
+                _confidence(memory),
+                recency(memory.occurred_at, now),
             )
             if row.fact is None and row.id in taken_back:
                 relevance *= policy.OUTDATED_SHARE
             weighed.append((relevance, score, n, row))
-        weighed.sort(key=lambda one: (-one[0], one[2]))
+        weighed.sort(key=lambda entry: (-entry[0], entry[2]))
         groups: dict[object, list[tuple[float, PoolRow]]] = {}
         taken: dict[int, object] = {}
         standing: dict[object, object] = {}  # facts that took an episode's place, with that place
@@ -149,8 +149,8 @@ class Showing:
             taken_back = outdated(self._store, list(episodes))
             evidence = evidence_of(self._store, list(facts), limit=policy.SHOWN_EVIDENCE)
             rows: dict[str, Fact | StoredEpisode] = {
-                **{f"f{one}": as_of(fact, now) for one, fact in facts.items()},
-                **{f"e{one}": episode for one, episode in episodes.items()},
+                **{f"f{id_}": as_of(fact, now) for id_, fact in facts.items()},
+                **{f"e{id_}": episode for id_, episode in episodes.items()},
             }
             for hit in hits:
                 row = rows.get(hit.id)
@@ -167,31 +167,31 @@ class Showing:
 
     def _admitted(
         self,
-        found: Fact | StoredEpisode,
+        memory: Fact | StoredEpisode,
         taken_back: Collection[int],
         filters: Filters,
         *,
         passive: bool,
     ) -> bool:
         """Tell whether what was found, a fact as it is now, may be shown."""
-        if not filters.of_owner(found.owner):
+        if not filters.of_owner(memory.owner):
             return False
-        confidence = _confidence(found)
-        if isinstance(found, Fact):
-            if found.retired_at is not None or is_deprecated(confidence):
+        confidence = _confidence(memory)
+        if isinstance(memory, Fact):
+            if memory.retired_at is not None or is_deprecated(confidence):
                 return False
-        elif not _shown(found, filters) or (passive and found.id in taken_back):
+        elif not _shown(memory, filters) or (passive and memory.id in taken_back):
             # What its owner has taken back since does not come by itself; who asks finds it below.
             return False
-        return not passive or self._comes_by_itself(found, confidence)
+        return not passive or self._comes_by_itself(memory, confidence)
 
-    def _comes_by_itself(self, found: Fact | StoredEpisode, confidence: float) -> bool:
-        if isinstance(found, StoredEpisode):
+    def _comes_by_itself(self, memory: Fact | StoredEpisode, confidence: float) -> bool:
+        if isinstance(memory, StoredEpisode):
             # A command to factbook itself says nothing that is worth repeating.
-            return found.trust is not Trust.EXTERNAL and found.kind is not EpisodeKind.COMMAND
-        if found.trust is Trust.EXTERNAL:
-            about_known = found.kind is FactKind.WORLD
-            if not about_known or not self._is_interested(found.owner, found.subject):
+            return memory.trust is not Trust.EXTERNAL and memory.kind is not EpisodeKind.COMMAND
+        if memory.trust is Trust.EXTERNAL:
+            about_known = memory.kind is FactKind.WORLD
+            if not about_known or not self._is_interested(memory.owner, memory.subject):
                 return False
         return is_passive(confidence)
 
@@ -210,7 +210,7 @@ class Showing:
         return self._episode_hit(episodes[row.id], text, round(score, 6), passage(text, terms))
 
     def _fact_hit(self, fact: Fact, score: float, count: int, evidence: Sequence[Evidence]) -> Hit:
-        shown = [replace(one, quote=self._redact(one.quote)) for one in evidence]
+        shown = [replace(piece, quote=self._redact(piece.quote)) for piece in evidence]
         return Hit(
             id=f"f{fact.id}",
             kind="fact",
@@ -335,8 +335,8 @@ def episode_hit(
     )
 
 
-def _confidence(found: Fact | StoredEpisode) -> float:
-    return found.confidence if isinstance(found, Fact) else policy.TRUST_CAP[found.trust]
+def _confidence(memory: Fact | StoredEpisode) -> float:
+    return memory.confidence if isinstance(memory, Fact) else policy.TRUST_CAP[memory.trust]
 
 
 def passage(

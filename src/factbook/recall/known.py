@@ -105,8 +105,8 @@ def things_near(context: Context, message: str, *, owner: str) -> list[InQuestio
     best: dict[int, float] = {}
     for entity_id, cosine in zip(rows.ids, cosines.tolist(), strict=True):
         best[entity_id] = max(best.get(entity_id, -1.0), cosine)
-    near = sorted((one for one in best if best[one] >= NEAR), key=lambda one: (-best[one], one))
-    return [InQuestion(entity=entities[one], cosine=best[one]) for one in near[:NEAR_ENTITIES]]
+    near = sorted((id_ for id_ in best if best[id_] >= NEAR), key=lambda id_: (-best[id_], id_))
+    return [InQuestion(entity=entities[id_], cosine=best[id_]) for id_ in near[:NEAR_ENTITIES]]
 
 
 def facts_about(context: Context, entity: Entity) -> list[Fact]:
@@ -155,8 +155,8 @@ def said_about(store: Store, text: str, owner: str) -> list[str]:
     if not terms:
         return []
     filters = Filters(owner=owner, episode_kinds=_SAID)
-    found = store.search("episode", terms, filters, OWN_TEXTS)
-    episodes = store.episodes_by_id([one for one, _ in found]).values()
+    hits = store.search("episode", terms, filters, OWN_TEXTS)
+    episodes = store.episodes_by_id([id_ for id_, _ in hits]).values()
     return [episode.text for episode in episodes if episode.role is Role.USER]
 
 
@@ -174,11 +174,11 @@ def is_public(store: Store, owner: str, name: str) -> bool:
     if not terms:
         return False
     filters = Filters(owner=owner, episode_kinds=(EpisodeKind.COMMAND,))
-    found = store.search("episode", terms, filters, OWN_TEXTS)
+    hits = store.search("episode", terms, filters, OWN_TEXTS)
     parts = set(words(name))
     return any(
         episode.role is Role.USER
         and _ON_PURPOSE.match(episode.text)
         and parts <= set(words(episode.text))
-        for episode in store.episodes_by_id([number for number, _ in found]).values()
+        for episode in store.episodes_by_id([number for number, _ in hits]).values()
     )

@@ -131,7 +131,7 @@ def context_question(turns: Sequence[Turn]) -> str:
     parts: list[str] = []
     room = ENOUGH_TERMS
     # The user's own words first: a reply says much, and little of it is about them.
-    for text in [*reversed(asked), *(one for one in reversed(spoken) if one not in asked)]:
+    for text in [*reversed(asked), *(reply for reply in reversed(spoken) if reply not in asked)]:
         terms = _subject(text)
         if not terms or room <= 0:
             continue
@@ -142,4 +142,4 @@ def context_question(turns: Sequence[Turn]) -> str:
 
 def _subject(text: str) -> list[str]:
     unique = dict.fromkeys(words.words(text))
-    return [one for one in unique if one not in words.STOPWORDS and one not in _SMALL_TALK]
+    return [word for word in unique if word not in words.STOPWORDS and word not in _SMALL_TALK]

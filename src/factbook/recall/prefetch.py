@@ -242,17 +242,17 @@ class PassiveStream:
         with self._lock:
             wanted = self._next_turn() if turn is None else turn
             if failure is None:
-                found = self._look(wanted, generation)
+                streamed = self._look(wanted, generation)
             else:
-                found = replace(failure, turn=wanted)
+                streamed = replace(failure, turn=wanted)
             before = self._taken if self._taken and self._taken.turn == wanted else None
             if before is None:
-                self._count(found.state)
-            elif before.state is not found.state:
+                self._count(streamed.state)
+            elif before.state is not streamed.state:
                 self._count(before.state, -1)
-                self._count(found.state)
-            self._taken = found
-            return found
+                self._count(streamed.state)
+            self._taken = streamed
+            return streamed
 
     def _generation_now(self) -> tuple[int, Streamed | None]:
         """Return (the generation, None), or (0, what the turn sees where it cannot be read)."""
@@ -292,9 +292,9 @@ class PassiveStream:
             return self._failure(cached.turn, error)
         state = StreamState.READY if memories else StreamState.EMPTY
         # Read before the look: a write between the two is looked for again, never missed.
-        found = replace(cached, state=state, memories=memories, generation=generation)
-        self._cached = found
-        return found
+        streamed = replace(cached, state=state, memories=memories, generation=generation)
+        self._cached = streamed
+        return streamed
 
     def sync_turn(self, turns: Turn | Sequence[Turn], *, number: int | None = None) -> bool:
         """Say that a turn has ended with these messages, and queue the search for the next one.
@@ -411,11 +411,11 @@ class PassiveStream:
             future.add_done_callback(lambda _: self._settle_soon())
             return future
 
-    def cache_for_next_turn(self, found: Streamed) -> None:
+    def cache_for_next_turn(self, streamed: Streamed) -> None:
         """Keep what was found for the turn that it is for; newer replaces older, never reversed."""
         with self._lock:
-            if self._cached is None or self._cached.turn <= found.turn:
-                self._cached, self._cached_query = found, None
+            if self._cached is None or self._cached.turn <= streamed.turn:
+                self._cached, self._cached_query = streamed, None
 
     def close(self) -> None:
         """Drop what has not begun, wait for the search that has, and end the thread."""
@@ -486,21 +486,21 @@ class PassiveStream:
     def _ended(self, work: _Work, done: Future[Streamed]) -> None:
         """Cache what a search found and start the one that waits; runs in the stream's thread."""
         error = None if done.cancelled() else done.exception()
-        found = None
+        streamed = None
         if error is not None:
-            found = self._failure(work.turn, error)
+            streamed = self._failure(work.turn, error)
         elif not done.cancelled():
-            found = done.result()
+            streamed = done.result()
         with self._lock:
             self._running = None
-            if found is not None:
+            if streamed is not None:
                 self._count("searched")
-                if found.latency_ms is not None:
-                    self._latencies.append(found.latency_ms)
+                if streamed.latency_ms is not None:
+                    self._latencies.append(streamed.latency_ms)
                 if error is None:
                     self._last_error = None
-                if self._cached is None or self._cached.turn <= found.turn:
-                    self._cached, self._cached_query = found, work.query
+                if self._cached is None or self._cached.turn <= streamed.turn:
+                    self._cached, self._cached_query = streamed, work.query
             waiting, self._waiting = self._waiting, None
             if waiting is not None and not self._closed:
                 self._start(waiting)

@@ -95,11 +95,11 @@ class Situation:
 @cache
 def situations() -> tuple[Situation, ...]:
     """Return the situations that the package knows."""
-    found = []
+    known = []
     for line in _text().splitlines():
         name, brings = line.split(": ", 1)
-        found.append(Situation(name=name, brings=tuple(brings.split(", "))))
-    return tuple(found)
+        known.append(Situation(name=name, brings=tuple(brings.split(", "))))
+    return tuple(known)
 
 
 def _text() -> str:
@@ -154,22 +154,22 @@ class Associations:
     def towards(self, question: Floats) -> Floats:
         """Return a unit vector of what the situations of a question bring, to search with."""
         chosen, weights = self._situations(question)
-        mean = np.stack([self._things[self._brings[one]].mean(axis=0) for one in chosen])
+        mean = np.stack([self._things[self._brings[n]].mean(axis=0) for n in chosen])
         vector = weights @ mean
-        found: Floats = vector / np.linalg.norm(vector)
-        return found
+        unit: Floats = vector / np.linalg.norm(vector)
+        return unit
 
     def leanings(self, question: Floats, facts: Floats) -> Floats:
         """Return how much each fact, a unit row, bears on advice that answers the question."""
         chosen, weights = self._situations(question)
         near = np.stack(
-            [_cosines(facts, self._things[self._brings[one]]).max(axis=1) for one in chosen], axis=1
+            [_cosines(facts, self._things[self._brings[n]]).max(axis=1) for n in chosen], axis=1
         )
         around = _cosines(facts, self._questions)
         hub = np.partition(around, -HUB_NEAREST, axis=1)[:, -HUB_NEAREST:].mean(axis=1)
-        found: Floats = np.vecdot(facts, question) - HUB_SHARE * hub
-        found += BROUGHT_SHARE * np.vecdot(near, weights)
-        return found
+        leaning: Floats = np.vecdot(facts, question) - HUB_SHARE * hub
+        leaning += BROUGHT_SHARE * np.vecdot(near, weights)
+        return leaning
 
     def _situations(self, question: Floats) -> tuple[list[int], Floats]:
         cosines = np.vecdot(self._questions, question)
@@ -183,5 +183,5 @@ def _cosines(rows: Floats, others: Floats) -> Floats:
 
     Not a matrix product: its threads go on spinning for a while, and here a search runs beside it.
     """
-    found: Floats = np.vecdot(rows[:, None], others[None])
-    return found
+    cosines: Floats = np.vecdot(rows[:, None], others[None])
+    return cosines

@@ -47,7 +47,7 @@ def read_intent(terms: Sequence[str], rules: Iterable[Cued]) -> Intent:
     if best == 0 or (best == 1 and len(terms) > 2):
         return Intent(rest=tuple(terms))
     chosen = [(rule, matched) for count, rule, matched in matches if count == best]
-    matched = set().union(*(one for _, one in chosen))
+    matched = set().union(*(hits for _, hits in chosen))
     return Intent(
         rules=tuple(rule.name for rule, _ in chosen),
         predicates=tuple(dict.fromkeys(rule.predicate for rule, _ in chosen)),
@@ -65,10 +65,10 @@ def _matches(
     rules: Iterable[Cued], terms: Mapping[str, str], form: Callable[[str], str]
 ) -> list[tuple[int, Cued, set[str]]]:
     """Return (how many terms, rule, which terms) of the rules that have cues among the terms."""
-    found = []
+    matches = []
     for rule in rules:
         cues = _forms(rule.cues, form)
         matched = {term for term, word in terms.items() if word in cues}
         if matched:
-            found.append((len(matched), rule, matched))
-    return found
+            matches.append((len(matched), rule, matched))
+    return matches

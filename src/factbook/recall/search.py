@@ -98,9 +98,9 @@ class _Pool:
     absent: frozenset[int] = frozenset()  # episodes that are not to be there
     rows: dict[tuple[str, int], PoolRow] = field(default_factory=dict)
 
-    def episode(self, one: int) -> PoolRow | None:
+    def episode(self, episode_id: int) -> PoolRow | None:
         """Return the row of an episode, made when it is new; None where it is not to be there."""
-        return None if one in self.absent else self.row("episode", one, one)
+        return None if episode_id in self.absent else self.row("episode", episode_id, episode_id)
 
     def episodes(self, ids: Iterable[int]) -> None:
         """Make the rows of episodes that have none yet and are to be there."""
@@ -108,12 +108,12 @@ class _Pool:
             if ("episode", id_) not in self.rows and id_ not in self.absent:
                 self.rows["episode", id_] = PoolRow("episode", id_, id_)
 
-    def row(self, target: str, one: int, episode: int) -> PoolRow:
+    def row(self, target: str, row_id: int, episode: int) -> PoolRow:
         """Return the row, made when it is new."""
-        found = self.rows.get((target, one))
-        if found is None:
-            found = self.rows[target, one] = PoolRow(target, one, episode)
-        return found
+        row = self.rows.get((target, row_id))
+        if row is None:
+            row = self.rows[target, row_id] = PoolRow(target, row_id, episode)
+        return row
 
 
 @dataclass(slots=True, kw_only=True)
@@ -150,8 +150,8 @@ class _Leg:
         """Return the nearest rows, beside the thread whose moment it is; None where that must."""
         if self.narrowed:
             return None
-        (found,) = moment.nearest(self.target, vector[None], Filters(owner=self.owner), k)
-        return found
+        (nearest,) = moment.nearest(self.target, vector[None], Filters(owner=self.owner), k)
+        return nearest
 
 
 class Engine:
@@ -294,10 +294,10 @@ class Engine:
         said = self._said(terms, intent, filters, search_type)
         pool = _Pool(absent=self._newest(leaving_out, filters))
         around = self._around(filters)
-        for one, score in said.episodes:
-            if (row := pool.episode(one)) is not None:
+        for episode_id, score in said.episodes:
+            if (row := pool.episode(episode_id)) is not None:
                 row.lexical = score
-        around(pool, [one for one, _ in said.episodes])
+        around(pool, [episode_id for episode_id, _ in said.episodes])
         near = meaning.result() if meaning is not None else _Near()
         vector = near.vector
 
@@ -335,15 +335,15 @@ class Engine:
         Raises EmbedderMismatch where the store's vectors are of another model: cosines between two
         models mean nothing.
         """
-        found = self._store.embedder()
-        if found is None:
+        held = self._store.embedder()
+        if held is None:
             return None  # the model need not be loaded
         embedder = self._embedder()
         given = (embedder.id, embedder.dim)
-        if found != given:
-            ours, theirs = found[0], given[0]
+        if held != given:
+            ours, theirs = held[0], given[0]
             if ours == theirs:
-                ours, theirs = (f"{name} with {dim} numbers" for name, dim in (found, given))
+                ours, theirs = (f"{name} with {dim} numbers" for name, dim in (held, given))
             raise EmbedderMismatch(path=self._store.name, found=ours, given=theirs)
         return embedder
 
@@ -393,27 +393,27 @@ class Engine:
         cosines: dict[int, float] = {}
         if not few:
             terms = words.content_terms(text)
-            wanted = [one for one, _ in self._store.search("fact", terms, filters, limit)]
+            wanted = [id_ for id_, _ in self._store.search("fact", terms, filters, limit)]
         if vector is not None:
             legs = [(len(wanted), wanted)] if few else [(limit, ids), (len(wanted), wanted)]
             for k, allowed in legs:
                 if k:
                     among = Filters(owner=filters.owner, ids=allowed)
-                    (found,) = self._store.nearest("fact", vector[None], among, k)
-                    cosines.update(zip(found.ids.tolist(), found.cosines.tolist(), strict=True))
+                    (nearest,) = self._store.nearest("fact", vector[None], among, k)
+                    cosines.update(zip(nearest.ids.tolist(), nearest.cosines.tolist(), strict=True))
         return {**dict.fromkeys(wanted, math.nan), **cosines}
 
     def vectors_of(self, hits: Iterable[str]) -> dict[str, NDArray[np.float32]]:
         """Return the vectors of hits by id ("f12", "e34"); without those that wait for one."""
-        found: dict[str, NDArray[np.float32]] = {}
+        vectors: dict[str, NDArray[np.float32]] = {}
         wanted = list(hits)
         with self.snapshot():
             for letter, target in (("e", "episode"), ("f", "fact")):
-                ids = [int(one[1:]) for one in wanted if one.startswith(letter)]
+                ids = [int(id_[1:]) for id_ in wanted if id_.startswith(letter)]
                 stored = unpacked(*self._store.vectors(target, ids))
                 names = [f"{letter}{id_}" for id_ in stored.ids]
-                found.update(zip(names, stored.rows, strict=True))
-        return found
+                vectors.update(zip(names, stored.rows, strict=True))
+        return vectors
 
     # --- finding --------------------------------------------------------------------------------
 
@@ -447,39 +447,37 @@ class Engine:
     def _nearest(
         self,
         leg: _Leg,
-        found: Nearest | None,
+        known: Nearest | None,
         vector: NDArray[np.float32],
         filters: Filters,
         *,
         k: int,
     ) -> Nearest:
-        """Return the k nearest rows that pass the filters, unless they were `found` already."""
-        if found is None:
-            (found,) = self._store.nearest(leg.target, vector[None], filters, k)
-        return found
+        """Return the k nearest rows that pass the filters, unless they are `known` already."""
+        if known is None:
+            (known,) = self._store.nearest(leg.target, vector[None], filters, k)
+        return known
 
     def _said(
         self, terms: Sequence[str], intent: Intent, filters: Filters, search_type: SearchType
     ) -> _Words:
         """Look for the words of a question, and for facts of the predicates that it names."""
-        found = _Words()
+        said = _Words()
         if search_type != "facts" and filters.episodes_wanted:
-            found.episodes = self._store.search(
-                "episode", terms, filters, policy.LEXICAL_CANDIDATES
-            )
+            said.episodes = self._store.search("episode", terms, filters, policy.LEXICAL_CANDIDATES)
         if search_type == "episodes" or not filters.facts_wanted:
-            return found
-        found.facts = dict(self._store.search("fact", terms, filters, policy.FACT_CANDIDATES))
+            return said
+        said.facts = dict(self._store.search("fact", terms, filters, policy.FACT_CANDIDATES))
         cued = replace(filters, rules=intent.rules) if not filters.predicates else filters
         if intent.rules or filters.predicates:
-            found.named = {
+            said.named = {
                 fact.id: fact
                 for fact in self._store.facts(cued, limit=policy.CUED_CANDIDATES, newest_first=True)
             }
         # Read here, while the vectors are still looked for.
-        rest = [fact for fact in found.facts if fact not in found.named]
-        found.read = {**found.named, **self._store.facts_by_id(rest)}
-        return found
+        rest = [fact for fact in said.facts if fact not in said.named]
+        said.read = {**said.named, **self._store.facts_by_id(rest)}
+        return said
 
     def _newest(self, texts: frozenset[str], filters: Filters) -> frozenset[int]:
         """Return those of the newest episodes that have one of the texts."""
@@ -497,11 +495,11 @@ class Engine:
         ids, cosines = self._nearest(
             leg, near.episodes, near.vector, filters, k=policy.VECTOR_CANDIDATES
         )
-        found: list[int] = ids.tolist()
-        for one, cosine in zip(found, cosines.tolist(), strict=True):
-            if (row := pool.episode(one)) is not None:
+        episode_ids: list[int] = ids.tolist()
+        for episode_id, cosine in zip(episode_ids, cosines.tolist(), strict=True):
+            if (row := pool.episode(episode_id)) is not None:
                 row.cosine = cosine
-        return found
+        return episode_ids
 
     def _find_facts(
         self,
@@ -525,14 +523,14 @@ class Engine:
         facts.update(self._store.facts_by_id([cosine for cosine in cosines if cosine not in facts]))
         rest = [stem(term) for term in intent.rest]
         cues = [stem(term) for term in intent.matched]
-        for one, fact in facts.items():
+        for fact_id, fact in facts.items():
             if fact.retired_at is not None:
                 continue
-            row = pool.row("fact", one, fact.episode_id)
+            row = pool.row("fact", fact_id, fact.episode_id)
             row.fact = fact
-            row.lexical = lexical.get(one, math.nan)
-            row.cosine = cosines.get(one, math.nan)
-            if one in named:
+            row.lexical = lexical.get(fact_id, math.nan)
+            row.cosine = cosines.get(fact_id, math.nan)
+            if fact_id in named:
                 row.cued = _coverage(rest, fact.statement) * (
                     1.0 - policy.CUE_WORDS_SHARE * (1.0 - _coverage(cues, fact.statement))
                 )
@@ -548,8 +546,8 @@ class Engine:
         ids = np.unique(
             np.concatenate(
                 [
-                    self._nearest(leg, found, vector, filters, k=LEANING_CANDIDATES)[0]
-                    for found, vector in sides
+                    self._nearest(leg, nearest, vector, filters, k=LEANING_CANDIDATES)[0]
+                    for nearest, vector in sides
                 ]
             )
         )
@@ -560,8 +558,8 @@ class Engine:
         facts = self._store.facts_by_id(stored.ids)
         weighed = [
             (float(leaning), fact)
-            for leaning, one in zip(leanings, stored.ids, strict=True)
-            if (fact := facts.get(one)) is not None
+            for leaning, id_ in zip(leanings, stored.ids, strict=True)
+            if (fact := facts.get(id_)) is not None
             and fact.retired_at is None
             and fact.kind in LEANING_KINDS
         ]
@@ -644,7 +642,7 @@ class Engine:
             if row.leaning:
                 scores[n] = max(scores[n], best * row.leaning * LEANING_SHARE)
         order = np.lexsort((ranking.order.argsort(), -scores))
-        return [rows[one] for one in order.tolist()], scores[order]
+        return [rows[n] for n in order.tolist()], scores[order]
 
     def _compare(
         self,
@@ -660,9 +658,9 @@ class Engine:
             return
         ids = np.asarray([rows[n].id for n in missing.tolist()], np.int64)
         among = Filters(owner=owner, ids=ids.tolist())
-        (found,) = self._store.nearest("episode", vector[None], among, len(ids))
+        (nearest,) = self._store.nearest("episode", vector[None], among, len(ids))
         order = np.argsort(ids)
-        cosine[missing[order[np.searchsorted(ids[order], found.ids)]]] = found.cosines
+        cosine[missing[order[np.searchsorted(ids[order], nearest.ids)]]] = nearest.cosines
 
 
 def _leg(target: str, filters: Filters) -> _Leg | None:

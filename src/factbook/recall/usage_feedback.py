@@ -88,9 +88,9 @@ def _grams(text: str) -> set[tuple[str, ...]]:
     return {tuple(content[at : at + GRAM]) for at in range(len(content) - GRAM + 1)}
 
 
-def passive_relevance(found: Sequence[Use]) -> float | None:
+def passive_relevance(memories: Sequence[Use]) -> float | None:
     """Return the share of memories that were cited, in percent; None without memories."""
-    return 100.0 * sum(use.cited for use in found) / len(found) if found else None
+    return 100.0 * sum(use.cited for use in memories) / len(memories) if memories else None
 
 
 def resolved(queries: Sequence[str]) -> list[bool]:
@@ -100,10 +100,10 @@ def resolved(queries: Sequence[str]) -> list[bool]:
     """
     asked = [frozenset(_content(query)) or frozenset({_folded(query)}) for query in queries]
     return [
-        not any(_same(one, later) for later in asked[place + 1 :])
-        for place, one in enumerate(asked)
+        not any(_same(terms, later) for later in asked[place + 1 :])
+        for place, terms in enumerate(asked)
     ]
 
 
-def _same(one: frozenset[str], other: frozenset[str]) -> bool:
-    return len(one & other) >= SAME_QUESTION * len(one | other)
+def _same(earlier: frozenset[str], later: frozenset[str]) -> bool:
+    return len(earlier & later) >= SAME_QUESTION * len(earlier | later)
