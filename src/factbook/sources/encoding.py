@@ -136,7 +136,7 @@ def _unmarked(head: bytes) -> str:
     count = len(head) // 2
     if b"\0" not in head or count < _FEW_CHARS:
         return ""
-    found = []
+    candidates = []
     for codec, high in (("utf-16-le", head[1::2]), ("utf-16-be", head[: 2 * count : 2])):
         nuls = high.count(0)
         if nuls < max(2, count / _NULS):  # one may be left of a crash
@@ -146,5 +146,5 @@ def _unmarked(head: bytes) -> str:
         except UnicodeDecodeError:
             continue
         if all(char in "\t\n\r\f" or unicodedata.category(char) not in _NO_TEXT for char in text):
-            found.append((-nuls, len(set(high)), codec))
-    return min(found)[2] if found else ""
+            candidates.append((-nuls, len(set(high)), codec))
+    return min(candidates)[2] if candidates else ""

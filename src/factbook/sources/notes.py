@@ -107,11 +107,11 @@ class _NoteParser(Parser):
     def feed(self, record: dict[str, object], position: int, offset: int) -> RecordOutcome:
         raise BadRecord("a note has no records")  # it is read by `passage`
 
-    def passage(self, one: _Passage, text: str, *, at: Millis | None, dated: str) -> None:
+    def passage(self, passage: _Passage, text: str, *, at: Millis | None, dated: str) -> None:
         """Add an episode for a passage, or a piece of it."""
         at, clock = within(at, self._latest)
-        heading = " > ".join(one.headings)
-        whole = f"{heading}\n{text}" if heading and one.kind != "heading" else text
+        heading = " > ".join(passage.headings)
+        whole = f"{heading}\n{text}" if heading and passage.kind != "heading" else text
         parts = "\0".join((self.owner, self.kind, whole)).encode("utf-8", "surrogatepass")
         uid = f"{self.kind}:{hashlib.blake2b(parts, digest_size=16).hexdigest()}"
         self.episodes.append(
@@ -334,9 +334,9 @@ class _Places:
         A first line that redaction changed stands where the passage before it ended.
         """
         first = passage.split("\n", 1)[0].split("[REDACTED:", 1)[0].rsplit(" > ", 1)[-1].strip()
-        found = self._text.find(first, self._at) if first else -1
-        if found >= 0:
-            self._at = found
+        place = self._text.find(first, self._at) if first else -1
+        if place >= 0:
+            self._at = place
         line = self._text.count("\n", 0, self._at)
         return line + 1, self._byte_of(line)
 

@@ -122,13 +122,13 @@ class ChatParser(Parser):
 
     # --- conversations ---------------------------------------------------------------------------
 
-    def _conversation(self, one: Conversation) -> None:
+    def _conversation(self, conversation: Conversation) -> None:
         """Take all messages of a conversation, each with an outcome of its own."""
-        place = self._place_of_conversation(one)
-        speakers = _speakers(one.messages)
+        place = self._place_of_conversation(conversation)
+        speakers = _speakers(conversation.messages)
         said: Counter[str] = Counter()
-        before = one.at
-        for message in one.messages:
+        before = conversation.at
+        for message in conversation.messages:
             self._step()
             if isinstance(message, BadMessage):
                 self.refused.append((message.detail, message.raw))
@@ -142,27 +142,27 @@ class ChatParser(Parser):
                 before = message.at
             self.inner[outcome] = self.inner.get(outcome, 0) + 1
 
-    def _place_of_conversation(self, one: Conversation) -> _Place:
-        owner = self._owner(one.owner)
-        name = self.identity(clean(one.id))
-        if one.host in EXPORTS and is_global(name):
-            key, scope = scope_key(owner, name, kind=one.host), name
+    def _place_of_conversation(self, conversation: Conversation) -> _Place:
+        owner = self._owner(conversation.owner)
+        name = self.identity(clean(conversation.id))
+        if conversation.host in EXPORTS and is_global(name):
+            key, scope = scope_key(owner, name, kind=conversation.host), name
         elif name:
-            return self._named(name, owner, one)
+            return self._named(name, owner, conversation)
         else:
-            name = f"{self.file.path.stem}{self._beginning(one)}"
+            name = f"{self.file.path.stem}{self._beginning(conversation)}"
             scope = f"{self.scope}{name}"
             key = f"{self.key}#{name}"
-        return self._known(key, scope, name, owner, one)
+        return self._known(key, scope, name, owner, conversation)
 
-    def _beginning(self, one: Conversation) -> str:
+    def _beginning(self, conversation: Conversation) -> str:
         """Return what tells a conversation without an id from the others of the file."""
         if not self.as_document:
             return f":{self.position}"  # lines are only ever added
         first = next(
             (
                 f"{message.role}:{message.said.text}"
-                for message in one.messages
+                for message in conversation.messages
                 if isinstance(message, Message)
                 and message.role in (Role.USER, Role.ASSISTANT)
                 and message.said.text.strip()
@@ -181,11 +181,11 @@ class ChatParser(Parser):
             return self._named(name, owner)
         return _Place(source=self.source(), scope=self.scope, owner=owner)
 
-    def _named(self, name: str, owner: str, one: Conversation | None = None) -> _Place:
+    def _named(self, name: str, owner: str, conversation: Conversation | None = None) -> _Place:
         """Return the place of a conversation with an id; a short id is one of its file only."""
         if is_global(name):
-            return self._known(scope_key(owner, name), name, name, owner, one)
-        return self._known(f"{self.key}#{name}", f"{self.scope}/{name}", name, owner, one)
+            return self._known(scope_key(owner, name), name, name, owner, conversation)
+        return self._known(f"{self.key}#{name}", f"{self.scope}/{name}", name, owner, conversation)
 
     def _owned(self, place: _Place, owner: str) -> _Place:
         return replace(place, owner=self._owner(owner))
@@ -194,7 +194,7 @@ class ChatParser(Parser):
         return self.small(stated)[:MAX_ID_CHARS] or self.owner
 
     def _known(
-        self, key: str, scope: str, name: str, owner: str, one: Conversation | None
+        self, key: str, scope: str, name: str, owner: str, conversation: Conversation | None
     ) -> _Place:
         source = Source(
             key=key,
@@ -202,7 +202,7 @@ class ChatParser(Parser):
             host=self.file.host,
             session=name,
             uri=printable(self.file.path),
-            title=self.small(one.title) if one else "",
+            title=self.small(conversation.title) if conversation else "",
         )
         return _Place(source=source, scope=scope, owner=owner)
 
@@ -210,65 +210,65 @@ class ChatParser(Parser):
 
     def _message(
         self,
-        one: Message,
+        message: Message,
         place: _Place,
         said: Counter[str] | None,
         *,
         dated: object = None,
     ) -> RecordOutcome:
         """Add what one message says, and return what became of it."""
-        if one.skip:
-            return RecordOutcome("ignored", one.skip)
-        if one.role is None:
-            return RecordOutcome("unknown", f"role {kind_name(one.role_name)}")
-        if one.role is Role.SYSTEM:
+        if message.skip:
+            return RecordOutcome("ignored", message.skip)
+        if message.role is None:
+            return RecordOutcome("unknown", f"role {kind_name(message.role_name)}")
+        if message.role is Role.SYSTEM:
             return RecordOutcome("ignored", "system")
-        at, attributes = moment(one.at), dict[str, str]()
+        at, attributes = moment(message.at), dict[str, str]()
         if at is None and (at := moment(dated)) is not None:
             attributes = dict(_UNDATED)
         saying = _Saying(place=place, at=at, attributes=attributes)
-        nth = self._nth(one, at, said)
-        kinds, uid = self._text(one, one.role, saying, nth)
+        nth = self._nth(message, at, said)
+        kinds, uid = self._text(message, message.role, saying, nth)
         if not uid:
             uid = turn_uid(
                 place.owner,
                 place.scope,
-                own_id=one.id,
-                role=one.role,
-                text=" ".join(self.small(call.name) for call in one.said.calls),
+                own_id=message.id,
+                role=message.role,
+                text=" ".join(self.small(call.name) for call in message.said.calls),
                 occurred_at=at,
                 nth=nth,
             )
-        kinds += self._calls(one, saying, uid)
-        kinds += self._results(one, saying, uid)
+        kinds += self._calls(message, saying, uid)
+        kinds += self._results(message, saying, uid)
         if not kinds:
-            return RecordOutcome("ignored", f"{one.role.value}: empty")
+            return RecordOutcome("ignored", f"{message.role.value}: empty")
         return RecordOutcome("kept", kinds[0])
 
-    def _nth(self, one: Message, at: Millis | None, said: Counter[str] | None) -> int | None:
+    def _nth(self, message: Message, at: Millis | None, said: Counter[str] | None) -> int | None:
         """Return how often the same was said before, where no id tells two sayings apart."""
-        if one.id:
+        if message.id:
             return None
         if said is None:
             return self.position if at is None else None
-        calls = " ".join(call.name for call in one.said.calls)
-        same = _digest(f"{one.role}:{at}:{calls}:{one.said.text}")
+        calls = " ".join(call.name for call in message.said.calls)
+        same = _digest(f"{message.role}:{at}:{calls}:{message.said.text}")
         said[same] += 1
         return said[same] - 1
 
     def _text(
-        self, one: Message, role: Role, saying: _Saying, nth: int | None
+        self, message: Message, role: Role, saying: _Saying, nth: int | None
     ) -> tuple[list[str], str]:
         """Add the words of a message; return what they are and the uid that they got."""
-        call = self._answered(one.call_id, role)
+        call = self._answered(message.call_id, role)
         episode = self._episode(
             saying,
-            one.said.text,
+            message.said.text,
             role,
-            own_id=one.id,
-            name=one.name or (call.tool if call else ""),
+            own_id=message.id,
+            name=message.name or (call.tool if call else ""),
             nth=nth,
-            call_id=one.call_id,
+            call_id=message.call_id,
             ours=call is not None and call.ours,
         )
         if episode is None:
@@ -277,10 +277,10 @@ class ChatParser(Parser):
             return ["injected"], episode.uid
         return ["tool result" if role is Role.TOOL else f"{role.value} turn"], episode.uid
 
-    def _calls(self, one: Message, saying: _Saying, uid: str) -> list[str]:
+    def _calls(self, message: Message, saying: _Saying, uid: str) -> list[str]:
         """Add the tool calls of a message: that they were made is observed."""
         at, clock = within(saying.at, self._latest)
-        for number, call in enumerate(one.said.calls):
+        for number, call in enumerate(message.said.calls):
             tool = self.small(call.name)
             rendered = render_call(tool, _given(call.given), self.redactor)
             self.awaits(call.id, OpenCall(tool, f"action_{uid}", is_ours(tool)))
@@ -308,12 +308,12 @@ class ChatParser(Parser):
                     embed=False,
                 ),
             )
-        return ["tool call"] if one.said.calls else []
+        return ["tool call"] if message.said.calls else []
 
-    def _results(self, one: Message, saying: _Saying, uid: str) -> list[str]:
+    def _results(self, message: Message, saying: _Saying, uid: str) -> list[str]:
         """Add what tools gave back inside a message, and the texts of attached files."""
         kinds: list[str] = []
-        for number, result in enumerate(one.said.results):
+        for number, result in enumerate(message.said.results):
             attached = result.kind == "attachment"
             if attached:
                 saying = replace(

@@ -165,16 +165,16 @@ def _documents(reading: FileReading, batch_bytes: int) -> Iterator[Batch]:
         if not packed:
             yield from _elements(reading, Elements(handle), batch_bytes, start=0, scale=1.0)
         else:
-            found = members(handle)
-            scale = size / max(1, sum(info.file_size for info in found))
+            entries = members(handle)
+            scale = size / max(1, sum(info.file_size for info in entries))
             start = 0
-            for info in found:
+            for info in entries:
                 with opened(handle, info) as file:
                     yield from _elements(
                         reading, Elements(file), batch_bytes, start=start, scale=scale
                     )
                 start += int(info.file_size * scale)
-            if not found:
+            if not entries:
                 reading.note(RecordOutcome("ignored", "archive without conversations"))
     except Unreadable as error:
         reading.reject("not_json", str(error), "", position=reading.line + 1, offset=0)
@@ -232,9 +232,9 @@ def message_at(path: Path, position: int) -> bytes:
                 return _find(Elements(handle), position)[0]
             for info in members(handle):
                 with opened(handle, info) as file:
-                    found, position = _find(Elements(file), position)
-                if found:
-                    return found
+                    raw, position = _find(Elements(file), position)
+                if raw:
+                    return raw
         except Unreadable:
             return b""
     return b""

@@ -213,10 +213,10 @@ def _moved(text: str, kept: str, start: int, end: int, redactor: Redacting) -> t
     return first, max(first, len(kept) - _shared(kept[::-1], behind[::-1]))
 
 
-def _shared(one: str, other: str) -> int:
+def _shared(first: str, second: str) -> int:
     """Return how many characters two texts begin with alike."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(first), len(second)))
 
 
 def own_text(text: str) -> str:

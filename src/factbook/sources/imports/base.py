@@ -124,9 +124,9 @@ def id_of(record: Fields, names: Sequence[str]) -> str:
         value = record.get(name)
         if isinstance(value, Mapping):
             value = first(value, ("id", "uuid", "name"))
-        found = ident(value).strip()
-        if found:
-            return found
+        id_ = ident(value).strip()
+        if id_:
+            return id_
     return ""
 
 
@@ -172,8 +172,8 @@ def _walk(
     elif depth >= _DEPTH:
         return
     elif isinstance(block, list):
-        for one in block:
-            _walk(one, texts, calls, results, depth=depth + 1)
+        for part in block:
+            _walk(part, texts, calls, results, depth=depth + 1)
     elif isinstance(block, Mapping):
         kind = first(block, ("type", "content_type"))
         kind = kind if isinstance(kind, str) else ""

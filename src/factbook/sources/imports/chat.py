@@ -82,7 +82,7 @@ def conversation(record: Fields) -> Conversation:
     return Conversation(
         host="chat",
         id=id_of(record, _OWN_SESSION),
-        messages=[message(one) for one in _messages(record) or ()],
+        messages=[message(item) for item in _messages(record) or ()],
         title=name_of(first(record, _TITLE)),
         at=first(record, _TIME),
         owner=id_of(record, _OWNER),
@@ -147,7 +147,7 @@ def _messages(record: Fields) -> list[object] | None:
         value = record.get(name)
         if isinstance(value, list) and value:
             beginning = value[:_LOOKED_AT]
-            if any(isinstance(one, Mapping) and is_message(one) for one in beginning):
+            if any(isinstance(item, Mapping) and is_message(item) for item in beginning):
                 return value
     return None
 
@@ -162,15 +162,15 @@ def _calls(record: Fields) -> tuple[ImportedCall, ...]:
     """Return the tool calls that stand beside the content."""
     imported_calls: list[ImportedCall] = []
     beside = record.get("tool_calls")
-    for one in beside if isinstance(beside, list) else []:
-        if isinstance(one, Mapping):
-            function = one.get("function")
-            inner = function if isinstance(function, Mapping) else one
+    for call in beside if isinstance(beside, list) else []:
+        if isinstance(call, Mapping):
+            function = call.get("function")
+            inner = function if isinstance(function, Mapping) else call
             imported_calls.append(
                 ImportedCall(
                     name=name_of(inner.get("name")),
                     given=first(inner, ("arguments", "input")),
-                    id=id_of(one, ("id",)),
+                    id=id_of(call, ("id",)),
                 )
             )
     single = record.get("function_call")

@@ -169,10 +169,10 @@ def _words(content: Fields) -> str:
 def _attached(metadata: Fields) -> list[str]:
     """Return a line for each file that was attached; the export holds their names alone."""
     attached = metadata.get("attachments")
-    found: list[str] = []
-    for one in attached if isinstance(attached, list) else []:
-        kind = one.get("mime_type") if isinstance(one, Mapping) else None
-        if isinstance(one, Mapping) and not str(kind).startswith("image/"):
-            name = id_of(one, ("name",))
-            found.append(f"[file: {name}]" if name else "[file]")
-    return found
+    lines: list[str] = []
+    for file in attached if isinstance(attached, list) else []:
+        kind = file.get("mime_type") if isinstance(file, Mapping) else None
+        if isinstance(file, Mapping) and not str(kind).startswith("image/"):
+            name = id_of(file, ("name",))
+            lines.append(f"[file: {name}]" if name else "[file]")
+    return lines

@@ -36,7 +36,7 @@ def conversation(record: Fields) -> Conversation:
     return Conversation(
         host="claude-ai",
         id=id_of(record, ("uuid", "id")),
-        messages=[_message(one, beside=number in beside) for number, one in enumerate(records)],
+        messages=[_message(item, beside=number in beside) for number, item in enumerate(records)],
         title=name_of(record.get("name")),
         at=record.get("created_at"),
     )
@@ -76,11 +76,11 @@ def _attached(record: Fields) -> tuple[list[str], list[Result]]:
     texts: list[Result] = []
     for key in ("attachments", "files", "files_v2"):
         listed = record.get(key)
-        for one in listed if isinstance(listed, list) else []:
-            if not isinstance(one, Mapping):
+        for file in listed if isinstance(listed, list) else []:
+            if not isinstance(file, Mapping):
                 continue
-            name = id_of(one, ("file_name", "name"))
-            text = one.get("extracted_content")
+            name = id_of(file, ("file_name", "name"))
+            text = file.get("extracted_content")
             if isinstance(text, str) and text.strip():
                 texts.append(Result(name=name, text=text, kind="attachment"))
             marks[f"[file: {name}]" if name else "[file]"] = None
@@ -95,10 +95,10 @@ def _beside(records: Sequence[object], leaf: object) -> set[int]:
     """
     parents: dict[str, str] = {}
     numbers: dict[str, int] = {}
-    for number, one in enumerate(records):
-        name = id_of(one, ("uuid", "id")) if isinstance(one, Mapping) else ""
-        if name and isinstance(one, Mapping):
-            parents[name] = id_of(one, (_PARENT,))
+    for number, item in enumerate(records):
+        name = id_of(item, ("uuid", "id")) if isinstance(item, Mapping) else ""
+        if name and isinstance(item, Mapping):
+            parents[name] = id_of(item, (_PARENT,))
             numbers[name] = number
     if not any(parents.values()):
         return set()
