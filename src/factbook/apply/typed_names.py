@@ -62,7 +62,8 @@ class Names:
         asked = set(keys)
         unknown = sorted(key for key in asked if (target, key) not in self._ids)
         if unknown:
-            for row in self._writer.find(RECORDED, {"target": target, "key": unknown}):
+            # By the keys alone, which are digests: with the target, SQLite reads all of that.
+            for row in self._writer.find(RECORDED, {"key": unknown}):
                 self.note(row)
         return {key: self._ids[target, key] for key in asked if (target, key) in self._ids}
 
@@ -71,11 +72,12 @@ class Names:
         self._keys[row.target, row.row_id] = row.key
         self._ids[row.target, row.key] = row.row_id
 
-    def record(self, target: str, row_id: int, key: str) -> None:
-        """Keep what a row is called."""
-        row = Recorded(target, row_id, key)
-        self._writer.put(RECORDED, [row])
-        self.note(row)
+    def record(self, target: str, keys: Mapping[int, str]) -> None:
+        """Keep what rows are called, by their ids."""
+        rows = [Recorded(target, row_id, key) for row_id, key in keys.items()]
+        self._writer.put(RECORDED, rows)
+        for row in rows:
+            self.note(row)
 
     def out(self, target: str, row_id: Any) -> object:
         """Return how the record names a row: by its key, or as a row of this ledger alone."""

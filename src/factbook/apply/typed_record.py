@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 from typing import Any, Final
 
 from factbook.apply.delete_cascade import Doomed
@@ -205,11 +206,12 @@ class _Describing:
             state.id: state
             for state in self._writer.sources(ids={kept.source_id for kept in whole})
         }
+        new: dict[int, str] = {}
         for kept in whole:
             key, episode = known.get(kept.id), kept.episode
             if key is None:
                 key = self._id_of(f"USER:{episode.owner}", "summary", episode.uid)
-                self._names.record(SUMMARY_ROW, kept.id, key)
+                new[kept.id] = key
             said = record_of("episode", kept)
             source = record_of("source", sources[kept.source_id])
             for name in ("record", "id", "source_id", "owner"):
@@ -218,20 +220,25 @@ class _Describing:
             said |= {name: date(said[name]) for name in ("occurred_at", "learned_at")}  # type: ignore[arg-type]
             said["source"] = {name: source[name] for name in kept_of_source}
             self._put("summaries", key, episode.owner, said)
+        self._names.record(SUMMARY_ROW, new)
 
     def _name(self, lives: Sequence[Life]) -> None:
         """Give the facts that are new their keys: the same claim may be made again later."""
         known = self._names.keys(FACT_ROW, [life.id for life in lives])
-        for life in lives:
-            if life.id in known or life.status is Status.ERASED:
-                continue
-            times = 0
-            while True:
-                key = self._key(life, times)
-                if not self._names.ids(FACT_ROW, [key]):
-                    break
-                times += 1
-            self._names.record(FACT_ROW, life.id, key)
+        unnamed = [
+            life for life in lives if life.id not in known and life.status is not Status.ERASED
+        ]
+        for times in count():
+            if not unnamed:
+                return
+            keys = {life.id: self._key(life, times) for life in unnamed}
+            taken = self._names.ids(FACT_ROW, keys.values())
+            first: dict[str, int] = {}  # of facts of one claim, the first takes the key
+            for row_id, key in keys.items():
+                if key not in taken:
+                    first.setdefault(key, row_id)
+            self._names.record(FACT_ROW, {row_id: key for key, row_id in first.items()})
+            unnamed = [life for life in unnamed if life.id not in first.values()]
 
     def _key(self, life: Life, times: int) -> str:
         return self._id_of(f"USER:{life.owner}", "memory", life.claim.hex(), str(times))
@@ -290,7 +297,7 @@ class _Describing:
         key = self._names.keys(REJECTION_ROW, [row.id]).get(row.id)
         if key is None:
             key = self._id_of(f"USER:{row.owner}", "rejection", row.claim.hex())
-            self._names.record(REJECTION_ROW, row.id, key)
+            self._names.record(REJECTION_ROW, {row.id: key})
         self._put(
             "rejections",
             key,
@@ -318,7 +325,7 @@ class _Describing:
         key = self._names.keys(PROPOSAL_ROW, [row.id]).get(row.id)
         if key is None:
             key = self._id_of(f"USER:{owner}", "proposal", row.claim.hex())
-            self._names.record(PROPOSAL_ROW, row.id, key)
+            self._names.record(PROPOSAL_ROW, {row.id: key})
         self._put(
             "proposals",
             key,
@@ -342,11 +349,15 @@ class _Describing:
         named = [f"{whole}:{n:04}" for whole in wholes for n in range(_EVENTS)]
         changed = {id_: key for key, id_ in self._names.ids(EVENT_ROW, named).items()}
         events = self._writer.find(EVENT, {"id": sorted({*ids, *changed})})
+        targets = {
+            kind: self._names.keys(
+                kind, {event.target_id for event in events if event.target_kind == kind}
+            )
+            for kind in (FACT_ROW, PROPOSAL_ROW)
+        }
         said: dict[tuple[str, str], list[tuple[str, Event]]] = {}
         for event in events:
-            target = None
-            if event.target_kind in (FACT_ROW, PROPOSAL_ROW):
-                target = self._names.keys(event.target_kind, [event.target_id]).get(event.target_id)
+            target = targets.get(event.target_kind, {}).get(event.target_id)
             if target is None:
                 continue
             if event.id in changed:
@@ -362,8 +373,8 @@ class _Describing:
             for place in range(0, len(some), _EVENTS):
                 page = some[place : place + _EVENTS]
                 whole_ = self._id_of(subject, "events", str(self._number), str(place))
-                for n, (_, event) in enumerate(page):
-                    self._names.record(EVENT_ROW, event.id, f"{whole_}:{n:04}")
+                keys = {event.id: f"{whole_}:{n:04}" for n, (_, event) in enumerate(page)}
+                self._names.record(EVENT_ROW, keys)
                 self._event_document(whole_, subject, page)
 
     def _event_document(self, key: str, subject: str, some: Sequence[tuple[str, Event]]) -> None:
@@ -480,7 +491,7 @@ class _Projecting:
                     episode = replace(episode, uid=f"{episode.uid}#{key[:12]}")
                 source = self._source(document["source"])
                 [here] = self._writer.add_episodes([(source, episode)], kept=[(0, kept.learned_at)])
-            self._names.record(SUMMARY_ROW, here, key)
+            self._names.record(SUMMARY_ROW, {here: key})
         if changed:
             self._writer.rewrite_episodes(changed)
 
@@ -526,7 +537,7 @@ class _Projecting:
             life = alike.pop(claims[document["_id"]], None)
             if life is not None and document["_id"] not in ids and not document["retired_at"]:
                 ids[document["_id"]] = life.id
-                self._names.record(FACT_ROW, life.id, document["_id"])
+                self._names.record(FACT_ROW, {life.id: document["_id"]})
                 self._more.facts.add(life.id)
         lives = lives_by_id(self._writer, ids.values())
         retired: list[int] = []
@@ -542,7 +553,7 @@ class _Projecting:
                     retired.append(row.id)
             else:
                 [ids[document["_id"]]] = self._writer.add_facts([row])
-                self._names.record(FACT_ROW, ids[document["_id"]], document["_id"])
+                self._names.record(FACT_ROW, {ids[document["_id"]]: document["_id"]})
             self._evidence(ids[document["_id"]], document)
         self._count(self._more.facts)
         self._point(documents, ids)
@@ -669,7 +680,7 @@ class _Projecting:
             if row_id is None:
                 [there] = self._writer.find(REJECTION, {"claim": row.claim})
                 row_id = there.id
-            self._names.record(REJECTION_ROW, row_id, document["_id"])
+            self._names.record(REJECTION_ROW, {row_id: document["_id"]})
 
     def _proposals(self, documents: Sequence[Document]) -> None:
         known = self._names.ids(PROPOSAL_ROW, [document["_id"] for document in documents])
@@ -690,7 +701,7 @@ class _Projecting:
                 there = self._writer.find(PROPOSAL, {"claim": row.claim})
                 row_id = there[0].id if there else one_id(self._writer.add(PROPOSAL, [row]))
                 row = row._replace(id=row_id)
-                self._names.record(PROPOSAL_ROW, row_id, document["_id"])
+                self._names.record(PROPOSAL_ROW, {row_id: document["_id"]})
             self._writer.put(PROPOSAL, [row])
 
     def _events(self, documents: Sequence[Document]) -> None:
@@ -715,7 +726,7 @@ class _Projecting:
                 self._names.said_here(said["detail"]),
             )
             row_id = one_id(self._writer.add(EVENT, [event]))
-            self._names.record(EVENT_ROW, row_id, key)
+            self._names.record(EVENT_ROW, {row_id: key})
 
 
 def _claim(document: Document) -> bytes:
