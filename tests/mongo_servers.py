@@ -51,6 +51,7 @@ class Proxy:
     set_name: str = ""  # what `hello` says that the replica set is called; empty: none
     patience: float = 3.0  # seconds that a slow answer takes
     _listener: socket.socket = field(default_factory=socket.socket)
+    _aborted: set[bytes] = field(default_factory=set)
     _stopped: bool = False
 
     @property
@@ -97,6 +98,11 @@ class Proxy:
                 if not is_hello:
                     self.seen.append(command)
                 said = None if is_hello else self.answer(command)
+                transaction = _transaction(command)
+                if said is None and transaction in self._aborted:
+                    said = NO_TRANSACTION
+                elif said == "lose" or (isinstance(said, dict) and "after" not in said):
+                    self._abort(server, transaction)
                 if said == "lose":
                     return
                 if isinstance(said, dict) and "after" not in said:
@@ -114,6 +120,14 @@ class Proxy:
                     reply = _reply(request, {**_body(reply), **self._as_set()})
                 client.sendall(reply)
 
+    def _abort(self, server: socket.socket, transaction: bytes) -> None:
+        """End a transaction of which a command never came, as a server does some time later."""
+        if transaction and transaction not in self._aborted:
+            self._aborted.add(transaction)
+            body = {"abortTransaction": 1, **bson.decode(transaction), "$db": "admin"}
+            server.sendall(_reply(_HEADER.pack(0, 0, 0, 0), body))
+            _read(server)
+
     def _as_set(self) -> dict[str, Any]:
         me = self.address
         return {"setName": self.set_name, "hosts": [me], "primary": me, "me": me, "setVersion": 1}
@@ -130,6 +144,13 @@ def proxy(target: str, answer: Answer | None = None, *, set_name: str = "") -> I
         yield made
     finally:
         made.stop()
+
+
+def _transaction(command: Command) -> bytes:
+    """Return what names the transaction of a command; empty for one in none."""
+    if command.body.get("autocommit") is not False:
+        return b""
+    return bson.encode({name: command.body[name] for name in ("lsid", "txnNumber", "autocommit")})
 
 
 def _read(connection: socket.socket) -> bytes | None:
@@ -181,6 +202,21 @@ def _reply(request: bytes, body: dict[str, Any]) -> bytes:
     return _HEADER.pack(16 + len(content), 1, asked, _MESSAGE) + content
 
 
+def at(step: str, said: Any, *, times: int = 1) -> Answer:
+    """Do something with the first commands of a kind, and let the others pass."""
+    left = [times]
+
+    def answer(command: Command) -> Any:
+        if f"{command.name} {command.collection}" == step and left[0]:
+            left[0] -= 1
+            return said
+        return None
+
+    return answer
+
+
+PASSING: dict[str, Any] = {"ok": 0.0, "errorLabels": ["TransientTransactionError"]}
+NO_TRANSACTION = PASSING | {"code": 251, "codeName": "NoSuchTransaction", "errmsg": "aborted"}
 NOT_PRIMARY: dict[str, Any] = {
     "ok": 0.0,
     "code": 10107,

@@ -18,8 +18,8 @@ from factbook.testing.mongo_server import mongo_server
 from mongo_servers import (
     NO_MAJORITY,
     NOT_PRIMARY,
-    Command,
     Proxy,
+    at,
     documents_of,
     proxy,
 )
@@ -139,7 +139,7 @@ def test_every_command_names_the_tenant_and_every_write_its_concern(
     for command in asked:
         if command.name in ("insert", "update", "delete"):
             concern = command.body["writeConcern"]
-            assert (concern["w"], concern["j"], concern["wtimeout"]) == ("majority", True, 10_000)
+            assert (concern["w"], concern["j"], concern["wtimeout"]) == ("majority", True, 3_000)
             for write in command.batch:
                 scoped = write.get("q", write)
                 assert scoped["tenant_id"] == "one", command
@@ -178,19 +178,6 @@ def test_tenants_share_nothing(server: str, database: str) -> None:
 
 WRITES = ("insert typed_commits", "update typed_memories", "update memory_events")
 STEPS = (*WRITES, "update typed_generations", "update typed_commits")
-
-
-def at(step: str, said: Any, *, times: int = 1) -> Callable[[Command], Any]:
-    """Do something with the first commands of a kind, and let the others pass."""
-    left = [times]
-
-    def answer(command: Command) -> Any:
-        if f"{command.name} {command.collection}" == step and left[0]:
-            left[0] -= 1
-            return said
-        return None
-
-    return answer
 
 
 def _write(between: Proxy, database: str) -> tuple[TypedRecord, Callable[[], int]]:

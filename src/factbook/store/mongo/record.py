@@ -13,6 +13,7 @@ Knows MongoDB and documents. Does not know what a memory is.
 from __future__ import annotations
 
 import hashlib
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -41,9 +42,10 @@ from pymongo.errors import (
     WTimeoutError,
 )
 from pymongo.read_concern import ReadConcern
-from pymongo.uri_parser import parse_uri
 
+from factbook import policy
 from factbook.errors import RecordChanged, RecordError, UsageError
+from factbook.store.mongo.address import parsed
 from factbook.store.rows import Problem
 
 Document: TypeAlias = dict[str, Any]
@@ -66,19 +68,9 @@ INDEXES: Final[Mapping[str, Mapping[str, Sequence[tuple[str, int]]]]] = {
 _EVERYBODY = ""  # the subject of a tenant's own generation
 _INLINE = 4_000_000  # bytes of documents in a journal document; MongoDB takes 16 MiB
 _DUPLICATE = 11000
+_CONFLICT = 112  # somebody else's transaction is at the same documents
 _AGAIN = (AutoReconnect, NotPrimaryError, NetworkTimeout, ExecutionTimeout, WTimeoutError)
-_TIMES = {
-    "serverSelectionTimeoutMS": 5_000,
-    "connectTimeoutMS": 5_000,
-    "socketTimeoutMS": 20_000,
-}  # milliseconds, where the URL says nothing else
-_WAIT = 10_000  # milliseconds for a majority, where the URL says nothing else
-_WEAKER = {
-    "w": "majority",
-    "journal": True,
-    "readconcernlevel": "majority",
-    "readpreference": "primary",
-}
+_LABELS = ("RetryableWriteError", "TransientTransactionError", "UnknownTransactionCommitResult")
 
 
 class TypedRecord:
@@ -91,47 +83,39 @@ class TypedRecord:
         tenant: str,
         attempts: int = 4,
         pause: Callable[[float], None] = time.sleep,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
         """Connect; nothing is asked of the server before it is needed.
 
         `attempts` are how often a step is taken where the server cannot be reached or has no
-        primary; `pause` waits in between. Raises UsageError for a URL that is none, or that asks
-        for less than a majority that has it on disk.
+        primary; `pause` waits in between; `now` are seconds. Raises UsageError for a URL that is
+        none, that asks for less than a majority that has it on disk, or to wait for longer than
+        the lock of a file can be held.
         """
         self._tenant = tenant
         self._attempts = attempts
         self._pause = pause
-        try:
-            given = parse_uri(url, warn=False)
-        except (PyMongoError, OSError, ValueError):  # what they say holds parts of the password
-            raise UsageError(
-                detail="the URL of the typed store is none: it is mongodb://HOST/DATABASE, and a"
-                " name or password in it has its / : @ and % written as %2F %3A %40 %25; files that"
-                " it names are there"
-            ) from None
-        options = {name.lower(): value for name, value in given["options"].items()}
-        for name, least in _WEAKER.items():
-            if name in options and options[name] != least:
-                raise UsageError(
-                    detail=f"the URL of the typed store asks for {name}={options[name]}; an"
-                    f" acknowledged memory is kept by {name}={least} alone, so leave it out"
-                )
-        if "timeoutms" in options or options.get("wtimeoutms") == 0:
-            raise UsageError(
-                detail="the URL of the typed store says timeoutMS, or wtimeoutMS=0; every write"
-                " waits for a majority as long as wtimeoutMS says, and no longer"
-            )
-        wait = options.get("wtimeoutms", _WAIT)
-        self._concern = WriteConcern(w="majority", j=True, wtimeout=wait)
-        hosts = ",".join(f"{host}:{port}" if port else host for host, port in given["nodelist"])
-        name = given["database"] or "factbook"
-        self.name = f"mongodb://{hosts}/{name}"
-        times: dict[str, Any] = {
-            one: value for one, value in _TIMES.items() if one.lower() not in options
-        }
+        self._now = now
+        address = parsed(url)
+        times: dict[str, Any] = {**address.times}
+        # One attempt at most: to find the primary, to connect and be greeted, to be answered, which
+        # the driver waits for twice where it is the end of a transaction.
+        self._longest_s = (
+            times["serverSelectionTimeoutMS"]
+            + 2 * times["connectTimeoutMS"]
+            + 2 * times["socketTimeoutMS"]
+        ) / 1000
+        self._waiting = threading.local()
+        self._concern = WriteConcern(w="majority", j=True, wtimeout=times.pop("wTimeoutMS"))
+        self.name = address.name
         try:
             self._client: MongoClient[Document] = MongoClient(
-                url, appname="factbook", connect=False, **times
+                url,
+                appname="factbook",
+                connect=False,
+                retryReads=False,  # `_again` does, as long as there is time
+                retryWrites=False,
+                **times,
             )
         except (PyMongoError, OSError, ValueError) as error:
             raise UsageError(
@@ -139,7 +123,7 @@ class TypedRecord:
                 f" ({type(error).__name__}); check its options and files"
             ) from None
         self._db = self._client.get_database(
-            name,
+            address.database,
             codec_options=CodecOptions(
                 tz_aware=True, datetime_conversion=DatetimeConversion.DATETIME_AUTO
             ),
@@ -406,23 +390,30 @@ class TypedRecord:
         def body(session: ClientSession) -> None:
             self._db[_JOURNAL].insert_one(head, session=session)
             for collection, some in writes.items():
+                self._check_time()
                 self._db[collection].bulk_write(some, ordered=False, session=session)
+            self._check_time()
 
         def transact() -> None:
             try:
-                with self._client.start_session() as session:
-                    session.with_transaction(
-                        body,
-                        read_concern=ReadConcern("snapshot"),
-                        write_concern=self._concern,
-                        read_preference=ReadPreference.PRIMARY,
-                    )
-            except DuplicateKeyError:
+                with (
+                    self._client.start_session() as session,
+                    # Not `with_transaction`: that goes on for two minutes.
+                    session.start_transaction(
+                        ReadConcern("snapshot"), self._concern, ReadPreference.PRIMARY
+                    ),
+                ):
+                    body(session)
+            except DuplicateKeyError:  # of somebody else, or of an attempt that had no answer
                 there = self._db[_JOURNAL].find_one(self._mine(_id=head["_id"]))
                 if there is None:
                     raise WTimeoutError("waiting for a majority") from None
                 if there["token"] != head["token"]:
                     raise
+            except OperationFailure as error:
+                if error.code == _CONFLICT:  # they are before us, and not done yet
+                    raise RecordChanged(name=self.name) from error
+                raise
 
         try:
             self._again(transact)
@@ -477,24 +468,50 @@ class TypedRecord:
             )
         return problems
 
+    @contextmanager
+    def holding(self) -> Iterator[None]:
+        """Wait for the server no longer than policy.RECORD_WAIT_S in all of a block.
+
+        It is for what is asked while others wait for a lock. RecordError says that it was longer.
+        """
+        self._waiting.left_s = policy.RECORD_WAIT_S
+        try:
+            yield
+        finally:
+            del self._waiting.left_s
+
     def _again(self, step: Callable[..., _T], *given: Any) -> _T:
-        """Take a step, again where the server was away; raises RecordError where it stays away."""
-        for attempt in range(self._attempts):
-            with self._named():
-                try:
-                    return step(*given)
-                except ServerSelectionTimeoutError:
-                    raise  # it was waited for already
-                except _AGAIN:
-                    if attempt + 1 == self._attempts:
-                        raise
-                except OperationFailure as error:
-                    if attempt + 1 == self._attempts or not error.has_error_label(
-                        "RetryableWriteError"
-                    ):
-                        raise
-            self._pause(0.05 * 2**attempt)
+        """Take a step, again where the server was away; raises RecordError where it stays away.
+
+        No attempt is begun that could last longer than there is time left.
+        """
+        began = self._now()
+        left_s = getattr(self._waiting, "left_s", policy.RECORD_WAIT_S)
+        self._waiting.last = began + left_s - self._longest_s
+        try:
+            for attempt in range(self._attempts):
+                with self._named():
+                    self._check_time()
+                    try:
+                        return step(*given)
+                    except PyMongoError as error:
+                        is_last = attempt + 1 == self._attempts or self._now() > self._waiting.last
+                        if is_last or not _may_pass(error):
+                            raise
+                self._pause(0.05 * 2**attempt)
+        finally:
+            if hasattr(self._waiting, "left_s"):
+                self._waiting.left_s = left_s - (self._now() - began)
         raise AssertionError("a step ends or raises")
+
+    def _check_time(self) -> None:
+        """Raise RecordError where another request could last longer than there is time left."""
+        if self._now() > self._waiting.last:
+            raise RecordError(
+                name=self.name,
+                reason=f"it took longer than the {policy.RECORD_WAIT_S:g} seconds that a write may"
+                " hold others up",
+            )
 
     @contextmanager
     def _named(self) -> Iterator[None]:
@@ -514,6 +531,13 @@ class TypedRecord:
         except (BSONError, OverflowError, UnicodeError) as error:
             why = f"a value cannot be kept there ({type(error).__name__})"
             raise RecordError(name=self.name, reason=why) from None
+
+
+def _may_pass(error: PyMongoError) -> bool:
+    """Tell whether the same step may go well a moment later."""
+    if isinstance(error, ServerSelectionTimeoutError):  # it was waited for already
+        return False
+    return isinstance(error, _AGAIN) or any(map(error.has_error_label, _LABELS))
 
 
 def _said(error: PyMongoError) -> str:

@@ -183,7 +183,11 @@ class SplitStore:
         Raises RecordChanged where somebody else committed since this thread looked.
         """
         self.bring_up()
-        with self._inside(), self._base.writing(now=now, **named) as writer:
+        with (
+            self._inside(),
+            self._base.writing(now=now, **named) as writer,
+            self._record.holding(),
+        ):
             after = self._as_of(writer)
             noting = _NotingWriter(writer)
             yield cast("Writer", noting)
@@ -243,7 +247,7 @@ class SplitStore:
     def _adopt(self, now: Millis) -> None:
         """Put typed rows that no document stands for into the record, some at a time."""
         while True:
-            with self._base.writing(now=now, touches=()) as writer:
+            with self._base.writing(now=now, touches=()) as writer, self._record.holding():
                 touched = self._mirror.adopted(writer, limit=_ADOPTED)
                 if not touched:
                     return
