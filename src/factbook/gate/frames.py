@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from factbook.language.calendar import MONTH_NAMES, WEEKDAYS
+from factbook.language.verbs import base_forms, with_s
 
 __all__ = ["Frame", "FrameRule", "Framed", "frames_of", "verdict_of"]
 
@@ -176,6 +177,8 @@ _SINCE: Final = re.compile(
     r"| (?:a|one|two|three|some|\d+) (?:day|week|month|year)s? ago$"
 )
 _ARTICLE: Final = re.compile(r"^(?:the|a|an|my|our|some)\s+")
+_OF_USER: Final = re.compile(r"^(?:the )?user(?:'s\b| (?P<verb>[a-z]+)\b)")
+_FIRST: Final = {"is": "am", "has": "have"}  # verbs of the third person -> of the first
 _VERB_ONLY: Final = re.compile(r"^(?:am|are|work|drive|use|live)\b")
 _NAME_LIKE: Final = re.compile(r"(?:(?:a|an|the|Dr\.?|Mr\.?|Ms\.?|Mrs\.?) )?[A-Z0-9][\w'.&-]*")
 _ADJECTIVES: Final = frozenset({"new", "current", "present", "own", "favorite"})
@@ -208,6 +211,7 @@ def frames_of(text: str) -> tuple[Frame, ...]:
         clause = " ".join(_TIME.sub(" ", clause).split())
         if not clause:
             continue
+        clause = _as_said(clause)
         if _VERB_ONLY.match(clause) and subject:
             clause = f"{subject} {clause}"
         subject = "we" if clause.startswith("we ") else "i" if clause.startswith("i ") else subject
@@ -216,6 +220,20 @@ def frames_of(text: str) -> tuple[Frame, ...]:
             return ()
         frames += read
     return tuple(dict.fromkeys(_named(frames)))
+
+
+def _as_said(clause: str) -> str:
+    """Return what others write of the user as they say it: "the user's job", "my job"."""
+    match = _OF_USER.match(clause)
+    if match is None:
+        return clause
+    verb, rest = match["verb"], clause[match.end() :]
+    if verb is None:
+        return f"my{rest}"
+    said = _FIRST.get(verb) or next(
+        (base for base in base_forms(verb) if with_s(base) == verb), verb
+    )
+    return f"i {said}{rest}"
 
 
 def _clause(clause: str, whole: str) -> Iterator[Frame]:

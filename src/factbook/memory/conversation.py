@@ -201,14 +201,20 @@ class Conversation:
     # --- on request -------------------------------------------------------------------------------
 
     def search_memory(
-        self, query: str, search_type: SearchType = "both", limit: int = 5
+        self,
+        query: str,
+        search_type: SearchType = "both",
+        limit: int = 5,
+        *,
+        filters: Filters | None = None,
     ) -> list[Hit]:
         """Search facts, episodes or both and return the best, each with text, confidence and time.
 
-        Any text is a legal query; "last month" and other times in it narrow the search. Blocks
-        until the answer is there. What is returned is remembered as shown in this conversation.
+        Any text is a legal query; "last month" and other times in it narrow the search, as
+        `filters` do. Blocks until the answer is there. What is returned is remembered as shown in
+        this conversation.
         """
-        hits = self._modes().search_memory(query, search_type, limit)
+        hits = self._modes(filters).search_memory(query, search_type, limit)
         if not self._home.reading:
             self._shown("tool", [hit.id for hit in hits])
             self._home.hold(self)
@@ -374,8 +380,8 @@ class Conversation:
     def _narrowed(self, filters: Filters | None) -> Filters:
         return replace(filters or Filters(), owner=self.owner)
 
-    def _modes(self) -> TwoModes:
-        return TwoModes(self._home.engine(), judging=ClaimJudge(), filters=self._narrowed(None))
+    def _modes(self, filters: Filters | None = None) -> TwoModes:
+        return TwoModes(self._home.engine(), judging=ClaimJudge(), filters=self._narrowed(filters))
 
     def _turn_ops(self, turns: Sequence[Turn], *, name: str = "") -> list[Op]:
         owner, now = self._one(), self._context.clock()

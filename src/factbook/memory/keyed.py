@@ -102,6 +102,31 @@ class Keyed:
             self._context, response, owner=owner, message_id=message_id, atomic=atomic
         )
 
+    def apply_quoted(
+        self, response: FactsOpsResponse, *, quote: str, owner: str = ME, atomic: bool = True
+    ) -> ApplyResult:
+        """Apply a model's operations on keyed facts for the prompt of the owner that it quotes.
+
+        Only the owner's own words change keys: without them nothing is done, and the errors say so.
+        """
+        from factbook.extract.keyed.contracts import ApplyResult  # pydantic, for who changes keys
+        from factbook.pipelines.noted import prompt_with
+
+        heard = prompt_with(self._context, quote, owner)
+        if heard is None:
+            why = (
+                "no recorded prompt of the user holds that quote, and only their own words do this"
+            )
+            return ApplyResult(errors=[why], rolled_back=True)
+        return apply_response(
+            self._context,
+            response,
+            owner=owner,
+            message_id=heard[0].uid,
+            atomic=atomic,
+            by_command=False,
+        )
+
     def execute_plan(
         self, plan: FactsQueryPlan, *, owner: str = ME, exclude_message: str | None = None
     ) -> FactsAnswer:

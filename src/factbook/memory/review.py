@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from factbook.maintenance.consolidate import PairQuestion
     from factbook.memory.keyed import Planner
     from factbook.model.facts import Proposal
+    from factbook.pipelines.noted import Noted
 
 __all__ = ["Review"]
 
@@ -308,6 +309,24 @@ class Review:
             like=self._like,
             instead_of=instead_of,
             receipt=receipt,
+        )
+
+    def note(
+        self, text: str, *, quote: str = "", instead_of: int | None = None, owner: str = ME
+    ) -> Noted:
+        """Keep what a model states of its own accord, as derived; see `noted.note`.
+
+        Where `quote` stands in a prompt of the owner that says it, it is the owner's own word.
+        """
+        from factbook.pipelines.noted import note  # only agents come this way
+
+        return note(
+            self._context,
+            text,
+            owner=owner,
+            quote=quote,
+            instead_of=instead_of,
+            like=self._like,
         )
 
     def correct(self, fact_id: int, text: str, *, owner: str = ME) -> Fact:

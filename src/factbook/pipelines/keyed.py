@@ -444,12 +444,19 @@ def _redacted(response: FactsOpsResponse, redact: Callable[[str], str]) -> Facts
 
 
 def apply_response(
-    context: Context, response: FactsOpsResponse, *, owner: str, message_id: str, atomic: bool
+    context: Context,
+    response: FactsOpsResponse,
+    *,
+    owner: str,
+    message_id: str,
+    atomic: bool,
+    by_command: bool = True,
 ) -> ApplyResult:
     """Apply given operations for a message.
 
     For a known message, a value that it holds is quoted from there, else the whole message is its
-    evidence. A message that is not known is recorded as what it is: these operations, by command.
+    evidence. A message that is not known is recorded as what it is: these operations, by command;
+    where nobody commands it (`by_command`), a value that the message does not hold is an error.
     """
     store, now = context.store, context.clock()
     response = _redacted(response, context.redact)
@@ -467,7 +474,11 @@ def apply_response(
             raise UsageError(
                 detail=f"{message_id} is a message of {episode.owner}, and says nothing of {owner}"
             )
-    if not all(locate(value, text) for op in response.ops for value in op_values(op)):
+    unheard = [value for op in response.ops for value in op_values(op) if not locate(value, text)]
+    if unheard and not by_command:
+        why = f"the message does not say {', '.join(map(repr, unheard))}"
+        return ApplyResult(errors=[why], rolled_back=True)
+    if unheard:
         # What the message does not hold it cannot prove: the command itself is the evidence.
         message_id, text = f"{message_id}#ops:{digest(given)}", given
         known = {}

@@ -64,7 +64,7 @@ def tell(
 
     Raises UsageError for a text that is empty or longer than a statement may be.
     """
-    store, now = context.store, context.clock()
+    now = context.clock()
     said = " ".join(context.redact(own_text(clean(text))).split())
     if not said:
         raise UsageError(detail="there is nothing to remember: the text is empty")
@@ -75,14 +75,44 @@ def tell(
         )
     moment, _ = within(now if at is None else min(at, now), now)
     uid = f"told:{digest(owner, said, str(moment))}"
-    twin, retired, similar = _meet(store, said, owner, moment, like, instead_of)
-    ops = said_ops(said, uid=uid, owner=owner, at=moment)
-    candidate = statement(owner, said, (0, len(said)), rule=_RULE, method=_METHOD, sure=policy.TOLD)
-    heard = Witness(uid, owner, Trust.DIRECT, said)
+    return keep(
+        context,
+        said,
+        Witness(uid, owner, Trust.DIRECT, said),
+        (0, len(said)),
+        at=moment,
+        like=like,
+        instead_of=instead_of,
+        first=said_ops(said, uid=uid, owner=owner, at=moment),
+        receipt=Receipt() if receipt is None else receipt,
+    )
+
+
+def keep(
+    context: Context,
+    said: str,
+    heard: Witness,
+    shown: tuple[int, int],
+    *,
+    at: Millis | None,
+    like: Callable[[str, str], Mapping[int, float]],
+    receipt: Receipt,
+    instead_of: Sequence[int] = (),
+    first: Sequence[Op] = (),
+    method: str = _METHOD,
+) -> Fact:
+    """Keep what an owner said at a moment, which `heard` shows in its characters `shown`.
+
+    Arguments as of `tell`; `first` are the Ops that record what `heard` stands for, where nothing
+    has recorded it yet.
+    """
+    store, now, owner, uid = context.store, context.clock(), heard.owner, heard.uid
+    twin, retired, similar = meet(store, said, owner, at, like, instead_of)
+    ops = list(first)
+    candidate = statement(owner, said, shown, rule=_RULE, method=method, sure=policy.TOLD)
     if twin is None:
         ops.append(asserted(candidate, heard))
-    total = Receipt() if receipt is None else receipt
-    total.add(context.write(ops, Trigger.COMMAND, now=now))
+    receipt.add(context.write(ops, Trigger.COMMAND, now=now))
     # Either may have been merged into another fact, long ago or just now: that one holds it.
     claim = claim_digest(owner, owner, STATES, said) if twin is None else twin.claim
     fact_id = standing(store, [claim])[claim]
@@ -111,11 +141,11 @@ def tell(
                 )
             )
     if followers:
-        total.add(context.write(followers, Trigger.COMMAND, now=now))
+        receipt.add(context.write(followers, Trigger.COMMAND, now=now))
     return store.facts_by_id([fact_id])[fact_id]
 
 
-def _meet(
+def meet(
     store: Store,
     said: str,
     owner: str,
@@ -123,7 +153,10 @@ def _meet(
     like: Callable[[str, str], Mapping[int, float]],
     besides: Sequence[int],
 ) -> tuple[Life | None, list[tuple[Life, str, str]], dict[int, float]]:
-    """Return (the fact that says the same, those it retires with rule and reason, similarities)."""
+    """Return (the fact that says the same, those it retires with rule and reason, similarities).
+
+    `besides` are facts that it is not judged against.
+    """
     near = [pair for pair in _nearest(store, said, owner, like) if pair[0].id not in besides]
     new = Life(
         id=0,

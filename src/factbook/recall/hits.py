@@ -298,6 +298,8 @@ def _foremost(
 def _shown(episode: StoredEpisode, filters: Filters) -> bool:
     if episode.injected:
         return False
+    if episode.kind is EpisodeKind.COMMAND and episode.trust is Trust.DERIVED:
+        return False  # a model told it on purpose: what was let in of it is a fact
     if filters.turns_any_time and episode.kind is not EpisodeKind.TURN:
         after = filters.since is None or (episode.occurred_at or 0) >= filters.since
         before = filters.until is None or (episode.occurred_at or 0) < filters.until

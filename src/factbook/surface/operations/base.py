@@ -8,10 +8,9 @@ An operation is a function. Its parameters are declared once, by their annotatio
 
 `Annotated[type, Arg(...)]` says which values a parameter takes and what it means, which may also
 stand in the docstring, under `Args:`; a dataclass of such fields is a group that several operations
-share. Annotations are read when an operation is
-first used and not before. The pydantic model of its arguments is made only for those who call it
-with JSON: to import pydantic takes a quarter of the time that `factbook recall` may take, and the
-command line needs it for nothing.
+share. Annotations are read when an operation is first used and not before. The JSON Schema of its
+arguments is made of the same, without pydantic: to import that takes as long as a client of MCP may
+have to wait for all tools.
 
 Knows: parameters, bounds, JSON Schema. Does not know: typer, or any single operation.
 """
@@ -21,7 +20,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
@@ -39,11 +38,9 @@ from typing import (
 )
 
 from factbook.errors import FactbookError, UsageError
-from factbook.model.facts import Everyone
+from factbook.model.facts import ME, Everyone
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
-
     from factbook import RuleSet
     from factbook.llm.config import ModelConfig
     from factbook.memory import Memory
@@ -53,9 +50,18 @@ READ: Final = "Put in"
 ASK: Final = "Ask"
 KEEP: Final = "Look after"
 CHAT: Final = ""  # no command of a shell
+TOOL: Final = "tool"  # of models alone
 _NO_REDACT: Final = "--no-redact is on: what is stored is shown as it is, secrets too"
 _REQUIRED: Final = object()
 _MOST: Final = 2**62  # what SQLite can count, with room for one more
+_JSON_TYPES: Final[Mapping[type, str]] = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    Path: "string",
+    dict: "object",
+}
 _T = TypeVar("_T")
 
 
@@ -72,7 +78,9 @@ class Arg:
     flag: str = ""  # where it is not the parameter's name
     given: Literal["option", "argument", "words"] = "option"  # words: all that are left, as one
     least: int | None = None
+    most: int | None = None
     choices: Sequence[str] = ()
+    schema: Mapping[str, object] | None = None  # of one value, where its type is no plain one
     called: str = ""  # what a value is a kind of, where the parameter's name does not say it
     known: Sequence[str] | Callable[[], Iterable[str]] = ()  # values that a shell completes
     terminal: bool = False  # only of use to who sits at a terminal: no tool has it
@@ -83,11 +91,12 @@ class Parameter:
     """One parameter of an operation, as read from its annotation."""
 
     name: str
-    kind: type  # str, int, float, bool or Path
+    kind: type  # str, int, float, bool or Path; of a tool also dict
     many: bool  # whether it takes several values
     default: Any
     arg: Arg
     group: str = ""  # the parameter that it is a field of
+    typed: bool = True  # at a shell; else as JSON
 
     @property
     def required(self) -> bool:
@@ -96,7 +105,9 @@ class Parameter:
 
     @property
     def flag(self) -> str:
-        """Return how it is given in a shell."""
+        """Return how it is given."""
+        if not self.typed:
+            return self.key
         return self.arg.flag or "--" + self.name.rstrip("_").replace("_", "-")
 
     @property
@@ -115,11 +126,47 @@ class Parameter:
                 raise UsageError(detail=f"{choice!r} is no {what}; give one of {known}")
         if arg.least is not None and value < arg.least:
             raise UsageError(detail=f"{self.flag} {value} is too small; give {arg.least} or more")
-        if arg.least is not None and value >= _MOST:
-            raise UsageError(detail=f"{self.flag} {value} is too large; give a smaller number")
+        if arg.least is not None and value > (arg.most or _MOST):
+            fewer = f"at most {arg.most}" if arg.most else "a smaller number"
+            raise UsageError(detail=f"{self.flag} {value} is too large; give {fewer}")
+
+    @property
+    def schema(self) -> dict[str, object]:
+        """Return the JSON Schema of its value."""
+        arg, plain = self.arg, {"type": _JSON_TYPES[self.kind]}
+        bounds = {"enum": list(arg.choices), "minimum": arg.least, "maximum": arg.most}
+        item = arg.schema or plain | {
+            name: bound for name, bound in bounds.items() if bound not in (None, [])
+        }
+        whole = {"type": "array", "items": item} if self.many else dict(item)
+        told = {} if self.default in (_REQUIRED, None, "", ()) else {"default": self.default}
+        return whole | {"description": arg.help} | told
+
+    def read(self, value: object) -> Any:
+        """Return a value of JSON in the parameter's type; raises UsageError for another one."""
+        if self.many:
+            if not isinstance(value, list):
+                raise UsageError(detail=f"{self.key} is a list")
+            return [self._read(item) for item in value]
+        return self._read(value)
+
+    def _read(self, value: object) -> Any:
+        if self.kind in (int, float) and isinstance(value, str):
+            with suppress(ValueError):  # models write numbers as text
+                value = self.kind(value)
+        if self.kind is int and isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if self.kind is float and type(value) is int:
+            value = float(value)
+        if self.kind is Path and isinstance(value, str):
+            value = Path(value)
+        if type(value) is not self.kind and not (self.kind is Path and isinstance(value, Path)):
+            what = _JSON_TYPES[self.kind]
+            raise UsageError(detail=f"{self.key} is no {what}: {value!r:.80}")
+        return value
 
 
-def _parameters(call: Callable[..., Any]) -> list[Parameter]:
+def _parameters(call: Callable[..., Any], *, typed: bool) -> list[Parameter]:
     """Read the parameters of an operation, but for the first, which is its Run.
 
     Of a group every field is one; `Annotated[Group, "a b"]` has these alone.
@@ -143,7 +190,9 @@ def _parameters(call: Callable[..., Any]) -> list[Parameter]:
         else:
             default = _REQUIRED if parameter.default is parameter.empty else parameter.default
             parameters.append(_parameter(name, hint, default, _told(call.__doc__)))
-    return parameters
+    if typed:
+        return parameters
+    return [dataclasses.replace(parameter, typed=False) for parameter in parameters]
 
 
 def _told(doc: str | None) -> dict[str, str]:
@@ -224,16 +273,26 @@ class Operation:
     shows: Callable[[str], bool] = lambda said: False  # with which words it only reads
     undone_by: str = ""  # what takes it back, as it is typed; "" where nothing does or need
     tool: bool = True  # whether programs and models may call it
+    profile: str = "memory"  # of a tool: which set it belongs to
+    title: str = ""  # of a tool, as a person reads it in a client
+    output: Mapping[str, object] | None = None  # the JSON Schema of its record
 
     @property
     def help(self) -> str:
         """Return what it does, in one line."""
         return (self.call.__doc__ or "").strip().split("\n\n")[0]
 
+    @property
+    def about(self) -> str:
+        """Return all that its docstring says of it, but for its parameters."""
+        import inspect
+
+        return inspect.cleandoc(self.call.__doc__ or "").partition("\nArgs:")[0].strip()
+
     @cached_property
     def parameters(self) -> Sequence[Parameter]:
         """The parameters, those of groups among them."""
-        return _parameters(self.call)
+        return _parameters(self.call, typed=self.panel != TOOL)
 
     @property
     def usage(self) -> str:
@@ -283,59 +342,53 @@ class Operation:
             zip((place.name for place in places), [*parts, *[""] * len(places)], strict=False)
         )
 
+    def take(self, arguments: Mapping[str, object]) -> dict[str, Any]:
+        """Return what JSON gives, as `bind` takes it; raises UsageError for what is no argument."""
+        known = {part.key: part for part in self.parameters if not part.arg.terminal}
+        for key in arguments.keys() - known.keys():
+            raise UsageError(detail=f"there is no {key!r:.80} here; give {', '.join(known)}")
+        return {
+            known[key].name: known[key].read(value)
+            for key, value in arguments.items()
+            if value is not None
+        }
+
     @cached_property
-    def model(self) -> type[BaseModel]:
-        """The pydantic model of its arguments, for those who call it with JSON."""
-        return _model(self)
-
-
-def _model(of: Operation) -> type[BaseModel]:
-    from pydantic import ConfigDict, Field, create_model
-
-    fields: dict[str, Any] = {}
-    for parameter in of.parameters:
-        if parameter.arg.terminal:
-            continue
-        kind: Any = (
-            Literal[tuple(parameter.arg.choices)] if parameter.arg.choices else parameter.kind
-        )
-        kind = list[kind] if parameter.many else kind
-        about = Field(
-            ...
-            if parameter.required
-            else parameter.default or (() if parameter.many else parameter.default),
-            description=parameter.arg.help,
-            ge=parameter.arg.least,
-            alias=parameter.key if parameter.key != parameter.name else None,
-        )
-        optional = parameter.default is None or (parameter.arg.choices and parameter.default == "")
-        fields[parameter.name] = (kind | None if optional else kind, about)
-    name = "".join(part.title() for part in of.name.split("-"))
-    config = ConfigDict(extra="forbid", populate_by_name=True)
-    made: type[BaseModel] = create_model(f"{name}Arguments", __config__=config, **fields)
-    return made
+    def schema(self) -> dict[str, object]:
+        """The JSON Schema of its arguments, for those who call it with JSON."""
+        known = [part for part in self.parameters if not part.arg.terminal]
+        required = [part.key for part in known if part.required]
+        return {
+            "type": "object",
+            "properties": {part.key: part.schema for part in known},
+            **({"required": required} if required else {}),
+            "additionalProperties": False,
+        }
 
 
 def tool_schema(of: Operation) -> dict[str, object]:
-    """Return an operation as a tool: name, description, JSON Schema of its arguments, and hints.
-
-    The hints have the names of MCP's tool annotations.
-    """
+    """Return an operation as a tool: name, description, schemas and hints, as MCP has them."""
+    erases = of.effect is Effect.ERASES
     return {
         "name": of.name.replace("-", "_"),
-        "description": of.help,
-        "inputSchema": of.model.model_json_schema(by_alias=True),
+        **({"title": of.title} if of.title else {}),
+        "description": of.about,
+        "inputSchema": of.schema,
+        **({"outputSchema": of.output} if of.output else {}),
         "annotations": {
             "readOnlyHint": of.effect is Effect.READS,
-            "destructiveHint": of.effect is Effect.ERASES,
-            "idempotentHint": of.effect is Effect.READS or of.effect is Effect.ERASES,
+            "destructiveHint": erases,
+            "idempotentHint": of.effect is Effect.READS or erases or of.panel == TOOL,
             "openWorldHint": of.name == "lookup",
         },
     }
 
 
 EVERY: Final[dict[str, Operation]] = {}
-"""Every operation by its name, in the order of the help."""
+"""Every operation of a person by its name, in the order of the help."""
+
+TOOLS: Final[dict[str, Operation]] = {}
+"""Those of a model (`operations.tools`)."""
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
 
@@ -349,10 +402,11 @@ def operation(
     """
 
     def made(call: _Call) -> _Call:
-        called = name or call.__name__.rstrip("_").replace("_", "-")
+        called = name or call.__name__.rstrip("_").replace("_", "_" if panel == TOOL else "-")
         if "examples" in more:
             more.setdefault("slash", called)
-        EVERY[called] = Operation(name=called, call=call, panel=panel, effect=effect, **more)
+        table = TOOLS if panel == TOOL else EVERY
+        table[called] = Operation(name=called, call=call, panel=panel, effect=effect, **more)
         return call
 
     return made
@@ -373,10 +427,23 @@ def show(outcome: Outcome, page: Page) -> None:
 class Run:
     """One operation at work: the memory that it asks, and where a person would see the answer."""
 
-    def __init__(self, page: Page, *, memory: Memory | None = None, db: Path | str = "") -> None:
-        """Take a memory that is open, or the place of one that `open` opens."""
+    def __init__(
+        self,
+        page: Page,
+        *,
+        memory: Memory | None = None,
+        db: Path | str = "",
+        owner: str = ME,
+        session: str = "",
+    ) -> None:
+        """Take a memory that is open, or the place of one that `open` opens.
+
+        Of a tool, the owner and the session are these: no model names them.
+        """
         self.page = page
         self.db = db
+        self.owner = owner
+        self.session = session
         self.alone = memory is None  # whether nothing is done behind it: no worker embeds
         self._memory = memory
         self._opened = ExitStack()

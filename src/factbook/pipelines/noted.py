@@ -1,0 +1,226 @@
+"""What an agent notes: the way of a statement that a model makes of its own accord.
+
+    text, quote -> a prompt of the owner that holds the quote, and says the text -> as told by them
+                   none -> an episode of the model's -> the gate -> refused | known | kept | asked
+
+A model's word is derived: it is never surer than `policy.TRUST_CAP` allows, adds nothing to what is
+known already (it may have read it here), and takes the place of nothing: what cannot be true beside
+what is known waits for its owner's answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from factbook import policy
+from factbook.apply.bookkeeping import memory_key
+from factbook.errors import UsageError
+from factbook.extract.voice import own_words
+from factbook.gate.grounding import ground, read_passage
+from factbook.model.facts import (
+    Candidate,
+    EpisodeKind,
+    Fact,
+    FactKind,
+    Receipt,
+    Role,
+    StoredEpisode,
+    Trigger,
+    Trust,
+)
+from factbook.model.ops import Op, Propose, RejectCandidate
+from factbook.pipelines.claims import Witness, asserted, judged, refused
+from factbook.pipelines.stated import STATES, statement
+from factbook.pipelines.told import keep, meet
+from factbook.pipelines.typed import REFUSED_BEFORE
+from factbook.recall.facts import current_fact
+from factbook.sources.conversation.turn import clean, own_text
+from factbook.sources.told import digest, said_ops
+from factbook.store.derived.facts import standing
+from factbook.store.rows import Filters, LifeWhere, claim_digest
+
+if TYPE_CHECKING:
+    from factbook.context import Context
+
+__all__ = ["Noted", "note", "prompt_with"]
+
+KEPT_OUT: Final = "kept_out"  # erased before
+_RULE: Final = "noted"
+_METHOD: Final = "A model said so of its own accord"
+_QUOTED: Final = "A model said so, and the quoted words of its owner say it"
+_WORD: Final = re.compile(r"\w+")
+_LEAST_WORDS: Final = 3  # of a quote: "yes" stands in too many prompts to show anything
+_LOOKED_AT: Final = 50  # prompts that hold its words, best first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noted:
+    """What became of a model's statement."""
+
+    receipt: Receipt
+    fact: Fact | None = None  # that holds it now; None where it was refused or kept out
+    trust: Trust = Trust.DERIVED
+    reason: str = ""  # why it was refused, one of `policy.REJECTION_REASONS`
+    say: str = ""  # one sentence for the model that reads it
+    secrets: Sequence[str] = field(default_factory=tuple)  # kinds of what was taken out
+
+
+def note(
+    context: Context,
+    text: str,
+    *,
+    owner: str,
+    quote: str = "",
+    instead_of: int | None = None,
+    like: Callable[[str, str], Mapping[int, float]],
+) -> Noted:
+    """Keep a model's statement; as its owner's own word where `quote` is, and says it.
+
+    `instead_of` is a fact that it is to take the place of: at once where its owner said so, else
+    its owner is asked. `like` is that of `told.tell`. The same text again changes nothing.
+
+    Raises UsageError for a text that is empty or longer than a statement may be, and for a fact
+    that was observed in a log; NotFound for a fact that is not there.
+    """
+    redactor, raw = context.resources.redactor, own_text(clean(text))
+    said = " ".join(context.redact(raw).split())
+    secrets = tuple(dict.fromkeys(secret.kind for secret in redactor.find(raw)))
+    if not said:
+        raise UsageError(detail="there is nothing to remember: the text is empty")
+    if len(said) > policy.PROMPT_CHARS:
+        raise UsageError(
+            detail=f"the text has {len(said)} characters; a fact may have {policy.PROMPT_CHARS}"
+        )
+    old = None if instead_of is None else current_fact(context, instead_of, owner)
+    if old is not None and old.kind is FactKind.OBSERVATION:
+        raise UsageError(
+            detail=f"f{old.id} was observed in a log, so no words take its place; tell its owner"
+        )
+    receipt, why = Receipt(), ""
+    if quote.strip():
+        heard = prompt_with(context, quote, owner)
+        if heard is None:
+            why = "The quote stands in no prompt of the user that was recorded."
+        else:
+            episode, start, end = heard
+            grounding = ground(said, read_passage(episode.text[start:end]))
+            if grounding.grounded:
+                shown = Witness(episode.uid, owner, Trust.DIRECT, episode.text, episode.id)
+                fact = keep(
+                    context,
+                    said,
+                    shown,
+                    (start, end),
+                    at=episode.occurred_at,
+                    like=like,
+                    receipt=receipt,
+                    instead_of=() if old is None else (old.id,),
+                    method=_QUOTED,
+                )
+                return Noted(receipt=receipt, fact=fact, trust=Trust.DIRECT, secrets=secrets)
+            why = f"The quoted words do not say it: {grounding.why}"
+    noted = _noted(context, said, owner=owner, instead_of=old, like=like, receipt=receipt)
+    return Noted(
+        receipt=receipt,
+        fact=noted[0],
+        reason=noted[1],
+        say=" ".join(part for part in (why, noted[2]) if part),
+        secrets=secrets,
+    )
+
+
+def _noted(
+    context: Context,
+    said: str,
+    *,
+    owner: str,
+    instead_of: Fact | None,
+    like: Callable[[str, str], Mapping[int, float]],
+    receipt: Receipt,
+) -> tuple[Fact | None, str, str]:
+    """Return (the fact, why it was refused, a sentence for the model)."""
+    store, now = context.store, context.clock()
+    besides = () if instead_of is None else (instead_of.id,)
+    twin, opposed, _ = meet(store, said, owner, now, like, besides)
+    if twin is not None:
+        receipt.unchanged += 1
+        return store.facts_by_id([twin.id])[twin.id], "", "It is known already."
+    claim = claim_digest(owner, owner, STATES, said)
+    uid = f"noted:{digest(owner, said)}"
+    ops = said_ops(
+        said,
+        uid=uid,
+        owner=owner,
+        at=now,
+        what="noted",
+        title="noted by an agent",
+        kind=EpisodeKind.COMMAND,
+        role=Role.ASSISTANT,
+        trust=Trust.DERIVED,
+        embed=False,
+    )
+    # Apart: what is asked names its episode by number, so that it goes when that is erased.
+    receipt.add(context.write(ops, Trigger.USER_MESSAGE, now=now))
+    number = store.episode_ids([uid]).get(uid)
+    if number is None:
+        return None, KEPT_OUT, "It was erased before, and is kept out."
+    heard = store.episodes_by_id([number])[number]
+    shown = (0, len(said))
+    candidate = statement(owner, said, shown, rule=_RULE, method=_METHOD, sure=policy.TOLD)
+    verdict = judged(candidate, heard)
+    if store.lives(LifeWhere(claims=[claim], current=False)):
+        detail = "what holds no longer is not brought back by a model's word"
+        verdict = refused(candidate, heard, REFUSED_BEFORE, detail)
+    if isinstance(verdict, RejectCandidate):
+        receipt.add(context.write([verdict], Trigger.USER_MESSAGE, now=now))
+        return None, verdict.reason, f"It was refused: {verdict.detail}."
+    against = [*besides, *(life.id for life, _, _ in opposed)]
+    asserts: list[Op] = _asked(candidate, heard, against) if against else [verdict]
+    receipt.add(context.write(asserts, Trigger.USER_MESSAGE, now=now))
+    held = standing(store, [claim]).get(claim)
+    if held is None:
+        return None, KEPT_OUT, "It was erased before, and is kept out."
+    known = ", ".join(f"f{number}" for number in against)
+    say = f"It cannot be true beside {known}, so the user is asked." if against else ""
+    return store.facts_by_id([held])[held], "", say
+
+
+def _asked(candidate: Candidate, heard: StoredEpisode, against: Sequence[int]) -> list[Op]:
+    """Return what asks the owner about a statement that goes against what is known."""
+    asserts = asserted(candidate, heard, proposed=True)
+    payload: dict[str, object] = {
+        "owner": heard.owner,
+        "type": STATES.upper(),
+        "text": candidate.statement,
+        "confidence": asserts.confidence,
+        "detail": "an agent noted it, and it cannot be true beside what is known",
+        "episode": heard.id,
+        "quote": heard.text[: policy.QUOTE_CHARS],
+        "against": list(against),
+    }
+    key = memory_key(heard.owner, STATES, candidate.statement)
+    return [asserts, Propose(kind="memory", key=key, title=candidate.statement, payload=payload)]
+
+
+def prompt_with(context: Context, quote: str, owner: str) -> tuple[StoredEpisode, int, int] | None:
+    """Return (a prompt of the owner, where a quote begins and ends in it), in their own words.
+
+    Case, white space and punctuation do not matter. A quote of few words shows nothing: None.
+    """
+    words = [match[0].casefold() for match in _WORD.finditer(context.redact(clean(quote)))]
+    if len(words) < _LEAST_WORDS:
+        return None
+    pattern = re.compile(r"\W+".join(map(re.escape, words)), re.IGNORECASE)
+    filters = Filters(owner=owner, roles=[Role.USER], trusts=[Trust.DIRECT])
+    terms = list(dict.fromkeys(words))
+    numbers = [number for number, _ in context.store.search("episode", terms, filters, _LOOKED_AT)]
+    episodes = context.store.episodes_by_id(numbers)
+    for number in numbers:
+        text = episodes[number].text
+        match = pattern.search(text)
+        if match and any(a <= match.start() and match.end() <= b for a, b in own_words(text).spans):
+            return episodes[number], match.start(), match.end()
+    return None

@@ -1,0 +1,519 @@
+"""The operations of models: eight tools with short answers, for agents that ask and tell.
+
+What a model says is derived, and what it forgets can be brought back; only its owner erases. The
+owner is never an argument. Each record has the shape of its `output`, and a receipt is the same
+everywhere.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+from factbook.errors import NotFound, UsageError
+from factbook.model.confidence import is_deprecated
+from factbook.model.facts import Status, iso
+from factbook.surface.operations.arguments import WHEN, Narrow, fact_number
+from factbook.surface.operations.base import TOOL, Arg, Effect, Outcome, Run, operation
+
+if TYPE_CHECKING:
+    from factbook import Filters
+    from factbook.model.facts import Fact, Hit, Receipt
+    from factbook.pipelines.noted import Noted
+
+HIT_BYTES: Final = 300  # of one memory in an answer, as JSON: a model reads twenty of them
+QUOTES: Final = 8
+_QUOTE_CHARS: Final = 400
+_EPISODE_CHARS: Final = 4_000
+
+# --- shapes of the records ------------------------------------------------------------------------
+
+_TEXT: Final = {"type": "string"}
+_MAYBE: Final = {"type": ["string", "null"]}
+_WHOLE: Final = {"type": "integer"}
+_SHARE: Final = {"type": "number"}
+
+
+def _list(of: Mapping[str, object]) -> dict[str, object]:
+    return {"type": "array", "items": dict(of)}
+
+
+def _object(optional: Sequence[str] = (), **fields: Mapping[str, object]) -> dict[str, object]:
+    required = [name for name in fields if name not in optional]
+    return {"type": "object", "properties": fields, "required": required}
+
+
+_MEMORY: Final = _object(
+    id=_TEXT, text=_TEXT, kind=_TEXT, confidence=_SHARE, when=_MAYBE, trust=_MAYBE, source=_TEXT
+)
+_MEMORIES: Final = _object(["note"], memories=_list(_MEMORY), waiting=_WHOLE, note=_TEXT)
+_EVIDENCE: Final = _object(
+    quote=_TEXT, method=_TEXT, stance=_TEXT, when=_MAYBE, source=_TEXT, position=_WHOLE
+)
+_CHANGE: Final = _object(at=_MAYBE, op=_TEXT, why=_TEXT)
+_EXPLAINED: Final = _object(
+    ["superseded_by", "merged_into", "facts"],
+    memory=_MEMORY,
+    status=_TEXT,
+    evidence=_list(_EVIDENCE),
+    history=_list(_CHANGE),
+    superseded_by=_TEXT,
+    merged_into=_TEXT,
+    facts=_list(_TEXT),
+)
+_LEFT_OUT: Final = _object(id=_TEXT, why=_TEXT)
+_CONTEXT: Final = _object(
+    text=_TEXT, included=_list(_TEXT), left_out=_list(_LEFT_OUT), tokens=_WHOLE
+)
+_ENTRY: Final = _object(id=_TEXT, text=_TEXT, session=_TEXT)
+_DAYS: Final = _object(days=_list(_object(day=_TEXT, entries=_list(_ENTRY))))
+_COUNTS: Final = ["stored", "updated", "unchanged", "proposed", "rejected", "superseded", "merged"]
+_FACT: Final = _object(id=_TEXT, statement=_TEXT, confidence=_SHARE, status=_TEXT)
+_REFUSED: Final = _object(
+    ["id", "score", "threshold"],
+    id=_TEXT,
+    text=_TEXT,
+    reason=_TEXT,
+    score=_SHARE,
+    threshold=_SHARE,
+    say=_TEXT,
+)
+_RECEIPT: Final = _object(
+    ["note", "actions"],
+    **dict.fromkeys(_COUNTS, _WHOLE),
+    facts=_list(_FACT),
+    rejections=_list(_REFUSED),
+    redacted=_list(_object(kind=_TEXT)),
+    note=_TEXT,
+    actions=_object(S=_WHOLE, U=_WHOLE, R=_WHOLE),
+)
+
+# --- asking ---------------------------------------------------------------------------------------
+
+Id = Annotated[str, Arg("The id of a memory: f12 for a fact, e3 for an episode.")]
+Since = Annotated[str, Arg(f"Not before: {WHEN}.")]
+Until = Annotated[str, Arg("Before this moment.")]
+Project = Annotated[str, Arg("Only of this working folder, or of any with this in its path.")]
+
+
+@operation(TOOL, title="Search memory", output=_MEMORIES)
+def search_memory(
+    run: Run,
+    query: Annotated[str, Arg("What to look for, in plain words: names, topics, a question.")],
+    search_type: Annotated[
+        Literal["facts", "episodes", "both"],
+        Arg("facts: what is known; episodes: what was said and done."),
+    ] = "both",
+    limit: Annotated[int, Arg("At most so many.", least=1, most=20)] = 5,
+    since: Since = "",
+    until: Until = "",
+    project: Project = "",
+) -> Outcome:
+    """Search long-term memory about the user, their projects and earlier sessions.
+
+    Call it before you answer anything that may depend on what was said, decided or done before.
+    Every memory has an id to cite, how sure it is (0 to 1) and where it comes from.
+    """
+    hits = run.memory.search_memory(
+        query,
+        search_type,
+        limit,
+        filters=_filters(since, until, project),
+        session=run.session,
+        owner=run.owner,
+    )
+    waiting = run.memory.maintenance.waiting()
+    note = "" if hits else "Nothing is known that bears on this; other words may find more."
+    return Outcome(
+        record={
+            "memories": [memory_record(run.shown(hit)) for hit in hits],
+            "waiting": waiting,
+            **({"note": note} if note else {}),
+        }
+    )
+
+
+@operation(TOOL, title="Explain a memory", output=_EXPLAINED)
+def explain_memory(run: Run, id_: Id) -> Outcome:
+    """Show why a memory is believed: its quotes with their sources, its history, what replaced it.
+
+    Call it before you rely on a memory that matters, or when the user doubts one.
+    """
+    if id_.strip()[:1] == "e":
+        return _episode(run, id_.strip())
+    explanation = run.shown(run.memory.explain(fact_number(id_), owner=run.owner))
+    fact = explanation.fact
+    record: dict[str, object] = {
+        "memory": _known(fact),
+        "status": _status(fact),
+        "evidence": [
+            {
+                "quote": clip(shown.quote, _QUOTE_CHARS),
+                "method": shown.method,
+                "stance": str(shown.stance),
+                "when": iso(shown.occurred_at),
+                "source": shown.source,
+                "position": shown.position,
+            }
+            for shown in explanation.evidence[:QUOTES]
+        ],
+        "history": [
+            {"at": iso(event.at), "op": event.op, "why": _why(event.detail)}
+            for event in explanation.history
+        ],
+    }
+    for name, number in (
+        ("superseded_by", fact.superseded_by),
+        ("merged_into", fact.merged_into_id),
+    ):
+        record |= {} if number is None else {name: f"f{number}"}
+    return Outcome(record=record)
+
+
+def _episode(run: Run, said: str) -> Outcome:
+    digits = said.removeprefix("e")
+    number = int(digits[:18]) if digits.isascii() and digits.isdigit() else 0
+    episode = run.memory.sources.episodes([number], owner=run.owner).get(number)
+    if episode is None:
+        raise NotFound(what="episode", name=said, hint="search_memory gives the ids.")
+    episode = run.shown(episode)
+    where = " ".join(filter(None, (episode.host, episode.project)))
+    return Outcome(
+        record={
+            "memory": {
+                "id": f"e{episode.id}",
+                "text": clip(episode.text, _EPISODE_CHARS),
+                "kind": str(episode.kind),
+                "confidence": 1.0,
+                "when": iso(episode.occurred_at),
+                "trust": str(episode.trust),
+                "source": where,
+            },
+            "status": "recorded",
+            "evidence": [],
+            "history": [],
+        }
+    )
+
+
+def _why(detail: Mapping[str, object]) -> str:
+    said = detail.get("why") or detail.get("detail") or detail.get("rule") or ""
+    return clip(str(said), _QUOTE_CHARS)
+
+
+@operation(TOOL, title="Get context", output=_CONTEXT)
+def get_context(
+    run: Run,
+    question: Annotated[str, Arg("The question or task that the context is for.")],
+    budget_tokens: Annotated[int, Arg("The most tokens it may take.", least=50, most=8_000)] = 400,
+) -> Outcome:
+    """Get the memories that bear on a question as one text within a budget of tokens.
+
+    Call it at the start of a task. It says what was left out, and why.
+    """
+    from factbook.recall.budget import ContextLimits
+
+    talk = run.memory.conversation(owner=run.owner, session=run.session)
+    built = talk.context(
+        memories=talk.prefetch(question), limits=ContextLimits(total=budget_tokens)
+    )
+    return Outcome(
+        record={
+            "text": run.redact(built.text),
+            "included": list(built.included),
+            "left_out": [{"id": piece.id, "why": piece.why} for piece in built.left_out],
+            "tokens": built.tokens,
+        }
+    )
+
+
+@operation(TOOL, title="Timeline", output=_DAYS)
+def timeline(
+    run: Run,
+    since: Since = "",
+    until: Until = "",
+    project: Project = "",
+    limit: Annotated[int, Arg("At most so many entries, the newest.", least=1, most=200)] = 20,
+) -> Outcome:
+    """List what was asked and done, day by day.
+
+    Call it for "what did we do yesterday", or to take up earlier work.
+    """
+    filters = replace(_filters(since, until, project), owner=run.owner)
+    days: dict[str, list[dict[str, object]]] = {}
+    for hit in run.shown(run.memory.sources.timeline(filters=filters, limit=limit)):
+        entry = {"id": hit.id, "text": clip(hit.text, HIT_BYTES), "session": hit.session}
+        days.setdefault((iso(hit.occurred_at) or "no date")[:10], []).append(entry)
+    return Outcome(record={"days": [{"day": day, "entries": days[day]} for day in days]})
+
+
+def _filters(since: str, until: str, project: str) -> Filters:
+    return Narrow(since=since, until=until, project=project).filters()
+
+
+# --- telling --------------------------------------------------------------------------------------
+
+
+@operation(TOOL, Effect.CREATES, title="Remember", output=_RECEIPT)
+def remember(
+    run: Run,
+    text: Annotated[str, Arg("One fact in one sentence that stands alone.")],
+    quote: Annotated[
+        str, Arg("The user's own words that say so, copied exactly from their message.")
+    ] = "",
+) -> Outcome:
+    """Keep a lasting fact about the user or their work: a preference, a decision, a convention.
+
+    Give the user's own words as quote where they said it: it is believed more then. Never keep
+    secrets, guesses, or what only matters now. The receipt says what became of it.
+    """
+    return _noted(run, run.memory.review.note(text, quote=quote, owner=run.owner), text)
+
+
+@operation(TOOL, Effect.WRITES, title="Correct a memory", output=_RECEIPT)
+def correct_memory(
+    run: Run,
+    id_: Id,
+    text: Annotated[str, Arg("The whole fact as it is right, in one sentence.")],
+    quote: Annotated[str, Arg("The user's own words that say so, copied exactly.")] = "",
+) -> Outcome:
+    """Put a right statement in the place of a fact that is wrong or out of date.
+
+    With the user's own words as quote it takes its place at once; without, the user is asked.
+    """
+    number = fact_number(id_)
+    noted = run.memory.review.note(text, quote=quote, instead_of=number, owner=run.owner)
+    return _noted(run, noted, text)
+
+
+@operation(TOOL, Effect.ERASES, title="Forget a memory", output=_RECEIPT)
+def forget_memory(
+    run: Run, id_: Id, reason: Annotated[str, Arg("Why, in a few words.")] = ""
+) -> Outcome:
+    """Leave a fact out of all that is recalled. Only when the user asks for it.
+
+    Its row stays, and the user can bring it back; erasing for good is theirs alone.
+    """
+    del reason
+    number = fact_number(id_)
+    receipt = run.memory.review.feedback(number, right=False, owner=run.owner)
+    say = f"f{number} is out of recall; `factbook feedback f{number} right` brings it back."
+    return Outcome(record=receipt_record(run, receipt, facts=[number], note=say))
+
+
+_OP_SCHEMA: Final = {
+    "type": "object",
+    "properties": {
+        "op": {
+            "enum": [
+                "set",
+                "clear",
+                "ranked_list_set",
+                "ranked_list_insert",
+                "ranked_list_append",
+                "ranked_list_move",
+                "ranked_list_remove",
+                "ranked_list_clear",
+            ]
+        },
+        "fact_key": {"type": "string", "description": "for set and clear: user.timezone"},
+        "list_key": {"type": "string", "description": "for lists: user.favorites.<topic>"},
+        "rank": {"type": "integer", "minimum": 1},
+        "from_rank": {"type": "integer", "minimum": 1},
+        "value": {"type": "string"},
+        "values": {"type": "array", "items": {"type": "string"}},
+        "mode": {"enum": ["replace", "insert"]},
+    },
+    "required": ["op"],
+}
+
+
+@operation(TOOL, Effect.WRITES, title="Apply facts", output=_RECEIPT)
+def apply_facts(
+    run: Run,
+    ops: Annotated[
+        Sequence[dict],  # type: ignore[type-arg]
+        Arg("Changes, in order: what to do, under which key, with which value.", schema=_OP_SCHEMA),
+    ],
+    quote: Annotated[str, Arg("The user's own words that ask for it, copied exactly.")] = "",
+    atomic: Annotated[bool, Arg("Whether one that fails undoes the others.")] = True,
+) -> Outcome:
+    """Set values under keys, such as user.timezone, and the places of ranked lists.
+
+    For settings and favourites with one current value. Only the user's own words change these: give
+    them as quote, with every value as it stands in them.
+    """
+    from pydantic import ValidationError
+
+    from factbook.extract.keyed.contracts import FactsOpsResponse
+
+    try:
+        response = FactsOpsResponse.model_validate({"ops": list(ops)})
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise UsageError(detail=f"{where}: {first['msg']}") from None
+    keyed = run.memory.keyed
+    done = keyed.apply_quoted(response, quote=quote, owner=run.owner, atomic=atomic)
+    kept = keyed.keyed_facts(owner=run.owner)
+    facts = [fact for fact in kept if fact.predicate in done.stored_fact_keys]
+    record = _empty_receipt() | {
+        "stored": done.store_count,
+        "updated": done.update_count,
+        "unchanged": len(done.unchanged_fact_keys),
+        "rejected": len(done.errors),
+        "facts": [_fact_record(fact) for fact in facts],
+        "rejections": [
+            {"text": clip(why, _QUOTE_CHARS), "reason": "operation_refused", "say": why}
+            for why in done.errors
+        ],
+        "actions": {
+            "S": done.store_count,
+            "U": done.update_count,
+            "R": len(done.cleared_fact_keys),
+        },
+    }
+    if done.warnings:
+        record["note"] = " ".join(done.warnings)
+    return Outcome(record=record)
+
+
+# --- records --------------------------------------------------------------------------------------
+
+
+def memory_record(hit: Hit) -> dict[str, object]:
+    """Return a hit in at most HIT_BYTES bytes of JSON; `explain_memory` gives it whole."""
+    where = hit.project.rstrip("/").rpartition("/")[2] or hit.source.rpartition("/")[2]
+    record: dict[str, object] = {
+        "id": hit.id,
+        "text": hit.text,
+        "kind": hit.kind,
+        "confidence": round(hit.confidence, 2),
+        "when": iso(hit.occurred_at),
+        "trust": None if hit.trust is None else str(hit.trust),
+        "source": clip(" ".join(filter(None, (hit.host, where))), 60),
+    }
+    text = " ".join(hit.text.split())
+    record["text"] = text
+    while (size := len(json.dumps(record, ensure_ascii=False).encode())) > HIT_BYTES and text:
+        text = text[: -max(1, (size - HIT_BYTES) // 4)]
+        record["text"] = f"{text.rstrip()}…"
+    return record
+
+
+def _known(fact: Fact) -> dict[str, object]:
+    return {
+        "id": f"f{fact.id}",
+        "text": fact.statement,
+        "kind": str(fact.kind),
+        "confidence": round(fact.confidence, 2),
+        "when": iso(fact.occurred_at),
+        "trust": str(fact.trust),
+        "source": " ".join(filter(None, (fact.host, fact.project))),
+    }
+
+
+def _fact_record(fact: Fact) -> dict[str, object]:
+    return {
+        "id": f"f{fact.id}",
+        "statement": clip(fact.statement, _QUOTE_CHARS),
+        "confidence": round(fact.confidence, 2),
+        "status": _status(fact),
+    }
+
+
+def _status(fact: Fact) -> str:
+    if is_deprecated(fact.confidence):
+        return "deprecated"
+    return "active" if fact.status is Status.PENDING_EMBED else str(fact.status)
+
+
+def _empty_receipt() -> dict[str, Any]:
+    return {**dict.fromkeys(_COUNTS, 0), "facts": [], "rejections": [], "redacted": []}
+
+
+def receipt_record(
+    run: Run, receipt: Receipt, *, facts: Iterable[int] = (), note: str = ""
+) -> dict[str, Any]:
+    """Return what was changed, with the facts that it is about as they are now."""
+    counts = asdict(receipt)
+    known = [run.shown(run.memory.sources.fact(number, owner=run.owner)) for number in facts]
+    return (
+        _empty_receipt()
+        | {name: counts[name] for name in _COUNTS}
+        | {"facts": [_fact_record(fact) for fact in known]}
+        | ({"note": note} if note else {})
+    )
+
+
+def _noted(run: Run, noted: Noted, text: str) -> Outcome:
+    numbers = [] if noted.fact is None else [noted.fact.id]
+    record = receipt_record(run, noted.receipt, facts=numbers, note=noted.say)
+    record["proposed"] = int(noted.fact is not None and noted.fact.status == "proposed")
+    record["stored"] -= record["proposed"]
+    record["redacted"] = [{"kind": kind} for kind in noted.secrets]
+    if noted.reason:
+        text = clip(run.redact(text), _QUOTE_CHARS)
+        record["rejected"] = 1
+        record["rejections"] = [{"text": text, "reason": noted.reason, "say": noted.say}]
+    return Outcome(record=record)
+
+
+def clip(text: str, chars: int) -> str:
+    """Return a text on one line, cut at a word where it is longer."""
+    line = " ".join(text.split())
+    if len(line) <= chars:
+        return line
+    cut = line[:chars].rpartition(" ")[0] or line[:chars]
+    return f"{cut}…"
+
+
+# --- as ChatGPT asks ------------------------------------------------------------------------------
+
+
+@operation(TOOL, title="Search", profile="chatgpt")
+def search(run: Run, query: Annotated[str, Arg("What to look for, in plain words.")]) -> Outcome:
+    """Search long-term memory; `fetch` gives a result whole."""
+    hits = run.memory.search_memory(query, limit=20, session=run.session, owner=run.owner)
+    return Outcome(
+        record={
+            "results": [
+                {
+                    "id": hit.id,
+                    "title": clip(hit.text, 80),
+                    "url": _uri(hit.id),
+                    "text": clip(hit.text, _QUOTE_CHARS),
+                }
+                for hit in run.each(hits)
+            ]
+        }
+    )
+
+
+@operation(TOOL, title="Fetch", profile="chatgpt")
+def fetch(run: Run, id_: Id) -> Outcome:
+    """Get a memory whole, with its evidence."""
+    told = explain_memory(run, id_).record
+    memory = told["memory"]
+    quotes = [f"{shown['quote']} ({shown['source']})" for shown in told["evidence"]]
+    return Outcome(
+        record={
+            "id": memory["id"],
+            "title": clip(memory["text"], 80),
+            "text": "\n".join([memory["text"], *quotes]),
+            "url": _uri(memory["id"]),
+            "metadata": {
+                name: str(memory[name])
+                for name in ("kind", "confidence", "when", "trust", "source")
+            },
+        }
+    )
+
+
+_METADATA: Final = ("kind", "confidence", "when", "trust", "source")
+
+
+def _uri(named: str) -> str:
+    return f"memory://{'episodes' if named.startswith('e') else 'facts'}/{named}"
