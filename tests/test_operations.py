@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
+from factbook.errors import UsageError
 from factbook.surface.chat.slash import COMMANDS
 from factbook.surface.cli import group
-from factbook.surface.operations import EVERY, Effect, Operation, tool_schema
+from factbook.surface.operations import EVERY, Effect, Operation, tool_schema, tools
+from factbook.surface.operations.base import TOOLS
 
 OPERATIONS = list(EVERY.values())
+assert tools  # it fills TOOLS
 SCRIPT = Path(__file__).resolve().parent.parent / "scripts" / "command_pages.py"
 
 
@@ -59,7 +61,9 @@ def test_a_command_of_a_conversation_is_an_operation(one: Operation) -> None:
     assert all(line.startswith(f"/{one.slash}") for line in command.examples)
 
 
-@pytest.mark.parametrize("one", [one for one in OPERATIONS if one.tool], ids=id_of)
+@pytest.mark.parametrize(
+    "one", [one for one in [*OPERATIONS, *TOOLS.values()] if one.tool], ids=id_of
+)
 def test_a_tool_has_a_schema_of_what_it_takes(one: Operation) -> None:
     schema = json.loads(json.dumps(tool_schema(one)))
     told = schema["inputSchema"]["properties"]
@@ -74,16 +78,19 @@ def test_a_tool_has_a_schema_of_what_it_takes(one: Operation) -> None:
 
 
 def test_the_arguments_of_a_tool_are_checked() -> None:
-    facts = EVERY["facts"].model
-    given = facts.model_validate({"predicate": ["lives_in"], "object": "Oslo", "limit": 3})
-    assert given.model_dump(exclude_unset=True) == {
-        "predicate": ["lives_in"],
-        "object_": "Oslo",
-        "limit": 3,
-    }
-    for wrong in ({"limit": -1}, {"limit": "many"}, {"colour": "red"}):
-        with pytest.raises(ValidationError):
-            facts.model_validate(wrong)
+    facts = EVERY["facts"]
+    given = facts.take({"predicate": ["lives_in"], "object": "Oslo", "limit": "3", "since": None})
+    assert given == {"predicate": ["lives_in"], "object_": "Oslo", "limit": 3}
+    for wrong, why in (
+        ({"limit": -1}, "limit -1 is too small"),
+        ({"limit": "many"}, "limit is no integer: 'many'"),
+        ({"limit": True}, "limit is no integer: True"),
+        ({"predicate": "lives_in"}, "predicate is a list"),
+        ({"newest": "yes"}, "newest is no boolean"),
+        ({"colour": "red"}, "there is no 'colour' here; give"),
+    ):
+        with pytest.raises(UsageError, match=why):
+            facts.bind(facts.take(wrong))
 
 
 def test_the_pages_of_commands_are_what_the_table_says() -> None:

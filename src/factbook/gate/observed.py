@@ -11,7 +11,7 @@ from typing import Final
 
 from factbook import policy
 from factbook.model import fast_dataclass
-from factbook.model.facts import Accepted, Candidate, Episode, Rejected, Verdict
+from factbook.model.facts import Accepted, Candidate, Episode, Rejected, StoredEpisode, Verdict
 
 __all__ = ["judge"]
 
@@ -20,7 +20,7 @@ _accepted: Final = fast_dataclass.by_name(Accepted)
 _WORD: Final = re.compile(r"\w+")
 
 
-def judge(candidate: Candidate, episode: Episode) -> Verdict:
+def judge(candidate: Candidate, episode: Episode | StoredEpisode) -> Verdict:
     """Say whether a candidate may enter, and with which confidence.
 
     The confidence is capped by the trust of the candidate where it has one of its own, else by the
@@ -65,7 +65,7 @@ def _is_confidence(value: object) -> bool:
     return 0.0 <= value <= 1.0  # false for NaN and the infinities as well
 
 
-def _shows_something(candidate: Candidate, episode: Episode) -> bool:
+def _shows_something(candidate: Candidate, episode: Episode | StoredEpisode) -> bool:
     """Tell whether the candidate points at anything but white space in the episode."""
     text, start, end = episode.text, candidate.start, candidate.end
     if not 0 <= start < end <= len(text):

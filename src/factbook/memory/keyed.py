@@ -6,6 +6,7 @@ of the kind not_configured without one.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from factbook import policy
@@ -103,29 +104,21 @@ class Keyed:
         )
 
     def apply_quoted(
-        self, response: FactsOpsResponse, *, quote: str, owner: str = ME, atomic: bool = True
+        self,
+        ops: Sequence[Mapping[str, object]],
+        *,
+        quote: str,
+        owner: str = ME,
+        atomic: bool = True,
     ) -> ApplyResult:
         """Apply a model's operations on keyed facts for the prompt of the owner that it quotes.
 
         Only the owner's own words change keys: without them nothing is done, and the errors say so.
+        Each operation has the fields of `FactsOp`; raises UsageError for what is none.
         """
-        from factbook.extract.keyed.contracts import ApplyResult  # pydantic, for who changes keys
-        from factbook.pipelines.noted import prompt_with
+        from factbook.pipelines.noted import apply_quoted  # only agents come this way
 
-        heard = prompt_with(self._context, quote, owner)
-        if heard is None:
-            why = (
-                "no recorded prompt of the user holds that quote, and only their own words do this"
-            )
-            return ApplyResult(errors=[why], rolled_back=True)
-        return apply_response(
-            self._context,
-            response,
-            owner=owner,
-            message_id=heard[0].uid,
-            atomic=atomic,
-            by_command=False,
-        )
+        return apply_quoted(self._context, ops, quote=quote, owner=owner, atomic=atomic)
 
     def execute_plan(
         self, plan: FactsQueryPlan, *, owner: str = ME, exclude_message: str | None = None

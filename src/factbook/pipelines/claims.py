@@ -37,7 +37,7 @@ Shown: TypeAlias = Episode | StoredEpisode | Witness
 """A text that shows a claim."""
 
 
-def judged(candidate: Candidate, episode: Episode) -> AssertFact | RejectCandidate:
+def judged(candidate: Candidate, episode: Episode | StoredEpisode) -> AssertFact | RejectCandidate:
     """Ask the gate about what was observed, and return what it decides as an Op."""
     verdict = judge(candidate, episode)
     if isinstance(verdict, Accepted):

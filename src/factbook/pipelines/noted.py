@@ -15,9 +15,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from pydantic import ValidationError
+
 from factbook import policy
 from factbook.apply.bookkeeping import memory_key
 from factbook.errors import UsageError
+from factbook.extract.keyed.contracts import ApplyResult, FactsOpsResponse
 from factbook.extract.voice import own_words
 from factbook.gate.grounding import ground, read_passage
 from factbook.model.facts import (
@@ -33,6 +36,7 @@ from factbook.model.facts import (
 )
 from factbook.model.ops import Op, Propose, RejectCandidate
 from factbook.pipelines.claims import Witness, asserted, judged, refused
+from factbook.pipelines.keyed import apply_response
 from factbook.pipelines.stated import STATES, statement
 from factbook.pipelines.told import keep, meet
 from factbook.pipelines.typed import REFUSED_BEFORE
@@ -45,13 +49,14 @@ from factbook.store.rows import Filters, LifeWhere, claim_digest
 if TYPE_CHECKING:
     from factbook.context import Context
 
-__all__ = ["Noted", "note", "prompt_with"]
+__all__ = ["Noted", "apply_quoted", "note"]
 
 KEPT_OUT: Final = "kept_out"  # erased before
 _RULE: Final = "noted"
 _METHOD: Final = "A model said so of its own accord"
 _QUOTED: Final = "A model said so, and the quoted words of its owner say it"
 _WORD: Final = re.compile(r"\w+")
+_LABEL: Final = re.compile(r"\[REDACTED:([^:\]\s]+)")
 _LEAST_WORDS: Final = 3  # of a quote: "yes" stands in too many prompts to show anything
 _LOOKED_AT: Final = 50  # prompts that hold its words, best first
 
@@ -85,9 +90,10 @@ def note(
     Raises UsageError for a text that is empty or longer than a statement may be, and for a fact
     that was observed in a log; NotFound for a fact that is not there.
     """
-    redactor, raw = context.resources.redactor, own_text(clean(text))
+    raw = own_text(clean(text))
     said = " ".join(context.redact(raw).split())
-    secrets = tuple(dict.fromkeys(secret.kind for secret in redactor.find(raw)))
+    before = set(_LABEL.findall(raw))
+    secrets = tuple(kind for kind in dict.fromkeys(_LABEL.findall(said)) if kind not in before)
     if not said:
         raise UsageError(detail="there is nothing to remember: the text is empty")
     if len(said) > policy.PROMPT_CHARS:
@@ -203,6 +209,35 @@ def _asked(candidate: Candidate, heard: StoredEpisode, against: Sequence[int]) -
     }
     key = memory_key(heard.owner, STATES, candidate.statement)
     return [asserts, Propose(kind="memory", key=key, title=candidate.statement, payload=payload)]
+
+
+def apply_quoted(
+    context: Context,
+    ops: Sequence[Mapping[str, object]],
+    *,
+    quote: str,
+    owner: str,
+    atomic: bool,
+) -> ApplyResult:
+    """Apply a model's operations on keyed facts for the prompt that it quotes (`Keyed`)."""
+    try:
+        response = FactsOpsResponse.model_validate({"ops": list(ops)})
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise UsageError(detail=f"{where}: {first['msg']}") from None
+    heard = prompt_with(context, quote, owner)
+    if heard is None:
+        why = "no recorded prompt of the user holds that quote, and only their own words count"
+        return ApplyResult(errors=[why], rolled_back=True)
+    return apply_response(
+        context,
+        response,
+        owner=owner,
+        message_id=heard[0].uid,
+        atomic=atomic,
+        by_command=False,
+    )
 
 
 def prompt_with(context: Context, quote: str, owner: str) -> tuple[StoredEpisode, int, int] | None:

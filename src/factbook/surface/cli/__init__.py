@@ -15,6 +15,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from factbook.errors import FactbookError, ModelError, UsageError
+from factbook.surface.cli import doors as doors
 from factbook.surface.cli import talk as talk
 from factbook.surface.cli.app import EXTRA, Command, Db, Json, Shared, app, begin
 from factbook.surface.cli.shell import command_of

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from factbook.errors import NotFound, UsageError
+from factbook.errors import NotFound
 from factbook.model.confidence import is_deprecated
 from factbook.model.facts import Status, iso
 from factbook.surface.operations.arguments import WHEN, Narrow, fact_number
@@ -244,7 +244,11 @@ def timeline(
     filters = replace(_filters(since, until, project), owner=run.owner)
     days: dict[str, list[dict[str, object]]] = {}
     for hit in run.shown(run.memory.sources.timeline(filters=filters, limit=limit)):
-        entry = {"id": hit.id, "text": clip(hit.text, HIT_BYTES), "session": hit.session}
+        entry: dict[str, object] = {
+            "id": hit.id,
+            "text": clip(hit.text, HIT_BYTES),
+            "session": hit.session,
+        }
         days.setdefault((iso(hit.occurred_at) or "no date")[:10], []).append(entry)
     return Outcome(record={"days": [{"day": day, "entries": days[day]} for day in days]})
 
@@ -345,18 +349,8 @@ def apply_facts(
     For settings and favourites with one current value. Only the user's own words change these: give
     them as quote, with every value as it stands in them.
     """
-    from pydantic import ValidationError
-
-    from factbook.extract.keyed.contracts import FactsOpsResponse
-
-    try:
-        response = FactsOpsResponse.model_validate({"ops": list(ops)})
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise UsageError(detail=f"{where}: {first['msg']}") from None
     keyed = run.memory.keyed
-    done = keyed.apply_quoted(response, quote=quote, owner=run.owner, atomic=atomic)
+    done = keyed.apply_quoted(ops, quote=quote, owner=run.owner, atomic=atomic)
     kept = keyed.keyed_facts(owner=run.owner)
     facts = [fact for fact in kept if fact.predicate in done.stored_fact_keys]
     record = _empty_receipt() | {
