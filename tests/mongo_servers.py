@@ -245,3 +245,12 @@ def documents_of(address: str, name: str = "factbook") -> dict[str, list[dict[st
     with raw_client(f"mongodb://{address}") as client:
         database = client[name]
         return {one: list(database[one].find()) for one in database.list_collection_names()}
+
+
+def drop_index(address: str, name: str, collection: str, *keys: str) -> None:
+    """Take an index from a collection, whatever the server calls it."""
+    with raw_client(f"mongodb://{address}") as client:
+        indexes = client[name][collection]
+        for index in list(indexes.list_indexes()):
+            if tuple(index["key"]) == keys:
+                indexes.drop_index(index["name"])

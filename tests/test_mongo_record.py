@@ -12,7 +12,9 @@ import pytest
 
 pytest.importorskip("pymongo")
 
-from factbook.errors import RecordChanged, RecordError, UsageError
+import bson
+
+from factbook.errors import RecordChanged, RecordError, StoreError, UsageError
 from factbook.store.mongo.record import KINDS, Document, TypedRecord
 from factbook.testing.mongo_server import mongo_server
 from mongo_servers import (
@@ -21,6 +23,7 @@ from mongo_servers import (
     Proxy,
     at,
     documents_of,
+    drop_index,
     proxy,
 )
 
@@ -290,3 +293,43 @@ def test_writers_at_once_lose_nothing(server: str, database: str) -> None:
     assert len(written) == 32
     assert one.generation() == 32
     assert one.check() == []
+
+
+def test_a_document_that_is_too_large_is_named_before_anything_is_written(
+    server: str, database: str
+) -> None:
+    with proxy(server) as between:
+        one = record(between.address, database)
+        large = [memory(one, "USER:ann", "x" * size) for size in (100, 15_000_001)]
+        with pytest.raises(
+            StoreError, match=r"typed_memories would have 15 MB.*nothing was written"
+        ):
+            one.commit({"memories": large}, after=0, at=AT)
+        assert between.seen == []
+        one.commit({"memories": [memory(one, "USER:ann", "x" * 14_000_000)]}, after=0, at=AT)
+    assert len(texts(one)) == 1
+
+
+def test_what_is_missing_or_half_done_is_named_and_mended(server: str, database: str) -> None:
+    one = record(server, database)
+    one.commit({"memories": [memory(one, "USER:ann", "a")]}, after=0, at=AT)
+    with proxy(server, at("update typed_memories", "lose", times=1_000)) as between:
+        other, more = record(between.address, database), [memory(one, "USER:ann", "b")]
+        with pytest.raises(RecordError):
+            other.commit({"memories": more}, after=1, at=AT)
+    drop_index(server, database, "typed_memories", "tenant_id", "subject_id")
+    [index, commit] = [problem.detail for problem in one.check()]
+    assert "typed_memories" in index
+    assert "lacks its index tenant_subject" in index
+    assert "commit 2" in commit
+    assert "left half way" in commit
+    assert all("`factbook doctor --rebuild-typed`" in detail for detail in (index, commit))
+    one.repair()
+    assert one.check() == []
+    assert texts(one) == ["a", "b"]
+
+
+def test_what_bson_keeps_of_a_text_is_all_of_it() -> None:
+    """What a real server holds is these bytes; the one that runs here loses what is after a NUL."""
+    text = "a\0b\u2028\U0001f600"
+    assert bson.decode(bson.encode({"text": text}))["text"] == text

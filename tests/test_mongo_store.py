@@ -19,33 +19,18 @@ pytest.importorskip("pymongo")
 
 from conftest import Cli
 from factbook.errors import RecordError, UsageError
-from factbook.gate.grounding import read_passage
-from factbook.gate.typed_claims import judge_typed
 from factbook.llm.config import ModelConfig
 from factbook.memory import Memory
-from factbook.model.facts import EVERYONE, FactKind, Status
-from factbook.model.memory_types import MemoryType, TypedClaim
+from factbook.model.facts import FactKind
+from factbook.model.memory_types import MemoryType
 from factbook.store.mongo.record import TypedRecord
-from factbook.store.rows import Filters, LifeWhere, RejectionFilters
+from factbook.store.rows import Filters
 from factbook.surface.records import standing
-from factbook.testing import DAY, FrozenClock
+from factbook.testing import DAY
 from factbook.testing.model_server import ModelServer, Reply
 from factbook.testing.mongo_server import mongo_server
-from mongo_servers import NOT_PRIMARY, Command, documents_of, proxy, raw_client
-
-SUMMARY = """\
-User: "I absolutely love fettuccini. I live in Kiel with two dogs."
-
-User asked: "Can you break this down step by step?"
-Later: "Could you walk me through the algorithm step by step?"
-Requested detailed explanation with examples.
-"""
-AGAIN = 'User: "As I said before, I absolutely love fettuccini."'
-LOVES = ("Loves fettuccini", MemoryType.USER_FACT, 0.95)
-LIVES = ("Lives in Kiel", MemoryType.USER_FACT, 0.95)
-STEPS = ("Prefers step-by-step explanations", MemoryType.USER_PATTERN, 0.9)
-MAYBE = ("Asks for things step by step", MemoryType.USER_PATTERN, 0.77)
-WRONG = ("Works as a radiologist", MemoryType.USER_FACT, 0.95)
+from mongo_house import AGAIN, LIVES, LOVES, MAYBE, STEPS, SUMMARY, WRONG, House, keep, told
+from mongo_servers import NOT_PRIMARY, Command, proxy, raw_client
 
 
 @pytest.fixture(scope="module")
@@ -54,86 +39,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
-class House:
-    """Files that share one tenant's record."""
-
-    def __init__(self, server: str, folder: Path) -> None:
-        self.address = server
-        self.database = f"test_{uuid.uuid4().hex[:12]}"
-        self.folder = folder
-        self.clock = FrozenClock()
-        self._open = contextlib.ExitStack()
-
-    def url(self, address: str = "") -> str:
-        return (
-            f"mongodb://{address or self.address}/{self.database}?directConnection=true"
-            "&socketTimeoutMS=1500&serverSelectionTimeoutMS=1500"
-        )
-
-    def file(self, name: str, *, tenant: str = "house", address: str = "") -> Memory:
-        memory = Memory(
-            self.folder / f"{name}.db",
-            clock=self.clock,
-            key_file=self.folder / "key",
-            model=None,
-            typed_store=self.url(address),
-            tenant=tenant,
-        )
-        return self._open.enter_context(memory)
-
-    def close(self) -> None:
-        self._open.close()
-
-    def documents(self) -> dict[str, list[dict[str, Any]]]:
-        return documents_of(self.address, self.database)
-
-
 @pytest.fixture
 def house(server: str, tmp_path: Path) -> Iterator[House]:
     made = House(server, tmp_path)
     yield made
     made.close()
-
-
-def keep(
-    memory: Memory, said: tuple[str, MemoryType, float], *, owner: str = "me", text: str = SUMMARY
-) -> None:
-    claim = TypedClaim(text=said[0], type=said[1], confidence=said[2], reasoning="it was said")
-    verdict = judge_typed(claim, read_passage(text))
-    memory.typed.keep_verdict(verdict, summary=text, owner=owner)
-
-
-def told(memory: Memory, owner: Any = EVERYONE) -> list[tuple[Any, ...]]:
-    """Return everything that a memory says of its typed memories, without its own numbers."""
-    lives = memory.store.lives(LifeWhere(kinds=[FactKind.TYPED], owner=owner))
-    facts = []
-    for life in lives:
-        if life.status is Status.ERASED:
-            continue
-        explained = memory.explain(life.id, owner=EVERYONE)
-        status = Status.ACTIVE if life.status is Status.PENDING_EMBED else life.status
-        evidence = sorted(
-            (one.rule, one.quote, one.stance, one.source) for one in explained.evidence
-        )
-        history = [(one.at, one.op, one.actor, one.trigger) for one in explained.history]
-        facts.append(
-            (
-                *(life.owner, life.predicate, life.statement, status, life.confidence),
-                *(life.confidence_at, life.evidence_count, life.learned_at, life.pinned),
-                *(life.retired_at is None, evidence, history),
-            )
-        )
-    refused = [
-        (one.at, one.excerpt, one.reason, one.owner, one.type, one.confidence)
-        for one in memory.sources.rejections(filters=RejectionFilters(owner=owner))
-        if one.type
-    ]
-    proposed = [
-        (one.title, one.state, one.payload.get("owner"), one.payload.get("confidence"))
-        for state in ("open", "accepted", "refused", "edited")
-        for one in memory.review.proposals(state=state, owner=owner)
-    ]
-    return [sorted(facts, key=str), sorted(refused, key=str), sorted(proposed, key=str)]  # type: ignore[list-item]
 
 
 def test_what_one_file_keeps_the_other_says(house: House) -> None:
@@ -337,7 +247,7 @@ def test_an_answer_that_is_kept_is_dropped_when_another_process_writes(house: Ho
             "-c",
             f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
             "from pathlib import Path\n"
-            "from test_mongo_store import House, keep, LOVES\n"
+            "from mongo_house import House, keep, LOVES\n"
             "from factbook.memory import Memory\n"
             f"with Memory({str(house.folder / 'other.db')!r}, model=None, tenant='house',\n"
             f"    key_file={str(house.folder / 'key')!r}, typed_store={house.url()!r}) as memory:\n"
@@ -562,7 +472,7 @@ def commit(self, *args, **named):
     whole(self, *args, **named)
     os._exit(9)
 TypedRecord.commit = commit
-from test_mongo_store import House, keep, LOVES
+from mongo_house import House, keep, LOVES
 from factbook.memory import Memory
 memory = Memory({str(house.folder / "one.db")!r}, key_file={str(house.folder / "key")!r},
     model=None, typed_store={house.url()!r}, tenant="house")

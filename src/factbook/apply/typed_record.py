@@ -8,7 +8,7 @@ record alone has the sources of all of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import Any, Final
@@ -65,6 +65,7 @@ _KINDS: Final = {  # of documents -> of rows
     "events": EVENT_ROW,
 }
 _EVENTS: Final = 1_000  # in one document
+_EVENTS_BYTES: Final = 4_000_000  # of what they say, but for a single one that says more
 _ASIDE: Final = 100  # documents that were not believed, as far as they are remembered
 _MEMORY: Final = "memory"  # the kind of the proposals that are typed memories
 _WAKING: Final = (Status.ACTIVE, Status.PENDING_EMBED)
@@ -370,9 +371,9 @@ class _Describing:
             if whole:
                 self._event_document(whole, self._whose(some[0][1]), some)
                 continue
-            for place in range(0, len(some), _EVENTS):
-                page = some[place : place + _EVENTS]
-                whole_ = self._id_of(subject, "events", str(self._number), str(place))
+            for place, page in _pages(some):
+                commit = self._id_of(subject, "events", str(self._number))
+                whole_ = f"{commit}.{place:06}"  # documents of a commit are read by their `_id`s
                 keys = {event.id: f"{whole_}:{n:04}" for n, (_, event) in enumerate(page)}
                 self._names.record(EVENT_ROW, keys)
                 self._event_document(whole_, subject, page)
@@ -727,6 +728,20 @@ class _Projecting:
             )
             row_id = one_id(self._writer.add(EVENT, [event]))
             self._names.record(EVENT_ROW, {row_id: key})
+
+
+def _pages(events: Sequence[tuple[str, Event]]) -> Iterator[tuple[int, list[tuple[str, Event]]]]:
+    """Divide (key of its target, event) into what documents hold, each with the place it begins."""
+    page, size = list[tuple[str, Event]](), 0
+    for place, (target, event) in enumerate(events):
+        length = len(str(event.detail).encode("utf-8", "surrogatepass"))
+        if page and (len(page) == _EVENTS or size + length > _EVENTS_BYTES):
+            yield place - len(page), page
+            page, size = [], 0
+        page.append((target, event))
+        size += length
+    if page:
+        yield len(events) - len(page), page
 
 
 def _claim(document: Document) -> bytes:

@@ -23,6 +23,7 @@ from factbook.model.ops import AllowAgain, EraseEntity, EraseFact, EraseOwner
 from factbook.store.derived.counts import row_owners
 from factbook.store.derived.entities import entities_of, entity_named
 from factbook.store.kinds import CALLED, ERASURE
+from factbook.store.overtaken import again_if_overtaken
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -332,14 +333,18 @@ class Erasure:
 
     def _rehearsed(self, ops: Sequence[Op]) -> Receipt:
         """Return what ops of erasing would do, by doing it and taking it back."""
-        receipt, now = Receipt(), self._context.clock()
-        try:
-            actor, trigger = self._context.actor, Trigger.COMMAND
-            with self._store.writing(now=now) as writer:
-                Changes(writer, receipt, now=now, trigger=trigger, actor=actor).run(ops)
-                raise _Rehearsed
-        except _Rehearsed:
-            return receipt
+        actor, trigger, now = self._context.actor, Trigger.COMMAND, self._context.clock()
+
+        def rehearse() -> Receipt:
+            receipt = Receipt()
+            try:
+                with self._store.writing(now=now) as writer:
+                    Changes(writer, receipt, now=now, trigger=trigger, actor=actor).run(ops)
+                    raise _Rehearsed
+            except _Rehearsed:
+                return receipt
+
+        return again_if_overtaken(rehearse)
 
     def _source_id(self, source: int | str) -> int:
         if isinstance(source, int):

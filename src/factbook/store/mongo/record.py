@@ -44,7 +44,7 @@ from pymongo.errors import (
 from pymongo.read_concern import ReadConcern
 
 from factbook import policy
-from factbook.errors import RecordChanged, RecordError, UsageError
+from factbook.errors import RecordChanged, RecordError, StoreError, UsageError
 from factbook.store.mongo.address import parsed
 from factbook.store.rows import Problem
 
@@ -65,8 +65,10 @@ INDEXES: Final[Mapping[str, Mapping[str, Sequence[tuple[str, int]]]]] = {
     },
     _JOURNAL: {"tenant_commit": (("tenant_id", 1), ("commit", 1))},
 }
+_REPAIRS = "`factbook doctor --rebuild-typed`"
 _EVERYBODY = ""  # the subject of a tenant's own generation
 _INLINE = 4_000_000  # bytes of documents in a journal document; MongoDB takes 16 MiB
+_LARGEST = 15_000_000  # bytes of one document: the journal holds it with a little around it
 _DUPLICATE = 11000
 _CONFLICT = 112  # somebody else's transaction is at the same documents
 _AGAIN = (AutoReconnect, NotPrimaryError, NetworkTimeout, ExecutionTimeout, WTimeoutError)
@@ -242,17 +244,22 @@ class TypedRecord:
         "was", which is not kept. `at` is the moment of the commit in milliseconds.
 
         Raises RecordChanged where somebody else committed since `after`, and RecordError where the
-        server did not acknowledge it; nothing is then there, or all of it will be.
+        server did not acknowledge it; nothing is then there, or all of it will be. Raises
+        StoreError for a document that is too large for the server, before anything is written.
         """
-        self._prepare()
         number, token = after + 1, uuid.uuid4().hex
         signed = [
             (kind, self._signed(document, number))
             for kind in KINDS
             for document in documents.get(kind, ())
         ]
+        with self._named():
+            parts = list(_parts(signed))
+        self._prepare()
         subjects = {document["subject_id"] for _, document in signed}
-        subjects |= {one["was"] for found in documents.values() for one in found if "was" in one}
+        subjects |= {
+            document["was"] for kind in documents.values() for document in kind if "was" in document
+        }
         head = self._mine(
             _id=self.id_of(_EVERYBODY, "commit", str(number)),
             commit=number,
@@ -264,7 +271,6 @@ class TypedRecord:
         if self._has_transactions():
             self._in_one(head, signed)
             return number
-        parts = list(_parts(signed))
         for place, part in enumerate(parts[1:], 1):
             # Part of nothing until the journal names them: their numbers are below all commits.
             self._insert(
@@ -441,6 +447,12 @@ class TypedRecord:
                 self._again(self._db[_GENERATIONS].insert_one, drawn)
         self._ready = True
 
+    def repair(self) -> None:
+        """Build the indexes that are missing, and end what somebody left half way."""
+        self._ready = False
+        self._prepare()
+        self._settled()
+
     def check(self) -> list[Problem]:
         """Say what is wrong with the record: an index that is missing, a commit left half way."""
         number, is_done = self._last()
@@ -455,7 +467,8 @@ class TypedRecord:
                     problems.append(
                         Problem(
                             what="typed store",
-                            detail=f"{collection} in {self.name} lacks its index {name}",
+                            detail=f"{collection} in {self.name} lacks its index {name};"
+                            f" {_REPAIRS} builds it",
                         )
                     )
         if not is_done:
@@ -463,7 +476,7 @@ class TypedRecord:
                 Problem(
                     what="typed store",
                     detail=f"commit {number} in {self.name} was left half way; the next write"
-                    " ends it",
+                    f" ends it, and {_REPAIRS} does",
                 )
             )
         return problems
@@ -551,10 +564,18 @@ def _said(error: PyMongoError) -> str:
 
 
 def _parts(signed: Sequence[tuple[str, Document]]) -> Iterator[list[list[Any]]]:
-    """Divide documents into lists that a journal document can hold."""
+    """Divide documents into lists that a journal document can hold.
+
+    Raises StoreError for one that no document can hold.
+    """
     part, size = list[list[Any]](), 0
     for kind, document in signed:
         length = len(encode(document))
+        if length > _LARGEST:
+            raise StoreError(
+                detail=f"a document of {COLLECTIONS[kind]} would have {length / 1e6:.0f} MB, and"
+                f" MongoDB takes none over 16; nothing was written, so give it in smaller parts"
+            )
         if part and size + length > _INLINE:
             yield part
             part, size = [], 0

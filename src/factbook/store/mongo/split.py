@@ -130,6 +130,7 @@ class SplitStore:
     def rebuild(self) -> int:
         """Project the whole record anew, with what never came into it; return its memories."""
         now, wiped = self._clock(), list[Wiped]()
+        self._record.repair()
         with self._inside():
             with self._base.writing(now=now) as writer:
                 writer.drop(MARK, {"name": MARKED})
