@@ -76,7 +76,7 @@ def test_what_was_retired_while_it_was_told_is_no_error(
 ) -> None:
     fact = memory.remember("I live in Oslo.")
     memory.embed()
-    meet = telling._meet
+    meet = telling.meet
 
     def meanwhile(*given: object) -> object:
         found = meet(*given)  # type: ignore[arg-type]
@@ -84,7 +84,7 @@ def test_what_was_retired_while_it_was_told_is_no_error(
         memory.remember("I live in Bergen.")  # somebody else is faster
         return found
 
-    monkeypatch.setattr(telling, "_meet", meanwhile)
+    monkeypatch.setattr(telling, "meet", meanwhile)
     clock.advance(days=1)
     told = memory.remember("I live in Oslo.")
     assert (told.id, told.status) == (fact.id, Status.SUPERSEDED)
