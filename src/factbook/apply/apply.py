@@ -16,7 +16,7 @@ from collections.abc import (
 )
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 from factbook import policy
 from factbook.apply.facts import CHANGING, Changes
@@ -87,7 +87,7 @@ from factbook.store.derived.facts import current_by_claim, lives_by_id, merged_i
 from factbook.store.kinds import EMBED_TASK, ERASURE, EVENT, READER, REJECTION, Reader, Refusal
 from factbook.store.leases import end_claims, held_rows
 from factbook.store.port import Store, Writer
-from factbook.store.rows import EvidenceRow, Life, Wiped, claim_digest
+from factbook.store.rows import EpisodeHead, EvidenceRow, Life, Wiped, claim_digest
 from factbook.store.screened import Screen, unscreened
 
 # By their own names: to look a member up in its Enum takes as long as to make a small row.
@@ -200,15 +200,6 @@ def _sorted(ops: Sequence[Op]) -> dict[type[Op], list[Any]]:
     return sorted_ops
 
 
-class _Place(NamedTuple):
-    """Where and when an episode stands."""
-
-    source_id: int
-    occurred_at: Millis | None
-    position: int
-    offset: int
-
-
 @dataclass(slots=True)
 class _Claim:
     """Everything that one call asserts of one claim."""
@@ -251,7 +242,8 @@ class _Run:
         self._source_ids: dict[str, int] = {}
         self._episode_ids: dict[str, int] = {}
         self._texts: dict[int, str] = {}  # of the episodes that facts point to
-        self._places: dict[int, _Place] = {}  # of the same episodes
+        # Where and when the same episodes stand: those that this call adds, and what is read.
+        self._places: dict[int, Episode | EpisodeHead] = {}
         self._refused: list[RejectCandidate] = []  # claims that are not let in here
         self._retold: dict[str, list[int]] = {}  # uid -> other episodes whose records carry it too
         self.events: list[Event] = []
@@ -276,7 +268,9 @@ class _Run:
 
     def readers(self, ops: Sequence[NoteReaders], read: Sequence[RecordEpisode]) -> None:
         """Remember with what the sources of these episodes were read."""
-        sources = sorted({self._source_id(op.episode.source) for op in read})
+        if not ops:
+            return
+        sources = sorted(map(self._source_id, {op.episode.source for op in read}))
         known = {reader[:3]: reader for reader in self._writer.find(READER, {"source_id": sources})}
         used = []
         for op in ops:
@@ -334,17 +328,13 @@ class _Run:
     def _add_episodes(self, episodes: Sequence[Episode]) -> None:
         new = [(self._source_id(episode.source), episode) for episode in episodes]
         ids = self._writer.add_episodes(new)
-        per_source: Counter[int] = Counter()
-        for (source_id, episode), episode_id in zip(new, ids, strict=True):
+        for episode_id, episode in zip(ids, episodes, strict=True):
             self._episode_ids[episode.uid] = episode_id
             self._texts[episode_id] = episode.text
-            self._places[episode_id] = _Place(
-                source_id, episode.occurred_at, episode.position, episode.offset
-            )
-            per_source[source_id] += 1
+            self._places[episode_id] = episode
         self._receipt.episodes += len(ids)
         # Episodes are immutable and dated, so the history needs a line per step only.
-        for source_id, count in per_source.items():
+        for source_id, count in Counter(source_id for source_id, _ in new).items():
             self._event("add_episodes", "source", source_id, {"episodes": count})
 
     # --- facts ----------------------------------------------------------------------------------
@@ -372,7 +362,8 @@ class _Run:
 
     def _grow(self, met: Sequence[tuple[Life, _Claim]]) -> list[EvidenceRow]:
         """Let known facts grow by what is asserted of them again; return the new evidence."""
-        asked = [(life.id, episode) for life, claim in met for episode in claim.evidence]
+        pairs = [(life.id, episode) for life, claim in met for episode in claim.evidence]
+        asked = [pair for pair in pairs if not isinstance(self._places.get(pair[1]), Episode)]
         known = {row[:2] for row in self._writer.evidence(pairs=asked)}
         places = self._find_places({pair[1] for pair in asked if pair not in known})
         evidence: list[EvidenceRow] = []
@@ -515,11 +506,8 @@ class _Run:
             if uid not in self._episode_ids:
                 raise NotFound(what="episode", name=uid, hint="record it in the same call.")
 
-    def _find_places(self, ids: set[int]) -> Mapping[int, _Place]:
-        for head in self._writer.heads(ids - self._places.keys()).values():
-            self._places[head.id] = _Place(
-                head.source_id, head.occurred_at, head.position, head.offset
-            )
+    def _find_places(self, ids: set[int]) -> Mapping[int, Episode | EpisodeHead]:
+        self._places.update(self._writer.heads(ids - self._places.keys()))
         return self._places
 
     def _claims(self, ops: Sequence[AssertFact]) -> dict[bytes, _Claim]:
@@ -590,7 +578,7 @@ class _Run:
                 id=0,
                 claim=_digest("candidate", op.episode, op.candidate.rule, op.candidate.object),
                 at=self._now,
-                source_id=places[episode_id].source_id,
+                source_id=self._source_of(places[episode_id]),
                 episode_id=episode_id,
                 position=places[episode_id].position,
                 byte_offset=places[episode_id].offset,
@@ -626,6 +614,9 @@ class _Run:
         for row, inserted in zip(rows, self._writer.add(REJECTION, rows), strict=True):
             if inserted is not None:
                 self._refuse(row.reason)
+
+    def _source_of(self, place: Episode | EpisodeHead) -> int:
+        return self._source_id(place.source) if isinstance(place, Episode) else place.source_id
 
     def _not_erased(self, rows: list[Refusal]) -> list[Refusal]:
         """Return the refusals that were not erased from the log."""
@@ -704,7 +695,9 @@ def _merge_source(known: Source, new: Source) -> Source:
     )
 
 
-def _new_fact(digest: bytes, claim: _Claim, places: Mapping[int, _Place], now: Millis) -> Life:
+def _new_fact(
+    digest: bytes, claim: _Claim, places: Mapping[int, Episode | EpisodeHead], now: Millis
+) -> Life:
     fact = claim.first.candidate
     occurred_at = _latest([places[episode].occurred_at for episode in claim.evidence])
     lasting = fact.kind in policy.LASTING_KINDS

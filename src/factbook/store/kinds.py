@@ -25,11 +25,14 @@ from factbook.model.facts import (
     EVERYONE,
     ErasureAct,
     Event,
+    FactKind,
     Injection,
     Millis,
     ModelTask,
     Proposal,
     Run,
+    Stance,
+    Status,
     Trigger,
     whose,
 )
@@ -555,6 +558,17 @@ class Embedded(NamedTuple):
     target: str  # "episode", "fact", "entity" or "preference"
 
 
+class Cited(NamedTuple):
+    """What is counted of evidence by the fact that it stands for."""
+
+    fact_id: int
+    episode_id: int
+    stance: Stance
+    kind: FactKind
+    status: Status
+    confidence: float
+
+
 class Recorded(NamedTuple):
     """What the record of typed memories calls a row, where that record is another store's."""
 
@@ -587,6 +601,9 @@ FACT: Final = Kind(
 )
 EVIDENCE: Final = Kind(
     name="evidence", row=EvidenceRow, key=("fact_id", "episode_id"), asked=("rule",)
+)
+CITED: Final = Kind(
+    name="cited", row=Cited, key=("fact_id", "episode_id"), asked=("stance", "kind", "status")
 )
 VECTOR: Final = Kind(name="vector", row=Embedded, key=("target",))
 WAITING: Final = Kind(name="waiting", row=Embedded, key=("target",))

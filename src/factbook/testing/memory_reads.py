@@ -35,9 +35,11 @@ from factbook.store import leases
 from factbook.store.kinds import (
     ALL,
     CALLED,
+    CITED,
     ENTITY,
     EPISODE,
     ERASED,
+    EVIDENCE,
     FACT,
     MODEL_TASK,
     NO_WORDS,
@@ -47,6 +49,7 @@ from factbook.store.kinds import (
     WAITING,
     Above,
     Below,
+    Cited,
     Embedded,
     Kind,
     Least,
@@ -243,6 +246,13 @@ class MemoryReads:
         """Return the rows of a kind, also of those that are only counted."""
         if kind is EPISODE:
             return self.heads([*self.table(kind.name)]).values()
+        if kind is CITED:
+            facts = self.table(FACT.name)
+            cited = ((row, facts[row.fact_id]) for row in self.table(EVIDENCE.name).values())
+            return [
+                Cited(row.fact_id, row.episode_id, row.stance, one.kind, one.status, one.confidence)
+                for row, one in cited
+            ]
         if kind not in (VECTOR, WAITING):
             return self.table(kind.name).values()
         targets = (EPISODE.name, FACT.name, ENTITY.name, PREFERENCE.name)

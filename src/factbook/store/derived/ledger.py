@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from operator import itemgetter
+from typing import Final
 
 from factbook.model.facts import (
     EVERYONE,
@@ -17,9 +19,12 @@ from factbook.model.facts import (
 )
 from factbook.store.derived.counts import row_owners
 from factbook.store.derived.facts import lives_by_id
-from factbook.store.kinds import REJECTION, Above, Below, Least, Refusal
+from factbook.store.kinds import CITED, REJECTION, Above, Below, Least, Other, Refusal, Where
 from factbook.store.port import Reads
-from factbook.store.rows import EvidenceRow, Filters, Life, LifeWhere, RejectionFilters
+from factbook.store.rows import Filters, LifeWhere, RejectionFilters
+
+# Evidence for what is a fact of its own.
+_STATED: Final[Where] = {"stance": Stance.SUPPORTS, "kind": Other(FactKind.OBSERVATION)}
 
 
 def stances(reads: Reads, fact_ids: Collection[int]) -> dict[int, dict[int, Stance]]:
@@ -60,26 +65,30 @@ def evidence_of(
 
 def outdated(reads: Reads, episode_ids: Collection[int]) -> set[int]:
     """Return those whose every statement has been superseded or rated wrong."""
-    old: dict[int, bool] = {}
-    for row, life in _statements(reads, episode_ids):
-        if life.status is not Status.MERGED_INTO:
-            gone = life.status is Status.SUPERSEDED or life.confidence == 0
-            old[row.episode_id] = old.get(row.episode_id, True) and gone
-    return {episode for episode, all_gone in old.items() if all_gone}
+    where = {**_STATED, "episode_id": episode_ids, "status": Other(Status.MERGED_INTO)}
+    groups = reads.tally(CITED, ("episode_id", "status"), where, most="confidence")
+    standing, gone = set[int](), set[int]()
+    for (episode_id, status), facts in groups.items():
+        (gone if status == Status.SUPERSEDED or facts.most == 0 else standing).add(episode_id)
+    return gone - standing
 
 
 def stating(reads: Reads, episode_ids: Collection[int]) -> set[int]:
     """Return those that are evidence for a statement: what they say is a fact of its own."""
-    return {row.episode_id for row, _ in _statements(reads, episode_ids)}
+    groups = reads.tally(CITED, ("episode_id",), {**_STATED, "episode_id": episode_ids})
+    return {episode_id for (episode_id,) in groups}
 
 
 def spent_spans(reads: Reads, episode_ids: Collection[int]) -> dict[int, list[tuple[int, int]]]:
     """Return the parts of episodes that speak for facts which others took the place of."""
-    found: dict[int, list[tuple[int, int]]] = {}
-    for row, life in _supported(reads, episode_ids):
-        if life.status is Status.SUPERSEDED:
-            found.setdefault(row.episode_id, []).append((row.start, row.end))
-    return found
+    rows = reads.evidence(episode_ids=episode_ids)
+    rows = [row for row in rows if row.stance is Stance.SUPPORTS]
+    lives = lives_by_id(reads, {row.fact_id for row in rows})
+    spans: dict[int, list[tuple[int, int]]] = {}
+    for row in rows:
+        if lives[row.fact_id].status is Status.SUPERSEDED:
+            spans.setdefault(row.episode_id, []).append((row.start, row.end))
+    return spans
 
 
 def typed_log(
@@ -92,28 +101,15 @@ def typed_log(
     refused = reads.find(
         REJECTION, {"owner": EVERYONE, "type": Least(" ")}, newest_first=True, limit=limit
     )
-    found: list[tuple[Millis, str, str, float | None, float | None]] = [
+    proposals: list[tuple[Millis, str, str, float | None, float | None]] = [
         (refusal.at, refusal.type, refusal.reason, refusal.confidence, refusal.threshold)
         for refusal in refused
     ]
-    lives = {one.id: one for one in reads.lives(LifeWhere(kinds=[FactKind.TYPED]))}
-    for row in reads.evidence(pairs=[(one.id, one.episode_id) for one in lives.values()]):
+    lives = {life.id: life for life in reads.lives(LifeWhere(kinds=[FactKind.TYPED]))}
+    for row in reads.evidence(pairs=[(life.id, life.episode_id) for life in lives.values()]):
         life = lives[row.fact_id]
-        found.append((row.learned_at, life.predicate.upper(), "", life.confidence, None))
-    return sorted(found, key=lambda one: one[0], reverse=True)[:limit]
-
-
-def _statements(reads: Reads, episode_ids: Collection[int]) -> list[tuple[EvidenceRow, Life]]:
-    supported = _supported(reads, episode_ids)
-    return [(row, life) for row, life in supported if life.kind is not FactKind.OBSERVATION]
-
-
-def _supported(reads: Reads, episode_ids: Collection[int]) -> list[tuple[EvidenceRow, Life]]:
-    """Return what episodes are evidence for, whatever its state."""
-    rows = reads.evidence(episode_ids=episode_ids)
-    rows = [row for row in rows if row.stance is Stance.SUPPORTS]
-    lives = lives_by_id(reads, {row.fact_id for row in rows})
-    return [(row, lives[row.fact_id]) for row in rows]
+        proposals.append((row.learned_at, life.predicate.upper(), "", life.confidence, None))
+    return sorted(proposals, key=itemgetter(0), reverse=True)[:limit]
 
 
 def rejections(reads: Reads, filters: RejectionFilters, *, limit: int) -> list[Rejection]:
@@ -139,16 +135,16 @@ def rejections(reads: Reads, filters: RejectionFilters, *, limit: int) -> list[R
             theirs[row.source_id] = row_owners(reads, "source", row.source_id) <= {owner}
         return theirs[row.source_id]
 
-    found: list[Refusal] = []
-    while len(found) < limit:
+    refusals: list[Refusal] = []
+    while len(refusals) < limit:
         page = reads.find(REJECTION, where, limit=limit, newest_first=True)
-        found += filter(passes, page)
+        refusals += filter(passes, page)
         if len(page) < limit:
             break
         where["id"] = Below(page[-1].id)
     places = {
         source.id: source.source.uri
-        for source in reads.sources(ids={refusal.source_id for refusal in found})
+        for source in reads.sources(ids={refusal.source_id for refusal in refusals})
     }
     return [
         Rejection(
@@ -167,7 +163,7 @@ def rejections(reads: Reads, filters: RejectionFilters, *, limit: int) -> list[R
             threshold=row.threshold,
             validation=row.validation,
         )
-        for row in found[:limit]
+        for row in refusals[:limit]
     ]
 
 
@@ -182,7 +178,7 @@ def said_before(reads: Reads, episode: StoredEpisode, *, limit: int) -> list[Sto
     page = limit
     while True:
         read = list(reads.episodes(filters, limit=page, newest_first=True))
-        said = [one for one in read if one.session == episode.session]
+        said = [earlier for earlier in read if earlier.session == episode.session]
         if len(said) >= limit or len(read) < page:
             return said[:limit]
         page *= 4  # much is of no conversation, or of another in the same file

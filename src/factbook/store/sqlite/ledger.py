@@ -183,8 +183,11 @@ class LedgerReads(Rows):
 
     def episode_ids(self, uids: Sequence[str]) -> dict[str, int]:
         """Return the ids of episodes by uid."""
-        rows = self._rows(f"SELECT uid, id FROM episode_row WHERE uid IN {_IN}", (json_list(uids),))
-        return {row[0]: row[1] for row in rows}
+        if not uids:
+            return {}
+        # Joined: for IN, SQLite would first sort what is asked for.
+        sql = "SELECT e.uid, e.id FROM json_each(?) j CROSS JOIN episode_row e ON e.uid = j.value"
+        return dict(self._rows(sql, (json_list(uids),)))
 
     def untasked(
         self, kind: str, filters: Filters, *, now: Millis, limit: int, tried_only: bool = False
@@ -230,27 +233,25 @@ class LedgerReads(Rows):
         """
         if each is not None:
             # One by one: a fact may have thousands, of which the rest is not even read.
+            where = "v.fact_id = ? ORDER BY v.episode_id LIMIT ?"
             return [
                 row
                 for id_ in sorted(fact_ids or ())
-                for row in self._evidence("evidence_row v", "v.fact_id = ?", id_, limit=each)
+                for row in self._evidence("evidence_row v", where, id_, each)
             ]
         if pairs is not None:
             table = "json_each(?) j CROSS JOIN evidence_row v"
             where = "v.fact_id = j.value ->> 0 AND v.episode_id = j.value ->> 1"
             return self._evidence(table, where, json_list(pairs)) if pairs else []
         column, ids = ("fact_id", fact_ids) if fact_ids is not None else ("episode_id", episode_ids)
-        return self._evidence("evidence_row v", f"v.{column} IN {_IN}", json_list(ids or ()))
+        if not ids:
+            return []
+        return self._evidence("evidence_row v", f"v.{column} IN {_IN}", json_list(ids))
 
-    def _evidence(
-        self, table: str, where: str, binding: object, *, limit: int = -1
-    ) -> list[EvidenceRow]:
-        rows = self._rows(
-            f"{_EVIDENCE} {table} JOIN rule_row r ON r.id = v.rule_id"
-            f" WHERE {where} ORDER BY v.fact_id, v.episode_id LIMIT ?",
-            (binding, limit),
-        )
-        return [_as_evidence(row) for row in rows]
+    def _evidence(self, table: str, where: str, *bindings: object) -> list[EvidenceRow]:
+        sql = f"{_EVIDENCE} {table} JOIN rule_row r ON r.id = v.rule_id WHERE {where}"
+        # Sorted here, as `lives`: to sort few, SQLite first makes a table of them.
+        return [_as_evidence(row) for row in sorted(self._rows(sql, bindings))]
 
     def lives(self, where: LifeWhere, *, limit: int | None = None) -> list[Life]:
         """Return the rows of facts that meet what is given, by id."""
@@ -477,6 +478,8 @@ class LedgerWrites(LedgerReads):
 
 def _numbered(free: int, given: Sequence[int]) -> list[int]:
     """Return the ids of new rows: those that are given where they ascend, else the next ones."""
+    if not any(given):  # nearly always
+        return list(range(free, free + len(given)))
     ids = []
     for id_ in given:
         ids.append(max(id_, free))
@@ -561,7 +564,10 @@ def _said_by(episode: Episode) -> tuple[Any, ...]:
         episode.agent,
         episode.tool,
         episode.call_id,
-        orjson.dumps(with_pasted(episode)).decode(),
+        # Hardly any has some: to write them out each time would take as long as all the rest.
+        orjson.dumps(with_pasted(episode)).decode()
+        if episode.attributes or episode.pasted
+        else "{}",
         episode.is_error,
         episode.cut,
         episode.injected,

@@ -15,6 +15,7 @@ from factbook.model.facts import (
     Cursor,
     EpisodeKind,
     Event,
+    FactKind,
     LineCount,
     ModelTask,
     Role,
@@ -26,6 +27,7 @@ from factbook.model.facts import (
 )
 from factbook.store.kinds import (
     ALIAS,
+    CITED,
     COUNT,
     ENTITY,
     EPISODE,
@@ -42,6 +44,7 @@ from factbook.store.kinds import (
     DayCount,
     EntityRow,
     Mark,
+    Other,
     Tally,
     Where,
 )
@@ -433,6 +436,23 @@ class LedgerContract(Contract):
         assert store.tally(WAITING, ["target"]) == {("episode",): Tally(3)}
         assert store.tally(WAITING, [], {"target": "episode"}) == {(): Tally(3)}
         assert store.tally(WAITING, [], {"target": "fact"}) == {}
+
+    @of("tally")
+    def test_evidence_is_counted_by_what_became_of_its_fact(self, store: Store) -> None:
+        [fact] = store.lives(LifeWhere(ids=[1]))
+        gone = fact._replace(kind=FactKind.STATEMENT, status=Status.SUPERSEDED, confidence=0.5)
+        with writing(store) as writer:
+            writer.put_facts([(fact, gone)])
+            writer.add_evidence([evidence(1, 3), evidence(2, 1, stance=Stance.CONTRADICTS)])
+        by = ["episode_id", "status"]
+        assert store.tally(CITED, by, {"episode_id": [1, 3, 9]}, most="confidence") == {
+            (1, "superseded"): Tally(1, 0.5),
+            (1, "active"): Tally(1, 1.0),
+            (3, "superseded"): Tally(1, 0.5),
+            (3, "active"): Tally(1, 1.0),
+        }
+        where: Where = {"stance": "supports", "kind": "statement", "status": Other("merged_into")}
+        assert store.tally(CITED, ["fact_id"], where) == {(1,): Tally(2)}
 
     @of("each_text")
     def test_every_text_is_told_with_the_row_that_it_stands_in(self, store: Store) -> None:
