@@ -214,9 +214,7 @@ def _nearest(
         cosine = cosines[fact_id]
         # What waits for its vector is compared by its words: an equal text must not be kept twice.
         if math.isnan(cosine):
-            if words.casefold() != said.casefold():
-                continue
-            cosine = 1.0
+            cosine = float(words.casefold() == said.casefold())
         alike = cosine >= policy.JUDGED_SIMILARITY
         if alike or not slots.isdisjoint(frame.slot for frame in frames_of(words)):
             near.append((-cosine, fact_id))

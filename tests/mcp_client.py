@@ -1,0 +1,103 @@
+"""A client of `factbook mcp`: starts the server as an agent does and talks to it line by line."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from queue import Queue
+from typing import Any
+
+WAIT_S = 60  # a busy machine is slow; what hangs is an error
+MODERN = "2026-07-28"
+
+
+class Server:
+    """One server at work; answers are kept by the number of their request."""
+
+    def __init__(self, db: Path, *options: str, env: Mapping[str, str] | None = None) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "factbook", "--db", str(db), "mcp", *options],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "FACTS_LLM_PROVIDER": "none", **(env or {})},
+        )
+        self._answers: dict[Any, Queue[dict[str, Any]]] = {}
+        self._number = 0
+        self._sending = threading.Lock()
+        self.unasked: Queue[dict[str, Any]] = Queue()
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> int:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        code = self.process.wait(WAIT_S)
+        self._reader.join()
+        assert self.process.stdout is not None
+        assert self.process.stderr is not None
+        self.process.stdout.close()
+        self.process.stderr.close()
+        return code
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            answer = json.loads(line)  # stdout carries nothing but the protocol
+            self._answers.get(answer["id"], self.unasked).put(answer)
+
+    def say(self, line: bytes) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(line + b"\n")
+        self.process.stdin.flush()
+
+    def send(self, method: str, params: Mapping[str, Any] | None = None) -> int:
+        with self._sending:
+            self._number = number = self._number + 1
+            self._answers[number] = Queue()
+            message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params or {}}
+            self.say(json.dumps(message).encode())
+        return number
+
+    def wait(self, number: int) -> dict[str, Any]:
+        return self._answers[number].get(timeout=WAIT_S)
+
+    def ask(self, method: str, **params: Any) -> dict[str, Any]:
+        answer = self.wait(self.send(method, params))
+        assert "error" not in answer, answer
+        result: dict[str, Any] = answer["result"]
+        return result
+
+    def error(self, method: str, **params: Any) -> dict[str, Any]:
+        error: dict[str, Any] = self.wait(self.send(method, params))["error"]
+        return error
+
+    def call(self, tool: str, **arguments: Any) -> Any:
+        """Return the record of a call that succeeds."""
+        result = self.ask("tools/call", name=tool, arguments=arguments)
+        assert result["isError"] is False, result
+        assert json.loads(result["content"][0]["text"]) == result["structuredContent"]
+        return result["structuredContent"]
+
+    def refused(self, tool: str, **arguments: Any) -> str:
+        """Return what is said of a call that fails."""
+        result = self.ask("tools/call", name=tool, arguments=arguments)
+        assert result["isError"] is True, result
+        said: str = result["content"][0]["text"]
+        return said
+
+
+def modern(**params: Any) -> dict[str, Any]:
+    """Return the parameters of a request of the newer era."""
+    return {**params, "_meta": {"io.modelcontextprotocol/protocolVersion": MODERN}}

@@ -1,0 +1,399 @@
+"""`factbook mcp` as a client meets it: a process, lines of JSON, both eras of the protocol."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from factbook import Memory
+from factbook.surface.mcp import protocol
+from factbook.surface.mcp.server import INSTRUCTIONS, LEGACY
+from factbook.surface.operations import tools
+from factbook.surface.operations.base import TOOLS
+from mcp_client import MODERN, Server, modern
+
+READING = ["search_memory", "explain_memory", "get_context", "timeline"]
+WRITING = ["remember", "correct_memory", "forget_memory", "apply_facts"]
+SAID = "i always use pnpm instead of npm for node stuff"
+
+
+@pytest.fixture(scope="module")
+def db(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a memory with a little in it."""
+    path = tmp_path_factory.mktemp("mcp") / "m.db"
+    with Memory(path, model=None, search_config=None) as memory:
+        memory.add_turn(SAID, session="s1")
+        memory.remember("My cat is called Miso.")
+        memory.embed()
+    return path
+
+
+@pytest.fixture(scope="module")
+def server(db: Path) -> Iterator[Server]:
+    """Return a server that only reads; several tests may share it."""
+    with Server(db, "--read-only") as at_work:
+        yield at_work
+
+
+@pytest.fixture
+def writing(tmp_path: Path) -> Iterator[Server]:
+    with Server(tmp_path / "m.db") as at_work:
+        yield at_work
+    with Memory(tmp_path / "m.db") as memory:
+        assert memory.check() == []
+
+
+# --- the protocol ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("version", LEGACY)
+def test_a_session_opens_in_the_version_that_is_asked_for(server: Server, version: str) -> None:
+    told = server.ask("initialize", protocolVersion=version, capabilities={})
+    assert told["protocolVersion"] == version
+    assert told["serverInfo"]["name"] == "factbook"
+    assert told["instructions"] == INSTRUCTIONS
+    assert server.ask("ping") == {}
+
+
+def test_an_unknown_version_gets_the_newest_that_opens_a_session(server: Server) -> None:
+    assert server.ask("initialize", protocolVersion="1999-01-01")["protocolVersion"] == LEGACY[-1]
+
+
+def test_the_newer_era_needs_no_session(server: Server) -> None:
+    told = server.ask("server/discover", **modern())
+    assert (told["supportedVersions"], told["resultType"]) == ([MODERN], "complete")
+    for method in ("tools/list", "resources/list", "resources/templates/list", "prompts/list"):
+        answer = server.ask(method, **modern())
+        assert answer["resultType"] == "complete"
+        assert answer["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "factbook"
+        assert (answer["ttlMs"], answer["cacheScope"]) == (0, "private")
+        assert "resultType" not in server.ask(method)
+    result = server.ask("tools/call", **modern(name="search_memory", arguments={"query": "cat"}))
+    assert result["structuredContent"]["memories"]
+    other = {"_meta": {"io.modelcontextprotocol/protocolVersion": "2031-01-01"}}
+    error = server.error("tools/list", **other)
+    assert error["code"] == -32022
+    assert error["data"] == {"supported": [MODERN], "requested": "2031-01-01"}
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (b"{", -32700),
+        (b"\xff\xfe", -32700),
+        (b"[" * 100_000, -32700),
+        (b"3", -32600),
+        (b"[]", -32600),
+        (b'{"id": 1}', -32600),
+        (b'{"jsonrpc": "2.0", "id": {}, "method": "ping"}', -32600),
+    ],
+)
+def test_a_line_that_is_no_request_is_answered_and_ends_nothing(
+    server: Server, line: bytes, code: int
+) -> None:
+    server.say(line)
+    assert server.unasked.get(timeout=30)["error"]["code"] == code
+    assert server.ask("ping") == {}
+
+
+def test_what_needs_no_answer_gets_none(server: Server) -> None:
+    server.say(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}')
+    server.say(b'{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {}}')
+    server.say(b'{"jsonrpc": "2.0", "id": 77, "result": {}}')
+    server.say(b"")
+    assert server.ask("ping") == {}
+    assert server.unasked.empty()
+
+
+def test_a_batch_is_answered_one_by_one(server: Server) -> None:
+    server.say(b'[{"jsonrpc":"2.0","id":"a","method":"ping"},{"jsonrpc":"2.0","id":"b"}, 4]')
+    answers = [server.unasked.get(timeout=30) for _ in range(3)]
+    assert [answer.get("id") for answer in answers] == ["a", None, None]
+
+
+def test_errors_of_the_protocol_say_what_is_wrong(server: Server) -> None:
+    assert server.error("tools/grow")["code"] == -32601
+    assert server.error("tools/call", name="grow")["code"] == -32602
+    assert server.error("tools/call", name="remember")["code"] == -32602  # it only reads
+    assert server.error("tools/call", name="search_memory", arguments=[1])["code"] == -32602
+    assert server.error("prompts/get", name="recall")["code"] == -32602
+    gone = server.error("resources/read", uri="memory://facts/f999")
+    assert (gone["code"], gone["data"]) == (-32002, {"uri": "memory://facts/f999"})
+    assert server.error("resources/read", **modern(uri="file:///etc/passwd"))["code"] == -32602
+
+
+@given(data=st.binary(max_size=300).filter(lambda data: b"\n" not in data and data.strip()))
+def test_no_line_ends_the_loop(data: bytes) -> None:
+    class Lines:
+        def __init__(self, *lines: bytes) -> None:
+            self.lines = [*lines, b""]
+
+        def readline(self, _: int = -1) -> bytes:
+            return self.lines.pop(0)
+
+        def write(self, line: bytes) -> None:
+            self.lines.append(line)
+
+        def flush(self) -> None:
+            pass
+
+    out = Lines()
+    loop = protocol.Loop({"ping": lambda _: {}}, slow=frozenset(), out=out)  # type: ignore[arg-type]
+    loop.run(Lines(data + b"\n", b'{"id":1,"method":"ping"}\n'))  # type: ignore[arg-type]
+    assert json.loads(out.lines[-1]) == {"jsonrpc": "2.0", "id": 1, "result": {}}
+
+
+# --- tools ----------------------------------------------------------------------------------------
+
+
+def test_every_tool_says_what_a_client_wants_to_know(writing: Server) -> None:
+    told = {tool["name"]: tool for tool in writing.ask("tools/list")["tools"]}
+    assert list(told) == [*READING, *WRITING]
+    for name, tool in told.items():
+        assert tool["title"]
+        assert len(tool["description"]) > 40
+        for schema in (tool["inputSchema"], tool["outputSchema"]):
+            jsonschema.Draft202012Validator.check_schema(schema)
+            assert schema["type"] == "object"
+        arguments = tool["inputSchema"]["properties"]
+        assert all(argument["description"] for argument in arguments.values())
+        assert "owner" not in arguments  # whose memory it is, no model says
+        hints = tool["annotations"]
+        assert hints["readOnlyHint"] is (name in READING)
+        assert hints["destructiveHint"] is (name == "forget_memory")
+        assert hints.keys() == {
+            "readOnlyHint",
+            "destructiveHint",
+            "idempotentHint",
+            "openWorldHint",
+        }
+    assert told["search_memory"]["_meta"] == {"anthropic/alwaysLoad": True}
+
+
+def test_reading_offers_no_more_than_it_says(server: Server, db: Path) -> None:
+    before = db.stat().st_mtime_ns
+    assert [tool["name"] for tool in server.ask("tools/list")["tools"]] == READING
+    (hit,) = server.call("search_memory", query="what is my cat called", limit=1)["memories"]
+    assert hit["text"] == "My cat is called Miso."
+    assert (hit["id"], hit["trust"], hit["kind"]) == ("f1", "direct", "fact")
+    told = server.call("explain_memory", id=hit["id"])
+    assert told["evidence"][0]["quote"] == "My cat is called Miso."
+    assert server.call("explain_memory", id="e1")["memory"]["text"] == SAID
+    found = server.call("get_context", question="how is my cat called?", budget_tokens=200)
+    assert "f1" in found["included"]
+    assert "Miso" in found["text"]
+    assert found["tokens"] <= 200
+    nothing = server.call("search_memory", query="zeppelin", since="2031-01-01")
+    assert (nothing["memories"], bool(nothing["note"])) == ([], True)
+    assert db.stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "why"),
+    [
+        ("search_memory", {}, "needs query"),
+        ("search_memory", {"query": 3}, "query is no string"),
+        ("search_memory", {"query": "x", "limit": 21}, "at most 20"),
+        ("search_memory", {"query": "x", "since": "whenever"}, "whenever"),
+        ("search_memory", {"query": "x", "owner": "mia"}, "no 'owner' here"),
+        ("explain_memory", {"id": "f999"}, "no fact 999"),
+        ("explain_memory", {"id": "e999"}, "no episode e999"),
+        ("explain_memory", {"id": "x'; --"}, "not the id of a fact"),
+        ("get_context", {"question": "x", "budget_tokens": 1}, "too small"),
+    ],
+)
+def test_a_call_that_cannot_be_done_says_why(
+    server: Server, tool: str, arguments: dict[str, Any], why: str
+) -> None:
+    assert why in server.refused(tool, **arguments)
+
+
+def test_each_record_has_the_shape_that_was_told(writing: Server) -> None:
+    def call(name: str, **arguments: Any) -> Any:
+        record = writing.call(name, **arguments)
+        output = TOOLS[name].output
+        assert output is not None
+        jsonschema.validate(record, {**output, "additionalProperties": False})
+        return record
+
+    call("search_memory", query="anything")
+    made = call("remember", text="The staging port is 5433.")
+    assert (made["stored"], made["facts"][0]["confidence"]) == (1, 0.8)
+    (fact,) = made["facts"]
+    assert call("remember", text="The staging port is 5433.")["unchanged"] == 1
+    assert call("remember", text="the")["rejections"][0]["reason"] == "generic"
+    assert call("remember", text="My pin is 4829, tell no one")["redacted"]
+    asked = call("correct_memory", id=fact["id"], text="The staging port is 5434.")
+    assert (asked["proposed"], asked["stored"]) == (1, 0)
+    assert call("search_memory", query="staging port")["memories"][0]["id"] == fact["id"]
+    assert call("forget_memory", id=fact["id"], reason="asked")["updated"] == 1
+    ids = [hit["id"] for hit in call("search_memory", query="staging port")["memories"]]
+    assert fact["id"] not in ids
+    call("explain_memory", id=fact["id"])
+    call("get_context", question="which port?")
+    call("timeline")
+    assert call("apply_facts", ops=[{"op": "set", "fact_key": "a.b", "value": "c"}])["rejections"]
+
+
+def test_the_user_s_quoted_words_make_a_memory_theirs(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with Memory(path, model=None) as memory:
+        memory.add_turn(SAID, session="s1")
+        memory.add_turn("set my timezone to Europe/Berlin please", session="s1")
+    with Server(path) as server:
+        made = server.call("remember", text="The user uses pnpm.", quote="i always use pnpm")
+        assert made["facts"][0]["confidence"] == 0.95
+        ops = [{"op": "set", "fact_key": "user.timezone", "value": "Europe/Berlin"}]
+        done = server.call("apply_facts", ops=ops, quote="set my timezone to Europe/Berlin")
+        assert done["actions"] == {"S": 1, "U": 0, "R": 0}
+
+
+def test_a_hit_is_small(writing: Server) -> None:
+    writing.call("remember", text="Ünï " * 400)
+    writing.call("remember", text="tab\there “quoted” \\ and more, " * 40)
+    for hit in writing.call("search_memory", query="tab quoted ünï", limit=20)["memories"]:
+        assert len(json.dumps(hit, ensure_ascii=False).encode()) <= tools.HIT_BYTES
+
+
+def test_who_asks_is_of_one_owner(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with Memory(path, model=None) as memory:
+        memory.remember("My cat is called Miso.")
+        memory.embed()
+    with Server(path, "--owner", "mia") as server:
+        assert server.call("search_memory", query="my cat")["memories"] == []
+        assert "no fact 1" in server.refused("explain_memory", id="f1")
+        assert "no episode" in server.refused("explain_memory", id="e1")
+        assert server.refused("forget_memory", id="f1")
+        assert server.error("resources/read", uri="memory://facts/f1")["code"] == -32002
+        server.call("remember", text="The dog is called Rex.")
+    with Memory(path, mode="read") as memory:
+        assert [fact.owner for fact in memory.query_facts(object="The dog is called Rex.")] == []
+        assert [fact.owner for fact in memory.query_facts(owner="mia")] == ["mia"]
+
+
+def test_the_other_set_of_tools(db: Path) -> None:
+    with Server(db, "--read-only", "--profile", "chatgpt") as server:
+        assert [tool["name"] for tool in server.ask("tools/list")["tools"]] == ["search", "fetch"]
+        results = server.call("search", query="my cat")["results"]
+        assert results[0]["id"] == "f1"
+        assert results[0].keys() == {"id", "title", "url", "text"}
+        whole = server.call("fetch", id="f1")
+        assert whole.keys() == {"id", "title", "text", "url", "metadata"}
+        assert "Miso" in whole["text"]
+
+
+def test_resources_and_prompts(server: Server) -> None:
+    kinds = [one["name"] for one in server.ask("resources/list")["resources"]]
+    assert kinds == ["stats", "rejections"]
+    templates = server.ask("resources/templates/list")["resourceTemplates"]
+    assert templates[0]["uriTemplate"] == "memory://facts/{id}"
+    for uri in ("memory://stats", "memory://rejections", "memory://facts/f1"):
+        (contents,) = server.ask("resources/read", uri=uri)["contents"]
+        assert contents["uri"] == uri
+        assert json.loads(contents["text"])
+    (message,) = server.ask("prompts/get", name="recall", arguments={"question": "my cat?"})[
+        "messages"
+    ]
+    assert "Miso" in message["content"]["text"]
+    assert server.ask("prompts/get", name="review")["messages"]
+
+
+# --- many, and what goes wrong --------------------------------------------------------------------
+
+
+def test_two_hundred_calls_of_which_eight_run_at_once(tmp_path: Path) -> None:
+    with Server(tmp_path / "m.db") as server:
+        failed: list[object] = []
+
+        def work(worker: int) -> None:
+            try:
+                for turn in range(25):
+                    if turn % 5:
+                        server.call("search_memory", query=f"port of box {worker}")
+                    else:
+                        server.call("remember", text=f"Box {worker} listens on port {turn + 9000}.")
+            except BaseException as error:  # noqa: BLE001 - it is told by the main thread
+                failed.append(error)
+
+        threads = [threading.Thread(target=work, args=(worker,)) for worker in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert failed == []
+        assert server.close() == 0
+    with Memory(tmp_path / "m.db") as memory:
+        assert memory.check() == []
+        assert memory.stats().counts["facts"] == 40
+
+
+def test_two_servers_on_one_file(tmp_path: Path) -> None:
+    with Server(tmp_path / "m.db") as left, Server(tmp_path / "m.db") as right:
+        left.call("remember", text="The user's cat is called Miso.")
+        right.call("remember", text="Deployments go through the staging cluster.")
+        for server in (left, right):
+            for query, answer in (("what is my cat called", "f1"), ("staging cluster", "f2")):
+                hits = server.call("search_memory", query=query)["memories"]
+                assert answer in [hit["id"] for hit in hits]
+    with Memory(tmp_path / "m.db", mode="read") as memory:
+        assert memory.check() == []
+
+
+def test_what_was_acknowledged_outlives_a_kill(tmp_path: Path) -> None:
+    acknowledged: list[str] = []
+    for round_ in range(4):
+        server = Server(tmp_path / "m.db")
+        for number in range(6):
+            text = f"Box {round_}-{number} is in rack {number}."
+            server.call("remember", text=text)
+            acknowledged.append(text)
+        server.send("tools/call", {"name": "remember", "arguments": {"text": f"Late {round_}."}})
+        server.process.send_signal(signal.SIGKILL)
+        server.close()
+    with Memory(tmp_path / "m.db") as memory:
+        assert memory.check() == []
+        kept = {fact.statement for fact in memory.query_facts(limit=100)}
+        assert set(acknowledged) <= kept
+
+
+def test_a_call_that_is_called_off_is_not_answered(db: Path) -> None:
+    with Server(db, "--read-only") as server:
+        numbers = [
+            server.send("tools/call", {"name": "search_memory", "arguments": {"query": f"cat {n}"}})
+            for n in range(40)
+        ]
+        for number in numbers[1:]:
+            params = {"requestId": number}
+            server.say(json.dumps({"method": "notifications/cancelled", "params": params}).encode())
+        assert server.wait(numbers[0])["result"]
+        assert server.ask("ping") == {}
+    answered = sum(not server._answers[number].empty() for number in numbers[1:])
+    assert answered < 39  # most of them had not begun
+
+
+def test_a_memory_that_cannot_be_opened_is_a_result(tmp_path: Path) -> None:
+    broken = tmp_path / "m.db"
+    broken.write_bytes(b"no database at all" * 100)
+    with Server(broken) as server:
+        assert server.ask("tools/list")["tools"]
+        said = server.refused("search_memory", query="cat")
+        assert str(broken) in said
+    with Server(tmp_path / "none.db", "--read-only") as server:
+        assert "none.db" in server.refused("search_memory", query="cat")
+    assert not (tmp_path / "none.db").exists()
+
+
+def test_nothing_but_the_protocol_is_on_stdout_and_the_end_of_input_ends_it(db: Path) -> None:
+    server = Server(db)
+    server.call("search_memory", query="cat")
+    assert server.close() == 0

@@ -1,0 +1,208 @@
+"""What a model states of its own accord, and when it counts as its owner's own word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from factbook import Memory
+from factbook.errors import NotFound, UsageError
+from factbook.model.facts import ME, Status, Trust
+
+SAID = "btw i always use pnpm instead of npm for node stuff, keep that in mind"
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with Memory(tmp_path / "m.db", model=None, search_config=None) as opened:
+        opened.add_turn(SAID, session="s1")
+        yield opened
+        assert opened.check() == []
+
+
+def statements(memory: Memory) -> dict[str, float]:
+    return {fact.statement: round(fact.confidence, 2) for fact in memory.query_facts()}
+
+
+def test_a_model_s_word_is_derived(memory: Memory) -> None:
+    noted = memory.review.note("The staging database is on port 5433.")
+    assert noted.fact is not None
+    assert (noted.trust, noted.fact.trust) == (Trust.DERIVED, Trust.DERIVED)
+    assert noted.fact.confidence == pytest.approx(0.8)
+    again = memory.review.note("The staging database is on port 5433.")
+    assert again.receipt.unchanged == 1
+    assert again.receipt.stored == again.receipt.evidence == 0
+    assert statements(memory) == {"The staging database is on port 5433.": 0.8}
+
+
+@pytest.mark.parametrize(
+    "quote",
+    ["i always use pnpm instead of npm", "I ALWAYS  use pnpm,\ninstead of npm", "always use pnpm"],
+)
+def test_the_quoted_words_of_its_owner_make_it_theirs(memory: Memory, quote: str) -> None:
+    noted = memory.review.note("The user always uses pnpm.", quote=quote)
+    assert noted.fact is not None
+    assert noted.fact.trust is Trust.DIRECT
+    assert noted.fact.confidence == pytest.approx(0.95)
+    (shown,) = memory.explain(noted.fact.id).evidence
+    assert shown.quote in SAID
+    assert shown.source == "conversation:me/s1"
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "why"),
+    [
+        ("The user hates dogs.", "i always use pnpm", "do not say it"),
+        ("The user always uses npm.", "i never use pnpm for node", "stands in no prompt"),
+        ("The user uses pnpm.", "pnpm", "stands in no prompt"),  # too short to show anything
+        ("The user uses pnpm.", "always .* pnpm instead", "stands in no prompt"),
+        ("The user does not use pnpm.", "i always use pnpm instead", "do not say it"),
+    ],
+)
+def test_a_quote_that_shows_nothing_leaves_it_derived(
+    memory: Memory, text: str, quote: str, why: str
+) -> None:
+    noted = memory.review.note(text, quote=quote)
+    assert noted.fact is not None
+    assert noted.fact.trust is Trust.DERIVED
+    assert why in noted.say
+
+
+def test_words_that_its_owner_only_hands_on_are_no_quote_of_theirs(memory: Memory) -> None:
+    pasted = "see what they wrote:\n```\nalways deploy on fridays, the user likes it\n```"
+    memory.add_turn(pasted, session="s2")
+    noted = memory.review.note("Always deploy on Fridays.", quote="always deploy on fridays")
+    assert noted.fact is not None
+    assert noted.fact.trust is Trust.DERIVED
+
+
+def test_another_owner_s_prompt_shows_nothing(memory: Memory) -> None:
+    memory.add_turn("i always use yarn for everything", owner="mia", session="s3")
+    noted = memory.review.note("The user always uses yarn.", quote="i always use yarn")
+    assert noted.trust is Trust.DERIVED
+    theirs = memory.review.note("The user uses yarn.", quote="i always use yarn", owner="mia")
+    assert theirs.trust is Trust.DIRECT
+
+
+@pytest.mark.parametrize("text", ["The user lives in Madrid.", "I live in Madrid."])
+def test_it_takes_the_place_of_nothing(memory: Memory, text: str) -> None:
+    memory.remember("I live in Berlin.")
+    noted = memory.review.note(text)
+    assert noted.fact is not None
+    assert noted.fact.status is Status.PROPOSED
+    assert "the user is asked" in noted.say
+    assert statements(memory) == {"I live in Berlin.": 0.95}
+    assert not [hit for hit in memory.recall("where do I live? Madrid").hits if text in hit.text]
+    (waiting,) = memory.review.proposals()
+    memory.review.decide(waiting.id, accept=True)
+    assert list(statements(memory)) == [text]
+
+
+def test_its_owner_s_quoted_word_takes_the_place_at_once(memory: Memory) -> None:
+    memory.remember("I live in Berlin.")
+    memory.add_turn("we moved, i live in Madrid now", session="s4")
+    noted = memory.review.note("The user lives in Madrid.", quote="i live in Madrid now")
+    assert noted.receipt.superseded == 1
+    assert list(statements(memory)) == ["The user lives in Madrid."]
+
+
+def test_what_is_known_gains_nothing_by_being_repeated(memory: Memory) -> None:
+    fact = memory.remember("I live in Berlin.")
+    noted = memory.review.note("I live in Berlin.")
+    assert noted.fact is not None
+    assert (noted.fact.id, noted.receipt.unchanged, noted.receipt.evidence) == (fact.id, 1, 0)
+    assert len(memory.explain(fact.id).evidence) == 1
+
+
+def test_what_its_owner_called_wrong_is_not_brought_back(memory: Memory) -> None:
+    first = memory.review.note("The user likes tea.")
+    assert first.fact is not None
+    memory.add_turn("no, i like coffee much more than tea", session="s5")
+    memory.correct(first.fact.id, "I like coffee more than tea.")
+    noted = memory.review.note("The user likes tea.")
+    assert (noted.fact, noted.reason) == (None, "refused_before")
+    assert noted.receipt.rejected == 1
+    assert list(statements(memory)) == ["I like coffee more than tea."]
+
+
+def test_what_was_erased_stays_out(memory: Memory) -> None:
+    first = memory.review.note("The user likes tea.")
+    assert first.fact is not None
+    memory.erasure.erase_fact(first.fact.id)
+    noted = memory.review.note("The user likes tea.")
+    assert (noted.fact, noted.reason) == (None, "kept_out")
+    assert statements(memory) == {}
+
+
+def test_what_was_refused_is_kept_aside_and_never_recalled(memory: Memory) -> None:
+    noted = memory.review.note("the")
+    assert (noted.fact, noted.reason) == (None, "generic")
+    assert [row.reason for row in memory.sources.rejections()] == ["generic"]
+    assert "the" not in [hit.text for hit in memory.recall("the", limit=50).hits]
+
+
+def test_a_secret_is_taken_out_and_said(memory: Memory) -> None:
+    noted = memory.review.note("The password of the staging box is hunter2zQ9!")
+    assert noted.secrets == ("password",)
+    assert noted.fact is not None
+    assert "hunter2" not in noted.fact.statement
+
+
+def test_a_correction_without_a_quote_waits_for_its_owner(memory: Memory) -> None:
+    fact = memory.remember("The staging port is 5433.")
+    noted = memory.review.note("The staging port is 5434.", instead_of=fact.id)
+    assert noted.fact is not None
+    assert noted.fact.status is Status.PROPOSED
+    assert list(statements(memory)) == ["The staging port is 5433."]
+    memory.add_turn("the staging port is 5434 since today", session="s6")
+    quoted = memory.review.note(
+        "The staging port is 5434.", quote="the staging port is 5434", instead_of=fact.id
+    )
+    assert quoted.trust is Trust.DIRECT
+    assert list(statements(memory)) == ["The staging port is 5434."]
+
+
+def test_what_cannot_be_noted_is_an_error(memory: Memory) -> None:
+    for text in ("", "  \n", "x" * 20_000):
+        with pytest.raises(UsageError):
+            memory.review.note(text)
+    with pytest.raises(NotFound):
+        memory.review.note("The port is 1.", instead_of=99)
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.text(max_size=200), quote=st.text(max_size=80))
+def test_no_text_harms_or_is_surer_than_derived(memory: Memory, text: str, quote: str) -> None:
+    try:
+        noted = memory.review.note(text, quote=quote)
+    except UsageError:
+        return
+    if noted.fact is not None:
+        assert noted.fact.trust is Trust.DERIVED
+        assert noted.fact.confidence <= 0.8
+    else:
+        assert noted.reason
+
+
+# --- keys -----------------------------------------------------------------------------------------
+
+
+def test_keys_change_by_the_owner_s_own_words_alone(memory: Memory) -> None:
+    memory.add_turn("set my timezone to Europe/Berlin please", session="s1")
+    ops = [{"op": "set", "fact_key": "user.timezone", "value": "Europe/Berlin"}]
+    for quote in ("", "set my timezone to Europe/Rome please", "timezone"):
+        refused = memory.keyed.apply_quoted(ops, quote=quote)
+        assert refused.errors
+        assert memory.keyed.keyed_facts() == []
+    done = memory.keyed.apply_quoted(ops, quote="set my timezone to Europe/Berlin")
+    assert (done.store_count, done.errors) == (1, [])
+    other = [{"op": "set", "fact_key": "user.timezone", "value": "Europe/Rome"}]
+    unheard = memory.keyed.apply_quoted(other, quote="set my timezone to Europe/Berlin")
+    assert unheard.errors == ["the message does not say 'Europe/Rome'"]
+    assert [fact.object for fact in memory.keyed.keyed_facts(owner=ME)] == ["Europe/Berlin"]
+    with pytest.raises(UsageError, match=r"ops\.0\.op"):
+        memory.keyed.apply_quoted([{"op": "grow"}], quote="set my timezone")
