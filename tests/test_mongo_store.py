@@ -370,6 +370,9 @@ def test_reads_of_the_command_line_and_exports_are_as_new_as_the_record(
     keep(house.file("one"), STEPS)
     exported = [row for row in house.file("two").export() if row["record"] == "fact"]
     assert STEPS[0] in {row["statement"] for row in exported}
+    two = house.file("two")
+    keep(house.file("one"), LIVES, owner="ann")
+    assert two.sql("SELECT count(*) AS n FROM facts") == [{"n": 4}]
 
 
 def test_no_message_holds_a_password_or_a_memory(house: House) -> None:

@@ -658,6 +658,8 @@ class Memory:
         """
         files = self._files("plain SQL needs one; `export` gives every row")
         redact = self.resources.redactor.redact_value
+        with self.store.snapshot():
+            pass  # what others put into a record elsewhere is in the file from here on
         rows = files.sql(query, params, limit=limit, seconds=seconds)
         return [cast("dict[str, SQLValue]", redact(row)) for row in rows]
 
