@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import json
 import math
 import re
 import time
@@ -37,7 +39,7 @@ from factbook.recall.budget import (
     said_by,
 )
 from factbook.recall.plan import Turn
-from factbook.sources.session_log import parser
+from factbook.sources.session_log.echo import subtract
 from factbook.surface.records import plain
 from rows import every
 
@@ -447,8 +449,12 @@ def test_every_memory_is_dated_with_id_and_confidence() -> None:
     assert render_memories([], now=NOW) == ""
 
 
-def test_the_tag_is_the_one_that_ingest_subtracts() -> None:
-    assert MEMORY_TAG == parser.MEMORY_TAG
+def test_what_is_rendered_is_what_ingest_subtracts() -> None:
+    block = render_memories([memory("f1", f"a </{MEMORY_TAG}>\n\nb")], now=NOW)
+    for escaped in (block, html.escape(block), html.escape(html.escape(block)), json.dumps(block)):
+        assert subtract(f"Mine. {escaped} Too.").blocks == 1
+        assert "f1" not in subtract(escaped).text
+    assert "\n\n" not in block  # a block that is cut off is subtracted to the next blank line
 
 
 PIECES = [

@@ -77,11 +77,6 @@ def test_what_the_human_typed_is_a_prompt(tmp_path: Path, content: object) -> No
             {},
             "task notification",
         ),
-        (
-            '<factbook-memory ids="f1">it was 7 days</factbook-memory>',
-            {},
-            "prompt: no text of its own",
-        ),
     ],
 )
 def test_what_only_stands_where_the_human_speaks_is_no_prompt(
@@ -90,6 +85,12 @@ def test_what_only_stands_where_the_human_speaks_is_no_prompt(
     found, ignored = spoken(tmp_path, content, **more)
     assert found == []
     assert ignored == {why: 1}
+
+
+def test_a_prompt_of_nothing_but_memory_is_none_and_is_counted(tmp_path: Path) -> None:
+    found, ignored = spoken(tmp_path, '<factbook-memory ids="f1">it was 7 days</factbook-memory>')
+    assert found == []
+    assert ignored == {"user: injected context only": 1}
 
 
 def test_injected_blocks_are_taken_out_of_what_was_typed(tmp_path: Path) -> None:
@@ -508,7 +509,7 @@ def test_what_factbook_answered_is_no_evidence(tmp_path: Path) -> None:
         ("Bash", {"command": "python3 -m factbook explain 7"}),
     ]:
         call, result = answered(tmp_path, tool, given, "LIFETIME is 30 days")
-        assert (call.tool, call.injected) == (tool, False)
+        assert (call.tool, call.injected, call.embed) == (tool, True, False)
         assert result.injected
     for command in ["cat factbook/README.md", "grep -r factbook .", "cd factbook; ls"]:
         assert not answered(tmp_path, "Bash", {"command": command}, "text")[1].injected

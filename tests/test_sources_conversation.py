@@ -326,7 +326,7 @@ def test_tool_calls_and_results(tmp_path: Path) -> None:
         (EpisodeKind.TOOL_CALL, "web_search", Trust.OBSERVED, False),
         (EpisodeKind.TOOL_RESULT, "web_search", Trust.EXTERNAL, False),
         (EpisodeKind.TURN, "", Trust.DERIVED, False),
-        (EpisodeKind.TOOL_CALL, "mcp__factbook__search", Trust.OBSERVED, False),
+        (EpisodeKind.TOOL_CALL, "mcp__factbook__search", Trust.OBSERVED, True),
         (EpisodeKind.TOOL_RESULT, "mcp__factbook__search", Trust.EXTERNAL, True),
     ]
     assert found[0].value("query") == "shops in Ghent"

@@ -475,7 +475,7 @@ class LineCount:
     ignored: dict[str, int] = field(default_factory=dict)  # kind -> count, on purpose
     unknown: dict[str, int] = field(default_factory=dict)  # record types that nobody knows yet
     rejected: dict[str, int] = field(default_factory=dict)  # reason -> count
-    repaired: dict[str, int] = field(default_factory=dict)  # what was mended in records above
+    repaired: dict[str, int] = field(default_factory=dict)  # what was mended or taken out
     waiting: int = 0  # a half-written last line, left for the next run
 
     def total(self) -> int:

@@ -100,5 +100,7 @@ def batch_ops(
 
 
 def episode_ops(episode: Episode, *, rules: RuleSet) -> list[Op]:
-    """Extract and judge what one episode says."""
+    """Extract and judge what one episode says; what factbook put there says nothing new."""
+    if episode.injected:
+        return []
     return [judged(candidate, episode) for candidate in rules.extract(episode)]

@@ -48,6 +48,7 @@ from factbook import policy
 from factbook.errors import UsageError
 from factbook.language.sentences import last_end
 from factbook.model.facts import Hit, Millis, Role, Trust
+from factbook.model.ours import MEMORY_TAG
 from factbook.recall.plan import Turn
 
 __all__ = [
@@ -70,7 +71,6 @@ __all__ = [
     "said_by",
 ]
 
-MEMORY_TAG: Final = "factbook-memory"  # ingest subtracts what stands inside it
 CUT: Final = " [...]"  # stands where a text was trimmed
 
 TOTAL_TOKENS: Final = 1500  # origins 001.7: "Hard limit: 1500 tokens total (expandable in config)"

@@ -21,9 +21,10 @@ from factbook.language.sentences import last_end
 from factbook.model.facts import ME, Cursor, Episode, EpisodeKind, Millis, Role, Source, Trust
 from factbook.redaction.base import Redacting
 from factbook.sources.base import Batch
-from factbook.sources.conversation.turn import clean, own_text, within, worth_a_vector
+from factbook.sources.conversation.turn import clean, within, worth_a_vector
 from factbook.sources.encoding import decoded
 from factbook.sources.files import NOTE, SUMMARY, SourceFile, file_key
+from factbook.sources.session_log.echo import subtract
 from factbook.sources.session_log.parser import BadRecord, LogFile, Parser, RecordOutcome, printable
 from factbook.sources.session_log.reader import FileReading
 from factbook.sources.session_log.reader import read as read_log
@@ -160,13 +161,15 @@ def _take(reading: FileReading, parser: _NoteParser, data: bytes, changed_at: Mi
     text = clean(text).replace("\r\n", "\n").replace("\r", "\n")
     if repaired:
         reading.count.repaired[repaired] = 1
-    said = own_text(text)
-    if not said:
+    said, injected, _ = subtract(text)
+    if injected and said.strip():
+        reading.count.repaired["injected"] = injected
+    if not said.strip():
         if text.strip():
             reading.note(RecordOutcome("ignored", "injected"))
         return
     # All of it is redacted before it is taken apart: a secret may stand on several lines.
-    redacted = parser.redactor.redact(said)
+    redacted = parser.redactor.redact(said.strip())
     outline = _paragraphs(redacted)
     for kind, times in outline.ignored.items():
         if kind == "blank":

@@ -30,6 +30,7 @@ from factbook.sources.imports import (
     conversation_of,
 )
 from factbook.sources.imports.base import moment
+from factbook.sources.session_log.echo import is_ours, subtract
 from factbook.sources.session_log.parser import (
     BadRecord,
     OpenCall,
@@ -38,7 +39,7 @@ from factbook.sources.session_log.parser import (
     printable,
 )
 from factbook.sources.session_log.text import MAX_ID_CHARS, kind_name
-from factbook.sources.session_log.toolcall import is_ours, render_call
+from factbook.sources.session_log.toolcall import render_call
 
 _LABEL: Final = re.compile(r"([^\W\d_][\w.'’-]{0,39}(?: [\w.'’-]{1,40}){0,2}): ")
 _UNDATED: Final[Mapping[str, str]] = {"dated": "conversation"}  # its own time is not known
@@ -283,7 +284,8 @@ class ChatParser(Parser):
         for number, call in enumerate(message.said.calls):
             tool = self.small(call.name)
             rendered = render_call(tool, _given(call.given), self.redactor)
-            self.awaits(call.id, OpenCall(tool, f"action_{uid}", is_ours(tool)))
+            ours = is_ours(tool)
+            self.awaits(call.id, OpenCall(tool, f"action_{uid}", ours))
             self._keep(
                 saying.place,
                 Episode(
@@ -305,6 +307,7 @@ class ChatParser(Parser):
                     fields=tuple(part for part in rendered.fields if part.name != "command"),
                     attributes={**saying.attributes, **clock},
                     cut=rendered.cut,
+                    injected=ours,
                     embed=False,
                 ),
             )
@@ -370,6 +373,7 @@ class ChatParser(Parser):
             ours=ours,
         )
         if episode is not None:
+            self.injected += 0 if episode.injected else subtract(text).blocks
             self._keep(place, episode)
         return episode
 

@@ -31,10 +31,9 @@ from factbook.model.facts import ME, Episode, EpisodeKind, Millis, Role, Source,
 from factbook.model.ops import Op, RecordEpisode, RecordSource
 from factbook.redaction.base import Redacting
 from factbook.redaction.records import identity_of
+from factbook.sources.session_log.echo import is_ours, subtract
 from factbook.sources.session_log.outputs import condense, shape_of
-from factbook.sources.session_log.parser import MEMORY_TAG
-from factbook.sources.session_log.text import abridge, storable, without
-from factbook.sources.session_log.toolcall import is_ours
+from factbook.sources.session_log.text import abridge, storable
 
 __all__ = [
     "TRUST",
@@ -221,9 +220,7 @@ def _shared(first: str, second: str) -> int:
 
 def own_text(text: str) -> str:
     """Return a text without what factbook had put into it."""
-    if MEMORY_TAG in text:
-        text = without(text, MEMORY_TAG, open_ended=True)
-    return text.strip()
+    return subtract(text).text.strip()
 
 
 def worth_a_vector(text: str, *, speaker: str = "") -> bool:

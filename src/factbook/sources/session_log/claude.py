@@ -15,12 +15,8 @@ from typing import ClassVar, Final
 
 from factbook import policy
 from factbook.model.facts import EpisodeKind, Role, Trust
-from factbook.sources.session_log.parser import (
-    BadRecord,
-    OpenCall,
-    Parser,
-    RecordOutcome,
-)
+from factbook.sources.session_log.echo import subtract
+from factbook.sources.session_log.parser import BadRecord, OpenCall, Parser, RecordOutcome
 from factbook.sources.session_log.text import (
     abridge,
     block,
@@ -55,6 +51,12 @@ _EMPTY_REPLIES: Final = frozenset({"(no content)", "No response requested."})
 _SIDECHAIN: Final = "sidechain"  # the agent's name where an old version gives it none
 
 _IGNORED: Final[Mapping[str, str]] = {
+    "api-request": "request to the model (a copy)",
+    "api-request-blob": "request to the model (a copy)",
+    "api-request-shape": "request to the model (a copy)",
+    "atis-latch": "latch",
+    "cost-state": "cost",
+    "tools-used": "tools used",
     "file-history-snapshot": "file history snapshot",
     "permission-mode": "permission mode",
     "mode": "mode",
@@ -75,12 +77,12 @@ turn_duration
 _SYSTEM_IGNORED: Final = frozenset(_SUBTYPES.split())
 
 _ATTACHED: Final = """
-agent_listing_delta async_hook_response auto_mode auto_mode_exit command_permissions date_change
-deferred_tools_delta diagnostics directory edited_text_file file goal_status
-hook_additional_context hook_blocking_error hook_cancelled hook_non_blocking_error hook_success
-hook_system_message mcp_instructions_delta opened_file_in_ide plan_mode plan_mode_exit
-plan_mode_reentry selected_lines_in_ide skill_listing task_reminder todo_reminder
-ultra_effort_enter
+agent_listing_delta async_hook_response auto_mode auto_mode_exit command_permissions date
+date_change deferred_tools_delta diagnostics directory edited_text_file environment file
+goal_status hook_additional_context hook_blocking_error hook_cancelled hook_non_blocking_error
+hook_success hook_system_message mcp_instructions_delta model opened_file_in_ide plan_mode
+plan_mode_exit plan_mode_reentry prompt_snapshot remote_session_change selected_lines_in_ide
+session_context skill_listing task_reminder todo_reminder ultra_effort_enter
 """
 _ATTACHMENTS_IGNORED: Final = frozenset(_ATTACHED.split())
 
@@ -308,6 +310,7 @@ class ClaudeParser(Parser):
             return _kept(self.summary(text, uid=base, subject=session), "compaction summary")
         if record.get("isMeta") is True:
             return RecordOutcome("ignored", "user: meta")
+        text = self.own(text)  # first: what is inside could close the tag of a host around it
         if text.startswith(_INTERRUPTED) and "\n" not in text:
             return RecordOutcome("ignored", "user: interrupted")
         if text.startswith(_CAVEAT):
@@ -378,8 +381,8 @@ class ClaudeParser(Parser):
     def _local_output(self, output: str, base: str, kind: str) -> RecordOutcome:
         if output.strip() in _NOTHING:
             return RecordOutcome("ignored", f"{kind}: empty")
-        subject = self.task or f"session_{self.named}"
-        return _kept(self.result(output, OpenCall("", subject), call_id="", uid=base), kind)
+        call = self.typed_call(self.task or f"session_{self.named}")
+        return _kept(self.result(output, call, call_id="", uid=base), kind)
 
     def _notification(self, text: str, base: str) -> RecordOutcome:
         """Take the end of a background task; only one that brings its result says anything."""
@@ -576,6 +579,7 @@ class ClaudeParser(Parser):
 
     def _told(self, text: str) -> str:
         """Return a queued prompt as the state may hold it: without context, redacted, bounded."""
+        text = subtract(text).text
         for tag in _CONTEXT_TAGS:
             text = without(text, tag)
         redacted = storable(self.redactor.redact(text.strip()))

@@ -19,9 +19,13 @@ from factbook.sources.session_log.parser import BadRecord, OpenCall, Parser, Rec
 from factbook.sources.session_log.text import ident, kind_name, storable
 from factbook.sources.session_log.toolcall import command_line
 
-ENVELOPES: Final = frozenset(
-    {"compacted", "event_msg", "response_item", "session_meta", "turn_context"}
-)
+_IGNORED: Final[Mapping[str, str]] = {
+    "token_usage_record": "token usage",
+    "turn_context": "turn context",
+    "world_state": "state of the surroundings",
+}
+
+ENVELOPES: Final = frozenset({"compacted", "event_msg", "response_item", "session_meta", *_IGNORED})
 """Types of records with a payload."""
 
 ITEMS: Final = frozenset(
@@ -171,9 +175,10 @@ class CodexParser(Parser):
             return self._item(payload)
         if kind == "event_msg":
             return self._event(payload)
-        if kind == "turn_context":
-            self._folder(payload.get("cwd"))
-            return RecordOutcome("ignored", "turn context")
+        if isinstance(kind, str) and kind in _IGNORED:
+            if kind == "turn_context":
+                self._folder(payload.get("cwd"))
+            return RecordOutcome("ignored", _IGNORED[kind])
         if kind == "session_meta":
             return self._meta(payload)
         if kind == "compacted":
@@ -249,7 +254,7 @@ class CodexParser(Parser):
         if kind == "user_message":
             self._heard = True
             self._held.clear()
-            return self._prompt(_message_text(payload))
+            return self._prompt(_without_context(_message_text(payload)))
         if isinstance(kind, str):
             if kind in _TURN_STARTS:
                 self._start_turn(payload)
@@ -286,7 +291,7 @@ class CodexParser(Parser):
         output = payload.get("aggregated_output")
         self.result(
             output if isinstance(output, str) else "",
-            OpenCall("", subject),
+            self.typed_call(subject),
             call_id=call_id,
             uid=f"result:{call_id or self.somewhere()}",
             is_error=code not in {"", "0"},
@@ -305,7 +310,6 @@ class CodexParser(Parser):
     # --- what was said ---------------------------------------------------------------------------
 
     def _prompt(self, text: str) -> RecordOutcome:
-        text = _without_context(text)
         scope = self._turn or self.scope
         number = self._prompts
         self._prompts += 1
@@ -329,7 +333,7 @@ class CodexParser(Parser):
 
         Where the file has events, the copy is held back until the event or the answer comes.
         """
-        text = _without_context(_content_text(payload.get("content")))
+        text = _typed_text(payload)
         if not text or self._heard:
             kind = "context or copy of a prompt"
             return RecordOutcome("ignored", f"item: user message ({kind})")
@@ -526,6 +530,22 @@ def _message_text(payload: dict[str, object]) -> str:
         if isinstance(found := payload.get(key), list)
     )
     return "\n".join([text, *["[image]"] * min(pictures, 20)]) if pictures else text
+
+
+def _typed_text(payload: Mapping[str, object]) -> str:
+    """Return what the user typed of the model's copy of a message.
+
+    Newer versions say what each part of it is; in older ones the form of the text has to tell.
+    """
+    content, said = (
+        payload.get("content"),
+        payload.get("internal_chat_message_metadata_passthrough"),
+    )
+    kinds = said.get("content_item_kinds") if isinstance(said, dict) else None
+    if isinstance(content, list) and isinstance(kinds, list) and len(kinds) == len(content):
+        parts = zip(content, kinds, strict=True)
+        return _content_text([part for part, kind in parts if str(kind).startswith("user.")])
+    return _without_context(_content_text(content))
 
 
 def _without_context(text: str) -> str:

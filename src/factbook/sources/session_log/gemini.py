@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import ClassVar, Final
 
+from factbook.sources.session_log.echo import joined
 from factbook.sources.session_log.parser import BadRecord, Parser, RecordOutcome
 from factbook.sources.session_log.text import ident, kind_name
 
@@ -18,6 +19,10 @@ _REFERENCED: Final = "\n--- Content from referenced files ---"
 _FINISHED: Final = frozenset({"cancelled", "error", "success"})
 _EXIT_LINE_WITHIN: Final = 2_000  # characters from the end
 _EXIT_LINE: Final = re.compile(r"^Exit Code: (-?\d{1,10})$", re.MULTILINE)
+_HOOK: Final = re.compile(r"<hook_context>[^<>]*</hook_context>")  # both signs are escaped inside
+_PREAMBLE: Final = "<session_context>\nThis is the Gemini CLI."
+_PREAMBLE_ENDS: Final = "</session_context>"
+_UNTRUSTED: Final = ("<untrusted_context>\n", "\n</untrusted_context>")
 _GLOBAL_ID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}")
 
 
@@ -103,7 +108,13 @@ class GeminiParser(Parser):
         content = record.get("displayContent") or record.get("content")
         if content is None:
             raise BadRecord("a user message without content")
-        text = _text(content).partition(_REFERENCED)[0]
+        text, injected = _without_hooks(_text(content))
+        self.injected += injected
+        text = text.partition(_REFERENCED)[0].strip()
+        if text.startswith(_PREAMBLE):
+            text = text.rpartition(_PREAMBLE_ENDS)[2]
+            if not text.strip():
+                return RecordOutcome("ignored", "context of the session")
         kind = "prompt of a sub-agent" if self._by_model else "prompt"
         kept = self.prompt(
             text, uid=self._uid(record), subject=f"task_{self.here()}", by_model=self._by_model
@@ -160,7 +171,9 @@ class GeminiParser(Parser):
             result = call.get("resultDisplay")
         if result is not None:
             self.calls.pop(call_id, None)
-            text = _result(result)
+            text, injected = _without_hooks(_result(result))
+            self.injected += injected
+            text = _unwrapped(text)
             match = _EXIT_LINE.search(text[-_EXIT_LINE_WITHIN:])
             code = match[1] if match else ""
             self.result(
@@ -173,6 +186,25 @@ class GeminiParser(Parser):
                 attributes={"denied": "true"} if status == "cancelled" else None,
             )
         self.timestamp = written
+
+
+def _without_hooks(text: str) -> tuple[str, int]:
+    """Return a text without what hooks of any program had added, and how many pieces those were.
+
+    The host closes each piece and escapes all angle brackets in it, so an opening tag that a user
+    typed hides nothing: neither what follows it nor the piece that is added behind it.
+    """
+    if "<hook_context>" not in text:
+        return text, 0
+    parts = _HOOK.split(text)
+    return joined(parts), len(parts) - 1
+
+
+def _unwrapped(text: str) -> str:
+    """Return a tool's output without the tags that the host puts around what is not trusted."""
+    text = text.strip()
+    opening, closing = _UNTRUSTED
+    return text.removeprefix(opening).removesuffix(closing) if text.startswith(opening) else text
 
 
 def _text(content: object) -> str:

@@ -11,7 +11,7 @@ import hashlib
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal, NamedTuple
 
@@ -20,6 +20,13 @@ from factbook.model import fast_dataclass
 from factbook.model.facts import Episode, EpisodeKind, Field, Millis, Role, Source, Trust
 from factbook.redaction.base import Redacting
 from factbook.redaction.records import identity_of
+from factbook.sources.session_log.echo import (
+    answers_as_we_do,
+    asked_of_us,
+    asked_server,
+    own_command,
+    subtract,
+)
 from factbook.sources.session_log.outputs import condense, exit_code, shape_of
 from factbook.sources.session_log.text import (
     MAX_ID_CHARS,
@@ -28,16 +35,9 @@ from factbook.sources.session_log.text import (
     millis,
     plain,
     storable,
-    without,
 )
-from factbook.sources.session_log.toolcall import (
-    Lines,
-    asks_us,
-    is_ours,
-    render_call,
-)
+from factbook.sources.session_log.toolcall import Lines, render_call
 
-MEMORY_TAG: Final = "factbook-memory"  # what our own surfaces wrap all that they inject in
 OPEN_CALLS: Final = 512  # calls whose result is awaited; the oldest is forgotten
 SEEN_RECORDS: Final = 256  # branches and titles that were stated already
 _SMALL_TEXTS: Final = 1024  # short texts and ids that are remembered while one file is read
@@ -91,6 +91,22 @@ class OpenCall:
     ours: bool = False  # a call of factbook itself
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _UndecidedCall:
+    """A call that may be one of ours, until its result tells."""
+
+    server: str
+    name: str  # of the tool, as it would be ours
+    position: int
+    offset: int
+    timestamp: str | float | None
+    made: Mapping[str, Any]  # what `add` is given; JSON data but for its fields
+
+    def save(self) -> dict[str, object]:
+        fields = [[one.name, one.start, one.end] for one in self.made["fields"]]
+        return {**asdict(self), "made": {**self.made, "fields": fields}}
+
+
 class Parser(ABC):
     """The part of a parser that does not depend on the host."""
 
@@ -106,6 +122,7 @@ class Parser(ABC):
         # What a record that holds others made of them, beside its own outcome.
         self.inner: dict[RecordOutcome, int] = {}
         self.refused: list[tuple[str, object]] = []  # (what is wrong, the inner record)
+        self.injected = 0  # pieces taken out of records, which factbook or another hook put there
         self._latest = now + policy.CLOCK_SKEW_MS
         self._small: dict[str, str] = {}
         self._plain_ids: set[str] = set()  # sessions, messages and calls name themselves often
@@ -143,6 +160,9 @@ class Parser(ABC):
             if isinstance(one, list) and len(one) == 3
         }
         self.stated: dict[str, None] = dict.fromkeys(_texts(state, "stated"))
+        self.asked = _text(state, "asked")  # the prompt that was a command of factbook
+        self._servers = dict.fromkeys(_texts(state, "servers"))  # ours, under other names
+        self._undecided = {call_id: _undecided(one) for call_id, one in _items(state, "undecided")}
 
     def save(self) -> dict[str, object]:
         """Return what reading on needs, as JSON data."""
@@ -156,6 +176,9 @@ class Parser(ABC):
             "home": self.home,
             "calls": {key: [one.tool, one.subject, one.ours] for key, one in self.calls.items()},
             "stated": list(self.stated),
+            "asked": self.asked,
+            "servers": list(self._servers),
+            "undecided": {call_id: one.save() for call_id, one in self._undecided.items()},
         }
 
     def source(self) -> Source:
@@ -267,9 +290,13 @@ class Parser(ABC):
         return found
 
     def safe(self, value: object) -> object:
-        """Return the state that a cursor keeps, its ids as `identity` gives them."""
+        """Return the state that a cursor keeps, its ids as `identity` gives them.
+
+        What is too long for an id is a text that waits, whole and redacted already.
+        """
         if isinstance(value, str):
-            return self.identity(value)
+            is_text = len(value) > policy.FIELD_CHARS
+            return self.redactor.redact(value) if is_text else self.identity(value)
         if isinstance(value, dict):
             return {self.identity(str(key)): self.safe(one) for key, one in value.items()}
         if isinstance(value, (list, tuple)):
@@ -282,7 +309,9 @@ class Parser(ABC):
             return
         self.calls[call_id] = call
         if len(self.calls) > OPEN_CALLS:
-            del self.calls[next(iter(self.calls))]
+            oldest = next(iter(self.calls))
+            del self.calls[oldest]
+            self._decide(oldest, "")
 
     def first_time(self, uid: str) -> bool:
         """Tell whether a branch or title has not been stated by this file before."""
@@ -350,6 +379,12 @@ class Parser(ABC):
             )
         )
 
+    def own(self, text: str) -> str:
+        """Return a text without what factbook had put into it, which is counted."""
+        found = subtract(text)
+        self.injected += found.blocks
+        return found.text
+
     def prompt(
         self,
         text: str,
@@ -361,7 +396,7 @@ class Parser(ABC):
         embed: bool = True,
     ) -> bool:
         """Add a prompt, typed by the human unless `by_model`; return whether there was any text."""
-        text = without(text, MEMORY_TAG, open_ended=True).strip()
+        text = self.own(text).strip()
         if not text:
             return False
         text, cut = abridge(storable(self.redactor.redact(text)), policy.PROMPT_CHARS)
@@ -380,8 +415,14 @@ class Parser(ABC):
         return True
 
     def shell_prompt(self, command: str, *, uid: str, subject: str) -> None:
-        """Add a command that the human typed into the agent's prompt to be run as it is."""
-        text, cut = clip(storable(self.redactor.redact(command.strip())), policy.COMMAND_CHARS)
+        """Add a command that the human typed into the agent's prompt to be run as it is.
+
+        One that asks factbook is an echo like the calls of its tools.
+        """
+        own = own_command(command.strip())
+        command = command.strip() if own.asks else own.rest
+        self.asked = subject if own.runs else ""
+        text, cut = clip(storable(self.redactor.redact(command)), policy.COMMAND_CHARS)
         mark = "! "
         span = _field(name="command", start=len(mark), end=len(mark) + len(text))
         self.task = subject
@@ -395,7 +436,13 @@ class Parser(ABC):
             fields=(span,),
             attributes={"typed": "command"},
             cut=cut,
+            injected=own.asks,
+            embed=not own.asks,
         )
+
+    def typed_call(self, subject: str) -> OpenCall:
+        """Return the call whose result is what a command of the human printed."""
+        return OpenCall("", subject, subject == self.asked)
 
     def reply(self, text: str, *, uid: str, subject: str, group: str = "") -> bool:
         """Add what the assistant wrote; return whether there was any text."""
@@ -405,14 +452,14 @@ class Parser(ABC):
         self, text: str, *, uid: str, subject: str, attributes: Mapping[str, str] | None = None
     ) -> bool:
         """Add a summary that a model wrote; return whether there was any text."""
-        text = without(text, MEMORY_TAG, open_ended=True)
         kind = EpisodeKind.SUMMARY
         return self._written(kind, text, uid=uid, subject=subject, attributes=attributes)
 
     def _written(self, kind: EpisodeKind, text: str, **more: Any) -> bool:
-        if not text.strip():
+        text = self.own(text).strip()
+        if not text:
             return False
-        text, cut = abridge(storable(self.redactor.redact(text.strip())), policy.REPLY_CHARS)
+        text, cut = abridge(storable(self.redactor.redact(text)), policy.REPLY_CHARS)
         self.add(kind, Role.ASSISTANT, Trust.DERIVED, text=text, cut=cut, **more)
         return True
 
@@ -428,31 +475,64 @@ class Parser(ABC):
         namespace: str = "",
         attributes: Mapping[str, str] | None = None,
     ) -> OpenCall:
-        """Add a tool call, and return what its result needs to know of it."""
+        """Add a tool call, and return what its result needs to know of it.
+
+        A call of factbook's own is kept as `injected`. One that may be is added when its result
+        has told.
+        """
         tool = self.small(storable(tool))
-        rendered = render_call(tool, given, self.redactor)
-        ours = is_ours(tool, namespace)
-        for part in rendered.fields:
-            if part.name == "command" and asks_us(rendered.text[part.start : part.end]):
-                ours = True
-        call = OpenCall(tool, subject, ours)
+        asked = asked_of_us(tool, given, namespace=namespace)
+        rendered = render_call(tool, asked.given, self.redactor)
+        call = OpenCall(tool, subject, asked.echoes)
         self.awaits(call_id, call)
-        self.add(
-            EpisodeKind.TOOL_CALL,
-            Role.ASSISTANT,
-            Trust.OBSERVED,
-            uid=uid,
-            text=rendered.text,
-            subject=subject,
-            group=group,
-            tool=tool,
-            call_id=call_id,
-            fields=rendered.fields,
-            attributes=attributes,
-            cut=rendered.cut,
-            embed=rendered.embed,
-        )
+        made: dict[str, Any] = {
+            "uid": uid,
+            "text": rendered.text,
+            "subject": subject,
+            "group": group,
+            "tool": tool,
+            "call_id": call_id,
+            "fields": rendered.fields,
+            "attributes": attributes,
+            "cut": rendered.cut,
+            "embed": rendered.embed,
+        }
+        server, name = (None, "") if asked.ours else asked_server(tool, namespace)
+        if server is not None and call_id:
+            self._undecided[call_id] = _UndecidedCall(
+                server=server,
+                name=name,
+                position=self.position,
+                offset=self.offset,
+                timestamp=self.stamp(),
+                made=made,
+            )
+        else:
+            self._add_call(made, ours=asked.ours)
         return call
+
+    def _add_call(self, made: Mapping[str, Any], *, ours: bool) -> None:
+        made = {**made, "injected": ours, "embed": made["embed"] and not ours}
+        self.add(EpisodeKind.TOOL_CALL, Role.ASSISTANT, Trust.OBSERVED, **made)
+
+    def _decide(self, call_id: str, answer: str, *, is_error: bool = False) -> bool:
+        """Add a call that waited for its result, and tell whether it is one of ours.
+
+        A server that answered as we do once is ours in the rest of the file, whatever its name. A
+        call of one of our names that reached no server asked for us and missed.
+        """
+        call = self._undecided.pop(call_id, None)
+        if call is None:
+            return False
+        ours = call.server in self._servers or answers_as_we_do(call.name, answer)
+        ours = ours or (is_error and not call.server)
+        if ours and call.server:
+            self._servers[call.server] = None
+        position, offset, timestamp = self.position, self.offset, self.timestamp
+        self.place(call.position, call.offset, call.timestamp)
+        self._add_call(call.made, ours=ours)
+        self.place(position, offset, timestamp)
+        return ours
 
     def result(
         self,
@@ -471,9 +551,10 @@ class Parser(ABC):
         `code` is the exit code where the record states it apart from the text. The whole output is
         redacted before any of it is left out.
         """
-        if MEMORY_TAG in text:
-            text = without(text, MEMORY_TAG, open_ended=True)
-        text = plain(text).strip("\r\n").rstrip()
+        ours = self._decide(call_id, text, is_error=is_error) or call.ours
+        found = subtract(text)
+        self.injected += found.blocks
+        text = plain(found.text).strip("\r\n").rstrip()
         attributes = attributes or {}
         stated = exit_code(text)
         if code and not stated and code != "0":
@@ -497,7 +578,7 @@ class Parser(ABC):
             attributes=attributes,
             is_error=is_error,
             cut=cut,
-            injected=call.ours,
+            injected=ours or found.torn,
             embed=False,
         )
         return True
@@ -548,6 +629,12 @@ class Parser(ABC):
             return False
         self.record(uid, {"title": name}, trust=Trust.DIRECT if by_user else Trust.DERIVED)
         return True
+
+
+def _undecided(value: object) -> _UndecidedCall:
+    saved: Any = value
+    fields = tuple(_field(name=name, start=a, end=b) for name, a, b in saved["made"]["fields"])
+    return _UndecidedCall(**{**saved, "made": {**saved["made"], "fields": fields}})
 
 
 def _text(state: Mapping[str, object], name: str) -> str:

@@ -335,6 +335,9 @@ class FileReading:
             known = self.parser.small(kind)  # kinds hold words of the log
             _more(counts, known if known in counts or len(counts) < _KINDS else "other", times)
         self._outcomes = {}
+        if self.parser.injected:
+            _more(self.count.repaired, "injected", self.parser.injected)
+            self.parser.injected = 0
         state = self.parser.save()
         if self._open is not None:
             state["open"] = self._open

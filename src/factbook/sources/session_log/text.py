@@ -114,11 +114,11 @@ def abridge(text: str, limit: int) -> tuple[str, int]:
     return f"{text[:head]}\n[... {cut:,} characters cut ...]\n{text[tail:]}", cut
 
 
-def without(text: str, tag: str, *, open_ended: bool = False) -> str:
-    """Return a text without its `<tag ...>...</tag>` blocks.
+def without(text: str, tag: str) -> str:
+    """Return a text without its `<tag ...>...</tag>` blocks; one that is never closed stays.
 
-    A block that is never closed stays, unless `open_ended`: then it reaches to the end. Searching
-    by hand instead of by a regular expression keeps this linear however many tags are left open.
+    Searching by hand instead of by a regular expression keeps this linear however many tags are
+    left open.
     """
     start = _opening(text, tag, 0)
     if start < 0:
@@ -129,9 +129,6 @@ def without(text: str, tag: str, *, open_ended: bool = False) -> str:
     while start >= 0:
         end = text.find(closing, start)
         if end < 0:
-            if open_ended:
-                parts.append(text[at:start])
-                at = len(text)
             break
         parts.append(text[at:start])
         at = end + len(closing)

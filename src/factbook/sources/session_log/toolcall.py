@@ -97,10 +97,6 @@ _SHELLS: Final = frozenset({"bash", "dash", "sh", "zsh"})
 _PATCHED: Final = re.compile(
     r"^\*\*\* (?:(Add|Update|Delete) File|(Move) to): (.+?)[ \t\r]*$", re.MULTILINE
 )
-_OUR_TOOL: Final = re.compile(r"mcp__(?:plugin_.+_)?factbook__.+|(?:mcp_)?factbook__?[a-z].*")
-_SEPARATORS: Final = re.compile(r"[\n;&|()`]+")
-_LAUNCHERS: Final = frozenset({"pipx", "python", "python3", "uv", "uvx"})
-_PREFIXES: Final = frozenset({"command", "env", "exec", "nohup", "sudo", "time"})
 
 
 _field: Final = fast_dataclass.by_name(Field)
@@ -251,29 +247,3 @@ def _add_patched(lines: Lines, patch: str) -> None:
             break
         lines.add("path", match[3], field="path", limit=PATH_CHARS)
         lines.add("change", (match[1] or match[2]).lower(), field="change")
-
-
-def is_ours(tool: str, namespace: str = "") -> bool:
-    """Tell whether a tool is one of factbook's own, whose answers are no evidence."""
-    name = f"{namespace}__{tool}" if namespace else tool
-    return "factbook" in name and _OUR_TOOL.fullmatch(name) is not None
-
-
-def asks_us(command: str) -> bool:
-    """Tell whether a command line runs factbook, whose answers are no evidence."""
-    if "factbook" not in command:
-        return False
-    parts = _SEPARATORS.split(command)
-    return any("factbook" in part and _runs_us(part.split()) for part in parts)
-
-
-def _runs_us(words: list[str]) -> bool:
-    launched = False
-    for word in words:
-        if word.rsplit("/", 1)[-1] == "factbook":
-            return True
-        if word in _LAUNCHERS:
-            launched = True
-        elif not (launched or word in _PREFIXES or "=" in word):
-            return False
-    return False
