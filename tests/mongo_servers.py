@@ -15,6 +15,8 @@ from typing import Any
 import bson
 import pymongo
 
+from factbook.store.mongo.record import KINDS, Document, TypedRecord
+
 _HEADER = struct.Struct("<iiii")
 _MESSAGE = 2013
 _MORE_TO_COME, _EXHAUST_ALLOWED = 2, 1 << 16
@@ -254,3 +256,12 @@ def drop_index(address: str, name: str, collection: str, *keys: str) -> None:
         for index in list(indexes.list_indexes()):
             if tuple(index["key"]) == keys:
                 indexes.drop_index(index["name"])
+
+
+def changed(record: TypedRecord, after: int = 0) -> tuple[int, dict[str, list[Document]]]:
+    """Return (the last commit, documents by kind)."""
+    upto, found = after, {kind: dict[str, Document]() for kind in KINDS}
+    for commit, kind, documents in record.changed(after):
+        upto = commit
+        found[kind] |= {document["_id"]: document for document in documents}
+    return upto, {kind: [*documents.values()] for kind, documents in found.items()}

@@ -25,6 +25,7 @@ from mongo_servers import (
     Answer,
     Command,
     at,
+    changed,
     proxy,
 )
 
@@ -63,7 +64,7 @@ def documents(mine: TypedRecord) -> dict[str, list[Document]]:
 def kept(address: str, database: str) -> list[str]:
     """Return what a reader who comes next finds; it says that nothing is wrong."""
     with record(address, database) as mine:
-        found = mine.changed(0)[1]
+        found = changed(mine)[1]
         assert len(found["events"]) == bool(found["memories"])
         assert mine.check() == []
     return sorted(document["text"] for document in found["memories"])
@@ -105,7 +106,7 @@ def test_a_commit_that_is_answered_slowly_ends_in_time_and_says_so(
             mine.commit({"memories": documents(mine)["memories"]}, after=1, at=AT)
         assert time.monotonic() - began < 1.6
         between.answer = lambda command: None
-        assert mine.changed(0)[0] in (1, 2)  # whoever comes next ends it, if it was begun
+        assert changed(mine)[0] in (1, 2)  # whoever comes next ends it, if it was begun
     monkeypatch.undo()
     assert kept(server, database) == TEXTS
 

@@ -22,6 +22,7 @@ from mongo_servers import (
     NOT_PRIMARY,
     Proxy,
     at,
+    changed,
     documents_of,
     drop_index,
     proxy,
@@ -62,12 +63,12 @@ def memory(one: TypedRecord, subject: str, text: str, **more: Any) -> Document:
 
 
 def texts(one: TypedRecord, after: int = 0) -> list[str]:
-    return sorted(document["text"] for document in one.changed(after)[1]["memories"])
+    return sorted(document["text"] for document in changed(one, after)[1]["memories"])
 
 
 def test_a_commit_is_there_whole_and_moves_what_it_touches(server: str, database: str) -> None:
     one = record(server, database)
-    assert one.changed(0) == (0, {kind: [] for kind in KINDS})
+    assert changed(one) == (0, {kind: [] for kind in KINDS})
     ann = memory(one, "USER:ann", "likes tea")
     event = {"_id": one.id_of("USER:ann", "e1"), "subject_id": "USER:ann", "op": "store"}
     assert one.commit({"memories": [ann], "events": [event]}, after=0, at=AT) == 1
@@ -133,7 +134,7 @@ def test_every_command_names_the_tenant_and_every_write_its_concern(
         one = record(between.address, database)
         one.commit({"memories": [memory(one, "USER:ann", "a")]}, after=0, at=AT)
         one.generation("USER:ann")
-        one.changed(0)
+        changed(one)
         one.count("memories")
     asked = [
         command for command in between.seen if command.collection.startswith(("typed_", "memory_"))
@@ -166,7 +167,7 @@ def test_tenants_share_nothing(server: str, database: str) -> None:
         with pytest.raises(RecordChanged):
             mine.commit({"memories": [same]}, after=0, at=AT)
     for name, mine in records.items():
-        upto, found = mine.changed(0)
+        upto, found = changed(mine)
         assert (upto, mine.generation(), mine.generation("USER:ann")) == (1, 1, 1)
         kept = [*found["memories"], *found["rejections"]]
         assert [one["tenant"] for one in kept] == [name] * 2
@@ -174,7 +175,7 @@ def test_tenants_share_nothing(server: str, database: str) -> None:
     first = records[tenants[0]]
     first.commit({"memories": [memory(first, "USER:ann", "likes tea", gone=True)]}, after=1, at=AT)
     assert [one.generation() for one in records.values()] == [2] + [1] * 63
-    assert not any("gone" in str(one.changed(0)) for one in list(records.values())[1:])
+    assert not any("gone" in str(changed(one)) for one in list(records.values())[1:])
 
 
 # --- what becomes of a wire -----------------------------------------------------------------------
@@ -206,7 +207,7 @@ def test_a_step_that_fails_once_is_taken_again(
         assert write() == 1
     there = record(server, database)
     assert texts(there) == ["a", "b", "c"]
-    assert len(there.changed(0)[1]["events"]) == 1
+    assert len(changed(there)[1]["events"]) == 1
     assert there.check() == []
 
 
@@ -273,7 +274,7 @@ def test_writers_at_once_lose_nothing(server: str, database: str) -> None:
         mine = record(server, database)
         for n in range(8):
             while True:
-                after = mine.changed(0)[0]
+                after = changed(mine)[0]
                 try:
                     mine.commit(
                         {"memories": [memory(mine, "USER:ann", f"{name}{n}")]}, after=after, at=AT

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from factbook.model.facts import Stance, Status, Trigger, Trust
 from factbook.store.mongo.record import Document
+from factbook.store.rows import claim_digest
 
 Moment = datetime | int
 _Share = Annotated[float, Field(ge=0.0, le=1.0)]
@@ -137,20 +138,24 @@ _SHAPES: Final[dict[str, TypeAdapter[Any]]] = {
 }
 
 
-def id_parts(kind: str, document: Document, claim: Callable[[Document], bytes]) -> list[str] | None:
+def claim_of(document: Document) -> bytes:
+    """Return the claim of a memory."""
+    owner = document["subject_id"].removeprefix("USER:")
+    return claim_digest(owner, document["subject"], document["type"].lower(), document["text"])
+
+
+def id_parts(kind: str, document: Document) -> list[str] | None:
     """Return what a document's `_id` is made of beside its subject; None where it is not known."""
     if kind == "summaries":
         return ["summary", document["uid"]]
     if kind == "memories":
-        return ["memory", claim(document).hex(), str(document["round"])]
+        return ["memory", claim_of(document).hex(), str(document["round"])]
     if kind in ("rejections", "proposals"):
         return [kind.removesuffix("s"), document["claim"]]
     return None
 
 
-def problem(
-    kind: str, document: Document, id_of: Callable[..., str], claim: Callable[[Document], bytes]
-) -> str:
+def problem(kind: str, document: Document, id_of: Callable[..., str]) -> str:
     """Return why a document is not believed; empty for one that is as it should be."""
     if document.get("erased") is True:
         return ""
@@ -159,7 +164,7 @@ def problem(
     except ValidationError as error:
         first = error.errors()[0]
         return f"{'.'.join(map(str, first['loc']))}: {first['type']}"
-    parts = id_parts(kind, document, claim)
+    parts = id_parts(kind, document)
     if parts is not None and id_of(document["subject_id"], *parts) != document["_id"]:
         return "its _id is of something else"
     return ""

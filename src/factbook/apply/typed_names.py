@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from factbook.model.facts import Millis
+from factbook.model.facts import Millis, Status
 from factbook.store.kinds import RECORDED, Recorded
 from factbook.store.port import Writer
 from factbook.store.transfer.records import COUNTED, NAMED_IN_DETAILS
@@ -21,6 +21,20 @@ SUMMARY_ROW, FACT_ROW, REJECTION_ROW, PROPOSAL_ROW, EVENT_ROW = (
     "proposal",
     "event",
 )
+MEMORY: Final = "memory"  # the kind of the proposals that are typed memories
+WAKING: Final = (Status.ACTIVE, Status.PENDING_EMBED)
+# Fields of a fact's row that its document has by their own names.
+SAME: Final = (
+    "statement", "subject", "confidence", "trust", "evidence_count", "pinned", "embeddable"
+)  # fmt: skip
+TIMES: Final = ("confidence_at", "occurred_at", "retired_at", "valid_to", "learned_at")
+ROWS: Final = {  # kinds of documents -> of rows
+    "summaries": SUMMARY_ROW,
+    "memories": FACT_ROW,
+    "rejections": REJECTION_ROW,
+    "proposals": PROPOSAL_ROW,
+    "events": EVENT_ROW,
+}
 
 
 def date(at: Millis | None) -> datetime | int | None:
@@ -44,31 +58,32 @@ class Names:
     def __init__(self, writer: Writer, tenant: str) -> None:
         self._writer = writer
         self._tenant = tenant
-        self._keys: dict[tuple[str, int], str] = {}
-        self._ids: dict[tuple[str, str], int] = {}
+        self._keys: dict[tuple[str, int], str | None] = {}  # None: it was asked for, and has none
+        self._ids: dict[tuple[str, str], int | None] = {}
+        self.missed = 0  # how often a row was named that is not here
 
     def keys(self, target: str, ids: Iterable[int]) -> dict[int, str]:
         """Return the keys of rows that have one."""
         asked = set(ids)
-        unknown = sorted(id_ for id_ in asked if (target, id_) not in self._keys)
+        unknown = sorted(row_id for row_id in asked if (target, row_id) not in self._keys)
         if unknown:
-            where = {"target": target, "row_id": unknown}
-            for row in self._writer.find(RECORDED, where):
-                self.note(row)
-        return {id_: self._keys[target, id_] for id_ in asked if (target, id_) in self._keys}
+            self._keys |= dict.fromkeys(((target, row_id) for row_id in unknown), None)
+            for row in self._writer.find(RECORDED, {"target": target, "row_id": unknown}):
+                self._note(row)
+        return {row_id: key for row_id in asked if (key := self._keys[target, row_id]) is not None}
 
     def ids(self, target: str, keys: Iterable[str]) -> dict[str, int]:
         """Return the rows here of keys that have one."""
         asked = set(keys)
         unknown = sorted(key for key in asked if (target, key) not in self._ids)
         if unknown:
+            self._ids |= dict.fromkeys(((target, key) for key in unknown), None)
             # By the keys alone, which are digests: with the target, SQLite reads all of that.
             for row in self._writer.find(RECORDED, {"key": unknown}):
-                self.note(row)
-        return {key: self._ids[target, key] for key in asked if (target, key) in self._ids}
+                self._note(row)
+        return {key: row_id for key in asked if (row_id := self._ids[target, key]) is not None}
 
-    def note(self, row: Recorded) -> None:
-        """Remember what a row is called."""
+    def _note(self, row: Recorded) -> None:
         self._keys[row.target, row.row_id] = row.key
         self._ids[row.target, row.key] = row.row_id
 
@@ -77,7 +92,7 @@ class Names:
         rows = [Recorded(target, row_id, key) for row_id, key in keys.items()]
         self._writer.put(RECORDED, rows)
         for row in rows:
-            self.note(row)
+            self._note(row)
 
     def out(self, target: str, row_id: Any) -> object:
         """Return how the record names a row: by its key, or as a row of this ledger alone."""
@@ -89,7 +104,11 @@ class Names:
     def back(self, target: str, named: Any) -> Any:
         """Return the row here that the record names; None where there is none."""
         if isinstance(named, str) and _KEY.fullmatch(named):
-            return self.ids(target, [named]).get(named)
+            if (target, named) not in self._ids:
+                self.ids(target, [named])
+            row_id = self._ids[target, named]
+            self.missed += row_id is None
+            return row_id
         if isinstance(named, Mapping) and "ledger" in named:
             return int(named["id"]) if named["ledger"] == self._tenant else None
         return named
@@ -104,16 +123,16 @@ class Names:
 
 
 def _renamed(detail: Mapping[str, Any], name: Callable[[str, Any], object]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    renamed: dict[str, Any] = {}
     for key, value in detail.items():
         kind = NAMED_IN_DETAILS.get(key)
         if kind in (FACT_ROW, SUMMARY_ROW) and isinstance(value, list):
-            named = [name(kind, one) for one in value]
-            found[key] = [one for one in named if one is not None]
+            names = [name(kind, row) for row in value]
+            renamed[key] = [row for row in names if row is not None]
         elif kind in (FACT_ROW, SUMMARY_ROW) and key not in COUNTED:
-            found[key] = name(kind, value)
+            renamed[key] = name(kind, value)
         elif isinstance(value, Mapping):
-            found[key] = _renamed(value, name)
+            renamed[key] = _renamed(value, name)
         else:
-            found[key] = value
-    return found
+            renamed[key] = value
+    return renamed

@@ -9,71 +9,51 @@ record alone has the sources of all of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import count
-from typing import Any, Final
+from typing import Final
 
-from factbook.apply.delete_cascade import Doomed
-from factbook.apply.tombstones import Tombstones, any_tombstones, same_words
-from factbook.apply.typed_documents import problem
 from factbook.apply.typed_names import (
     EVENT_ROW,
     FACT_ROW,
+    MEMORY,
     PROPOSAL_ROW,
     REJECTION_ROW,
+    ROWS,
+    SAME,
     SUMMARY_ROW,
+    TIMES,
+    WAKING,
     Names,
     date,
-    millis,
 )
-from factbook.apply.wiping import Wiping
+from factbook.apply.typed_projection import TypedProjection
 from factbook.model.facts import (
     EVERYONE,
-    Episode,
-    ErasureAct,
     Event,
     FactKind,
     Millis,
     Proposal,
-    Stance,
     Status,
-    Trigger,
-    Trust,
 )
 from factbook.store.derived.facts import lives_by_id
 from factbook.store.kinds import (
     ERASED,
-    ERASURE,
     EVENT,
     PROPOSAL,
     RECORDED,
     REJECTION,
     Refusal,
 )
-from factbook.store.mongo.record import COLLECTIONS, Document
+from factbook.store.mongo.record import Document
 from factbook.store.mongo.split import Touched
-from factbook.store.port import Reads, Writer, one_id
-from factbook.store.rows import EvidenceRow, Life, LifeWhere, Wiped, claim_digest
+from factbook.store.port import Reads, Writer
+from factbook.store.rows import EvidenceRow, Life, LifeWhere
 from factbook.store.screened import Screen, unscreened
-from factbook.store.transfer.records import record_of, row_of
+from factbook.store.transfer.records import record_of
 
-_KINDS: Final = {  # of documents -> of rows
-    "summaries": SUMMARY_ROW,
-    "memories": FACT_ROW,
-    "rejections": REJECTION_ROW,
-    "proposals": PROPOSAL_ROW,
-    "events": EVENT_ROW,
-}
 _EVENTS: Final = 1_000  # in one document
 _EVENTS_BYTES: Final = 4_000_000  # of what they say, but for a single one that says more
 _ASIDE: Final = 100  # documents that were not believed, as far as they are remembered
-_MEMORY: Final = "memory"  # the kind of the proposals that are typed memories
-_WAKING: Final = (Status.ACTIVE, Status.PENDING_EMBED)
-# Fields of a fact's row that its document has by their own names.
-_SAME: Final = (
-    "statement", "subject", "confidence", "trust", "evidence_count", "pinned", "embeddable"
-)  # fmt: skip
-_TIMES: Final = ("confidence_at", "occurred_at", "retired_at", "valid_to", "learned_at")
 
 
 class TypedMirror:
@@ -97,20 +77,19 @@ class TypedMirror:
         """Return what the record is to say of rows after a commit of this number."""
         return _Describing(writer, self._id_of, self._tenant, number).run(touched)
 
-    def project(
-        self, writer: Writer, documents: Mapping[str, Sequence[Document]], *, now: Millis
-    ) -> Touched:
-        """Let the rows say what documents say; return rows that say more than those."""
-        believed: dict[str, list[Document]] = {}
-        for kind, found in documents.items():
-            for document in found:
-                why = problem(kind, document, self._id_of, _claim)
-                if why:
-                    name = f"{COLLECTIONS[kind]} {document.get('_id')}"
-                    self.aside = [*self.aside[-_ASIDE:], f"{name} is not believed: {why}"]
-                else:
-                    believed.setdefault(kind, []).append(document)
-        return _Projecting(writer, self._tenant, now, self._screen).run(believed)
+    def projection(self, writer: Writer, *, now: Millis) -> TypedProjection:
+        """Return what lets rows say what documents say."""
+        return TypedProjection(
+            writer,
+            id_of=self._id_of,
+            tenant=self._tenant,
+            now=now,
+            screen=self._screen,
+            put_aside=self._put_aside,
+        )
+
+    def _put_aside(self, why: str) -> None:
+        self.aside = [*self.aside[-_ASIDE:], why]
 
     def adopted(self, reads: Reads, *, limit: int) -> Touched:
         """Return some of the typed rows that no document stands for yet."""
@@ -120,12 +99,12 @@ class TypedMirror:
         found.rejections = {
             row.id for row in reads.find(REJECTION, {"owner": EVERYONE}) if row.type
         }
-        found.proposals = {row.id for row in reads.find(PROPOSAL, {"kind": _MEMORY})}
+        found.proposals = {row.id for row in reads.find(PROPOSAL, {"kind": MEMORY})}
         for kind, ids in ((FACT_ROW, found.facts), (PROPOSAL_ROW, found.proposals)):
             events = reads.find(EVENT, {"target_kind": kind, "target_id": sorted(ids)})
             found.events |= {event.id for event in events}
         for one in reads.find(RECORDED):
-            if one.target in _KINDS.values():
+            if one.target in ROWS.values():
                 _of(found, one.target).discard(one.row_id)
         for name in ("facts", "rejections", "proposals", "events"):
             setattr(found, name, set(sorted(getattr(found, name))[:limit]))
@@ -133,7 +112,7 @@ class TypedMirror:
 
 
 def _of(touched: Touched, target: str) -> set[int]:
-    names = {row: kind for kind, row in _KINDS.items()}
+    names = {row: kind for kind, row in ROWS.items()}
     name = {"summaries": "episodes", "memories": "facts"}.get(names[target], names[target])
     found: set[int] = getattr(touched, name)
     return found
@@ -147,7 +126,7 @@ class _Describing:
         self._id_of = id_of
         self._number = number
         self._names = Names(writer, tenant)
-        self._found: dict[str, list[Document]] = {kind: [] for kind in _KINDS}
+        self._found: dict[str, list[Document]] = {kind: [] for kind in ROWS}
         self._owners: dict[int, str] = {}  # of facts
 
     def run(self, touched: Touched) -> dict[str, list[Document]]:
@@ -178,7 +157,7 @@ class _Describing:
         known = self._names.keys(REJECTION_ROW, touched.rejections)
         return (
             [row for row in refusals if row.type or row.id in known],
-            [row for row in proposals if row.kind == _MEMORY],
+            [row for row in proposals if row.kind == MEMORY],
         )
 
     def _put(self, kind: str, key: str, subject: str, document: Document) -> None:
@@ -191,7 +170,7 @@ class _Describing:
         self._found[kind].append(gone | ({"was": f"USER:{owner}"} if owner else {}))
 
     def _gone(self, target: str, ids: Collection[int]) -> None:
-        kind = next(kind for kind, row in _KINDS.items() if row == target)
+        kind = next(kind for kind, row in ROWS.items() if row == target)
         for row_id, key in self._names.keys(target, ids).items():
             self._erased(kind, key)
             self._writer.drop(RECORDED, {"target": target, "row_id": row_id})
@@ -262,7 +241,7 @@ class _Describing:
             if life.status is Status.ERASED:
                 self._erased("memories", keys[life.id], life.owner)
                 continue
-            status = Status.ACTIVE if life.status in _WAKING else life.status
+            status = Status.ACTIVE if life.status in WAKING else life.status
             self._put(
                 "memories",
                 keys[life.id],
@@ -271,9 +250,9 @@ class _Describing:
                     "type": life.predicate.upper(),
                     "text": life.object,
                     "status": str(status),
-                    **{name: getattr(life, name) for name in _SAME},
+                    **{name: getattr(life, name) for name in SAME},
                     "trust": str(life.trust),
-                    **{name: date(getattr(life, name)) for name in _TIMES},
+                    **{name: date(getattr(life, name)) for name in TIMES},
                     "merged_into": self._names.out(FACT_ROW, life.merged_into_id),
                     "superseded_by": self._names.out(FACT_ROW, life.superseded_by),
                     "summary": self._names.out(SUMMARY_ROW, life.episode_id),
@@ -410,326 +389,6 @@ class _Describing:
         return f"USER:{proposals[0].payload.get('owner', '')}" if proposals else "USER:"
 
 
-class _Projecting:
-    """Documents as rows, in one write."""
-
-    def __init__(self, writer: Writer, tenant: str, now: Millis, screen: Screen) -> None:
-        self._writer = writer
-        self._now = now
-        self._screen = screen
-        self._stones = Tombstones(writer)
-        self._holds_stones = any_tombstones(writer)
-        self._names = Names(writer, tenant)
-        self._more = Touched()
-
-    def run(self, documents: Mapping[str, Sequence[Document]]) -> Touched:
-        for kind, target in _KINDS.items():
-            keys = {document["_id"] for document in documents.get(kind, ())}
-            self._names.ids(target, keys)
-        erased = {
-            kind: [document["_id"] for document in found if document.get("erased")]
-            for kind, found in documents.items()
-        }
-        living = {
-            kind: [document for document in found if not document.get("erased")]
-            for kind, found in documents.items()
-        }
-        self._summaries(living.get("summaries", ()))
-        self._memories(living.get("memories", ()))
-        self._rejections(living.get("rejections", ()))
-        self._proposals(living.get("proposals", ()))
-        self._events(living.get("events", ()))
-        self._erase(erased)
-        return self._more
-
-    def _erase(self, keys: Mapping[str, Sequence[str]]) -> None:
-        """Take out what was erased elsewhere, as thoroughly as if it had been erased here."""
-        ids = {
-            kind: set(self._names.ids(target, keys.get(kind, ())).values())
-            for kind, target in _KINDS.items()
-        }
-        gone = self._gone_already(FACT_ROW, ids["memories"])
-        doomed = Doomed(
-            facts=ids["memories"] - gone,
-            episodes=ids["summaries"] - self._gone_already(SUMMARY_ROW, ids["summaries"]),
-            rejections=ids["rejections"],
-            proposals=ids["proposals"],
-        )
-        if not doomed.size:
-            return
-        act = ErasureAct(0, self._now, "typed record", "record", {}, clean=False, allowed_at=None)
-        number = one_id(self._writer.add(ERASURE, [act]))
-        self._stones.keep_out(doomed, number)
-        wiping = Wiping(self._writer, doomed, number, now=self._now)
-        counts = wiping.run()
-        self._writer.put(ERASURE, [act._replace(id=number, counts=counts)])
-        self._more.wiped = Wiped([number], wiping.texts, wiping.taken, wiping.beside)
-        for kind in ("rejections", "proposals", "summaries"):
-            self._writer.drop(RECORDED, {"target": _KINDS[kind], "row_id": sorted(ids[kind])})
-
-    def _gone_already(self, target: str, ids: Collection[int]) -> set[int]:
-        where = {"target": target, "row_id": sorted(ids)}
-        return {row.row_id for row in self._writer.find(ERASED, where)}
-
-    def _summaries(self, documents: Sequence[Document]) -> None:
-        known = self._names.ids(SUMMARY_ROW, [document["_id"] for document in documents])
-        gone = self._gone_already(SUMMARY_ROW, known.values())
-        changed = {}
-        for document in documents:
-            key, kept = document["_id"], _episode(document)
-            episode = self._screen(kept.episode)
-            if key in known:
-                row_id = known[key]
-                text = self._writer.texts("episode", [row_id])[row_id]
-                if row_id not in gone and text != episode.text:
-                    changed[row_id] = episode  # an erasure elsewhere took a part of it
-                continue
-            if self._is_kept_out(episode):
-                continue
-            here = self._same_episode(episode)
-            if here is None:
-                if self._writer.episode_ids([episode.uid]):  # something else is called so here
-                    episode = replace(episode, uid=f"{episode.uid}#{key[:12]}")
-                source = self._source(document["source"])
-                [here] = self._writer.add_episodes([(source, episode)], kept=[(0, kept.learned_at)])
-            self._names.record(SUMMARY_ROW, {here: key})
-        if changed:
-            self._writer.rewrite_episodes(changed)
-
-    def _same_episode(self, episode: Episode) -> int | None:
-        """Return the episode here that is the same; one that only is called so is another."""
-        for row_id in self._writer.episode_ids([episode.uid]).values():
-            head = self._writer.heads([row_id])[row_id]
-            same = head.owner == episode.owner and head.kind is episode.kind
-            if same and self._writer.texts("episode", [row_id])[row_id] == episode.text:
-                return row_id
-        return None
-
-    def _is_kept_out(self, episode: Episode) -> bool:
-        """Tell whether a text was erased here: another file saying it again does not let it in."""
-        if not self._holds_stones:
-            return False
-        same = same_words(episode.text)
-        marks = [
-            self._stones.mark("uid", episode.uid),
-            self._stones.mark("text", episode.owner, same),
-            self._stones.mark("said", episode.owner, same, str(episode.occurred_at)),
-        ]
-        return bool(self._stones.met(marks))
-
-    def _source(self, given: Mapping[str, str]) -> int:
-        state = row_of({"record": "source", "id": 0, **given})
-        known = self._writer.sources(keys=[state.source.key])
-        return known[0].id if known else self._writer.put_sources([state])[0]
-
-    def _memories(self, documents: Sequence[Document]) -> None:
-        ids = self._names.ids(FACT_ROW, [document["_id"] for document in documents])
-        gone = self._gone_already(FACT_ROW, ids.values())
-        documents = [one for one in documents if ids.get(one["_id"]) not in gone]
-        claims = {document["_id"]: _claim(document) for document in documents}
-        unknown = {claims[key] for key in claims.keys() - ids.keys()}
-        alike = {
-            life.claim: life
-            for life in self._writer.lives(LifeWhere(claims=unknown, current=True))
-            if life.kind is FactKind.TYPED
-            if not self._names.keys(FACT_ROW, [life.id])
-        }
-        for document in documents:  # what is said here and there already is one
-            life = alike.pop(claims[document["_id"]], None)
-            if life is not None and document["_id"] not in ids and not document["retired_at"]:
-                ids[document["_id"]] = life.id
-                self._names.record(FACT_ROW, {life.id: document["_id"]})
-                self._more.facts.add(life.id)
-        lives = lives_by_id(self._writer, ids.values())
-        retired: list[int] = []
-        # Those that give their claims up first, so that no claim is ever current twice.
-        for document in sorted(documents, key=lambda one: one["retired_at"] is None):
-            row = self._row(document, lives.get(ids.get(document["_id"], 0)))
-            if row is None:
-                continue
-            row = self._screen(row)
-            if row.id:
-                self._writer.put_facts([(lives[row.id], row)])
-                if row.retired_at is not None:
-                    retired.append(row.id)
-            else:
-                [ids[document["_id"]]] = self._writer.add_facts([row])
-                self._names.record(FACT_ROW, {ids[document["_id"]]: document["_id"]})
-            self._evidence(ids[document["_id"]], document)
-        self._count(self._more.facts)
-        self._point(documents, ids)
-        self._writer.drop_vectors("fact", retired)
-
-    def _count(self, ids: Collection[int]) -> None:
-        """Let facts that both had count the evidence of both."""
-        changes = []
-        for life in lives_by_id(self._writer, ids).values():
-            rows = self._writer.evidence(fact_ids=[life.id])
-            episodes = [row.episode_id for row in rows if row.stance is Stance.SUPPORTS]
-            times = [head.occurred_at for head in self._writer.heads(episodes).values()]
-            after = life._replace(
-                evidence_count=len(episodes),
-                occurred_at=max((time for time in times if time is not None), default=None),
-            )
-            changes.append((life, after))
-        self._writer.put_facts(changes)
-
-    def _row(self, document: Document, here: Life | None) -> Life | None:
-        """Return the row that a document says; None where nothing that it stands on is here."""
-        spoken = [self._names.back(SUMMARY_ROW, one["summary"]) for one in document["evidence"]]
-        first = self._names.back(SUMMARY_ROW, document["summary"])
-        episode = first or next((one for one in spoken if one), None)
-        if episode is None and here is None:
-            return None
-        owner = document["subject_id"].removeprefix("USER:")
-        status = Status(document["status"])
-        if status is Status.ACTIVE and document["embeddable"]:
-            is_awake = here is not None and here.status in _WAKING
-            status = here.status if here is not None and is_awake else Status.PENDING_EMBED
-        named = {name: document[name] for name in _SAME}
-        times = {name: millis(document[name]) for name in _TIMES}
-        return Life(
-            id=here.id if here else 0,
-            owner=owner,
-            predicate=document["type"].lower(),
-            object=document["text"],
-            kind=FactKind.TYPED,
-            status=status,
-            merged_into_id=here.merged_into_id if here else None,
-            superseded_by=here.superseded_by if here else None,
-            episode_id=episode or (here.episode_id if here else 0),
-            claim=_claim(document),
-            **{**named, **times, "trust": Trust(document["trust"])},
-        )
-
-    def _evidence(self, fact_id: int, document: Document) -> None:
-        wanted = {}
-        for one in document["evidence"]:
-            episode = self._names.back(SUMMARY_ROW, one["summary"])
-            if episode is not None and one["end"] <= self._chars(episode):
-                wanted[episode] = EvidenceRow(
-                    fact_id,
-                    episode,
-                    one["rule"],
-                    one["method"],
-                    Stance(one["stance"]),
-                    one["quote"],
-                    one["start"],
-                    one["end"],
-                    millis(one["learned_at"]) or 0,
-                )
-        there = {row.episode_id: row for row in self._writer.evidence(fact_ids=[fact_id])}
-        if fact_id not in self._more.facts:  # of one that was kept here, too, both have a say
-            gone = [
-                (fact_id, episode)
-                for episode, row in there.items()
-                if episode not in wanted or wanted[episode] != row
-            ]
-            self._writer.drop_evidence(gone)
-            there = {
-                episode: row for episode, row in there.items() if (fact_id, episode) not in gone
-            }
-        self._writer.add_evidence([row for episode, row in wanted.items() if episode not in there])
-
-    def _chars(self, episode: int) -> int:
-        return len(self._writer.texts("episode", [episode]).get(episode, ""))
-
-    def _point(self, documents: Sequence[Document], ids: Mapping[str, int]) -> None:
-        """Let facts that gave way name what took their place, now that all of it is here."""
-        lives = lives_by_id(self._writer, ids.values())
-        changes = []
-        for document in documents:
-            life = lives.get(ids.get(document["_id"], 0))
-            if life is not None:
-                after = life._replace(
-                    merged_into_id=self._names.back(FACT_ROW, document["merged_into"]),
-                    superseded_by=self._names.back(FACT_ROW, document["superseded_by"]),
-                )
-                if after != life:
-                    changes.append((life, after))
-        self._writer.put_facts(changes)
-
-    def _rejections(self, documents: Sequence[Document]) -> None:
-        known = self._names.ids(REJECTION_ROW, [document["_id"] for document in documents])
-        for document in documents:
-            if document["_id"] in known:
-                continue
-            episode = self._names.back(SUMMARY_ROW, document["summary"])
-            heads = self._writer.heads([episode]) if episode else {}
-            if episode is None or episode not in heads:
-                continue
-            row = Refusal(
-                0,
-                bytes.fromhex(document["claim"]),
-                millis(document["timestamp"]) or 0,
-                heads[episode].source_id,
-                episode,
-                document["position"],
-                document["byte_offset"],
-                document["rejection_reason"],
-                document["detail"],
-                document["extracted_text"],
-                document["rule"],
-                document["predicate"],
-                document["subject_id"].removeprefix("USER:"),
-                document["type"],
-                document["confidence_score"],
-                document["threshold"],
-                document["validation_details"],
-            )
-            [row_id] = self._writer.add(REJECTION, [row])
-            if row_id is None:
-                [there] = self._writer.find(REJECTION, {"claim": row.claim})
-                row_id = there.id
-            self._names.record(REJECTION_ROW, {row_id: document["_id"]})
-
-    def _proposals(self, documents: Sequence[Document]) -> None:
-        known = self._names.ids(PROPOSAL_ROW, [document["_id"] for document in documents])
-        for document in documents:
-            row = Proposal(
-                known.get(document["_id"], 0),
-                _MEMORY,
-                document["title"],
-                self._names.said_here(document["payload"]),
-                millis(document["proposed_at"]) or 0,
-                document["state"],
-                millis(document["decided_at"]),
-                document["reason"],
-                bytes.fromhex(document["claim"]),
-                document["decided_by"],
-            )
-            if not row.id:
-                there = self._writer.find(PROPOSAL, {"claim": row.claim})
-                row_id = there[0].id if there else one_id(self._writer.add(PROPOSAL, [row]))
-                row = row._replace(id=row_id)
-                self._names.record(PROPOSAL_ROW, {row_id: document["_id"]})
-            self._writer.put(PROPOSAL, [row])
-
-    def _events(self, documents: Sequence[Document]) -> None:
-        found = [
-            (f"{document['_id']}:{n:04}", said)
-            for document in documents
-            for n, said in enumerate(document["events"])
-        ]
-        known = self._names.ids(EVENT_ROW, [key for key, _ in found])
-        for key, said in found:
-            target = self._names.back(said["target"]["kind"], said["target"]["id"])
-            if key in known or target is None:
-                continue
-            event = Event(
-                0,
-                millis(said["at"]) or 0,
-                said["actor"],
-                Trigger(said["trigger"]),
-                said["op"],
-                said["target"]["kind"],
-                target,
-                self._names.said_here(said["detail"]),
-            )
-            row_id = one_id(self._writer.add(EVENT, [event]))
-            self._names.record(EVENT_ROW, {row_id: key})
-
-
 def _pages(events: Sequence[tuple[str, Event]]) -> Iterator[tuple[int, list[tuple[str, Event]]]]:
     """Divide (key of its target, event) into what documents hold, each with the place it begins."""
     page, size = list[tuple[str, Event]](), 0
@@ -742,23 +401,3 @@ def _pages(events: Sequence[tuple[str, Event]]) -> Iterator[tuple[int, list[tupl
         size += length
     if page:
         yield len(events) - len(page), page
-
-
-def _claim(document: Document) -> bytes:
-    owner = document["subject_id"].removeprefix("USER:")
-    kind, text = document["type"].lower(), document["text"]
-    return claim_digest(owner, document["subject"], kind, text)
-
-
-def _episode(document: Document) -> Any:
-    record = {
-        **document,
-        "record": "episode",
-        "id": 0,
-        "source_id": 0,
-        "owner": document["subject_id"].removeprefix("USER:"),
-        "occurred_at": millis(document["occurred_at"]),
-        "learned_at": millis(document["learned_at"]) or 0,
-    }
-    kept = row_of(record)
-    return kept._replace(episode=replace(kept.episode, source=document["source"]["key"]))

@@ -19,6 +19,8 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Final, TypeAlias, TypeVar
 
 import pymongo
@@ -67,6 +69,8 @@ INDEXES: Final[Mapping[str, Mapping[str, Sequence[tuple[str, int]]]]] = {
 }
 _REPAIRS = "`factbook doctor --rebuild-typed`"
 _EVERYBODY = ""  # the subject of a tenant's own generation
+_PAGE = 1_000  # documents that are read at once, and the rest of their last commit
+_PASSES = 32  # over what is changed while it is read; each has less to read than the one before
 _INLINE = 4_000_000  # bytes of documents in a journal document; MongoDB takes 16 MiB
 _LARGEST = 15_000_000  # bytes of one document: the journal holds it with a little around it
 _DUPLICATE = 11000
@@ -175,33 +179,65 @@ class TypedRecord:
         found = self._again(self._db[_GENERATIONS].find_one, where)
         return found["generation"] if found else 0
 
-    def changed(self, after: int) -> tuple[int, dict[str, list[Document]]]:
-        """Return (the last commit, documents by kind that were changed after one), of one moment.
+    def changed(self, after: int) -> Iterator[tuple[int, str, list[Document]]]:
+        """Yield (commit, kind, documents) of what was changed after a commit, some at a time.
 
-        Raises RecordError where writers gave it no quiet moment.
+        It is read up to the commit that is yielded with it, kinds in their order. What was changed
+        while it was read is left out and comes again later as it was then, until nothing is newer:
+        the last commit that is yielded is the last one there is. Raises RecordError where there is
+        always another one.
         """
-        for attempt in range(self._attempts * 8):
+        for _ in range(_PASSES):
             upto = self._settled()
-            found = {kind: self._again(self._since, kind, after) for kind in KINDS}
-            if self._last() == (upto, True):
-                return upto, found
-            self._pause(min(0.01 * 2**attempt, 0.5))
+            if upto == after:
+                return
+            for kind in KINDS:
+                for documents in self._between(kind, after, upto):
+                    yield upto, kind, documents
+            after = upto
         raise RecordError(name=self.name, reason="it was written to all the time it was read")
 
-    def _since(self, kind: str, after: int) -> list[Document]:
-        query = self._mine(commit={"$gt": after})
-        cursor = self._db[COLLECTIONS[kind]].find(query)
-        documents = sorted(
-            cursor.sort([("commit", 1)]), key=lambda one: (one["commit"], str(one["_id"]))
-        )
-        newest = max((document.get("schema_version", 0) for document in documents), default=0)
-        if newest > SCHEMA:
-            raise RecordError(
-                name=self.name,
-                reason=f"its documents have schema {newest}, and this factbook knows up to"
-                f" {SCHEMA}; upgrade factbook",
-            )
-        return documents
+    def _between(self, kind: str, after: int, upto: int) -> Iterator[list[Document]]:
+        """Yield documents of a kind, and none at the end.
+
+        Where the server was away, what follows is asked for anew.
+        """
+        reading: Iterator[list[Document]] | None = None
+
+        def read() -> list[Document]:
+            nonlocal reading
+            reading = reading or self._whole_commits(kind, after, upto)
+            try:
+                return next(reading, [])
+            except PyMongoError:
+                reading = None
+                raise
+
+        while True:
+            documents = self._again(read)
+            newest = max((document.get("schema_version", 0) for document in documents), default=0)
+            if newest > SCHEMA:
+                raise RecordError(
+                    name=self.name,
+                    reason=f"its documents have schema {newest}, and this factbook knows up to"
+                    f" {SCHEMA}; upgrade factbook",
+                )
+            yield documents
+            if not documents:
+                return
+            after = documents[-1]["commit"]
+
+    def _whole_commits(self, kind: str, after: int, upto: int) -> Iterator[list[Document]]:
+        where = self._mine(commit={"$gt": after, "$lte": upto})
+        cursor = self._db[COLLECTIONS[kind]].find(where, sort=[("commit", 1)], batch_size=_PAGE)
+        page: list[Document] = []
+        for _, documents in groupby(cursor, key=itemgetter("commit")):
+            page += sorted(documents, key=lambda document: str(document["_id"]))
+            if len(page) >= _PAGE:
+                yield page
+                page = []
+        if page:
+            yield page
 
     def count(self, kind: str, subject: str | None = None) -> int:
         """Return how many documents there are of a kind."""

@@ -62,6 +62,16 @@ class Touched:
         return bool(self.facts or self.episodes or self.rejections or self.proposals or self.events)
 
 
+class Projection(Protocol):
+    """What lets rows say what documents say, in one write."""
+
+    def take(self, kind: str, documents: Sequence[Document]) -> None:
+        """Take documents of a kind; what was taken under the same `_id` before is older."""
+
+    def end(self) -> Touched:
+        """Bring what was taken to its end; return rows that say more than the record."""
+
+
 class Mirror(Protocol):
     """What turns rows into documents, and documents into rows."""
 
@@ -72,10 +82,8 @@ class Mirror(Protocol):
     ) -> Mapping[str, Sequence[Document]]:
         """Return what the record is to say of rows after a commit of this number."""
 
-    def project(
-        self, writer: Writer, documents: Mapping[str, Sequence[Document]], *, now: Millis
-    ) -> Touched:
-        """Let the rows say what documents say; return rows that say more than those."""
+    def projection(self, writer: Writer, *, now: Millis) -> Projection:
+        """Return what lets rows say what documents say."""
 
     def adopted(self, reads: Reads, *, limit: int) -> Touched:
         """Return some of the typed rows that no document stands for yet."""
@@ -266,8 +274,12 @@ class SplitStore:
 
     def _project(self, writer: Writer, *, now: Millis, wiped: list[Wiped]) -> int:
         """Take in what was committed since the mark; return the commit that rows are as of."""
-        upto, documents = self._record.changed(marked(writer, MARKED).commit)
-        more = self._mirror.project(writer, documents, now=now)
+        upto = marked(writer, MARKED).commit
+        projection = self._mirror.projection(writer, now=now)
+        for commit, kind, documents in self._record.changed(upto):
+            projection.take(kind, documents)
+            upto = commit
+        more = projection.end()
         if more.wiped is not None:
             wiped.append(more.wiped)
         if more:
