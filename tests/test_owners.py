@@ -218,7 +218,7 @@ GIVEN = {
     "path": Path("none.toml"),
 }
 ELSEWHERE = frozenset(  # they take values that only their own tests make, and an owner with them
-    ["keyed.apply_facts", "keyed.execute_plan", "typed.keep_verdict"]
+    ["keyed.apply_facts", "keyed.apply_quoted", "keyed.execute_plan", "typed.keep_verdict"]
 )
 
 

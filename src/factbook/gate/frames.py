@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 from factbook.language.calendar import MONTH_NAMES, WEEKDAYS
 from factbook.language.verbs import base_forms, with_s
 
-__all__ = ["Frame", "FrameRule", "Framed", "frames_of", "verdict_of"]
+__all__ = ["Frame", "FrameRule", "Framed", "as_said", "frames_of", "verdict_of"]
 
 
 class Frame(NamedTuple):
@@ -177,7 +177,7 @@ _SINCE: Final = re.compile(
     r"| (?:a|one|two|three|some|\d+) (?:day|week|month|year)s? ago$"
 )
 _ARTICLE: Final = re.compile(r"^(?:the|a|an|my|our|some)\s+")
-_OF_USER: Final = re.compile(r"^(?:the )?user(?:'s\b| (?P<verb>[a-z]+)\b)")
+_OF_USER: Final = re.compile(r"(?:[Tt]he )?[Uu]ser(?:'s\b| (?P<verb>[a-z]+)\b)")
 _FIRST: Final = {"is": "am", "has": "have"}  # verbs of the third person -> of the first
 _VERB_ONLY: Final = re.compile(r"^(?:am|are|work|drive|use|live)\b")
 _NAME_LIKE: Final = re.compile(r"(?:(?:a|an|the|Dr\.?|Mr\.?|Ms\.?|Mrs\.?) )?[A-Z0-9][\w'.&-]*")
@@ -211,7 +211,6 @@ def frames_of(text: str) -> tuple[Frame, ...]:
         clause = " ".join(_TIME.sub(" ", clause).split())
         if not clause:
             continue
-        clause = _as_said(clause)
         if _VERB_ONLY.match(clause) and subject:
             clause = f"{subject} {clause}"
         subject = "we" if clause.startswith("we ") else "i" if clause.startswith("i ") else subject
@@ -222,12 +221,12 @@ def frames_of(text: str) -> tuple[Frame, ...]:
     return tuple(dict.fromkeys(_named(frames)))
 
 
-def _as_said(clause: str) -> str:
-    """Return what others write of the user as they say it: "the user's job", "my job"."""
-    match = _OF_USER.match(clause)
+def as_said(text: str) -> str:
+    """Return a sentence that a model writes of the user as they say it: "The user's job is ..."."""
+    match = _OF_USER.match(text)
     if match is None:
-        return clause
-    verb, rest = match["verb"], clause[match.end() :]
+        return text
+    verb, rest = match["verb"], text[match.end() :]
     if verb is None:
         return f"my{rest}"
     said = _FIRST.get(verb) or next(

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from factbook import policy
 from factbook.errors import UsageError
-from factbook.gate.frames import frames_of
-from factbook.gate.judge import Relation, judge, read
+from factbook.gate.frames import as_said, frames_of
+from factbook.gate.judge import JudgedClaim, Relation, judge, read
 from factbook.model.facts import (
     Fact,
     FactKind,
@@ -181,16 +182,18 @@ def meet(
         episode_id=0,
         claim=claim_digest(owner, owner, STATES, said),
     )
-    reading = read(said)
+    told = _as_said(new)
+    reading = read(told.text)
     twin: Life | None = None
     retired: list[tuple[Life, str, str]] = []
     for life, cosine in near:
-        known = read(life.statement)
+        held = _as_said(life)
+        known = read(held.text)
         # What was said later takes the place of what was said before, in whatever order we hear it.
         later = (life.occurred_at or 0) > (at or 0)
         judgement = judge(
-            claim_of(new if later else life),
-            claim_of(life if later else new),
+            told if later else held,
+            held if later else told,
             similarity=cosine,
             older_reading=reading if later else known,
             newer_reading=known if later else reading,
@@ -202,12 +205,16 @@ def meet(
     return twin, retired, {life.id: cosine for life, cosine in near}
 
 
+def _as_said(life: Life) -> JudgedClaim:
+    return replace(claim_of(life), text=as_said(life.statement))
+
+
 def _nearest(
     store: Store, said: str, owner: str, like: Callable[[str, str], Mapping[int, float]]
 ) -> list[tuple[Life, float]]:
     """Return the owner's statements that are close enough to be judged, the closest first."""
     cosines = like(said, owner)
-    slots = {frame.slot for frame in frames_of(said)}
+    slots = {frame.slot for frame in frames_of(as_said(said))}
     near: list[tuple[float, int]] = []
     # Of the hundreds that may be like it only the texts are read, and the rows of the few that are.
     for fact_id, words in store.texts("fact", list(cosines)).items():
@@ -216,7 +223,7 @@ def _nearest(
         if math.isnan(cosine):
             cosine = float(words.casefold() == said.casefold())
         alike = cosine >= policy.JUDGED_SIMILARITY
-        if alike or not slots.isdisjoint(frame.slot for frame in frames_of(words)):
+        if alike or not slots.isdisjoint(frame.slot for frame in frames_of(as_said(words))):
             near.append((-cosine, fact_id))
     nearest = {fact_id: -less for less, fact_id in sorted(near)[: policy.TOLD_NEIGHBOURS]}
     lives = lives_by_id(store, list(nearest))
