@@ -133,7 +133,7 @@ class SQLiteStore(Snapshots):
             yield from super()._each(sql, bindings, limit)
             return
         with translated(self.path), self._file.reading_apart() as connection:
-            yield from connection.execute(sql, (*bindings, -1))
+            yield from connection.execute(sql, bindings)
 
     @contextmanager
     def apart(self) -> Iterator[SQLiteApart]:

@@ -53,6 +53,7 @@ from factbook.store.sqlite.rows import (
     episode_where,
     fact_where,
     json_list,
+    limited,
 )
 
 _LIFE = (
@@ -177,7 +178,7 @@ class LedgerReads(Rows):
         """Iterate over current facts that pass the filters."""
         where, bindings = fact_where(self._plain(filters))
         order = "f.occurred_at DESC, f.id DESC" if newest_first else "f.id"
-        sql = f"{FACT} WHERE {where} ORDER BY {order} LIMIT ?"
+        sql = f"{FACT} WHERE {where} ORDER BY {order}"
         for row in self._each(sql, bindings, limit):
             yield as_fact(row)
 
@@ -196,12 +197,12 @@ class LedgerReads(Rows):
         where, bindings = episode_where(filters)
         may = f"t.state IN ('queued', 'failed') AND {DUE}"
         joined, may = ("JOIN", may) if tried_only else ("LEFT JOIN", f"coalesce({may}, 1)")
-        rows = self._rows(
+        sql = (
             f"{EPISODE} {joined} model_task t ON t.target = e.id AND t.kind = ?"
-            f" WHERE {where} AND {may} ORDER BY e.id LIMIT ?",
-            (kind, *bindings, now, now + policy.LONGEST_WAIT_MS, limit),
+            f" WHERE {where} AND {may} ORDER BY e.id"
         )
-        return [as_episode(row) for row in rows]
+        times = now, now + policy.LONGEST_WAIT_MS
+        return list(map(as_episode, self._each(sql, (kind, *bindings, *times), limit)))
 
     def texts(self, target: str, ids: Sequence[int]) -> dict[int, str]:
         """Return what episodes or facts say, by id, ascending."""
@@ -233,11 +234,11 @@ class LedgerReads(Rows):
         """
         if each is not None:
             # One by one: a fact may have thousands, of which the rest is not even read.
-            where = "v.fact_id = ? ORDER BY v.episode_id LIMIT ?"
+            where = limited("v.fact_id = ? ORDER BY v.episode_id", each)
             return [
                 row
                 for id_ in sorted(fact_ids or ())
-                for row in self._evidence("evidence_row v", where, id_, each)
+                for row in self._evidence("evidence_row v", where, id_)
             ]
         if pairs is not None:
             table = "json_each(?) j CROSS JOIN evidence_row v"
@@ -248,10 +249,10 @@ class LedgerReads(Rows):
             return []
         return self._evidence("evidence_row v", f"v.{column} IN {_IN}", json_list(ids))
 
-    def _evidence(self, table: str, where: str, *bindings: object) -> list[EvidenceRow]:
+    def _evidence(self, table: str, where: str, binding: object) -> list[EvidenceRow]:
         sql = f"{_EVIDENCE} {table} JOIN rule_row r ON r.id = v.rule_id WHERE {where}"
         # Sorted here, as `lives`: to sort few, SQLite first makes a table of them.
-        return [_as_evidence(row) for row in sorted(self._rows(sql, bindings))]
+        return [_as_evidence(row) for row in sorted(self._rows(sql, (binding,)))]
 
     def lives(self, where: LifeWhere, *, limit: int | None = None) -> list[Life]:
         """Return the rows of facts that meet what is given, by id."""
@@ -262,7 +263,7 @@ class LedgerReads(Rows):
         if limit is None:
             # Sorted here: else SQLite takes an index for its order, and not one that finds few.
             return [as_life(row) for row in sorted(self._rows(f"{_LIFE} {sql}", bindings))]
-        rows = self._rows(f"{_LIFE} {sql} ORDER BY f.id LIMIT ?", (*bindings, limit))
+        rows = self._rows(limited(f"{_LIFE} {sql} ORDER BY f.id", limit), bindings)
         return [as_life(row) for row in rows]
 
     def episodes_by_id(self, ids: Sequence[int]) -> dict[int, StoredEpisode]:
@@ -278,7 +279,7 @@ class LedgerReads(Rows):
         """Iterate over episodes that pass the filters."""
         where, bindings = episode_where(self._plain(filters))
         order = "e.occurred_at DESC, e.id DESC" if newest_first else "e.id"
-        sql = f"{EPISODE} WHERE {where} ORDER BY {order} LIMIT ?"
+        sql = f"{EPISODE} WHERE {where} ORDER BY {order}"
         for row in self._each(sql, bindings, limit):
             yield as_episode(row)
 

@@ -15,7 +15,14 @@ from factbook.store.kinds import CALLED, NO_WORDS, called
 from factbook.store.rows import Changes, Filters, Head, Nearest, Outlines
 from factbook.store.sqlite.ledger import LedgerReads
 from factbook.store.sqlite.records import RecordReads
-from factbook.store.sqlite.rows import VECTOR_TABLES, WAITS, episode_where, fact_where, json_list
+from factbook.store.sqlite.rows import (
+    VECTOR_TABLES,
+    WAITS,
+    episode_where,
+    fact_where,
+    json_list,
+    limited,
+)
 from factbook.store.sqlite.text import fts_query, search_text
 
 if TYPE_CHECKING:
@@ -51,16 +58,16 @@ class SQLiteReads(RecordReads, LedgerReads):
     def changed(self, what: str, after: At, *, limit: int | None = None) -> Changes:
         """Return what came and went since a place in the log of commits."""
         kind, _, target = what.rpartition(":")
-        page = -1 if limit is None else limit + 1
+        page = None if limit is None else limit + 1
         if not kind:
             rows = self._new_rows(target, after, page)
         else:
             table, column = VECTOR_TABLES[target]
-            rows = self._rows(
+            sql = (
                 f"SELECT commit_no, {column} FROM {table} WHERE (commit_no, {column}) > (?, ?)"
-                f" ORDER BY commit_no, {column} LIMIT ?",
-                (*after, page),
+                f" ORDER BY commit_no, {column}"
             )
+            rows = self._rows(limited(sql, page), after)
         more = limit is not None and len(rows) > limit
         rows = rows[:limit]
         last = At(*rows[-1]) if rows else after
@@ -77,7 +84,7 @@ class SQLiteReads(RecordReads, LedgerReads):
                 last = max(last, At(*gone[-1]))
         return Changes([row[1] for row in rows], [row[1] for row in gone], last, more)
 
-    def _new_rows(self, target: str, after: At, limit: int) -> list[tuple[int, int]]:
+    def _new_rows(self, target: str, after: At, limit: int | None) -> list[tuple[int, int]]:
         """Return (commit, id) of rows behind a place; their ids ascend with the commits."""
         so_far = (
             f"SELECT coalesce((SELECT {target}_to FROM commit_row WHERE no <= ?"
@@ -85,8 +92,8 @@ class SQLiteReads(RecordReads, LedgerReads):
         )
         before, end = (self._rows(so_far, (no,))[0][0] for no in (after.commit - 1, after.commit))
         first = max(before, min(after.id, end))
-        sql = f"SELECT id FROM {target}_row WHERE id > ? ORDER BY id LIMIT ?"
-        ids = [row[0] for row in self._rows(sql, (first, limit))]
+        sql = limited(f"SELECT id FROM {target}_row WHERE id > ? ORDER BY id", limit)
+        ids = [row[0] for row in self._rows(sql, (first,))]
         if not ids:
             return []
         sql = f"SELECT no, {target}_to FROM commit_row WHERE no >= ? ORDER BY no"
@@ -211,8 +218,8 @@ class SQLiteReads(RecordReads, LedgerReads):
                 " OR t.token IN (SELECT value FROM json_each(?))))"
             )
             bindings += [due, due + policy.LONGEST_WAIT_MS, json_list(besides)]
-        sql = f"SELECT id, {text} FROM {target}_row w WHERE {waits} AND id > ? ORDER BY id LIMIT ?"
-        return [(row[0], row[1]) for row in self._rows(sql, (*bindings, after, limit))]
+        sql = f"SELECT id, {text} FROM {target}_row w WHERE {waits} AND id > ? ORDER BY id"
+        return [(row[0], row[1]) for row in self._rows(limited(sql, limit), (*bindings, after))]
 
     def embedder(self, *, next: bool = False) -> tuple[str, int] | None:
         """Return the id and dimension of the model whose vectors are kept, or being made."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 import typing
 from collections.abc import Callable, Collection, Mapping, Sequence
-from enum import Enum
+from enum import Enum, StrEnum
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -30,7 +30,7 @@ from factbook.store.kinds import (
     checked,
 )
 from factbook.store.sqlite.file import not_text
-from factbook.store.sqlite.rows import WAITS, Rows, json_list
+from factbook.store.sqlite.rows import WAITS, Rows, json_list, limited
 
 # What a condition on a field is in SQL, by its shape.
 _CONDITIONS = {
@@ -155,6 +155,9 @@ def _condition(value: object) -> tuple[str, Sequence[Any]]:
         return "", ()
     if value is None:
         return "empty", ()
+    named = value.value if isinstance(value, Other) else value
+    if isinstance(named, StrEnum):  # not bound, as the number of `limited`
+        return f"{{}} {'=' if named is value else '<>'} '{named.value}'", ()
     if isinstance(value, Least):
         return "least", (value.value,)
     if isinstance(value, Above):
@@ -173,7 +176,7 @@ def _condition(value: object) -> tuple[str, Sequence[Any]]:
 
 
 def _where(shapes: tuple[tuple[str, str], ...]) -> str:
-    parts = [_CONDITIONS[shape].format(name) for name, shape in shapes]
+    parts = [_CONDITIONS.get(shape, shape).format(name) for name, shape in shapes]
     return f" WHERE {' AND '.join(parts)}" if parts else ""
 
 
@@ -181,7 +184,7 @@ def _where(shapes: tuple[tuple[str, str], ...]) -> str:
 def _select(kind: Kind[Any], shapes: tuple[tuple[str, str], ...], newest_first: bool) -> str:
     codec = _codec(kind)
     order = ", ".join(f"{name} DESC" if newest_first else name for name in kind.key)
-    return f"SELECT {codec.columns} FROM {codec.table}{_where(shapes)} ORDER BY {order} LIMIT ?"
+    return f"SELECT {codec.columns} FROM {codec.table}{_where(shapes)} ORDER BY {order}"
 
 
 @cache
@@ -244,8 +247,8 @@ class RecordReads(Rows):
         """Return the rows of a kind that meet every condition, by their key."""
         checked(kind, where)
         shapes, bindings = _conditions(where)
-        bindings.append(-1 if limit is None else limit)
-        return _decoded(kind, self._rows(_select(kind, shapes, newest_first), bindings))
+        sql = limited(_select(kind, shapes, newest_first), limit)
+        return _decoded(kind, self._rows(sql, bindings))
 
     def tally(
         self,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from factbook.store.sqlite.rows import json_list
+from factbook.store.sqlite.rows import json_list, limited
 
 __all__ = ["fts_query", "search_text"]
 
@@ -17,7 +17,7 @@ __all__ = ["fts_query", "search_text"]
 # nearly twice as long as the scores themselves.
 _BEST: Final = {
     target: f"SELECT rowid, -bm25({target}_fts) AS score FROM {target}_fts"
-    f" WHERE {target}_fts MATCH ? ORDER BY score DESC, rowid LIMIT ?"
+    f" WHERE {target}_fts MATCH ? ORDER BY score DESC, rowid"
     for target in ("episode", "fact")
 }
 
@@ -49,10 +49,10 @@ def search_text(
     match only where these do not do.
     """
     if not passing:
-        return rows(_BEST[target], (match, limit))
+        return rows(limited(_BEST[target], limit), (match,))
     id_column = f"{target[0]}.id"
     if wide:
-        hits: list[tuple[int, float]] = rows(_BEST[target], (match, 2 * limit))
+        hits: list[tuple[int, float]] = rows(limited(_BEST[target], 2 * limit), (match,))
         asked = json_list(id_ for id_, _ in hits)
         kept = rows(
             f"SELECT {id_column} FROM {passing}"
@@ -62,9 +62,9 @@ def search_text(
         good = {row[0] for row in kept}
         if len(good) >= limit or len(hits) < 2 * limit:
             return [(id_, score) for id_, score in hits if id_ in good][:limit]
-    return rows(
+    sql = (
         f"SELECT {id_column}, -bm25({target}_fts) AS score FROM {target}_fts"
         f" CROSS JOIN {passing} AND {id_column} = {target}_fts.rowid"
-        f" AND {target}_fts MATCH ? ORDER BY score DESC, {id_column} LIMIT ?",
-        (*bindings, match, limit),
+        f" AND {target}_fts MATCH ? ORDER BY score DESC, {id_column}"
     )
+    return rows(limited(sql, limit), (*bindings, match))
