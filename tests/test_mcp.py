@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factbook import Memory
+from factbook.model.ours import TOOL_RESULTS
 from factbook.surface.mcp import protocol
 from factbook.surface.mcp.server import INSTRUCTIONS, LEGACY
 from factbook.surface.operations import tools
@@ -177,6 +178,15 @@ def test_every_tool_says_what_a_client_wants_to_know(writing: Server) -> None:
             "openWorldHint",
         }
     assert told["search_memory"]["_meta"] == {"anthropic/alwaysLoad": True}
+
+
+def test_what_a_tool_answers_is_known_again_in_a_log() -> None:
+    """`model.ours` names the tools and their results, so that they never come back as memory."""
+    mine = {name: tool for name, tool in TOOLS.items() if tool.profile == "memory"}
+    assert mine.keys() == TOOL_RESULTS.keys()
+    for name, tool in mine.items():
+        assert tool.output is not None
+        assert TOOL_RESULTS[name] <= set(tool.output["required"])  # type: ignore[call-overload]
 
 
 def test_reading_offers_no_more_than_it_says(server: Server, db: Path) -> None:
