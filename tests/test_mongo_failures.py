@@ -26,6 +26,7 @@ from mongo_servers import (
     Command,
     at,
     changed,
+    documents_of,
     proxy,
 )
 
@@ -271,4 +272,60 @@ def test_who_meets_a_transaction_that_is_not_done_yet_decides_again(
 def test_a_slow_end_of_a_transaction_is_one_commit(server: str, database: str) -> None:
     with transacting(server, database, once_there(UNKNOWN, first="slow")) as mine:
         assert mine.commit(documents(mine), after=0, at=AT) == 1
+    assert kept(server, database) == TEXTS
+
+
+def test_what_a_single_server_left_half_way_is_ended_when_it_has_become_a_set(
+    server: str, database: str
+) -> None:
+    with (
+        proxy(server, at(UPDATE, "lose", times=1_000)) as between,
+        record(between.address, database) as mine,
+        pytest.raises(RecordError),
+    ):
+        mine.commit(documents(mine), after=0, at=AT)
+    with transacting(server, database, lambda command: None) as mine:
+        assert mine.generation() == 0
+        with pytest.raises(RecordChanged):
+            mine.commit(documents(mine), after=0, at=AT)
+        assert mine.generation() == 1  # so that whoever decides again sees it
+    assert kept(server, database) == TEXTS
+
+
+# --- what is there already ------------------------------------------------------------------------
+
+
+def test_an_index_that_somebody_else_has_named_is_taken_as_it_is(
+    server: str, database: str
+) -> None:
+    called = {"ok": 0.0, "code": 85, "codeName": "IndexOptionsConflict", "errmsg": "other name"}
+    with (
+        proxy(
+            server, lambda command: called if command.name == "createIndexes" else None
+        ) as between,
+        record(between.address, database) as mine,
+    ):
+        assert mine.commit(documents(mine), after=0, at=AT) == 1
+
+
+def test_parts_of_a_commit_that_never_was_are_cleared_up(server: str, database: str) -> None:
+    def heads(command: Command) -> Any:
+        is_head = command.name == "insert" and command.batch[0].get("done") is False
+        return "lose" if is_head else None
+
+    large = {"_id": "", "subject_id": "USER:ann", "text": "x" * 3_000_000}
+    with (
+        proxy(server, heads) as between,
+        record(between.address, database) as mine,
+    ):
+        ids = [mine.id_of("USER:ann", str(n)) for n in range(3)]
+        many = {"memories": [large | {"_id": id_} for id_ in ids]}
+        with pytest.raises(RecordError):
+            mine.commit(many, after=0, at=AT)
+        assert len(documents_of(server, database)["typed_commits"]) == 2
+        between.answer = lambda command: None
+        assert mine.commit(documents(mine), after=0, at=AT) == 1
+        mine.repair()
+    [head] = documents_of(server, database)["typed_commits"]
+    assert head["done"]
     assert kept(server, database) == TEXTS

@@ -18,7 +18,6 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final, TypeAlias, TypeVar
@@ -74,6 +73,7 @@ _PASSES = 32  # over what is changed while it is read; each has less to read tha
 _INLINE = 4_000_000  # bytes of documents in a journal document; MongoDB takes 16 MiB
 _LARGEST = 15_000_000  # bytes of one document: the journal holds it with a little around it
 _DUPLICATE = 11000
+_OTHERWISE_CALLED = 85  # an index that is there under a name that somebody else gave it
 _CONFLICT = 112  # somebody else's transaction is at the same documents
 _AGAIN = (AutoReconnect, NotPrimaryError, NetworkTimeout, ExecutionTimeout, WTimeoutError)
 _LABELS = ("RetryableWriteError", "TransientTransactionError", "UnknownTransactionCommitResult")
@@ -167,8 +167,8 @@ class TypedRecord:
         Another database, or one that was made anew, has another one.
         """
         where = self._mine(_id=self.id_of(_EVERYBODY, "record"))
-        found = self._again(self._db[_GENERATIONS].find_one, where)
-        return str(found["record"]) if found else ""
+        drawn = self._again(self._db[_GENERATIONS].find_one, where)
+        return str(drawn["record"]) if drawn else ""
 
     def generation(self, subject: str | None = None) -> int:
         """Return the number of the last commit that changed something of a subject; 0 at first.
@@ -176,8 +176,8 @@ class TypedRecord:
         Of all of them without one.
         """
         where = self._mine(_id=self.id_of(subject or _EVERYBODY, "generation"))
-        found = self._again(self._db[_GENERATIONS].find_one, where)
-        return found["generation"] if found else 0
+        last = self._again(self._db[_GENERATIONS].find_one, where)
+        return last["generation"] if last else 0
 
     def changed(self, after: int) -> Iterator[tuple[int, str, list[Document]]]:
         """Yield (commit, kind, documents) of what was changed after a commit, some at a time.
@@ -249,14 +249,14 @@ class TypedRecord:
 
     def _last(self) -> tuple[int, bool]:
         """Return (number, whether it is done) of the last commit."""
-        found = self._again(
+        head = self._again(
             lambda: self._db[_JOURNAL].find_one(
                 self._mine(commit={"$gt": 0}),
                 {"commit": 1, "done": 1},
                 sort=[("commit", pymongo.DESCENDING)],
             )
         )
-        return (found["commit"], found["done"]) if found else (0, True)
+        return (head["commit"], head["done"]) if head else (0, True)
 
     def _settled(self) -> int:
         """Return the last commit, after whatever somebody left half way was ended."""
@@ -419,7 +419,7 @@ class TypedRecord:
                 if error.details.get("writeConcernErrors"):
                     raise WTimeoutError("waiting for a majority timed out") from error
                 failed = error.details.get("writeErrors", [])
-                if any(one.get("code") != _DUPLICATE for one in failed):
+                if any(refused.get("code") != _DUPLICATE for refused in failed):
                     raise
 
         self._again(write)
@@ -460,6 +460,7 @@ class TypedRecord:
         try:
             self._again(transact)
         except DuplicateKeyError as error:
+            self._settled()  # the server may have had no transactions when that was written
             raise RecordChanged(name=self.name) from error
 
     # --- the server -----------------------------------------------------------------------------
@@ -476,18 +477,25 @@ class TypedRecord:
             return
         for collection, indexes in INDEXES.items():
             for name, keys in indexes.items():
-                self._again(partial(self._db[collection].create_index, list(keys), name=name))
+                self._again(self._build, collection, name, keys)
         if not self.identity():
             drawn = self._mine(_id=self.id_of(_EVERYBODY, "record"), record=uuid.uuid4().hex)
             with suppress(DuplicateKeyError):  # somebody else has drawn it
                 self._again(self._db[_GENERATIONS].insert_one, drawn)
         self._ready = True
 
+    def _build(self, collection: str, name: str, keys: Sequence[tuple[str, int]]) -> None:
+        try:
+            self._db[collection].create_index(list(keys), name=name)
+        except OperationFailure as error:
+            if error.code != _OTHERWISE_CALLED:
+                raise
+
     def repair(self) -> None:
-        """Build the indexes that are missing, and end what somebody left half way."""
+        """Build the indexes that are missing, end what somebody left half way, and clear it up."""
         self._ready = False
         self._prepare()
-        self._settled()
+        self.sweep(self._settled())
 
     def check(self) -> list[Problem]:
         """Say what is wrong with the record: an index that is missing, a commit left half way."""
@@ -594,7 +602,7 @@ def _said(error: PyMongoError) -> str:
     details = error.details if isinstance(error, OperationFailure) else None
     errors = [details or {}, *(details or {}).get("writeErrors", [])]
     said = {
-        f"{one.get('code')} {str(one.get('errmsg', ''))[:80]}" for one in errors if "code" in one
+        f"{why.get('code')} {str(why.get('errmsg', ''))[:80]}" for why in errors if "code" in why
     }
     return f"{type(error).__name__}{': ' if said else ''}{'; '.join(sorted(said))}"
 
