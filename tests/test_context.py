@@ -21,22 +21,24 @@ from factbook.errors import UsageError
 from factbook.memory import Memory
 from factbook.memory.conversation import trust_of
 from factbook.model.facts import Hit, Role, Trust
-from factbook.recall.budget import (
+from factbook.model.frame import (
     AUTHORITY,
+    as_data,
+    authority_of,
+    in_frame,
+    memory_ids,
+    out_of_frame,
+    said_by,
+)
+from factbook.model.ours import MEMORY_TAG
+from factbook.recall.budget import (
     CUT,
-    MEMORY_TAG,
     ContextLimits,
     PromptContext,
     Tier,
     ToolResult,
-    as_data,
-    authority_of,
     build_context,
-    in_frame,
-    memory_ids,
-    out_of_frame,
     render_memories,
-    said_by,
 )
 from factbook.recall.plan import Turn
 from factbook.sources.session_log.echo import subtract

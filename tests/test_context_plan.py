@@ -9,12 +9,11 @@ import pytest
 
 from factbook.errors import UsageError
 from factbook.model.facts import Hit, Status
+from factbook.model.fading import recency, relevance_score
 from factbook.recall.plan import (
     CANDIDATES,
     Mode,
     plan_search,
-    recency,
-    relevance_score,
     select,
 )
 

@@ -21,8 +21,8 @@ from factbook.gate.names import structural_problem
 from factbook.interests.privacy import own_names
 from factbook.memory.aio import AsyncMemory
 from factbook.model.facts import Role, Trigger
+from factbook.model.fading import recency, relevance_score
 from factbook.recall.known import ANSWERS, NEAR
-from factbook.recall.plan import recency, relevance_score
 from factbook.sources.conversation.turn import turn_uid
 from factbook.testing import FrozenClock
 from pages import DAY, World, open_world, page

@@ -45,6 +45,7 @@ from factbook.model.facts import (
     Trigger,
     Trust,
 )
+from factbook.model.fading import recency, relevance_score
 from factbook.model.ops import (
     AssertFact,
     JudgePair,
@@ -55,7 +56,7 @@ from factbook.model.ops import (
 )
 from factbook.recall import plan
 from factbook.recall.budget import ContextLimits, Tier, ToolResult, build_context
-from factbook.recall.plan import Mode, SearchType, Turn, plan_search, recency, relevance_score
+from factbook.recall.plan import Mode, SearchType, Turn, plan_search
 from factbook.recall.prefetch import PassiveStream, Streamed, StreamState, in_stream
 from factbook.testing import FrozenClock, sample_episode, sample_source
 

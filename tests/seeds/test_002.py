@@ -23,7 +23,8 @@ from factbook.llm.config import ModelConfig
 from factbook.memory import Memory
 from factbook.memory.compat.seed002 import store_fact
 from factbook.model.facts import FactKind, Hit, Status, Trigger, Trust
-from factbook.recall.budget import AUTHORITY, build_context
+from factbook.model.frame import AUTHORITY
+from factbook.recall.budget import build_context
 from factbook.store.rows import LifeWhere, RejectionFilters
 from factbook.testing import DAY, FrozenClock
 from factbook.testing.model_server import ModelServer, Reply

@@ -22,6 +22,7 @@ __all__ = [
     "COMPOUND",
     "LETTERS",
     "MAX_TERMS",
+    "SMALL_TALK",
     "STOPWORDS",
     "WORD",
     "base_of",
@@ -85,6 +86,14 @@ let lets please tell show list
 """
 STOPWORDS: Final = frozenset(_FUNCTION_WORDS.split())
 """English words that carry grammar and no subject, cut as FTS5 cuts them (`didn`, `t`)."""
+
+_SMALL_TALK_WORDS: Final = """
+ok okay yes yeah yep no nope sure fine great cool nice thanks thank thx please hello hi hey bye
+goodbye good morning evening night lol haha wow hmm um uh right well alright perfect awesome
+sorry welcome got understood agreed exactly indeed true correct go ahead continue next
+"""
+SMALL_TALK: Final = frozenset(_SMALL_TALK_WORDS.split())
+"""English words of which what is said about nothing is made."""
 
 
 def words(text: str) -> list[str]:

@@ -335,6 +335,7 @@ class AsyncConversation(_Awaited[Conversation]):
     prefetch = _asked(Conversation.prefetch)
     queue_prefetch = _asked(Conversation.queue_prefetch)
     context = _asked(Conversation.context)
+    record_shown = _asked(Conversation.record_shown)
 
 
 @_mirrors(Memory, but=("close", "conversation", "export", "blocking"))

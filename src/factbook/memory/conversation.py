@@ -17,7 +17,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 from weakref import WeakValueDictionary
 
 from factbook import policy
@@ -77,6 +77,14 @@ INJECTIONS_SEEN: Final = 200  # newest rows among which those of a turn's search
 FRESH_ROWS: Final = 64  # rows that a stream embeds around one search
 TURN_ROWS: Final = 4  # of the last two turns, which a stream leaves out: they wait until it is done
 SETTLED_ROWS: Final = 4  # embedded at once; a search that comes meanwhile waits for no more
+
+
+class _Shown(NamedTuple):
+    """What tells whether an answer used a memory."""
+
+    id: str
+    text: str
+    object: str
 
 
 @naming_damage(at="_context.store")
@@ -293,12 +301,13 @@ class Conversation:
         streamed = self._taken = self.stream().take_prefetched()
         return streamed
 
-    def prefetch(self, query: str) -> list[Hit]:
-        """Return what a text calls to mind: up to five facts and five episodes; blocks.
+    def prefetch(self, query: str | Sequence[Turn]) -> list[Hit]:
+        """Return what a text, or turns, call to mind: up to five facts and five episodes; blocks.
 
         Raises what the search raised.
         """
-        return self._modes().stream([Turn(role=Role.USER, text=query)])
+        turns = [Turn(role=Role.USER, text=query)] if isinstance(query, str) else query
+        return self._modes().stream(turns)
 
     def queue_prefetch(self, query: str) -> bool:
         """Search with a text in the background for the next turn; return whether it was queued."""
@@ -345,6 +354,26 @@ class Conversation:
         if context.included and not self._home.reading:
             self._shown("context", list(context.included))
         return context
+
+    def record_shown(
+        self, items: Sequence[str], *, mode: str = "passive", reply: str | None = None
+    ) -> None:
+        """Remember memories, by their ids, that another program put before the model here.
+
+        `reply` is what the model then said, where that is known: it tells which of them it used.
+        """
+        used = None
+        if reply is not None:
+            store = self._context.store
+            facts = store.facts_by_id([int(id_[1:]) for id_ in items if id_[0] == "f"])
+            episodes = store.episodes_by_id([int(id_[1:]) for id_ in items if id_[0] == "e"])
+            shown = [_Shown(f"f{id_}", fact.statement, fact.object) for id_, fact in facts.items()]
+            shown += [_Shown(f"e{id_}", episode.text, "") for id_, episode in episodes.items()]
+            used = [use.id for use in uses(shown, reply) if use.cited]
+        op = RecordInjection(
+            session=self.session, owner=self._one(), mode=mode, items=items, used=used
+        )
+        self._context.write([op], Trigger.USER_MESSAGE)
 
     # --- parts ----------------------------------------------------------------------------------
 

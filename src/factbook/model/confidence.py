@@ -8,14 +8,13 @@ the evidence happened, so the order in which logs are read matters little.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Final, Protocol
 
 from factbook import policy
 from factbook.model.facts import Fact, FactKind, Millis, Status, Trust
+from factbook.model.fading import DAY_MS, faded, hold_days, value_then
 
-DAY_MS = 24 * 3600 * 1000
 _TRUST_RANK: Final = {trust: rank for rank, trust in enumerate(policy.TRUST_ORDER)}
 
 
@@ -58,17 +57,16 @@ def fades(fact: ConfidenceHolder) -> bool:
     return not fact.pinned and fact.kind not in policy.LASTING_KINDS
 
 
-def hold_days(fact: ConfidenceHolder) -> float:
-    """Return the days for which the confidence holds before it fades."""
-    return policy.HOLD_DAYS.get(fact.predicate, 0.0) if fact.kind is FactKind.TYPED else 0.0
-
-
 def value_at(fact: ConfidenceHolder, now: Millis) -> float:
     """Return the confidence at a time, from 0 to 1; before its own moment it is as it was then."""
-    if not fades(fact):
-        return fact.confidence
-    days = (now - fact.confidence_at) / DAY_MS - hold_days(fact)
-    return fact.confidence * math.exp(-policy.DECAY_PER_DAY * days) if days > 0 else fact.confidence
+    return value_then(
+        fact.confidence,
+        fact.confidence_at,
+        now,
+        kind=fact.kind,
+        predicate=fact.predicate,
+        pinned=fact.pinned,
+    )
 
 
 def grown(confidence: float, *, cap: float = 1.0) -> float:
@@ -96,8 +94,8 @@ def supported(
         if after > value:
             return after, max(fact.confidence_at, moment)
         return fact.confidence, fact.confidence_at
-    days = (fact.confidence_at - moment) / DAY_MS - hold_days(fact)
-    left = math.exp(-policy.DECAY_PER_DAY * max(0.0, days))
+    days = (fact.confidence_at - moment) / DAY_MS - hold_days(fact.kind, fact.predicate)
+    left = faded(1.0, days)
     gain = grown(fact.confidence, cap=cap) - fact.confidence
     return max(fact.confidence + gain * left, own * left), fact.confidence_at
 

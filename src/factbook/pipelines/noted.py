@@ -36,6 +36,7 @@ from factbook.model.facts import (
 )
 from factbook.model.ops import Op, Propose, RejectCandidate
 from factbook.pipelines.claims import Witness, asserted, judged, refused
+from factbook.pipelines.followed import read_active
 from factbook.pipelines.keyed import apply_response
 from factbook.pipelines.stated import STATES, statement
 from factbook.pipelines.told import keep, meet
@@ -243,12 +244,22 @@ def apply_quoted(
 def prompt_with(context: Context, quote: str, owner: str) -> tuple[StoredEpisode, int, int] | None:
     """Return (a prompt of the owner, where a quote begins and ends in it), in their own words.
 
-    Case, white space and punctuation do not matter. A quote of few words shows nothing: None.
+    Case, white space and punctuation do not matter. A quote of few words shows nothing: None. What
+    was said just now may stand in no log that was read yet: those of sessions that go on are read.
     """
     words = [match[0].casefold() for match in _WORD.finditer(context.redact(clean(quote)))]
     if len(words) < _LEAST_WORDS:
         return None
     pattern = re.compile(r"\W+".join(map(re.escape, words)), re.IGNORECASE)
+    heard = _recorded(context, words, pattern, owner)
+    if heard is None and read_active(context):
+        heard = _recorded(context, words, pattern, owner)
+    return heard
+
+
+def _recorded(
+    context: Context, words: Sequence[str], pattern: re.Pattern[str], owner: str
+) -> tuple[StoredEpisode, int, int] | None:
     filters = Filters(owner=owner, roles=[Role.USER], trusts=[Trust.DIRECT])
     terms = list(dict.fromkeys(words))
     numbers = [number for number, _ in context.store.search("episode", terms, filters, _LOOKED_AT)]

@@ -37,7 +37,6 @@ from factbook.extract.keyed.contracts import list_key_of
 from factbook.extract.keyed.phrases import parse_tell
 from factbook.gate.frames import frames_of
 from factbook.gate.judge import JudgedClaim, Relation, judge, read
-from factbook.model.confidence import DAY_MS
 from factbook.model.facts import (
     EVERYONE,
     At,
@@ -49,6 +48,7 @@ from factbook.model.facts import (
     StoredEpisode,
     Trust,
 )
+from factbook.model.fading import DAY_MS
 from factbook.model.keys import fold_value, normalize_fact_key, split_rank_key
 from factbook.model.ops import KeepLoose, MarkProgress, Op, Propose
 from factbook.pipelines.claims import Witness, asserted, supported

@@ -25,8 +25,8 @@ from factbook.model.facts import (
     StoredEpisode,
     Trust,
 )
+from factbook.model.fading import recency, relevance_score
 from factbook.recall import query as words
-from factbook.recall.plan import recency, relevance_score
 from factbook.store.derived.ledger import evidence_of, outdated
 from factbook.store.port import Store
 from factbook.store.rows import Filters

@@ -21,8 +21,8 @@ from factbook.errors import UsageError
 from factbook.model.confidence import as_of, is_deprecated
 from factbook.model.entities import InQuestion, KnownFact
 from factbook.model.facts import EpisodeKind, Fact, FactKind, Role
+from factbook.model.fading import recency, relevance_score
 from factbook.model.keys import entity_name
-from factbook.recall.plan import recency, relevance_score
 from factbook.recall.query import content_terms, words
 from factbook.store.derived.entities import entities_of, fact_places, world_facts
 from factbook.store.rows import Filters

@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from factbook.language.words import SMALL_TALK
 from factbook.model.facts import Hit, Role
 from factbook.recall import query as words
 from factbook.recall.corrections import Judging, put_right
@@ -35,13 +36,6 @@ __all__ = ["ENOUGH_TERMS", "TwoModes", "context_question"]
 
 ENOUGH_TERMS: Final = 16
 """Words of a conversation that are searched for, the newest first: full text costs by the word."""
-
-_SMALL_TALK_WORDS: Final = """
-ok okay yes yeah yep no nope sure fine great cool nice thanks thank thx please hello hi hey bye
-goodbye good morning evening night lol haha wow hmm um uh right well alright perfect awesome
-sorry welcome got understood agreed exactly indeed true correct go ahead continue next
-"""
-_SMALL_TALK: Final = frozenset(_SMALL_TALK_WORDS.split())
 
 
 class TwoModes:
@@ -142,4 +136,4 @@ def context_question(turns: Sequence[Turn]) -> str:
 
 def _subject(text: str) -> list[str]:
     unique = dict.fromkeys(words.words(text))
-    return [word for word in unique if word not in words.STOPWORDS and word not in _SMALL_TALK]
+    return [word for word in unique if word not in words.STOPWORDS and word not in SMALL_TALK]

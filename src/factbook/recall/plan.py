@@ -43,8 +43,6 @@ __all__ = [
     "SearchType",
     "Turn",
     "plan_search",
-    "recency",
-    "relevance_score",
     "select",
 ]
 
@@ -56,8 +54,6 @@ STREAMED_EPISODES: Final = 5  # origins 001.3: "Top 3-5 episodes (if relevant)"
 DEFAULT_TOOL_LIMIT: Final = 5  # origins 001.3: search_memory(..., limit=5)
 VECTOR_STATUSES: Final = frozenset({Status.ACTIVE})  # origins 001.3: "Only active facts"
 TEXT_STATUSES: Final = VECTOR_STATUSES | {Status.PENDING_EMBED}  # origins 001.3: text fallback
-
-_DAY_MS: Final = 24 * 3600 * 1000
 
 
 class Mode(StrEnum):
@@ -134,22 +130,6 @@ def plan_search(
         limit=whole,
         candidates=max(CANDIDATES, 4 * whole),
     )
-
-
-def relevance_score(similarity: float, confidence: float, recency: float) -> float:
-    """Return `similarity*0.6 + confidence*0.3 + recency*0.1`; all three from 0 to 1."""
-    return (
-        similarity * policy.SIMILARITY_WEIGHT
-        + confidence * policy.CONFIDENCE_WEIGHT
-        + recency * policy.RECENCY_WEIGHT
-    )
-
-
-def recency(occurred_at: Millis | None, now: Millis) -> float:
-    """Return `exp(-0.01 * days)`: 1 for now and for the future, 0 where no date is known."""
-    if occurred_at is None:
-        return 0.0
-    return math.exp(-policy.DECAY_PER_DAY * max(0.0, (now - occurred_at) / _DAY_MS))
 
 
 def select(

@@ -1,0 +1,265 @@
+"""What is done at each event of a client, and what is said to it.
+
+    SessionStart                              a digest of the project
+    UserPromptSubmit, BeforeAgent             what bears on the prompt, and on the turns before it
+    Stop, AfterAgent, PreCompact, SessionEnd  a process of its own reads on in the transcript
+
+Anything else is nothing to us, and so is a prompt that nothing bears on: no word is printed then.
+Gemini's PreCompress comes before every call of the model, so it is left alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sqlite3
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from factbook.hooks.lookup import Lookup, Memory, Unusable, source_of, terms_of
+from factbook.hooks.spool import Spool, folder_of
+from factbook.model.frame import as_data, memory_line, memory_pieces
+
+if TYPE_CHECKING:
+    from factbook.hooks.deadline import Deadline
+
+START: Final = "SessionStart"
+PROMPTS: Final = frozenset({"UserPromptSubmit", "BeforeAgent"})
+ENDS: Final = frozenset({"Stop", "AfterAgent", "PreCompact", "SessionEnd"})
+ANEW: Final = frozenset({"compact", "clear"})  # sources of a start after which nothing is known
+INPUT_BYTES: Final = 16 * 1024 * 1024
+ITEMS: Final = 4  # memories with one prompt
+PREPARED: Final = 2  # of them, at most so many that the turns before suggest
+DIGEST_ITEMS: Final = 10
+ANSWER_CHARS: Final = 1_500
+ITEM_CHARS: Final = 300
+LEAST_WORDS: Final = 2  # of a prompt that memories may bear on
+LEFT_S: Final = 0.06  # of the deadline, for what is done after the look-up
+
+_CUT: Final = " [...]"
+_COMMAND: Final = re.compile(r"\s*[/!#][\w:.-]*(?:\s|$)")
+_CONTEXT: Final = re.compile(r"\s*<hook_context>.*?</hook_context>", re.DOTALL)  # before a prompt
+_KEPT_FROM_CHILD: Final = ("CLAUDE", "CODEX_", "GEMINI_")  # variables of clients, tokens among them
+
+
+def run(deadline: Deadline) -> None:
+    """Read one event from stdin and answer it."""
+    from factbook.hooks import START_DEADLINE_S
+
+    options = _options(sys.argv[1:])
+    event = json.loads(_input())
+    name, session = event.get("hook_event_name"), event.get("session_id")
+    db = os.path.abspath(options["db"]) if options.get("db") else database()
+    if not (db and isinstance(session, str) and session):
+        return
+    if name == START:
+        deadline.put_off(START_DEADLINE_S)
+    elif name not in PROMPTS and name not in ENDS:
+        return
+    hook = Hook(db, owner=options.get("owner") or "me", until=time.monotonic() + deadline.left)
+    said = hook.answer(event, host=options.get("host") or host_of(event))
+    if said:
+        answer = {"hookSpecificOutput": {"hookEventName": name, "additionalContext": said}}
+        os.write(1, json.dumps(answer).encode())
+
+
+class Hook:
+    """What is done at the events of one database's owner."""
+
+    def __init__(self, db: str, *, owner: str, until: float) -> None:
+        """Take where the database is, and when the time is over, on the monotonic clock."""
+        self._db = db
+        self._owner = owner
+        self._until = until - LEFT_S
+        self._now = time.time_ns() // 1_000_000
+        self._spool = Spool(folder_of(db))
+
+    def answer(self, event: Mapping[str, Any], *, host: str) -> str:
+        """Do what an event asks for, and return what is to be said to the model."""
+        name, session = str(event["hook_event_name"]), str(event["session_id"])
+        state = self._spool.session(session)
+        state["at"] = state.setdefault("events", {})[name] = self._now
+        state["host"] = host
+        for key, told in (("transcript", "transcript_path"), ("cwd", "cwd")):
+            if isinstance(event.get(told), str) and event[told]:
+                state[key] = event[told]
+        if name in ENDS:
+            state["asked"] = state.get("asked", 0) + 1
+            if self._spool.keep_session(session, state) and state.get("transcript"):
+                start_behind(self._db, self._owner)
+            return ""
+        state.pop("failed", None)
+        memories: list[Memory] = []
+        terms: Sequence[str] = ()
+        try:
+            if name == START:
+                if event.get("source") in ANEW:
+                    state["shown"] = []
+                memories = self._digest(state, session)
+            else:
+                state["turn"] = state.get("turn", 0) + 1
+                prompt = _CONTEXT.sub("", str(event.get("prompt", "")))
+                terms = terms_of(prompt)
+                if terms and len(prompt.split()) >= LEAST_WORDS and not _COMMAND.match(prompt):
+                    memories = self._bearing_on(prompt, state, session)
+        except (Unusable, sqlite3.Error) as error:
+            state["failed"] = str(error) if isinstance(error, Unusable) else type(error).__name__
+        said, shown = rendered(memories, terms, now=self._now)
+        if shown:
+            sources = [source_of(memory.episode) for memory in memories if memory.id in shown]
+            state["shown"] = [*state.get("shown", []), *shown, *sources]
+            state["seq"] = state.get("seq", 0) + 1
+            given = {"seq": state["seq"], "turn": state.get("turn", 0), "at": self._now}
+            state["given"] = [*state.get("given", []), given | {"ids": shown}]
+        kept = self._spool.keep_session(session, state)
+        return said if kept else ""  # what cannot be remembered as shown would be said for ever
+
+    def _digest(self, state: Mapping[str, Any], session: str) -> list[Memory]:
+        lookup = self._lookup()
+        shown = frozenset(state.get("shown", ()))
+        return lookup.digest(state.get("cwd", ""), without=shown, session=session)[:DIGEST_ITEMS]
+
+    def _bearing_on(self, prompt: str, state: Mapping[str, Any], session: str) -> list[Memory]:
+        lookup = self._lookup()
+        shown = frozenset(state.get("shown", ()))
+        ready = self._spool.prepared(session)
+        ids = ready.get("items", ()) if ready.get("turn") == state["turn"] else ()
+        suggested = lookup.named(list(ids), without=shown, session=session)[:PREPARED]
+        try:
+            bearing = lookup.bearing_on(prompt, without=shown, session=session)
+        except sqlite3.OperationalError:  # the time was over: what was prepared is there
+            bearing = []
+        return _each_once([*bearing[: ITEMS - len(suggested)], *suggested, *bearing])[:ITEMS]
+
+    def _lookup(self) -> Lookup:
+        return Lookup(self._db, owner=self._owner, until=self._until, now=self._now)
+
+
+def _each_once(memories: Sequence[Memory]) -> list[Memory]:
+    """Return the first of those that say the same, or come from the same words."""
+    seen: set[object] = set()
+    kept = []
+    for memory in memories:
+        if memory.episode not in seen and memory.text not in seen:
+            kept.append(memory)
+            seen |= {memory.episode, memory.text}
+    return kept
+
+
+def rendered(
+    memories: Sequence[Memory], terms: Sequence[str], *, now: int
+) -> tuple[str, list[str]]:
+    """Return memories as a block of at most so many characters, and the ids that are in it."""
+    lines: list[tuple[Memory, str]] = []
+    said = ""
+    for memory in _each_once(memories):
+        line = memory_line(memory, clipped(memory.text, terms), now)
+        tried = "".join(memory_pieces([*lines, (memory, line)])).rstrip("\n")
+        if len(tried) <= ANSWER_CHARS:
+            lines.append((memory, line))
+            said = tried
+    return said, [memory.id for memory, _ in lines]
+
+
+def clipped(text: str, terms: Sequence[str]) -> str:
+    """Return a text, or the part of a long one that begins shortly before a word of the prompt."""
+    text = as_data(text)
+    if len(text) <= ITEM_CHARS:
+        return text
+    folded = text.lower()
+    places = [place for place in (folded.find(term) for term in terms) if place >= 0]
+    start = max(0, min(places, default=0) - ITEM_CHARS // 4)
+    start = text.rfind(" ", 0, start) + 1 if start else 0
+    part = text[start : start + ITEM_CHARS]
+    if start + ITEM_CHARS < len(text):
+        part = f"{part[: part.rfind(' ')] if ' ' in part else part}{_CUT}"
+    return f"{_CUT.strip()} {part}" if start else part
+
+
+def host_of(event: Mapping[str, Any]) -> str:
+    """Return which client speaks, as readers of logs call it."""
+    name, transcript = str(event.get("hook_event_name")), str(event.get("transcript_path"))
+    if name in ("BeforeAgent", "AfterAgent") or "/.gemini/" in transcript:
+        return "gemini-cli"
+    return "codex" if "/rollout-" in transcript.replace("\\", "/") else "claude-code"
+
+
+def database() -> str:
+    """Return where the database is by default, as `context.default_db` does; empty for no file."""
+    named = os.environ.get("FACTBOOK_DB", "")
+    if named.startswith("sqlite:///"):
+        return named.removeprefix("sqlite://")
+    if named:
+        return "" if re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", named) else os.path.abspath(named)
+    home = os.path.expanduser("~")
+    if sys.platform == "win32":
+        data = os.path.join(os.environ.get("LOCALAPPDATA") or home, "factbook", "factbook")
+    elif sys.platform == "darwin":
+        data = os.path.join(home, "Library", "Application Support", "factbook")
+    else:
+        share = os.environ.get("XDG_DATA_HOME", "").strip() or os.path.join(home, ".local", "share")
+        data = os.path.join(share, "factbook")
+    return os.path.join(data, "factbook.db")
+
+
+def start_behind(db: str, owner: str) -> None:
+    """Start the process that reads on, in a session of its own, and do not wait for it."""
+    command = [sys.executable, "-m", "factbook.memory.follow", db, owner]
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(_KEPT_FROM_CHILD) or name == "CODEX_HOME"
+    }
+    if not hasattr(os, "posix_spawn"):
+        import subprocess
+
+        flags = getattr(subprocess, "DETACHED_PROCESS", 0)
+        subprocess.Popen(
+            command,
+            env=kept,
+            creationflags=flags,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        return
+    for number in range(3, 64):  # a pipe of the client that it would hold open
+        try:
+            os.set_inheritable(number, False)
+        except OSError:
+            continue
+    nothing = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
+    try:
+        os.posix_spawn(command[0], command, kept, file_actions=nothing, setsid=True)
+    except NotImplementedError:  # an older system
+        os.posix_spawn(command[0], command, kept, file_actions=nothing, setpgroup=0)
+
+
+def _options(args: Sequence[str]) -> dict[str, str]:
+    """Read `--name value` and `--name=value`; what it does not know it passes over."""
+    options: dict[str, str] = {}
+    waiting = ""
+    for arg in args:
+        if waiting:
+            options[waiting], waiting = arg, ""
+        elif arg.startswith("--"):
+            name, given, value = arg[2:].partition("=")
+            if given:
+                options[name] = value
+            elif name in ("db", "owner", "host"):
+                waiting = name
+    return options
+
+
+def _input() -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    while part := os.read(0, 1 << 20):
+        size += len(part)
+        if size > INPUT_BYTES:
+            return b""
+        parts.append(part)
+    return b"".join(parts)

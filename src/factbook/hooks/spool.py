@@ -1,0 +1,160 @@
+"""What a hook leaves for the next one, and for the process behind it: a folder beside the database.
+
+Of each session two small files of JSON, each with one writer: `<session>.session`, what the hook
+saw (where the transcript is, which turn it is, which memories it gave), and `<session>.next`, what
+was prepared for the next turn. They hold ids, paths and times, and not a word of a prompt or of a
+memory: what is erased from the database is nowhere here.
+
+Knows: files, their rights and bounds. Does not know: what the ids name.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+import time
+import zlib
+from contextlib import suppress
+from typing import Any, Final
+
+VERSION: Final = 1
+FILE_BYTES: Final = 256 * 1024  # of one file; a larger one is not read
+SESSIONS: Final = 64  # kept, the newest
+KEPT_S: Final = 14 * 24 * 3600
+ACTIVE_S: Final = 24 * 3600  # since its last event
+SHOWN_IDS: Final = 2_000  # given in one session, the newest
+GIVEN: Final = 200  # events that gave something and wait to be recorded, the newest
+
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]")
+
+
+def folder_of(db: str | os.PathLike[str]) -> str:
+    """Return where the spool of a database is."""
+    return f"{os.path.abspath(db)}.hooks"
+
+
+class Spool:
+    """The sessions that hooks saw, of one database."""
+
+    def __init__(self, folder: str) -> None:
+        """Take the folder; it is made when something is written."""
+        self.folder = folder
+
+    def session(self, name: str) -> dict[str, Any]:
+        """Return what is known of a session; empty for a new one."""
+        return self._read(f"{_file_name(name)}.session")
+
+    def prepared(self, name: str) -> dict[str, Any]:
+        """Return what was prepared for the next turn of a session; empty for nothing."""
+        return self._read(f"{_file_name(name)}.next")
+
+    def keep_session(self, name: str, state: dict[str, Any]) -> bool:
+        """Write down what is known of a session; return whether that could be done."""
+        state["shown"] = state.get("shown", [])[-SHOWN_IDS:]
+        state["given"] = state.get("given", [])[-GIVEN:]
+        return self._write(f"{_file_name(name)}.session", {**state, "name": name})
+
+    def keep_prepared(self, name: str, state: dict[str, Any]) -> bool:
+        """Write down what was prepared; return whether that could be done."""
+        return self._write(f"{_file_name(name)}.next", state)
+
+    def sessions(self) -> list[dict[str, Any]]:
+        """Return what is known of every session, the one with the newest event first."""
+        states = [self._read(name) for name in self._files(".session")]
+        return sorted(
+            (state for state in states if isinstance(state.get("name"), str)),
+            key=lambda state: -_number(state.get("at")),
+        )
+
+    def transcripts(self, *, since: int) -> list[str]:
+        """Return the transcripts of sessions with an event since a time in milliseconds."""
+        known = [state for state in self.sessions() if _number(state.get("at")) >= since]
+        told = dict.fromkeys(str(state.get("transcript", "")) for state in known)
+        return [path for path in told if os.path.isfile(path)]
+
+    def prune(self) -> None:
+        """Remove what is old, and what is more than is kept."""
+        oldest = time.time() - KEPT_S
+        paths = [os.path.join(self.folder, name) for name in self._files(*_ENDINGS)]
+        ages = sorted(((_written(path), path) for path in paths), reverse=True)
+        for place, (written, path) in enumerate(ages):
+            if place >= 2 * SESSIONS or written < oldest:
+                with suppress(OSError):
+                    os.unlink(path)
+
+    def _files(self, *endings: str) -> list[str]:
+        return (
+            [n for n in os.listdir(self.folder) if n.endswith(endings)] if self._is_ours() else []
+        )
+
+    def _is_ours(self) -> bool:
+        """Tell whether the folder is there, is one, and is nobody else's."""
+        try:
+            there = os.lstat(self.folder)
+        except OSError:
+            return False
+        if not stat.S_ISDIR(there.st_mode):
+            return False
+        return not hasattr(os, "getuid") or there.st_uid == os.getuid()
+
+    def _read(self, name: str) -> dict[str, Any]:
+        if not self._is_ours():
+            return {}
+        try:
+            opened = os.open(os.path.join(self.folder, name), os.O_RDONLY | _NO_LINK | _NO_WAIT)
+            try:
+                about = os.fstat(opened)
+                if not stat.S_ISREG(about.st_mode) or about.st_size > FILE_BYTES:
+                    return {}
+                state = json.loads(os.read(opened, FILE_BYTES))
+            finally:
+                os.close(opened)
+        except (OSError, ValueError):
+            return {}
+        return state if isinstance(state, dict) and state.get("version") == VERSION else {}
+
+    def _write(self, name: str, state: dict[str, Any]) -> bool:
+        """Write a file whole, or leave the one before; nobody else can read it."""
+        content = json.dumps({**state, "version": VERSION}, separators=(",", ":")).encode()
+        if len(content) > FILE_BYTES:
+            return False
+        path = os.path.join(self.folder, name)
+        part = f"{path}.{os.getpid()}.tmp"
+        try:
+            os.makedirs(self.folder, mode=0o700, exist_ok=True)
+            if not self._is_ours():
+                return False
+            opened = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK, 0o600)
+            try:
+                os.write(opened, content)
+            finally:
+                os.close(opened)
+            os.replace(part, path)
+        except OSError:
+            return False
+        return True
+
+
+_ENDINGS: Final = (".session", ".next", ".tmp")
+_NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
+_NO_WAIT: Final = getattr(os, "O_NONBLOCK", 0)  # for what is a pipe and no file
+
+
+def _file_name(session: str) -> str:
+    plain = _UNSAFE.sub("_", session)[:80]
+    if plain == session:
+        return plain
+    return f"{plain}-{zlib.crc32(session.encode('utf-8', 'replace')):08x}"
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+def _written(path: str) -> float:
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return 0.0

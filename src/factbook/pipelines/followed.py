@@ -1,0 +1,31 @@
+"""Read on in the transcripts of sessions that go on, as the hooks of clients saw them."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from factbook.errors import FactbookError
+from factbook.hooks.spool import ACTIVE_S, Spool, folder_of
+from factbook.pipelines.observed import ingest_files
+from factbook.sources.discover import discover
+
+if TYPE_CHECKING:
+    from factbook.context import Context
+
+__all__ = ["read_active"]
+
+
+def read_active(context: Context) -> bool:
+    """Read what came to these transcripts since they were last read; return whether any grew."""
+    files = context.store.files
+    if files is None:
+        return False
+    oldest = context.clock() - ACTIVE_S * 1000
+    active = Spool(folder_of(files.path)).transcripts(since=oldest)
+    if not active:
+        return False
+    with suppress(FactbookError):  # one that cannot be read, or written now, is read at night
+        report = ingest_files(context, discover(active), workers=0)
+        return any(file.read_bytes for file in report.files)
+    return False

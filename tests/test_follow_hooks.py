@@ -1,0 +1,230 @@
+"""What goes on behind the hooks: the transcript is read, the next turn prepared, uses recorded."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from factbook.hooks import events
+from factbook.hooks.events import Hook
+from factbook.hooks.spool import Spool, folder_of
+from factbook.memory import Memory
+from factbook.memory.follow import follow
+from factbook.model.facts import EpisodeKind, Trust
+from factbook.store.kinds import INJECTION
+from factbook.store.rows import Filters
+from session_logs import claude, lines_of
+
+WAIT_S = 60.0
+
+
+class Session:
+    """A session of a client, with its transcript and its hooks."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.db = folder / "memory.db"
+        self.name = name
+        self.log = folder / f"{name}.jsonl"
+        self.spool = Spool(folder_of(self.db))
+        self.turns = 0
+
+    def hook(self, name: str, **more: object) -> str:
+        event = {
+            "session_id": self.name,
+            "transcript_path": str(self.log),
+            "cwd": "/home/ann/shop",
+            "hook_event_name": name,
+            **more,
+        }
+        hook = Hook(str(self.db), owner="me", until=time.monotonic() + WAIT_S)
+        return hook.answer(event, host="claude-code")
+
+    def turn(self, prompt: str, answer: str) -> str:
+        """Run one turn and return what was put before the model; nothing reads on yet."""
+        said = self.hook("UserPromptSubmit", prompt=prompt)
+        self.write(prompt, answer)
+        self.hook("Stop")
+        return said
+
+    def write(self, prompt: str, answer: str = "") -> None:
+        self.turns += 1
+        at = time.strftime("%Y-%m-%dT%H:%M:%S.999Z", time.gmtime())
+        common = {"sessionId": self.name, "timestamp": at}
+        records = [claude("user", prompt, f"{self.name}-u{self.turns}", **common)]
+        if answer:
+            block = [{"type": "text", "text": answer}]
+            records.append(claude("assistant", block, f"{self.name}-a{self.turns}", **common))
+        with self.log.open("ab") as log:
+            log.write(lines_of(*records))
+
+    def prepared(self) -> dict[str, object]:
+        return self.spool.prepared(self.name)
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """What would be started behind; nothing is."""
+    calls: list[tuple[str, str]] = []
+    monkeypatch.setattr(events, "start_behind", lambda db, owner: calls.append((db, owner)))
+    return calls
+
+
+@pytest.mark.usefixtures("started")
+def test_what_was_said_in_one_session_is_there_in_the_next(tmp_path: Path) -> None:
+    first = Session(tmp_path, "s1")
+    assert first.turn("For the record, I am allergic to hazelnuts.", "Noted.") == ""
+    follow(str(first.db), "me", settles_s=0)
+    second = Session(tmp_path, "s2")
+    assert "hazelnuts" in second.turn("a cake for someone allergic to hazelnuts", "Almonds.")
+    follow(str(first.db), "me", settles_s=0)
+    with Memory(first.db, mode="read", model=None) as memory:
+        said = memory.store.ids("episode", Filters(episode_kinds=[EpisodeKind.PROMPT]))
+        assert len(said) == 2  # what was put before the model is no prompt of anybody
+        assert memory.check() == []
+
+
+@pytest.mark.usefixtures("started")
+def test_the_turns_before_suggest_what_shares_no_word(tmp_path: Path) -> None:
+    session = Session(tmp_path, "s1")
+    with Memory(session.db, model=None, search_config=None) as memory:
+        memory.remember("The billing service runs on PostgreSQL 16.")
+        memory.remember("My bicycle is painted turquoise.")
+    session.turn("which database does the billing service use in production?", "Let me look.")
+    session.spool.keep_session("s1", session.spool.session("s1") | {"shown": []})
+    follow(str(session.db), "me", settles_s=0)
+    assert session.prepared()["turn"] == 2
+    said = session.hook("UserPromptSubmit", prompt="good, then write the migration script")
+    assert "PostgreSQL 16" in said
+    assert "turquoise" not in said
+    assert "PostgreSQL" not in session.hook("UserPromptSubmit", prompt="and the tests for it")
+
+
+@pytest.mark.usefixtures("started")
+def test_what_came_too_late_is_for_no_later_turn(tmp_path: Path) -> None:
+    session = Session(tmp_path, "s1")
+    with Memory(session.db, model=None, search_config=None) as memory:
+        fact = memory.remember("The billing service runs on PostgreSQL 16.")
+    late = {"turn": 2, "items": [f"f{fact.id}"], "done": 1}
+    session.spool.keep_prepared("s1", late)
+    session.spool.keep_session("s1", {"turn": 2})
+    assert session.hook("UserPromptSubmit", prompt="write the migration script") == ""
+    session.spool.keep_session("s1", {"turn": 1})
+    with Memory(session.db, model=None, search_config=None) as memory:
+        memory.forget(fact.id)
+    assert session.hook("UserPromptSubmit", prompt="write the migration script") == ""
+
+
+@pytest.mark.usefixtures("started")
+def test_what_was_given_is_recorded_once_with_what_was_used(tmp_path: Path) -> None:
+    session = Session(tmp_path, "s1")
+    with Memory(session.db, model=None, search_config=None) as memory:
+        fact = memory.remember("The billing service runs on PostgreSQL 16.")
+        memory.remember("The billing service is deployed on Tuesdays.")
+    session.turn("what does the billing service run on?", f"It runs on PostgreSQL 16 [f{fact.id}].")
+    for _ in range(2):
+        follow(str(session.db), "me", settles_s=0)
+    with Memory(session.db, mode="read", model=None) as memory:
+        (row,) = memory.store.find(INJECTION, {"owner": "me"})
+        assert (row.session, row.mode, row.used) == ("s1", "passive", [f"f{fact.id}"])
+        assert set(row.items) >= {f"f{fact.id}"}
+    session.hook("Stop")
+    follow(str(session.db), "me", settles_s=0)
+    with Memory(session.db, mode="read", model=None) as memory:
+        assert len(memory.store.find(INJECTION, {"owner": "me"})) == 1
+
+
+def test_the_end_of_a_turn_asks_for_it_and_gemini_s_compression_does_not(
+    tmp_path: Path, started: list[tuple[str, str]]
+) -> None:
+    session = Session(tmp_path, "s1")
+    for name in sorted(events.ENDS):
+        assert session.hook(name) == ""
+    assert started == [(str(session.db), "me")] * len(events.ENDS)
+    assert "PreCompress" not in events.ENDS
+
+
+@pytest.mark.usefixtures("started")
+def test_one_works_and_one_waits_and_the_rest_leave(tmp_path: Path) -> None:
+    session = Session(tmp_path, "s1")
+    session.turn("I keep my notes in a green folder.", "Good.")
+    folder = Path(session.spool.folder)
+    with (folder / "waits.lock").open("w") as waits:
+        fcntl.flock(waits, fcntl.LOCK_EX)
+        follow(str(session.db), "me", settles_s=0)
+        assert session.prepared() == {}
+    with (folder / "works.lock").open("w") as works:
+        fcntl.flock(works, fcntl.LOCK_EX)
+        command = [sys.executable, "-m", "factbook.memory.follow", str(session.db), "me"]
+        waiting = subprocess.Popen(command)
+        time.sleep(2.0)
+        assert waiting.poll() is None
+        assert session.prepared() == {}
+        fcntl.flock(works, fcntl.LOCK_UN)
+        assert waiting.wait(WAIT_S) == 0
+    assert session.prepared()["done"] == 1
+
+
+def test_a_hook_starts_it_and_does_not_wait(tmp_path: Path) -> None:
+    session = Session(tmp_path, "s1")
+    session.write("I keep my notes in a green folder.", "Good.")
+    event = {
+        "session_id": "s1",
+        "transcript_path": str(session.log),
+        "cwd": "/home/ann/shop",
+        "hook_event_name": "Stop",
+    }
+    code = "from factbook.hooks import main; main()"
+    env = os.environ | {"CLAUDE_CODE_MESSAGING_TOKEN": "not-for-others"}
+    done = subprocess.run(
+        [sys.executable, "-c", code, "--db", str(session.db)],
+        input=json.dumps(event).encode(),
+        capture_output=True,  # ends only when nobody holds the pipes any more
+        timeout=WAIT_S,
+        env=env,
+        check=True,
+    )
+    assert (done.stdout, done.stderr) == (b"", b"")
+    assert session.prepared() == {}
+    ends = time.monotonic() + WAIT_S
+    while session.prepared() == {} and time.monotonic() < ends:
+        time.sleep(0.1)
+    assert session.prepared()["done"] == 1
+    assert "green folder" in Session(tmp_path, "s2").hook(
+        "UserPromptSubmit", prompt="in which folder do I keep notes, the green one?"
+    )
+
+
+@pytest.mark.usefixtures("started")
+def test_a_quote_is_found_in_a_prompt_that_was_only_just_said(tmp_path: Path) -> None:
+    session = Session(tmp_path, "s1")
+    said = "i always use pnpm instead of npm for node stuff"
+    session.hook("UserPromptSubmit", prompt=said)
+    session.write(said)
+    with Memory(session.db, model=None, search_config=None) as memory:
+        noted = memory.review.note("The user always uses pnpm.", quote="always use pnpm")
+        assert noted.trust is Trust.DIRECT
+        assert noted.fact is not None
+        (shown,) = memory.explain(noted.fact.id).evidence
+        assert shown.quote in said
+        made_up = memory.review.note("The user never uses yarn.", quote="i never ever use yarn")
+        assert made_up.trust is Trust.DERIVED
+        assert memory.check() == []
+
+
+@pytest.mark.usefixtures("started")
+def test_a_transcript_that_is_gone_or_a_locked_store_keeps_nobody(tmp_path: Path) -> None:
+    session = Session(tmp_path, "s1")
+    session.turn("I keep my notes in a green folder.", "Good.")
+    session.log.unlink()
+    follow(str(session.db), "me", settles_s=0)
+    assert session.prepared()["items"] == []
+    with Memory(session.db, model=None, search_config=None) as memory:
+        noted = memory.review.note("The folder is green.", quote="notes in a green folder")
+        assert noted.trust is Trust.DERIVED
