@@ -188,8 +188,8 @@ READ_WHOLE = [
     "maintenance.waiting",
 ]
 WHOLE_COMMANDS = {
-    "doctor", "embed", "extract", "import", "install-timer", "reembed", "rules", "sql", "stats",
-    "version", "worker",
+    "doctor", "embed", "extract", "import", "install", "install-timer", "reembed", "rules", "sql",
+    "stats", "version", "worker",
 }  # fmt: skip
 GIVEN = {
     **dict.fromkeys(("question", "query", "text", "request", "topic", "message", "user"), ASKED),

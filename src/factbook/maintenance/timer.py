@@ -1,4 +1,4 @@
-"""Have the night read new logs and consolidate: a systemd user timer, or a line of the crontab.
+"""Have the night do `factbook consolidate`: a systemd user timer, or a line of the crontab.
 
 Files and lines that this module writes are marked as such, and only marked ones are replaced or
 removed. It never starts, stops or enables anything: it says what to type.
@@ -28,6 +28,7 @@ __all__ = [
     "install",
     "install_cron",
     "job",
+    "program",
     "remove",
     "remove_cron",
     "unit_files",
@@ -47,7 +48,7 @@ _SPECIAL: Final = re.compile(r"[\x00-\x1f\x7f]")
 class Job:
     """What the night is to run."""
 
-    commands: Sequence[Sequence[str]]  # in order, whatever became of those before; absolute paths
+    command: Sequence[str]  # absolute paths, arguments apart
     environment: Mapping[str, str]
     hour: int
     minute: int
@@ -71,27 +72,34 @@ def job(*, db: Path | str, key_file: Path, at: str) -> Job:
     matched = _TIME.fullmatch(at)
     if matched is None:
         raise UsageError(detail=f"--at {at} is no time of day; give one like {AT}")
-    program = [*_program(), "--db", str(_absolute(db) if isinstance(db, Path) else db)]
-    commands = [[*program, "ingest"], [*program, "consolidate"]]
+    command = [
+        *program(),
+        "--db",
+        str(_absolute(db) if isinstance(db, Path) else db),
+        "consolidate",
+    ]
     environment = {"FACTBOOK_KEY_FILE": str(_absolute(key_file))}
-    for text in (*program, *environment.values()):
+    for text in (*command, *environment.values()):
         if _SPECIAL.search(text):
             raise UsageError(
                 detail=f"{text!r} holds a control character, which neither systemd nor cron can"
                 " keep; rename it"
             )
     return Job(
-        commands=commands, environment=environment, hour=int(matched[1]), minute=int(matched[2])
+        command=command, environment=environment, hour=int(matched[1]), minute=int(matched[2])
     )
 
 
-def _program() -> list[str]:
-    """Return how to start factbook: the installed script beside this Python, else the module."""
-    script = Path(sys.executable).parent / "factbook"
+def program(name: str = "factbook", *otherwise: str) -> list[str]:
+    """Return how to start a program of ours: its script beside this Python, else by this Python.
+
+    `otherwise` are the arguments that Python needs for it; the module factbook by default.
+    """
+    script = Path(sys.executable).parent / name
     if script.is_file() and os.access(script, os.X_OK):
         return [str(script)]
-    # -P: the folder in which the night happens to start must not lend its modules.
-    return [sys.executable, "-P", "-m", "factbook"]
+    # -P: the folder in which it happens to start must not lend its modules.
+    return [sys.executable, "-P", *(otherwise or ("-m", "factbook"))]
 
 
 def _absolute(path: Path) -> Path:
@@ -116,18 +124,13 @@ def unit_files(nightly: Job, *, folder: Path) -> list[File]:
         f"Environment={_unit_word(f'{name}={value}')}\n"
         for name, value in sorted(nightly.environment.items())
     )
-    *before, last = (
-        " ".join(_unit_word(part, command=True) for part in command) for command in nightly.commands
-    )
-    # "-": the night is kept also where a log could not be read.
-    starts = "".join(f"ExecStart=-{command}\n" for command in before)
     service = f"""{_MARK}
 [Unit]
 Description=Keep the memory of factbook in order
 
 [Service]
 Type=oneshot
-{settings}{starts}ExecStart={last}
+{settings}ExecStart={" ".join(_unit_word(part, command=True) for part in nightly.command)}
 Nice=10
 IOSchedulingClass=idle
 """
@@ -216,14 +219,11 @@ def _is_ours(path: Path) -> bool:
 
 def cron_line(nightly: Job) -> str:
     """Return the line of a crontab for a job."""
-    named = [f"{name}={shlex.quote(value)}" for name, value in sorted(nightly.environment.items())]
-    commands = (
-        " ".join([*named, *(shlex.quote(part) for part in command), ">/dev/null"])
-        for command in nightly.commands
-    )
+    words = [f"{name}={shlex.quote(value)}" for name, value in sorted(nightly.environment.items())]
+    words += [shlex.quote(part) for part in nightly.command]
     # cron ends a command at a percent sign, also within quotes.
-    line = "; ".join(commands).replace("%", r"\%")
-    return f"{nightly.minute} {nightly.hour} * * * {line}"
+    command = " ".join(words).replace("%", r"\%")
+    return f"{nightly.minute} {nightly.hour} * * * {command} >/dev/null"
 
 
 def install_cron(line: str) -> bool:

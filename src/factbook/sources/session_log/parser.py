@@ -103,7 +103,7 @@ class _UndecidedCall:
     made: Mapping[str, Any]  # what `add` is given; JSON data but for its fields
 
     def save(self) -> dict[str, object]:
-        fields = [[part.name, part.start, part.end] for part in self.made["fields"]]
+        fields = [[one.name, one.start, one.end] for one in self.made["fields"]]
         return {**asdict(self), "made": {**self.made, "fields": fields}}
 
 
@@ -155,14 +155,14 @@ class Parser(ABC):
         self.title = _text(state, "title")
         self.home = _text(state, "home")  # the working folder that the file names first
         self.calls: dict[str, OpenCall] = {
-            call_id: OpenCall(str(call[0]), str(call[1]), bool(call[2]))
-            for call_id, call in _items(state, "calls")
-            if isinstance(call, list) and len(call) == 3
+            call_id: OpenCall(str(one[0]), str(one[1]), bool(one[2]))
+            for call_id, one in _items(state, "calls")
+            if isinstance(one, list) and len(one) == 3
         }
         self.stated: dict[str, None] = dict.fromkeys(_texts(state, "stated"))
         self.asked = _text(state, "asked")  # the prompt that was a command of factbook
         self._servers = dict.fromkeys(_texts(state, "servers"))  # ours, under other names
-        self._undecided = {call_id: _undecided(raw) for call_id, raw in _items(state, "undecided")}
+        self._undecided = {call_id: _undecided(one) for call_id, one in _items(state, "undecided")}
 
     def save(self) -> dict[str, object]:
         """Return what reading on needs, as JSON data."""
@@ -174,13 +174,11 @@ class Parser(ABC):
             "task": self.task,
             "title": self.title,
             "home": self.home,
-            "calls": {
-                key: [call.tool, call.subject, call.ours] for key, call in self.calls.items()
-            },
+            "calls": {key: [one.tool, one.subject, one.ours] for key, one in self.calls.items()},
             "stated": list(self.stated),
             "asked": self.asked,
             "servers": list(self._servers),
-            "undecided": {call_id: call.save() for call_id, call in self._undecided.items()},
+            "undecided": {call_id: one.save() for call_id, one in self._undecided.items()},
         }
 
     def source(self) -> Source:
@@ -284,12 +282,12 @@ class Parser(ABC):
             start = text.find("_") + 1
         if text[start:] in known and text[:start] in _OUR_PREFIXES:
             return text
-        id_ = identity_of(text, self.small)
-        if id_ is text:
+        found = identity_of(text, self.small)
+        if found is text:
             if len(known) >= _SMALL_TEXTS:
                 known.clear()
             known.add(text)
-        return id_
+        return found
 
     def safe(self, value: object) -> object:
         """Return the state that a cursor keeps, its ids as `identity` gives them.
@@ -300,9 +298,9 @@ class Parser(ABC):
             is_text = len(value) > policy.FIELD_CHARS
             return self.redactor.redact(value) if is_text else self.identity(value)
         if isinstance(value, dict):
-            return {self.identity(str(key)): self.safe(item) for key, item in value.items()}
+            return {self.identity(str(key)): self.safe(one) for key, one in value.items()}
         if isinstance(value, (list, tuple)):
-            return [self.safe(item) for item in value]
+            return [self.safe(one) for one in value]
         return value
 
     def awaits(self, call_id: str, call: OpenCall) -> None:
@@ -383,9 +381,9 @@ class Parser(ABC):
 
     def own(self, text: str) -> str:
         """Return a text without what factbook had put into it, which is counted."""
-        subtracted = subtract(text)
-        self.injected += subtracted.blocks
-        return subtracted.text
+        found = subtract(text)
+        self.injected += found.blocks
+        return found.text
 
     def prompt(
         self,
@@ -554,9 +552,9 @@ class Parser(ABC):
         redacted before any of it is left out.
         """
         ours = self._decide(call_id, text, is_error=is_error) or call.ours
-        subtracted = subtract(text)
-        self.injected += subtracted.blocks
-        text = plain(subtracted.text).strip("\r\n").rstrip()
+        found = subtract(text)
+        self.injected += found.blocks
+        text = plain(found.text).strip("\r\n").rstrip()
         attributes = attributes or {}
         stated = exit_code(text)
         if code and not stated and code != "0":
@@ -580,7 +578,7 @@ class Parser(ABC):
             attributes=attributes,
             is_error=is_error,
             cut=cut,
-            injected=ours or subtracted.torn,
+            injected=ours or found.torn,
             embed=False,
         )
         return True
@@ -646,9 +644,9 @@ def _text(state: Mapping[str, object], name: str) -> str:
 
 def _texts(state: Mapping[str, object], name: str) -> list[str]:
     value = state.get(name)
-    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
 
 
 def _items(state: Mapping[str, object], name: str) -> list[tuple[str, object]]:
     value = state.get(name)
-    return [(str(key), item) for key, item in value.items()] if isinstance(value, Mapping) else []
+    return [(str(key), one) for key, one in value.items()] if isinstance(value, Mapping) else []

@@ -1,0 +1,146 @@
+"""Read a client's configuration file, show what would change in it, and write it whole.
+
+What was there is copied beside it first. A link is followed, the mode is kept, and a file that
+changed since it was read is not written.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from factbook.errors import FactbookError, PathUnreadable
+
+__all__ = ["Change", "backups", "read"]
+
+_BACKUP: Final = ".factbook-backup-"
+_STAMP: Final = "%Y%m%dT%H%M%S.%fZ"
+_PRIVATE: Final = 0o600  # of a file that was not there: others have no business in it
+_WRITABLE: Final = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
+
+
+def read(path: Path) -> str | None:
+    """Return what a file says, None where there is none.
+
+    Raises PathUnreadable for one that cannot be read, and for one that is no UTF-8.
+    """
+    try:
+        return path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise PathUnreadable(
+            path=path, reason=getattr(error, "strerror", "it is no UTF-8")
+        ) from error
+
+
+def backups(path: Path) -> list[str]:
+    """Return what the copies beside a file say, the newest first."""
+    real = Path(os.path.realpath(path))
+    copies = sorted(real.parent.glob(f"{_escaped(real.name)}{_BACKUP}*"), reverse=True)
+    said = []
+    for copy in copies:
+        with suppress(PathUnreadable):
+            said.append(read(copy) or "")
+    return said
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What a file says, and what it is to say; None where there is, or is to be, no file."""
+
+    path: Path
+    before: str | None
+    after: str | None
+
+    @property
+    def diff(self) -> str:
+        """The change as a unified diff, "" where there is none."""
+        old_name, new_name = (os.devnull if said is None else str(self.path) for said in self._both)
+        old, new = ((said or "").splitlines(keepends=True) for said in self._both)
+        return "".join(
+            line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+            for line in difflib.unified_diff(old, new, old_name, new_name)
+        )
+
+    @property
+    def _both(self) -> tuple[str | None, str | None]:
+        return self.before, self.after
+
+    def back_up(self) -> Path | None:
+        """Copy the file beside itself, and return the copy; None where there is no file."""
+        if self.before is None:
+            return None
+        real = Path(os.path.realpath(self.path))
+        copy = real.with_name(real.name + _BACKUP + datetime.now(UTC).strftime(_STAMP))
+        with _told(self.path):
+            _replace(copy, self.before, like=real)
+        return copy
+
+    def write(self) -> Path | None:
+        """Write the file, whole or not at all, and return the copy of what was there.
+
+        Raises FactbookError, and has written nothing, where the file is read-only, or changed since
+        it was read, or where its folder takes none.
+        """
+        real = Path(os.path.realpath(self.path))
+        with _told(self.path):
+            if self.before is not None and not real.stat().st_mode & _WRITABLE:
+                raise FactbookError(detail=f"{self.path} is read-only; nothing was written")
+            real.parent.mkdir(parents=True, exist_ok=True)
+        copy = self.back_up()
+        if read(self.path) != self.before:
+            raise FactbookError(
+                detail=f"{self.path} was changed by another program meanwhile; nothing was written,"
+                " run it again"
+            )
+        with _told(self.path):
+            if self.after is None:
+                real.unlink()
+            else:
+                _replace(real, self.after, like=real)
+        return copy
+
+
+def _replace(path: Path, text: str, *, like: Path) -> None:
+    """Put a file in its place by renaming, with the mode and the owner of another."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(text.encode("utf-8"))
+            file.flush()
+            os.fsync(file.fileno())
+        mode = _PRIVATE
+        with suppress(FileNotFoundError):
+            old = like.stat()
+            mode = stat.S_IMODE(old.st_mode)
+            with suppress(OSError, AttributeError):  # only root may, and Windows has no such thing
+                os.chown(name, old.st_uid, old.st_gid)
+        Path(name).chmod(mode)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Say of a failure of the system which file it was about."""
+    try:
+        yield
+    except OSError as error:
+        raise FactbookError(
+            detail=f"{path} cannot be written ({error.strerror}); nothing was changed in it"
+        ) from error
+
+
+def _escaped(name: str) -> str:
+    return "".join(f"[{sign}]" if sign in "*?[" else sign for sign in name)
