@@ -233,9 +233,9 @@ class TypedProjection:
         ids = self._known("memories", documents)
         gone = self._gone_already(FACT_ROW, ids.values())
         here = [document for document in documents if ids.get(document["_id"]) not in gone]
-        self._names.ids(SUMMARY_ROW, [key for one in here for key in _spoken(one) if _is_key(key)])
+        self._names.ids(SUMMARY_ROW, [key for doc in here for key in _spoken(doc) if _is_key(key)])
         ready = self._admitted(
-            [one for one in here if not self._has_to_wait("memories", one, _spoken(one))], ids
+            [doc for doc in here if not self._has_to_wait("memories", doc, _spoken(doc))], ids
         )
         lives = lives_by_id(self._writer, ids.values())
         changes: list[tuple[Life, Life]] = []
@@ -259,7 +259,7 @@ class TypedProjection:
         new = dict(zip(added, self._writer.add_facts([*added.values()]), strict=True))
         self._names.record(FACT_ROW, {row_id: key for key, row_id in new.items()})
         ids |= new
-        self._evidence({ids[one["_id"]]: one for one in ready if one["_id"] in ids})
+        self._evidence({ids[doc["_id"]]: doc for doc in ready if doc["_id"] in ids})
         self._writer.drop_vectors("fact", [life.id for life in retired])
 
     def _admitted(self, documents: Sequence[Document], ids: dict[str, int]) -> list[Document]:
@@ -404,7 +404,7 @@ class TypedProjection:
         known = self._known("rejections", documents)
         new = [document for document in documents if document["_id"] not in known]
         spoken = self._names.ids(
-            SUMMARY_ROW, [one["summary"] for one in new if _is_key(one["summary"])]
+            SUMMARY_ROW, [doc["summary"] for doc in new if _is_key(doc["summary"])]
         )
         heads = self._writer.heads(spoken.values())
         rows: dict[str, Refusal] = {}

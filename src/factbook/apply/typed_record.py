@@ -93,29 +93,29 @@ class TypedMirror:
 
     def adopted(self, reads: Reads, *, limit: int) -> Touched:
         """Return some of the typed rows that no document stands for yet."""
-        found = Touched()
+        touched = Touched()
         lives = reads.lives(LifeWhere(kinds=[FactKind.TYPED]))
-        found.facts = {life.id for life in lives if life.status is not Status.ERASED}
-        found.rejections = {
+        touched.facts = {life.id for life in lives if life.status is not Status.ERASED}
+        touched.rejections = {
             row.id for row in reads.find(REJECTION, {"owner": EVERYONE}) if row.type
         }
-        found.proposals = {row.id for row in reads.find(PROPOSAL, {"kind": MEMORY})}
-        for kind, ids in ((FACT_ROW, found.facts), (PROPOSAL_ROW, found.proposals)):
+        touched.proposals = {row.id for row in reads.find(PROPOSAL, {"kind": MEMORY})}
+        for kind, ids in ((FACT_ROW, touched.facts), (PROPOSAL_ROW, touched.proposals)):
             events = reads.find(EVENT, {"target_kind": kind, "target_id": sorted(ids)})
-            found.events |= {event.id for event in events}
-        for one in reads.find(RECORDED):
-            if one.target in ROWS.values():
-                _of(found, one.target).discard(one.row_id)
+            touched.events |= {event.id for event in events}
+        for recorded in reads.find(RECORDED):
+            if recorded.target in ROWS.values():
+                _of(touched, recorded.target).discard(recorded.row_id)
         for name in ("facts", "rejections", "proposals", "events"):
-            setattr(found, name, set(sorted(getattr(found, name))[:limit]))
-        return found
+            setattr(touched, name, set(sorted(getattr(touched, name))[:limit]))
+        return touched
 
 
 def _of(touched: Touched, target: str) -> set[int]:
     names = {row: kind for kind, row in ROWS.items()}
     name = {"summaries": "episodes", "memories": "facts"}.get(names[target], names[target])
-    found: set[int] = getattr(touched, name)
-    return found
+    ids: set[int] = getattr(touched, name)
+    return ids
 
 
 class _Describing:

@@ -250,8 +250,10 @@ class MemoryReads:
             facts = self.table(FACT.name)
             cited = ((row, facts[row.fact_id]) for row in self.table(EVIDENCE.name).values())
             return [
-                Cited(row.fact_id, row.episode_id, row.stance, one.kind, one.status, one.confidence)
-                for row, one in cited
+                Cited(
+                    row.fact_id, row.episode_id, row.stance, fact.kind, fact.status, fact.confidence
+                )
+                for row, fact in cited
             ]
         if kind not in (VECTOR, WAITING):
             return self.table(kind.name).values()

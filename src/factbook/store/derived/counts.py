@@ -74,19 +74,19 @@ def fact_states(reads: Reads, *, now: Millis) -> dict[str, int]:
     states = Counter({str(status): tally.rows for (status,), tally in retired.items()})
     proposed = count(reads, FACT, {**_CURRENT, "status": Status.PROPOSED})
     passive = surer(math.nextafter(policy.MIN_CONFIDENCE_PASSIVE, 1))  # more than that
-    found = surer(policy.MIN_CONFIDENCE_ACTIVE)
+    findable = surer(policy.MIN_CONFIDENCE_ACTIVE)
     states[Status.PROPOSED] += proposed
     states["active"] += passive
-    states["tool_only"] += found - passive
-    states["deprecated"] += count(reads, FACT, _CURRENT) - proposed - found
+    states["tool_only"] += findable - passive
+    states["deprecated"] += count(reads, FACT, _CURRENT) - proposed - findable
     return {state: rows for state, rows in sorted(states.items()) if rows}
 
 
 def predicate_counts(reads: Reads) -> list[tuple[str, float, int, int]]:
     """Return (predicate, confidence, facts, distinct objects), most frequent first."""
     groups = reads.tally(FACT, ("predicate",), _CURRENT, most="confidence", distinct="object")
-    counts = [(name, one.most, one.rows, one.distinct) for (name,), one in groups.items()]
-    return sorted(counts, key=lambda one: (-one[2], one[0]))
+    counts = [(name, tally.most, tally.rows, tally.distinct) for (name,), tally in groups.items()]
+    return sorted(counts, key=lambda entry: (-entry[2], entry[0]))
 
 
 def rule_counts(reads: Reads) -> dict[str, int]:

@@ -73,10 +73,10 @@ def row_named(reads: Reads, owner: str, name: str) -> EntityRow | None:
 
 def deleted_entity(reads: Reads, owner: str, name: str) -> EntityRow | None:
     """Return the row of the entity of that name that was forgotten last, merged ones aside."""
-    found = reads.find(ENTITY, {"owner": owner, "name": name})
+    rows = reads.find(ENTITY, {"owner": owner, "name": name})
     if alias := first(reads, ALIAS, {"owner": owner, "name": name}):
-        found += reads.find(ENTITY, {"id": alias.entity_id, "owner": owner})
-    gone = [row for row in found if not row.current and row.merged_into_id is None]
+        rows += reads.find(ENTITY, {"id": alias.entity_id, "owner": owner})
+    gone = [row for row in rows if not row.current and row.merged_into_id is None]
     return max(gone, key=lambda row: (row.name == name, row.retired_at, row.id), default=None)
 
 
@@ -136,8 +136,8 @@ def known_names(reads: Reads, owner: str) -> dict[str, str]:
     """Return every name and alias of an owner's current entities -> the canonical name."""
     names = names_by_id(reads, owner)
     aliases = reads.find(ALIAS, {"owner": owner})
-    found = {alias.name: names[alias.entity_id] for alias in aliases if alias.entity_id in names}
-    return {**found, **{name: name for name in names.values()}}
+    by_alias = {alias.name: names[alias.entity_id] for alias in aliases if alias.entity_id in names}
+    return {**by_alias, **{name: name for name in names.values()}}
 
 
 def deleted_names(reads: Reads, owner: str) -> set[str]:

@@ -12,9 +12,9 @@ from factbook.store.rows import Life, LifeWhere
 _SAID = tuple(fact_kind for fact_kind in FactKind if fact_kind is not FactKind.OBSERVATION)
 
 
-def holds(one: Life | Fact) -> bool:
+def holds(fact: Life | Fact) -> bool:
     """Tell whether a fact is current, no mere proposal, and not called wrong."""
-    return one.retired_at is None and one.status is not Status.PROPOSED and one.confidence > 0
+    return fact.retired_at is None and fact.status is not Status.PROPOSED and fact.confidence > 0
 
 
 def fact_by_id(reads: Reads, fact_id: int) -> Fact | None:

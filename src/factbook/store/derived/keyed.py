@@ -53,13 +53,13 @@ def current_keys(reads: Reads, owner: str, prefixes: Collection[str]) -> dict[st
 
 def key_times(reads: Reads, owner: str, prefixes: Collection[str]) -> dict[str, Millis]:
     """Return when each key at or under these was last changed, by what messages said."""
-    found: dict[str, Millis] = {}
+    times: dict[str, Millis] = {}
     for prefix in prefixes:
         for life in reads.lives(LifeWhere(owner=owner, kinds=_KINDS, under=prefix)):
             at = life.occurred_at if life.valid_to is None else life.valid_to
             if at is not None:
-                found[life.predicate] = max(at, found.get(life.predicate, at))
-    return found
+                times[life.predicate] = max(at, times.get(life.predicate, at))
+    return times
 
 
 def key_order(key: str) -> tuple[tuple[int, int, str], ...]:

@@ -146,11 +146,11 @@ def searches_since(reads: Reads, trigger: Trigger, at: Millis) -> dict[str, int]
 
 def looked_up(reads: Reads) -> dict[int, list[tuple[Millis, str]]]:
     """Return (when, query) of the searches about each entity, made or in vain, oldest first."""
-    found: dict[int, list[tuple[Millis, str]]] = defaultdict(list)
+    lookups: dict[int, list[tuple[Millis, str]]] = defaultdict(list)
     for task in reads.find(SEARCH_TASK, {"owner": EVERYONE, "entity_id": Least(1)}):
         if task.entity_id is not None:
-            found[task.entity_id].append((task.created_at, task.query))
-    return dict(found)
+            lookups[task.entity_id].append((task.created_at, task.query))
+    return dict(lookups)
 
 
 # --- what is to be learned ------------------------------------------------------------------------
@@ -210,17 +210,17 @@ def learned_of(reads: Reads, prompt_id: int) -> list[tuple[Entity, int]]:
     command = {"episode_id": prompt.episode_id, "type": EngagementType.LEARN_COMMAND}
     asked = reads.find(ENGAGEMENT, {"owner": EVERYONE, **command})
     mine = {engagement.entity_id for engagement in asked if engagement.entity_id is not None}
-    found = {row.fact_id for row in reads.evidence(episode_ids=episodes)}
+    fact_ids = {row.fact_id for row in reads.evidence(episode_ids=episodes)}
     pages = _pages(reads, episodes)
     for entity in reads.find(ENTITY, {"id": mine}):
         about = [life.id for life in world_lives(reads, entity.owner, entity.name)]
         rows = reads.evidence(fact_ids=about)
         where = _pages(reads, sorted({row.episode_id for row in rows}))
         wanted = {*pages.values()}
-        found |= {row.fact_id for row in rows if where.get(row.episode_id) in wanted}
+        fact_ids |= {row.fact_id for row in rows if where.get(row.episode_id) in wanted}
     counts = Counter(
         (life.owner, life.subject)
-        for life in lives_by_id(reads, found).values()
+        for life in lives_by_id(reads, fact_ids).values()
         if life.kind is FactKind.WORLD and holds(life)
     )
     entities = [
@@ -228,7 +228,7 @@ def learned_of(reads: Reads, prompt_id: int) -> list[tuple[Entity, int]]:
         for entity in entities_of(reads, EVERYONE, names={name for _, name in counts})
         if (entity.owner, entity.name) in counts
     ]
-    return sorted(entities, key=lambda one: (one[0].id not in mine, -one[1], one[0].id))
+    return sorted(entities, key=lambda entry: (entry[0].id not in mine, -entry[1], entry[0].id))
 
 
 def _pages(reads: Reads, episode_ids: Sequence[int]) -> dict[int, str]:
