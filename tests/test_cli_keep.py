@@ -597,9 +597,14 @@ def test_install_timer_writes_units_and_says_what_to_type(cli: Cli, tmp_path: Pa
     )
     assert timer["Timer"]["OnCalendar"] == "*-*-* 04:05:00"
     assert timer["Install"]["WantedBy"] == "timers.target"
-    command = shlex.split(service["Service"]["ExecStart"].replace("$$", "$").replace("%%", "%"))
-    assert command[-3:] == ["--db", str(db), "consolidate"]
-    assert Path(command[0]).is_absolute()
+    text = (folder / "factbook-consolidate.service").read_text(encoding="utf-8")
+    started = [line for line in text.splitlines() if line.startswith("ExecStart=")]
+    for line, name in zip(started, ("ingest", "consolidate"), strict=True):
+        said = line.removeprefix("ExecStart=").removeprefix("-")
+        command = shlex.split(said.replace("$$", "$").replace("%%", "%"))
+        assert command[-3:] == ["--db", str(db), name]
+        assert Path(command[0]).is_absolute()
+    assert started[0].startswith("ExecStart=-")  # the night is kept whatever became of it
     assert service["Service"]["Environment"] == f'"FACTBOOK_KEY_FILE={cli.home}/redaction.key"'
     assert "replaced" in cli("--db", db, "install-timer").out
     link = folder / "timers.target.wants" / "factbook-consolidate.timer"
@@ -612,7 +617,7 @@ def test_install_timer_writes_units_and_says_what_to_type(cli: Cli, tmp_path: Pa
 
 
 def unit(path: Path) -> configparser.ConfigParser:
-    found = configparser.ConfigParser(interpolation=None)
+    found = configparser.ConfigParser(interpolation=None, strict=False)
     found.optionxform = str  # type: ignore[assignment,method-assign]
     found.read_string(path.read_text(encoding="utf-8"))
     return found
@@ -620,13 +625,14 @@ def unit(path: Path) -> configparser.ConfigParser:
 
 def test_the_command_of_the_timer_can_be_run(here: Cli, db: Path) -> None:
     files = here("install-timer", "--dry-run", "--json").json()["files"]
-    (line,) = [one for one in files[0]["text"].splitlines() if one.startswith("ExecStart=")]
-    command = shlex.split(line.removeprefix("ExecStart="))
-    done = subprocess.run(
-        command, env=here.environment(), cwd="/", capture_output=True, text=True, check=True
-    )
-    assert done.stdout.startswith("run 1 · ")
-    assert command[-2] == str(db)
+    lines = [line for line in files[0]["text"].splitlines() if line.startswith("ExecStart=")]
+    for line, said in zip(lines, ("", "run 1 · "), strict=True):
+        command = shlex.split(line.removeprefix("ExecStart=").removeprefix("-"))
+        env = here.environment()
+        done = subprocess.run(command, env=env, cwd="/", capture_output=True, text=True)
+        assert done.stdout.startswith(said)
+        assert command[-2] == str(db)
+    assert done.returncode == 0
 
 
 def test_a_unit_of_somebody_else_is_left_alone(cli: Cli) -> None:
@@ -672,7 +678,11 @@ def test_a_line_of_the_crontab(cli: Cli, crontab: Path, tmp_path: Path) -> None:
     assert not table.exists()
     assert line.startswith("30 3 * * * FACTBOOK_KEY_FILE=")
     words = shlex.split(line.split(" * * * ", 1)[1].replace(r"\%", "%"))
-    assert str(db) in words
+    assert words.count(str(db)) == 2
+    assert [words[at - 1] for at, word in enumerate(words) if word.startswith(">")] == [
+        "ingest",
+        "consolidate",
+    ]
     table.write_text("0 5 * * 1 backup\n", encoding="utf-8")
     cli("--db", db, "install-timer", "--cron", env=path)
     assert table.read_text(encoding="utf-8").splitlines()[0] == "0 5 * * 1 backup"

@@ -1,4 +1,4 @@
-"""Have the night do `factbook consolidate`: a systemd user timer, or a line of the crontab.
+"""Have the night read new logs and consolidate: a systemd user timer, or a line of the crontab.
 
 Files and lines that this module writes are marked as such, and only marked ones are replaced or
 removed. It never starts, stops or enables anything: it says what to type.
@@ -48,7 +48,7 @@ _SPECIAL: Final = re.compile(r"[\x00-\x1f\x7f]")
 class Job:
     """What the night is to run."""
 
-    command: Sequence[str]  # absolute paths, arguments apart
+    commands: Sequence[Sequence[str]]  # in order, whatever became of those before; absolute paths
     environment: Mapping[str, str]
     hour: int
     minute: int
@@ -72,21 +72,17 @@ def job(*, db: Path | str, key_file: Path, at: str) -> Job:
     matched = _TIME.fullmatch(at)
     if matched is None:
         raise UsageError(detail=f"--at {at} is no time of day; give one like {AT}")
-    command = [
-        *program(),
-        "--db",
-        str(_absolute(db) if isinstance(db, Path) else db),
-        "consolidate",
-    ]
+    called = [*program(), "--db", str(_absolute(db) if isinstance(db, Path) else db)]
+    commands = [[*called, "ingest"], [*called, "consolidate"]]
     environment = {"FACTBOOK_KEY_FILE": str(_absolute(key_file))}
-    for text in (*command, *environment.values()):
+    for text in (*called, *environment.values()):
         if _SPECIAL.search(text):
             raise UsageError(
                 detail=f"{text!r} holds a control character, which neither systemd nor cron can"
                 " keep; rename it"
             )
     return Job(
-        command=command, environment=environment, hour=int(matched[1]), minute=int(matched[2])
+        commands=commands, environment=environment, hour=int(matched[1]), minute=int(matched[2])
     )
 
 
@@ -124,13 +120,18 @@ def unit_files(nightly: Job, *, folder: Path) -> list[File]:
         f"Environment={_unit_word(f'{name}={value}')}\n"
         for name, value in sorted(nightly.environment.items())
     )
+    *before, last = (
+        " ".join(_unit_word(part, command=True) for part in command) for command in nightly.commands
+    )
+    # "-": the night is kept also where a log could not be read.
+    starts = "".join(f"ExecStart=-{command}\n" for command in before)
     service = f"""{_MARK}
 [Unit]
 Description=Keep the memory of factbook in order
 
 [Service]
 Type=oneshot
-{settings}ExecStart={" ".join(_unit_word(part, command=True) for part in nightly.command)}
+{settings}{starts}ExecStart={last}
 Nice=10
 IOSchedulingClass=idle
 """
@@ -219,11 +220,14 @@ def _is_ours(path: Path) -> bool:
 
 def cron_line(nightly: Job) -> str:
     """Return the line of a crontab for a job."""
-    words = [f"{name}={shlex.quote(value)}" for name, value in sorted(nightly.environment.items())]
-    words += [shlex.quote(part) for part in nightly.command]
+    named = [f"{name}={shlex.quote(value)}" for name, value in sorted(nightly.environment.items())]
+    commands = (
+        " ".join([*named, *(shlex.quote(part) for part in command), ">/dev/null"])
+        for command in nightly.commands
+    )
     # cron ends a command at a percent sign, also within quotes.
-    command = " ".join(words).replace("%", r"\%")
-    return f"{nightly.minute} {nightly.hour} * * * {command} >/dev/null"
+    line = "; ".join(commands).replace("%", r"\%")
+    return f"{nightly.minute} {nightly.hour} * * * {line}"
 
 
 def install_cron(line: str) -> bool:

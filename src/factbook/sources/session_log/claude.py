@@ -446,8 +446,8 @@ class ClaudeParser(Parser):
 
     def _objection(self, text: str, record: dict[str, object]) -> None:
         """Take what the user typed when refusing a tool call; it stands nowhere else."""
-        _, found, said = text.partition(_SAID)
-        if found:
+        _, mark, said = text.partition(_SAID)
+        if mark:
             said = said.partition(_AFTER_SAID)[0]
             self.prompt(
                 said, uid=f"{self._base(record)}:said", subject=self._subject("task", record)
@@ -686,9 +686,9 @@ class _Entry:
 
 def _entries(value: object) -> list[_Entry]:
     entries: list[_Entry] = []
-    for one in value if isinstance(value, list) else []:
-        if isinstance(one, list) and len(one) == 5:
-            text, timestamp, position, offset, told = one
+    for item in value if isinstance(value, list) else []:
+        if isinstance(item, list) and len(item) == 5:
+            text, timestamp, position, offset, told = item
             entries.append(
                 _Entry(
                     text=text,
@@ -702,13 +702,13 @@ def _entries(value: object) -> list[_Entry]:
 
 
 def _texts(value: object) -> list[str]:
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
 def _pairs(value: object) -> dict[str, str]:
     if not isinstance(value, Mapping):
         return {}
-    return {str(key): one for key, one in value.items() if isinstance(one, str)}
+    return {str(key): item for key, item in value.items() if isinstance(item, str)}
 
 
 def _kept(kept: bool, kind: str) -> RecordOutcome:
@@ -771,7 +771,7 @@ def _result_text(content: object) -> str:
 def _flat(value: object) -> str:
     """Return a report as lines of `name: value`."""
     if isinstance(value, Mapping):
-        return "\n".join(f"{key}: {_flat(one)}" for key, one in value.items())
+        return "\n".join(f"{key}: {_flat(item)}" for key, item in value.items())
     if isinstance(value, list):
-        return "; ".join(_flat(one) for one in value)
+        return "; ".join(_flat(item) for item in value)
     return str(value)

@@ -157,7 +157,9 @@ class CodexParser(Parser):
         state["events"] = self._events
         state["heard"] = self._heard
         state["by_model"] = self._by_model
-        state["held"] = [[one.text, one.timestamp, one.position, one.offset] for one in self._held]
+        state["held"] = [
+            [held.text, held.timestamp, held.position, held.offset] for held in self._held
+        ]
         state["codes"] = dict(self._codes)
         return state
 
@@ -355,9 +357,9 @@ class CodexParser(Parser):
         if not self._held:
             return
         position, offset, timestamp = self.position, self.offset, self.timestamp
-        for one in self._held:
-            self.place(one.position, one.offset, one.timestamp)
-            self._prompt(one.text)
+        for held in self._held:
+            self.place(held.position, held.offset, held.timestamp)
+            self._prompt(held.text)
         self._held.clear()
         self.place(position, offset, timestamp)
 
@@ -484,9 +486,9 @@ _ITEMS: Final[Mapping[str, Callable[[CodexParser, dict[str, object]], RecordOutc
 
 def _held(value: object) -> list[_Held]:
     held: list[_Held] = []
-    for one in value if isinstance(value, list) else []:
-        if isinstance(one, list) and len(one) == 4:
-            text, timestamp, position, offset = one
+    for item in value if isinstance(value, list) else []:
+        if isinstance(item, list) and len(item) == 4:
+            text, timestamp, position, offset = item
             held.append(_Held(text=text, timestamp=timestamp, position=position, offset=offset))
     return held
 
@@ -525,9 +527,9 @@ def _message_text(payload: dict[str, object]) -> str:
     message = payload.get("message")
     text = message if isinstance(message, str) else ""
     pictures = sum(
-        len(found)
+        len(listed)
         for key in ("images", "local_images")
-        if isinstance(found := payload.get(key), list)
+        if isinstance(listed := payload.get(key), list)
     )
     return "\n".join([text, *["[image]"] * min(pictures, 20)]) if pictures else text
 

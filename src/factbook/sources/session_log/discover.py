@@ -136,7 +136,7 @@ def _check(path: Path) -> None:
 
 
 def _walk(
-    root: Path, found: Discovery, wanted: Callable[[str], bool], inside: set[str]
+    root: Path, discovery: Discovery, wanted: Callable[[str], bool], inside: set[str]
 ) -> Iterator[str]:
     """Iterate over the files below a folder that may be logs.
 
@@ -154,7 +154,7 @@ def _walk(
             with os.scandir(folder) as entries:
                 ordered = sorted(entries, key=lambda entry: entry.name)
         except OSError as error:
-            found.skipped.append((Path(folder), f"cannot be read ({error.strerror})"))
+            discovery.skipped.append((Path(folder), f"cannot be read ({error.strerror})"))
             continue
         folders: list[str] = []
         for entry in ordered:
@@ -165,14 +165,14 @@ def _walk(
                     path = os.path.realpath(path)
                     if not _within(path, inside):
                         if entry.is_dir() or wanted(entry.path):
-                            found.skipped.append((Path(entry.path), LEADS_OUT))
+                            discovery.skipped.append((Path(entry.path), LEADS_OUT))
                         continue
                 if entry.is_dir():
                     folders.append(path)
                 elif wanted(entry.path):
                     yield path
             except OSError as error:  # a loop of links
-                found.skipped.append((Path(entry.path), f"cannot be read ({error.strerror})"))
+                discovery.skipped.append((Path(entry.path), f"cannot be read ({error.strerror})"))
         pending += reversed(folders)
 
 
@@ -190,7 +190,7 @@ def _within(path: str, roots: set[str]) -> bool:
 
 def _add(
     name: str,
-    found: Discovery,
+    discovery: Discovery,
     seen: set[str],
     hosts: Callable[[bytes], str],
     others: Callable[[Path, bytes], LogFile | None] | None,
@@ -204,10 +204,10 @@ def _add(
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):  # opening a pipe would wait for ever
-            found.skipped.append((path, "not a file"))
+            discovery.skipped.append((path, "not a file"))
             return
         if status.st_size == 0:
-            found.skipped.append((path, "empty"))
+            discovery.skipped.append((path, "empty"))
             return
         with path.open("rb", buffering=0) as file:
             head = utf8(file.read(HEAD_BYTES))
@@ -216,16 +216,16 @@ def _add(
     except OSError as error:
         if named:
             raise PathUnreadable(path=path, reason=error.strerror or str(error)) from error
-        found.skipped.append((path, f"cannot be read ({error.strerror})"))
+        discovery.skipped.append((path, f"cannot be read ({error.strerror})"))
         return
     if other is not None:
-        found.files.append(other)
+        discovery.files.append(other)
     elif host in _UNSUPPORTED:
-        found.unsupported.append((path, host))
+        discovery.unsupported.append((path, host))
     elif host:
-        found.files.append(LogFile(path=path, host=host))
+        discovery.files.append(LogFile(path=path, host=host))
     else:
-        found.skipped.append((path, _why_not(head, chats=others is not None)))
+        discovery.skipped.append((path, _why_not(head, chats=others is not None)))
 
 
 def _why_not(head: bytes, *, chats: bool) -> str:
@@ -271,16 +271,16 @@ def detect(head: bytes) -> str:
 
 def _host_of_first(head: bytes) -> str:
     """Return the host by the first line where it is a whole record, which is the common case."""
-    line, found, _ = head.partition(b"\n")
+    line, newline, _ = head.partition(b"\n")
     try:
-        record = orjson.loads(line) if found else None
+        record = orjson.loads(line) if newline else None
     except orjson.JSONDecodeError:
         return ""
     if not isinstance(record, dict):
         return ""
     top = {key: value if isinstance(value, str) else "" for key, value in record.items()}
     inner = {
-        key: {name: one if isinstance(one, str) else "" for name, one in value.items()}
+        key: {name: text if isinstance(text, str) else "" for name, text in value.items()}
         for key, value in record.items()
         if isinstance(value, dict) and value
     }

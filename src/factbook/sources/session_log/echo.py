@@ -50,7 +50,7 @@ def subtract(text: str) -> Subtracted:
     tags = list(_TAG.finditer(text))
     spans: list[tuple[int, int]] = []
     # What is escaped least stands outermost, so a tag inside it closes nothing outside.
-    for escape in sorted({tag["open"] for tag in tags}, key=lambda one: ("&" in one, len(one))):
+    for escape in sorted({tag["open"] for tag in tags}, key=lambda form: ("&" in form, len(form))):
         alike = [tag for tag in tags if tag["open"] == escape]
         spans = _merged([*spans, *_pairs(_outside(alike, spans))])
     whole, reach, torn = len(spans), 0, False
@@ -84,18 +84,18 @@ def _pairs(tags: list[re.Match[str]]) -> Iterator[tuple[int, int]]:
 def _outside(tags: list[re.Match[str]], spans: list[tuple[int, int]]) -> list[re.Match[str]]:
     """Return the tags that stand in none of the spans, which are sorted and apart."""
     starts = [start for start, _ in spans]
-    found: list[re.Match[str]] = []
+    outside: list[re.Match[str]] = []
     for tag in tags:
         before = bisect_right(starts, tag.start()) - 1
         if before < 0 or spans[before][1] <= tag.start():
-            found.append(tag)
-    return found
+            outside.append(tag)
+    return outside
 
 
 def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return spans in their order, each that lies in another left out."""
     merged: list[tuple[int, int]] = []
-    for start, end in sorted(spans, key=lambda one: (one[0], -one[1])):
+    for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
         if not merged or start >= merged[-1][1]:
             merged.append((start, end))
     return merged
@@ -168,12 +168,12 @@ def asked_of_us(tool: str, given: object, *, namespace: str = "") -> AskedOfUs:
             if isinstance(command, list):
                 command = command_line(command)
             if isinstance(command, str) and SERVER in command:
-                found = own_command(command)
-                if found.rest != command and not found.asks:
+                own = own_command(command)
+                if own.rest != command and not own.asks:
                     # What the model says that the call is for says what it asks.
-                    kept = {name: one for name, one in given.items() if name != "description"}
-                    return AskedOfUs(False, True, {**kept, key: found.rest})
-                return AskedOfUs(found.asks, found.runs, given)
+                    kept = {name: item for name, item in given.items() if name != "description"}
+                    return AskedOfUs(False, True, {**kept, key: own.rest})
+                return AskedOfUs(own.asks, own.runs, given)
         server, skill = given.get("server"), given.get("skill")
         reads_us = isinstance(server, str) and SERVER in server and "uri" in given
         ours = reads_us or (isinstance(skill, str) and skill.startswith(f"{SERVER}:"))
@@ -275,7 +275,7 @@ def _asks(pipeline: str, depth: int) -> bool | None:
     if SERVER not in pipeline:
         return None
     start = 0
-    pipes = [one.span() for one in _PIPE.finditer(pipeline) if one["pipe"]]
+    pipes = [match.span() for match in _PIPE.finditer(pipeline) if match["pipe"]]
     for end, after in [*pipes, (len(pipeline), 0)]:
         part, start = pipeline[start:end], after
         try:
@@ -298,9 +298,9 @@ def _asked_by(words: list[str], depth: int) -> bool | None:
         elif name == SERVER:
             return _command_of(words[number + 1 :]) not in WORKING_COMMANDS
         elif name in _SHELLS:
-            inner = next((one for one in words[number + 1 :] if SERVER in one), "")
-            found = own_command(inner, depth=depth + 1) if depth < _DEPTH else None
-            return found.rest != inner if found is not None and found.runs else None
+            inner = next((argument for argument in words[number + 1 :] if SERVER in argument), "")
+            own = own_command(inner, depth=depth + 1) if depth < _DEPTH else None
+            return own.rest != inner if own is not None and own.runs else None
         elif name in _LAUNCHERS:
             launched = True
         elif launched or not (name in _PREFIXES or "=" in word or _COUNT.fullmatch(word)):

@@ -165,8 +165,8 @@ def _noted(text: str, start: int, end: int, count: int, budget: int) -> tuple[li
     hits = [match.span() for match in islice(_FAILED.finditer(middle), count)]
     if len(hits) < count:
         known = set(hits)
-        found = (match.span() for match in _FOUND.finditer(middle))
-        hits += islice((hit for hit in found if hit not in known), count - len(hits))
+        spans = (match.span() for match in _FOUND.finditer(middle))
+        hits += islice((hit for hit in spans if hit not in known), count - len(hits))
     chosen: list[tuple[int, int, str]] = []
     for a, b in hits:
         line = _line(

@@ -103,7 +103,7 @@ class _UndecidedCall:
     made: Mapping[str, Any]  # what `add` is given; JSON data but for its fields
 
     def save(self) -> dict[str, object]:
-        fields = [[one.name, one.start, one.end] for one in self.made["fields"]]
+        fields = [[part.name, part.start, part.end] for part in self.made["fields"]]
         return {**asdict(self), "made": {**self.made, "fields": fields}}
 
 
@@ -155,14 +155,14 @@ class Parser(ABC):
         self.title = _text(state, "title")
         self.home = _text(state, "home")  # the working folder that the file names first
         self.calls: dict[str, OpenCall] = {
-            call_id: OpenCall(str(one[0]), str(one[1]), bool(one[2]))
-            for call_id, one in _items(state, "calls")
-            if isinstance(one, list) and len(one) == 3
+            call_id: OpenCall(str(call[0]), str(call[1]), bool(call[2]))
+            for call_id, call in _items(state, "calls")
+            if isinstance(call, list) and len(call) == 3
         }
         self.stated: dict[str, None] = dict.fromkeys(_texts(state, "stated"))
         self.asked = _text(state, "asked")  # the prompt that was a command of factbook
         self._servers = dict.fromkeys(_texts(state, "servers"))  # ours, under other names
-        self._undecided = {call_id: _undecided(one) for call_id, one in _items(state, "undecided")}
+        self._undecided = {call_id: _undecided(raw) for call_id, raw in _items(state, "undecided")}
 
     def save(self) -> dict[str, object]:
         """Return what reading on needs, as JSON data."""
@@ -174,11 +174,13 @@ class Parser(ABC):
             "task": self.task,
             "title": self.title,
             "home": self.home,
-            "calls": {key: [one.tool, one.subject, one.ours] for key, one in self.calls.items()},
+            "calls": {
+                key: [call.tool, call.subject, call.ours] for key, call in self.calls.items()
+            },
             "stated": list(self.stated),
             "asked": self.asked,
             "servers": list(self._servers),
-            "undecided": {call_id: one.save() for call_id, one in self._undecided.items()},
+            "undecided": {call_id: call.save() for call_id, call in self._undecided.items()},
         }
 
     def source(self) -> Source:
@@ -282,12 +284,12 @@ class Parser(ABC):
             start = text.find("_") + 1
         if text[start:] in known and text[:start] in _OUR_PREFIXES:
             return text
-        found = identity_of(text, self.small)
-        if found is text:
+        id_ = identity_of(text, self.small)
+        if id_ is text:
             if len(known) >= _SMALL_TEXTS:
                 known.clear()
             known.add(text)
-        return found
+        return id_
 
     def safe(self, value: object) -> object:
         """Return the state that a cursor keeps, its ids as `identity` gives them.
@@ -298,9 +300,9 @@ class Parser(ABC):
             is_text = len(value) > policy.FIELD_CHARS
             return self.redactor.redact(value) if is_text else self.identity(value)
         if isinstance(value, dict):
-            return {self.identity(str(key)): self.safe(one) for key, one in value.items()}
+            return {self.identity(str(key)): self.safe(item) for key, item in value.items()}
         if isinstance(value, (list, tuple)):
-            return [self.safe(one) for one in value]
+            return [self.safe(item) for item in value]
         return value
 
     def awaits(self, call_id: str, call: OpenCall) -> None:
@@ -381,9 +383,9 @@ class Parser(ABC):
 
     def own(self, text: str) -> str:
         """Return a text without what factbook had put into it, which is counted."""
-        found = subtract(text)
-        self.injected += found.blocks
-        return found.text
+        subtracted = subtract(text)
+        self.injected += subtracted.blocks
+        return subtracted.text
 
     def prompt(
         self,
@@ -552,9 +554,9 @@ class Parser(ABC):
         redacted before any of it is left out.
         """
         ours = self._decide(call_id, text, is_error=is_error) or call.ours
-        found = subtract(text)
-        self.injected += found.blocks
-        text = plain(found.text).strip("\r\n").rstrip()
+        subtracted = subtract(text)
+        self.injected += subtracted.blocks
+        text = plain(subtracted.text).strip("\r\n").rstrip()
         attributes = attributes or {}
         stated = exit_code(text)
         if code and not stated and code != "0":
@@ -578,7 +580,7 @@ class Parser(ABC):
             attributes=attributes,
             is_error=is_error,
             cut=cut,
-            injected=ours or found.torn,
+            injected=ours or subtracted.torn,
             embed=False,
         )
         return True
@@ -644,9 +646,9 @@ def _text(state: Mapping[str, object], name: str) -> str:
 
 def _texts(state: Mapping[str, object], name: str) -> list[str]:
     value = state.get(name)
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
 def _items(state: Mapping[str, object], name: str) -> list[tuple[str, object]]:
     value = state.get(name)
-    return [(str(key), one) for key, one in value.items()] if isinstance(value, Mapping) else []
+    return [(str(key), item) for key, item in value.items()] if isinstance(value, Mapping) else []

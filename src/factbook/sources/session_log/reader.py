@@ -68,10 +68,10 @@ def read(
     try:
         with open_utf8(file.path, buffering=_CHUNK) as handle:
             whole = document is not None or is_document(handle, file.path)
-            found = _beginning(handle, cursor, whole=whole)
-            if found is None:
+            beginning = _beginning(handle, cursor, whole=whole)
+            if beginning is None:
                 return
-            cursor, restart = found
+            cursor, restart = beginning
             ready = parser(file, redactor=redactor, now=now, state=cursor.state)
             reading = FileReading(handle, ready, cursor=cursor, restart=restart)
             if document is not None:

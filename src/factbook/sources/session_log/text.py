@@ -149,7 +149,7 @@ def block(text: str, tag: str) -> str | None:
 
 def blocks(text: str, tag: str) -> list[tuple[str, str]]:
     """Return (opening tag, content) of every closed `<tag ...>...</tag>` of a text."""
-    found: list[tuple[str, str]] = []
+    closed: list[tuple[str, str]] = []
     start = _opening(text, tag, 0)
     closing = f"</{tag}>"
     while start >= 0:
@@ -157,9 +157,9 @@ def blocks(text: str, tag: str) -> list[tuple[str, str]]:
         end = text.find(closing, begin)
         if end < 0:
             break
-        found.append((text[start:begin], text[begin:end]))
+        closed.append((text[start:begin], text[begin:end]))
         start = _opening(text, tag, end + len(closing))
-    return found
+    return closed
 
 
 def _opening(text: str, tag: str, at: int) -> int:

@@ -173,7 +173,7 @@ def install_timer(
     dry_run: Annotated[bool, Arg("Print it, and write nothing.")] = False,
     remove: Annotated[bool, Arg("Take away what it wrote, with --cron the line.")] = False,
 ) -> Outcome:
-    """Have `factbook consolidate` run every night."""
+    """Have new logs read and the memory consolidated every night."""
     from factbook.context import default_key_file
     from factbook.maintenance import timer
 
