@@ -268,9 +268,9 @@ class SplitStore:
 
     def _scour(self, wiped: Sequence[Wiped]) -> None:
         """Clean the file of what others erased from the record."""
-        for one in wiped:
+        for gone in wiped:
             if self._base.files is not None:
-                self._base.files.scour(one)
+                self._base.files.scour(gone)
 
     def _project(self, writer: Writer, *, now: Millis, wiped: list[Wiped]) -> int:
         """Take in what was committed since the mark; return the commit that rows are as of."""
