@@ -24,11 +24,12 @@ __all__ = ["Redacting", "Screening", "identity_of"]
 _T = TypeVar("_T")
 
 
-# What the hosts make ids of: uuids, counters and prefixed random words. Redaction need not look at
-# these, and must not find anything in them. The repetitions give nothing back (`+` after them): no
-# shorter one could be followed by what comes next.
+# What the hosts make ids of, uuids, counters and prefixed random words, and we of turns: redaction
+# need not look at these, and must not find anything in them. The repetitions give nothing back (`+`
+# after them): no shorter one could be followed by what comes next.
 _PLAIN_ID: Final = re.compile(
-    r"(?:[a-z]{1,12}+[:_]){0,3}(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+    r"(?:turn:|task_|action_)[0-9a-f]{32}"
+    r"|(?:[a-z]{1,12}+[:_]){0,3}(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
     r"|(?:toolu|call|msg|req|fc|rs|ws)_\w{1,48}+|\w{1,12}+)(?:[:#@.-][\w]{1,12}+){0,4}"
 )
 _MADE_BY_US: Final = re.compile(r"(?:(?:task|action|session)_|(?:call|result|queued|summary):)+")

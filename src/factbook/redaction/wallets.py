@@ -148,7 +148,10 @@ def phrase_spans(text: str, data: bytes, low: int, high: int) -> Iterator[Span]:
     """Give the seed phrases of a part of a text; `data` is the text in ASCII."""
     for row in _ROW.finditer(data, low, high):
         words = list(_WORD.finditer(text, *row.span()))
-        places = [_places().get(word[0].lower(), -1) for word in words]
+        known = _places()
+        if not any(word[0].lower() in known for word in words[_SIZES[-1] - 1 :: _SIZES[-1]]):
+            continue  # the shortest phrase would hold one of these
+        places = [known.get(word[0].lower(), -1) for word in words]
         start = 0
         for end, place in enumerate([*places, -1]):
             if place < 0:
