@@ -7,7 +7,7 @@ an Op refers to may stand anywhere in the same call. All of them are written, or
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import (
     Callable,
     Collection,
@@ -16,7 +16,7 @@ from collections.abc import (
 )
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, get_args
+from typing import Any
 
 from factbook import policy
 from factbook.apply.facts import CHANGING, Changes
@@ -109,7 +109,7 @@ _OF_SOMEBODY = frozenset(
 
 def _owners(ops: Mapping[type[Op], Sequence[Any]]) -> Collection[str] | Everyone:
     """Return of whom Ops, by their types, may change what is remembered."""
-    moving = {kind for kind, given in ops.items() if given} - _BESIDE_MEMORY
+    moving = ops.keys() - _BESIDE_MEMORY
     if not moving <= _OF_SOMEBODY:
         return EVERYONE
     owners = {op.episode.owner for op in ops[RecordEpisode]}
@@ -142,12 +142,12 @@ def apply(
     if screen is not unscreened:
         ops = [screen(op) for op in ops]
     sorted_ops = _sorted(ops)
-    if sorted_ops[RecordEpisode] and (used := readers()):
+    if RecordEpisode in sorted_ops and (used := readers()):
         noted = NoteReaders(readers=used)
         ops = [*ops, noted]
         sorted_ops[NoteReaders].append(noted)
-    for kind, given in sorted_ops.items():
-        if given and kind.__name__ not in allowed:
+    for kind in sorted_ops:
+        if kind.__name__ not in allowed:
             raise NotAllowed(trigger=trigger, op=kind.__name__)
     receipt = Receipt()
     if not ops:
@@ -174,7 +174,7 @@ def apply(
         run.readers(sorted_ops[NoteReaders], sorted_ops[RecordEpisode])
         run.vectors(sorted_ops[StoreVectors])
         run.may_support(sorted_ops[SupportFact])
-        if any(sorted_ops[kind] for kind in CHANGING):
+        if any(map(sorted_ops.get, CHANGING)):
             changes.run(op for op in ops if type(op) in CHANGING)
         for restoring in sorted_ops[Restore]:
             from factbook.apply.restoring import restore
@@ -193,8 +193,8 @@ def apply(
 
 
 def _sorted(ops: Sequence[Op]) -> dict[type[Op], list[Any]]:
-    """Return Ops by their types, in their order."""
-    sorted_ops: dict[type[Op], list[Any]] = {kind: [] for kind in get_args(Op)}
+    """Return Ops by their types, in their order; none of a type that is not there."""
+    sorted_ops: dict[type[Op], list[Any]] = defaultdict(list)
     for op in ops:
         sorted_ops[type(op)].append(op)
     return sorted_ops
@@ -281,7 +281,8 @@ class _Run:
                     used.append(Reader(*key, first_at=self._now, last_at=self._now))
                 elif before.last_at < self._now - policy.READERS_EVERY_MS:
                     used.append(before._replace(last_at=self._now))
-        self._writer.put(READER, used)
+        if used:
+            self._writer.put(READER, used)
 
     def _source_id(self, key: str) -> int:
         id_ = self._source_ids.get(key)
