@@ -493,24 +493,17 @@ _VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS, inner, max_size=3),
     max_leaves=12,
 )
-_GROUPS = st.lists(
-    st.fixed_dictionaries(
-        {
-            "hooks": st.lists(
-                st.fixed_dictionaries({"type": st.just("command"), "command": st.text()})
-            )
-        }
-    ),
-    max_size=2,
+_HOOKS = st.fixed_dictionaries({"type": st.just("command"), "command": st.text()}).filter(
+    lambda hook: not is_our_hook(hook)
 )
+_GROUPS = st.lists(st.fixed_dictionaries({"hooks": st.lists(_HOOKS)}), max_size=2)
+_SERVERS = st.dictionaries(st.text().filter(lambda name: name != "factbook"), _VALUES)
+_EVENTS = st.dictionaries(st.sampled_from(["SessionStart", "Stop", "Else"]), _GROUPS)
 _CONFIGS = st.builds(
     lambda rest, servers, hooks: rest | servers | hooks,
     st.dictionaries(_KEYS.filter(lambda key: key not in ("mcpServers", "hooks")), _VALUES),
-    st.just({}) | st.fixed_dictionaries({"mcpServers": st.dictionaries(st.text(), _VALUES)}),
-    st.just({})
-    | st.fixed_dictionaries(
-        {"hooks": st.dictionaries(st.sampled_from(["SessionStart", "Stop", "Else"]), _GROUPS)}
-    ),
+    st.just({}) | st.fixed_dictionaries({"mcpServers": _SERVERS}),
+    st.just({}) | st.fixed_dictionaries({"hooks": _EVENTS}),
 )
 
 
