@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -159,3 +160,30 @@ def test_a_reading_that_breaks_goes_on_where_it_was(house: House) -> None:
         assert changed(mine) == whole
         mine.close()
     assert len(broken) > 2
+
+
+def test_an_answer_asks_once_whether_others_wrote_and_a_write_asks_once_more(house: House) -> None:
+    write(house)
+    with proxy(house.address) as between:
+        one = house.file("two", address=between.address)
+        one.context("Does anybody love fettuccini?")
+
+        def asked(ask: Callable[[], object]) -> list[str]:
+            between.seen.clear()
+            ask()
+            return [f"{command.name} {command.collection}" for command in between.seen]
+
+        once = ["find typed_generations"]
+        assert asked(one.typed.envelope) == once
+        assert asked(lambda: one.recall("fettuccini")) == once
+        assert asked(lambda: one.query_facts(kind=FactKind.TYPED)) == once
+        # What a context showed is kept, which is a write.
+        assert asked(lambda: one.context("Does anybody love fettuccini?")) == once * 2
+        assert asked(lambda: one.review.disputed()) == once
+        with contextlib.ExitStack() as stack:
+            opened = one.store.writing(now=house.clock())
+            assert asked(lambda: stack.enter_context(opened)) == once
+        keep(house.file("one"), LIVES)
+        answers = [one.typed.envelope(), one.recall("Kiel").hits]
+    assert "Kiel" in str(answers[0])
+    assert "Kiel" in str(answers[1])

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,20 @@ from factbook.extract.typed_replies import PROMPT_VERSION, TEMPLATE
 from factbook.llm.config import ModelConfig
 from factbook.memory import Memory
 from factbook.memory.compat.seed002 import store_fact
-from factbook.model.facts import FactKind, Hit, Status, Trigger, Trust
+from factbook.model.facts import (
+    Candidate,
+    EpisodeKind,
+    FactKind,
+    Hit,
+    Role,
+    Status,
+    Trigger,
+    Trust,
+)
 from factbook.model.frame import AUTHORITY
+from factbook.model.ops import AssertFact, Op
 from factbook.recall.budget import build_context
+from factbook.sources.told import said_ops
 from factbook.store.rows import LifeWhere, RejectionFilters
 from factbook.testing import DAY, FrozenClock
 from factbook.testing.model_server import ModelServer, Reply
@@ -440,7 +452,7 @@ def test_the_renderer_says_the_authority_of_each_type() -> None:
     assert AUTHORITY["SHARED_NARRATIVE"] == "Never; purely for warmth"
 
 
-def test_an_envelope_holds_five_facts_three_patterns_and_two_narratives() -> None:
+def test_a_context_holds_five_facts_three_patterns_and_two_narratives() -> None:
     """Later notes of the origin: at most 5 facts, 3 patterns, 2 narratives."""
     hits = [
         Hit(
@@ -557,3 +569,74 @@ def test_what_was_seen_again_waits_for_no_yes_any_more(system: System) -> None:
     assert system.memory.review.proposals() == []
     (accepted,) = system.memory.review.proposals(state="accepted")
     assert accepted.reason == "it was observed again"
+
+
+def _kept(memory: Memory, owner: str, said: Sequence[tuple[str, str, float]]) -> None:
+    """Keep typed memories (type, text, confidence) out of one summary."""
+    summary, uid = ". ".join(text for _, text, _ in said), f"summary:{owner}"
+    ops: list[Op] = said_ops(
+        summary,
+        uid=uid,
+        owner=owner,
+        at=memory.clock(),
+        what="summary",
+        title="summaries",
+        kind=EpisodeKind.SUMMARY,
+        role=Role.ASSISTANT,
+        trust=Trust.DERIVED,
+    )
+    for kind, text, confidence in said:
+        start = summary.index(text)
+        candidate = Candidate(
+            subject=owner,
+            predicate=kind,
+            object=text,
+            statement=text,
+            confidence=confidence,
+            rule=f"typed:{kind}",
+            method="said",
+            start=start,
+            end=start + len(text),
+            kind=FactKind.TYPED,
+            embed=False,
+        )
+        ops.append(
+            AssertFact(
+                candidate=candidate,
+                episode=uid,
+                owner=owner,
+                confidence=confidence,
+                trust=Trust.DERIVED,
+                quote=text,
+            )
+        )
+    memory._context.write(ops, Trigger.COMMAND)
+
+
+def test_an_envelope_holds_what_is_surest_now_and_needs_no_question(system: System) -> None:
+    """The same bounds; 30, 14 and 7 days after it was said, each begins to fade."""
+    counts = {"user_fact": 7, "user_pattern": 5, "shared_narrative": 4}
+    said = [
+        (kind, f"{kind} no. {n}", 0.6 + n / 100)
+        for kind, most in counts.items()
+        for n in range(most)
+    ]
+    for owner in ("me", "ann"):
+        _kept(system.memory, owner, said)
+    envelope = system.memory.typed.envelope()
+    assert [fact.object for fact in envelope.facts] == [
+        f"user_fact no. {n}" for n in (6, 5, 4, 3, 2)
+    ]
+    assert [fact.object for fact in envelope.patterns] == [
+        f"user_pattern no. {n}" for n in (4, 3, 2)
+    ]
+    assert [fact.object for fact in envelope.narratives] == [
+        f"shared_narrative no. {n}" for n in (3, 2)
+    ]
+    assert {fact.owner for fact in envelope.facts} == {"me"}
+    system.clock.now += 40 * DAY
+    later = system.memory.typed.envelope()
+    assert [fact.id for fact in later.facts] == [fact.id for fact in envelope.facts]
+    assert later.facts[0].confidence == pytest.approx(0.66 * math.exp(-0.10))
+    assert (later.patterns, later.narratives) == ([], [])  # below 0.5 nothing comes by itself
+    assert system.memory.typed.envelope(owner="bo").facts == []

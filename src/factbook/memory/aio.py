@@ -219,6 +219,7 @@ class AsyncTyped(_Part[Typed]):
     extract_typed = _worked(Typed.extract_typed)
     keep_verdict = _asked(Typed.keep_verdict)
     extract_commands = _worked(Typed.extract_commands)
+    envelope = _asked(Typed.envelope)
     rejection_summary = _asked(Typed.rejection_summary)
     record_state = _asked(Typed.record_state)
     rebuild_record = _asked(Typed.rebuild_record)

@@ -334,17 +334,19 @@ class Conversation:
         """
         if count_tokens is None:
             count_tokens = token_counter()
-        if memories is None:
-            memories = self.prefetch(question) if question else []
         turns = [*recent, Turn(role=Role.USER, text=question)] if question else list(recent)
-        tool_results = [
-            replace(result, memories=self._with_disputes(result.memories))
-            for result in tool_results
-        ]
+        with self._context.store.snapshot():  # all of a context is of one moment
+            if memories is None:
+                memories = self.prefetch(question) if question else []
+            memories = self._with_disputes(memories)
+            tool_results = [
+                replace(result, memories=self._with_disputes(result.memories))
+                for result in tool_results
+            ]
         context = build_context(
             turns,
             tool_results,
-            self._with_disputes(memories),
+            memories,
             system,
             limits=limits,
             count_tokens=count_tokens,

@@ -123,7 +123,8 @@ class Review:
         `against`, a list of those that are current, and `heard`, each with its `fact`, `text`,
         `episode` and `source`. A yes puts it in their place.
         """
-        return self._proposals(state, owner, None)
+        with self._store.snapshot():
+            return self._proposals(state, owner, None)
 
     def proposal(self, proposal_id: int, *, owner: str | Everyone = ME) -> Proposal:
         """Return what waits under a number; raises NotFound, UsageError where it was decided."""
@@ -200,18 +201,19 @@ class Review:
             for side, other, how in ((told, heard, "overheard"), (heard, told, "told")):
                 sides.setdefault(int(side["fact"][1:]), []).append({**other, "how": how})
 
-        for proposal in self._proposals("open", owner, among):
-            heard, against = proposal.payload.get("heard"), proposal.payload.get("against")
-            if isinstance(heard, dict) and isinstance(against, list):
-                for told in against:
-                    note(told, heard)
-        pairs = [pair for pair in waiting_pairs(self._store) if pair.rule == policy.OVERHEARD]
-        if any(among is None or not {*pair[:2]}.isdisjoint(among) for pair in pairs):
-            for question in self.questions(owner=owner):
-                if question.heard:
-                    facts = self._store.facts_by_id(question.ids)
-                    heard = self._side(facts.pop(question.heard))
-                    note(self._side(*facts.values()), heard)
+        with self._store.snapshot():
+            for proposal in self._proposals("open", owner, among):
+                heard, against = proposal.payload.get("heard"), proposal.payload.get("against")
+                if isinstance(heard, dict) and isinstance(against, list):
+                    for told in against:
+                        note(told, heard)
+            pairs = [pair for pair in waiting_pairs(self._store) if pair.rule == policy.OVERHEARD]
+            if any(among is None or not {*pair[:2]}.isdisjoint(among) for pair in pairs):
+                for question in self.questions(owner=owner):
+                    if question.heard:
+                        facts = self._store.facts_by_id(question.ids)
+                        heard = self._side(facts.pop(question.heard))
+                        note(self._side(*facts.values()), heard)
         return sides
 
     def _side(self, fact: Fact) -> dict[str, str]:

@@ -7,15 +7,19 @@ ModelError of the kind not_configured.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from factbook import policy
 from factbook.context import part
 from factbook.memory.refused import summarize
-from factbook.model.facts import ME, Receipt, Trigger
+from factbook.model.confidence import as_of, is_passive, value_at
+from factbook.model.facts import ME, Fact, FactKind, Receipt, Trigger, Trust
 from factbook.pipelines.commands import extract_commands
 from factbook.pipelines.typed import extract_typed, keep_verdict
+from factbook.recall.facts import shown
 from factbook.store.derived.ledger import typed_log
+from factbook.store.rows import LifeWhere
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -25,7 +29,16 @@ if TYPE_CHECKING:
     from factbook.pipelines.commands import CommandsReport
     from factbook.pipelines.typed import TypedReport
 
-__all__ = ["Typed"]
+__all__ = ["Envelope", "Typed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Envelope:
+    """What a context holds of an owner's typed memories without a question; the surest first."""
+
+    facts: Sequence[Fact]  # at most 5
+    patterns: Sequence[Fact]  # at most 3
+    narratives: Sequence[Fact]  # at most 2
 
 
 @part
@@ -73,6 +86,37 @@ class Typed:
         What it names must stand in the command, and goes through the same gate as a rule's claims.
         """
         return extract_commands(self._context, limit=limit, progress=progress)
+
+    def envelope(self, *, owner: str = ME) -> Envelope:
+        """Return what is surest of an owner now, as it may come by itself, with no search for it.
+
+        Of what is equally sure the newest comes first. Confidences are what they are now.
+        """
+        now = self._context.clock()
+        with self._store.snapshot() as moment:
+            lives = moment.lives(LifeWhere(owner=owner, kinds=[FactKind.TYPED], current=True))
+            surest = sorted(
+                (
+                    (value, life.occurred_at or 0, life.id, life.predicate)
+                    for life in lives
+                    if is_passive(value := value_at(life, now)) and life.trust is not Trust.EXTERNAL
+                ),
+                reverse=True,
+            )
+            ids = {
+                kind: [row_id for _, _, row_id, predicate in surest if predicate == kind][:most]
+                for kind, most in policy.CONTEXT_TYPED.items()
+            }
+            facts = moment.facts_by_id([row_id for chosen in ids.values() for row_id in chosen])
+        said = {
+            kind: [shown(self._context, as_of(facts[row_id], now)) for row_id in chosen]
+            for kind, chosen in ids.items()
+        }
+        return Envelope(
+            facts=said["user_fact"],
+            patterns=said["user_pattern"],
+            narratives=said["shared_narrative"],
+        )
 
     def rejection_summary(self, *, limit: int = 100) -> RejectionSummary:
         """Return what became of the last proposals of memories."""

@@ -15,7 +15,7 @@ import functools
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, cast
 
@@ -191,17 +191,26 @@ class SplitStore:
 
         Raises RecordChanged where somebody else committed since this thread looked.
         """
-        self.bring_up()
-        with (
-            self._inside(),
-            self._base.writing(now=now, **named) as writer,
-            self._record.holding(),
-        ):
-            after = self._as_of(writer)
+        with self._inside(), ExitStack() as opened:
+            writer, after = self._opened(opened, now=now, **named)
             noting = _NotingWriter(writer)
             yield cast("Writer", noting)
             after = self._commit(writer, noting.touched, after=after, at=now)
         self._seen = after
+
+    def _opened(self, opened: ExitStack, **named: Any) -> tuple[Writer, int]:
+        """Open a write of the file, and return the commit that rows are as of."""
+        if self._seen >= 0:
+            with suppress(RecordChanged), ExitStack() as opening:
+                writer = opening.enter_context(self._base.writing(**named))
+                opening.enter_context(self._record.holding())
+                after = self._as_of(writer)
+                opened.push(opening.pop_all())
+                return writer, after
+        again_if_overtaken(self._take_in, pause=self._pause)
+        writer = opened.enter_context(self._base.writing(**named))
+        opened.enter_context(self._record.holding())
+        return writer, self._as_of(writer)
 
     def _as_of(self, writer: Writer) -> int:
         """Return the commit that rows are as of; RecordChanged where it is not the last one."""
