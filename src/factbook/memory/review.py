@@ -65,9 +65,7 @@ class Review:
         questions = waiting_questions(
             self._store, now=self._context.clock(), redact=self._context.redact
         )
-        return [
-            pair_question for pair_question in questions if owner in (pair_question.owner, EVERYONE)
-        ]
+        return [question for question in questions if owner in (question.owner, EVERYONE)]
 
     def settle(
         self, verdicts: Mapping[tuple[int, int], str], *, owner: str | Everyone = ME
@@ -171,11 +169,9 @@ class Review:
 
     def _with_sides(self, proposal: Proposal, among: Collection[int] | None) -> Proposal | None:
         """Return a proposal with both sides as they are now; None where it is of no such fact."""
-        owner, named = (
-            str(proposal.payload["owner"]),
-            cast("list[object]", proposal.payload["against"]),
-        )
-        predicate, words = str(proposal.payload["type"]).lower(), str(proposal.payload["text"])
+        payload = proposal.payload
+        owner, named = str(payload["owner"]), cast("list[object]", payload["against"])
+        predicate, words = str(payload["type"]).lower(), str(payload["text"])
         claim = claim_digest(owner, owner, predicate, words)
         heard = [life.id for life in current_by_claim(self._store, [claim]).values()]
         told = [number for number in named if isinstance(number, int)]
@@ -185,7 +181,7 @@ class Review:
         sides = {number: self._side(fact) for number, fact in facts.items()}
         against = [sides[number] for number in told if facts[number].retired_at is None]
         more = {"against": against, **({"heard": sides[heard[0]]} if heard else {})}
-        return proposal._replace(payload={**proposal.payload, **more})
+        return proposal._replace(payload={**payload, **more})
 
     def disputed(
         self, *, owner: str | Everyone = ME, among: Collection[int] | None = None
