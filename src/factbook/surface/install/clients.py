@@ -60,7 +60,7 @@ class Client:
     project: Seat  # below the folder of a project
     server: Mapping[str, Any]  # what a new server has besides, as the client itself writes it
     hook: Mapping[str, str]
-    then: str = ""  # what the user has to do once the hooks are there
+    then: str = ""  # what the user has to do
 
     def seat(self, *, project: bool) -> Seat:
         """Return the files for all projects of a user, or for the one in this folder."""
@@ -130,6 +130,8 @@ CLIENTS: Final = {
             ),
             server={},
             hook={"name": NAME},
+            then="Gemini CLI starts servers and hooks only in folders that you trust, and asks when"
+            " it is started in another one",
         ),
     )
 }
