@@ -423,9 +423,9 @@ class LedgerWrites(LedgerReads):
         if not facts:
             return []
         ids = _numbered(self._next_id("fact_row"), [fact.id for fact in facts])
-        rows = (
-            (id_, *fact[1:-1], fact[-1] or self._now) for id_, fact in zip(ids, facts, strict=True)
-        )
+        now = self._now
+        # Rows at once: to take them one by one from an iterator makes the insert a tenth slower.
+        rows = [(id_, *fact[1:-1], fact[-1] or now) for id_, fact in zip(ids, facts, strict=True)]
         self._db.executemany(_ADD_FACT, rows)
         self._db.execute(
             "INSERT INTO fact_fts(rowid, statement)"
@@ -446,17 +446,17 @@ class LedgerWrites(LedgerReads):
         said = [life.id for moved, lives in alike.items() if _STATEMENT in moved for life in lives]
         self._unindex("fact", said)
         for moved, lives in alike.items():
-            self._db.executemany(_put_fact(moved), map(itemgetter(*moved, 0), lives))
+            self._db.executemany(_put_fact(moved), list(map(itemgetter(*moved, 0), lives)))
         self._index("fact", said)
 
     def add_evidence(self, rows: Sequence[EvidenceRow]) -> int:
         """Insert evidence, none of it known, and return how many rows were inserted."""
         now = self._now
         rules = self._rule_ids({(row.rule, row.method) for row in rows})
-        values = (
+        values = [
             (fact, episode, rules[rule, method], stance, quote, start, end, at or now)
             for fact, episode, rule, method, stance, quote, start, end, at in rows
-        )
+        ]
         before = self._db.total_changes()
         self._db.executemany("INSERT INTO evidence_row VALUES (?,?,?,?,?,?,?,?)", values)
         return self._db.total_changes() - before
