@@ -42,7 +42,7 @@ def parts(data: Path | None, *, quick: bool) -> list[tuple[str, list[str]]]:
     found.append(("secrets", ["--benign", str(data / "sessions")] if data else []))
     found += [("changed", []), ("passive", []), ("join", []), ("consolidate", []), ("year", [])]
     found += [("interests", []), ("poison", []), ("privacy", []), ("voices", []), ("cancel", [])]
-    found.append(("mcp", []))
+    found += [("mcp", []), ("hook", [])]
     found.append(("mongo", ["--n", "10000" if quick else "100000"]))
     found.append(("answers", ["--n", "20000" if quick else "200000"]))
     if not quick:

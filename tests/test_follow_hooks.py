@@ -150,13 +150,16 @@ def test_the_end_of_a_turn_asks_for_it_and_gemini_s_compression_does_not(
     assert "PreCompress" not in events.ENDS
 
 
-@pytest.mark.usefixtures("started")
-def test_one_works_and_one_waits_and_the_rest_leave(tmp_path: Path) -> None:
+def test_one_works_and_one_waits_and_the_rest_leave(
+    tmp_path: Path, started: list[tuple[str, str]]
+) -> None:
     session = Session(tmp_path, "s1")
     session.turn("I keep my notes in a green folder.", "Good.")
     folder = Path(session.spool.folder)
     with (folder / "waits.lock").open("w") as waits:
         fcntl.flock(waits, fcntl.LOCK_EX)
+        session.hook("Stop")
+        assert len(started) == 1  # the one that waits will see it
         follow(str(session.db), "me", settles_s=0)
         assert session.prepared() == {}
     with (folder / "works.lock").open("w") as works:
@@ -168,7 +171,7 @@ def test_one_works_and_one_waits_and_the_rest_leave(tmp_path: Path) -> None:
         assert session.prepared() == {}
         fcntl.flock(works, fcntl.LOCK_UN)
         assert waiting.wait(WAIT_S) == 0
-    assert session.prepared()["done"] == 1
+    assert session.prepared()["done"] == 2
 
 
 def test_a_hook_starts_it_and_does_not_wait(tmp_path: Path) -> None:

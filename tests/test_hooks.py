@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from factbook.context import default_db
-from factbook.hooks import events, lookup
+from factbook.hooks import events, lookup, reminder
 from factbook.hooks.spool import Spool, folder_of
 from factbook.memory import Memory
 from factbook.model.facts import Role
@@ -88,7 +88,7 @@ class Client:
         context: str = said["additionalContext"]
         assert context.startswith('<factbook-memory ids="')
         assert context.endswith("</factbook-memory>")
-        assert len(context) <= events.ANSWER_CHARS
+        assert len(context) <= reminder.ANSWER_CHARS
         return context
 
 
@@ -178,7 +178,7 @@ def test_a_session_begins_with_what_matters_and_anew_after_a_compaction(client: 
     with Memory(client.db, model=None, search_config=None) as memory:
         for number in range(40):
             memory.remember(f"Shelf {number} of the shop holds crates of kind {number * 7}.")
-    assert len(client.start("clear")) > events.ANSWER_CHARS / 2
+    assert len(client.start("clear")) > reminder.ANSWER_CHARS / 2
 
 
 def test_gemini_gets_its_own_event_back_and_its_echo_is_no_prompt(client: Client) -> None:
@@ -304,6 +304,14 @@ def test_a_writer_of_the_usual_kind_keeps_nobody_from_reading(client: Client) ->
         writing.close()
 
 
+@pytest.mark.parametrize("prompt", [None, "am I allergic to hazelnuts?"])
+def test_a_slow_database_is_left_when_the_time_is_over(client: Client, prompt: str | None) -> None:
+    over = reminder.Reminder(str(client.db), owner="me", until=time.monotonic(), now=0)
+    state: dict[str, Any] = {"name": "s1", "turn": 1}
+    assert over.remind(state, prompt, {}) == ""
+    assert state["failed"] == "OperationalError"
+
+
 def test_it_ends_by_itself_where_nobody_ends_the_event(client: Client) -> None:
     command = [sys.executable, str(client.script), "--db", str(client.db)]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -367,6 +375,7 @@ def test_it_loads_the_standard_library_and_a_handful_of_files(client: Client) ->
         "factbook.hooks.deadline",
         "factbook.hooks.events",
         "factbook.hooks.lookup",
+        "factbook.hooks.reminder",
         "factbook.hooks.spool",
         "factbook.language",
         "factbook.language.nouns",

@@ -13,15 +13,12 @@ from __future__ import annotations
 import json
 import os
 import re
-import sqlite3
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from factbook.hooks.lookup import Lookup, Memory, Unusable, source_of, terms_of
 from factbook.hooks.spool import Spool, folder_of
-from factbook.model.frame import as_data, memory_line, memory_pieces
 
 if TYPE_CHECKING:
     from factbook.hooks.deadline import Deadline
@@ -31,17 +28,7 @@ PROMPTS: Final = frozenset({"UserPromptSubmit", "BeforeAgent"})
 ENDS: Final = frozenset({"Stop", "AfterAgent", "PreCompact", "SessionEnd"})
 ANEW: Final = frozenset({"compact", "clear"})  # sources of a start after which nothing is known
 INPUT_BYTES: Final = 16 * 1024 * 1024
-ITEMS: Final = 4  # memories with one prompt
-PREPARED: Final = 2  # of them, at most so many that the turns before suggest
-DIGEST_ITEMS: Final = 10
-ANSWER_CHARS: Final = 1_500
-ITEM_CHARS: Final = 300
-LEAST_WORDS: Final = 2  # of a prompt that memories may bear on
 LEFT_S: Final = 0.06  # of the deadline, for what is done after the look-up
-
-_CUT: Final = " [...]"
-_COMMAND: Final = re.compile(r"\s*[/!#][\w:.-]*(?:\s|$)")
-_CONTEXT: Final = re.compile(r"\s*<hook_context>.*?</hook_context>", re.DOTALL)  # before a prompt
 _KEPT_FROM_CHILD: Final = ("CLAUDE", "CODEX_", "GEMINI_")  # variables of clients, tokens among them
 
 
@@ -81,6 +68,7 @@ class Hook:
         """Do what an event asks for, and return what is to be said to the model."""
         name, session = str(event["hook_event_name"]), str(event["session_id"])
         state = self._spool.session(session)
+        state["name"] = session
         state["at"] = state.setdefault("events", {})[name] = self._now
         state["host"] = host
         for key, told in (("transcript", "transcript_path"), ("cwd", "cwd")):
@@ -88,95 +76,23 @@ class Hook:
                 state[key] = event[told]
         if name in ENDS:
             state["asked"] = state.get("asked", 0) + 1
-            if self._spool.keep_session(session, state) and state.get("transcript"):
+            kept = self._spool.keep_session(session, state)
+            if kept and state.get("transcript") and not self._spool.is_awaited():
                 start_behind(self._db, self._owner)
             return ""
-        state.pop("failed", None)
-        memories: list[Memory] = []
-        terms: Sequence[str] = ()
-        try:
-            if name == START:
-                if event.get("source") in ANEW:
-                    state["shown"] = []
-                memories = self._digest(state, session)
-            else:
-                state["turn"] = state.get("turn", 0) + 1
-                prompt = _CONTEXT.sub("", str(event.get("prompt", "")))
-                terms = terms_of(prompt)
-                if terms and len(prompt.split()) >= LEAST_WORDS and not _COMMAND.match(prompt):
-                    memories = self._bearing_on(prompt, state, session)
-        except (Unusable, sqlite3.Error) as error:
-            state["failed"] = str(error) if isinstance(error, Unusable) else type(error).__name__
-        said, shown = rendered(memories, terms, now=self._now)
-        if shown:
-            sources = [source_of(memory.episode) for memory in memories if memory.id in shown]
-            state["shown"] = [*state.get("shown", []), *shown, *sources]
-            state["seq"] = state.get("seq", 0) + 1
-            given = {"seq": state["seq"], "turn": state.get("turn", 0), "at": self._now}
-            state["given"] = [*state.get("given", []), given | {"ids": shown}]
+        from factbook.hooks.reminder import Reminder  # it takes longer than an end may
+
+        prompt = None
+        if name == START:
+            if event.get("source") in ANEW:
+                state["shown"] = []
+        else:
+            state["turn"] = state.get("turn", 0) + 1
+            prompt = str(event.get("prompt", ""))
+        reminder = Reminder(self._db, owner=self._owner, until=self._until, now=self._now)
+        said = reminder.remind(state, prompt, self._spool.prepared(session))
         kept = self._spool.keep_session(session, state)
         return said if kept else ""  # what cannot be remembered as shown would be said for ever
-
-    def _digest(self, state: Mapping[str, Any], session: str) -> list[Memory]:
-        lookup = self._lookup()
-        shown = frozenset(state.get("shown", ()))
-        return lookup.digest(state.get("cwd", ""), without=shown, session=session)[:DIGEST_ITEMS]
-
-    def _bearing_on(self, prompt: str, state: Mapping[str, Any], session: str) -> list[Memory]:
-        lookup = self._lookup()
-        shown = frozenset(state.get("shown", ()))
-        ready = self._spool.prepared(session)
-        ids = ready.get("items", ()) if ready.get("turn") == state["turn"] else ()
-        suggested = lookup.named(list(ids), without=shown, session=session)[:PREPARED]
-        try:
-            bearing = lookup.bearing_on(prompt, without=shown, session=session)
-        except sqlite3.OperationalError:  # the time was over: what was prepared is there
-            bearing = []
-        return _each_once([*bearing[: ITEMS - len(suggested)], *suggested, *bearing])[:ITEMS]
-
-    def _lookup(self) -> Lookup:
-        return Lookup(self._db, owner=self._owner, until=self._until, now=self._now)
-
-
-def _each_once(memories: Sequence[Memory]) -> list[Memory]:
-    """Return the first of those that say the same, or come from the same words."""
-    seen: set[object] = set()
-    kept = []
-    for memory in memories:
-        if memory.episode not in seen and memory.text not in seen:
-            kept.append(memory)
-            seen |= {memory.episode, memory.text}
-    return kept
-
-
-def rendered(
-    memories: Sequence[Memory], terms: Sequence[str], *, now: int
-) -> tuple[str, list[str]]:
-    """Return memories as a block of at most so many characters, and the ids that are in it."""
-    lines: list[tuple[Memory, str]] = []
-    said = ""
-    for memory in _each_once(memories):
-        line = memory_line(memory, clipped(memory.text, terms), now)
-        tried = "".join(memory_pieces([*lines, (memory, line)])).rstrip("\n")
-        if len(tried) <= ANSWER_CHARS:
-            lines.append((memory, line))
-            said = tried
-    return said, [memory.id for memory, _ in lines]
-
-
-def clipped(text: str, terms: Sequence[str]) -> str:
-    """Return a text, or the part of a long one that begins shortly before a word of the prompt."""
-    text = as_data(text)
-    if len(text) <= ITEM_CHARS:
-        return text
-    folded = text.lower()
-    places = [place for place in (folded.find(term) for term in terms) if place >= 0]
-    start = max(0, min(places, default=0) - ITEM_CHARS // 4)
-    start = text.rfind(" ", 0, start) + 1 if start else 0
-    part = text[start : start + ITEM_CHARS]
-    if start + ITEM_CHARS < len(text):
-        part = f"{part[: part.rfind(' ')] if ' ' in part else part}{_CUT}"
-    return f"{_CUT.strip()} {part}" if start else part
 
 
 def host_of(event: Mapping[str, Any]) -> str:

@@ -36,7 +36,7 @@ COMMON: Final = 400  # memories with a word, from which on it shows nothing
 RARE: Final = 500  # one memory in so many has a word that may show something by itself
 POOL: Final = 40  # memories that are read, those that share the weightiest words
 EPISODE_CHARS: Final = 1_200  # longer ones share many words with anything
-COVERED: Final = ((1, 0.5), (2, 0.34), (3, 0.25), (5, 0.2))
+COVERED: Final = ((1, 0.6), (2, 0.45), (3, 0.35), (5, 0.3))
 """Words that are shared, and the share of the prompt's weight that they must have at least."""
 DIGEST_FACTS: Final = 400  # newest facts of each kind that a digest is chosen from
 DIGEST_SOURCES: Final = 3  # newest sessions of the project
@@ -75,6 +75,7 @@ class Lookup:
         """
         self._owner = owner
         self._now = now
+        self._until = until
         try:
             about = os.stat(path)
         except OSError as error:
@@ -96,6 +97,8 @@ class Lookup:
             raise Unusable(f"schema {version}")
 
     def _rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[Any]:
+        if time.monotonic() > self._until:
+            raise sqlite3.OperationalError("the time is over")
         return self._db.execute(sql, bindings).fetchall()
 
     # --- by its words -------------------------------------------------------------------------

@@ -27,6 +27,9 @@ ACTIVE_S: Final = 24 * 3600  # since its last event
 SHOWN_IDS: Final = 2_000  # given in one session, the newest
 GIVEN: Final = 200  # events that gave something and wait to be recorded, the newest
 
+WAITS: Final = "waits.lock"  # held by the process that is next
+WORKS: Final = "works.lock"  # and by the one that works
+
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -73,6 +76,22 @@ class Spool:
         known = [state for state in self.sessions() if _number(state.get("at")) >= since]
         told = dict.fromkeys(str(state.get("transcript", "")) for state in known)
         return [path for path in told if os.path.isfile(path)]
+
+    def is_awaited(self) -> bool:
+        """Tell whether a process waits for its turn to work: it will see what is there by then."""
+        try:
+            import fcntl
+
+            opened = os.open(os.path.join(self.folder, WAITS), os.O_RDWR | _NO_LINK)
+        except (ImportError, OSError):
+            return False
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        finally:
+            os.close(opened)
+        return False
 
     def prune(self) -> None:
         """Remove what is old, and what is more than is kept."""

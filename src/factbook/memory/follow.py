@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from factbook.errors import FactbookError
-from factbook.hooks.spool import Spool, folder_of
+from factbook.hooks.spool import WAITS, WORKS, Spool, folder_of
 from factbook.memory import Memory
 from factbook.model.facts import EpisodeKind, StoredEpisode
 from factbook.recall.modes import context_question
@@ -36,7 +36,7 @@ EMBEDDED_ROWS: Final = 512  # at once; the rest waits for the next turn, or for 
 TURNS: Final = 2  # origins 001.3: N-2 and N-1
 LOOKED_AT: Final = 12  # newest messages of a session, in which these turns are
 SUGGESTED: Final = 6
-NEAR: Final = 0.5  # ours: cosine to what was said, of what comes unasked (docs/hooks.md)
+NEAR: Final = 0.45  # ours: cosine to what was said, of what comes unasked (docs/hooks.md)
 _MESSAGES: Final = (EpisodeKind.PROMPT, EpisodeKind.REPLY)
 
 
@@ -137,7 +137,7 @@ def suggested(memory: Memory, session: str, owner: str, said: Sequence[StoredEpi
 @contextmanager
 def _alone(folder: str) -> Iterator[bool]:
     """Hold the work on a database; False where another does, and one more waits for it."""
-    with _lock_file(folder, "waits") as waits, _lock_file(folder, "works") as works:
+    with _lock_file(folder, WAITS) as waits, _lock_file(folder, WORKS) as works:
         try:
             fcntl.flock(waits, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -150,7 +150,7 @@ def _alone(folder: str) -> Iterator[bool]:
 
 @contextmanager
 def _lock_file(folder: str, name: str) -> Iterator[int]:
-    opened = os.open(Path(folder, f"{name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    opened = os.open(Path(folder, name), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         yield opened
     finally:

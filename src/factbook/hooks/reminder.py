@@ -1,0 +1,124 @@
+"""What is put before the model at one event, out of what is known.
+
+Knows: what a session was shown, how much may be said. Does not know: events, clients, files.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from factbook.hooks.lookup import Lookup, Memory, Unusable, source_of, terms_of
+from factbook.model.frame import as_data, memory_line, memory_pieces
+
+ITEMS: Final = 4  # memories with one prompt
+PREPARED: Final = 2  # of them, at most so many that the turns before suggest
+DIGEST_ITEMS: Final = 10
+ANSWER_CHARS: Final = 1_500
+ITEM_CHARS: Final = 300
+LEAST_WORDS: Final = 2  # of a prompt that memories may bear on
+
+_CUT: Final = " [...]"
+_COMMAND: Final = re.compile(r"\s*[/!#][\w:.-]*(?:\s|$)")
+_CONTEXT: Final = re.compile(r"\s*<hook_context>.*?</hook_context>", re.DOTALL)  # before a prompt
+
+
+class Reminder:
+    """Reminds of what one database holds of its owner."""
+
+    def __init__(self, db: str, *, owner: str, until: float, now: int) -> None:
+        """Take where it is, when the time is over (monotonic seconds), and what time it is."""
+        self._db = db
+        self._owner = owner
+        self._until = until
+        self._now = now
+
+    def remind(self, state: dict[str, Any], prompt: str | None, prepared: Mapping[str, Any]) -> str:
+        """Return what is to be said, and note it in the state of the session.
+
+        Without a prompt, a session begins. Where the database cannot be asked, nothing is said and
+        the state says why.
+        """
+        state.pop("failed", None)
+        prompt = None if prompt is None else _CONTEXT.sub("", prompt)
+        terms = terms_of(prompt or "")
+        memories: list[Memory] = []
+        try:
+            if prompt is None:
+                memories = self._digest(state)
+            elif terms and len(prompt.split()) >= LEAST_WORDS and not _COMMAND.match(prompt):
+                memories = self._bearing_on(prompt, state, prepared)
+        except (Unusable, sqlite3.Error) as error:
+            state["failed"] = str(error) if isinstance(error, Unusable) else type(error).__name__
+        said, shown = rendered(memories, terms, now=self._now)
+        if shown:
+            sources = [source_of(memory.episode) for memory in memories if memory.id in shown]
+            state["shown"] = [*state.get("shown", []), *shown, *sources]
+            state["seq"] = state.get("seq", 0) + 1
+            given = {"seq": state["seq"], "turn": state.get("turn", 0), "at": self._now}
+            state["given"] = [*state.get("given", []), given | {"ids": shown}]
+        return said
+
+    def _digest(self, state: Mapping[str, Any]) -> list[Memory]:
+        shown = frozenset(state.get("shown", ()))
+        project, session = state.get("cwd", ""), state["name"]
+        return self._lookup().digest(project, without=shown, session=session)[:DIGEST_ITEMS]
+
+    def _bearing_on(
+        self, prompt: str, state: Mapping[str, Any], prepared: Mapping[str, Any]
+    ) -> list[Memory]:
+        lookup, session = self._lookup(), state["name"]
+        shown = frozenset(state.get("shown", ()))
+        ids = prepared.get("items", ()) if prepared.get("turn") == state["turn"] else ()
+        suggested = lookup.named(list(ids), without=shown, session=session)[:PREPARED]
+        try:
+            bearing = lookup.bearing_on(prompt, without=shown, session=session)
+        except sqlite3.OperationalError:  # the time was over: what was prepared is there
+            bearing = []
+        return _each_once([*bearing[: ITEMS - len(suggested)], *suggested, *bearing])[:ITEMS]
+
+    def _lookup(self) -> Lookup:
+        return Lookup(self._db, owner=self._owner, until=self._until, now=self._now)
+
+
+def _each_once(memories: Sequence[Memory]) -> list[Memory]:
+    """Return the first of those that say the same, or come from the same words."""
+    seen: set[object] = set()
+    kept = []
+    for memory in memories:
+        if memory.episode not in seen and memory.text not in seen:
+            kept.append(memory)
+            seen |= {memory.episode, memory.text}
+    return kept
+
+
+def rendered(
+    memories: Sequence[Memory], terms: Sequence[str], *, now: int
+) -> tuple[str, list[str]]:
+    """Return memories as a block of at most so many characters, and the ids that are in it."""
+    lines: list[tuple[Memory, str]] = []
+    said = ""
+    for memory in _each_once(memories):
+        line = memory_line(memory, clipped(memory.text, terms), now)
+        tried = "".join(memory_pieces([*lines, (memory, line)])).rstrip("\n")
+        if len(tried) <= ANSWER_CHARS:
+            lines.append((memory, line))
+            said = tried
+    return said, [memory.id for memory, _ in lines]
+
+
+def clipped(text: str, terms: Sequence[str]) -> str:
+    """Return a text, or the part of a long one that begins shortly before a word of the prompt."""
+    text = as_data(text)
+    if len(text) <= ITEM_CHARS:
+        return text
+    folded = text.lower()
+    places = [place for place in (folded.find(term) for term in terms) if place >= 0]
+    start = max(0, min(places, default=0) - ITEM_CHARS // 4)
+    start = text.rfind(" ", 0, start) + 1 if start else 0
+    part = text[start : start + ITEM_CHARS]
+    if start + ITEM_CHARS < len(text):
+        part = f"{part[: part.rfind(' ')] if ' ' in part else part}{_CUT}"
+    return f"{_CUT.strip()} {part}" if start else part
