@@ -15,7 +15,7 @@ DATA ?= $(or $(FACTBOOK_DATA),../shared/data)
 unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/pycache
 
-.PHONY: help demo test test-fast test-slow check bench fault model searx embedder clean
+.PHONY: help demo test test-fast test-slow check bench fault model clients searx embedder clean
 
 help: ## Say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort
@@ -80,6 +80,12 @@ $(READY_MODEL): $(READY_DEV)
 
 model: $(READY_MODEL) ## Ask a real model server, with a tiny model made on the spot (builds it first: minutes)
 	@$(BIN)/python -m pytest -m slow tests/test_llama_server.py $(ARGS)
+
+CLIENTS := $(VENV)/clients
+
+clients: $(READY_DEV) ## Run real coding agents (Claude Code, Codex, Gemini CLI) against a scripted model; fetches them from npm first (900 MB)
+	@test -d $(CLIENTS)/node_modules || { echo "fetching the agents ..."; sh clients/install.sh $(abspath $(BIN)/python) $(CLIENTS); }
+	@FACTBOOK_CLIENTS=$(abspath $(CLIENTS)) $(BIN)/python -m pytest clients $(ARGS)
 
 searx: $(READY_DEV) ## Search with a real searx on this machine (Debian; installs it, as root)
 	@test -x /usr/bin/searx-run || { apt-get update -qq && apt-get install -y --no-install-recommends searx; }

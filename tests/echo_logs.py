@@ -211,7 +211,10 @@ def _gemini(tool: str) -> tuple[str, list[object]]:
         message(4, "user", results),
         message(5, "gemini", REPLY),
         {"$set": {"lastUpdated": STAMP}},
-        {"$set": {"messages": [opening, message(2, "user", [first, {"text": hooked(BLOCK)}])]}},
+        # A history that was shortened is written again, under new ids.
+        message(12, "user", [{"text": preamble}, first, {"text": hooked(BLOCK)}]),
+        message(15, "gemini", [{"text": REPLY}]),
+        {"$set": {"messages": [opening, message(22, "user", [first, {"text": hooked(BLOCK)}])]}},
     ]
 
 

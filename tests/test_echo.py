@@ -108,7 +108,7 @@ def _essence(one: Episode) -> tuple[object, ...]:
 @pytest.mark.parametrize("host", HOSTS)
 def test_what_is_taken_out_is_counted(tmp_path: Path, host: str) -> None:
     lines = account(batches(log_of(host, tmp_path), host))
-    assert lines.repaired == {"injected": {CLAUDE: 2, CODEX: 1, GEMINI: 5}[host]}
+    assert lines.repaired == {"injected": {CLAUDE: 2, CODEX: 1, GEMINI: 7}[host]}
 
 
 # --- Gemini's own wrapping ------------------------------------------------------------------------
@@ -136,6 +136,7 @@ def typed(tmp_path: Path, *parts: str) -> list[str]:
         (["one" + hooked("no") + "two"], ["one two"]),
         (["<session_context>\nThis is the Gemini CLI.\nno\n</session_context>"], []),
         (["<session_context>\nThis is the Gemini CLI.\n</session_context>\nHello"], ["Hello"]),
+        (["<session_context>\nThis is the Gemini CLI.\n</session_context>", "Hello"], ["Hello"]),
         (["<session_context> is what?"], ["<session_context> is what?"]),
         (["the &lt;hook_context&gt;no"], ["the &lt;hook_context&gt;no"]),
     ],

@@ -441,6 +441,11 @@ class TestTheServer:
             assert post(server, "/api/elsewhere", {})[0] == 404
             assert post(server, "/v1/elsewhere", {})[0] == 404
 
+    def test_another_protocol_is_answered_by_a_function(self) -> None:
+        with ModelServer(elsewhere=lambda request: Reply.raw(request.path.encode())) as server:
+            assert post(server, "/v1/messages", {}) == (200, b"/v1/messages")
+            assert post(server, "/api/chat", {})[0] == 400
+
     def test_embeddings_by_words(self) -> None:
         with ModelServer(Reply.text("x"), embed=word_vectors(32)) as server:
             body = {"model": "e", "input": ["green tea", "tea green", "a ferry"]}

@@ -122,3 +122,11 @@ def test_the_prompts_of_a_sub_agent_were_written_by_a_model(tmp_path: Path) -> N
 def test_an_empty_session_is_no_error(tmp_path: Path) -> None:
     found = batches(document(tmp_path), GEMINI)
     assert account(found).ignored == {"empty session": 1}
+
+
+def test_what_is_said_twice_is_kept_twice(tmp_path: Path) -> None:
+    once = {"type": "user", "content": [{"text": "go on"}]}
+    log = write(
+        tmp_path / "s.jsonl", {"sessionId": SESSION}, {**once, "id": "1"}, {**once, "id": "2"}
+    )
+    assert [one.text for one in episodes(log, GEMINI)] == ["go on", "go on"]

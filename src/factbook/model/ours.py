@@ -58,6 +58,7 @@ WORKING_COMMANDS: Final = frozenset(
         "extract",
         "import",
         "ingest",
+        "mcp",
         "reembed",
         "rules",
         "stats",

@@ -66,7 +66,8 @@ class ModelServer:
     `models` are the names that are listed: a request for any other is answered with 404 then,
     and with the script where no names are given. With an `api_key` the paths of OpenAI's protocol
     answer 401 without it. `embed` answers embeddings instead of the script. `routes` answer a path
-    with one reply, whatever it is: so the lists of models can fail too.
+    with one reply, whatever it is: so the lists of models can fail too. `elsewhere` answers the
+    paths of other protocols.
     """
 
     def __init__(
@@ -77,6 +78,7 @@ class ModelServer:
         api_key: str = "",
         embed: Embed | None = None,
         routes: Mapping[str, Reply] | None = None,
+        elsewhere: Callable[[Request], Reply] | None = None,
         context_length: int = 32_768,
         dimension: int = 3_584,
         version: str = "0.12.6",
@@ -86,6 +88,7 @@ class ModelServer:
         self.requests: list[Request] = []
         self.stopping = threading.Event()
         self._embed = embed
+        self._elsewhere = elsewhere
         self._api_key = api_key
         self._catalogue = Catalogue(
             models=list(models) if models is not None else ["qwen2.5:7b-instruct"],
@@ -250,6 +253,9 @@ class ModelServer:
             told = about(request, self._catalogue)
             if told is not None:
                 return told, plain
+            if request.path not in MODEL_PATHS and self._elsewhere is not None:
+                reply = self._elsewhere(request)
+                return render(request, reply), reply
             if request.path not in MODEL_PATHS:
                 raise BadRequest(f"there is no {request.path} here", status=404)
             check(request, self._catalogue)

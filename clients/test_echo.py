@@ -1,0 +1,81 @@
+"""What factbook put before a real agent, or was asked by it, does not come back from its log."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from clients.agents import FOLDER, HOSTS, command_of, run
+from clients.scripted import Say, Use
+from factbook.memory import Memory
+
+PROMPTS = ["Set the dinner table for six people", "and light the candles"]
+REPLIES = ["Six plates are on the table.", "Two candles burn."]
+WORDS = ("hazelnut", "fig", "quince")
+SHELL = {"claude": "Bash", "codex": "exec_command", "gemini": "run_shell_command"}
+COMMAND = f"{sys.executable} -m factbook recall 'who bakes quince cake'"
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with Memory(tmp_path / "m.db", key_file=tmp_path / "key") as memory:
+        yield memory
+
+
+@pytest.mark.parametrize(("server", "times"), [("factbook", 1), ("notes", 400)])
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_session_with_injected_memory_gives_its_prompts_and_no_echo(
+    memory: Memory, tmp_path: Path, host: str, server: str, times: int
+) -> None:
+    if command_of(host) is None:
+        pytest.skip(f"{host} is not installed in {FOLDER}: run `make clients`")
+    memory.add_turn("I am allergic to hazelnuts, and Ilse bakes quince cake.", session="told")
+    memory.embed()
+    before = heard(memory)
+    search = f"mcp__{server}__search_memory" if host == "claude" else "search_memory"
+    asked = {"cmd" if host == "codex" else "command": COMMAND}
+    done = run(
+        host,
+        tmp_path / host,
+        PROMPTS,
+        [
+            Use(search, {"query": "hazelnut allergy"}),
+            Use(SHELL[host], {**asked, **({"description": "Ask"} if host == "claude" else {})}),
+            Say(REPLIES[0]),
+            Say(REPLIES[1]),
+        ],
+        servers={server: [sys.executable, "-m", "factbook", "--db", str(memory.path), "mcp"]},
+        hook=f"{sys.executable} {Path(__file__).with_name('hook.py')}",
+        env={
+            "HOOK_TIMES": str(times),
+            "FACTBOOK_DB": str(memory.path),
+            "PYTHONPATH": str(Path(__file__).parents[1] / "src"),
+        },
+    )
+    assert done.codes == [0, 0], done.said
+    assert any("hides hazelnuts" in one for one in done.asked), "the hook reached no model"
+    assert any("am allergic to hazelnuts" in one for one in done.asked), "no tool answered"
+    first, again = memory.ingest([done.logs]), memory.ingest([done.logs])
+    memory.embed()
+    assert again.receipt.stored == 0
+    assert first.lines.unknown == {}
+    assert first.lines.rejected == {}
+    new = [text for text in heard(memory) if text not in before]
+    assert [text for text in new if text in PROMPTS] == PROMPTS
+    assert [text for text in new if text in REPLIES] == REPLIES
+    assert [text for text in new if any(word in text for word in WORDS)] == []
+    for question in ("hazelnut allergy", "who bakes quince cake"):
+        hits = [hit.text for hit in memory.recall(question).hits]
+        assert hits[0] == before[0]
+        assert not any("hazelnut" in text for text in hits[1:])
+
+
+def heard(memory: Memory) -> list[str]:
+    """Return what is kept as said or done, and what facts say, in the order that it came."""
+    rows = memory.sql("SELECT text FROM episode_row WHERE NOT injected ORDER BY id")
+    facts = memory.sql("SELECT statement AS text FROM facts ORDER BY id")
+    refused = memory.sql("SELECT * FROM rejection_row")
+    return [str(row["text"]) for row in (*rows, *facts)] + [str(row) for row in refused]
