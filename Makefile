@@ -49,7 +49,7 @@ LONG := bad_answers bench_answers bench_interests bench_poison both_stores chat 
   cli_bad_input cli_erase cli_keep cli_model cli_world consolidate damage docs_scripts \
   embedding_queue erase erase_look follow hard_failure import ingest interest_score join kill \
   kill_worker knowledge leaks mongo_commands mongo_contract mongo_failures mongo_reading mongo_record \
-  mongo_store mongo_tenants mongo_verbs names open_store output owners privacy rank readme rules \
+  mongo_store mongo_storm mongo_tenants mongo_verbs names open_store output owners privacy rank readme rules \
   same_process searching_documents sends_nothing snapshot sources_encoding sources_reader \
   stream_modes telling telling_keys told_and_overheard vectors verdicts voice world_extraction \
   world_ops

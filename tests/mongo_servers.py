@@ -101,7 +101,7 @@ class Proxy:
                     self.seen.append(command)
                 said = None if is_hello else self.answer(command)
                 transaction = _transaction(command)
-                if said is None and transaction in self._aborted:
+                if said != "lose" and transaction in self._aborted:
                     said = NO_TRANSACTION
                 elif said == "lose" or (isinstance(said, dict) and "after" not in said):
                     self._abort(server, transaction)

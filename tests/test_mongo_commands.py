@@ -155,6 +155,7 @@ def use(house: House, address: str, env: pytest.MonkeyPatch) -> None:
     one.recall("pasta")
     one.search_memory("pasta")
     one.context("What do I love?")
+    one.typed.envelope()
     talk = one.conversation(session="s")
     talk.sync_turn("What do I love to eat?", "Pasta.")
     talk.take_prefetched()

@@ -148,6 +148,7 @@ VERBS: tuple[tuple[int, Verb], ...] = (
     (1, lambda memory, chance, owner: memory.context("Where do I live?", owner=owner).text),
     (1, lambda memory, chance, owner: memory.sql("SELECT count(*) AS n FROM facts")),
     (1, lambda memory, chance, owner: memory.check()),
+    (2, lambda memory, chance, owner: memory.typed.envelope(owner=owner)),
     (1, lambda memory, chance, owner: told(memory, owner)),
 )
 
