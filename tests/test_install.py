@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import stat
 import string
+import sys
 import tempfile
 import tomllib
 from collections.abc import Iterator
@@ -15,9 +16,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import Cli, examples
+from conftest import SESSION, Cli, examples, record
 from factbook.errors import FactbookError
+from factbook.hooks.spool import Spool, folder_of
 from factbook.surface.install.carry_out import carry_out
+from factbook.surface.install.checks import HOSTS
 from factbook.surface.install.clients import CLIENTS, Install, Seat, is_our_hook, is_our_server
 from factbook.surface.install.files import Change
 from factbook.surface.install.jsonc import Document, Unfit
@@ -446,8 +449,6 @@ json.dump(said | {{"starts": said.get("starts", 0) + 1}}, open(path, "w"))
 @pytest.fixture
 def with_claude(home: Cli, tmp_path: Path) -> Cli:
     """A home with a `claude` that writes its own file."""
-    import sys
-
     program = tmp_path / "bin" / "claude"
     program.parent.mkdir()
     program.write_text(CLAUDE.format(python=sys.executable), encoding="utf-8")
@@ -476,6 +477,96 @@ def test_claude_is_asked_to_write_its_own_file(with_claude: Cli) -> None:
 def test_what_claude_refuses_is_said(with_claude: Cli) -> None:
     (with_claude.home / "broken").touch()
     assert "it is broken" in with_claude("install", "claude", code=1).err
+
+
+# --- what the doctor says of it -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("client", NAMES)
+def test_the_doctor_asks_the_server_and_says_when_hooks_ran(home: Cli, client: str) -> None:
+    assert "nothing is installed" in home("doctor", "--client", client).out
+    home("install", client)
+    said = home("doctor", "--client", client).out
+    assert "server answers with 8 tools" in said
+    assert f"hooks at {', '.join(CLIENTS[client].events)}" in said
+    assert "no hook has run yet" in said
+    assert ("cannot be told: there is no `codex`" in said) == (client == "codex")
+    spool = Spool(folder_of(home.home / "data/factbook/factbook.db"))
+    (home.home / "data/factbook").mkdir(parents=True)
+    state = {"at": 1, "host": HOSTS[client], "events": {"SessionStart": 1_790_000_000_000}}
+    assert spool.keep_session("one", state)
+    assert "hooks ran: SessionStart 2026-09-21" in home("doctor", "--client", client).out
+    assert spool.keep_session("two", state | {"failed": "StoreBusy"})
+    assert "of late: StoreBusy" in home("doctor", "--client", client).out
+    findings = home("doctor", "--json").json()["findings"]
+    assert [one["level"] for one in findings if one["name"] == client][:2] == ["ok", "ok"]
+    assert not [one for one in findings if one["name"] in set(NAMES) - {client}]
+
+
+def test_the_doctor_finds_what_is_gone(home: Cli) -> None:
+    path = files_of("gemini", home.home)[0]
+    home("install", "gemini")
+    said = json.loads(path.read_text("utf-8"))
+    whole = json.dumps(said)
+    said["mcpServers"]["factbook"]["command"] = "/none/factbook"
+    for group in said["hooks"]["AfterAgent"]:
+        group["hooks"][0]["command"] = "/none/factbook-hook"
+    path.write_text(json.dumps(said), encoding="utf-8")
+    done = home("doctor", "--client", "gemini", code=1).out
+    assert "gives no tools" in done
+    assert "/none/factbook-hook" in done
+    assert " ".join(done.split()).count("factbook install gemini") == 2
+    said = json.loads(whole)
+    del said["hooks"]["SessionEnd"]
+    said["mcpServers"]["factbook"]["args"] = ["-c", "pass", "factbook", "mcp"]
+    path.write_text(json.dumps(said), encoding="utf-8")
+    done = home("doctor", "--client", "gemini", code=1).out
+    assert "or ended before" in " ".join(done.split())
+    assert "no hook at SessionEnd" in done
+    path.write_text("{", encoding="utf-8")
+    assert "cannot be read" in home("doctor", "--client", "gemini").out
+
+
+CODEX = """#!{python}
+import json, sys
+for line in sys.stdin:
+    said = json.loads(line)
+    if said.get("method") == "hooks/list":
+        hooks = [
+            {{"eventName": event, "sourcePath": {path!r}, "enabled": True, "trustStatus": trust}}
+            for event, trust in (("stop", "untrusted"), ("sessionStart", "trusted"))
+        ]
+        print("a word of a log")
+        result = {{"data": [{{"hooks": hooks}}]}}
+        print(json.dumps({{"id": said["id"], "result": result}}), flush=True)
+"""
+
+
+def test_codex_is_asked_which_hooks_are_trusted(home: Cli, tmp_path: Path) -> None:
+    program = tmp_path / "bin" / "codex"
+    program.parent.mkdir()
+    path = files_of("codex", home.home)[1]
+    program.write_text(CODEX.format(python=sys.executable, path=str(path)), encoding="utf-8")
+    program.chmod(0o755)
+    home("install", "codex", "--no-mcp")
+    env = {"PATH": str(program.parent)}
+    assert "not trusted, and skipped: stop;" in home("doctor", "--client", "codex", env=env).out
+    said = program.read_text("utf-8").replace("untrusted", "trusted")
+    program.write_text(said, encoding="utf-8")
+    assert "its hooks are trusted" in home("doctor", "--client", "codex", env=env).out
+
+
+def test_the_doctor_counts_echoes(cli: Cli, tmp_path: Path) -> None:
+    log = tmp_path / f"{SESSION}.jsonl"
+    block = '<factbook-memory ids="f1">I love sage.</factbook-memory>'
+    log.write_text(record("user", "u1", f"Buy pasta.\n{block}") + "\n", encoding="utf-8")
+    cli("ingest", log)
+    (said,) = [
+        one["detail"]
+        for one in cli("doctor", "--json").json()["findings"]
+        if one["name"] == "echoes"
+    ]
+    assert said == "1 piece of what we put there came back in logs of claude-code, left out"
 
 
 # --- any configuration ----------------------------------------------------------------------------

@@ -269,6 +269,7 @@ def _memory(place: Path | str) -> Iterator[CheckResult]:
         yield from _audit(memory)
         yield from _embedder(memory)
         yield from _readers(memory)
+        yield from _echoes(memory)
 
 
 @_of("database")
@@ -384,6 +385,27 @@ def _embedder(memory: Memory | None) -> _Found:
     held = embedder_of(memory) if memory is not None else None
     if held is not None and held[0] != model.id:
         yield "fail", f"the database holds vectors of {held[0]}; `factbook reembed` makes them anew"
+
+
+@_of("echoes")
+def _echoes(memory: Memory) -> _Found:
+    """Say how much of our own text logs brought back, and where some was taken for a user's."""
+    if memory.store.files is None:  # only a file has tables to ask
+        return
+    rows = memory.sql(
+        "SELECT host, sum(coalesce(lines ->> '$.repaired.injected', 0) + (SELECT count(*)"
+        " FROM episode_row e WHERE e.source_id = s.id AND e.injected = 1)) AS known,"
+        " sum((SELECT count(*) FROM episode_row e WHERE e.source_id = s.id AND e.injected = 0"
+        " AND e.role = 'user' AND e.text LIKE '%<factbook-memory ids=%')) AS taken"
+        " FROM source_row s GROUP BY host ORDER BY host"
+    )
+    for host, known, taken in (tuple(map(str, row.values())) for row in rows):
+        if known != "0":
+            own = count(int(known), "piece")
+            yield "ok", f"{own} of what we put there came back in logs of {host}, left out"
+        if taken != "0":
+            prompts = count(int(taken), "prompt")
+            yield "warn", f"{prompts} in logs of {host} hold what looks like our own text"
 
 
 @_of("readers")

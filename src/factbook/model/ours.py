@@ -58,6 +58,8 @@ WORKING_COMMANDS: Final = frozenset(
         "extract",
         "import",
         "ingest",
+        "install",
+        "install-timer",
         "mcp",
         "reembed",
         "rules",

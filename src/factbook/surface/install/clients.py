@@ -309,8 +309,8 @@ class Install:
     def _hooks(self, text: str) -> str:
         document, wanted = Document(text), self.hook
         for event in self.client.events:
-            places = [*_our_hooks(document, event)]
-            for place in reversed(places[1:]):  # one is enough
+            places = [*our_hooks(document, event)]
+            for place in reversed(places[1:]):
                 _remove_hook(document, place)
             there = document.get(places[0]) if places else None
             if there is None:
@@ -324,7 +324,7 @@ class Install:
         events = document.get(("hooks",))
         gone = False
         for event in events if isinstance(events, dict) else ():
-            places = [*_our_hooks(document, event)]
+            places = [*our_hooks(document, event)]
             for place in reversed(places):
                 _remove_hook(document, place)
             if places:
@@ -336,7 +336,8 @@ class Install:
         return document.text
 
 
-def _our_hooks(document: Document, event: str) -> Iterator[Place]:
+def our_hooks(document: Document, event: str) -> Iterator[Place]:
+    """Yield where our hooks of an event stand; one is enough."""
     groups = document.get(("hooks", event))
     for number, group in enumerate(groups if isinstance(groups, list) else ()):
         entries = group.get("hooks") if isinstance(group, dict) else None

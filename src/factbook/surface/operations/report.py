@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import date
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
@@ -81,34 +82,43 @@ def doctor(
     run: Run,
     llm: bool = False,
     search: bool = False,
+    client: Annotated[Literal["claude", "codex", "gemini"] | None, Arg(metavar="NAME")] = None,
     clean: bool = False,
     rebuild_typed: bool = False,
     model: Llm = Llm(),  # noqa: B008 - frozen, and its fields are the options
 ) -> Outcome:
-    """Examine database, embedder, key, folders and disk, or the language model, or searching.
+    """Examine database, embedder, clients, key and disk, or one of model, searching and client.
 
     Args:
         llm: Only the configured language model: what answers, and what it can do. Makes a few small
             calls.
         search: Only searching and notices: what is set up, and whether one small search is
             answered.
+        client: Only what is installed in claude, codex or gemini: whether its server answers, and
+            when its hooks ran.
         clean: Also delete what killed processes left behind: half an export, half a copy.
         rebuild_typed: Also make the file's typed memories anew from their record in MongoDB.
     """
     from factbook.memory import doctor as examinations
+    from factbook.surface.install import checks
 
-    if llm and search:
-        raise UsageError(detail="--llm and --search are two examinations; ask for one of them")
+    parts = [*["--llm"] * llm, *["--search"] * search, *["--client"] * (client is not None)]
+    if len(parts) > 1:
+        detail = f"{' and '.join(parts[:2])} are two examinations; ask for one of them"
+        raise UsageError(detail=detail)
     flags = [*["--clean"] * clean, *["--rebuild-typed"] * rebuild_typed]
-    if flags and (llm or search):
-        alone = "goes with the whole examination, without --llm, --search"
+    if flags and parts:
+        alone = f"goes with the whole examination, without {parts[0]}"
         raise UsageError(detail=f"{flags[0]} {alone}")
     if llm:
         examined = examinations.examine_model(model.config())
     elif search:
         examined = examinations.examine_searching()
+    elif client is not None:
+        examined = checks.examine(run.db, client)
     else:
-        examined = examinations.examine(run.db, clean=clean, rebuild=rebuild_typed)
+        whole = examinations.examine(run.db, clean=clean, rebuild=rebuild_typed)
+        examined = chain(whole, checks.examine(run.db))
     screen, findings = run.screen, []
     for result in examined:
         findings.append(result)
