@@ -32,17 +32,13 @@ class EpisodeTable:
     by_place: Ints  # row numbers ordered by (source, position)
     rank: Ints  # of each row: where it stands in `by_place`
 
-    def holds(self, ids: Ints) -> Bools:
-        """Tell of each id whether its episode is there."""
-        if not len(self.ids):
-            return np.zeros(len(ids), np.bool_)
-        rows = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
-        present: Bools = self.ids[rows] == ids
-        return present
-
     def rows(self, ids: Ints) -> Ints:
-        """Return the row numbers of episodes, all of which are there."""
-        return np.searchsorted(self.ids, ids).astype(np.int64)
+        """Return the row numbers of those episodes that are there."""
+        rows: Ints = np.searchsorted(self.ids, ids).astype(np.int64)
+        inside = rows < len(self.ids)
+        rows = rows[inside]
+        rows = rows[self.ids[rows] == ids[inside]]
+        return rows
 
     def is_all_of(self, owner: str | Everyone) -> bool:
         """Tell whether there is nobody's episode but this owner's."""

@@ -76,7 +76,7 @@ class Held:
         table = self.table
         wanted = np.sort(np.asarray(ids, np.int64))
         wanted = wanted[np.concatenate(([True], wanted[1:] != wanted[:-1]))[: len(wanted)]]
-        rows = table.rows(wanted[table.holds(wanted)])
+        rows = table.rows(wanted)
         if reach:
             rows = table.around(rows, reach)
         if not table.is_all_of(owner):
