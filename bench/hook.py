@@ -247,7 +247,7 @@ def _brought(db: Path, prompt: str) -> list[str]:
     now = time.time_ns() // 1_000_000
     lookup = Lookup(str(db), owner="me", until=time.monotonic() + 60, now=now)
     memories = lookup.bearing_on(prompt, without=frozenset(), session="now")
-    return [memory.text for memory in memories[:ITEMS]]
+    return [memory.text for memory in lookup.apart(memories, ITEMS)]
 
 
 def main() -> int:

@@ -13,7 +13,7 @@ import time
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -26,6 +26,9 @@ from factbook.store.sqlite import file
 
 DAY = 24 * 3600 * 1000
 TIME_S = 20.0  # for a process of a busy machine; what it takes is measured by `bench.hook`
+
+
+PATIENT: Final = f"import factbook.hooks as h\nh.DEADLINE_S = h.START_DEADLINE_S = {TIME_S}\n"
 
 
 @pytest.fixture
@@ -94,7 +97,9 @@ class Client:
 
 @pytest.fixture
 def client(script: Path, tmp_path: Path) -> Client:
-    """A client of a memory that knows a few things."""
+    """A client of a memory that knows a few things, and a script with time on a busy machine."""
+    patient = tmp_path / "patient"
+    patient.write_text(PATIENT + script.read_text())
     db = tmp_path / "memory.db"
     with Memory(db, model=None, search_config=None) as memory:
         memory.remember("I am allergic to hazelnuts.")
@@ -104,7 +109,13 @@ def client(script: Path, tmp_path: Path) -> Client:
         memory.add_turn("My locker code hangs behind the aquarium.", session="earlier")
         memory.add_turn("Which aquarium filter should I buy?", session="earlier")
         memory.add_turn("A gravel filter.", role=Role.ASSISTANT, session="earlier")
-    return Client(script, db)
+    return Client(patient, db)
+
+
+@pytest.fixture
+def hurried(client: Client, script: Path) -> Client:
+    """The same with the script as it is."""
+    return Client(script, client.db)
 
 
 def test_what_bears_on_a_prompt_is_put_before_the_model_once(client: Client) -> None:
@@ -143,6 +154,19 @@ def test_what_others_own_say_or_asked_does_not_come(client: Client) -> None:
     assert Client(client.script, client.db, "earlier").say("the aquarium with my locker code") == ""
 
 
+def test_a_request_like_the_prompt_is_no_memory_and_what_is_alike_comes_once(
+    client: Client,
+) -> None:
+    with Memory(client.db, model=None, search_config=None) as memory:
+        memory.add_turn("Restart the parser cluster.", session="earlier")
+        memory.add_turn("Our parser cluster needs ten minutes to restart.", session="earlier")
+        memory.add_turn("Our parser cluster needs 10 minutes to restart!", session="later")
+        memory.embed()
+    said = client.say("please restart the parser cluster now")
+    assert said.count("minutes to restart") == 1
+    assert "Restart the parser" not in said
+
+
 def test_what_holds_no_longer_does_not_come(client: Client) -> None:
     with Memory(client.db, model=None, search_config=None) as memory:
         fact = memory.query_facts(object="I am allergic to hazelnuts.")[0]
@@ -173,12 +197,14 @@ def test_a_session_begins_with_what_matters_and_anew_after_a_compaction(client: 
         assert known in said
     assert "peanuts" not in said
     assert client.say("may an allergic person eat hazelnuts?") == ""  # it is there already
-    assert client.start("resume") == ""
     assert client.start("compact") == said
+    assert client.start("startup") == ""
     with Memory(client.db, model=None, search_config=None) as memory:
         for number in range(40):
             memory.remember(f"Shelf {number} of the shop holds crates of kind {number * 7}.")
+    assert client.start("resume") == ""
     assert len(client.start("clear")) > reminder.ANSWER_CHARS / 2
+    assert len(Client(client.script, client.db, "s2").start("resume")) > reminder.ANSWER_CHARS / 2
 
 
 def test_gemini_gets_its_own_event_back_and_its_echo_is_no_prompt(client: Client) -> None:
@@ -208,16 +234,16 @@ def test_other_events_are_nothing_to_it(client: Client, name: str) -> None:
         b'{"hook_event_name": ["Stop"], "session_id": "s", "transcript_path": {}}',
     ],
 )
-def test_garbage_ends_with_nothing(client: Client, stdin: bytes) -> None:
-    done = client.run(stdin)
+def test_garbage_ends_with_nothing(hurried: Client, stdin: bytes) -> None:
+    done = hurried.run(stdin)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
 @pytest.mark.parametrize(
     "args", [["--nonsense"], ["--db"], ["-x", "y", "--z=1"], ["--owner"], ["--db", "\udcff"]]
 )
-def test_any_options_end_well(client: Client, args: list[str]) -> None:
-    done = client.run(client.event("UserPromptSubmit", prompt="allergic to hazelnuts"), *args)
+def test_any_options_end_well(hurried: Client, args: list[str]) -> None:
+    done = hurried.run(hurried.event("UserPromptSubmit", prompt="allergic to hazelnuts"), *args)
     assert (done.returncode, done.stderr) == (0, b"")
 
 
@@ -271,12 +297,12 @@ def _unreadable(db: Path) -> None:
     "spoil", [_missing, _newer, _another, _corrupt, _text, _pipe, _folder, _unreadable]
 )
 @pytest.mark.parametrize("name", ["SessionStart", "UserPromptSubmit", "Stop"])
-def test_no_database_stops_a_prompt(client: Client, spoil: Any, name: str) -> None:
+def test_no_database_stops_a_prompt(hurried: Client, spoil: Any, name: str) -> None:
     if spoil is _unreadable and os.getuid() == 0:
         pytest.skip("root may read everything")
-    spoil(client.db)
+    spoil(hurried.db)
     before = time.monotonic()
-    done = client.run(client.event(name, prompt="am I allergic to hazelnuts?"))
+    done = hurried.run(hurried.event(name, prompt="am I allergic to hazelnuts?"))
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert time.monotonic() - before < TIME_S / 2
 
@@ -312,8 +338,8 @@ def test_a_slow_database_is_left_when_the_time_is_over(client: Client, prompt: s
     assert state["failed"] == "OperationalError"
 
 
-def test_it_ends_by_itself_where_nobody_ends_the_event(client: Client) -> None:
-    command = [sys.executable, str(client.script), "--db", str(client.db)]
+def test_it_ends_by_itself_where_nobody_ends_the_event(hurried: Client) -> None:
+    command = [sys.executable, str(hurried.script), "--db", str(hurried.db)]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert process.stdin is not None
     process.stdin.write(b'{"hook_event_name":')
@@ -339,12 +365,12 @@ def test_a_signal_ends_it_with_0(client: Client, number: signal.Signals) -> None
     process.communicate()
 
 
-def test_no_stdin_and_no_stdout_end_well(client: Client) -> None:
+def test_no_stdin_and_no_stdout_end_well(hurried: Client) -> None:
     for redirected in ("<&-", ">&-", "<&- >&- 2>&-", "</dev/null >/dev/full"):
         line = f'"$0" "$1" --db "$2" {redirected}'
         ended = subprocess.run(
-            ["/bin/sh", "-c", line, sys.executable, str(client.script), str(client.db)],
-            input=client.event("SessionStart"),
+            ["/bin/sh", "-c", line, sys.executable, str(hurried.script), str(hurried.db)],
+            input=hurried.event("SessionStart"),
             timeout=TIME_S,
             check=False,
         )

@@ -69,6 +69,7 @@ class Hook:
         name, session = str(event["hook_event_name"]), str(event["session_id"])
         state = self._spool.session(session)
         state["name"] = session
+        begun = START in state.get("events", {})
         state["at"] = state.setdefault("events", {})[name] = self._now
         state["host"] = host
         for key, told in (("transcript", "transcript_path"), ("cwd", "cwd")):
@@ -86,6 +87,8 @@ class Hook:
         if name == START:
             if event.get("source") in ANEW:
                 state["shown"] = []
+            elif begun and event.get("source") == "resume":
+                return ""  # what it began with is there still
         else:
             state["turn"] = state.get("turn", 0) + 1
             prompt = str(event.get("prompt", ""))

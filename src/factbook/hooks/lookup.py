@@ -15,8 +15,10 @@ import math
 import os
 import sqlite3
 import stat
+import struct
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from operator import mul
 from typing import Any, Final, NamedTuple
 
 from factbook import policy
@@ -34,10 +36,13 @@ PROMPT_CHARS: Final = (3_000, 1_000)  # of a long prompt: its beginning and its 
 TERMS: Final = 24  # words of a prompt that are looked for
 COMMON: Final = 400  # memories with a word, from which on it shows nothing
 RARE: Final = 500  # one memory in so many has a word that may show something by itself
+FEW: Final = 1_000  # memories, below which it says little how many have a word
 POOL: Final = 40  # memories that are read, those that share the weightiest words
+DIVERSE: Final = 12  # of them, that are compared with each other
 EPISODE_CHARS: Final = 1_200  # longer ones share many words with anything
 COVERED: Final = ((1, 0.6), (2, 0.45), (3, 0.35), (5, 0.3))
 """Words that are shared, and the share of the prompt's weight that they must have at least."""
+OWNED: Final = frozenset({"i", "me", "my", "mine", "we", "us", "our", "ours"})
 DIGEST_FACTS: Final = 400  # newest facts of each kind that a digest is chosen from
 DIGEST_SOURCES: Final = 3  # newest sessions of the project
 ASKED_CHARS: Final = 24  # of a prompt that says by itself what it was about
@@ -122,7 +127,7 @@ class Lookup:
                     ):
                         continue  # the prompt says more, and a call says little by one word
                     facts_of.add(memory.episode)
-                elif memory.episode in facts_of:
+                elif memory.episode in facts_of or _adds_nothing(memory.text, terms):
                     continue
                 near = covers[int(memory.id[1:])]
                 score = relevance_score(
@@ -291,6 +296,29 @@ class Lookup:
             old[episode] = old.get(episode, True) and gone
         return {episode for episode, all_gone in old.items() if all_gone}
 
+    def apart(self, memories: Sequence[Memory], limit: int) -> list[Memory]:
+        """Return the first so many that do not say the same: of those so near, the first one.
+
+        One that has no vector yet is near to none.
+        """
+        memories = memories[:DIVERSE]
+        vectors: dict[str, tuple[float, ...]] = {}
+        for target in ("fact", "episode"):
+            ids = [int(memory.id[1:]) for memory in memories if memory.kind == target]
+            for id_, vector in self._rows(
+                f"SELECT {target}_id, vector FROM {target}_vector"
+                f" WHERE {target}_id IN (SELECT value FROM json_each(?))",
+                (json.dumps(ids),),
+            ):
+                vectors[f"{target[0]}{id_}"] = struct.unpack(f"<{len(vector) // 2}e", vector)
+        chosen: list[Memory] = []
+        for memory in memories:
+            own = vectors.get(memory.id, ())
+            others = (vectors.get(other.id, ()) for other in chosen)
+            if all(sum(map(mul, own, other)) < policy.DIVERSITY_SIMILARITY for other in others):
+                chosen.append(memory)
+        return chosen[:limit]
+
     # --- to begin with ------------------------------------------------------------------------
 
     def digest(self, project: str, *, without: frozenset[str], session: str) -> list[Memory]:
@@ -385,6 +413,12 @@ def terms_of(prompt: str) -> list[str]:
     return terms
 
 
+def _adds_nothing(text: str, terms: Sequence[str]) -> bool:
+    """Tell whether a text is a request like the prompt: no other word of substance, nor "I"."""
+    said = words(text)
+    return OWNED.isdisjoint(said) and set(terms_of(text)) <= set(terms)
+
+
 def _weight(rows: int, holding: int) -> float:
     """Return what a shared word is worth: the rarer, the more; one that none has, as the rarest."""
-    return math.log(1.0 + rows / max(1, holding))
+    return math.log(1.0 + max(rows, FEW) / max(1, holding))

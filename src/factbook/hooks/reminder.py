@@ -75,9 +75,10 @@ class Reminder:
         suggested = lookup.named(list(ids), without=shown, session=session)[:PREPARED]
         try:
             bearing = lookup.bearing_on(prompt, without=shown, session=session)
+            first = bearing[: ITEMS - len(suggested)]
+            return lookup.apart(_each_once([*first, *suggested, *bearing]), ITEMS)
         except sqlite3.OperationalError:  # the time was over: what was prepared is there
-            bearing = []
-        return _each_once([*bearing[: ITEMS - len(suggested)], *suggested, *bearing])[:ITEMS]
+            return suggested
 
     def _lookup(self) -> Lookup:
         return Lookup(self._db, owner=self._owner, until=self._until, now=self._now)
