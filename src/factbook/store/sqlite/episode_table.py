@@ -34,11 +34,11 @@ class EpisodeTable:
 
     def rows(self, ids: Ints) -> Ints:
         """Return the row numbers of those episodes that are there."""
-        rows: Ints = np.searchsorted(self.ids, ids).astype(np.int64)
+        rows = np.searchsorted(self.ids, ids).astype(np.int64)
         inside = rows < len(self.ids)
         rows = rows[inside]
-        rows = rows[self.ids[rows] == ids[inside]]
-        return rows
+        present: Ints = rows[self.ids[rows] == ids[inside]]
+        return present
 
     def is_all_of(self, owner: str | Everyone) -> bool:
         """Tell whether there is nobody's episode but this owner's."""
