@@ -12,9 +12,11 @@ import pytest
 
 pytest.importorskip("pymongo")
 
+from pymongo.errors import ConfigurationError
+
 from factbook import policy
 from factbook.errors import RecordChanged, RecordError, UsageError
-from factbook.store.mongo.address import parsed
+from factbook.store.mongo import address
 from factbook.store.mongo.record import Document, TypedRecord
 from factbook.testing.mongo_server import mongo_server
 from mongo_servers import (
@@ -46,8 +48,8 @@ def database() -> str:
 
 
 @contextlib.contextmanager
-def record(address: str, database: str, options: str = "") -> Iterator[TypedRecord]:
-    url = f"mongodb://{address}/{database}?directConnection=true{options}"
+def record(host: str, database: str, options: str = "") -> Iterator[TypedRecord]:
+    url = f"mongodb://{host}/{database}?directConnection=true{options}"
     opened = TypedRecord(url, tenant="one", pause=lambda seconds: None)
     with contextlib.closing(opened):
         yield opened
@@ -62,9 +64,9 @@ def documents(mine: TypedRecord) -> dict[str, list[Document]]:
     return {"memories": memories, "events": [event]}
 
 
-def kept(address: str, database: str) -> list[str]:
+def kept(host: str, database: str) -> list[str]:
     """Return what a reader who comes next finds; it says that nothing is wrong."""
-    with record(address, database) as mine:
+    with record(host, database) as mine:
         found = changed(mine)[1]
         assert len(found["events"]) == bool(found["memories"])
         assert mine.check() == []
@@ -78,7 +80,7 @@ QUICK = "&serverSelectionTimeoutMS=200&connectTimeoutMS=100&socketTimeoutMS=400"
 
 def test_a_write_never_waits_as_long_as_others_wait_for_it() -> None:
     """Even where each part of its last attempt lasts as long as it may, and it is repeated."""
-    times = parsed("mongodb://127.0.0.1/x").times
+    times = address.parsed("mongodb://127.0.0.1/x").times
     reach = times["serverSelectionTimeoutMS"] + 2 * times["connectTimeoutMS"]
     counted = reach + 2 * times["socketTimeoutMS"]
     begun = policy.RECORD_WAIT_S * 1000 - counted
@@ -148,9 +150,14 @@ def test_a_shorter_wait_for_a_majority_is_what_every_write_says(server: str, dat
     assert {command.body["writeConcern"]["wtimeout"] for command in writes} == {1234}
 
 
-def test_a_name_that_dns_does_not_know_is_called_that() -> None:
-    with pytest.raises(UsageError, match="DNS has no servers"):
+def test_a_name_that_dns_does_not_know_is_called_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    def parse(url: str, **named: Any) -> None:
+        raise ConfigurationError(f"The DNS query name does not exist: {url}")
+
+    monkeypatch.setattr(address, "parse_uri", parse)
+    with pytest.raises(UsageError, match="DNS has no servers") as refused:
         TypedRecord("mongodb+srv://ann:hunter2@nothing.invalid/x", tenant="one")
+    assert "hunter2" not in str(refused.value)
 
 
 # --- within a transaction -------------------------------------------------------------------------

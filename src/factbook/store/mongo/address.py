@@ -17,6 +17,7 @@ _TIMES: Final[Mapping[str, int]] = {
     "socketTimeoutMS": 3_500,  # longer than for a majority: what it says of that is worth having
     "wTimeoutMS": 3_000,
 }
+_DNS_S: Final = 5.0  # for the names behind mongodb+srv://, once, when a file is opened
 _WEAKER: Final = {
     "w": "majority",
     "journal": True,
@@ -40,7 +41,7 @@ def parsed(url: str) -> Address:
     lock of a file can be held.
     """
     try:
-        given: Mapping[str, Any] = parse_uri(url, warn=False)
+        given: Mapping[str, Any] = parse_uri(url, warn=False, connect_timeout=_DNS_S)
     except ConfigurationError:
         if not url.startswith("mongodb+srv://"):
             raise _no_url() from None
