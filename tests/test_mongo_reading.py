@@ -5,14 +5,18 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 pytest.importorskip("pymongo")
 
 from factbook.apply.typed_documents import claim_of
+from factbook.errors import RecordError
+from factbook.memory import Memory
 from factbook.model.facts import FactKind
 from factbook.store.mongo import record as reading
+from factbook.store.mongo import split
 from factbook.store.mongo.record import Document, TypedRecord
 from factbook.testing import DAY
 from factbook.testing.mongo_server import mongo_server
@@ -187,3 +191,37 @@ def test_an_answer_asks_once_whether_others_wrote_and_a_write_asks_once_more(hou
         answers = [one.typed.envelope(), one.recall("Kiel").hits]
     assert "Kiel" in str(answers[0])
     assert "Kiel" in str(answers[1])
+
+
+def test_what_was_kept_before_goes_into_the_record_though_that_broke_off(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Others have written there already, and the reading of their documents moved the file on."""
+    keep(house.file("two"), LIVES)
+    with Memory(
+        house.folder / "one.db",
+        clock=house.clock,
+        key_file=house.folder / "key",
+        model=None,
+        typed_store="",
+    ) as alone:
+        for said in (LOVES, STEPS, MAYBE, WRONG):
+            keep(alone, said)
+    monkeypatch.setattr(split, "_ADOPTED", 1)
+    commit, left = TypedRecord.commit, [2]
+
+    def breaking(record: TypedRecord, *args: Any, **named: Any) -> int:
+        left[0] -= 1
+        if left[0] < 0:
+            raise RecordError(name="the record", reason="it is away")
+        return commit(record, *args, **named)
+
+    monkeypatch.setattr(TypedRecord, "commit", breaking)
+    with pytest.raises(RecordError):
+        house.file("one")
+    left[0] = 100
+    one = house.file("one")
+    assert told(house.file("three")) == told(one)
+    assert [len(part) for part in told(one)] == [4, 1, 1]
+    left[0] = 0
+    assert told(house.file("one"))[0]  # all of it is there: nothing is left to be written

@@ -91,8 +91,8 @@ class TypedMirror:
     def _put_aside(self, why: str) -> None:
         self.aside = [*self.aside[-_ASIDE:], why]
 
-    def adopted(self, reads: Reads, *, limit: int) -> Touched:
-        """Return some of the typed rows that no document stands for yet."""
+    def adopted(self, reads: Reads) -> Touched:
+        """Return the typed rows that no document stands for yet."""
         touched = Touched()
         lives = reads.lives(LifeWhere(kinds=[FactKind.TYPED]))
         touched.facts = {life.id for life in lives if life.status is not Status.ERASED}
@@ -106,8 +106,6 @@ class TypedMirror:
         for recorded in reads.find(RECORDED):
             if recorded.target in ROWS.values():
                 _of(touched, recorded.target).discard(recorded.row_id)
-        for name in ("facts", "rejections", "proposals", "events"):
-            setattr(touched, name, set(sorted(getattr(touched, name))[:limit]))
         return touched
 
 
@@ -335,6 +333,9 @@ class _Describing:
             )
             for kind in (FACT_ROW, PROPOSAL_ROW)
         }
+        others = targets[FACT_ROW].keys() - self._owners.keys()
+        lives = lives_by_id(self._writer, others).values()
+        self._owners |= {life.id: life.owner for life in lives}
         said: dict[tuple[str, str], list[tuple[str, Event]]] = {}
         for event in events:
             target = targets.get(event.target_kind, {}).get(event.target_id)
@@ -379,11 +380,6 @@ class _Describing:
     def _whose(self, event: Event) -> str:
         """Return the subject of an event: whose its row is, as far as that is left."""
         if event.target_kind == FACT_ROW:
-            if event.target_id not in self._owners:
-                ids = [event.target_id]
-                self._owners |= {
-                    id_: life.owner for id_, life in lives_by_id(self._writer, ids).items()
-                }
             return f"USER:{self._owners[event.target_id]}"
         proposals = self._writer.find(PROPOSAL, {"id": event.target_id})
         return f"USER:{proposals[0].payload.get('owner', '')}" if proposals else "USER:"

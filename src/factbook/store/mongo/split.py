@@ -39,6 +39,7 @@ from factbook.store.port import Reads, Store, Writer, first, marked
 from factbook.store.rows import Life, Problem, Wiped
 
 MARKED: Final = "typed record"  # the mark of the last commit that is projected
+_ADOPTING: Final = "typed adoption"  # the mark of a file whose rows go into the record
 _RECORD: Final = "record"  # the target of the row that says which record a file belongs to
 _BOUND: Final = {"target": _RECORD, "row_id": 0}
 _ADOPTED: Final = 1_000  # rows of a kind that go into the record in one commit
@@ -60,6 +61,16 @@ class Touched:
 
     def __bool__(self) -> bool:
         return bool(self.facts or self.episodes or self.rejections or self.proposals or self.events)
+
+    def pages(self, size: int) -> Iterator[Touched]:
+        """Yield the rows some at a time; events come after what they happened to."""
+        for names in (("facts", "episodes", "rejections", "proposals"), ("events",)):
+            ids = {name: sorted(getattr(self, name)) for name in names}
+            for start in range(0, max(map(len, ids.values())), size):
+                page = Touched()
+                for name in names:
+                    setattr(page, name, {*ids[name][start : start + size]})
+                yield page
 
 
 class Projection(Protocol):
@@ -85,8 +96,8 @@ class Mirror(Protocol):
     def projection(self, writer: Writer, *, now: Millis) -> Projection:
         """Return what lets rows say what documents say."""
 
-    def adopted(self, reads: Reads, *, limit: int) -> Touched:
-        """Return some of the typed rows that no document stands for yet."""
+    def adopted(self, reads: Reads) -> Touched:
+        """Return the typed rows that no document stands for yet."""
 
 
 class SplitStore:
@@ -224,7 +235,8 @@ class SplitStore:
         mark = first(self._base, MARK, {"name": MARKED})
         generation = self._record.generation()
         self._check_bound()
-        if mark is not None and mark.commit_no == generation:
+        is_adopted = mark is not None and first(self._base, MARK, {"name": _ADOPTING}) is None
+        if mark is not None and mark.commit_no == generation and is_adopted:
             self._seen = generation
             return
         if mark is not None and mark.commit_no > generation:
@@ -238,10 +250,12 @@ class SplitStore:
         if generation:
             with self._base.writing(now=now) as writer:
                 self._seen = self._project(writer, now=now, wiped=wiped)
+                if not is_adopted:
+                    writer.put(MARK, [Mark(_ADOPTING, self._seen, 0)])
             self._scour(wiped)
         else:
             self._seen = 0
-        if mark is None and self._mirror.adopted(self._base, limit=1):
+        if not is_adopted:
             self._adopt(now)
 
     def _check_bound(self) -> None:
@@ -263,17 +277,18 @@ class SplitStore:
         writer.put(MARK, [Mark(MARKED, number, 0)])
 
     def _adopt(self, now: Millis) -> None:
-        """Put typed rows that no document stands for into the record, some at a time."""
-        while True:
+        """Put typed rows that no document stands for into the record, some at a time.
+
+        Where that breaks off, the next who opens the file goes on.
+        """
+        for touched in self._mirror.adopted(self._base).pages(_ADOPTED):
             with self._base.writing(now=now, touches=()) as writer, self._record.holding():
-                touched = self._mirror.adopted(writer, limit=_ADOPTED)
-                if not touched:
-                    return
-                after = self._as_of(writer)
-                done = self._commit(writer, touched, after=after, at=now)
-            self._seen = done
-            if done == after:  # none of them is anything that a record holds
-                return
+                after = self._commit(writer, touched, after=self._as_of(writer), at=now)
+                writer.put(MARK, [Mark(_ADOPTING, after, 0)])
+            self._seen = after
+        if first(self._base, MARK, {"name": _ADOPTING}) is not None:
+            with self._base.writing(now=now, touches=()) as writer:
+                writer.drop(MARK, {"name": _ADOPTING})
 
     def _scour(self, wiped: Sequence[Wiped]) -> None:
         """Clean the file of what others erased from the record."""
