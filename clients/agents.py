@@ -39,7 +39,7 @@ EVENTS: Final[Mapping[str, Sequence[str]]] = {
 class Run:
     """What an agent did."""
 
-    codes: list[int]  # the exit status of each prompt's run
+    codes: list[int]  # the exit status of each command before, and of each prompt's run
     asked: list[str]  # what reached the model, as JSON
     logs: Path  # the folder with the session logs
     said: str  # what the agent wrote on stdout and stderr, for a failed test
@@ -63,13 +63,17 @@ def run(
     *,
     servers: Mapping[str, Sequence[str]] | None = None,
     hook: str = "",
+    before: Sequence[Sequence[str]] = (),
+    allowed: Sequence[str] = (),
     env: Mapping[str, str] | None = None,
     timeout_s: float = 120.0,
 ) -> Run:
     """Give an agent its prompts, one after the other in one session.
 
     `servers` are the commands of MCP servers over stdio by their names, `hook` is the command of
-    every hook. The environment is empty but for `env` and what the agent needs to find its model.
+    every hook. `before` are commands that are run first, in the agent's home, and `allowed` the
+    tools that Claude Code may use besides. The environment is empty but for `env` and what the
+    agent needs to find its model.
     """
     command = command_of(host)
     assert command is not None, f"{host} is not installed"
@@ -82,6 +86,12 @@ def run(
         more, options = _PREPARED[host](home, model.url, servers or {}, hook)
         whole = {"PATH": path, "HOME": str(home), "LANG": "C.UTF-8", "TERM": "dumb"}
         whole |= {"NO_COLOR": "1", **more, **(env or {})}
+        if host == "claude":
+            options = [*options, "--allowedTools", ",".join(allowed)] if allowed else options
+        for line in before:
+            code, printed = _ended(line, work, whole, timeout_s)
+            codes.append(code)
+            said += printed
         for number, prompt in enumerate(prompts):
             line = [*command, *options, *_asking(host, prompt, again=number > 0)]
             code, printed = _ended(line, work, whole, timeout_s)
@@ -150,7 +160,8 @@ def _claude(home: Path, url: str, servers: Mapping[str, Sequence[str]], hook: st
     _write(home / ".claude/settings.json", json.dumps({"hooks": _hooks("claude", hook)}))
     _write(home / "mcp.json", json.dumps({"mcpServers": _served(servers)}))
     allowed = ",".join(["Bash", "Read", *(f"mcp__{name}" for name in servers)])
-    options = ["--mcp-config", str(home / "mcp.json"), "--strict-mcp-config"]
+    only = ["--mcp-config", str(home / "mcp.json"), "--strict-mcp-config"]
+    options = only if servers else []
     env = {
         "ANTHROPIC_BASE_URL": url,
         "ANTHROPIC_API_KEY": "none",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 import string
 import sys
@@ -388,6 +389,17 @@ def test_a_file_that_is_read_only_is_not_replaced(home: Cli) -> None:
     assert "read-only" in home("install", "gemini", code=1).err
     assert path.read_text("utf-8") == "{}"
     assert not [*home.home.rglob(BACKUP)]
+
+
+def test_a_file_that_its_client_writes_is_not_replaced(home: Cli) -> None:
+    path = files_of("claude", home.home)[0]
+    path.write_text("{}", encoding="utf-8")
+    lock = path.with_name(".claude.json.lock")
+    lock.mkdir()
+    assert "writes" in home("install", "claude", code=1).err
+    assert path.read_text("utf-8") == "{}"
+    os.utime(lock, (1, 1))
+    home("install", "claude")
 
 
 def test_a_folder_that_cannot_be_made_is_said(home: Cli) -> None:

@@ -10,6 +10,7 @@ import difflib
 import os
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ __all__ = ["Change", "backups", "read"]
 
 _BACKUP: Final = ".factbook-backup-"
 _STAMP: Final = "%Y%m%dT%H%M%S.%fZ"
+_LOCK_S: Final = 10  # an older lock was left by a program that was killed
 _PRIVATE: Final = 0o600  # of a file that was not there: others have no business in it
 _WRITABLE: Final = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
@@ -88,13 +90,18 @@ class Change:
     def write(self) -> Path | None:
         """Write the file, whole or not at all, and return the copy of what was there.
 
-        Raises FactbookError, and has written nothing, where the file is read-only, or changed since
-        it was read, or where its folder takes none.
+        Raises FactbookError, and has written nothing, where the file is read-only or locked, or
+        changed since it was read, or where its folder takes none.
         """
         real = Path(os.path.realpath(self.path))
         with _told(self.path):
             if self.before is not None and not real.stat().st_mode & _WRITABLE:
                 raise FactbookError(detail=f"{self.path} is read-only; nothing was written")
+            if _locked(real):
+                raise FactbookError(
+                    detail=f"another program writes {self.path} just now; nothing was written, run"
+                    " it again"
+                )
             real.parent.mkdir(parents=True, exist_ok=True)
         copy = self.back_up()
         if read(self.path) != self.before:
@@ -108,6 +115,14 @@ class Change:
             else:
                 _replace(real, self.after, like=real)
         return copy
+
+
+def _locked(path: Path) -> bool:
+    """Tell whether a client holds the lock that Node programs lay beside a file they write."""
+    try:
+        return time.time() - path.with_name(f"{path.name}.lock").stat().st_mtime < _LOCK_S
+    except OSError:
+        return False
 
 
 def _replace(path: Path, text: str, *, like: Path) -> None:
