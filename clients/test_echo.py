@@ -11,9 +11,11 @@ import pytest
 from clients.agents import FOLDER, HOSTS, command_of, run
 from clients.scripted import Say, Use
 from factbook.memory import Memory
+from factbook.model.ours import MEMORY_TAG
 
 PROMPTS = ["Set the dinner table for six people", "and light the candles"]
 REPLIES = ["Six plates are on the table.", "Two candles burn."]
+TOLD = "I am allergic to hazelnuts, and Ilse bakes quince cake."
 WORDS = ("hazelnut", "fig", "quince")
 SHELL = {"claude": "Bash", "codex": "exec_command", "gemini": "run_shell_command"}
 COMMAND = f"{sys.executable} -m factbook recall 'who bakes quince cake'"
@@ -25,14 +27,20 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
         yield memory
 
 
-@pytest.mark.parametrize(("server", "times"), [("factbook", 1), ("notes", 400)])
+TOY = Path(__file__).with_name("hook.py")
+REAL = "-c 'import factbook.hooks; factbook.hooks.main()'"
+
+
+@pytest.mark.parametrize(
+    ("server", "hook", "times"), [("factbook", TOY, 1), ("notes", TOY, 400), ("factbook", REAL, 1)]
+)
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_session_with_injected_memory_gives_its_prompts_and_no_echo(
-    memory: Memory, tmp_path: Path, host: str, server: str, times: int
+    memory: Memory, tmp_path: Path, host: str, server: str, hook: object, times: int
 ) -> None:
     if command_of(host) is None:
         pytest.skip(f"{host} is not installed in {FOLDER}: run `make clients`")
-    memory.add_turn("I am allergic to hazelnuts, and Ilse bakes quince cake.", session="told")
+    memory.remember(TOLD)
     memory.embed()
     before = heard(memory)
     search = f"mcp__{server}__search_memory" if host == "claude" else "search_memory"
@@ -48,29 +56,31 @@ def test_a_session_with_injected_memory_gives_its_prompts_and_no_echo(
             Say(REPLIES[1]),
         ],
         servers={server: [sys.executable, "-m", "factbook", "--db", str(memory.path), "mcp"]},
-        hook=f"{sys.executable} {Path(__file__).with_name('hook.py')}",
+        hook=f"{sys.executable} {hook}",
         env={
+            "FACTBOOK_KEY_FILE": str(tmp_path / "key"),
             "HOOK_TIMES": str(times),
             "FACTBOOK_DB": str(memory.path),
             "PYTHONPATH": str(Path(__file__).parents[1] / "src"),
         },
     )
     assert done.codes == [0, 0], done.said
-    assert any("hides hazelnuts" in one for one in done.asked), "the hook reached no model"
+    assert f"<{MEMORY_TAG}" in done.asked[0].replace("&lt;", "<"), "the hook reached no model"
     assert any("am allergic to hazelnuts" in one for one in done.asked), "no tool answered"
-    first, again = memory.ingest([done.logs]), memory.ingest([done.logs])
+    memory.ingest([done.logs])  # the hook's own process may have read all of it
+    again = memory.ingest([done.logs])
     memory.embed()
     assert again.receipt.stored == 0
-    assert first.lines.unknown == {}
-    assert first.lines.rejected == {}
+    for lines in (source.lines for source in memory.store.sources()):
+        assert (lines.unknown, lines.rejected) == ({}, {})
     new = [text for text in heard(memory) if text not in before]
     assert [text for text in new if text in PROMPTS] == PROMPTS
     assert [text for text in new if text in REPLIES] == REPLIES
     assert [text for text in new if any(word in text for word in WORDS)] == []
     for question in ("hazelnut allergy", "who bakes quince cake"):
         hits = [hit.text for hit in memory.recall(question).hits]
-        assert hits[0] == before[0]
-        assert not any("hazelnut" in text for text in hits[1:])
+        assert hits[0] == TOLD
+        assert [hit for hit in hits if hit != TOLD and any(word in hit for word in WORDS)] == []
 
 
 def heard(memory: Memory) -> list[str]:
