@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import platformdirs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,7 +23,14 @@ from factbook.errors import FactbookError
 from factbook.hooks.spool import Spool, folder_of
 from factbook.surface.install.carry_out import carry_out
 from factbook.surface.install.checks import HOSTS
-from factbook.surface.install.clients import CLIENTS, Install, Seat, is_our_hook, is_our_server
+from factbook.surface.install.clients import (
+    CLIENTS,
+    Install,
+    Seat,
+    is_our_hook,
+    is_our_server,
+    passing,
+)
 from factbook.surface.install.files import Change
 from factbook.surface.install.jsonc import Document, Unfit
 from factbook.surface.install.toml_table import put, remove
@@ -158,6 +166,7 @@ def test_a_project_has_files_of_its_own(
     )
     home("install", client, "--project", "--undo")
     assert snapshot(project) == {}
+    assert not [*project.rglob(BACKUP)]
 
 
 def test_the_variables_of_clients_name_their_folders(home: Cli, tmp_path: Path) -> None:
@@ -190,6 +199,14 @@ def test_a_usual_database_is_not_named(home: Cli) -> None:
     assert hook["command"].startswith(f"FACTBOOK_DB='{Path('my memory.db').absolute()}' /")
     home("install", "gemini", env=plain)
     assert "FACTBOOK_DB" not in servers.read_text("utf-8")
+
+
+def test_an_installation_that_may_vanish_is_remarked(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert passing() == ""
+    monkeypatch.setattr(
+        sys, "prefix", str(platformdirs.user_cache_path() / "uv" / "archive-v0" / "x")
+    )
+    assert "may be emptied" in passing()
 
 
 # --- among what others put there ------------------------------------------------------------------
@@ -503,13 +520,16 @@ def test_the_doctor_asks_the_server_and_says_when_hooks_ran(home: Cli, client: s
     assert f"hooks at {', '.join(CLIENTS[client].events)}" in said
     assert "no hook has run yet" in said
     assert ("cannot be told: there is no `codex`" in said) == (client == "codex")
-    spool = Spool(folder_of(home.home / "data/factbook/factbook.db"))
+    spool = Spool(
+        folder_of(home.home / "data/factbook/factbook.db")
+    )  # the hook's, whatever --db is
     (home.home / "data/factbook").mkdir(parents=True)
     state = {"at": 1, "host": HOSTS[client], "events": {"SessionStart": 1_790_000_000_000}}
     assert spool.keep_session("one", state)
     assert "hooks ran: SessionStart 2026-09-21" in home("doctor", "--client", client).out
     assert spool.keep_session("two", state | {"failed": "StoreBusy"})
-    assert "of late: StoreBusy" in home("doctor", "--client", client).out
+    done = home("--db", home.home / "other.db", "doctor", "--client", client)
+    assert "of late: StoreBusy" in done.out
     findings = home("doctor", "--json").json()["findings"]
     assert [one["level"] for one in findings if one["name"] == client][:2] == ["ok", "ok"]
     assert not [one for one in findings if one["name"] in set(NAMES) - {client}]

@@ -42,7 +42,11 @@ def install(
     run: Run,
     client: Annotated[
         Literal["claude", "codex", "gemini"],
-        Arg("Claude Code, Codex or Gemini CLI.", given="argument", metavar="CLIENT"),
+        Arg(
+            "claude (Claude Code), codex, or gemini (Gemini CLI).",
+            given="argument",
+            metavar="CLIENT",
+        ),
     ],
     project: Annotated[bool, Arg("For the project in this folder, not for all of yours.")] = False,
     dry_run: Annotated[bool, Arg("Show what would change, and write nothing.")] = False,

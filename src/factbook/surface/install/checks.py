@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -58,6 +58,7 @@ def _client(client: Client, db: Path | str, *, asked: bool) -> Iterator[CheckRes
         return CheckResult(level, client.name, detail)
 
     there = False
+    places = [str(db)]
     for project in (False, True):
         seat = client.seat(project=project)
         try:
@@ -72,11 +73,12 @@ def _client(client: Client, db: Path | str, *, asked: bool) -> Iterator[CheckRes
             yield said(*_answers(client, server, seat, again))
         if hooks:
             there = True
+            places += _databases(hooks.values())
             yield said(*_complete(client, hooks, seat, again))
             if client.name == "codex":
                 yield said(*_trusted(seat))
     if there:
-        yield said(*_fired(client, db))
+        yield said(*_fired(client, places))
     elif asked:
         yield said("warn", f"nothing is installed; `factbook install {client.name}` does it")
 
@@ -223,9 +225,17 @@ def _trusted(seat: Seat) -> tuple[Level, str]:
     return "ok", "its hooks are trusted"
 
 
-def _fired(client: Client, db: Path | str) -> tuple[Level, str]:
+def _databases(commands: Iterable[str]) -> Iterator[str]:
+    """Yield the databases that commands of hooks name."""
+    for word in (word for command in commands for word in shlex.split(command)):
+        name, _, value = word.partition("=")
+        if name == "FACTBOOK_DB":
+            yield value
+
+
+def _fired(client: Client, places: Sequence[str]) -> tuple[Level, str]:
     """Say when each event last came, and what went wrong then."""
-    sessions = Spool(folder_of(str(db))).sessions()
+    sessions = [one for place in set(places) for one in Spool(folder_of(place)).sessions()]
     last: dict[str, int] = {}
     failed = ""
     for session in sessions:

@@ -103,7 +103,7 @@ class Change:
                     " it again"
                 )
             real.parent.mkdir(parents=True, exist_ok=True)
-        copy = self.back_up()
+        copy = None if self.after is None else self.back_up()  # all that goes then is ours
         if read(self.path) != self.before:
             raise FactbookError(
                 detail=f"{self.path} was changed by another program meanwhile; nothing was written,"
