@@ -145,7 +145,7 @@ def figures_of(times: Mapping[str, Sequence[float]]) -> dict[str, float | None]:
     """Return medians and 95th percentiles in milliseconds."""
     figures: dict[str, float | None] = {}
     for name, seconds in times.items():
-        ms = [one * 1000 for one in seconds]
+        ms = [duration * 1000 for duration in seconds]
         figures[f"{name}_p50_ms"] = round(statistics.median(ms), 2) if ms else None
         figures[f"{name}_p95_ms"] = round(statistics.quantiles(ms, n=20)[-1], 2) if ms else None
     return figures
