@@ -174,6 +174,17 @@ def test_one_works_and_one_waits_and_the_rest_leave(
     assert session.prepared()["done"] == 2
 
 
+def test_what_a_client_keeps_for_itself_is_not_handed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    handed: list[dict[str, str]] = []
+    monkeypatch.setattr(os, "posix_spawn", lambda path, argv, env, **_: handed.append(dict(env)))
+    monkeypatch.setenv("CLAUDE_CODE_MESSAGING_TOKEN", "not-for-others")
+    monkeypatch.setenv("GEMINI_API_KEY", "not-for-others")
+    monkeypatch.setenv("FACTBOOK_KEY_FILE", "/x/key")
+    events.start_behind("/x/m.db", "me")
+    assert "not-for-others" not in handed[0].values()
+    assert handed[0]["FACTBOOK_KEY_FILE"] == "/x/key"
+
+
 def test_a_hook_starts_it_and_does_not_wait(tmp_path: Path) -> None:
     session = Session(tmp_path, "s1")
     session.write("I keep my notes in a green folder.", "Good.")
@@ -184,13 +195,11 @@ def test_a_hook_starts_it_and_does_not_wait(tmp_path: Path) -> None:
         "hook_event_name": "Stop",
     }
     code = "from factbook.hooks import main; main()"
-    env = os.environ | {"CLAUDE_CODE_MESSAGING_TOKEN": "not-for-others"}
     done = subprocess.run(
         [sys.executable, "-c", code, "--db", str(session.db)],
         input=json.dumps(event).encode(),
         capture_output=True,  # ends only when nobody holds the pipes any more
         timeout=WAIT_S,
-        env=env,
         check=True,
     )
     assert (done.stdout, done.stderr) == (b"", b"")

@@ -1,9 +1,9 @@
 """`factbook-hook`: what an agent's client runs at its events, to be reminded of what is known.
 
 A client waits for its hook and takes exit code 2 for an order to drop the user's prompt. So this
-one is on the standard library alone, has a deadline of its own, reads the database and writes none,
-and leaves with 0 whatever happens. Its work is in `events`; what takes long is done by a process
-that it starts and does not wait for.
+one imports the standard library and apsw alone, has a deadline of its own, reads the database and
+writes none, and leaves with 0 whatever happens. Its work is in `events`; what takes long is done by
+a process that it starts and does not wait for.
 
 Knows: events of clients, the tables of a SQLite store, the spool. Does not know: any other part of
 factbook but words, numbers and how memories are put before a model.

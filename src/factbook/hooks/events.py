@@ -110,7 +110,9 @@ def database() -> str:
     """Return where the database is by default, as `context.default_db` does; empty for no file."""
     named = os.environ.get("FACTBOOK_DB", "")
     if named.startswith("sqlite:///"):
-        return named.removeprefix("sqlite://")
+        from urllib.parse import unquote
+
+        return unquote(named.removeprefix("sqlite://"))
     if named:
         return "" if re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", named) else os.path.abspath(named)
     home = os.path.expanduser("~")

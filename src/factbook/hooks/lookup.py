@@ -13,13 +13,14 @@ from __future__ import annotations
 import json
 import math
 import os
-import sqlite3
 import stat
 import struct
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from operator import mul
 from typing import Any, Final, NamedTuple
+
+import apsw  # which wrote the file: an older SQLite of Python's own may not know its full text
 
 from factbook import policy
 from factbook.language.words import SMALL_TALK, STOPWORDS, words
@@ -30,7 +31,7 @@ APPLICATION_ID: Final = 0x66616374
 SCHEMA: Final = 11
 """Those of the store whose tables these are; a test holds them equal."""
 
-BUSY_S: Final = 0.05  # for a writer that lets nobody read
+BUSY_MS: Final = 50  # for a writer that lets nobody read
 STEPS: Final = 1_000  # of SQLite's machine between two looks at the clock
 PROMPT_CHARS: Final = (3_000, 1_000)  # of a long prompt: its beginning and its end
 TERMS: Final = 24  # words of a prompt that are looked for
@@ -44,7 +45,8 @@ COVERED: Final = ((1, 0.6), (2, 0.45), (3, 0.35), (5, 0.3))
 """Words that are shared, and the share of the prompt's weight that they must have at least."""
 OWNED: Final = frozenset({"i", "me", "my", "mine", "we", "us", "our", "ours"})
 DIGEST_FACTS: Final = 400  # newest facts of each kind that a digest is chosen from
-DIGEST_SOURCES: Final = 3  # newest sessions of the project
+DIGEST_SOURCES: Final = 12  # newest sessions of the project, that are looked at
+ASKED: Final = 3  # prompts of them that are told
 ASKED_CHARS: Final = 24  # of a prompt that says by itself what it was about
 _TOLD: Final = ("statement", "typed", "keyed")
 
@@ -76,7 +78,7 @@ class Lookup:
     def __init__(self, path: str, *, owner: str, until: float, now: int) -> None:
         """Open it; `until` is on the monotonic clock.
 
-        Raises Unusable, and sqlite3.Error where SQLite refuses.
+        Raises Unusable, and apsw.Error where SQLite refuses.
         """
         self._owner = owner
         self._now = now
@@ -88,9 +90,10 @@ class Lookup:
         if not stat.S_ISREG(about.st_mode):
             raise Unusable("no file")
         escaped = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-        self._db = sqlite3.connect(
-            f"file:{escaped}?mode=ro", uri=True, timeout=BUSY_S, isolation_level=None
+        self._db = apsw.Connection(
+            f"file:{escaped}?mode=ro", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         )
+        self._db.set_busy_timeout(BUSY_MS)
         self._db.set_progress_handler(lambda: time.monotonic() > until, STEPS)
         self._db.execute("PRAGMA trusted_schema=OFF")
         self._db.execute("BEGIN")  # all of one moment
@@ -103,7 +106,7 @@ class Lookup:
 
     def _rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[Any]:
         if time.monotonic() > self._until:
-            raise sqlite3.OperationalError("the time is over")
+            raise apsw.InterruptError("the time is over")
         return self._db.execute(sql, bindings).fetchall()
 
     # --- by its words -------------------------------------------------------------------------
@@ -368,6 +371,8 @@ class Lookup:
         )
         asked: list[Memory] = []
         for (source,) in sources:
+            if len(asked) == ASKED:
+                break
             rows = self._rows(
                 "SELECT e.id FROM episode_row e WHERE e.source_id = ? AND e.kind = 'prompt'"
                 " AND e.chars >= ? ORDER BY e.id DESC LIMIT ?",
@@ -407,7 +412,8 @@ def terms_of(prompt: str) -> list[str]:
     head, tail = PROMPT_CHARS
     text = prompt if len(prompt) <= head + tail else f"{prompt[:head]} {prompt[-tail:]}"
     unique = dict.fromkeys(words(text))
-    terms = [word for word in unique if word not in STOPWORDS and word not in SMALL_TALK]
+    dull = STOPWORDS | SMALL_TALK
+    terms = [word for word in unique if word not in dull and (len(word) > 1 or not word.isascii())]
     if len(terms) > TERMS:  # what is asked stands at either end
         terms = [*terms[: TERMS // 2], *terms[-(TERMS // 2) :]]
     return terms

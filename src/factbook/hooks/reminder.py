@@ -6,9 +6,10 @@ Knows: what a session was shown, how much may be said. Does not know: events, cl
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
+
+import apsw
 
 from factbook.hooks.lookup import Lookup, Memory, Unusable, source_of, terms_of
 from factbook.model.frame import as_data, memory_line, memory_pieces
@@ -50,7 +51,7 @@ class Reminder:
                 memories = self._digest(state)
             elif terms and len(prompt.split()) >= LEAST_WORDS and not _COMMAND.match(prompt):
                 memories = self._bearing_on(prompt, state, prepared)
-        except (Unusable, sqlite3.Error) as error:
+        except (Unusable, apsw.Error) as error:
             state["failed"] = str(error) if isinstance(error, Unusable) else type(error).__name__
         said, shown = rendered(memories, terms, now=self._now)
         if shown:
@@ -77,7 +78,7 @@ class Reminder:
             bearing = lookup.bearing_on(prompt, without=shown, session=session)
             first = bearing[: ITEMS - len(suggested)]
             return lookup.apart(_each_once([*first, *suggested, *bearing]), ITEMS)
-        except sqlite3.OperationalError:  # the time was over: what was prepared is there
+        except apsw.InterruptError:  # the time was over: what was prepared is there
             return suggested
 
     def _lookup(self) -> Lookup:
