@@ -205,7 +205,7 @@ def use_all(
         use = [name, "--db", str(memory.path), *rest]
         out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="")
         err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="")
-        monkeypatch.setattr(sys, "stdin", io.StringIO("/quit\n"))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"/quit\n")))
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             code = run(use)
             err.flush()

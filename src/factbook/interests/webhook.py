@@ -311,7 +311,7 @@ class _Post:
         try:
             trouble = self._found.get(timeout=max(0.0, self._deadline - time.monotonic()))
         except queue.Empty:
-            trouble = _Trouble(reason=f"no answer within {self._timeout_s:g} seconds", passing=True)
+            trouble = self._late()
         finally:
             self._leave()
         if trouble is _Mark.CANCELLED:
@@ -340,9 +340,14 @@ class _Post:
         except ssl.SSLCertVerificationError as error:
             reason = f"its certificate is not believed ({error.verify_message})"
             self._found.put(_Trouble(reason=reason, passing=False))
+        except TimeoutError:  # it is seen first here where the machine is busy
+            self._found.put(self._late())
         except (OSError, UnicodeError, http.client.HTTPException) as error:  # Unicode: of its name
             said = (isinstance(error, OSError) and error.strerror) or type(error).__name__
             self._found.put(_Trouble(reason=f"the connection failed ({said})", passing=True))
+
+    def _late(self) -> _Trouble:
+        return _Trouble(reason=f"no answer within {self._timeout_s:g} seconds", passing=True)
 
     def _post(self) -> _Trouble | _Mark:
         connection = http.client.HTTPConnection(self._target.host, self._target.port)

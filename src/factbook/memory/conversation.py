@@ -13,6 +13,7 @@ Knows: turns, the two modes of recall, what was shown. Does not know: any other 
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -76,6 +77,7 @@ SEARCHES_KEPT: Final = 32  # the newest of a turn; a caller may never say that i
 INJECTIONS_SEEN: Final = 200  # newest rows among which those of a turn's searches are
 FRESH_ROWS: Final = 64  # rows that a stream embeds around one search
 TURN_ROWS: Final = 4  # of the last two turns, which a stream leaves out: they wait until it is done
+_ID: Final = re.compile(r"[fe]\d{1,18}", re.ASCII)
 SETTLED_ROWS: Final = 4  # embedded at once; a search that comes meanwhile waits for no more
 
 
@@ -363,7 +365,13 @@ class Conversation:
         """Remember memories, by their ids, that another program put before the model here.
 
         `reply` is what the model then said, where that is known: it tells which of them it used.
+        Raises UsageError for what is no id.
         """
+        for id_ in items:
+            if not _ID.fullmatch(id_):
+                raise UsageError(
+                    detail=f"{id_!r:.80} is no id of a memory; give one like f12 or e3"
+                )
         used = None
         if reply is not None:
             store = self._context.store
