@@ -256,7 +256,8 @@ def test_any_options_end_well(hurried: Client, args: list[str]) -> None:
 
 def _missing(db: Path) -> None:
     for path in db.parent.glob(f"{db.name}*"):
-        path.unlink()
+        if path.is_file():
+            path.unlink()
 
 
 def _newer(db: Path) -> None:
@@ -323,6 +324,15 @@ def test_a_writer_that_lets_nobody_read_is_not_waited_for(client: Client, name: 
         locking.close()
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert Spool(folder_of(client.db)).session("s1")["failed"] == "BusyError"
+
+
+def test_a_session_says_why_its_database_could_not_be_asked(client: Client) -> None:
+    _newer(client.db)
+    assert client.start() == ""
+    assert Spool(folder_of(client.db)).session("s1")["failed"] == f"schema {file.SCHEMA + 1}"
+    _missing(client.db)
+    assert client.start() == ""
+    assert "failed" not in Spool(folder_of(client.db)).session("s1")
 
 
 def test_a_writer_of_the_usual_kind_keeps_nobody_from_reading(client: Client) -> None:

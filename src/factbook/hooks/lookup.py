@@ -69,7 +69,7 @@ class Memory(NamedTuple):
 
 
 class Unusable(Exception):
-    """The database cannot be asked: missing, no file of ours, or of another version."""
+    """The database cannot be asked, and why; an empty text for one that is not made yet."""
 
 
 class Lookup:
@@ -86,7 +86,7 @@ class Lookup:
         try:
             about = os.stat(path)
         except OSError as error:
-            raise Unusable("missing") from error
+            raise Unusable("") from error
         if not stat.S_ISREG(about.st_mode):
             raise Unusable("no file")
         escaped = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")

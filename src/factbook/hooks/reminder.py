@@ -51,8 +51,11 @@ class Reminder:
                 memories = self._digest(state)
             elif terms and len(prompt.split()) >= LEAST_WORDS and not _COMMAND.match(prompt):
                 memories = self._bearing_on(prompt, state, prepared)
-        except (Unusable, apsw.Error) as error:
-            state["failed"] = str(error) if isinstance(error, Unusable) else type(error).__name__
+        except apsw.Error as error:
+            state["failed"] = type(error).__name__
+        except Unusable as error:
+            if str(error):  # one that is not made yet is no failure: the first turn makes it
+                state["failed"] = str(error)
         said, shown = rendered(memories, terms, now=self._now)
         if shown:
             sources = [source_of(memory.episode) for memory in memories if memory.id in shown]
