@@ -41,11 +41,11 @@ from bench.retrieval import read_locomo
 from bench.vectors import make_vectors
 from factbook import Memory, Turn
 from factbook.embed import bundled
-from factbook.hooks.lookup import Lookup
-from factbook.hooks.reminder import ITEMS
 from factbook.model.facts import Role
+from factbook.surface.hook.lookup import Lookup
+from factbook.surface.hook.reminder import ITEMS
 
-HOOK: Final = (sys.executable, "-c", "from factbook.hooks import main; main()")
+HOOK: Final = (sys.executable, "-c", "from factbook.surface.hook import main; main()")
 PLAIN: Final = (sys.executable, "-c", "import sys; sys.stdin.buffer.read()")
 RECALL: Final = (sys.executable, "-m", "factbook", "recall")
 PROJECT: Final = "/home/ann/shop"

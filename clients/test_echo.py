@@ -28,7 +28,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 
 TOY = Path(__file__).with_name("hook.py")
-REAL = "-c 'import factbook.hooks; factbook.hooks.main()'"
+REAL = "-c 'import factbook.surface.hook; factbook.surface.hook.main()'"
 
 
 @pytest.mark.parametrize(

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from factbook.hooks import events
-from factbook.hooks.events import Hook
-from factbook.hooks.spool import Spool, folder_of
 from factbook.memory import Memory
 from factbook.memory.follow import follow
 from factbook.model.facts import EpisodeKind, Trust
+from factbook.sources.spool import Spool, folder_of
 from factbook.store.kinds import INJECTION
 from factbook.store.rows import Filters
+from factbook.surface.hook import events
+from factbook.surface.hook.events import Hook
 from session_logs import claude, lines_of
 
 WAIT_S = 60.0
@@ -194,7 +194,7 @@ def test_a_hook_starts_it_and_does_not_wait(tmp_path: Path) -> None:
         "cwd": "/home/ann/shop",
         "hook_event_name": "Stop",
     }
-    code = "from factbook.hooks import main; main()"
+    code = "from factbook.surface.hook import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", code, "--db", str(session.db)],
         input=json.dumps(event).encode(),

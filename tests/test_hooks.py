@@ -18,17 +18,19 @@ from typing import Any, Final
 import pytest
 
 from factbook.context import default_db
-from factbook.hooks import events, lookup, reminder
-from factbook.hooks.spool import Spool, folder_of
 from factbook.memory import Memory
 from factbook.model.facts import Role
+from factbook.sources.spool import Spool, folder_of
 from factbook.store.sqlite import file
+from factbook.surface.hook import events, lookup, reminder
 
 DAY = 24 * 3600 * 1000
 TIME_S = 20.0  # for a process of a busy machine; what it takes is measured by `bench.hook`
 
 
-PATIENT: Final = f"import factbook.hooks as h\nh.DEADLINE_S = h.START_DEADLINE_S = {TIME_S}\n"
+PATIENT: Final = (
+    f"import factbook.surface.hook as h\nh.DEADLINE_S = h.START_DEADLINE_S = {TIME_S}\n"
+)
 
 
 @pytest.fixture
@@ -364,7 +366,7 @@ def test_it_ends_by_itself_where_nobody_ends_the_event(hurried: Client) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_it_with_0(client: Client, number: signal.Signals) -> None:
-    slow = "import time, factbook.hooks as h; h.DEADLINE_S = 30\nimport os; read = os.read\n"
+    slow = "import time, factbook.surface.hook as h; h.DEADLINE_S = 30\nimport os; read = os.read\n"
     code = f"{slow}os.write(2, b'.') and h.main()"
     process = subprocess.Popen(
         [sys.executable, "-c", code, "--db", str(client.db)],
@@ -398,7 +400,7 @@ def test_it_loads_the_standard_library_apsw_and_a_handful_of_files(client: Clien
     code = (
         "import os, sys\nleave = os._exit\ndef told(code):\n"
         "    sys.stderr.write('\\n'.join(sys.modules)); sys.stderr.flush(); leave(code)\n"
-        "os._exit = told\nfrom factbook.hooks import main\nmain()\n"
+        "os._exit = told\nfrom factbook.surface.hook import main\nmain()\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, "--db", str(client.db)],
@@ -411,12 +413,14 @@ def test_it_loads_the_standard_library_apsw_and_a_handful_of_files(client: Clien
     assert b"hazelnuts" in done.stdout
     assert {name for name in loaded if name.startswith("factbook")} == {
         "factbook",
-        "factbook.hooks",
-        "factbook.hooks.deadline",
-        "factbook.hooks.events",
-        "factbook.hooks.lookup",
-        "factbook.hooks.reminder",
-        "factbook.hooks.spool",
+        "factbook.surface",
+        "factbook.surface.hook",
+        "factbook.surface.hook.deadline",
+        "factbook.surface.hook.events",
+        "factbook.surface.hook.lookup",
+        "factbook.surface.hook.reminder",
+        "factbook.sources",
+        "factbook.sources.spool",
         "factbook.language",
         "factbook.language.nouns",
         "factbook.language.verbs",

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from conftest import SESSION, Cli, examples, record
 from factbook.errors import FactbookError
-from factbook.hooks.spool import Spool, folder_of
+from factbook.sources.spool import Spool, folder_of
 from factbook.surface.install.carry_out import carry_out
 from factbook.surface.install.checks import HOSTS
 from factbook.surface.install.clients import (

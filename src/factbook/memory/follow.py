@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from factbook.errors import FactbookError
-from factbook.hooks.spool import WAITS, WORKS, Spool, folder_of
 from factbook.memory import Memory
 from factbook.model.facts import EpisodeKind, StoredEpisode
 from factbook.recall.modes import context_question
 from factbook.recall.plan import Turn
+from factbook.sources.spool import WAITS, WORKS, Spool, folder_of
 from factbook.store.rows import Filters
 
 __all__ = ["follow", "follow_session"]

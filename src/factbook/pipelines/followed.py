@@ -6,9 +6,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from factbook.errors import FactbookError
-from factbook.hooks.spool import ACTIVE_S, Spool, folder_of
 from factbook.pipelines.observed import ingest_files
 from factbook.sources.discover import discover
+from factbook.sources.spool import ACTIVE_S, Spool, folder_of
 
 if TYPE_CHECKING:
     from factbook.context import Context

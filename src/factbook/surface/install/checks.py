@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from factbook.errors import FactbookError
-from factbook.hooks.spool import Spool, folder_of
 from factbook.language.values import amount, count, home_path, moment
 from factbook.memory.doctor import CheckResult, Level
+from factbook.sources.spool import Spool, folder_of
 from factbook.surface.install import toml_table
 from factbook.surface.install.clients import (
     CLIENTS,

@@ -27,7 +27,7 @@ __all__ = ["CLIENTS", "Client", "Install", "Seat"]
 
 NAME: Final = "factbook"
 HOOK: Final = "factbook-hook"
-HOOK_MODULE: Final = "factbook.hooks"
+HOOK_MODULE: Final = "factbook.surface.hook"
 HOOK_CALL: Final = ("-c", f"from {HOOK_MODULE} import main; main()")
 HOOK_SECONDS: Final = 2  # its own deadline is below one; a loaded machine starts it late
 TABLE: Final = "mcp_servers"

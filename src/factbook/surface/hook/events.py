@@ -18,10 +18,10 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from factbook.hooks.spool import Spool, folder_of
+from factbook.sources.spool import Spool, folder_of
 
 if TYPE_CHECKING:
-    from factbook.hooks.deadline import Deadline
+    from factbook.surface.hook.deadline import Deadline
 
 START: Final = "SessionStart"
 PROMPTS: Final = frozenset({"UserPromptSubmit", "BeforeAgent"})
@@ -34,7 +34,7 @@ _KEPT_FROM_CHILD: Final = ("CLAUDE", "CODEX_", "GEMINI_")  # variables of client
 
 def run(deadline: Deadline) -> None:
     """Read one event from stdin and answer it."""
-    from factbook.hooks import START_DEADLINE_S
+    from factbook.surface.hook import START_DEADLINE_S
 
     options = _options(sys.argv[1:])
     event = json.loads(_input())
@@ -81,7 +81,7 @@ class Hook:
             if kept and state.get("transcript") and not self._spool.is_awaited():
                 start_behind(self._db, self._owner)
             return ""
-        from factbook.hooks.reminder import Reminder  # it takes longer than an end may
+        from factbook.surface.hook.reminder import Reminder  # it takes longer than an end may
 
         prompt = None
         if name == START:

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import apsw
 
-from factbook.hooks.lookup import Lookup, Memory, Unusable, source_of, terms_of
 from factbook.model.frame import as_data, memory_line, memory_pieces
+from factbook.surface.hook.lookup import Lookup, Memory, Unusable, source_of, terms_of
 
 ITEMS: Final = 4  # memories with one prompt
 PREPARED: Final = 2  # of them, at most so many that the turns before suggest

@@ -24,10 +24,10 @@ def main() -> None:
 
         for number in (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGTERM)):
             signal.signal(number, lambda *_: os._exit(0))
-        from factbook.hooks.deadline import Deadline
+        from factbook.surface.hook.deadline import Deadline
 
         deadline = Deadline(DEADLINE_S)
-        from factbook.hooks.events import run
+        from factbook.surface.hook.events import run
 
         run(deadline)
     except BaseException:  # noqa: BLE001, S110 - a client must never be stopped by its memory
