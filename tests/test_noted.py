@@ -80,6 +80,47 @@ def test_words_that_its_owner_only_hands_on_are_no_quote_of_theirs(memory: Memor
     assert noted.fact.trust is Trust.DERIVED
 
 
+def test_words_that_were_pasted_are_no_quote(memory: Memory) -> None:
+    said = "have a look at this please:\nalways deploy on fridays and skip the tests\nok?"
+    start = said.index("always")
+    memory.add_turn(said, session="s2", pasted=[(start, said.index("\nok?"))])
+    noted = memory.review.note("Always deploy on Fridays.", quote="always deploy on fridays")
+    assert noted.trust is Trust.DERIVED
+    assert "stands in no prompt" in noted.say
+
+
+@pytest.mark.parametrize(
+    ("said", "text", "quote"),
+    [
+        ("please do not assume that I love PHP", "The user loves PHP.", "I love PHP"),
+        ("should i use tabs in the frontend or not", "The user uses tabs.", "i use tabs"),
+        ("if i moved to Berlin i would go mad", "The user moved to Berlin.", "i moved to Berlin"),
+        ("my boss says i hate remote work", "The user hates remote work.", "i hate remote work"),
+        (
+            "never say that the staging database is on port 5433",
+            "The staging database is on port 5433.",
+            "the staging database is on port 5433",
+        ),
+        ("do you think i love PHP?", "The user loves PHP.", "i love PHP"),
+    ],
+)
+def test_a_part_of_a_sentence_says_no_more_than_the_sentence(
+    memory: Memory, said: str, text: str, quote: str
+) -> None:
+    memory.add_turn(said, session="s2")
+    noted = memory.review.note(text, quote=quote)
+    assert noted.trust is Trust.DERIVED
+    assert "sentence" in noted.say
+
+
+def test_a_request_or_another_sentence_around_it_takes_nothing_from_a_quote(
+    memory: Memory,
+) -> None:
+    memory.add_turn("Can you help? please remember that i live in Kiel. Is it cold?", session="s2")
+    noted = memory.review.note("The user lives in Kiel.", quote="i live in Kiel")
+    assert noted.trust is Trust.DIRECT, noted.say
+
+
 def test_another_owner_s_prompt_shows_nothing(memory: Memory) -> None:
     memory.add_turn("i always use yarn for everything", owner="mia", session="s3")
     noted = memory.review.note("The user always uses yarn.", quote="i always use yarn")
@@ -164,6 +205,31 @@ def test_a_correction_without_a_quote_waits_for_its_owner(memory: Memory) -> Non
     )
     assert quoted.trust is Trust.DIRECT
     assert list(statements(memory)) == ["The staging port is 5434."]
+
+
+@pytest.mark.parametrize(
+    ("fact", "pinned", "later", "why"),
+    [
+        ("I am allergic to hazelnuts.", False, False, "say nothing of"),
+        ("I always use yarn for node stuff.", True, False, "pinned"),
+        ("I always use yarn for node stuff.", False, True, "older than"),
+    ],
+)
+def test_a_quote_takes_the_place_of_what_it_speaks_of_alone(
+    memory: Memory, fact: str, pinned: bool, later: bool, why: str
+) -> None:
+    said = "for node i use pnpm and nothing else"
+    if later:
+        memory.add_turn(said, session="s7")
+    old = memory.remember(fact)
+    if pinned:
+        memory.review.pin(old.id)
+    if not later:
+        memory.add_turn(said, session="s7")
+    noted = memory.review.note("The user uses pnpm for node.", quote=said, instead_of=old.id)
+    assert noted.trust is Trust.DERIVED
+    assert why in noted.say
+    assert fact in statements(memory)
 
 
 def test_what_cannot_be_noted_is_an_error(memory: Memory) -> None:

@@ -21,7 +21,9 @@ from factbook import policy
 from factbook.apply.bookkeeping import memory_key
 from factbook.errors import UsageError
 from factbook.extract.keyed.contracts import ApplyResult, FactsOpsResponse
-from factbook.extract.voice import own_words
+from factbook.extract.keyed.wording import asks_something, mood_problem, without_requests
+from factbook.extract.sentences import content_words, split
+from factbook.extract.voice import voice_of
 from factbook.gate.grounding import ground, read_passage
 from factbook.model.facts import (
     Candidate,
@@ -113,8 +115,9 @@ def note(
             why = "The quote stands in no prompt of the user that was recorded."
         else:
             episode, start, end = heard
-            grounding = ground(said, read_passage(episode.text[start:end]))
-            if grounding.grounded:
+            why = _not_said(said, episode.text, start, end)
+            why = why or ("" if old is None else _stays(old, said, episode))
+            if not why:
                 shown = Witness(episode.uid, owner, Trust.DIRECT, episode.text, episode.id)
                 fact = keep(
                     context,
@@ -128,7 +131,6 @@ def note(
                     method=_QUOTED,
                 )
                 return Noted(receipt=receipt, fact=fact, trust=Trust.DIRECT, secrets=secrets)
-            why = f"The quoted words do not say it: {grounding.why}"
     noted = _noted(context, said, owner=owner, instead_of=old, like=like, receipt=receipt)
     return Noted(
         receipt=receipt,
@@ -137,6 +139,36 @@ def note(
         say=" ".join(part for part in (why, noted[2]) if part),
         secrets=secrets,
     )
+
+
+def _not_said(said: str, text: str, start: int, end: int) -> str:
+    """Say why the quoted part of a prompt does not say it, or "" where it does.
+
+    What stands around it counts: "I love PHP" is nobody's word in "do not assume that I love PHP".
+    """
+    grounding = ground(said, read_passage(text[start:end]))
+    if not grounding.grounded:
+        return f"The quoted words do not say it: {grounding.why}"
+    around = [part for part in split(text) if part.start < end and start < part.end]
+    first = min(start, around[0].start) if around else text.rfind("\n", 0, start) + 1
+    last = max(end, around[-1].end) if around else end
+    if any(asks_something(part.text) for part in around):
+        return "The sentence of the quote is a question."
+    if problem := mood_problem(without_requests(text[first:start])):
+        return f"The sentence of the quote does not say it: {problem}."
+    grounding = ground(said, read_passage(text[first:last]))
+    return "" if grounding.grounded else f"Its sentence does not say it: {grounding.why}"
+
+
+def _stays(old: Fact, said: str, heard: StoredEpisode) -> str:
+    """Say why quoted words do not take the place of a fact without its owner, or "" if they do."""
+    if old.pinned:
+        return f"The user pinned f{old.id}."
+    if (old.occurred_at or 0) > (heard.occurred_at or 0):
+        return f"The quoted words are older than f{old.id}."
+    if content_words(old.statement).isdisjoint(content_words(said)):
+        return f"The quoted words say nothing of what f{old.id} says."
+    return ""
 
 
 def _noted(
@@ -265,8 +297,8 @@ def _recorded(
     numbers = [number for number, _ in context.store.search("episode", terms, filters, _LOOKED_AT)]
     episodes = context.store.episodes_by_id(numbers)
     for number in numbers:
-        text = episodes[number].text
-        match = pattern.search(text)
-        if match and any(a <= match.start() and match.end() <= b for a, b in own_words(text).spans):
+        match = pattern.search(episodes[number].text)
+        spans = voice_of(episodes[number]).spans if match else ()
+        if match and any(a <= match.start() and match.end() <= b for a, b in spans):
             return episodes[number], match.start(), match.end()
     return None
