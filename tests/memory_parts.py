@@ -8,7 +8,17 @@ from typing import Any
 
 from factbook.memory import Memory, aio
 
-PARTS = ("interests", "background", "keyed", "typed", "review", "sources", "maintenance", "erasure")
+PARTS = (
+    "interests",
+    "background",
+    "keyed",
+    "graph",
+    "typed",
+    "review",
+    "sources",
+    "maintenance",
+    "erasure",
+)
 
 
 def public(kind: type) -> dict[str, Callable[..., Any]]:

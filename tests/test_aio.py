@@ -96,7 +96,7 @@ def test_every_part_is_there_by_its_name(tmp_path: Path) -> None:
     with Memory(tmp_path / "f.db", key_file=tmp_path / "key") as memory:
         named = {name: getattr(memory, name) for name in dir(memory) if not name.startswith("_")}
         parts = {name: type(one) for name, one in named.items() if _is_part(one)}
-    assert len(parts) == 8
+    assert len(parts) == 9
     for name, kind in parts.items():
         assert type(getattr(waiting, name)).__name__ == f"Async{kind.__name__}"
 

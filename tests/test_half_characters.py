@@ -34,6 +34,7 @@ SQL = "tea' OR 1=1; DROP TABLE fact_row; --\x00*\"NEAR("
 GIVEN: dict[str, Any] = {
     "accept": True,
     "emoji": "👍",
+    **dict.fromkeys(("entities", "relations", "observations"), ()),
     "every_ms": 86_400_000,
     "fact_id": 1,
     "place": 1,

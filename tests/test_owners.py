@@ -197,6 +197,8 @@ GIVEN = {
     "session": "desk",
     "turns": (),
     "emoji": "👍",
+    **dict.fromkeys(("entities", "relations", "observations"), ()),
+    "names": ("salary",),
     "episode": "none",
     "target": "e1",
     "every_ms": 3_600_000,

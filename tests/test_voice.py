@@ -190,7 +190,7 @@ def roads(uid: str, episode_id: int, fact_id: int) -> Mapping[type[Op], list[Op]
 NO_ROAD: Final = """
     NoteReaders RecordSource RecordEpisode RejectCandidate RejectLine AdvanceCursor StoreVectors
     ContradictFacts SupersedeFact JudgePair SettlePair MergeFacts UnmergeFact PinFact RateFact
-    RevertFact Propose DecideProposal MarkProgress KeepLoose StartRun FinishRun
+    RetractFact RevertFact Propose DecideProposal MarkProgress KeepLoose StartRun FinishRun
     StoreNextVectors ReplaceVectors RecordInjection RecordUse Count ConfirmFact QueueTask
     FinishTask FailTask RetryTasks BeginCall EndCall EraseFact EraseEpisode EraseSource
     EraseRejection EraseEntity EraseOwner EraseNoted AllowAgain AddAlias MergeEntities UnmergeEntity

@@ -69,6 +69,7 @@ if TYPE_CHECKING:
         Trigger,
         Trust,
     )
+    from factbook.pipelines.graph import GraphEntity, GraphObserved, GraphRelation
     from factbook.pipelines.imported import ImportReport
     from factbook.pipelines.keyed import Told
     from factbook.pipelines.observed import IngestReport
@@ -110,6 +111,9 @@ __all__ = [
     "FactsOpsResponse",
     "FactsQueryPlan",
     "Filters",
+    "GraphEntity",
+    "GraphObserved",
+    "GraphRelation",
     "Hit",
     "ImportReport",
     "IngestReport",
@@ -190,6 +194,7 @@ _HOMES: Final = {
         "EVERYONE Episode Event Everyone Evidence Fact FactKind Hit Receipt Role Source "
         "Status StoredEpisode Trigger Trust"
     ),
+    "factbook.pipelines.graph": "GraphEntity GraphObserved GraphRelation",
     "factbook.pipelines.imported": "ImportReport",
     "factbook.pipelines.keyed": "Told",
     "factbook.pipelines.observed": "IngestReport",

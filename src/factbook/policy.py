@@ -199,8 +199,9 @@ MERGE_SIMILARITY: Final = 0.85  # origins 001.5: candidates for a merge
 MERGE_WITHIN: Final = 0.3  # CHECKLIST: "similar confidence"
 MERGE_MIN_CONFIDENCE: Final = 0.6  # origins 001.5: at least one of the merged is surer than this
 DIVERSITY_SIMILARITY: Final = 0.8  # origins 001.3: hits this close are one cluster
-LASTING_KINDS: Final = frozenset({"observation", "keyed"})
-# what happened stays true, and a setting holds until it is changed: these do not fade
+LASTING_KINDS: Final = frozenset({"observation", "keyed", "graph"})
+# what happened stays true, a setting holds until it is changed, and a graph is as its agent left
+# it: these do not fade
 HOLD_DAYS: Final[Mapping[str, float]] = MappingProxyType(
     {"user_fact": 30.0, "user_pattern": 14.0, "shared_narrative": 7.0}
 )  # origins 002.2: the windows of typed memories
@@ -455,13 +456,13 @@ MAY_EMIT: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         | _TELLING
         | _ASKING
         | _CARING
-        | {"ChangeKeys", "Propose"}
+        | {"ChangeKeys", "Propose", "RetractFact"}
         | {"MuteEntity"},  # "stop telling me about Coldplay"
         "command": _OBSERVING
         | _LIVING
         | _TELLING
         | _ASKING
-        | {"ChangeKeys", "ConfirmFact"}
+        | {"ChangeKeys", "ConfirmFact", "RetractFact"}
         | {"PinFact", "RateFact", "DecideProposal", "ReplaceVectors", "StoreNextVectors"}
         | {"Restore"}
         | _CARING

@@ -19,7 +19,7 @@ from factbook.apply.fact_rows import day_of, one_owner_only
 from factbook.apply.merging import MergeChanges
 from factbook.errors import UsageError
 from factbook.model.confidence import better_trust, halved, supported, value_at, worse_trust
-from factbook.model.facts import Stance, Status, Trust
+from factbook.model.facts import FactKind, Stance, Status, Trust
 from factbook.model.interest_ops import AddAlias, CreateEntity, InterestOp
 from factbook.model.ops import (
     BeginCall,
@@ -46,6 +46,7 @@ from factbook.model.ops import (
     RecordInjection,
     RecordUse,
     ReplaceVectors,
+    RetractFact,
     RetryTasks,
     RevertFact,
     SettlePair,
@@ -380,6 +381,21 @@ class Changes(MergeChanges, Bookkeeping):
         self.change("rate", life, after, why="right" if op.right else "wrong")
         self._count("feedback_right" if op.right else "feedback_wrong", 1.0)
 
+    def retract(self, op: RetractFact) -> None:
+        """Retire a fact of an agent's graph, unless its owner stands for it or called it wrong."""
+        life = self._current(op.fact_id)
+        mine = life is not None and life.kind is FactKind.GRAPH and life.confidence > 0.0
+        if life is None or not mine or self._is_vouched(life):
+            self._receipt.unchanged += 1
+            return
+        # Without confidence, so that the episode that said it is in no answer either.
+        after = life._replace(
+            status=Status.RETRACTED, confidence=0.0, retired_at=self._now, valid_to=self._now
+        )
+        self._writer.drop_vectors("fact", [life.id])
+        self._receipt.retracted += 1
+        self.change("retract", life, after, why=op.rule)
+
     def confirm(self, op: ConfirmFact) -> None:
         """Make a proposed fact active on a person's word."""
         life = self._standing(op.fact_id)
@@ -425,6 +441,7 @@ _HANDLERS: Mapping[type[Op], Callable[[Changes, Any], None]] = {
     UnmergeFact: Changes.unmerge,
     PinFact: Changes.pin,
     RateFact: Changes.rate,
+    RetractFact: Changes.retract,
     RevertFact: Changes.revert,
     Propose: Changes.propose,
     DecideProposal: Changes.decide,

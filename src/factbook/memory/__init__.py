@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from factbook.memory.keyed import Keyed, Planner
     from factbook.memory.review import Review
     from factbook.memory.typed_memories import Typed
+    from factbook.pipelines.graph import Graph
     from factbook.pipelines.imported import ImportReport
     from factbook.pipelines.keyed import Told
     from factbook.pipelines.observed import IngestReport
@@ -126,8 +127,8 @@ class Memory:
 
     Every part that acts on the world is an argument: the clock, the embedder, the redactor and the
     rules. Use it as a context manager, or call `close`. What an agent needs is here; the rest is in
-    its parts: `interests`, `keyed`, `typed`, `review`, `sources`, `maintenance`, `background` and
-    `erasure`.
+    its parts: `interests`, `keyed`, `graph`, `typed`, `review`, `sources`, `maintenance`,
+    `background` and `erasure`.
     """
 
     def __init__(
@@ -300,6 +301,13 @@ class Memory:
         from factbook.memory.keyed import Keyed
 
         return Keyed(self._context)
+
+    @_Made
+    def graph(self) -> Graph:
+        """The graph that an agent keeps: entities, observations, relations."""
+        from factbook.pipelines.graph import Graph
+
+        return Graph(self._context)
 
     @_Made
     def typed(self) -> Typed:
@@ -678,13 +686,18 @@ class Memory:
 
         Into an empty memory it is a faithful restore. Into another one it joins: what both know is
         there once, and the same file again changes nothing. What was erased here stays erased. The
-        rows then wait for `embed`. `progress` is told the bytes, or records, of each step.
+        rows then wait for `embed`. `progress` is told the bytes, or records, of each step. A file
+        of @modelcontextprotocol/server-memory joins the graph of `me`.
 
         Raises UsageError for what is no export, or one of a newer factbook.
         """
-        from factbook.pipelines.imported import import_records
+        from factbook.pipelines.imported import form_of, import_records
 
         given = Path(exported) if isinstance(exported, str | os.PathLike) else exported
+        if isinstance(given, Path) and form_of(given) == "graph":
+            from factbook.pipelines.graph_file import import_graph
+
+            return import_graph(self._context, given, dry_run=dry_run, progress=progress)
         return import_records(self._context, given, dry_run=dry_run, progress=progress)
 
     def export(self, *, owner: str | Everyone = ME) -> Iterator[dict[str, object]]:

@@ -47,6 +47,7 @@ from factbook.memory.keyed import Keyed
 from factbook.memory.review import Review
 from factbook.memory.typed_memories import Typed
 from factbook.model.facts import ME, NOTIFY_ON, Everyone, Millis, Trigger, whose
+from factbook.pipelines.graph import Graph
 from factbook.pipelines.sources import Sources
 from factbook.recall.time_expressions import now_ms
 from factbook.store.named import place_of
@@ -210,6 +211,22 @@ class AsyncKeyed(_Part[Keyed]):
     keyed_facts = _asked(Keyed.keyed_facts)
     key_history = _asked(Keyed.key_history)
     quotes_of = _asked(Keyed.quotes_of)
+
+
+@_mirrors(Graph)
+class AsyncGraph(_Part[Graph]):
+    """The graph that an agent keeps, awaited."""
+
+    read = _asked(Graph.read)
+    search = _asked(Graph.search)
+    open = _asked(Graph.open)
+    create_entities = _asked(Graph.create_entities)
+    create_relations = _asked(Graph.create_relations)
+    add_observations = _asked(Graph.add_observations)
+    join = _asked(Graph.join)
+    delete_entities = _asked(Graph.delete_entities)
+    delete_observations = _asked(Graph.delete_observations)
+    delete_relations = _asked(Graph.delete_relations)
 
 
 @_mirrors(Typed)
@@ -396,6 +413,7 @@ class AsyncMemory(_Awaited[Memory]):
         self.interests = AsyncInterests(self, "interests")
         self.background = AsyncBackground(self, "background")
         self.keyed = AsyncKeyed(self, "keyed")
+        self.graph = AsyncGraph(self, "graph")
         self.typed = AsyncTyped(self, "typed")
         self.review = AsyncReview(self, "review")
         self.sources = AsyncSources(self, "sources")

@@ -131,6 +131,7 @@ class FactKind(StrEnum):
     TYPED = "typed"
     WORLD = "world"
     KEYED = "keyed"
+    GRAPH = "graph"  # an entity, an observation or a relation that an agent keeps
 
 
 MERGED_KINDS: Final = tuple(sorted(map(FactKind, policy.MERGED_KINDS)))
@@ -442,7 +443,7 @@ class Receipt:
     queued: int = 0  # of these, ambiguous ones that wait for a verdict
     settled: int = 0  # waiting pairs and proposals that were decided
     confirmed: int = 0  # proposed facts that a person or a second observation made active
-    retracted: int = 0  # keyed facts that were taken back
+    retracted: int = 0  # keyed facts, and those of a graph, that were taken back
     entities: int = 0  # new ones, or brought back
     engagements: int = 0
     preferences: int = 0  # set or taken back

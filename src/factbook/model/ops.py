@@ -219,6 +219,14 @@ class RateFact:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RetractFact:
+    """Take out of all recall what an agent keeps and holds no more; its row and history stay."""
+
+    fact_id: int
+    rule: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RevertFact:
     """Take back one change of a fact, if the fact is still as that change left it."""
 
@@ -536,6 +544,7 @@ Op: TypeAlias = (
     | SettlePair
     | PinFact
     | RateFact
+    | RetractFact
     | RevertFact
     | Propose
     | DecideProposal

@@ -7,10 +7,10 @@ refused. What the file was made of does not have to fit into memory.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import orjson
 
@@ -25,7 +25,7 @@ from factbook.store.port import Reads, Store
 from factbook.store.transfer import FORMAT, HEADER, row_of
 from factbook.store.transfer.records import BadRecord, known
 
-__all__ = ["ImportReport", "check_header", "import_records"]
+__all__ = ["ImportReport", "Line", "form_of", "import_records", "keep_aside", "read_lines"]
 
 _BATCH: Final = 500  # rows that are written at once
 _EXCERPT: Final = 200  # characters of a line that is kept aside
@@ -68,14 +68,21 @@ def import_records(
     return report
 
 
-def check_header(path: Path) -> None:
-    """Raise UsageError where a file is no export, or one of a newer factbook."""
-    _header_of(next(_read(path), None), str(path))
+def form_of(path: Path) -> Literal["export", "graph"]:
+    """Tell what a file holds by its first line.
+
+    Raises UsageError where it is neither an export, or one of a newer factbook, nor a graph.
+    """
+    first = next(read_lines(path), None)
+    if first is not None and first.record.get("type") in ("entity", "relation"):
+        return "graph"
+    _header_of(first, str(path))
+    return "export"
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
-    """One record, or why there is none."""
+class Line:
+    """One record of a file, or why there is none."""
 
     number: int  # from 1
     offset: int
@@ -97,11 +104,11 @@ class _Import:
     ) -> None:
         self._context = context
         self._name = str(given) if isinstance(given, str | Path) else "records"
-        self._lines = _read(Path(given)) if isinstance(given, str | Path) else _listed(given)
+        self._lines = read_lines(Path(given)) if isinstance(given, str | Path) else _listed(given)
         self._progress = progress or (lambda _: None)
         self._report = ImportReport()
         self._state = _begun(context.store)
-        self._bad: list[_Line] = []
+        self._bad: list[Line] = []
 
     def run(self) -> ImportReport:
         """Read to the end."""
@@ -123,7 +130,7 @@ class _Import:
         self._write(batch, last=True)
         return self._told(header)
 
-    def _row(self, line: _Line) -> FileRow | None:
+    def _row(self, line: Line) -> FileRow | None:
         kind = line.record.get("record")
         reason, detail = line.reason, line.detail
         if not reason and not known(kind):
@@ -135,8 +142,7 @@ class _Import:
                 reason, detail = "bad_record", f"{kind}: {error}"
         self._report.unread += 1
         if len(self._bad) < _BATCH:
-            excerpt = line.excerpt or orjson.dumps(line.record, default=str).decode()[:_EXCERPT]
-            self._bad.append(replace(line, reason=reason, detail=detail, excerpt=excerpt))
+            self._bad.append(replace(line, reason=reason, detail=detail))
         return None
 
     def _write(self, rows: list[FileRow], *, last: bool = False) -> None:
@@ -153,31 +159,11 @@ class _Import:
         unread = [LeftOut(line.number, "", f"{line.reason}: {line.detail}") for line in self._bad]
         report.left = sorted([*unread, *state.left])
         if self._bad:
-            self._keep_aside(str(header.get("tenant")))
+            keep_aside(self._context, str(header.get("tenant")), self._name, self._bad)
         return report
 
-    def _keep_aside(self, tenant: str) -> None:
-        """Remember the lines that could not be read, as those of a log are."""
-        source = Source(
-            key=f"import:{tenant}", kind="import", host=policy.TOLD_HOST, session="", uri=self._name
-        )
-        lines = [
-            RejectLine(
-                source=source.key,
-                line=RejectedLine(
-                    position=line.number,
-                    offset=line.offset,
-                    reason=line.reason,
-                    detail=line.detail,
-                    excerpt=line.excerpt,
-                ),
-            )
-            for line in self._bad
-        ]
-        self._context.write([RecordSource(source=source), *lines], Trigger.COMMAND)
 
-
-def _header_of(line: _Line | None, name: str) -> Mapping[str, object]:
+def _header_of(line: Line | None, name: str) -> Mapping[str, object]:
     record = line.record if line else {}
     form = record.get("format")
     if record.get("record") != HEADER or not isinstance(form, int):
@@ -193,6 +179,25 @@ def _header_of(line: _Line | None, name: str) -> Mapping[str, object]:
     return record
 
 
+def keep_aside(context: Context, key: str, name: str, lines: Sequence[Line]) -> None:
+    """Remember the lines of a file that could not be read, as those of a log are."""
+    source = Source(key=f"import:{key}", kind="import", host=policy.TOLD_HOST, session="", uri=name)
+    refused = [
+        RejectLine(
+            source=source.key,
+            line=RejectedLine(
+                position=line.number,
+                offset=line.offset,
+                reason=line.reason,
+                detail=line.detail,
+                excerpt=line.excerpt or orjson.dumps(line.record, default=str).decode()[:_EXCERPT],
+            ),
+        )
+        for line in lines
+    ]
+    context.write([RecordSource(source=source), *refused], Trigger.COMMAND)
+
+
 def _begun(store: Store) -> ImportState:
     newest = _newest_event(store)
     return ImportState(fresh=newest == 0 and not store.sources(), last_event=newest)
@@ -203,7 +208,7 @@ def _newest_event(reads: Reads) -> int:
     return newest[0].id if newest else 0
 
 
-def _read(path: Path) -> Iterator[_Line]:
+def read_lines(path: Path) -> Iterator[Line]:
     try:
         with path.open("rb") as file:
             offset = 0
@@ -223,21 +228,21 @@ def _read(path: Path) -> Iterator[_Line]:
         raise UsageError(detail=f"{path} cannot be read ({why}); name another file") from error
 
 
-def _parsed(data: bytes, number: int, offset: int, size: int) -> _Line:
+def _parsed(data: bytes, number: int, offset: int, size: int) -> Line:
     excerpt = data[:_EXCERPT].decode("utf-8", "replace").strip()
     place: dict[str, Any] = {"number": number, "offset": offset, "size": size}
     if size > policy.MAX_LINE_BYTES:
         detail = f"{size} bytes"
-        return _Line(**place, reason="too_long", detail=detail, excerpt=excerpt)
+        return Line(**place, reason="too_long", detail=detail, excerpt=excerpt)
     try:
         record = orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        return _Line(**place, reason="not_json", detail=error.msg, excerpt=excerpt)
+        return Line(**place, reason="not_json", detail=error.msg, excerpt=excerpt)
     if not isinstance(record, dict):
-        return _Line(**place, reason="not_an_object", detail="no object", excerpt=excerpt)
-    return _Line(**place, record=record)
+        return Line(**place, reason="not_an_object", detail="no object", excerpt=excerpt)
+    return Line(**place, record=record)
 
 
-def _listed(records: Iterable[Mapping[str, object]]) -> Iterator[_Line]:
+def _listed(records: Iterable[Mapping[str, object]]) -> Iterator[Line]:
     for number, record in enumerate(records, 1):
-        yield _Line(number, 0, 1, record)
+        yield Line(number, 0, 1, record)

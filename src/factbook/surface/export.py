@@ -1,13 +1,15 @@
-"""Write everything out: JSON lines that hold it all, or the facts as CSV."""
+"""Write out: JSON lines that hold everything, the facts as CSV, a graph as its own lines."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from factbook.errors import UsageError
 from factbook.model.facts import ME, Everyone
 from factbook.surface.output import dump
 from factbook.surface.records import fields
@@ -46,6 +48,19 @@ def as_json_lines(
     """Iterate over every record as one line of JSON, its texts redacted once more on the way."""
     for record in as_records(memory, redact_value, owner=owner):
         yield dump(record) + "\n"
+
+
+def as_graph(memory: Memory, *, owner: str | Everyone = ME) -> Iterator[str]:
+    """Iterate over the graph of an owner as lines of JSON; see `pipelines.graph_file`.
+
+    Raises UsageError for everyone: names are an owner's own.
+    """
+    from factbook.pipelines.graph_file import file_records
+
+    if isinstance(owner, Everyone):
+        raise UsageError(detail="a graph is one owner's; name the owner")
+    for record in file_records(memory.graph.read(owner=owner)):
+        yield json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 def as_csv(

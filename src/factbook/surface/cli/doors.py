@@ -26,8 +26,11 @@ def mcp(
     run: Run,
     read_only: Annotated[bool, Arg("Offer what reads alone, and write nothing.")] = False,
     profile: Annotated[
-        Literal["memory", "chatgpt"],
-        Arg("Which tools: memory, or chatgpt for search and fetch.", metavar="NAME"),
+        Literal["memory", "chatgpt", "graph"],
+        Arg(
+            "Which tools: memory, chatgpt for search and fetch, graph for entities and relations.",
+            metavar="NAME",
+        ),
     ] = "memory",
     owner: Owner = ME,
 ) -> None:

@@ -292,7 +292,7 @@ class Lookup:
             "SELECT v.episode_id, f.status, f.confidence FROM evidence_row v"
             " JOIN fact_row f ON f.id = v.fact_id"
             " WHERE v.episode_id IN (SELECT value FROM json_each(?)) AND v.stance = 'supports'"
-            " AND f.kind IN ('statement', 'typed', 'keyed') AND f.status <> 'merged_into'",
+            " AND f.kind IN ('statement', 'typed', 'keyed', 'graph') AND f.status <> 'merged_into'",
             (json.dumps(list(ids)),),
         ):
             gone = status == "superseded" or confidence == 0

@@ -140,7 +140,7 @@ class Parameter:
         }
         whole = {"type": "array", "items": item} if self.many else dict(item)
         told = {} if self.default in (_REQUIRED, None, "", ()) else {"default": self.default}
-        return whole | {"description": arg.help} | told
+        return whole | ({"description": arg.help} if arg.help else {}) | told
 
     def read(self, value: object) -> Any:
         """Return a value of JSON in the parameter's type; raises UsageError for another one."""
@@ -276,6 +276,7 @@ class Operation:
     profile: str = "memory"  # of a tool: which set it belongs to
     title: str = ""  # of a tool, as a person reads it in a client
     output: Mapping[str, object] | None = None  # the JSON Schema of its record
+    lenient: bool = False  # of a tool: whether arguments that it does not know are passed over
 
     @property
     def help(self) -> str:
@@ -345,12 +346,12 @@ class Operation:
     def take(self, arguments: Mapping[str, object]) -> dict[str, Any]:
         """Return what JSON gives, as `bind` takes it; raises UsageError for what is no argument."""
         known = {part.key: part for part in self.parameters if not part.arg.terminal}
-        for key in arguments.keys() - known.keys():
+        for key in () if self.lenient else arguments.keys() - known.keys():
             raise UsageError(detail=f"there is no {key!r:.80} here; give {', '.join(known)}")
         return {
             known[key].name: known[key].read(value)
             for key, value in arguments.items()
-            if value is not None
+            if value is not None and key in known
         }
 
     @cached_property
@@ -362,7 +363,7 @@ class Operation:
             "type": "object",
             "properties": {part.key: part.schema for part in known},
             **({"required": required} if required else {}),
-            "additionalProperties": False,
+            **({} if self.lenient else {"additionalProperties": False}),
         }
 
 

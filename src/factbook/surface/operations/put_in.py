@@ -162,15 +162,16 @@ def import_(
     """Put an export back: restore it into an empty memory, or join it with what is there.
 
     Args:
-        file: What `factbook export FILE` has written.
+        file: What `factbook export FILE` has written, or the memory.json of the MCP server
+            @modelcontextprotocol/server-memory.
         no_embed: Leave the embedding for `factbook embed`; rows are found by their words.
         no_redact: Store secrets as they are, instead of a label in their place.
     """
-    from factbook.pipelines.imported import check_header
+    from factbook.pipelines.imported import form_of
     from factbook.surface.progress import bar
 
     path = file.expanduser()
-    check_header(path)  # before a database is made: a mistyped path leaves nothing behind
+    form_of(path)  # before a database is made: a mistyped path leaves nothing behind
     if no_redact:
         run.screen.note(_NO_REDACT)
     memory = run.open(Effect.READS if dry_run else Effect.CREATES, redact=not no_redact)

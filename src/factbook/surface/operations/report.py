@@ -148,7 +148,7 @@ def export(
     whose: Whose,
     out: Annotated[Path | None, Arg(metavar="OUT", given="argument")] = None,
     form: Annotated[
-        Literal["jsonl", "csv-facts"], Arg(metavar="FORMAT", flag="--format")
+        Literal["jsonl", "csv-facts", "graph"], Arg(metavar="FORMAT", flag="--format")
     ] = "jsonl",
     force: Annotated[bool, Arg("Replace OUT if it exists.")] = False,
 ) -> Outcome:
@@ -156,7 +156,8 @@ def export(
 
     Args:
         out: The file to write; without one, stdout.
-        form: jsonl (everything, one record per line) or csv-facts (the facts as a table).
+        form: jsonl (everything, one record per line), csv-facts (the facts as a table) or graph
+            (what an agent keeps as a graph, as memory.json of @modelcontextprotocol/server-memory).
     """
     from factbook.context import default_key_file
     from factbook.memory.export import kept_files, write_whole
@@ -165,17 +166,18 @@ def export(
     screen = run.screen
     to_stdout = out is None or str(out) == "-"
     if to_stdout and screen.as_json and form != "jsonl":
-        raise UsageError(detail="--json and --format csv-facts exclude each other on stdout")
+        raise UsageError(detail=f"--json and --format {form} exclude each other on stdout")
     memory, about = run.reading(no_redact=whose.no_redact), whose.about
     redactor = memory.resources.redactor
     if to_stdout and screen.as_json:
         records: Iterable[object] = export_.as_records(memory, redactor.redact_value, owner=about)
         return Outcome(record={"records": iter(records)}, nothing_of=about)
-    lines = (
-        export_.as_json_lines(memory, redactor.redact_value, owner=about)
-        if form == "jsonl"
-        else export_.as_csv(memory, redactor.redact, owner=about)
-    )
+    if form == "graph":
+        lines = export_.as_graph(memory, owner=about)
+    elif form == "jsonl":
+        lines = export_.as_json_lines(memory, redactor.redact_value, owner=about)
+    else:
+        lines = export_.as_csv(memory, redactor.redact, owner=about)
     if out is None or to_stdout:
 
         def write(page: Page) -> None:
