@@ -219,6 +219,13 @@ def test_gemini_gets_its_own_event_back_and_its_echo_is_no_prompt(client: Client
     assert "hazelnuts" in client.say(f"{echo}any allergic to hazelnuts here?", "BeforeAgent")
 
 
+@pytest.mark.parametrize("between", [" \n", "<hook_context>", "</hook_context>", "/", "\u2028"])
+def test_a_prompt_of_a_megabyte_is_answered_in_time(client: Client, between: str) -> None:
+    long = f"allergic to hazelnuts{between * 200_000}are we allergic to hazelnuts?"
+    client.say(long)
+    assert Spool(folder_of(client.db)).session("s1")["turn"] == 1  # its time was not over
+
+
 @pytest.mark.parametrize("name", ["PreCompress", "PostToolUse", "SubagentStop", "", "Nonsense"])
 def test_other_events_are_nothing_to_it(client: Client, name: str) -> None:
     done = client.run(client.event(name, prompt="am I allergic to hazelnuts?"))

@@ -23,7 +23,7 @@ LEAST_WORDS: Final = 2  # of a prompt that memories may bear on
 
 _CUT: Final = " [...]"
 _COMMAND: Final = re.compile(r"\s*[/!#][\w:.-]*(?:\s|$)")
-_CONTEXT: Final = re.compile(r"\s*<hook_context>.*?</hook_context>", re.DOTALL)  # before a prompt
+_CONTEXT: Final = ("<hook_context>", "</hook_context>")  # around what stands before a prompt
 
 
 class Reminder:
@@ -43,13 +43,13 @@ class Reminder:
         the state says why.
         """
         state.pop("failed", None)
-        prompt = None if prompt is None else _CONTEXT.sub("", prompt)
+        prompt = None if prompt is None else _without_context(prompt)
         terms = terms_of(prompt or "")
         memories: list[Memory] = []
         try:
             if prompt is None:
                 memories = self._digest(state)
-            elif terms and len(prompt.split()) >= LEAST_WORDS and not _COMMAND.match(prompt):
+            elif terms and len(prompt.split(None, LEAST_WORDS)) >= LEAST_WORDS and not _COMMAND.match(prompt):
                 memories = self._bearing_on(prompt, state, prepared)
         except apsw.Error as error:
             state["failed"] = type(error).__name__
@@ -86,6 +86,16 @@ class Reminder:
 
     def _lookup(self) -> Lookup:
         return Lookup(self._db, owner=self._owner, until=self._until, now=self._now)
+
+
+def _without_context(prompt: str) -> str:
+    """Return a prompt without what hooks put into it, in a time that grows with its length."""
+    begins, ends = _CONTEXT
+    parts, at = [], 0
+    while (start := prompt.find(begins, at)) >= 0 and (end := prompt.find(ends, start)) >= 0:
+        parts.append(prompt[at:start])
+        at = end + len(ends)
+    return "".join([*parts, prompt[at:]])
 
 
 def _each_once(memories: Sequence[Memory]) -> list[Memory]:
