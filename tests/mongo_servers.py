@@ -14,8 +14,13 @@ from typing import Any
 
 import bson
 import pymongo
+import pymongo.common
 
 from factbook.store.mongo.record import KINDS, Document, TypedRecord
+
+# A client that lost a connection asks no sooner than this whether the server is there: half a
+# second unless told, and no option of a URL says less. What it then does is the same.
+pymongo.common.MIN_HEARTBEAT_INTERVAL = 0.01
 
 _HEADER = struct.Struct("<iiii")
 _MESSAGE = 2013
