@@ -220,7 +220,7 @@ def test_a_quote_takes_the_place_of_what_it_speaks_of_alone(
 ) -> None:
     said = "for node i use pnpm and nothing else"
     if later:
-        memory.add_turn(said, session="s7")
+        memory.add_turn(said, session="s7", occurred_at=memory.clock() - 1_000)
     old = memory.remember(fact)
     if pinned:
         memory.review.pin(old.id)
