@@ -248,6 +248,30 @@ def test_what_others_put_there_stays_byte_for_byte(home: Cli, client: str, form:
     assert snapshot(home.home) == before
 
 
+@pytest.mark.parametrize("form", ["pretty", "flat", "toml"])
+def test_a_diff_shows_no_token_of_other_servers(home: Cli, form: str) -> None:
+    tokens = ["plain-looking-value", "second'value", "hunter2"]
+    environment = {"API_KEY": tokens[0], "B": tokens[1]}
+    github = {"command": "gh", "env": environment, "args": ["-k", tokens[2]]}
+    client = "codex" if form == "toml" else "claude"
+    path, _ = files_of(client, home.home)
+    path.parent.mkdir(exist_ok=True)
+    if form == "toml":
+        path.write_text(
+            f'[mcp_servers.github]\ncommand = "gh"\nargs = ["-k", "{tokens[2]}"]\n'
+            f'env = {{ API_KEY = "{tokens[0]}", B = "{tokens[1]}" }}\n'
+        )
+    else:
+        indent = 2 if form == "pretty" else None
+        path.write_text(json.dumps({"mcpServers": {"github": github}}, indent=indent))
+    for way in (["--dry-run"], [], ["--undo"]):
+        for flags in ([], ["--json"]):
+            shown = home(*flags, "install", client, *way)
+            assert not [token for token in tokens if token in shown.out + shown.err]
+            if not flags and way != ["--undo"]:
+                assert "mcp" in shown.out
+
+
 def test_comments_and_trailing_commas_stay(home: Cli) -> None:
     path = files_of("gemini", home.home)[0]
     path.parent.mkdir()

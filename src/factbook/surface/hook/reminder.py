@@ -49,7 +49,11 @@ class Reminder:
         try:
             if prompt is None:
                 memories = self._digest(state)
-            elif terms and len(prompt.split(None, LEAST_WORDS)) >= LEAST_WORDS and not _COMMAND.match(prompt):
+            elif (
+                terms
+                and len(prompt.split(None, LEAST_WORDS)) >= LEAST_WORDS
+                and not _COMMAND.match(prompt)
+            ):
                 memories = self._bearing_on(prompt, state, prepared)
         except apsw.Error as error:
             state["failed"] = type(error).__name__

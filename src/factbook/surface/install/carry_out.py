@@ -52,9 +52,9 @@ def _by_claude(program: str, change: Change) -> Written:
     if new:
         given = [word for pair in new["env"].items() for word in ("-e", "=".join(pair))]
         _asked(program, "add", "-s", "user", NAME, *given, "--", new["command"], *new["args"])
-    if (there := Document(read(change.path) or "").get(SERVER)) != new:
+    if Document(read(change.path) or "").get(SERVER) != new:
         raise FactbookError(
-            detail=f"`claude mcp` was asked to change {change.path}, and that holds {there} now"
+            detail=f"`claude mcp` was asked to change {change.path}, which holds something else now"
         )
     return Written(path=change.path, backup=backup, by=f"claude mcp {'add' if new else 'remove'}")
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import stat
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,6 +25,15 @@ __all__ = ["Change", "backups", "read"]
 
 _BACKUP: Final = ".factbook-backup-"
 _STAMP: Final = "%Y%m%dT%H%M%S.%fZ"
+_HEAD_LINES: Final = 2  # of a diff: the names of the files
+_TEXT: Final = re.compile(  # in JSON and in TOML
+    r"""(?P<said>"(?:[^"\\\n]|\\.)*"|'[^'\n]*')(?P<names>[ \t]*[:=])?"""
+)
+# Of a line what says no value: marks, the name of a value, the head of a table.
+_NAMED: Final = re.compile(
+    r"""[\s{}\[\],]*(?:(?:"[^"\n]*"|[\w.-]+)[ \t]*[:=][\s{\[]*|(?<=\[)[\w."'-]+\]+\s*)?"""
+    r"[\s{}\[\],]*"
+)
 _LOCK_S: Final = 10  # an older lock was left by a program that was killed
 _PRIVATE: Final = 0o600  # of a file that was not there: others have no business in it
 _WRITABLE: Final = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
@@ -65,12 +75,16 @@ class Change:
 
     @property
     def diff(self) -> str:
-        """The change as a unified diff, "" where there is none."""
+        """The change as a unified diff, "" where there is none.
+
+        Tokens of other servers stand in these files: of what stays, names are shown and no value.
+        """
         old_name, new_name = (os.devnull if said is None else str(self.path) for said in self._both)
         old, new = ((said or "").splitlines(keepends=True) for said in self._both)
+        stays = set.intersection(*(set(_values(said or "")) for said in self._both))
         return "".join(
             line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
-            for line in difflib.unified_diff(old, new, old_name, new_name)
+            for line in _without_values(difflib.unified_diff(old, new, old_name, new_name), stays)
         )
 
     @property
@@ -115,6 +129,23 @@ class Change:
             else:
                 _replace(real, self.after, like=real)
         return copy
+
+
+def _without_values(diff: Iterable[str], stays: Collection[str]) -> Iterator[str]:
+    """Yield the lines of a diff; instead of values in `stays`, and of others' lines, three dots."""
+    for number, line in enumerate(diff):
+        if number < _HEAD_LINES or line.startswith("@@"):
+            yield line
+        elif line.startswith(" "):
+            match = _NAMED.match(line)
+            named = match[0] if match else ""
+            yield line if named == line else f"{named}...\n"
+        else:
+            yield _TEXT.sub(lambda text: '"..."' if text[0] in stays else text[0], line)
+
+
+def _values(text: str) -> Iterator[str]:
+    return (match["said"] for match in _TEXT.finditer(text) if match["names"] is None)
 
 
 def _locked(path: Path) -> bool:
