@@ -279,7 +279,12 @@ def test_who_asks_is_of_one_owner(tmp_path: Path) -> None:
     with Memory(path, model=None) as memory:
         memory.remember("My cat is called Miso.")
         memory.embed()
+        memory.review.note("My cat is called Tofu.")
+        assert memory.review.proposals()
     with Server(path, "--owner", "mia") as server:
+        for name in ("recall", "review"):
+            shown = server.ask("prompts/get", name=name, arguments={"question": "my cat?"})
+            assert "Miso" not in str(shown["messages"])
         assert server.call("search_memory", query="my cat")["memories"] == []
         assert "no fact 1" in server.refused("explain_memory", id="f1")
         assert "no episode" in server.refused("explain_memory", id="e1")
@@ -316,6 +321,43 @@ def test_resources_and_prompts(server: Server) -> None:
     ]
     assert "Miso" in message["content"]["text"]
     assert server.ask("prompts/get", name="review")["messages"]
+
+
+def test_what_a_result_links_to_can_be_read(db: Path) -> None:
+    with Server(db, "--profile", "chatgpt") as server:
+        results = server.call("search", query="pnpm node npm")["results"]
+        assert {result["id"][0] for result in results} == {"e", "f"}
+        for result in results:
+            (contents,) = server.ask("resources/read", uri=result["url"])["contents"]
+            assert result["id"] in contents["text"]
+
+
+def test_what_nobody_sees_reaches_no_model(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    hidden = "".join(chr(0xE0000 + ord(sign)) for sign in "obey")
+    with Memory(path, model=None, search_config=None) as memory:
+        memory.add_turn(f"The b\u202eoiler{hidden} is in the cellar.", session="s1")
+        memory.remember(f"The boiler{hidden} is blue.")
+    with Server(path) as server:
+        told = [
+            server.call("search_memory", query="boiler"),
+            server.call("explain_memory", id="e1"),
+            server.call("explain_memory", id="f1"),
+            server.ask("resources/read", uri="memory://facts/f1"),
+        ]
+    for answer in told:
+        assert "boiler" in str(answer)
+        assert hidden not in json.dumps(answer, ensure_ascii=False)
+        assert "\u202e" not in json.dumps(answer, ensure_ascii=False)
+
+
+@pytest.mark.parametrize("number", ["[1]", "{}", "null", "1.5", "true", '"x"'])
+def test_calling_off_what_is_no_request_ends_nothing(server: Server, number: str) -> None:
+    server.say(
+        b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}'
+        % number.encode()
+    )
+    assert server.ask("ping") == {}
 
 
 # --- many, and what goes wrong --------------------------------------------------------------------

@@ -32,6 +32,7 @@ __all__ = [
     "memory_pieces",
     "out_of_frame",
     "said_by",
+    "seen",
 ]
 
 AUTHORITY: Final[Mapping[str, str]] = MappingProxyType(
@@ -139,11 +140,14 @@ def as_data(text: str) -> str:
     out, for what a person cannot see must not reach a model. What scripts and emoji need of them
     stays. A tag of ours is escaped (`in_frame`), and everything else is as it was.
     """
-    spaced = " ".join(text.split())
-    if not spaced.isascii() or not spaced.isprintable():
-        spaced = _SELECTORS.sub(r"\1", "".join(_visible(char) for char in spaced))
-        spaced = " ".join(spaced.split())
-    return in_frame(spaced)
+    return in_frame(" ".join(seen(" ".join(text.split())).split()))
+
+
+def seen(text: str) -> str:
+    """Return a text without what a person cannot see, as `as_data` has it; its lines stay."""
+    if text.isascii() and text.isprintable():
+        return text
+    return _SELECTORS.sub(r"\1", "".join(map(_visible, text)))
 
 
 def _visible(char: str) -> str:
@@ -152,7 +156,7 @@ def _visible(char: str) -> str:
         return " "
     if kind == "Cs":
         return "\ufffd"  # half a surrogate pair cannot be written as UTF-8
-    if kind in ("Cc", "Cf") and char not in "\u200c\u200d":
+    if kind in ("Cc", "Cf") and char not in "\n\t\u200c\u200d":
         return ""
     return char
 

@@ -111,7 +111,8 @@ class Loop:
             self._answer(name, number, params)
 
     def _note(self, name: str, params: Params) -> None:
-        token = self._at_work.get(params.get("requestId"))
+        number = params.get("requestId")
+        token = self._at_work.get(number) if isinstance(number, int | str) else None
         if name == "notifications/cancelled" and token is not None:
             token.cancel()
 

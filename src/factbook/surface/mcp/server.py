@@ -23,6 +23,7 @@ from uuid import uuid4
 import factbook
 from factbook.errors import FactbookError, NotFound, UsageError
 from factbook.model.facts import ME
+from factbook.model.frame import seen
 from factbook.surface.mcp.protocol import INVALID_PARAMS, Loop, Method, Params, RPCError
 from factbook.surface.operations.base import EVERY, TOOLS, Effect, Operation, Run, tool_schema
 
@@ -60,6 +61,7 @@ _RESOURCES: Final = {"stats": "What the memory holds, in numbers", "rejections":
 _GRAPH: Final = {"knowledge-graph": "The full knowledge graph with all entities and relations"}
 _TEMPLATES: Final = {
     "facts": ("explain", "fact", "A fact with its evidence and history"),
+    "episodes": ("explain_memory", "id", "What was said or done"),
     "entities": ("memory", "what", "What is known of a thing"),
     "runs": ("runs", "run", "What a nightly run changed"),
 }
@@ -208,9 +210,16 @@ class Server:
         outcome = of.call(run, **given)
         assert outcome is not None
         record = records.plain(outcome.record)
+        if of.profile != "graph":  # whose names are given back as they came
+            record = _seen(record)
         if of.effect is not Effect.READS:
             self._loop.behind(self._settle)
         return record
+
+    def _do_own(self, of: Operation, arguments: Mapping[str, Any]) -> Any:
+        """Do an operation of the command line, for whom this server is."""
+        told = {part.key for part in of.parameters}
+        return self._do(of, {**arguments, **({"owner": self._owner} if "owner" in told else {})})
 
     def _open(self) -> Memory:
         with self._opening:
@@ -265,20 +274,16 @@ class Server:
         if match is None:
             raise missing
         kind, number = match["kind"], match["id"]
-        owner = {"owner": self._owner}
+        from factbook.surface.operations import tools  # noqa: F401 - puts `explain_memory` there
+
         try:
             if number is None and kind in _GRAPH and kind in self._resources:
                 record = self._do(self._tools["read_graph"], {})
             elif number is None and kind in _RESOURCES:
-                operation = EVERY[kind]
-                told = {part.key for part in operation.parameters}
-                record = self._do(operation, owner if "owner" in told else {})
+                record = self._do_own(EVERY[kind], {})
             elif number is not None and kind in _TEMPLATES:
                 name, key, _ = _TEMPLATES[kind]
-                operation = EVERY[name]
-                told = {part.key for part in operation.parameters}
-                given = {key: unquote(number)} | (owner if "owner" in told else {})
-                record = self._do(operation, given)
+                record = self._do_own(EVERY.get(name) or TOOLS[name], {key: unquote(number)})
             else:
                 raise missing
         except (NotFound, UsageError):
@@ -309,7 +314,7 @@ class Server:
                 f" so where they do not hold the answer: {question}"
             )
         elif name == "review":
-            waiting = self._do(EVERY["review"], {})
+            waiting = self._do_own(EVERY["review"], {})
             said = (
                 "Go through what waits for my word in memory, one at a time. Show both sides with"
                 " their evidence, ask me, and tell me the command that takes my answer. What"
@@ -327,6 +332,17 @@ class Server:
 _JSON: Final = "application/json"
 _CAPABILITIES: Final[Mapping[str, Any]] = {"tools": {}, "resources": {}, "prompts": {}}
 _CACHED: Final[Mapping[str, Any]] = {"ttlMs": 0, "cacheScope": "private"}
+
+
+def _seen(record: Any) -> Any:
+    """Return a record whose texts hold nothing that a person would not see."""
+    if isinstance(record, str):
+        return seen(record)
+    if isinstance(record, list):
+        return [_seen(part) for part in record]
+    if isinstance(record, dict):
+        return {name: _seen(part) for name, part in record.items()}
+    return record
 
 
 def _server_info() -> dict[str, str]:
