@@ -1,16 +1,16 @@
-"""A client of `factbook mcp`: starts the server as an agent does and talks to it line by line."""
+"""A client of `factbook mcp`: starts the server and talks to it line by line."""
 
 from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
 from queue import Queue
 from typing import Any
+
+import forked
 
 WAIT_S = 60  # a busy machine is slow; what hangs is an error
 MODERN = "2026-07-28"
@@ -20,13 +20,23 @@ class Server:
     """One server at work; answers are kept by the number of their request."""
 
     def __init__(self, db: Path, *options: str, env: Mapping[str, str] | None = None) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "factbook", "--db", str(db), "mcp", *options],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={**os.environ, "FACTS_LLM_PROVIDER": "none", **(env or {})},
+        given, ours = os.pipe()
+        self._stdin = os.fdopen(ours, "wb")
+        ours, taken = os.pipe()
+        self._stdout = os.fdopen(ours, "rb")
+        kept = {
+            key: value
+            for key, value in os.environ.items()
+            if key == "PYTHONPATH" or not key.startswith(forked.SETTLED)
+        }
+        fixed = {"PYTHONWARNINGS": "error", "FACTS_LLM_PROVIDER": "none"}
+        self._child = forked.start(
+            ["--db", str(db), "mcp", *options],
+            env={**kept, **fixed, **(env or {})},
+            files=[given, taken, 2],
         )
+        os.close(given)
+        os.close(taken)
         self._answers: dict[Any, Queue[dict[str, Any]]] = {}
         self._number = 0
         self._sending = threading.Lock()
@@ -41,26 +51,24 @@ class Server:
         self.close()
 
     def close(self) -> int:
-        assert self.process.stdin is not None
-        self.process.stdin.close()
-        code = self.process.wait(WAIT_S)
+        self._stdin.close()
+        code = self._child.wait(WAIT_S)
         self._reader.join()
-        assert self.process.stdout is not None
-        assert self.process.stderr is not None
-        self.process.stdout.close()
-        self.process.stderr.close()
+        self._stdout.close()
         return code
 
+    def kill(self) -> None:
+        """End it as the machine might."""
+        self._child.kill()
+
     def _read(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
+        for line in self._stdout:
             answer = json.loads(line)  # stdout carries nothing but the protocol
             self._answers.get(answer["id"], self.unasked).put(answer)
 
     def say(self, line: bytes) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(line + b"\n")
-        self.process.stdin.flush()
+        self._stdin.write(line + b"\n")
+        self._stdin.flush()
 
     def send(self, method: str, params: Mapping[str, Any] | None = None) -> int:
         with self._sending:

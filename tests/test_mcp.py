@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-import signal
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +22,7 @@ from factbook.surface.mcp import protocol
 from factbook.surface.mcp.server import INSTRUCTIONS, LEGACY
 from factbook.surface.operations import tools
 from factbook.surface.operations.base import TOOLS
-from mcp_client import MODERN, Server, modern
+from mcp_client import MODERN, WAIT_S, Server, modern
 
 READING = ["search_memory", "explain_memory", "get_context", "timeline"]
 WRITING = ["remember", "correct_memory", "forget_memory", "apply_facts"]
@@ -410,7 +412,7 @@ def test_what_was_acknowledged_outlives_a_kill(tmp_path: Path) -> None:
             server.call("remember", text=text)
             acknowledged.append(text)
         server.send("tools/call", {"name": "remember", "arguments": {"text": f"Late {round_}."}})
-        server.process.send_signal(signal.SIGKILL)
+        server.kill()
         server.close()
     with Memory(tmp_path / "m.db") as memory:
         assert memory.check() == []
@@ -446,6 +448,16 @@ def test_a_memory_that_cannot_be_opened_is_a_result(tmp_path: Path) -> None:
 
 
 def test_nothing_but_the_protocol_is_on_stdout_and_the_end_of_input_ends_it(db: Path) -> None:
-    server = Server(db)
-    server.call("search_memory", query="cat")
-    assert server.close() == 0
+    """As a client starts it: Python itself, and no memory of anything before."""
+    call = {"name": "search_memory", "arguments": {"query": "cat"}}
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    done = subprocess.run(
+        [sys.executable, "-m", "factbook", "--db", str(db), "mcp"],
+        input=json.dumps(asked).encode() + b"\n",
+        env={**os.environ, "FACTS_LLM_PROVIDER": "none"},
+        stdout=subprocess.PIPE,
+        timeout=WAIT_S,
+        check=True,
+    )
+    (answer,) = map(json.loads, done.stdout.splitlines())
+    assert "Miso" in answer["result"]["content"][0]["text"]
