@@ -240,3 +240,37 @@ def test_a_transcript_that_is_gone_or_a_locked_store_keeps_nobody(tmp_path: Path
     with Memory(session.db, model=None, search_config=None) as memory:
         noted = memory.review.note("The folder is green.", quote="notes in a green folder")
         assert noted.trust is Trust.DERIVED
+
+
+@pytest.mark.usefixtures("started")
+def test_a_session_that_fails_keeps_no_other_from_being_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good, bad = Session(tmp_path, "good"), Session(tmp_path, "bad")
+    good.turn("I keep my notes in a green folder.", "Good.")
+    bad.turn("I keep my keys in a red bowl.", "Good.")  # the newest, and so the first
+    ingest = Memory.ingest
+
+    def failing(memory: Memory, paths: list[Path], **more: int) -> object:
+        if bad.log in paths:
+            raise OSError("the disk is gone")
+        return ingest(memory, paths, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Memory, "ingest", failing)
+    follow(str(good.db), "me", settles_s=0)
+    assert bad.prepared()["failed"] == "OSError"
+    assert "failed" not in good.prepared()
+    with Memory(good.db, model=None, search_config=None, mode="read") as memory:
+        assert memory.recall("green folder").hits
+
+
+@pytest.mark.usefixtures("started")
+def test_a_memory_that_cannot_be_opened_is_told_to_the_doctor(tmp_path: Path) -> None:
+    session = Session(tmp_path, "s1")
+    session.turn("I keep my notes in a green folder.", "Good.")
+    session.db.write_bytes(b"no database at all, " * 500)
+    follow(str(session.db), "me", settles_s=0)
+    assert session.prepared()["failed"]
+    session.db.unlink()
+    follow(str(session.db), "me", settles_s=0)
+    assert "failed" not in session.prepared()  # it waited

@@ -554,6 +554,10 @@ def test_the_doctor_asks_the_server_and_says_when_hooks_ran(home: Cli, client: s
     assert spool.keep_session("two", state | {"failed": "StoreBusy"})
     done = home("--db", home.home / "other.db", "doctor", "--client", client)
     assert "of late: StoreBusy" in done.out
+    assert spool.keep_session("two", state)
+    assert "of late" not in home("doctor", "--client", client).out
+    assert spool.keep_prepared("two", {"failed": "StoreFull"})  # where nobody looks on
+    assert "of late: StoreFull" in home("doctor", "--client", client).out
     findings = home("doctor", "--json").json()["findings"]
     assert [one["level"] for one in findings if one["name"] == client][:2] == ["ok", "ok"]
     assert not [one for one in findings if one["name"] in set(NAMES) - {client}]

@@ -47,13 +47,22 @@ def follow(db: str, owner: str, *, settles_s: float = SETTLES_S) -> None:
         if not alone:
             return
         time.sleep(settles_s)
-        with Memory(db, model=None, search_config=None, actor="hook") as memory:
-            kept = True
-            while kept and (waiting := [s for s in spool.sessions() if _waits(spool, s)]):
-                for state in waiting:
-                    prepared = follow_session(memory, spool, state, owner)
-                    kept = spool.keep_prepared(state["name"], prepared) and kept
+        try:
+            with Memory(db, model=None, search_config=None, actor="hook") as memory:
+                kept = True
+                while kept and (waiting := _waiting(spool)):
+                    for state in waiting:
+                        prepared = follow_session(memory, spool, state, owner)
+                        kept = spool.keep_prepared(state["name"], prepared) and kept
+        except FactbookError as error:  # it cannot be opened: `factbook doctor` says so
+            for state in _waiting(spool):
+                failed = {**spool.prepared(state["name"]), "failed": type(error).__name__}
+                spool.keep_prepared(state["name"], failed)
         spool.prune()
+
+
+def _waiting(spool: Spool) -> list[dict[str, Any]]:
+    return [state for state in spool.sessions() if _waits(spool, state)]
 
 
 def _waits(spool: Spool, state: Mapping[str, Any]) -> bool:
@@ -81,7 +90,8 @@ def follow_session(
                 _record(memory, session, owner, given, said)
                 prepared["recorded"] = given["seq"]
         prepared["items"] = suggested(memory, session, owner, said)
-    except FactbookError as error:  # what is locked now is not when the next turn ends
+    except Exception as error:  # noqa: BLE001 - one session must not keep the others from theirs
+        # what is locked now is not when the next turn ends
         prepared["failed"] = type(error).__name__
     return prepared
 

@@ -235,12 +235,13 @@ def _databases(commands: Iterable[str]) -> Iterator[str]:
 
 def _fired(client: Client, places: Sequence[str]) -> tuple[Level, str]:
     """Say when each event last came, and what went wrong then."""
-    sessions = [one for place in set(places) for one in Spool(folder_of(place)).sessions()]
     last: dict[str, int] = {}
     failed = ""
-    for session in sessions:
+    spools = [Spool(folder_of(place)) for place in set(places)]
+    for spool, session in [(each, state) for each in spools for state in each.sessions()]:
         if session.get("host") == HOSTS[client.name]:
-            failed = failed or str(session.get("failed", ""))
+            behind = spool.prepared(session["name"])  # by the process that reads on
+            failed = failed or str(session.get("failed") or behind.get("failed") or "")
             for event, at in session.get("events", {}).items():
                 last[event] = max(at, last.get(event, 0))
     if not last:
