@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import stat
 import struct
 import time
@@ -43,6 +44,7 @@ DIVERSE: Final = 12  # of them, that are compared with each other
 EPISODE_CHARS: Final = 1_200  # longer ones share many words with anything
 COVERED: Final = ((1, 0.6), (2, 0.45), (3, 0.35), (5, 0.3))
 """Words that are shared, and the share of the prompt's weight that they must have at least."""
+HANDED_ON: Final = "[...]"  # in the place of what its owner only handed on
 OWNED: Final = frozenset({"i", "me", "my", "mine", "we", "us", "our", "ours"})
 DIGEST_FACTS: Final = 400  # newest facts of each kind that a digest is chosen from
 DIGEST_SOURCES: Final = 12  # newest sessions of the project, that are looked at
@@ -130,7 +132,7 @@ class Lookup:
                     ):
                         continue  # the prompt says more, and a call says little by one word
                     facts_of.add(memory.episode)
-                elif memory.episode in facts_of or _adds_nothing(memory.text, terms):
+                elif memory.episode in facts_of or not _tells(memory.text, terms):
                     continue
                 near = covers[int(memory.id[1:])]
                 score = relevance_score(
@@ -265,11 +267,12 @@ class Lookup:
             (json.dumps(list(ids)), self._owner),
         )
         over = self._outdated([row[0] for row in rows])
+        own = {row[0]: own_part(row[1], row[8]) if row[5] == "user" else row[1] for row in rows}
         return [
             Memory(
                 id=f"e{id_}",
                 kind="episode",
-                text=text,
+                text=own[id_],
                 predicate=kind,
                 confidence=policy.TRUST_CAP.get(trust, 0.0),
                 occurred_at=when,
@@ -279,8 +282,9 @@ class Lookup:
                 episode=id_,
                 session=where,
             )
-            for id_, text, kind, when, trust, role, speaker, where in rows
-            if without.isdisjoint((f"e{id_}", source_of(id_)))
+            for id_, _, kind, when, trust, role, speaker, where, _ in rows
+            if own[id_].replace(HANDED_ON, "").strip()
+            and without.isdisjoint((f"e{id_}", source_of(id_)))
             and where != session
             and id_ not in over
         ]
@@ -393,13 +397,23 @@ _CURRENT: Final = (
     " AND f.trust <> 'external'"
 )
 _EPISODE: Final = (
-    "e.id, e.text, e.kind, e.occurred_at, e.trust, e.role, e.speaker, e.session FROM episode_row e"
+    "e.id, e.text, e.kind, e.occurred_at, e.trust, e.role, e.speaker, e.session,"
+    " json_extract(e.attributes, '$.pasted') FROM episode_row e"
 )
 _OPEN: Final = (
     "e.owner = ? AND e.injected = 0 AND e.trust <> 'external' AND e.kind <> 'command'"
     " AND NOT EXISTS (SELECT 1 FROM erased_row x WHERE x.target = 'episode' AND x.row_id = e.id)"
 )
 _TELLS: Final = "e.trust = 'direct' AND e.asks = 0 AND e.kind IN ('prompt', 'turn', 'note')"
+
+
+_STEM: Final = 4  # letters that the forms of a word share
+_MAY_BE_LAYOUT: Final = re.compile(r"```|~~~|>|^[A-Z][\w-]*:|^-{3}", re.MULTILINE)
+_LAYOUT: Final = re.compile(  # fences, quoted lines, and a mail to its end, which a forger may set
+    r"^[ \t]*(?P<fence>```|~~~)[\s\S]*?(?:^[ \t]*(?P=fence)[ \t]*$|\Z)|^[ \t]*>[^\n]*"
+    r"|^(?:From|Von|De|Subject|Betreff|Objet):[\s\S]*|^-{3,} ?[^\W\d_][\s\S]*",
+    re.MULTILINE,
+)
 
 
 def source_of(episode: int) -> str:
@@ -419,10 +433,28 @@ def terms_of(prompt: str) -> list[str]:
     return terms
 
 
-def _adds_nothing(text: str, terms: Sequence[str]) -> bool:
-    """Tell whether a text is a request like the prompt: no other word of substance, nor "I"."""
+def own_part(text: str, pasted: str | None) -> str:
+    """Return a message without what its layout or its terminal shows to be others' words.
+
+    They would come back as its owner's own. `pasted` is as the store has it: "3-120 130-140".
+    """
+    for part in reversed((pasted or "").split()):
+        start, _, end = part.partition("-")
+        text = f"{text[: int(start)]}{HANDED_ON}{text[int(end) :]}"
+    return _LAYOUT.sub(HANDED_ON, text) if _MAY_BE_LAYOUT.search(text) else text
+
+
+def _tells(text: str, terms: Sequence[str]) -> bool:
+    """Tell whether a message says anything about the words of a prompt.
+
+    One that only asks for the same does not: it has no other word of substance, nor "I". Nor does
+    one whose part about them was handed on.
+    """
     said = words(text)
-    return OWNED.isdisjoint(said) and set(terms_of(text)) <= set(terms)
+    if OWNED.isdisjoint(said) and set(terms_of(text)) <= set(terms):
+        return False
+    own = text.casefold()
+    return HANDED_ON not in text or any(term[:_STEM] in own for term in terms)
 
 
 def _weight(rows: int, holding: int) -> float:
