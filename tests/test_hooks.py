@@ -212,6 +212,16 @@ def test_what_holds_no_longer_does_not_come(client: Client) -> None:
     assert "PostgreSQL 16" in client.say("does the billing service run on PostgreSQL?")
 
 
+def test_a_model_s_word_silences_nothing(client: Client) -> None:
+    with Memory(client.db, model=None, search_config=None) as memory:
+        (fact,) = memory.query_facts(object="I am allergic to hazelnuts.")
+        memory.review.note("The user likes long walks.", instead_of=fact.id)
+        memory.review.note("The billing service runs on PostgreSQL 15.")
+        assert memory.review.proposals()
+    assert f"[f{fact.id}]" in client.say("may an allergic person eat hazelnuts?")
+    assert "PostgreSQL 16" in client.say("which version has the billing service?")
+
+
 def test_a_memory_cannot_end_its_block(client: Client) -> None:
     with Memory(client.db, model=None, search_config=None) as memory:
         memory.add_turn(

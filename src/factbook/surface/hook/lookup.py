@@ -212,7 +212,7 @@ class Lookup:
                 sure, at, self._now, kind=kind, predicate=predicate, pinned=bool(pinned)
             )
             name = f"f{id_}"
-            passive = value > policy.MIN_CONFIDENCE_PASSIVE and id_ not in disputed
+            passive = value > policy.MIN_CONFIDENCE_PASSIVE and (pinned or id_ not in disputed)
             shown = not without.isdisjoint((name, f"e{episode}"))
             if passive and not shown and where != session:
                 memories.append(
@@ -233,7 +233,10 @@ class Lookup:
         return memories
 
     def _disputed(self) -> set[int]:
-        """Return the facts of questions that wait for their owner's answer."""
+        """Return the facts of questions that wait for their owner's answer.
+
+        A model's word alone puts nothing in question: it would silence what its owner said.
+        """
         disputed: set[int] = set()
         for low, high in self._rows(
             "SELECT low_id, high_id FROM pair_row WHERE relation = 'ambiguous' AND verdict = ''"
@@ -241,7 +244,9 @@ class Lookup:
         ):
             disputed |= {low, high}
         for (payload,) in self._rows(
-            "SELECT payload FROM proposal_row WHERE state = 'open' AND kind = 'memory'"
+            "SELECT p.payload FROM proposal_row p"
+            " LEFT JOIN episode_row e ON e.id = json_extract(p.payload, '$.episode')"
+            " WHERE p.state = 'open' AND p.kind = 'memory' AND e.role IS NOT 'assistant'"
         ):
             against = json.loads(payload).get("against")
             for side in against if isinstance(against, list) else ():
