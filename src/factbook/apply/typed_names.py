@@ -110,7 +110,8 @@ class Names:
             self.missed += row_id is None
             return row_id
         if isinstance(named, Mapping) and "ledger" in named:
-            return int(named["id"]) if named["ledger"] == self._tenant else None
+            row_id = named.get("id") if named["ledger"] == self._tenant else None
+            return row_id if isinstance(row_id, int) else None
         return named
 
     def said_out(self, detail: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from factbook.apply.delete_cascade import Doomed
 from factbook.apply.tombstones import Tombstones, any_tombstones, same_words
-from factbook.apply.typed_documents import claim_of, problem
+from factbook.apply.typed_documents import claim_of, problem, source_of, summary_of
 from factbook.apply.typed_names import (
     EVENT_ROW,
     FACT_ROW,
@@ -56,7 +56,6 @@ from factbook.store.mongo.split import Touched
 from factbook.store.port import Writer, one_id
 from factbook.store.rows import EvidenceRow, KeptEpisode, Life, Wiped
 from factbook.store.screened import Screen
-from factbook.store.transfer.records import row_of
 
 
 class TypedProjection:
@@ -90,6 +89,8 @@ class TypedProjection:
 
     def take(self, kind: str, documents: Sequence[Document]) -> None:
         """Take documents of a kind; what was taken under the same `_id` before is older."""
+        # What has another `_id` than text is nobody's; what is not believed may have been, before.
+        documents = [doc for doc in documents if self._believes_its_id(kind, doc)]
         for document in documents:
             self._waiting[kind].pop(document["_id"], None)
             self._erased[kind].discard(document["_id"])
@@ -121,6 +122,12 @@ class TypedProjection:
             "events": self._events,
         }
         takes[kind](living)
+
+    def _believes_its_id(self, kind: str, document: Document) -> bool:
+        is_text = isinstance(document["_id"], str)
+        if not is_text:
+            self._disbelieve(kind, document, "its _id is no text")
+        return is_text
 
     def _believes(self, kind: str, document: Document) -> bool:
         why = problem(kind, document, self._id_of)
@@ -157,7 +164,7 @@ class TypedProjection:
         there: dict[int, Episode] = {}
         new: list[tuple[Document, KeptEpisode]] = []
         for document in documents:
-            kept = _episode(document)
+            kept = summary_of(document)
             kept = kept._replace(episode=self._screen(kept.episode))
             if document["_id"] in known:
                 there[known[document["_id"]]] = kept.episode
@@ -218,9 +225,7 @@ class TypedProjection:
 
     def _sources(self, given: Sequence[Mapping[str, str]]) -> dict[str, int]:
         """Return the ids of sources by their keys; those that are not here are added."""
-        states = {
-            source["key"]: row_of({"record": "source", "id": 0, **source}) for source in given
-        }
+        states = {source["key"]: source_of(source) for source in given}
         ids = {state.source.key: state.id for state in self._writer.sources(keys=[*states])}
         new = [key for key in states if key not in ids]
         return ids | dict(
@@ -546,17 +551,3 @@ def _is_key(named: Any) -> bool:
 def _spoken(document: Document) -> list[Any]:
     """Return the summaries that a memory names, where it was first said first."""
     return [document["summary"], *(said["summary"] for said in document["evidence"])]
-
-
-def _episode(document: Document) -> KeptEpisode:
-    record = {
-        **document,
-        "record": "episode",
-        "id": 0,
-        "source_id": 0,
-        "owner": document["subject_id"].removeprefix("USER:"),
-        "occurred_at": millis(document["occurred_at"]),
-        "learned_at": millis(document["learned_at"]) or 0,
-    }
-    kept: KeptEpisode = row_of(record)
-    return kept._replace(episode=replace(kept.episode, source=document["source"]["key"]))

@@ -244,7 +244,9 @@ class Memory:
         """
         files = self._files("a store of another kind is opened by opening the memory")
         self._let_go()
-        return files.reopen()
+        saved = files.reopen()
+        self._record.reopened(self.store)
+        return saved
 
     @property
     def path(self) -> Path:

@@ -11,11 +11,12 @@ from factbook.errors import UsageError
 from factbook.model.facts import Millis
 from factbook.store.port import Store
 from factbook.store.rows import Problem
+from factbook.store.screened import Screen, unscreened
 
 if TYPE_CHECKING:
+    from factbook.apply.typed_record import TypedMirror
     from factbook.store.mongo.record import TypedRecord
     from factbook.store.mongo.split import SplitStore
-    from factbook.store.screened import Screen
 
 __all__ = ["RecordState", "TypedStore"]
 
@@ -44,6 +45,7 @@ class TypedStore:
         self._tenant = tenant or os.environ.get("FACTBOOK_TENANT", "")
         self._record: TypedRecord | None = None
         self._split: SplitStore | None = None
+        self._screen: Screen = unscreened
         if self._url and not self._url.startswith(("mongodb://", "mongodb+srv://")):
             raise UsageError(detail="typed memories are kept in MongoDB: give a mongodb:// URL")
 
@@ -57,24 +59,34 @@ class TypedStore:
         if not self._url or self._reading:
             return store
         try:
-            from factbook.store.mongo.record import TypedRecord
+            from factbook.store.mongo.split import SplitStore
         except ImportError as error:
             raise UsageError(
                 detail="MongoDB needs another package; install it with"
                 " `pip install 'factbook[mongo]'`"
             ) from error
-        from factbook.apply.typed_record import TypedMirror
-        from factbook.store.mongo.split import SplitStore
-
-        self._record = TypedRecord(self._url, tenant=f"TENANT:{self._tenant or store.tenant}")
-        mirror = TypedMirror(self._record.id_of, tenant=store.tenant, screen=screen)
-        self._split = SplitStore(store, self._record, mirror, clock=clock)
+        self._screen = screen
+        self._split = SplitStore(store, *self._opened(store), clock=clock)
         try:
             self._split.bring_up()
         except BaseException:
             self._split.close()
             raise
         return cast("Store", self._split)
+
+    def _opened(self, store: Store) -> tuple[TypedRecord, TypedMirror]:
+        """Return the record of a store, and what stands between both."""
+        from factbook.apply.typed_record import TypedMirror
+        from factbook.store.mongo.record import TypedRecord
+
+        self._record = TypedRecord(self._url, tenant=f"TENANT:{self._tenant or store.tenant}")
+        mirror = TypedMirror(self._record.id_of, tenant=store.tenant, screen=self._screen)
+        return self._record, mirror
+
+    def reopened(self, store: Store) -> None:
+        """Look anew at a store that was reopened: another file may stand there now."""
+        if self._split is not None:
+            self._split.reopened(*self._opened(store))
 
     def before_reading(self, open_: Callable[[], AbstractContextManager[object]]) -> None:
         """Bring a file that will only be read up to the record, by opening it to write once."""

@@ -177,7 +177,7 @@ class TypedRecord:
         """
         where = self._mine(_id=self.id_of(subject or _EVERYBODY, "generation"))
         last = self._again(self._db[_GENERATIONS].find_one, where)
-        return last["generation"] if last else 0
+        return self._number(last, "generation") if last else 0
 
     def changed(self, after: int) -> Iterator[tuple[int, str, list[Document]]]:
         """Yield (commit, kind, documents) of what was changed after a commit, some at a time.
@@ -215,7 +215,8 @@ class TypedRecord:
 
         while True:
             documents = self._again(read)
-            newest = max((document.get("schema_version", 0) for document in documents), default=0)
+            versions = [document.get("schema_version") for document in documents]
+            newest = max((said for said in versions if isinstance(said, int)), default=0)
             if newest > SCHEMA:
                 raise RecordError(
                     name=self.name,
@@ -256,7 +257,21 @@ class TypedRecord:
                 sort=[("commit", pymongo.DESCENDING)],
             )
         )
-        return (head["commit"], head["done"]) if head else (0, True)
+        if head is None:
+            return 0, True
+        number = self._number(head, "commit")
+        if head["_id"] != self.id_of(_EVERYBODY, "commit", str(number)):
+            raise self._foreign(_JOURNAL)
+        return number, bool(head.get("done"))
+
+    def _number(self, document: Document, name: str) -> int:
+        value = document.get(name)
+        if not isinstance(value, int):
+            raise self._foreign(name)
+        return value
+
+    def _foreign(self, what: str) -> RecordError:
+        return RecordError(name=self.name, reason=f"{what} there was written by something else")
 
     def _settled(self) -> int:
         """Return the last commit, after whatever somebody left half way was ended."""

@@ -132,6 +132,12 @@ class SplitStore:
         self.bring_up()
         return read(*args, **named)
 
+    def reopened(self, record: TypedRecord, mirror: Mirror) -> None:
+        """Take the record of what stands at the file's path now; nothing is known of that yet."""
+        self._record.close()
+        self._record, self._mirror = record, mirror
+        self._bound, self._seen = False, -1
+
     # --- reading --------------------------------------------------------------------------------
 
     def bring_up(self) -> None:
@@ -249,9 +255,10 @@ class SplitStore:
         now, wiped = self._clock(), list[Wiped]()
         if generation:
             with self._base.writing(now=now) as writer:
-                self._seen = self._project(writer, now=now, wiped=wiped)
+                upto = self._project(writer, now=now, wiped=wiped)
                 if not is_adopted:
-                    writer.put(MARK, [Mark(_ADOPTING, self._seen, 0)])
+                    writer.put(MARK, [Mark(_ADOPTING, upto, 0)])
+            self._seen = upto  # no sooner: others believe it without a look at the file
             self._scour(wiped)
         else:
             self._seen = 0
