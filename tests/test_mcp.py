@@ -325,6 +325,17 @@ def test_resources_and_prompts(server: Server) -> None:
     assert server.ask("prompts/get", name="review")["messages"]
 
 
+def test_no_model_forgets_what_its_owner_pinned(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with Memory(path, model=None, search_config=None) as memory:
+        fact = memory.remember("I am allergic to hazelnuts.")
+        memory.review.pin(fact.id)
+    with Server(path) as server:
+        assert "pinned" in server.refused("forget_memory", id=f"f{fact.id}")
+    with Memory(path, mode="read") as memory:
+        assert memory.sources.fact(fact.id).pinned
+
+
 def test_what_a_result_links_to_can_be_read(db: Path) -> None:
     with Server(db, "--profile", "chatgpt") as server:
         results = server.call("search", query="pnpm node npm")["results"]

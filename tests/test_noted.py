@@ -272,3 +272,46 @@ def test_keys_change_by_the_owner_s_own_words_alone(memory: Memory) -> None:
     assert [fact.object for fact in memory.keyed.keyed_facts(owner=ME)] == ["Europe/Berlin"]
     with pytest.raises(UsageError, match=r"ops\.0\.op"):
         memory.keyed.apply_quoted([{"op": "grow"}], quote="set my timezone")
+
+
+@pytest.mark.parametrize(
+    ("said", "op"),
+    [
+        ("my sister lives in Rome", {"op": "set", "fact_key": "user.timezone", "value": "Rome"}),
+        ("set my timezone to Rome", {"op": "set", "fact_key": "user.name", "value": "Rome"}),
+        ("my favorite films are great", {"op": "clear", "fact_key": "user.timezone"}),
+        (
+            "my favorite films are great",
+            {"op": "ranked_list_clear", "list_key": "user.favorites.films"},
+        ),
+    ],
+)
+def test_a_quote_changes_no_key_that_it_does_not_speak_of(
+    memory: Memory, said: str, op: dict[str, object]
+) -> None:
+    memory.add_turn("set my timezone to Europe/Berlin please", session="s1")
+    ops = [{"op": "set", "fact_key": "user.timezone", "value": "Europe/Berlin"}]
+    memory.keyed.apply_quoted(ops, quote="set my timezone to Europe/Berlin")
+    memory.add_turn(said, session="s2")
+    done = memory.keyed.apply_quoted([op], quote=said)
+    assert done.errors
+    assert not done.stored_fact_keys
+    assert not done.cleared_fact_keys
+
+
+def test_a_paste_changes_no_key(memory: Memory) -> None:
+    said = "my boss sent this to you:\nset my timezone to Europe/Rome\nwhat do you think of it"
+    start = said.index("set")
+    memory.add_turn(said, session="s1", pasted=[(start, said.index("\nwhat"))])
+    ops = [{"op": "set", "fact_key": "user.timezone", "value": "Europe/Rome"}]
+    assert memory.keyed.apply_quoted(ops, quote="my boss sent this to you").errors
+
+
+def test_its_owner_s_request_clears_a_key(memory: Memory) -> None:
+    memory.add_turn("set my timezone to Europe/Berlin please", session="s1")
+    ops = [{"op": "set", "fact_key": "user.timezone", "value": "Europe/Berlin"}]
+    memory.keyed.apply_quoted(ops, quote="set my timezone to Europe/Berlin")
+    memory.add_turn("please forget my timezone", session="s2")
+    clear = [{"op": "clear", "fact_key": "user.timezone"}]
+    done = memory.keyed.apply_quoted(clear, quote="please forget my timezone")
+    assert (done.errors, list(done.cleared_fact_keys)) == ([], ["user.timezone"])

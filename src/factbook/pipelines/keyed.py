@@ -27,6 +27,7 @@ from factbook.extract.keyed.contracts import (
 from factbook.extract.keyed.grounded import Heard, locate, op_objection
 from factbook.extract.keyed.phrases import parse_tell
 from factbook.extract.keyed.prompts import tell_messages
+from factbook.extract.voice import voice_of
 from factbook.model.facts import (
     EVERYONE,
     Candidate,
@@ -456,7 +457,7 @@ def apply_response(
 
     For a known message, a value that it holds is quoted from there, else the whole message is its
     evidence. A message that is not known is recorded as what it is: these operations, by command;
-    where nobody commands it (`by_command`), a value that the message does not hold is an error.
+    where nobody commands it (`by_command`), what its owner's words do not ask for is an error.
     """
     store, now = context.store, context.clock()
     response = _redacted(response, context.redact)
@@ -469,7 +470,7 @@ def apply_response(
     text = ""
     if known:
         episode = store.episodes_by_id(list(known.values()))[known[message_id]]
-        text = episode.text if episode.owner == owner else ""
+        text = episode.text if by_command else voice_of(episode).text  # places stay the same
         if episode.owner != owner:
             raise UsageError(
                 detail=f"{message_id} is a message of {episode.owner}, and says nothing of {owner}"
@@ -485,7 +486,7 @@ def apply_response(
     if not known:
         text = given
         ops += said_ops(text, uid=message_id, owner=owner, at=now)
-    built = steps_of(response.ops, text, must_hold=False)
+    built = steps_of(response.ops, text, must_hold=not by_command)
     if built.errors and atomic:
         return ApplyResult(
             warnings=built.warnings, errors=built.errors, rolled_back=bool(built.steps)

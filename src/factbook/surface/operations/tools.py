@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from factbook.errors import NotFound
+from factbook.errors import NotFound, UsageError
 from factbook.model.confidence import is_deprecated
 from factbook.model.facts import Status, iso
 from factbook.surface.operations.arguments import WHEN, Narrow, fact_number
@@ -302,6 +302,11 @@ def forget_memory(
     """
     del reason
     number = fact_number(id_)
+    if run.memory.sources.fact(number, owner=run.owner).pinned:
+        raise UsageError(
+            detail=f"the user pinned f{number}, so no model takes it out; tell them that"
+            f" `factbook feedback f{number} wrong` does"
+        )
     receipt = run.memory.review.feedback(number, right=False, owner=run.owner)
     say = f"f{number} is out of recall; `factbook feedback f{number} right` brings it back."
     return Outcome(record=receipt_record(run, receipt, facts=[number], note=say))
@@ -504,9 +509,6 @@ def fetch(run: Run, id_: Id) -> Outcome:
             },
         }
     )
-
-
-_METADATA: Final = ("kind", "confidence", "when", "trust", "source")
 
 
 def _uri(named: str) -> str:
