@@ -17,9 +17,10 @@ pytest.importorskip("pymongo")
 
 import bson
 
-from factbook.errors import RecordError
+from factbook.errors import RecordError, UsageError
 from factbook.memory import Memory
 from factbook.memory.aio import AsyncMemory
+from factbook.model.facts import FactKind
 from factbook.store.sqlite import SQLiteStore
 from factbook.testing.mongo_server import mongo_server
 from mongo_house import LIVES, LOVES, MAYBE, WRONG, House, keep, told
@@ -233,3 +234,37 @@ def test_what_is_exported_goes_into_a_file_without_a_record_and_back(
         rows = list(memory.export())
     house.file("new", tenant="new").import_(rows)
     assert told(house.file("newer", tenant="new")) == told(one)
+
+
+# --- erasing --------------------------------------------------------------------------------------
+
+
+def test_an_owner_is_erased_with_what_no_row_here_stands_for(house: House) -> None:
+    one = house.file("one")
+    for owner in ("ann", "bob"):
+        for said in (LOVES, MAYBE, WRONG):
+            keep(one, said, owner=owner)
+    with raw_client(house.url()) as client:
+        there = client[house.database]["typed_memories"]
+        there.update_many({"subject_id": "USER:ann"}, {"$set": {"confidence": 7.5}})
+        two = house.file("two")
+        keep(two, LIVES, owner="ann")
+        two.erasure.erase_owner("ann")
+        documents = [doc for some in house.documents().values() for doc in some]
+        assert [doc for doc in documents if "ann" in str(doc)] == []
+        assert there.count_documents({"subject_id": "USER:bob"}) == 2
+    assert {fact[0] for fact in told(house.file("three"))[0]} == {"bob"}
+
+
+def test_a_file_with_a_record_erases_nothing_without_it(house: House) -> None:
+    keep(house.file("one"), LOVES)
+    house.close()
+    path, key = house.folder / "one.db", house.folder / "key"
+    with Memory(path, clock=house.clock, key_file=key, model=None, typed_store="") as memory:
+        [loves] = memory.query_facts(kind=FactKind.TYPED)
+        assert memory.erasure.erase_fact(loves.id, dry_run=True).receipt.erased
+        with pytest.raises(UsageError, match="FACTBOOK_TYPED_STORE"):
+            memory.erasure.erase_fact(loves.id)
+    one = house.file("one")
+    one.erasure.erase_fact(loves.id, whole_episodes=True)
+    assert "fettuccini" not in str(house.documents())

@@ -22,8 +22,9 @@ from factbook.model.keys import entity_name
 from factbook.model.ops import AllowAgain, EraseEntity, EraseFact, EraseOwner
 from factbook.store.derived.counts import row_owners
 from factbook.store.derived.entities import entities_of, entity_named
-from factbook.store.kinds import CALLED, ERASURE
+from factbook.store.kinds import BOUND, CALLED, ERASURE, RECORDED
 from factbook.store.overtaken import again_if_overtaken
+from factbook.store.port import first
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -320,6 +321,12 @@ class Erasure:
     def _erase(self, op: Op, dry_run: bool, owner: str | Everyone) -> Erased:
         if dry_run:
             return Erased(receipt=self._rehearsed([op]), file=None, owner=owner)
+        if not self._record() and first(self._store, RECORDED, BOUND) is not None:
+            raise UsageError(
+                detail="typed memories of this file have their record in MongoDB, which would keep"
+                " what is erased here alone; name it in FACTBOOK_TYPED_STORE and erase again, or"
+                " `factbook export` and `import` into a new file and erase there"
+            )
         wiped: list[Wiped] = []
         receipt = self._context.write([op], Trigger.COMMAND, on_wiped=wiped.append)
         self._let_go()

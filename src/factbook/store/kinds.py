@@ -578,6 +578,8 @@ class Recorded(NamedTuple):
 
 
 RECORDED: Final = Kind(name="recorded", row=Recorded, key=("target", "row_id"), asked=("key",))
+RECORD: Final = "record"  # the target of the row that says which record a file belongs to
+BOUND: Final[Where] = {"target": RECORD, "row_id": 0}
 
 # What is only counted as records: the ledger has verbs of its own.
 SOURCE: Final = Kind(name="source", row=SourceId, key=("id",))  # without erased ones

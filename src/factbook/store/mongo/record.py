@@ -240,6 +240,12 @@ class TypedRecord:
         if page:
             yield page
 
+    def living(self, kind: str, subject: str) -> list[Any]:
+        """Return the `_id`s of a subject's documents of a kind, without erased ones."""
+        where = self._mine(subject, erased={"$exists": False})
+        there = self._db[COLLECTIONS[kind]]
+        return self._again(lambda: [document["_id"] for document in there.find(where, {"_id": 1})])
+
     def count(self, kind: str, subject: str | None = None) -> int:
         """Return how many documents there are of a kind."""
         return self._again(

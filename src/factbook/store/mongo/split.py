@@ -22,9 +22,12 @@ from typing import Any, Final, Protocol, cast
 from factbook.errors import RecordChanged, RecordError, UsageError
 from factbook.model.facts import Episode, FactKind, Millis
 from factbook.store.kinds import (
+    BOUND,
     EVENT,
     MARK,
+    OWNER,
     PROPOSAL,
+    RECORD,
     RECORDED,
     REJECTION,
     Kind,
@@ -33,15 +36,13 @@ from factbook.store.kinds import (
     Recorded,
     Where,
 )
-from factbook.store.mongo.record import Document, TypedRecord
+from factbook.store.mongo.record import KINDS, Document, TypedRecord
 from factbook.store.overtaken import again_if_overtaken
 from factbook.store.port import Reads, Store, Writer, first, marked
 from factbook.store.rows import Life, Problem, Wiped
 
 MARKED: Final = "typed record"  # the mark of the last commit that is projected
 _ADOPTING: Final = "typed adoption"  # the mark of a file whose rows go into the record
-_RECORD: Final = "record"  # the target of the row that says which record a file belongs to
-_BOUND: Final = {"target": _RECORD, "row_id": 0}
 _ADOPTED: Final = 1_000  # rows of a kind that go into the record in one commit
 _ASKING: Final = frozenset(
     name for part in Reads.__mro__ for name in vars(part) if not name.startswith("_")
@@ -57,6 +58,7 @@ class Touched:
     rejections: set[int] = field(default_factory=set)
     proposals: set[int] = field(default_factory=set)
     events: set[int] = field(default_factory=set)
+    owners: set[str] = field(default_factory=set)  # who was erased, with all that is theirs
     wiped: Wiped | None = None  # what was erased elsewhere, and has been here now
 
     def __bool__(self) -> bool:
@@ -267,7 +269,7 @@ class SplitStore:
 
     def _check_bound(self) -> None:
         """Refuse a record that is not the one that the file belongs to since its first commit."""
-        known = None if self._bound else first(self._base, RECORDED, _BOUND)
+        known = None if self._bound else first(self._base, RECORDED, BOUND)
         if known is None:
             return
         if known.key != self._record.identity():
@@ -279,8 +281,8 @@ class SplitStore:
 
     def _reached(self, writer: Writer, number: int) -> None:
         """Keep how far the file has come, and which record it belongs to."""
-        if not self._bound and first(writer, RECORDED, _BOUND) is None:
-            writer.put(RECORDED, [Recorded(_RECORD, 0, self._record.identity())])
+        if not self._bound and first(writer, RECORDED, BOUND) is None:
+            writer.put(RECORDED, [Recorded(RECORD, 0, self._record.identity())])
         writer.put(MARK, [Mark(MARKED, number, 0)])
 
     def _adopt(self, now: Millis) -> None:
@@ -321,11 +323,26 @@ class SplitStore:
     def _commit(self, writer: Writer, touched: Touched, *, after: int, at: Millis) -> int:
         """Write what was touched into the record; return its last commit."""
         documents = self._mirror.documents(writer, touched, after + 1) if touched else {}
+        if touched.owners:
+            documents = self._with_the_rest(documents, touched.owners)
         if not any(documents.values()):
             return after
         number = self._record.commit(documents, after=after, at=at)
         self._reached(writer, number)
         return number
+
+    def _with_the_rest(
+        self, documents: Mapping[str, Sequence[Document]], owners: Collection[str]
+    ) -> Mapping[str, Sequence[Document]]:
+        """Return documents with what is left of erased owners though no row here stands for it."""
+        whole = {kind: [*documents.get(kind, ())] for kind in KINDS}
+        said = [document["_id"] for some in whole.values() for document in some]
+        for owner in owners:
+            for kind, some in whole.items():
+                rest = self._record.living(kind, f"USER:{owner}")
+                gone = {"subject_id": "USER:", "erased": True, "was": f"USER:{owner}"}
+                some += [{"_id": key, **gone} for key in rest if key not in said]
+        return whole
 
     @contextmanager
     def _inside(self) -> Iterator[None]:
@@ -381,6 +398,8 @@ class _NotingWriter:
     def drop(self, kind: Kind[Any], where: Where) -> int:
         if kind in (PROPOSAL, REJECTION):
             self._note(kind, [row.id for row in self._writer.find(kind, where)])
+        if kind is OWNER and isinstance(owner := where.get("owner"), str):
+            self.touched.owners.add(owner)
         dropped: int = self._writer.drop(kind, where)
         return dropped
 
