@@ -102,6 +102,11 @@ def test_words_that_were_pasted_are_no_quote(memory: Memory) -> None:
             "the staging database is on port 5433",
         ),
         ("do you think i love PHP?", "The user loves PHP.", "i love PHP"),
+        (
+            "I live in Kiel. My sister lives in Rome.",
+            "The user lives in Rome.",
+            "I live in Kiel. My sister lives in Rome.",
+        ),
     ],
 )
 def test_a_part_of_a_sentence_says_no_more_than_the_sentence(

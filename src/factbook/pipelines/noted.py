@@ -151,13 +151,15 @@ def _not_said(said: str, text: str, start: int, end: int) -> str:
         return f"The quoted words do not say it: {grounding.why}"
     around = [part for part in split(text) if part.start < end and start < part.end]
     first = min(start, around[0].start) if around else text.rfind("\n", 0, start) + 1
-    last = max(end, around[-1].end) if around else end
     if any(asks_something(part.text) for part in around):
         return "The sentence of the quote is a question."
     if problem := mood_problem(without_requests(text[first:start])):
         return f"The sentence of the quote does not say it: {problem}."
-    grounding = ground(said, read_passage(text[first:last]))
-    return "" if grounding.grounded else f"Its sentence does not say it: {grounding.why}"
+    whole = [part.text for part in around] or [text[first:end]]
+    groundings = [ground(said, read_passage(part)) for part in whole]
+    if any(grounding.grounded for grounding in groundings):
+        return ""
+    return f"No sentence of the quote says it by itself: {groundings[0].why}"
 
 
 def _stays(old: Fact, said: str, heard: StoredEpisode) -> str:
