@@ -45,15 +45,15 @@ test: $(READY_DEV) ## Run the tests
 	@$(BIN)/python -m pytest -n $(WORKERS) -m "not slow" $(ARGS)
 
 # What takes longest of the tests, by file. Every package has others.
-LONG := bad_answers bench_answers bench_interests bench_poison both_stores chat cli \
+LONG := aio bad_answers bench_answers bench_interests bench_poison both_stores chat cli \
   cli_bad_input cli_erase cli_keep cli_model cli_talk cli_world consolidate damage docs_scripts \
   embedding_queue erase erase_look follow follow_hooks hard_failure hooks import ingest install \
-  interest_score join kill kill_worker knowledge leaks mcp mcp_graph modelled_commands \
-  mongo_commands mongo_contract mongo_failures mongo_reading mongo_record mongo_store \
-  mongo_storm mongo_tenants mongo_verbs names open_store output owners privacy rank readme rules \
-  same_process searching_documents sends_nothing snapshot sources_encoding sources_reader \
-  store_laws stream_modes telling telling_keys told_and_overheard vectors verdicts voice \
-  world_extraction world_ops
+  interest_score join kill kill_worker knowledge leaks llm_stream mcp mcp_graph \
+  modelled_commands mongo_commands mongo_contract mongo_failures mongo_reading mongo_record \
+  mongo_store mongo_storm mongo_tenants mongo_verbs names open_store output owners privacy rank \
+  readme rules same_process searching_documents sends_nothing snapshot \
+  sources_conversation_files sources_encoding sources_reader store_laws stream_modes telling \
+  telling_keys told_and_overheard vectors verdicts voice world_extraction world_ops
 
 test-fast: $(READY_DEV) ## Run the tests that end within a minute, of every package
 	@$(BIN)/python -m pytest -n $(WORKERS) -m "not slow" $(LONG:%=--ignore=tests/test_%.py) \
