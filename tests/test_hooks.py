@@ -212,6 +212,14 @@ def test_what_holds_no_longer_does_not_come(client: Client) -> None:
     assert "PostgreSQL 16" in client.say("does the billing service run on PostgreSQL?")
 
 
+def test_a_url_with_four_slashes_names_the_same_file(client: Client) -> None:
+    twice = f"/{client.db.absolute()}"
+    done = client.run(
+        client.event("UserPromptSubmit", prompt="allergic to hazelnuts?"), "--db", twice
+    )
+    assert "hazelnuts" in client.answered(done, "UserPromptSubmit")
+
+
 def test_a_model_s_word_silences_nothing(client: Client) -> None:
     with Memory(client.db, model=None, search_config=None) as memory:
         (fact,) = memory.query_facts(object="I am allergic to hazelnuts.")

@@ -92,8 +92,9 @@ class Lookup:
         if not stat.S_ISREG(about.st_mode):
             raise Unusable("no file")
         escaped = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+        host = "//" * path.startswith("/")  # none: behind `//tmp` would be taken for one
         self._db = apsw.Connection(
-            f"file:{escaped}?mode=ro", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+            f"file:{host}{escaped}?mode=ro", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         )
         self._db.set_busy_timeout(BUSY_MS)
         self._db.set_progress_handler(lambda: time.monotonic() > until, STEPS)
