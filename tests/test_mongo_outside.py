@@ -17,6 +17,7 @@ pytest.importorskip("pymongo")
 
 import bson
 
+from conftest import Cli
 from factbook.errors import RecordError, UsageError
 from factbook.memory import Memory
 from factbook.memory.aio import AsyncMemory
@@ -268,3 +269,24 @@ def test_a_file_with_a_record_erases_nothing_without_it(house: House) -> None:
     one = house.file("one")
     one.erasure.erase_fact(loves.id, whole_episodes=True)
     assert "fettuccini" not in str(house.documents())
+
+
+# --- what the doctor says -------------------------------------------------------------------------
+
+
+def test_a_file_that_is_lost_is_made_anew_by_the_doctor(house: House, cli: Cli) -> None:
+    one = house.file("one")
+    keep(one, LOVES)
+    env = {"FACTBOOK_TYPED_STORE": house.url(), "FACTBOOK_TENANT": "house"}
+    lost = house.folder / "lost.db"
+    assert "--rebuild-typed makes one" in " ".join(cli("doctor", "--db", lost, env=env).out.split())
+    assert not lost.exists()
+    cli("doctor", "--rebuild-typed", "--db", lost, env=env)
+    assert told(house.file("lost")) == told(one)
+
+
+def test_the_doctor_names_a_file_whose_record_nobody_names(house: House, cli: Cli) -> None:
+    keep(house.file("one"), LOVES)
+    house.close()
+    said = " ".join(cli("doctor", "--db", house.folder / "one.db").out.split())
+    assert "record is not named in FACTBOOK_TYPED_STORE" in said

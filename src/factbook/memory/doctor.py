@@ -13,6 +13,7 @@ import sqlite3
 import stat
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, ParamSpec
@@ -158,10 +159,16 @@ def _typed_store(place: Path | str, *, rebuild: bool) -> _Found:
     if not os.environ.get("FACTBOOK_TYPED_STORE"):
         if rebuild:
             yield "fail", "FACTBOOK_TYPED_STORE names no record to rebuild typed memories from"
+        elif _has_record(place):
+            lost = "it is as old as its last use with it, and nothing is erased in it"
+            yield "warn", f"the file's record is not named in FACTBOOK_TYPED_STORE: {lost}"
         return
     from factbook.memory import Memory
 
-    with Memory(place, mode="write", actor="cli") as memory:
+    if isinstance(place, Path) and not place.exists() and not rebuild:
+        yield "warn", "there is no database yet; --rebuild-typed makes one from the record"
+        return
+    with Memory(place, mode="create" if rebuild else "write", actor="cli") as memory:
         if rebuild:
             memory.typed.rebuild_record()
         began = time.perf_counter()
@@ -173,6 +180,19 @@ def _typed_store(place: Path | str, *, rebuild: bool) -> _Found:
         yield "ok", f"{held} of {state.name} ({took} ms)"
         for problem in state.problems:
             yield "fail", problem.detail
+
+
+def _has_record(place: Path | str) -> bool:
+    """Tell whether a file that can be read has had its record in MongoDB."""
+    from factbook.memory import Memory
+    from factbook.store.kinds import BOUND, RECORDED
+    from factbook.store.port import first
+
+    if not isinstance(place, Path) or not place.exists():
+        return False
+    with suppress(FactbookError), Memory(place, mode="read", actor="cli", typed_store="") as memory:
+        return first(memory.store, RECORDED, BOUND) is not None
+    return False
 
 
 @_of("key")
