@@ -23,12 +23,14 @@ import forked
 pytest.register_assert_rewrite("factbook.testing.contract")
 
 # How fast something is shows in `make bench`: a busy machine makes no test wrong. `make test` looks
-# at some examples of each property, `make test-slow` at many (HYPOTHESIS_PROFILE=thorough).
+# at some examples of each property, the same each time, so that what fails was changed;
+# `make test-slow` looks at many, and at others each time (HYPOTHESIS_PROFILE=thorough).
 THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
 settings.register_profile(
     "tests",
     deadline=None,
     max_examples=1_000 if THOROUGH else 40,
+    derandomize=not THOROUGH,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("tests")

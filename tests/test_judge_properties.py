@@ -44,6 +44,7 @@ def test_any_two_texts_have_a_judgement(one: str, other: str, similarity: float)
 
 
 @settings(max_examples=examples(250))
+@example("3 km km", "3 called km", 0.5)
 @given(sentences, sentences, st.sampled_from([0.5, 0.8, 0.9, 0.99]))
 def test_same_and_contradiction_hold_both_ways(one: str, other: str, similarity: float) -> None:
     there, back = judged(one, other, similarity), judged(other, one, similarity)

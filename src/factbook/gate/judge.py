@@ -469,9 +469,8 @@ def _other_value(
         and same_people(text_reading, other)
     ):
         dated = not text_reading.dates.isdisjoint(gone) or not other.dates.isdisjoint(come)
-        event = text_reading.tense is Tense.PAST and not set(text_reading.values) & set(
-            other.values
-        )
+        past = text_reading.tense is other.tense is Tense.PAST
+        event = past and not set(text_reading.values) & set(other.values)
         counted = not dated and not event and text_reading.definite and other.definite
         if counted or one_date(text_reading, other):
             return _conflict(other, "date" if dated else "number", detail)
