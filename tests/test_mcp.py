@@ -325,6 +325,19 @@ def test_resources_and_prompts(server: Server) -> None:
     assert server.ask("prompts/get", name="review")["messages"]
 
 
+def test_a_write_before_the_end_of_the_input_has_its_answer(tmp_path: Path) -> None:
+    call = {"name": "remember", "arguments": {"text": "My bike is red."}}
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    done = subprocess.run(
+        [sys.executable, "-m", "factbook", "--db", str(tmp_path / "m.db"), "mcp"],
+        input=json.dumps(asked).encode(),
+        capture_output=True,
+        check=True,
+    )
+    assert json.loads(done.stdout)["result"]["structuredContent"]["stored"] == 1
+    assert done.stderr == b""
+
+
 def test_no_model_forgets_what_its_owner_pinned(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     with Memory(path, model=None, search_config=None) as memory:

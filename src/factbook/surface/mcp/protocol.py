@@ -10,6 +10,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -74,8 +75,12 @@ class Loop:
             self._pool.shutdown(wait=True)
 
     def behind(self, work: Callable[[], object]) -> None:
-        """Do something in a thread, behind what waits already; nobody is told how it went."""
-        self._threads().submit(self._guarded, work)
+        """Do something in a thread, behind what waits already; nobody is told how it went.
+
+        Once the input has ended nothing more is begun.
+        """
+        with suppress(RuntimeError):  # of threads that are shut down
+            self._threads().submit(self._guarded, work)
 
     def _read(self, line: bytes) -> None:
         try:
