@@ -147,7 +147,9 @@ def figures_of(times: Mapping[str, Sequence[float]]) -> dict[str, float | None]:
     for name, seconds in times.items():
         ms = [duration * 1000 for duration in seconds]
         figures[f"{name}_p50_ms"] = round(statistics.median(ms), 2) if ms else None
-        figures[f"{name}_p95_ms"] = round(statistics.quantiles(ms, n=20)[-1], 2) if ms else None
+        figures[f"{name}_p95_ms"] = (
+            round(statistics.quantiles(ms, n=20)[-1], 2) if len(ms) > 1 else None
+        )
     return figures
 
 
