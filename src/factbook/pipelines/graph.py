@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from factbook import policy
 from factbook.context import part
 from factbook.errors import UsageError
-from factbook.model.facts import ME, Candidate, EpisodeKind, FactKind, Role, Status, Trigger, Trust
+from factbook.model.facts import ME, Candidate, FactKind, Status, Trigger, Trust
 from factbook.model.ops import Op, RetractFact
 from factbook.model.ours import MEMORY_TAG
 from factbook.pipelines.claims import Witness, asserted
 from factbook.sources.conversation.turn import clean, own_text, worth_a_vector
-from factbook.sources.told import said_ops
+from factbook.sources.told import by_model_ops
 from factbook.store.derived.facts import current_by_claim, holds
 from factbook.store.rows import Life, LifeWhere, claim_digest
 
@@ -311,17 +311,13 @@ class Graph:
             if claim in known or piece in settled:
                 continue
             uid = f"graph:{claim.hex()}"  # once: what was erased is kept out by it
-            ops += said_ops(
+            ops += by_model_ops(
                 piece.statement,
                 uid=uid,
                 owner=owner,
                 at=now,
                 what="graph",
                 title="kept as a graph by an agent",
-                kind=EpisodeKind.COMMAND,
-                role=Role.ASSISTANT,
-                trust=Trust.DERIVED,
-                embed=False,
             )
             shown = Witness(uid, owner, Trust.DERIVED, piece.statement)
             ops.append(asserted(_candidate(piece), shown))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from pydantic import ValidationError
@@ -27,7 +27,7 @@ from factbook.extract.voice import voice_of
 from factbook.gate.grounding import ground, read_passage
 from factbook.model.facts import (
     Candidate,
-    EpisodeKind,
+    Episode,
     Fact,
     FactKind,
     Receipt,
@@ -36,7 +36,7 @@ from factbook.model.facts import (
     Trigger,
     Trust,
 )
-from factbook.model.ops import Op, Propose, RejectCandidate
+from factbook.model.ops import Op, Propose, RecordEpisode, RejectCandidate
 from factbook.pipelines.claims import Witness, asserted, judged, refused
 from factbook.pipelines.followed import read_active
 from factbook.pipelines.keyed import apply_response
@@ -45,7 +45,7 @@ from factbook.pipelines.told import keep, meet
 from factbook.pipelines.typed import REFUSED_BEFORE
 from factbook.recall.facts import current_fact
 from factbook.sources.conversation.turn import clean, own_text
-from factbook.sources.told import digest, said_ops
+from factbook.sources.told import by_model_ops, digest
 from factbook.store.derived.facts import standing
 from factbook.store.rows import Filters, LifeWhere, claim_digest
 
@@ -108,7 +108,7 @@ def note(
         raise UsageError(
             detail=f"f{old.id} was observed in a log, so no words take its place; tell its owner"
         )
-    receipt, why = Receipt(), ""
+    why = ""
     if quote.strip():
         heard = prompt_with(context, quote, owner)
         if heard is None:
@@ -118,6 +118,7 @@ def note(
             why = _not_said(said, episode.text, start, end)
             why = why or ("" if old is None else _stays(old, said, episode))
             if not why:
+                receipt = Receipt()
                 shown = Witness(episode.uid, owner, Trust.DIRECT, episode.text, episode.id)
                 fact = keep(
                     context,
@@ -131,14 +132,8 @@ def note(
                     method=_QUOTED,
                 )
                 return Noted(receipt=receipt, fact=fact, trust=Trust.DIRECT, secrets=secrets)
-    noted = _noted(context, said, owner=owner, instead_of=old, like=like, receipt=receipt)
-    return Noted(
-        receipt=receipt,
-        fact=noted[0],
-        reason=noted[1],
-        say=" ".join(part for part in (why, noted[2]) if part),
-        secrets=secrets,
-    )
+    noted = _noted(context, said, owner=owner, instead_of=old, like=like)
+    return replace(noted, say=" ".join(filter(None, (why, noted.say))), secrets=secrets)
 
 
 def _not_said(said: str, text: str, start: int, end: int) -> str:
@@ -180,56 +175,46 @@ def _noted(
     owner: str,
     instead_of: Fact | None,
     like: Callable[[str, str], Mapping[int, float]],
-    receipt: Receipt,
-) -> tuple[Fact | None, str, str]:
-    """Return (the fact, why it was refused, a sentence for the model)."""
+) -> Noted:
     store, now = context.store, context.clock()
     besides = () if instead_of is None else (instead_of.id,)
     twin, opposed, _ = meet(store, said, owner, now, like, besides)
     if twin is not None:
-        receipt.unchanged += 1
-        return store.facts_by_id([twin.id])[twin.id], "", "It is known already."
-    claim = claim_digest(owner, owner, STATES, said)
-    uid = f"noted:{digest(owner, said)}"
-    ops = said_ops(
+        known = store.facts_by_id([twin.id])[twin.id]
+        return Noted(receipt=Receipt(unchanged=1), fact=known, say="It is known already.")
+    ops = by_model_ops(
         said,
-        uid=uid,
+        uid=f"noted:{digest(owner, said)}",
         owner=owner,
         at=now,
         what="noted",
         title="noted by an agent",
-        kind=EpisodeKind.COMMAND,
-        role=Role.ASSISTANT,
-        trust=Trust.DERIVED,
-        embed=False,
     )
-    # Apart: what is asked names its episode by number, so that it goes when that is erased.
-    receipt.add(context.write(ops, Trigger.USER_MESSAGE, now=now))
-    number = store.episode_ids([uid]).get(uid)
-    if number is None:
-        return None, KEPT_OUT, "It was erased before, and is kept out."
-    heard = store.episodes_by_id([number])[number]
+    heard = next(op.episode for op in ops if isinstance(op, RecordEpisode))
     shown = (0, len(said))
     candidate = statement(owner, said, shown, rule=_RULE, method=_METHOD, sure=policy.TOLD)
     verdict = judged(candidate, heard)
+    claim = claim_digest(owner, owner, STATES, said)
     if store.lives(LifeWhere(claims=[claim], current=False)):
         detail = "what holds no longer is not brought back by a model's word"
         verdict = refused(candidate, heard, REFUSED_BEFORE, detail)
     if isinstance(verdict, RejectCandidate):
-        receipt.add(context.write([verdict], Trigger.USER_MESSAGE, now=now))
-        return None, verdict.reason, f"It was refused: {verdict.detail}."
+        receipt = context.write([*ops, verdict], Trigger.USER_MESSAGE, now=now)
+        why = f"It was refused: {verdict.detail}."
+        return Noted(receipt=receipt, reason=verdict.reason, say=why)
     against = [*besides, *(life.id for life, _, _ in opposed)]
-    asserts: list[Op] = _asked(candidate, heard, against) if against else [verdict]
-    receipt.add(context.write(asserts, Trigger.USER_MESSAGE, now=now))
+    ops += _asked(candidate, heard, against) if against else [verdict]
+    receipt = context.write(ops, Trigger.USER_MESSAGE, now=now)
     held = standing(store, [claim]).get(claim)
     if held is None:
-        return None, KEPT_OUT, "It was erased before, and is kept out."
-    known = ", ".join(f"f{number}" for number in against)
-    say = f"It cannot be true beside {known}, so the user is asked." if against else ""
-    return store.facts_by_id([held])[held], "", say
+        why = "It was erased before, and is kept out."
+        return Noted(receipt=receipt, reason=KEPT_OUT, say=why)
+    others = ", ".join(f"f{number}" for number in against)
+    why = f"It cannot be true beside {others}, so the user is asked." if against else ""
+    return Noted(receipt=receipt, fact=store.facts_by_id([held])[held], say=why)
 
 
-def _asked(candidate: Candidate, heard: StoredEpisode, against: Sequence[int]) -> list[Op]:
+def _asked(candidate: Candidate, heard: Episode, against: Sequence[int]) -> list[Op]:
     """Return what asks the owner about a statement that goes against what is known."""
     asserts = asserted(candidate, heard, proposed=True)
     payload: dict[str, object] = {
@@ -238,7 +223,7 @@ def _asked(candidate: Candidate, heard: StoredEpisode, against: Sequence[int]) -
         "text": candidate.statement,
         "confidence": asserts.confidence,
         "detail": "an agent noted it, and it cannot be true beside what is known",
-        "episode": heard.id,
+        "episode": heard.uid,
         "quote": heard.text[: policy.QUOTE_CHARS],
         "against": list(against),
     }

@@ -12,7 +12,7 @@ from factbook.model.facts import Episode, EpisodeKind, Millis, Role, Source, Tru
 from factbook.model.interest_ops import NoteAction
 from factbook.model.ops import Op, RecordEpisode, RecordSource
 
-__all__ = ["digest", "said_ops"]
+__all__ = ["by_model_ops", "digest", "said_ops"]
 
 _DIGEST_BYTES = 12
 
@@ -55,6 +55,25 @@ def said_ops(
     if role is Role.USER and trust is Trust.DIRECT:
         ops.append(NoteAction(owner=owner))
     return ops
+
+
+def by_model_ops(text: str, *, uid: str, owner: str, at: Millis, what: str, title: str) -> list[Op]:
+    """Return the ops that keep what a model told on purpose; what becomes of it is a fact.
+
+    Arguments as of `said_ops`. The text itself is evidence, and is never recalled.
+    """
+    return said_ops(
+        text,
+        uid=uid,
+        owner=owner,
+        at=at,
+        what=what,
+        title=title,
+        kind=EpisodeKind.COMMAND,
+        role=Role.ASSISTANT,
+        trust=Trust.DERIVED,
+        embed=False,
+    )
 
 
 def digest(*parts: str) -> str:

@@ -25,6 +25,7 @@ from factbook.errors import FactbookError, NotFound, UsageError
 from factbook.model.facts import ME
 from factbook.model.frame import seen
 from factbook.surface.mcp.protocol import INVALID_PARAMS, Loop, Method, Params, RPCError
+from factbook.surface.operations import tools as tools
 from factbook.surface.operations.base import EVERY, TOOLS, Effect, Operation, Run, tool_schema
 
 if TYPE_CHECKING:
@@ -274,8 +275,6 @@ class Server:
         if match is None:
             raise missing
         kind, number = match["kind"], match["id"]
-        from factbook.surface.operations import tools  # noqa: F401 - puts `explain_memory` there
-
         try:
             if number is None and kind in _GRAPH and kind in self._resources:
                 record = self._do(self._tools["read_graph"], {})
@@ -304,8 +303,6 @@ class Server:
     def _get_prompt(self, params: Params, modern: bool) -> Mapping[str, Any]:
         del modern
         name, arguments = params.get("name"), params.get("arguments") or {}
-        from factbook.surface.operations import tools  # noqa: F401 - puts `get_context` there
-
         if name == "recall" and isinstance(arguments, dict) and arguments.get("question"):
             question = str(arguments["question"])
             context = self._do(TOOLS["get_context"], {"question": question, "budget_tokens": 1_500})

@@ -54,14 +54,13 @@ _EVIDENCE: Final = _object(
 )
 _CHANGE: Final = _object(at=_MAYBE, op=_TEXT, why=_TEXT)
 _EXPLAINED: Final = _object(
-    ["superseded_by", "merged_into", "facts"],
+    ["superseded_by", "merged_into"],
     memory=_MEMORY,
     status=_TEXT,
     evidence=_list(_EVIDENCE),
     history=_list(_CHANGE),
     superseded_by=_TEXT,
     merged_into=_TEXT,
-    facts=_list(_TEXT),
 )
 _LEFT_OUT: Final = _object(id=_TEXT, why=_TEXT)
 _CONTEXT: Final = _object(
@@ -387,15 +386,13 @@ def memory_record(hit: Hit) -> dict[str, object]:
     where = hit.project.rstrip("/").rpartition("/")[2] or hit.source.rpartition("/")[2]
     record: dict[str, object] = {
         "id": hit.id,
-        "text": hit.text,
+        "text": (text := " ".join(hit.text.split())),
         "kind": hit.kind,
         "confidence": round(hit.confidence, 2),
         "when": iso(hit.occurred_at),
         "trust": None if hit.trust is None else str(hit.trust),
         "source": clip(" ".join(filter(None, (hit.host, where))), 60),
     }
-    text = " ".join(hit.text.split())
-    record["text"] = text
     while (size := len(json.dumps(record, ensure_ascii=False).encode())) > HIT_BYTES and text:
         text = text[: -max(1, (size - HIT_BYTES) // 4)]
         record["text"] = f"{text.rstrip()}…"
