@@ -12,7 +12,6 @@ Knows: the spool of the hooks, the order of this work. Does not know: how each p
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sys
 import time
@@ -26,11 +25,12 @@ from factbook.memory import Memory
 from factbook.model.facts import EpisodeKind, StoredEpisode
 from factbook.recall.modes import context_question
 from factbook.recall.plan import Turn
-from factbook.sources.spool import WAITS, WORKS, Spool, folder_of
+from factbook.sources.spool import WAITS, WORKS, Spool, folder_of, take
 from factbook.store.rows import Filters
 
 __all__ = ["follow", "follow_session"]
 
+_STEP_S: Final = 0.02  # between two looks whether another has ended
 SETTLES_S: Final = 0.5  # until a client has written the end of a turn
 EMBEDDED_ROWS: Final = 512  # at once; the rest waits for the next turn, or for the night
 TURNS: Final = 2  # origins 001.3: N-2 and N-1
@@ -147,20 +147,20 @@ def suggested(memory: Memory, session: str, owner: str, said: Sequence[StoredEpi
 @contextmanager
 def _alone(folder: str) -> Iterator[bool]:
     """Hold the work on a database; False where another does, and one more waits for it."""
-    with _lock_file(folder, WAITS) as waits, _lock_file(folder, WORKS) as works:
-        try:
-            fcntl.flock(waits, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-            return
-        fcntl.flock(works, fcntl.LOCK_EX)
-        fcntl.flock(waits, fcntl.LOCK_UN)  # who comes now has work that this one may not see
+    with _lock_file(folder, WORKS) as works:
+        with _lock_file(folder, WAITS) as waits:
+            if not take(waits):
+                yield False
+                return
+            while not take(works):
+                time.sleep(_STEP_S)
+        # who comes from here on has work that this one may not see
         yield True
 
 
 @contextmanager
 def _lock_file(folder: str, name: str) -> Iterator[int]:
-    opened = os.open(Path(folder, name), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    opened = os.open(Path(folder, name), os.O_RDWR | os.O_CREAT, 0o600)
     try:
         yield opened
     finally:

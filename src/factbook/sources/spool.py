@@ -14,6 +14,7 @@ import json
 import os
 import re
 import stat
+import sys
 import time
 import zlib
 from contextlib import suppress
@@ -80,18 +81,13 @@ class Spool:
     def is_awaited(self) -> bool:
         """Tell whether a process waits for its turn to work: it will see what is there by then."""
         try:
-            import fcntl
-
             opened = os.open(os.path.join(self.folder, WAITS), os.O_RDWR | _NO_LINK)
-        except (ImportError, OSError):
+        except OSError:
             return False
         try:
-            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return True
+            return not take(opened)
         finally:
             os.close(opened)
-        return False
 
     def prune(self) -> None:
         """Remove what is old, and what is more than is kept."""
@@ -154,6 +150,22 @@ class Spool:
         except OSError:
             return False
         return True
+
+
+def take(opened: int) -> bool:
+    """Lock an open file, unless another process has: until it is closed, or this process ends."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(opened, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 _ENDINGS: Final = (".session", ".next", ".tmp")

@@ -21,6 +21,7 @@ except ImportError:  # Windows, which deletes no file that is open
 __all__ = ["becoming", "left_behind"]
 
 _SUFFIX: Final = ".factbook-part"
+_BINARY: Final = getattr(os, "O_BINARY", 0)  # of Windows, which changes line ends without it
 
 
 @contextmanager
@@ -33,7 +34,7 @@ def becoming(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
     for left in _left_in(path.parent, f".{path.name}."):
         left.unlink(missing_ok=True)
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}{_SUFFIX}")
-    descriptor = os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR | _BINARY, 0o600)
     try:
         if fcntl is not None:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

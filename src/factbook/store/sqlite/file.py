@@ -156,7 +156,7 @@ class LedgerFile:
                 raise StoreMissing(path=path)
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+                os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
             except OSError as error:
                 raise StoreReadOnly(path=path, reason=error.strerror or str(error)) from error
         try:

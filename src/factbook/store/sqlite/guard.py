@@ -81,9 +81,9 @@ class _Locks:
     def __init__(self, path: Path) -> None:
         self._for_reading = False
         try:
-            self.descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+            self.descriptor = os.open(path, os.O_RDWR)
         except OSError:
-            self.descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            self.descriptor = os.open(path, os.O_RDONLY)
             self._for_reading = True
 
     def take(self, part: tuple[int, int], *, alone: bool = False) -> bool | None:
@@ -286,10 +286,10 @@ _changing = threading.Lock()
 def held(path: Path) -> int | None:
     """Return the descriptor under which this process holds a file already, or its index.
 
-    Who opens and closes such a file would drop the locks of its connections.
+    Who opens and closes such a file would drop the locks of its connections; not on Windows.
     """
     identity = identity_of(path)
-    if identity is None:
+    if identity is None or sys.platform == "win32":
         return None
     with _changing:
         guard = _guards.get(identity)

@@ -100,10 +100,11 @@ class Hook:
 
 def host_of(event: Mapping[str, Any]) -> str:
     """Return which client speaks, as readers of logs call it."""
-    name, transcript = str(event.get("hook_event_name")), str(event.get("transcript_path"))
+    name = str(event.get("hook_event_name"))
+    transcript = str(event.get("transcript_path")).replace("\\", "/")
     if name in ("BeforeAgent", "AfterAgent") or "/.gemini/" in transcript:
         return "gemini-cli"
-    return "codex" if "/rollout-" in transcript.replace("\\", "/") else "claude-code"
+    return "codex" if "/rollout-" in transcript else "claude-code"
 
 
 def database() -> str:
