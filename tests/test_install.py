@@ -21,10 +21,12 @@ from hypothesis import strategies as st
 from conftest import SESSION, Cli, examples, record
 from factbook.errors import FactbookError
 from factbook.sources.spool import Spool, folder_of
+from factbook.surface.install import clients
 from factbook.surface.install.carry_out import carry_out
 from factbook.surface.install.checks import HOSTS
 from factbook.surface.install.clients import (
     CLIENTS,
+    COPIES,
     Install,
     Seat,
     is_our_hook,
@@ -196,7 +198,7 @@ def test_a_usual_database_is_not_named(home: Cli) -> None:
     home("--db", "my memory.db", "install", "gemini", env=plain)
     assert server_in(servers)["env"] == {"FACTBOOK_DB": str(Path("my memory.db").absolute())}
     (hook,) = hooks_in(hooks)["AfterAgent"]
-    assert hook["command"].startswith(f"FACTBOOK_DB='{Path('my memory.db').absolute()}' /")
+    assert hook["command"].endswith(f" --db '{Path('my memory.db').absolute()}'")
     home("install", "gemini", env=plain)
     assert "FACTBOOK_DB" not in servers.read_text("utf-8")
 
@@ -339,6 +341,21 @@ def test_undo_takes_out_what_was_put_in_after_other_edits(home: Cli, client: str
                 for group in of
             )
             assert "factbook" not in path.read_text("utf-8")
+
+
+@pytest.mark.parametrize("client", NAMES)
+def test_few_copies_stay_and_the_one_that_undo_needs(home: Cli, client: str) -> None:
+    servers, hooks = files_of(client, home.home)
+    servers.parent.mkdir(exist_ok=True)
+    before = "# mine\n[x]\n\n\n" if client == "codex" else '{\n\n    "x"  : {}\n\n}\n'
+    servers.write_text(before, "utf-8")
+    for number in range(9):
+        home("--db", f"/srv/{number}.db", "install", client)
+    for path in {servers, hooks}:
+        copies = [*path.parent.glob(f"{path.name}.factbook-backup-*")]
+        assert len(copies) == COPIES + (path == servers)
+    home("install", client, "--undo")
+    assert servers.read_text("utf-8") == before
 
 
 def test_what_the_user_added_to_our_server_stays(home: Cli) -> None:
@@ -491,10 +508,8 @@ if os.path.exists(os.path.expanduser("~/broken")):
 if verb == "remove":
     del servers["factbook"]
 else:
-    at = rest.index("--")
-    env = dict(pair.split("=", 1) for pair in rest[3:at] if pair != "-e")
-    servers["factbook"] = {{"type": "stdio", "command": rest[at + 1], "args": rest[at + 2 :],
-                           "env": env}}
+    assert rest[3] == "--", "others read what a program is called with"
+    servers["factbook"] = {{"type": "stdio", "command": rest[4], "args": rest[5:], "env": {{}}}}
 json.dump(said | {{"starts": said.get("starts", 0) + 1}}, open(path, "w"))
 """
 
@@ -525,6 +540,25 @@ def test_claude_is_asked_to_write_its_own_file(with_claude: Cli) -> None:
     assert server_in(path)["env"]["FACTBOOK_DB"] == "/srv/b.db"
     with_claude("install", "claude", "--undo")
     assert json.loads(path.read_text("utf-8")) == {"other": 1, "mcpServers": {}, "starts": 4}
+
+
+def test_a_password_is_for_the_file_alone(with_claude: Cli) -> None:
+    url = "mongodb://ann:s3cret@db.example/memory"
+    done = with_claude("--db", url, "install", "claude")
+    assert "hooks read a file of SQLite" in done.err
+    path, hooks = files_of("claude", with_claude.home)
+    assert server_in(path)["env"]["FACTBOOK_DB"] == url
+    assert not hooks.exists()
+    again = with_claude("--db", url.replace("s3cret", "n3w"), "install", "claude", "--json")
+    undone = with_claude("install", "claude", "--undo")
+    for said in (done, again, undone):
+        assert "s3cret" not in said.out + said.err
+        assert "n3w" not in said.out + said.err
+    path.write_text("no JSON", encoding="utf-8")
+    by_hand = with_claude("--db", url, "install", "claude", code=2)
+    assert "s3cret" not in by_hand.out + by_hand.err
+    with_claude("--db", url, "install", "claude", "--project", code=2)
+    with_claude("--db", url, "install", "codex", "--no-mcp", code=2)
 
 
 def test_what_claude_refuses_is_said(with_claude: Cli) -> None:
@@ -790,6 +824,7 @@ def test_a_comment_is_never_swallowed() -> None:
     [
         ("/x/factbook-hook", True),
         ("FACTBOOK_DB='/a b/c.db' '/x y/factbook-hook'", True),
+        ("& 'C:\\Users\\ann b\\factbook-hook' --db x", True),
         ("tap -- /x/factbook-hook", False),
         ("/x/factbook-hooked", False),
         ("echo 'factbook-hook", False),
@@ -799,3 +834,22 @@ def test_a_comment_is_never_swallowed() -> None:
 )
 def test_a_hook_is_ours_by_what_it_runs(command: str | None, ours: bool) -> None:
     assert is_our_hook({"command": command}) == ours
+
+
+@pytest.mark.parametrize(
+    ("client", "command"),
+    [
+        ("claude", r"'C:\it is\factbook-hook.exe' --db 'C:\a b.db'"),
+        ("codex", r'"C:\it is\factbook-hook.exe" "--db" "C:\a b.db"'),
+        ("gemini", r"& 'C:\it is\factbook-hook.exe' '--db' 'C:\a b.db'"),
+    ],
+)
+def test_on_windows_a_hook_is_for_the_shell_of_its_client(
+    client: str, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(clients, "program", lambda *_: [r"C:\it is\factbook-hook.exe"])
+    seat = CLIENTS[client].user()
+    variables = {"FACTBOOK_DB": r"C:\a b.db"}
+    hook = Install(client=CLIENTS[client], seat=seat, variables=variables).hook
+    assert hook["command"] == command

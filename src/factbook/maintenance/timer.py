@@ -91,7 +91,7 @@ def program(name: str = "factbook", *otherwise: str) -> list[str]:
 
     `otherwise` are the arguments that Python needs for it; the module factbook by default.
     """
-    script = Path(sys.executable).parent / name
+    script = Path(sys.executable).with_name(f"{name}.exe" if sys.platform == "win32" else name)
     if script.is_file() and os.access(script, os.X_OK):
         return [str(script)]
     # -P: the folder in which it happens to start must not lend its modules.

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from factbook.surface.install.files import Change
     from factbook.surface.output import Page
 
+NO_HOOKS: Final = "hooks read a file of SQLite, and this database is on a server"
 LINE: Final = 300  # characters of a line of a diff that are shown: some files are one line
 
 
@@ -60,23 +61,33 @@ def install(
     """Put the memory into an agent's client: its MCP server and its hooks."""
     from factbook.surface.install.carry_out import carry_out
     from factbook.surface.install.clients import CLIENTS, Install, environment, passing
+    from factbook.surface.install.files import without_passwords
 
     if no_hooks and no_mcp:
         raise UsageError(detail="--no-hooks and --no-mcp together leave nothing to do")
     of = CLIENTS[client]
+    on_server = isinstance(run.db, str) and not undo
     planned = Install(
         client=of,
         seat=of.seat(project=project),
         variables=environment(run.db),
         mcp=not no_mcp,
-        hooks=not no_hooks,
+        hooks=not (no_hooks or on_server),
     )
+    if on_server and no_mcp:
+        raise UsageError(detail=NO_HOOKS)
+    if project and on_server and without_passwords(str(run.db)) != run.db:
+        raise UsageError(
+            detail="the URL of the database holds a password, and all who work on a project read"
+            " its files; leave --project out"
+        )
     try:
         changes = planned.changes(undo=undo)
     except UsageError as error:
         return _by_hand(planned if not undo else None, error)
     written = [] if dry_run else [*carry_out(planned, changes, user=not project)]
     notes = [] if undo or not passing() else [passing()]
+    notes += [NO_HOOKS] if on_server and not no_hooks else []
     return _installed(planned, changes, written, dry_run=dry_run, undo=undo, notes=notes)
 
 

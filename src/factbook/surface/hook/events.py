@@ -39,7 +39,9 @@ def run(deadline: Deadline) -> None:
     options = _options(sys.argv[1:])
     event = json.loads(_input())
     name, session = event.get("hook_event_name"), event.get("session_id")
-    db = os.path.abspath(options["db"]) if options.get("db") else database()
+    db = database(options.get("db", ""))
+    if options.get("key-file"):
+        os.environ["FACTBOOK_KEY_FILE"] = options["key-file"]  # of the process behind it
     if not (db and isinstance(session, str) and session):
         return
     if name == START:
@@ -107,9 +109,9 @@ def host_of(event: Mapping[str, Any]) -> str:
     return "codex" if "/rollout-" in transcript else "claude-code"
 
 
-def database() -> str:
-    """Return where the database is by default, as `context.default_db` does; empty for no file."""
-    named = os.environ.get("FACTBOOK_DB", "")
+def database(named: str = "") -> str:
+    """Return where a database is; by default, as `context.default_db` does; empty for no file."""
+    named = named or os.environ.get("FACTBOOK_DB", "")
     if named.startswith("sqlite:///"):
         from urllib.parse import unquote
 
@@ -171,7 +173,7 @@ def _options(args: Sequence[str]) -> dict[str, str]:
             name, given, value = arg[2:].partition("=")
             if given:
                 options[name] = value
-            elif name in ("db", "owner", "host"):
+            elif name in ("db", "key-file", "owner", "host"):
                 waiting = name
     return options
 

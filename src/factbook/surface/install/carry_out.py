@@ -39,9 +39,11 @@ def carry_out(install: Install, changes: Sequence[Change], *, user: bool) -> Ite
             continue
         program = shutil.which("claude") if install.client.name == "claude" and user else None
         if program and change.path == install.seat.servers:
-            yield _by_claude(program, change)
+            done = _by_claude(program, change)
         else:
-            yield Written(path=change.path, backup=change.write(), by="")
+            done = Written(path=change.path, backup=change.write(), by="")
+        install.prune(change.path)
+        yield done
 
 
 def _by_claude(program: str, change: Change) -> Written:
@@ -50,8 +52,12 @@ def _by_claude(program: str, change: Change) -> Written:
     if old:
         _asked(program, "remove", "-s", "user", NAME)
     if new:
-        given = [word for pair in new["env"].items() for word in ("-e", "=".join(pair))]
-        _asked(program, "add", "-s", "user", NAME, *given, "--", new["command"], *new["args"])
+        _asked(program, "add", "-s", "user", NAME, "--", new["command"], *new["args"])
+        # its variables may hold a password, and others can read what a program is called with
+        document = Document(now := read(change.path) or "")
+        if document.get(SERVER) != new:
+            document.put(SERVER, new)
+            Change(path=change.path, before=now, after=document.text).write(copied=False)
     if Document(read(change.path) or "").get(SERVER) != new:
         raise FactbookError(
             detail=f"`claude mcp` was asked to change {change.path}, which holds something else now"

@@ -187,7 +187,7 @@ def _complete(
     missing = [event for event in client.events if event not in hooks]
     where = home_path(seat.hooks)
     for command in hooks.values():
-        program = next(word for word in shlex.split(command) if "=" not in word)
+        program = next(word for word in shlex.split(command) if word != "&" and "=" not in word)
         if shutil.which(program) is None:
             return "fail", f"{program} of {where} is not there; {again} puts in the one that is"
     if missing:
@@ -227,10 +227,9 @@ def _trusted(seat: Seat) -> tuple[Level, str]:
 
 def _databases(commands: Iterable[str]) -> Iterator[str]:
     """Yield the databases that commands of hooks name."""
-    for word in (word for command in commands for word in shlex.split(command)):
-        name, _, value = word.partition("=")
-        if name == "FACTBOOK_DB":
-            yield value
+    for words in map(shlex.split, commands):
+        if "--db" in words[:-1]:
+            yield words[words.index("--db") + 1]
 
 
 def _fired(client: Client, places: Sequence[str]) -> tuple[Level, str]:

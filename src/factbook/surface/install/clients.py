@@ -12,7 +12,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import Path, PurePath, PureWindowsPath
 from typing import Any, Final
 
 import platformdirs
@@ -20,7 +20,7 @@ import platformdirs
 from factbook.errors import UsageError
 from factbook.maintenance.timer import program
 from factbook.surface.install import toml_table
-from factbook.surface.install.files import Change, backups, read
+from factbook.surface.install.files import Change, copies, read, without_passwords
 from factbook.surface.install.jsonc import Document
 
 __all__ = ["CLIENTS", "Client", "Install", "Seat"]
@@ -33,6 +33,8 @@ HOOK_SECONDS: Final = 2  # its own deadline is below one; a loaded machine start
 TABLE: Final = "mcp_servers"
 SERVER: Final = ("mcpServers", NAME)
 OWN_VARIABLES: Final = ("FACTBOOK_DB", "FACTBOOK_KEY_FILE")
+HOOK_OPTIONS: Final = dict(zip(("--db", "--key-file"), OWN_VARIABLES, strict=True))
+COPIES: Final = 5  # of a file that stay, the newest
 
 _LOG_EVENTS: Final = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
 
@@ -60,6 +62,7 @@ class Client:
     project: Seat  # below the folder of a project
     server: Mapping[str, Any]  # what a new server has besides, as the client itself writes it
     hook: Mapping[str, str]
+    on_windows: Callable[[Sequence[str]], str]  # a command, for the shell that it runs hooks in
     then: str = ""  # what the user has to do
 
     def seat(self, *, project: bool) -> Seat:
@@ -93,6 +96,14 @@ def _gemini() -> Seat:
     return Seat(servers=settings, hooks=settings)
 
 
+def _for_cmd(words: Sequence[str]) -> str:
+    return " ".join(f'"{word}"' for word in words)
+
+
+def _for_powershell(words: Sequence[str]) -> str:
+    return " ".join(["&", *("'{}'".format(word.replace("'", "''")) for word in words)])
+
+
 CLIENTS: Final = {
     client.name: client
     for client in (
@@ -105,6 +116,7 @@ CLIENTS: Final = {
             project=Seat(servers=Path(".mcp.json"), hooks=Path(".claude/settings.json")),
             server={"type": "stdio", "command": "", "args": [], "env": {}},
             hook={},
+            on_windows=shlex.join,  # Git's bash
         ),
         Client(
             name="codex",
@@ -115,6 +127,7 @@ CLIENTS: Final = {
             project=Seat(servers=Path(".codex/config.toml"), hooks=Path(".codex/hooks.json")),
             server={},
             hook={},
+            on_windows=_for_cmd,
             then="Codex skips hooks that you have not trusted, and says nothing: start `codex`"
             " once, type /hooks and trust those of factbook",
         ),
@@ -130,6 +143,7 @@ CLIENTS: Final = {
             ),
             server={},
             hook={"name": NAME},
+            on_windows=_for_powershell,
             then="Gemini CLI starts servers and hooks only in folders that you trust, and asks when"
             " it is started in another one",
         ),
@@ -187,9 +201,9 @@ def is_our_hook(entry: object) -> bool:
         words = shlex.split(command) if isinstance(command, str) else []
     except ValueError:
         return False
-    while words and "=" in words[0]:
+    while words and ("=" in words[0] or words[0] == "&"):
         del words[0]
-    return bool(words) and (PurePath(words[0]).stem == HOOK or words[-1] == HOOK_CALL[-1])
+    return bool(words) and (PureWindowsPath(words[0]).stem == HOOK or HOOK_CALL[-1] in words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,18 +225,18 @@ class Install:
         else:
             said = json.dumps({"mcpServers": {NAME: server}}, indent=2)
         hooks = {event: [{"hooks": [self.hook]}] for event in self.client.events}
-        told = [(self.seat.servers, said)] * self.mcp
+        told = [(self.seat.servers, without_passwords(said))] * self.mcp
         return told + [(self.seat.hooks, json.dumps({"hooks": hooks}, indent=2))] * self.hooks
 
     @property
     def hook(self) -> dict[str, Any]:
         """The hook of one event."""
-        words = [f"{name}={shlex.quote(value)}" for name, value in self.variables.items()]
-        words += map(shlex.quote, program(HOOK, *HOOK_CALL))
+        words = program(HOOK, *HOOK_CALL)
+        for option, name in HOOK_OPTIONS.items():
+            words += [option, self.variables[name]] if name in self.variables else []
+        command = self.client.on_windows(words) if sys.platform == "win32" else shlex.join(words)
         timeout = HOOK_SECONDS * self.client.second
-        return {"type": "command", **self.client.hook, "command": " ".join(words)} | {
-            "timeout": timeout
-        }
+        return {"type": "command", **self.client.hook, "command": command, "timeout": timeout}
 
     def server(self, there: Mapping[str, Any] | None) -> dict[str, Any]:
         """Return the server as it is to stand, with what the user added to one of ours."""
@@ -262,6 +276,17 @@ class Install:
         return [
             Change(path=path, before=before, after=after) for path, (before, after) in texts.items()
         ]
+
+    def prune(self, path: Path) -> None:
+        """Remove older copies beside a file, but none that taking out what is ours looks at."""
+        there = copies(path)
+        takes = ((self.seat.servers, self._no_servers), (self.seat.hooks, self._no_hooks))
+        for place, take in takes:
+            if place == path:
+                needed = next((copy for copy in there if _unchanged(take, there[copy])), None)
+                there = {copy: said for copy, said in there.items() if copy != needed}
+        for copy in [*there][COPIES:]:
+            copy.unlink(missing_ok=True)
 
     def _refused(self, path: Path, error: Exception, *, undo: bool) -> str:
         why = str(error) or "it is nested too deeply"
@@ -366,7 +391,7 @@ def _taken(path: Path, text: str, take: Callable[[str, Kept], str]) -> str | Non
     if (changed := take(text, _never)) == text:
         return text
     # the newest copy that has nothing of ours is how it was
-    before = next((old for old in backups(path) if _unchanged(take, old)), None)
+    before = next((old for old in copies(path).values() if _unchanged(take, old)), None)
     if before is None:
         return None if _said(path, changed) in ([], ["{", "}"]) else changed
     if path.suffix != ".toml":

@@ -21,7 +21,7 @@ from typing import Final
 
 from factbook.errors import FactbookError, PathUnreadable
 
-__all__ = ["Change", "backups", "read"]
+__all__ = ["Change", "copies", "read", "without_passwords"]
 
 _BACKUP: Final = ".factbook-backup-"
 _STAMP: Final = "%Y%m%dT%H%M%S.%fZ"
@@ -34,6 +34,7 @@ _NAMED: Final = re.compile(
     r"""[\s{}\[\],]*(?:(?:"[^"\n]*"|[\w.-]+)[ \t]*[:=][\s{\[]*|(?<=\[)[\w."'-]+\]+\s*)?"""
     r"[\s{}\[\],]*"
 )
+_PASSWORD: Final = re.compile(r"""(://[^\s:/@"']*:)[^\s"']*@""")
 _LOCK_S: Final = 10  # an older lock was left by a program that was killed
 _PRIVATE: Final = 0o600  # of a file that was not there: others have no business in it
 _WRITABLE: Final = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
@@ -54,14 +55,13 @@ def read(path: Path) -> str | None:
         ) from error
 
 
-def backups(path: Path) -> list[str]:
-    """Return what the copies beside a file say, the newest first."""
+def copies(path: Path) -> dict[Path, str]:
+    """Return the copies beside a file and what they say, the newest first."""
     real = Path(os.path.realpath(path))
-    copies = sorted(real.parent.glob(f"{_escaped(real.name)}{_BACKUP}*"), reverse=True)
-    said = []
-    for copy in copies:
+    said = {}
+    for copy in sorted(real.parent.glob(f"{_escaped(real.name)}{_BACKUP}*"), reverse=True):
         with suppress(PathUnreadable):
-            said.append(read(copy) or "")
+            said[copy] = read(copy) or ""
     return said
 
 
@@ -78,14 +78,17 @@ class Change:
         """The change as a unified diff, "" where there is none.
 
         Tokens of other servers stand in these files: of what stays, names are shown and no value.
+        Nor is a password in a URL.
         """
         old_name, new_name = (os.devnull if said is None else str(self.path) for said in self._both)
         old, new = ((said or "").splitlines(keepends=True) for said in self._both)
         stays = set.intersection(*(set(_values(said or "")) for said in self._both))
-        return "".join(
+        lines = _without_values(difflib.unified_diff(old, new, old_name, new_name), stays)
+        said = "".join(
             line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
-            for line in _without_values(difflib.unified_diff(old, new, old_name, new_name), stays)
+            for line in lines
         )
+        return without_passwords(said)
 
     @property
     def _both(self) -> tuple[str | None, str | None]:
@@ -101,8 +104,10 @@ class Change:
             _replace(copy, self.before, like=real)
         return copy
 
-    def write(self) -> Path | None:
+    def write(self, *, copied: bool = True) -> Path | None:
         """Write the file, whole or not at all, and return the copy of what was there.
+
+        None where nothing was there, nothing is left, or none is wanted.
 
         Raises FactbookError, and has written nothing, where the file is read-only or locked, or
         changed since it was read, or where its folder takes none.
@@ -117,7 +122,8 @@ class Change:
                     " it again"
                 )
             real.parent.mkdir(parents=True, exist_ok=True)
-        copy = None if self.after is None else self.back_up()  # all that goes then is ours
+        # what goes whole is ours
+        copy = None if self.after is None or not copied else self.back_up()
         if read(self.path) != self.before:
             raise FactbookError(
                 detail=f"{self.path} was changed by another program meanwhile; nothing was written,"
@@ -129,6 +135,11 @@ class Change:
             else:
                 _replace(real, self.after, like=real)
         return copy
+
+
+def without_passwords(text: str) -> str:
+    """Return a text with three dots for the password in a URL."""
+    return _PASSWORD.sub(r"\1...@", text)
 
 
 def _without_values(diff: Iterable[str], stays: Collection[str]) -> Iterator[str]:
