@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -153,6 +154,30 @@ def test_no_line_ends_the_loop(data: bytes) -> None:
     loop = protocol.Loop({"ping": lambda _: {}}, slow=frozenset(), out=out)  # type: ignore[arg-type]
     loop.run(Lines(data + b"\n", b'{"id":1,"method":"ping"}\n'))  # type: ignore[arg-type]
     assert json.loads(out.lines[-1]) == {"jsonrpc": "2.0", "id": 1, "result": {}}
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_a_fault_is_told_in_one_line_without_values(
+    debug: bool, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def fails(params: object) -> dict[str, object]:
+        raise KeyError("I am allergic to hazelnuts")
+
+    out = io.BytesIO()
+    loop = protocol.Loop(
+        {"now": fails, "slowly": fails}, slow=frozenset({"slowly"}), out=out, debug=debug
+    )
+    loop.run(io.BytesIO(b'{"id":1,"method":"now"}\n{"id":2,"method":"slowly"}\n'))
+    told = capfd.readouterr().err
+    assert out.getvalue().count(b"KeyError (see stderr)") == 2
+    assert b"hazelnuts" not in out.getvalue()
+    if debug:
+        assert told.count("Traceback") == 2
+    else:
+        first, second = told.splitlines()
+        assert "KeyError" in first
+        assert "in fails" in second
+        assert "hazelnuts" not in told
 
 
 # --- tools ----------------------------------------------------------------------------------------

@@ -33,12 +33,15 @@ def mcp(
             metavar="NAME",
         ),
     ] = "memory",
+    debug: Annotated[
+        bool, Arg("Write tracebacks to stderr; they may hold what is remembered.")
+    ] = False,
     owner: Owner = ME,
 ) -> None:
     """Serve the memory to agents over MCP, on stdin and stdout."""
     from factbook.surface.mcp import serve
 
-    serve(run.db, profile=profile, read_only=read_only, owner=named_owner(owner))
+    serve(run.db, profile=profile, read_only=read_only, owner=named_owner(owner), debug=debug)
 
 
 @operation(KEEP, Effect.OWN, tool=False)

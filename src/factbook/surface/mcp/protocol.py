@@ -48,12 +48,21 @@ class Loop:
     """
 
     def __init__(
-        self, methods: Mapping[str, Method], *, slow: frozenset[str], out: IO[bytes]
+        self,
+        methods: Mapping[str, Method],
+        *,
+        slow: frozenset[str],
+        out: IO[bytes],
+        debug: bool = False,
     ) -> None:
-        """Take what the methods do; `out` gets one line for each answer."""
+        """Take what the methods do; `out` gets one line for each answer, stderr one for each fault.
+
+        With `debug` that is a traceback, whose last line may hold what was asked or is remembered.
+        """
         self._methods = methods
         self._slow = slow
         self._out = out
+        self._debug = debug
         self._writing = threading.Lock()
         self._at_work: dict[Any, Cancel] = {}
         self._pool: ThreadPoolExecutor | None = None
@@ -143,7 +152,7 @@ class Loop:
             self._fail(number, error)
             return
         except Exception as error:  # noqa: BLE001 - one request must not end the server
-            traceback.print_exc(file=sys.stderr)
+            self._tell(error)
             self._fail(number, RPCError(INTERNAL_ERROR, f"{type(error).__name__} (see stderr)"))
             return
         self._write({"jsonrpc": "2.0", "id": number, "result": result})
@@ -171,9 +180,19 @@ class Loop:
             self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="mcp")
         return self._pool
 
-    @staticmethod
-    def _guarded(work: Callable[[], object]) -> None:
+    def _guarded(self, work: Callable[[], object]) -> None:
         try:
             work()
-        except Exception:  # noqa: BLE001 - nobody waits for it; it is on stderr
-            traceback.print_exc(file=sys.stderr)
+        except Exception as error:  # noqa: BLE001 - nobody waits for it; it is on stderr
+            self._tell(error)
+
+    def _tell(self, error: Exception) -> None:
+        """Say on stderr where something went wrong."""
+        if self._debug:
+            traceback.print_exception(error, file=sys.stderr)
+            return
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{last.filename}, line {last.lineno}, in {last.name}"
+        print(
+            f"factbook mcp: {type(error).__name__} ({where}); --debug tells more", file=sys.stderr
+        )

@@ -80,6 +80,7 @@ class Server:
         profile: str = "memory",
         read_only: bool = False,
         owner: str = ME,
+        debug: bool = False,
     ) -> None:
         """Take where the memory is; it is opened at the first call."""
         if profile not in PROFILES:
@@ -109,7 +110,7 @@ class Server:
         served: dict[str, Method] = {name: self._served(of) for name, of in methods.items()}
         served["initialize"] = self._initialize
         slow = frozenset({"tools/call", "resources/read", "prompts/get"})
-        self._loop = Loop(served, slow=slow, out=out)
+        self._loop = Loop(served, slow=slow, out=out, debug=debug)
 
     def run(self, lines: IO[bytes]) -> None:
         """Serve until the input ends."""
@@ -355,9 +356,15 @@ def _session_of(params: Params) -> str:
 
 
 def serve(
-    db: Path | str, *, profile: str = "memory", read_only: bool = False, owner: str = ME
+    db: Path | str,
+    *,
+    profile: str = "memory",
+    read_only: bool = False,
+    owner: str = ME,
+    debug: bool = False,
 ) -> None:
     """Serve a memory on stdin and stdout until the input ends; nothing else is written there."""
     out = sys.stdout.buffer
     sys.stdout = sys.stderr  # whatever else is said is no part of the protocol
-    Server(db, out=out, profile=profile, read_only=read_only, owner=owner).run(sys.stdin.buffer)
+    server = Server(db, out=out, profile=profile, read_only=read_only, owner=owner, debug=debug)
+    server.run(sys.stdin.buffer)
