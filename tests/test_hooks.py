@@ -225,7 +225,10 @@ def test_a_model_s_word_silences_nothing(client: Client) -> None:
         (fact,) = memory.query_facts(object="I am allergic to hazelnuts.")
         memory.review.note("The user likes long walks.", instead_of=fact.id)
         memory.review.note("The billing service runs on PostgreSQL 15.")
-        assert memory.review.proposals()
+        walks = memory.remember("I walk the long way to the harbour.")
+        memory.review.note("The user never walks the long way to the harbour.")
+        assert len(memory.review.proposals()) == 3
+    assert f"[f{walks.id}]" in client.say("do I walk the long way to the harbour?")
     assert f"[f{fact.id}]" in client.say("may an allergic person eat hazelnuts?")
     assert "PostgreSQL 16" in client.say("which version has the billing service?")
 

@@ -320,3 +320,26 @@ def test_its_owner_s_request_clears_a_key(memory: Memory) -> None:
     clear = [{"op": "clear", "fact_key": "user.timezone"}]
     done = memory.keyed.apply_quoted(clear, quote="please forget my timezone")
     assert (done.errors, list(done.cleared_fact_keys)) == ([], ["user.timezone"])
+
+
+@pytest.mark.parametrize("who", ["The user is", "User is", "She is", "I am", "Anna is"])
+@pytest.mark.parametrize("pinned", [True, False])
+def test_no_name_for_the_owner_puts_a_denial_beside_their_word(
+    memory: Memory, who: str, pinned: bool
+) -> None:
+    memory.remember("My name is Anna.")
+    fact = memory.remember("I am allergic to hazelnuts.")
+    memory.review.pin(fact.id, pinned=pinned)
+    noted = memory.review.note(f"{who} not allergic to hazelnuts.")
+    assert noted.fact is not None
+    assert noted.fact.status is Status.PROPOSED
+    assert f"f{fact.id} ('I am allergic to hazelnuts.')" in noted.say
+    (proposal,) = memory.review.proposals()
+    (shown,) = memory.explain(noted.fact.id).evidence
+    uid = memory.sources.episodes([shown.episode_id])[shown.episode_id].uid
+    assert proposal.payload["episode"] == uid
+    hits = memory.search_memory("Is the user allergic to hazelnuts?", "facts")
+    assert f"f{fact.id}" in [hit.id for hit in hits]
+    assert f"f{noted.fact.id}" not in [hit.id for hit in hits]
+    memory.review.decide(proposal.id, accept=False)
+    assert memory.sources.fact(fact.id).retired_at is None

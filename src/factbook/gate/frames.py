@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from factbook.language.calendar import MONTH_NAMES, WEEKDAYS
-from factbook.language.verbs import base_forms, with_s
+from factbook.language.verbs import first_person
 
 __all__ = ["Frame", "FrameRule", "Framed", "as_said", "frames_of", "verdict_of"]
 
@@ -177,8 +177,9 @@ _SINCE: Final = re.compile(
     r"| (?:a|one|two|three|some|\d+) (?:day|week|month|year)s? ago$"
 )
 _ARTICLE: Final = re.compile(r"^(?:the|a|an|my|our|some)\s+")
-_OF_USER: Final = re.compile(r"(?:[Tt]he )?[Uu]ser(?:'s\b| (?P<verb>[a-z]+)\b)")
-_FIRST: Final = {"is": "am", "has": "have"}  # verbs of the third person -> of the first
+POSSESSIVES: Final = {"she": "her", "he": "his", "they": "their"}
+_POSSESSIVE: Final = re.compile(r"\b(?:her|his|their|the user's)\b(?= \w)")
+_ADVERBS: Final = r"no longer|[a-z]+ly|never|always|often|sometimes|still|also|just|now"
 _VERB_ONLY: Final = re.compile(r"^(?:am|are|work|drive|use|live)\b")
 _NAME_LIKE: Final = re.compile(r"(?:(?:a|an|the|Dr\.?|Mr\.?|Ms\.?|Mrs\.?) )?[A-Z0-9][\w'.&-]*")
 _ADJECTIVES: Final = frozenset({"new", "current", "present", "own", "favorite"})
@@ -221,18 +222,29 @@ def frames_of(text: str) -> tuple[Frame, ...]:
     return tuple(dict.fromkeys(_named(frames)))
 
 
-def as_said(text: str) -> str:
-    """Return a sentence that a model writes of the user as they say it: "The user's job is ..."."""
-    match = _OF_USER.match(text)
+def as_said(text: str, names: tuple[str, ...] = ()) -> str:
+    """Return a sentence that a model writes of the user as they say it: "The user's job is ...".
+
+    `names` are words that mean the user there, beside "the user": their name, "she".
+    """
+    match = _of_user(names).match(text)
     if match is None:
         return text
-    verb, rest = match["verb"], text[match.end() :]
-    if verb is None:
+    rest = _POSSESSIVE.sub("my", text[match.end() :])
+    if match["verb"] is None:
         return f"my{rest}"
-    said = _FIRST.get(verb) or next(
-        (base for base in base_forms(verb) if with_s(base) == verb), verb
+    said = first_person(match["verb"]) + " not" * bool(match["denied"])
+    return f"i {match['adverb'] or ''}{said}{rest}"
+
+
+@lru_cache(maxsize=64)
+def _of_user(names: tuple[str, ...]) -> re.Pattern[str]:
+    who = "|".join(("user", *map(re.escape, names)))
+    owns = "|".join(POSSESSIVES[name] for name in names if name in POSSESSIVES)
+    doing = rf"(?P<adverb>(?:{_ADVERBS}) )?(?P<verb>[a-z]+?)(?P<denied>n't)?\b"
+    return re.compile(
+        rf"(?i:(?:the )?(?:{who}))(?:'s\b| {doing}){rf'|(?i:{owns})(?= [a-z])' if owns else ''}"
     )
-    return f"i {said}{rest}"
 
 
 def _clause(clause: str, whole: str) -> Iterator[Frame]:

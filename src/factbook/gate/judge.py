@@ -191,6 +191,7 @@ _FAR: Final = _fixed(Relation.DIFFERENT, "far", "They share too little.")
 _INSTEAD: Final = _fixed(
     Relation.SUPERSEDES, "instead", "The newer one has something else in its place."
 )
+_OTHER_SUBJECT: Final = _fixed(Relation.DIFFERENT, "other_subject", "They are about someone else.")
 _OTHER_SLOT: Final = _fixed(Relation.DIFFERENT, "other_slot", "They fill different slots.")
 _OTHER_KIND: Final = _fixed(
     Relation.DIFFERENT, "other_kind", "One is a keyed value, the other a statement."
@@ -300,6 +301,8 @@ def _match(text_reading: TextReading, other: TextReading, table: Tables) -> _Mat
 def _by_words(text_reading: TextReading, other: TextReading, similarity: float) -> Judgement:
     """Judge two English texts by what their words leave over."""
     table = tables()
+    if _of_a_series(text_reading, other):
+        return _fixed(Relation.DIFFERENT, "series", "They are about two of a series.")
     if other.cues:
         over = retired(text_reading, other, table)
         if over is not None:
@@ -346,6 +349,30 @@ def _by_words(text_reading: TextReading, other: TextReading, similarity: float) 
     return _fixed(Relation.SAME, "synonyms", "Their words say the same.")
 
 
+def _of_a_series(text_reading: TextReading, other: TextReading) -> bool:
+    """Say whether both are about things that a number tells apart: widget 10 and widget 11.
+
+    "The" or "my" something is one thing all the same: "version 3 is the default".
+    """
+    labels = text_reading.label, other.label
+    if not all(labels) or labels[0] == labels[1] or text_reading.first != other.first:
+        return False
+    if text_reading.keys != other.keys:
+        return True
+    rest = [_without(reading.values, reading.label) for reading in (text_reading, other)]
+    said_of_each = text_reading.be and other.be and not _IDENTIFIES.search(other.normal)
+    return rest[0] != rest[1] or said_of_each
+
+
+_IDENTIFIES: Final = re.compile(r"\b(?:is|are|was|were) (?:the|my|our|your|their|his|her)\b")
+
+
+def _without(values: Sequence[str], value: str) -> list[str]:
+    rest = list(values)
+    rest.remove(value)
+    return rest
+
+
 def _denial(
     text_reading: TextReading, other: TextReading, match: _Match, similarity: float, table: Tables
 ) -> Judgement:
@@ -357,6 +384,8 @@ def _denial(
         if not table.mild(key) and not covered(key, affirming.keys, table)
     ]
     values = all(value in affirming.values for value in denying.values)
+    if not table.subjects.isdisjoint(affirming.keys - denying.keys) and affirming.owned:
+        return _OTHER_SUBJECT
     gone, come = text_reading.particles - other.particles, other.particles - text_reading.particles
     if any((x, y) in table.opposed_prepositions for x in gone for y in come) or any(
         table.opposite(x, y) for x in open_keys for y in affirming.keys
@@ -502,7 +531,7 @@ def _other_words(
     if similarity < VALUE_SIMILARITY:
         return _FAR
     if not (table.subjects.isdisjoint(left) or table.subjects.isdisjoint(right)):
-        return _fixed(Relation.DIFFERENT, "other_subject", "They are about someone else.")
+        return _OTHER_SUBJECT
     if text_reading.modals != other.modals or not same_people(text_reading, other):
         return _fixed(Relation.DIFFERENT, "other_words", "They speak of different things.")
     felt = _feelings(text_reading, other, left, right, table)

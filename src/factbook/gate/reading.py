@@ -16,6 +16,7 @@ from typing import Final
 
 from factbook.gate import grammar
 from factbook.gate.lexicon import LexiconEntry, Sort, Tense, amount, clock, tables, words_of
+from factbook.language.common_words import opens_sentences
 from factbook.language.questions import ends_asking
 
 MAX_WORDS: Final = 160
@@ -37,6 +38,7 @@ class TextReading:
     written: tuple[str, ...]  # the same words as they stand there, in lower case
     names: frozenset[str]  # those written with a capital inside a sentence, and identifiers
     first: str  # the key of the first content word, "" for none
+    label: str  # the number that tells it from others of a series: 10 of "Widget 10 is"; else ""
     values: tuple[str, ...]  # numbers, amounts, dates and times in canonical form, sorted
     bound: tuple[tuple[str, str], ...]  # (value, the content word that it counts or stands after)
     dates: frozenset[str]  # those of the values that are days, months or times of day
@@ -102,6 +104,7 @@ def read(text: str) -> TextReading:
         written=tuple(walk.written),
         names=frozenset(walk.names),
         first=order[0] if order else "",
+        label=walk.label,
         values=tuple(sorted(walk.values)),
         bound=tuple((value, order[at] if at < len(order) else "") for value, at in walk.bound),
         dates=frozenset(walk.dates),
@@ -144,6 +147,7 @@ class _Walk:
         "gerund",
         "hinge",
         "known",
+        "label",
         "modals",
         "names",
         "negations",
@@ -184,7 +188,7 @@ class _Walk:
         self.tenses: set[Tense] = set()
         self.negations = 0
         self.hinge = -1
-        self.role = self.agent = ""
+        self.role = self.agent = self.label = ""
         self.after_stop = True  # at the beginning of a sentence, where a capital says nothing
         self.scope = False  # a negator reaches here
         self.ending = False  # what follows is over
@@ -267,6 +271,9 @@ class _Walk:
                 value = f"{month.key}-{day:02d}"
                 self.skip = month is following
         dated = _DATE.fullmatch(value) is not None
+        if index == len(self.order) == 1 and following is not None and not (dated or self.skip):
+            # "Keep 3 copies" counts; a noun that begins a text is told from others of its kind.
+            self.label = "" if opens_sentences(self.written[0]) else value
         self._value(value, dated=dated)
         if self.skip or dated:
             self.role = ""  # else the preposition goes on to what is counted: "by two men"

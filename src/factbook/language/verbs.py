@@ -14,6 +14,7 @@ __all__ = [
     "PAST",
     "UNCHANGED",
     "base_forms",
+    "first_person",
     "forms_of",
     "is_irregular_past",
     "with_s",
@@ -77,6 +78,18 @@ def forms_of(verb: str) -> tuple[str, ...]:
         past = verb[:-1] + "ied"
     third = verb + "es" if verb.endswith("o") else with_s(verb)
     return verb, third, past, verb + verb[-1] + "ed"
+
+
+_FIRST: Final = {"is": "am", "has": "have", "does": "do", "goes": "go", "was": "was"}
+
+
+def first_person(verb: str) -> str:
+    """Return a lower-case verb of the third person as "I" has it: "uses" gives "use"."""
+    if verb in _FIRST or not verb.endswith("s") or verb.endswith("ss"):
+        return _FIRST.get(verb, verb)
+    if verb.endswith("ies") and len(verb) > 4:
+        return f"{verb.removesuffix('ies')}y"
+    return verb.removesuffix("es" if verb.endswith(("sses", "xes", "ches", "shes")) else "s")
 
 
 @lru_cache(maxsize=4096)

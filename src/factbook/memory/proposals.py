@@ -23,7 +23,7 @@ from factbook.model.ops import (
     RateFact,
     SupersedeFact,
 )
-from factbook.pipelines.claims import Witness, asserted
+from factbook.pipelines.claims import ASKED, Witness, asserted
 from factbook.pipelines.stated import STATES
 from factbook.sources.told import digest, said_ops
 from factbook.store.derived.facts import current_by_claim, lives_by_id, standing
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from factbook.context import Context
     from factbook.model.facts import Proposal
 
-KIND: Final = "memory"
 _RULE: Final = "confirmed"
 
 
@@ -49,7 +48,7 @@ def accept_memory(
 
     Raises UsageError for a proposal of another kind, or one that was decided.
     """
-    if proposal.kind != KIND or proposal.state != "open":
+    if proposal.kind != ASKED or proposal.state != "open":
         raise UsageError(
             detail=f"proposal {proposal.id} is no memory that waits; `factbook review` lists them"
         )

@@ -28,6 +28,7 @@ from factbook.model.facts import (
     whose,
 )
 from factbook.model.ops import DecideProposal, Op, PinFact, RateFact, SettlePair, UnmergeFact
+from factbook.pipelines.claims import ASKED
 from factbook.pipelines.keyed import CLARIFICATION, tell_keys
 from factbook.pipelines.told import tell
 from factbook.recall.facts import current_fact, fact_of
@@ -242,7 +243,7 @@ class Review:
             (candidate for candidate in self.proposals(owner=owner) if candidate.id == proposal_id),
             None,
         )
-        if proposal is not None and proposal.kind == proposals.KIND:
+        if proposal is not None and proposal.kind == ASKED:
             if accept:
                 receipt = proposals.accept_memory(
                     self._context, proposal, text=text, tell=self._tell

@@ -1,7 +1,7 @@
 """The one builder of what says that a fact holds, is said again, or is not let in.
 
     candidate + episode -> the gate -> asserted | refused         (`judged`)
-    candidate + episode -> what decided elsewhere -> asserted | supported | refused
+    candidate + episode -> what decided elsewhere -> asserted | supported | refused | asked
 
 Knows: a claim, the text that shows it, and the cap of its trust. Does not know: a store, where a
 claim comes from.
@@ -9,16 +9,19 @@ claim comes from.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from factbook import policy
+from factbook.apply.bookkeeping import memory_key
 from factbook.gate.observed import judge
 from factbook.model import fast_dataclass
 from factbook.model.facts import Accepted, Candidate, Episode, StoredEpisode, Trust
-from factbook.model.ops import AssertFact, RejectCandidate, SupportFact
+from factbook.model.ops import AssertFact, Propose, RejectCandidate, SupportFact
 
-__all__ = ["Witness", "asserted", "judged", "refused", "supported"]
+__all__ = ["ASKED", "Witness", "asked", "asserted", "judged", "refused", "supported"]
+
+ASKED: Final = "memory"  # the kind of what asks an owner about a memory
 
 _assert_fact: Final = fast_dataclass.by_name(AssertFact)  # a large log makes tens of thousands
 
@@ -127,6 +130,36 @@ def refused(
         threshold=threshold,
         validation=validation,
     )
+
+
+def asked(
+    candidate: Candidate,
+    episode: Shown,
+    *,
+    confidence: float,
+    quote: str | None = None,
+    against: Sequence[int] = (),
+    **more: object,
+) -> Propose:
+    """Ask an owner about a claim; `against` are facts that it cannot be true beside.
+
+    `more` is what else is told of it. The same words of one owner and type are asked once.
+    """
+    said = _quote(candidate, episode, quote)[: policy.QUOTE_CHARS]
+    payload: dict[str, object] = {
+        "owner": episode.owner,
+        "type": candidate.predicate.upper(),
+        "text": candidate.statement,
+        "confidence": confidence,
+        "episode": episode.uid,
+        "start": candidate.start,
+        "end": candidate.end,
+        "quote": said,
+        **more,
+        **({"against": list(against)} if against else {}),
+    }
+    key = memory_key(episode.owner, candidate.predicate, candidate.statement)
+    return Propose(kind=ASKED, key=key, title=candidate.statement, payload=payload)
 
 
 def _quote(candidate: Candidate, episode: Shown, quote: str | None) -> str:

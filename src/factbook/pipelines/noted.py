@@ -13,21 +13,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from pydantic import ValidationError
 
 from factbook import policy
-from factbook.apply.bookkeeping import memory_key
 from factbook.errors import UsageError
+from factbook.extract.base import shorten
 from factbook.extract.keyed.contracts import ApplyResult, FactsOpsResponse
 from factbook.extract.keyed.wording import asks_something, mood_problem, without_requests
 from factbook.extract.sentences import content_words, split
 from factbook.extract.voice import voice_of
+from factbook.gate.frames import POSSESSIVES, as_said, frames_of
 from factbook.gate.grounding import ground, read_passage
 from factbook.model.facts import (
-    Candidate,
-    Episode,
+    ME,
     Fact,
     FactKind,
     Receipt,
@@ -36,18 +37,18 @@ from factbook.model.facts import (
     Trigger,
     Trust,
 )
-from factbook.model.ops import Op, Propose, RecordEpisode, RejectCandidate
-from factbook.pipelines.claims import Witness, asserted, judged, refused
+from factbook.model.ops import RecordEpisode, RejectCandidate
+from factbook.pipelines.claims import Witness, asked, asserted, judged, refused
 from factbook.pipelines.followed import read_active
 from factbook.pipelines.keyed import apply_response
-from factbook.pipelines.stated import STATES, statement
+from factbook.pipelines.stated import STATES, statement, told_against
 from factbook.pipelines.told import keep, meet
 from factbook.pipelines.typed import REFUSED_BEFORE
 from factbook.recall.facts import current_fact
 from factbook.sources.conversation.turn import clean, own_text
 from factbook.sources.told import by_model_ops, digest
-from factbook.store.derived.facts import standing
-from factbook.store.rows import Filters, LifeWhere, claim_digest
+from factbook.store.derived.facts import standing, vouched
+from factbook.store.rows import Filters, Life, LifeWhere, claim_digest
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -61,6 +62,8 @@ _QUOTED: Final = "A model said so, and the quoted words of its owner say it"
 _WORD: Final = re.compile(r"\w+")
 _LABEL: Final = re.compile(r"\[REDACTED:([^:\]\s]+)")
 _LEAST_WORDS: Final = 3  # of a quote: "yes" stands in too many prompts to show anything
+_NAME: Final = "my:name"  # the slot of "my name is Anna"
+_KEY_OF_NAME: Final = "user.name"
 _LOOKED_AT: Final = 50  # prompts that hold its words, best first
 
 
@@ -126,6 +129,7 @@ def note(
                     shown,
                     (start, end),
                     at=episode.occurred_at,
+                    now=context.clock(),
                     like=like,
                     receipt=receipt,
                     instead_of=() if old is None else (old.id,),
@@ -202,33 +206,47 @@ def _noted(
         receipt = context.write([*ops, verdict], Trigger.USER_MESSAGE, now=now)
         why = f"It was refused: {verdict.detail}."
         return Noted(receipt=receipt, reason=verdict.reason, say=why)
-    against = [*besides, *(life.id for life, _, _ in opposed)]
-    ops += _asked(candidate, heard, against) if against else [verdict]
+    met = _met(context, said, owner, [life.id for life, _, _ in opposed], besides)
+    if met:
+        asserts = asserted(candidate, heard, proposed=True)
+        detail = "an agent noted it, and it cannot be true beside what is known"
+        sure = asserts.confidence
+        asks = asked(candidate, heard, confidence=sure, against=list(met), detail=detail)
+        ops += [asserts, asks]
+    else:
+        ops.append(verdict)
     receipt = context.write(ops, Trigger.USER_MESSAGE, now=now)
     held = standing(store, [claim]).get(claim)
     if held is None:
         why = "It was erased before, and is kept out."
         return Noted(receipt=receipt, reason=KEPT_OUT, say=why)
-    others = ", ".join(f"f{number}" for number in against)
-    why = f"It cannot be true beside {others}, so the user is asked." if against else ""
+    others = ", ".join(f"f{number} ({statement!r})" for number, statement in met.items())
+    why = f"It cannot be true beside {others}, so it waits until the user is asked." * bool(met)
     return Noted(receipt=receipt, fact=store.facts_by_id([held])[held], say=why)
 
 
-def _asked(candidate: Candidate, heard: Episode, against: Sequence[int]) -> list[Op]:
-    """Return what asks the owner about a statement that goes against what is known."""
-    asserts = asserted(candidate, heard, proposed=True)
-    payload: dict[str, object] = {
-        "owner": heard.owner,
-        "type": STATES.upper(),
-        "text": candidate.statement,
-        "confidence": asserts.confidence,
-        "detail": "an agent noted it, and it cannot be true beside what is known",
-        "episode": heard.uid,
-        "quote": heard.text[: policy.QUOTE_CHARS],
-        "against": list(against),
-    }
-    key = memory_key(heard.owner, STATES, candidate.statement)
-    return [asserts, Propose(kind="memory", key=key, title=candidate.statement, payload=payload)]
+def _met(
+    context: Context, said: str, owner: str, opposed: Sequence[int], besides: Sequence[int]
+) -> dict[int, str]:
+    """Return the facts that a model's statement cannot be true beside, with what they say.
+
+    What its owner told or pinned is met however the model calls them: "the user", "she", by name.
+    """
+    told = vouched(context.store, owner)
+    as_owner_says = as_said(said, (*POSSESSIVES, *_names(owner, told)))
+    against = told_against(context, owner, told, list(dict.fromkeys([said, as_owner_says])))
+    numbers = dict.fromkeys([*besides, *opposed, *chain.from_iterable(against.values())])
+    facts = context.store.facts_by_id(list(numbers))
+    shown = {n: context.redact(facts[n].statement) for n in numbers}
+    return {n: shorten(statement, policy.SNIPPET_CHARS) for n, statement in shown.items()}
+
+
+def _names(owner: str, told: Sequence[Life]) -> list[str]:
+    """Return what an owner is called: their name here, and what they told of it."""
+    told_frames = (frame for life in told for frame in frames_of(life.statement))
+    names = [frame.value for frame in told_frames if frame.slot == _NAME]
+    keyed = [life.object for life in told if life.predicate == _KEY_OF_NAME]
+    return [name for name in dict.fromkeys([owner, *names, *keyed]) if name != ME]
 
 
 def apply_quoted(

@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from factbook import policy
-from factbook.apply.bookkeeping import memory_key
 from factbook.embed.halves import unpacked
 from factbook.extract.clusters import (
     HandedOn,
@@ -35,7 +34,7 @@ from factbook.extract.clusters import (
 )
 from factbook.extract.keyed.contracts import list_key_of
 from factbook.extract.keyed.phrases import parse_tell
-from factbook.gate.frames import frames_of
+from factbook.gate.frames import as_said, frames_of
 from factbook.gate.judge import JudgedClaim, Relation, judge, read
 from factbook.model.facts import (
     EVERYONE,
@@ -50,8 +49,8 @@ from factbook.model.facts import (
 )
 from factbook.model.fading import DAY_MS
 from factbook.model.keys import fold_value, normalize_fact_key, split_rank_key
-from factbook.model.ops import KeepLoose, MarkProgress, Op, Propose
-from factbook.pipelines.claims import Witness, asserted, supported
+from factbook.model.ops import KeepLoose, MarkProgress, Op
+from factbook.pipelines.claims import Witness, asked, asserted, supported
 from factbook.store.derived import ledger
 from factbook.store.derived.facts import current_by_claim, vouched
 from factbook.store.kinds import LOOSE
@@ -287,26 +286,27 @@ def _overheard_ops(context: Context, episodes: Sequence[StoredEpisode]) -> list[
     ops: list[Op] = []
     for owner, said in heard.items():
         texts = list(dict.fromkeys(handed.piece.text for _, handed in said))
-        against = _told_against(context, owner, texts)
+        against = told_against(context, owner, vouched(store, owner), texts)
         claims = {text: claim_digest(owner, owner, STATES, text) for text in texts}
         known = current_by_claim(store, list(claims.values()))
-        asked: Counter[tuple[int, bool]] = Counter()
+        times: Counter[tuple[int, bool]] = Counter()
         for episode, handed in said:
             same = known.get(claims[handed.piece.text])
             if same is not None and same.status is not Status.PROPOSED:
                 continue  # its owner said so
             opposed = against.get(handed.piece.text, [])
-            asked[episode.id, bool(opposed)] += 1
-            few = asked[episode.id, bool(opposed)] <= policy.OVERHEARD_STATEMENTS
+            times[episode.id, bool(opposed)] += 1
+            few = times[episode.id, bool(opposed)] <= policy.OVERHEARD_STATEMENTS
             if few and (opposed or handed.in_doubt):
                 ops += _proposed(owner, handed, opposed)
     return ops
 
 
-def _told_against(context: Context, owner: str, texts: Sequence[str]) -> dict[str, list[int]]:
+def told_against(
+    context: Context, owner: str, told: Sequence[Life], texts: Sequence[str]
+) -> dict[str, list[int]]:
     """Return for texts that cannot be true beside what an owner told the numbers of those facts."""
     store = context.store
-    told = vouched(store, owner)
     against: dict[str, list[int]] = {}
     keyed = {life.predicate: life for life in told if life.kind is FactKind.KEYED}
     if keyed:
@@ -316,7 +316,7 @@ def _told_against(context: Context, owner: str, texts: Sequence[str]) -> dict[st
     stated = [life for life in told if life.kind is not FactKind.KEYED and life.subject == owner]
     by_sign: dict[str | tuple[str, str], list[int]] = {}  # a word or a slot -> rows of `stated`
     for n, life in enumerate(stated):
-        for sign in _signs(life.statement):
+        for sign in _signs(as_said(life.statement)):
             by_sign.setdefault(sign, []).append(n)
     near = {
         text: numbers
@@ -325,17 +325,19 @@ def _told_against(context: Context, owner: str, texts: Sequence[str]) -> dict[st
     }
     if not near:
         return against
-    stored = unpacked(*store.vectors("fact", [life.id for life in stated]))
+    said = {n: as_said(stated[n].statement) for n in {n for ns in near.values() for n in ns}}
+    stored = unpacked(*store.vectors("fact", [stated[n].id for n in said]))
     vectors = dict(zip(stored.ids, stored.rows, strict=True))
-    rows = context.embedder.embed(list(near))
-    for (text, numbers), row in zip(near.items(), rows, strict=True):
+    missing = [n for n in said if stated[n].id not in vectors or said[n] != stated[n].statement]
+    rows = context.embedder.embed([*near, *(said[n] for n in missing)])
+    vectors |= {stated[n].id: row for n, row in zip(missing, rows[len(near) :], strict=True)}
+    for (text, numbers), row in zip(near.items(), rows, strict=False):
         for n in numbers:
             life = stated[n]
-            vector = vectors.get(life.id)
-            cosine = 0.0 if vector is None else float(vector @ row)
+            cosine = float(vectors[life.id] @ row)
             # A clause by itself may fill a slot, whatever else is said beside it.
             parts = [(text, cosine), *((part, 0.0) for part in _CLAUSES.split(text))]
-            if any(_opposes(part, life.statement, alike) for part, alike in parts):
+            if any(_opposes(part, said[n], alike) for part, alike in parts):
                 against.setdefault(text, []).append(life.id)
     return against
 
@@ -375,25 +377,17 @@ def _other_values(text: str, held: Mapping[str, Life]) -> list[int]:
 
 def _proposed(owner: str, handed_on: HandedOn, against: Sequence[int]) -> list[Op]:
     """Return what asks a person about a statement that may be somebody else's."""
-    piece, said = handed_on.piece, handed_on.piece.text
-    quote = handed_on.quote[: policy.QUOTE_CHARS]
-    method = f"A lasting statement in a part of a message that {handed_on.why}"
-    asks = asserted(
-        _candidate(owner, piece, policy.OVERHEARD, method),
-        _evidence(owner, piece),
+    piece, quote = handed_on.piece, handed_on.quote[: policy.QUOTE_CHARS]
+    where = f"in a part of a message that {handed_on.why}"
+    candidate = _candidate(owner, piece, policy.OVERHEARD, f"A lasting statement {where}")
+    evidence = _evidence(owner, piece)
+    asserts = asserted(candidate, evidence, quote=quote, proposed=True)
+    asks = asked(
+        candidate,
+        evidence,
+        confidence=asserts.confidence,
         quote=quote,
-        proposed=True,
+        against=against,
+        detail=f"it stands {where}",
     )
-    payload: dict[str, object] = {
-        "owner": owner,
-        "type": STATES.upper(),
-        "text": said,
-        "confidence": asks.confidence,
-        "detail": f"it stands in a part of a message that {handed_on.why}",
-        "episode": piece.episode_id,
-        "quote": quote,
-    }
-    if against:
-        payload["against"] = list(against)
-    key = memory_key(owner, STATES, said)
-    return [asks, Propose(kind="memory", key=key, title=said, payload=payload)]
+    return [asserts, asks]

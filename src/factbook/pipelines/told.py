@@ -82,6 +82,7 @@ def tell(
         Witness(uid, owner, Trust.DIRECT, said),
         (0, len(said)),
         at=moment,
+        now=now,
         like=like,
         instead_of=instead_of,
         first=said_ops(said, uid=uid, owner=owner, at=moment),
@@ -96,6 +97,7 @@ def keep(
     shown: tuple[int, int],
     *,
     at: Millis | None,
+    now: Millis,
     like: Callable[[str, str], Mapping[int, float]],
     receipt: Receipt,
     instead_of: Sequence[int] = (),
@@ -107,7 +109,7 @@ def keep(
     Arguments as of `tell`; `first` are the Ops that record what `heard` stands for, where nothing
     has recorded it yet.
     """
-    store, now, owner, uid = context.store, context.clock(), heard.owner, heard.uid
+    store, owner, uid = context.store, heard.owner, heard.uid
     twin, retired, similar = meet(store, said, owner, at, like, instead_of)
     ops = list(first)
     candidate = statement(owner, said, shown, rule=_RULE, method=method, sure=policy.TOLD)

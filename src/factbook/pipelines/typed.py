@@ -42,7 +42,7 @@ from factbook.model.facts import (
 )
 from factbook.model.memory_types import MemoryType, RefusedItem, TypedClaim
 from factbook.model.ops import FailTask, FinishTask, Op, Propose
-from factbook.pipelines.claims import asserted, refused
+from factbook.pipelines.claims import ASKED, asked, asserted, refused
 from factbook.sources.told import digest, said_ops
 from factbook.store.kinds import PROPOSAL
 from factbook.store.rows import Filters
@@ -59,7 +59,6 @@ PREDICATES: Final[Mapping[MemoryType, str]] = {
 }
 REFUSED_BEFORE: Final = "refused_before"
 _SAID_NO: Final = "its owner said no to it"
-PROPOSED: Final = "memory"  # the kind of the proposals
 SUMMARIES: Final = (EpisodeKind.SUMMARY,)
 _ANSWER_TOKENS: Final = 2_000  # of the context, kept free for the answer
 _LEAST_TOKENS: Final = 200  # of a window, however small the context is said to be
@@ -199,7 +198,9 @@ def keep_verdict(context: Context, verdict: TypedVerdict, *, summary: str, owner
             detail="this summary was erased, and is kept out; `factbook erase --list` shows when"
         )
     stored = store.episodes_by_id([number])[number]
-    judged = _with_answers(store, [Judged(claim=verdict.claim, verdict=verdict)], owner)
+    judged = _with_answers(
+        store, [Judged(claim=_safe(verdict.claim, context.redact), verdict=verdict)], owner
+    )
     ops = [
         *ops_of(judged, stored, model="", redact=context.redact),
         FinishTask(kind=KIND, target=number, version="given"),
@@ -256,7 +257,7 @@ def _safe(claim: TypedClaim, redact: Callable[[str], str]) -> TypedClaim:
 
 def _with_answers(store: Store, judged: Sequence[Judged], owner: str) -> list[Judged]:
     """Mark what its owner refused, or accepted in other words only: no model brings it back."""
-    claims = [proposal_claim(PROPOSED, _key(item.claim, owner)) for item in judged]
+    claims = [proposal_claim(ASKED, _key(item.claim, owner)) for item in judged]
     states = {
         proposal.claim: proposal.state for proposal in store.find(PROPOSAL, {"claim": claims})
     }
@@ -307,7 +308,7 @@ def _ops(
         embed=True,
     )
     if verdict is None or verdict.action is Action.REJECTED or not located:
-        return _refusal(item, candidate, episode, text, redact)
+        return _refusal(item, candidate, episode, redact)
     if item.unwanted:
         return [
             refused(
@@ -330,7 +331,7 @@ def _ops(
         )
     ]
     if verdict.action is Action.STORED_PROPOSED:
-        ops.append(_proposal(item, episode, text, redact, start, end, stored=True))
+        ops.append(_proposal(item, candidate, episode, redact, stored=True))
     return ops
 
 
@@ -338,7 +339,6 @@ def _refusal(
     item: Judged,
     candidate: Candidate,
     episode: StoredEpisode,
-    text: str,
     redact: Callable[[str], str],
 ) -> list[Op]:
     verdict = item.verdict
@@ -364,40 +364,27 @@ def _refusal(
         )
     ]
     if verdict is not None and verdict.proposal:
-        ops.append(
-            _proposal(item, episode, text, redact, candidate.start, candidate.end, stored=False)
-        )
+        ops.append(_proposal(item, candidate, episode, redact, stored=False))
     return ops
 
 
 def _proposal(
     item: Judged,
+    candidate: Candidate,
     episode: StoredEpisode,
-    text: str,
     redact: Callable[[str], str],
-    start: int,
-    end: int,
     *,
     stored: bool,
 ) -> Propose:
     """Return what the seed calls log_pattern_proposal(name, confidence, reasoning)."""
     assert item.verdict is not None
-    return Propose(
-        kind=PROPOSED,
-        key=_key(item.claim, episode.owner),
-        title=text,
-        payload={
-            "owner": episode.owner,
-            "type": str(item.claim.type),
-            "text": text,
-            "confidence": item.verdict.final,
-            "threshold": item.verdict.threshold,
-            "reasoning": redact(item.claim.reasoning),
-            "episode": episode.uid,
-            "start": start,
-            "end": end,
-            "stored": stored,
-        },
+    return asked(
+        candidate,
+        episode,
+        confidence=item.verdict.final,
+        threshold=item.verdict.threshold,
+        reasoning=redact(item.claim.reasoning),
+        stored=stored,
     )
 
 

@@ -246,7 +246,7 @@ class Lookup:
             disputed |= {low, high}
         for (payload,) in self._rows(
             "SELECT p.payload FROM proposal_row p"
-            " LEFT JOIN episode_row e ON e.id = json_extract(p.payload, '$.episode')"
+            " LEFT JOIN episode_row e ON e.uid = json_extract(p.payload, '$.episode')"
             " WHERE p.state = 'open' AND p.kind = 'memory' AND e.role IS NOT 'assistant'"
         ):
             against = json.loads(payload).get("against")
