@@ -32,6 +32,7 @@ from factbook.model.facts import (
     LineCount,
     Millis,
     Receipt,
+    Role,
     Source,
     SourceState,
     Stance,
@@ -92,7 +93,8 @@ from factbook.store.screened import Screen, unscreened
 
 # By their own names: to look a member up in its Enum takes as long as to make a small row.
 _ACTIVE, _PENDING_EMBED, _PROPOSED = Status.ACTIVE, Status.PENDING_EMBED, Status.PROPOSED
-_DIRECT, _SUPPORTS, _WORLD = Trust.DIRECT, Stance.SUPPORTS, FactKind.WORLD
+_DIRECT, _USER = Trust.DIRECT, Role.USER
+_SUPPORTS, _WORLD = Stance.SUPPORTS, FactKind.WORLD
 
 _BESIDE_MEMORY = frozenset(
     {StoreVectors, RecordInjection, RecordUse, Count, StartRun, FinishRun, MarkProgress, KeepLoose}
@@ -327,9 +329,9 @@ class _Run:
         self._receipt.episodes_unchanged += len(episodes) - len(kept)
 
     def _add_episodes(self, episodes: Sequence[Episode]) -> None:
-        new = [(self._source_id(episode.source), episode) for episode in episodes]
+        new = [(self._source_id(episode.source), self._with_voice(episode)) for episode in episodes]
         ids = self._writer.add_episodes(new)
-        for episode_id, episode in zip(ids, episodes, strict=True):
+        for episode_id, (_, episode) in zip(ids, new, strict=True):
             self._episode_ids[episode.uid] = episode_id
             self._texts[episode_id] = episode.text
             self._places[episode_id] = episode
@@ -337,6 +339,19 @@ class _Run:
         # Episodes are immutable and dated, so the history needs a line per step only.
         for source_id, count in Counter(source_id for source_id, _ in new).items():
             self._event("add_episodes", "source", source_id, {"episodes": count})
+
+    def _with_voice(self, episode: Episode) -> Episode:
+        """Return an episode with the parts of its text that are not words of whoever speaks.
+
+        They are read once, here: what hears and what shows it need not weigh them again.
+        """
+        if episode.role is not _USER or episode.trust is not _DIRECT:
+            return episode
+        from factbook.extract.voice import voice_in  # tool results, most of a log, need it not
+
+        host = self._source(episode.source).source.host
+        heard = voice_in(episode, host=host).overheard
+        return replace(episode, overheard=tuple((piece.start, piece.end) for piece in heard))
 
     # --- facts ----------------------------------------------------------------------------------
 

@@ -91,8 +91,7 @@ class FactRows:
         trust = self._witness(episode_id).trust
         if trust is not Trust.DIRECT:
             return trust
-        overheard = self.voice(episode_id).overheard
-        return Trust.DERIVED if any(a < end and start < b for a, b, _ in overheard) else trust
+        return self._writer.episodes_by_id([episode_id])[episode_id].heard(start, end)
 
     @property
     def _is_answer(self) -> bool:

@@ -25,7 +25,7 @@ from factbook import policy
 from factbook.extract.base import word_set
 from factbook.extract.quoted_text import pasted as laid_out
 from factbook.language.words import LETTERS
-from factbook.model.facts import EpisodeKind, Overheard, Role, StoredEpisode, Trust
+from factbook.model.facts import Episode, EpisodeKind, Overheard, Role, StoredEpisode, Trust
 from factbook.policy import VOICE_CHARS, VOICE_DOUBT
 
 __all__ = [
@@ -40,6 +40,7 @@ __all__ = [
     "odds_of",
     "overheard_at",
     "own_words",
+    "voice_in",
     "voice_of",
 ]
 
@@ -81,14 +82,19 @@ def blanked(text: str, overheard: Sequence[Overheard]) -> str:
 
 
 def voice_of(episode: StoredEpisode) -> OwnWords:
-    """Return which words of an episode are those of whoever said it, and which only handed on.
+    """Return which words of an episode are those of whoever said it, and which only handed on."""
+    return voice_in(episode, host=episode.host)
+
+
+def voice_in(episode: Episode | StoredEpisode, *, host: str) -> OwnWords:
+    """Do the same for an episode of a source of this host, before it is kept.
 
     That is a question of what a person typed into a conversation. All that they tell factbook
     itself is theirs, and all that an assistant or a tool says is its own. Where several people
     speak, each by name, they address each other, and only layout tells what is handed on.
     """
     asked = episode.kind in (EpisodeKind.PROMPT, EpisodeKind.TURN) and episode.role is Role.USER
-    if not asked or episode.trust is not Trust.DIRECT or episode.host == policy.TOLD_HOST:
+    if not asked or episode.trust is not Trust.DIRECT or host == policy.TOLD_HOST:
         return OwnWords(episode.text, (), in_question=False)
     name = f"{episode.speaker}: "
     if not episode.speaker or not episode.text.startswith(name):

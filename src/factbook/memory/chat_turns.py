@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -171,7 +171,7 @@ class ChatTurns:
             if row.role is not Role.USER or not _OWN.search(said) or said in told:
                 continue
             if asking(said) is Asking.NOTHING:
-                told[said] = episode_hit(row, text=said, score=1.0)
+                told[said] = episode_hit(replace(row, overheard=()), text=said, score=1.0)
         return list(told.values())[:OF_ONESELF]
 
     def tastes(self, message: str) -> str:

@@ -41,6 +41,7 @@ from factbook.model.facts import (
     one_owner,
     whose,
 )
+from factbook.model.frame import own_share
 from factbook.model.interest_ops import NoteAction
 from factbook.model.ops import Count, RecordInjection, RecordUse
 from factbook.recall.budget import build_context
@@ -517,11 +518,9 @@ def trust_of(turn: Turn) -> str:
         return _TURN_TRUST[turn.role]
     from factbook.extract.voice import own_words  # only what holds messages needs it
 
-    voice = own_words(turn.text, pasted=turn.pasted)
-    if not voice.overheard:
-        return Trust.DIRECT
-    own = any(turn.text[start:end].strip() for start, end in voice.spans)
-    return f"{Trust.DIRECT} in part" if own else Trust.DERIVED
+    heard = own_words(turn.text, pasted=turn.pasted).overheard
+    own = own_share(turn.text, [(piece.start, piece.end) for piece in heard])
+    return {"all": Trust.DIRECT, "some": f"{Trust.DIRECT} in part", "none": Trust.DERIVED}[own]
 
 
 class Conversations:

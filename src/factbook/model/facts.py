@@ -14,6 +14,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from factbook import policy
 from factbook.errors import UsageError
+from factbook.model.frame import speaker_of
 
 Millis: TypeAlias = int
 
@@ -221,6 +222,7 @@ class Episode:
     injected: bool = False  # text that factbook itself put there: never evidence
     embed: bool = True  # whether it is worth a vector
     pasted: tuple[tuple[int, int], ...] = ()  # parts of the text that are known to be a paste
+    overheard: tuple[tuple[int, int], ...] = ()  # parts that who speaks only hands on
 
     def value(self, name: str) -> str | None:
         """Return the text of the first field of that name, or None."""
@@ -364,11 +366,18 @@ class StoredEpisode:
     injected: bool
     speaker: str = ""  # who says a turn, where its text begins with "Name: "
     pasted: tuple[tuple[int, int], ...] = ()  # parts of the text that are known to be a paste
+    overheard: tuple[tuple[int, int], ...] = ()  # parts that who speaks only hands on
 
     @property
     def when(self) -> datetime | None:
         """When it happened, in UTC."""
         return moment(self.occurred_at)
+
+    def heard(self, start: int = 0, end: int | None = None) -> Trust:
+        """Return how far a part of its text is trusted: not as its owner's, where it is not."""
+        end = len(self.text) if end is None else end
+        theirs = any(first < end and start < last for first, last in self.overheard)
+        return Trust.DERIVED if theirs and self.trust is Trust.DIRECT else self.trust
 
 
 class Event(NamedTuple):
@@ -514,9 +523,15 @@ class Hit:
     object: str = ""
     count: int = 1  # how many facts of the same predicate and object stand behind it
     evidence: Sequence[Evidence] = ()
-    trust: Trust | None = None  # of the fact or the episode; None where it is not known
+    trust: Trust | None = None  # of the fact or of all that is shown; None where it is not known
     role: Role | None = None  # who speaks in an episode
     speaker: str = ""  # by which name, where several do
+    overheard: tuple[tuple[int, int], ...] = ()  # parts of its text that who speaks only hands on
+
+    @property
+    def by(self) -> str:
+        """Who speaks, in words; what its owner pasted or quoted is not the owner's own word."""
+        return speaker_of(self)
 
     @property
     def when(self) -> datetime | None:

@@ -316,22 +316,29 @@ def episode_hit(
     predicate: str = "",
     evidence: Sequence[Evidence] = (),
 ) -> Hit:
-    """Return an episode as an answer of recall; `text` is its text, redacted."""
+    """Return an episode as an answer of recall; `text` is its text, redacted.
+
+    It is shown as its speaker's own word only where all of it is.
+    """
+    heard, overheard = episode.heard(), episode.overheard
+    if overheard and text != episode.text:
+        overheard = ((0, len(text)),)  # where their words stand in it now cannot be told
     return Hit(
         id=f"e{episode.id}",
         kind="episode",
         text=text,
         score=score,
-        confidence=_confidence(episode),
+        confidence=policy.TRUST_CAP[heard],
         occurred_at=episode.occurred_at,
         source=episode.source,
         position=episode.position,
         host=episode.host,
         project=episode.project,
         session=episode.session,
-        trust=episode.trust,
+        trust=heard,
         role=episode.role,
         speaker=episode.speaker,
+        overheard=overheard,
         predicate=predicate,
         evidence=evidence,
     )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import orjson
 
@@ -290,16 +290,32 @@ class KeptEpisode(NamedTuple):
     episode: Episode
 
 
-def pasted_parts(text: str | None) -> tuple[tuple[int, int], ...]:
-    """Read where an episode holds what was pasted: "3-120 130-140"."""
-    parts = (part.split("-") for part in (text or "").split())
-    return tuple((int(start), int(end)) for start, end in parts)
+SPANS: Final = ("pasted", "overheard")
+"""Fields of an episode that are kept among its attributes: hardly any has some."""
 
 
-def with_pasted(episode: Episode) -> dict[str, str]:
-    """Return the attributes of an episode, with where it holds what was pasted."""
-    spans = " ".join(f"{start}-{end}" for start, end in episode.pasted)
-    return {**episode.attributes, "pasted": spans} if spans else dict(episode.attributes)
+def with_spans(episode: Episode) -> dict[str, str]:
+    """Return the attributes of an episode, and with them parts of its text: "3-120 130-140"."""
+    kept = dict(episode.attributes)
+    for name in SPANS:
+        if spans := getattr(episode, name):
+            kept[name] = " ".join(f"{start}-{end}" for start, end in spans)
+    return kept
+
+
+def without_spans(kept: Mapping[str, str]) -> dict[str, Any]:
+    """Return the fields of an episode that `with_spans` made such attributes of."""
+    attributes = {name: kept[name] for name in kept if name not in SPANS}
+    return {"attributes": attributes, **spans_in(kept)}
+
+
+def spans_in(kept: Mapping[str, str]) -> dict[str, tuple[tuple[int, int], ...]]:
+    """Return the parts of its text that an episode was kept with, by the names of the fields."""
+    spans = {}
+    for name in SPANS:
+        parts = (part.split("-") for part in kept.get(name, "").split())
+        spans[name] = tuple((int(start), int(end)) for start, end in parts)
+    return spans
 
 
 @dataclass(slots=True)

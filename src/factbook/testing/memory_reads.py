@@ -71,7 +71,7 @@ from factbook.store.rows import (
     LifeWhere,
     Nearest,
     Outlines,
-    with_pasted,
+    with_spans,
 )
 
 Root: TypeAlias = Mapping[str, Mapping[Any, Any]]
@@ -366,7 +366,7 @@ class MemoryReads:
                 source_id=source_id,
                 source=source.uri,
                 host=source.host,
-                details=orjson.dumps(with_pasted(episode)).decode(),
+                details=orjson.dumps(with_spans(episode)).decode(),
                 **{
                     name: getattr(episode, name)
                     for name in EpisodeHead._fields

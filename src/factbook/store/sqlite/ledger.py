@@ -34,7 +34,7 @@ from factbook.store.rows import (
     KeptEpisode,
     Life,
     LifeWhere,
-    with_pasted,
+    with_spans,
 )
 from factbook.store.sqlite.rows import (
     DUE,
@@ -566,8 +566,8 @@ def _said_by(episode: Episode) -> tuple[Any, ...]:
         episode.tool,
         episode.call_id,
         # Hardly any has some: to write them out each time would take as long as all the rest.
-        orjson.dumps(with_pasted(episode)).decode()
-        if episode.attributes or episode.pasted
+        orjson.dumps(with_spans(episode)).decode()
+        if episode.attributes or episode.pasted or episode.overheard
         else "{}",
         episode.is_error,
         episode.cut,

@@ -20,7 +20,7 @@ from factbook.model.facts import (
     StoredEpisode,
     Trust,
 )
-from factbook.store.rows import Filters, KeptEpisode, pasted_parts
+from factbook.store.rows import Filters, KeptEpisode, spans_in, without_spans
 from factbook.store.sqlite.file import not_text
 
 # By value: calling an Enum takes longer than the rest of a row, and a telling reads hundreds.
@@ -57,7 +57,7 @@ EPISODE = """
 SELECT e.id, e.uid, e.source_id, s.uri, e.kind, e.role, e.trust, e.text, e.position, e.byte_offset,
        e.occurred_at, e.owner, e.subject, e.message, e.session, e.project, e.branch, e.agent,
        e.tool, e.call_id, s.host, e.is_error, e.cut, e.injected,
-       e.speaker, json_extract(e.attributes, '$.pasted')
+       e.speaker, e.attributes
 FROM episode_row e JOIN source_row s ON s.id = e.source_id"""
 
 KEPT = """
@@ -170,14 +170,12 @@ def as_episode(row: Sequence[Any]) -> StoredEpisode:
         cut=row[22],
         injected=bool(row[23]),
         speaker=row[24],
-        pasted=pasted_parts(row[25]),
+        **({} if row[25] == "{}" else spans_in(orjson.loads(row[25]))),  # hardly any has some
     )
 
 
 def as_kept(row: Sequence[Any]) -> KeptEpisode:
     """Read a row of KEPT."""
-    attributes: dict[str, str] = orjson.loads(row[22])
-    pasted = pasted_parts(attributes.pop("pasted", None))
     episode = Episode(
         uid=row[3],
         source=row[4],
@@ -198,12 +196,11 @@ def as_kept(row: Sequence[Any]) -> KeptEpisode:
         speaker=row[19],
         tool=row[20],
         call_id=row[21],
-        attributes=attributes,
         is_error=bool(row[23]),
         cut=row[24],
         injected=bool(row[25]),
         embed=row[26] != 0,
-        pasted=pasted,
+        **without_spans(orjson.loads(row[22])),
     )
     return KeptEpisode(row[0], row[1], row[2], episode)
 

@@ -24,7 +24,7 @@ from factbook.store.kinds import (
     SEARCH_LOG,
     Kind,
 )
-from factbook.store.rows import EvidenceRow, KeptEpisode, Life, pasted_parts, with_pasted
+from factbook.store.rows import SPANS, EvidenceRow, KeptEpisode, Life, with_spans, without_spans
 
 FORMAT: Final = 1
 """The version of the format: a greater one holds what this factbook does not know."""
@@ -161,7 +161,7 @@ def _episode_record(row: KeptEpisode) -> Record:
     for part in _episode_parts():
         value = getattr(row.episode, part.field)
         record[part.name] = value if part.write is None else part.write(value)
-    record["attributes"] = with_pasted(row.episode)
+    record["attributes"] = with_spans(row.episode)
     record["learned_at"] = row.learned_at
     return record
 
@@ -171,8 +171,7 @@ def _episode_of(record: Mapping[str, object]) -> KeptEpisode:
     attributes = dict(given.get("attributes", {}))
     if not all(isinstance(value, str) for value in attributes.values()):
         raise BadRecord("attributes is no mapping of texts")
-    pasted = pasted_parts(attributes.pop("pasted", None))
-    given |= {"attributes": attributes, "pasted": pasted, "source": ""}
+    given |= {**without_spans(attributes), "source": ""}
     return KeptEpisode(
         _int(record.get("id")),
         _int(record.get("source_id")),
@@ -209,8 +208,9 @@ def _plan(
 
 @cache
 def _episode_parts() -> Sequence[Checked]:
-    # Its source is named by its id, and what was pasted stands among the attributes.
-    return [part for part in _parts("episode", Episode) if part.name not in ("source", "pasted")]
+    # Its source is named by its id, and parts of its text stand among the attributes.
+    left_out = ("source", *SPANS)
+    return [part for part in _parts("episode", Episode) if part.name not in left_out]
 
 
 @cache

@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import re
 import stat
 import struct
 import time
@@ -29,7 +28,7 @@ from factbook.model.fading import recency, relevance_score, value_then
 from factbook.model.frame import authority_of
 
 APPLICATION_ID: Final = 0x66616374
-SCHEMA: Final = 11
+SCHEMA: Final = 12
 """Those of the store whose tables these are; a test holds them equal."""
 
 BUSY_MS: Final = 50  # for a writer that lets nobody read
@@ -65,6 +64,7 @@ class Memory(NamedTuple):
     trust: str | None
     role: str | None
     speaker: str
+    overheard: tuple[tuple[int, int], ...] = ()  # none: what is shown is its speaker's own part
     score: float = 0.0
     episode: int = 0  # its own number, or that of what a fact was first read in
     session: str = ""
@@ -273,7 +273,7 @@ class Lookup:
             (json.dumps(list(ids)), self._owner),
         )
         over = self._outdated([row[0] for row in rows])
-        own = {row[0]: own_part(row[1], row[8]) if row[5] == "user" else row[1] for row in rows}
+        own = {row[0]: own_part(row[1], row[8]) for row in rows}
         return [
             Memory(
                 id=f"e{id_}",
@@ -404,7 +404,7 @@ _CURRENT: Final = (
 )
 _EPISODE: Final = (
     "e.id, e.text, e.kind, e.occurred_at, e.trust, e.role, e.speaker, e.session,"
-    " json_extract(e.attributes, '$.pasted') FROM episode_row e"
+    " json_extract(e.attributes, '$.overheard') FROM episode_row e"
 )
 _OPEN: Final = (
     "e.owner = ? AND e.injected = 0 AND e.trust <> 'external' AND e.kind <> 'command'"
@@ -414,12 +414,6 @@ _TELLS: Final = "e.trust = 'direct' AND e.asks = 0 AND e.kind IN ('prompt', 'tur
 
 
 _STEM: Final = 4  # letters that the forms of a word share
-_MAY_BE_LAYOUT: Final = re.compile(r"```|~~~|>|^[A-Z][\w-]*:|^-{3}", re.MULTILINE)
-_LAYOUT: Final = re.compile(  # fences, quoted lines, and a mail to its end, which a forger may set
-    r"^[ \t]*(?P<fence>```|~~~)[\s\S]*?(?:^[ \t]*(?P=fence)[ \t]*$|\Z)|^[ \t]*>[^\n]*"
-    r"|^(?:From|Von|De|Subject|Betreff|Objet):[\s\S]*|^-{3,} ?[^\W\d_][\s\S]*",
-    re.MULTILINE,
-)
 
 
 def source_of(episode: int) -> str:
@@ -439,15 +433,15 @@ def terms_of(prompt: str) -> list[str]:
     return terms
 
 
-def own_part(text: str, pasted: str | None) -> str:
-    """Return a message without what its layout or its terminal shows to be others' words.
+def own_part(text: str, overheard: str | None) -> str:
+    """Return a text without what who speaks only hands on: it would come back as their own.
 
-    They would come back as its owner's own. `pasted` is as the store has it: "3-120 130-140".
+    `overheard` is as the store has it: "3-120 130-140".
     """
-    for part in reversed((pasted or "").split()):
+    for part in reversed((overheard or "").split()):
         start, _, end = part.partition("-")
         text = f"{text[: int(start)]}{HANDED_ON}{text[int(end) :]}"
-    return _LAYOUT.sub(HANDED_ON, text) if _MAY_BE_LAYOUT.search(text) else text
+    return text
 
 
 def _tells(text: str, terms: Sequence[str]) -> bool:

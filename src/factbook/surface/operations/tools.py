@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from factbook.errors import NotFound, UsageError
 from factbook.model.confidence import is_deprecated
 from factbook.model.facts import Status, iso
+from factbook.model.frame import SHOWN_BY, said_by
 from factbook.surface.operations.arguments import WHEN, Narrow, fact_number
 from factbook.surface.operations.base import TOOL, Arg, Effect, Outcome, Run, operation
 
@@ -46,7 +47,14 @@ def _object(optional: Sequence[str] = (), **fields: Mapping[str, object]) -> dic
 
 
 _MEMORY: Final = _object(
-    id=_TEXT, text=_TEXT, kind=_TEXT, confidence=_SHARE, when=_MAYBE, trust=_MAYBE, source=_TEXT
+    id=_TEXT,
+    text=_TEXT,
+    kind=_TEXT,
+    confidence=_SHARE,
+    when=_MAYBE,
+    trust=_MAYBE,
+    by=_TEXT,
+    source=_TEXT,
 )
 _MEMORIES: Final = _object(["note"], memories=_list(_MEMORY), waiting=_WHOLE, note=_TEXT)
 _EVIDENCE: Final = _object(
@@ -66,7 +74,7 @@ _LEFT_OUT: Final = _object(id=_TEXT, why=_TEXT)
 _CONTEXT: Final = _object(
     text=_TEXT, included=_list(_TEXT), left_out=_list(_LEFT_OUT), tokens=_WHOLE
 )
-_ENTRY: Final = _object(id=_TEXT, text=_TEXT, session=_TEXT)
+_ENTRY: Final = _object(id=_TEXT, text=_TEXT, by=_TEXT, session=_TEXT)
 _DAYS: Final = _object(days=_list(_object(day=_TEXT, entries=_list(_ENTRY))))
 _COUNTS: Final = ["stored", "updated", "unchanged", "proposed", "rejected", "superseded", "merged"]
 _FACT: Final = _object(id=_TEXT, statement=_TEXT, confidence=_SHARE, status=_TEXT)
@@ -172,22 +180,25 @@ def explain_memory(run: Run, id_: Id) -> Outcome:
 
 
 def _episode(run: Run, said: str) -> Outcome:
+    from factbook.recall.hits import episode_hit
+
     digits = said.removeprefix("e")
     number = int(digits[:18]) if digits.isascii() and digits.isdigit() else 0
     episode = run.memory.sources.episodes([number], owner=run.owner).get(number)
     if episode is None:
         raise NotFound(what="episode", name=said, hint="search_memory gives the ids.")
-    episode = run.shown(episode)
-    where = " ".join(filter(None, (episode.host, episode.project)))
+    hit = run.shown(episode_hit(episode, text=episode.text))
+    where = " ".join(filter(None, (hit.host, hit.project)))
     return Outcome(
         record={
             "memory": {
-                "id": f"e{episode.id}",
-                "text": clip(episode.text, _EPISODE_CHARS),
+                "id": hit.id,
+                "text": clip(hit.text, _EPISODE_CHARS),
                 "kind": str(episode.kind),
-                "confidence": 1.0,
-                "when": iso(episode.occurred_at),
-                "trust": str(episode.trust),
+                "confidence": hit.confidence,
+                "when": iso(hit.occurred_at),
+                "trust": str(hit.trust),
+                "by": hit.by,
                 "source": where,
             },
             "status": "recorded",
@@ -246,6 +257,7 @@ def timeline(
         entry: dict[str, object] = {
             "id": hit.id,
             "text": clip(hit.text, HIT_BYTES),
+            "by": hit.by,
             "session": hit.session,
         }
         days.setdefault((iso(hit.occurred_at) or "no date")[:10], []).append(entry)
@@ -391,6 +403,7 @@ def memory_record(hit: Hit) -> dict[str, object]:
         "confidence": round(hit.confidence, 2),
         "when": iso(hit.occurred_at),
         "trust": None if hit.trust is None else str(hit.trust),
+        "by": hit.by,
         "source": clip(" ".join(filter(None, (hit.host, where))), 60),
     }
     while (size := len(json.dumps(record, ensure_ascii=False).encode())) > HIT_BYTES and text:
@@ -407,6 +420,7 @@ def _known(fact: Fact) -> dict[str, object]:
         "confidence": round(fact.confidence, 2),
         "when": iso(fact.occurred_at),
         "trust": str(fact.trust),
+        "by": SHOWN_BY[fact.trust],
         "source": " ".join(filter(None, (fact.host, fact.project))),
     }
 
@@ -480,7 +494,7 @@ def search(run: Run, query: Annotated[str, Arg("What to look for, in plain words
                     "id": hit.id,
                     "title": clip(hit.text, 80),
                     "url": _uri(hit.id),
-                    "text": clip(hit.text, _QUOTE_CHARS),
+                    "text": f"{said_by(hit)}: {clip(hit.text, _QUOTE_CHARS)}",
                 }
                 for hit in run.each(hits)
             ]
@@ -502,7 +516,7 @@ def fetch(run: Run, id_: Id) -> Outcome:
             "url": _uri(memory["id"]),
             "metadata": {
                 name: str(memory[name])
-                for name in ("kind", "confidence", "when", "trust", "source")
+                for name in ("kind", "confidence", "when", "trust", "by", "source")
             },
         }
     )

@@ -68,7 +68,7 @@ FORMS: Final[dict[str, str | Callable[[Any], Record]]] = {
     " superseded_by:f pinned owner host project session",
     "FileReport": "path host state read_bytes error",
     "Hit": "id kind text score confidence occurred_at source position host project session"
-    " predicate object count trust role evidence",
+    " predicate object count trust role by evidence",
     "ImportReport": "owner at dry_run records added known kept_out still_here unread incomplete"
     " left",
     "KeyedFact": "key=fact_key value rank fact=fact_id:f confidence set_at",

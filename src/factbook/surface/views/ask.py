@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from factbook.language.values import clock, count, day, home_path, moment, place
+from factbook.model.frame import own_share
 from factbook.surface import text
 from factbook.surface.text import Column
 from factbook.surface.views.tables import Detail, rows_of, with_details
@@ -50,6 +51,7 @@ _FACT_EPISODES: Final = {
     "tool_call": "tool call",
     "tool_result": "tool output",
 }  # how an episode that is a hit is called, where its kind is no word for it
+_HANDED_ON: Final = "others, in your message"
 
 
 # --- recall ---------------------------------------------------------------------------------------
@@ -109,6 +111,9 @@ def _hit(
     page.say(text.one_line(headline), "bold", lead=lead, lines=_HEADLINE_LINES)
     sure = "green" if hit.confidence >= _SURE else "" if hit.confidence >= _UNSURE else "yellow"
     label = hit.predicate if is_fact else _FACT_EPISODES.get(hit.predicate, hit.predicate)
+    if first is not None:
+        share = own_share(hit.text, hit.overheard, first.start, first.end)
+        label = {"all": label, "some": f"{label}, and others' words", "none": _HANDED_ON}[share]
     parts = [
         page.paint(text.one_line(label), "cyan"),
         moment(hit.occurred_at) or "no date",

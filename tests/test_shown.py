@@ -1,0 +1,164 @@
+"""Whose words are shown: what an owner pasted is nowhere shown as the owner's own word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from factbook.memory import Memory
+from factbook.model.facts import EpisodeKind, Role, Trust
+from factbook.model.frame import own_share
+from factbook.store.rows import Filters
+from factbook.surface.hook.reminder import Reminder
+from mcp_client import Server
+
+HANDED: Final = "others, in a message of the owner"
+BOTH: Final = "the owner and others, in a message of the owner"
+OWN: Final = "My tandem has a turquoise saddle and I ride it to the lighthouse."
+PASTES: Final = {
+    "a fence": "```\nheron_limit = 40  # the heron gateway drops what is above\n```",
+    "quoted lines": "please read:\n> The kestrel gateway forgets all invoices.\n> Regards, Eve",
+    "a log": "what is this?\n2026-03-01 12:00:01 ERROR osprey gateway refused invoice 7\n"
+    "2026-03-01 12:00:02 ERROR osprey gateway closed",
+    "a mail": "From: Eve <eve@example.org>\nSubject: falcons\n\nI have always hated the falcon"
+    " gateway.",
+    "a page": "summarise this: The merlin gateway is a small appliance. I love it more than any"
+    " other, writes Ann Hale, who has sold them since 1998.",
+    "a report": "my boss wrote: I have always hated the plover gateway.",
+}
+
+
+@pytest.fixture(scope="module")
+def db(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A memory of pastes and of one message of its owner's own."""
+    path = tmp_path_factory.mktemp("shown") / "memory.db"
+    with Memory(path, model=None, search_config=None) as memory:
+        for place, text in enumerate([*PASTES.values(), OWN]):
+            memory.add_turn(text, session=f"s{place}")
+        memory.add_turn("The gateway of terns is mine.", role=Role.ASSISTANT, session="s9")
+    return path
+
+
+@pytest.fixture(scope="module")
+def memory(db: Path) -> Iterator[Memory]:
+    with Memory(db, mode="read", model=None, search_config=None) as memory:
+        yield memory
+
+
+@pytest.fixture(scope="module")
+def server(db: Path, memory: Memory) -> Iterator[Server]:
+    with Server(db, "--read-only") as server:
+        yield server
+
+
+def subject(text: str) -> str:
+    """Return the bird of a paste, by which it is asked for."""
+    birds = ("heron", "kestrel", "osprey", "falcon", "merlin", "plover")
+    return next(bird for bird in birds if bird in text)
+
+
+def context_of(memory: Memory, question: str) -> str:
+    talk = memory.conversation(session="now")
+    return talk.context(memories=talk.prefetch(question)).text
+
+
+@pytest.mark.parametrize("text", PASTES.values(), ids=PASTES)
+def test_what_is_pasted_is_recalled_as_no_word_of_its_owner(memory: Memory, text: str) -> None:
+    (hit,) = [hit for hit in memory.recall(f"the {subject(text)} gateway").hits if hit.text == text]
+    assert (hit.role, hit.trust, hit.confidence) == (Role.USER, Trust.DERIVED, 0.8)
+    assert hit.by in (HANDED, BOTH)
+
+
+def test_what_is_its_owner_s_own_stays_theirs(memory: Memory) -> None:
+    hit = memory.recall("the saddle of the tandem").hits[0]
+    assert (hit.text, hit.by, hit.trust, hit.confidence) == (OWN, "the owner", Trust.DIRECT, 1.0)
+    text = context_of(memory, "the saddle of the tandem")
+    assert f"turn by the owner (direct): {OWN}" in text
+
+
+@pytest.mark.parametrize("text", PASTES.values(), ids=PASTES)
+def test_a_context_says_who_speaks(memory: Memory, text: str) -> None:
+    shown = context_of(memory, f"the {subject(text)} gateway")
+    lines = [line for line in shown.splitlines() if subject(text) in line]
+    assert lines
+    assert all(
+        f"by {HANDED} (derived): " in line or f"by {BOTH} (derived): " in line for line in lines
+    )
+
+
+@pytest.mark.parametrize("text", PASTES.values(), ids=PASTES)
+def test_a_tool_says_who_speaks(server: Server, text: str) -> None:
+    word = subject(text)
+    found = server.call("search_memory", query=f"the {word} gateway")["memories"]
+    (memory,) = [memory for memory in found if word in memory["text"]]
+    assert memory["trust"] == "derived"
+    assert memory["by"] in (HANDED, BOTH)
+    explained = server.call("explain_memory", id=memory["id"])["memory"]
+    assert (explained["trust"], explained["by"]) == ("derived", memory["by"])
+    (entry,) = [
+        entry
+        for day in server.call("timeline")["days"]
+        for entry in day["entries"]
+        if entry["id"] == memory["id"]
+    ] or [memory]
+    assert entry["by"] == memory["by"]
+    context = server.call("get_context", question=f"the {word} gateway")["text"]
+    assert word in context
+    assert "by the owner (" not in "".join(line for line in context.splitlines() if word in line)
+
+
+@pytest.mark.parametrize("text", PASTES.values(), ids=PASTES)
+def test_no_paste_comes_unasked(db: Path, memory: Memory, text: str) -> None:
+    word = subject(text)
+    reminder = Reminder(str(db), owner="me", until=1e12, now=memory.clock())
+    numbers = memory.store.ids("episode", Filters(owner="me"))
+    prepared = {"turn": 1, "items": [f"e{number}" for number in numbers]}
+    for at_hand in ({}, prepared):
+        said = reminder.remind(
+            {"name": "now", "turn": 1}, f"how does the {word} gateway go?", at_hand
+        )
+        assert word not in said
+    said = reminder.remind({"name": "now", "turn": 1}, "which tandem saddle is turquoise?", {})
+    assert f"by the owner (direct): {OWN}" in said
+
+
+def test_what_was_told_to_factbook_itself_is_read_as_nobody_else_s(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m.db", model=None, search_config=None) as memory:
+        memory.remember("my boss wrote: I have always hated the plover gateway.")
+        told = memory.store.episodes(Filters(owner="me"), limit=None)
+        assert [episode.overheard for episode in told] == [()]
+
+
+@pytest.mark.parametrize(
+    ("text", "overheard", "start", "end", "share"),
+    [
+        ("mine theirs", [], 0, None, "all"),
+        ("mine theirs", [(5, 11)], 0, None, "some"),
+        ("mine theirs", [(5, 11)], 0, 4, "all"),
+        ("mine theirs", [(5, 11)], 0, 5, "all"),
+        ("mine theirs", [(5, 11)], 6, 9, "none"),
+        ("mine theirs", [(5, 11)], 4, 11, "none"),
+        ("a b c", [(0, 1), (4, 5)], 0, None, "some"),
+        ("a   c", [(0, 1), (4, 5)], 0, None, "none"),
+        ("", [], 0, None, "all"),
+    ],
+)
+def test_a_part_of_a_text_is_its_speaker_s_as_far_as_nothing_of_it_is_handed_on(
+    text: str, overheard: list[tuple[int, int]], start: int, end: int | None, share: str
+) -> None:
+    assert own_share(text, overheard, start, end) == share
+
+
+def test_whose_words_a_message_holds_outlives_an_export(tmp_path: Path, memory: Memory) -> None:
+    def spans(memory: Memory) -> dict[str, Any]:
+        filters = Filters(owner="me", episode_kinds=(EpisodeKind.TURN,))
+        return {row.text: row.overheard for row in memory.store.episodes(filters, limit=None)}
+
+    with Memory(tmp_path / "other.db", model=None, search_config=None) as other:
+        other.import_([*memory.export()])
+        assert spans(other) == spans(memory)
+        assert sum(map(bool, spans(other).values())) == len(PASTES)
+        assert other.check() == []
