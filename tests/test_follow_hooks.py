@@ -158,7 +158,7 @@ def test_one_works_and_one_waits_and_the_rest_leave(
     folder = Path(session.spool.folder)
     with (folder / "waits.lock").open("w") as waits:
         fcntl.flock(waits, fcntl.LOCK_EX)
-        session.hook("Stop")
+        session.hook("Stop", last_assistant_message="Well.")
         assert len(started) == 1  # the one that waits will see it
         follow(str(session.db), "me", settles_s=0)
         assert session.prepared() == {}

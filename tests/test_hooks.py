@@ -66,6 +66,12 @@ class Client:
             check=False,
         )
 
+    def begun(self) -> subprocess.Popen[bytes]:
+        """Start a hook that is given nothing yet."""
+        command = [sys.executable, str(self.script), "--db", str(self.db)]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, stdin=pipe, stdout=pipe, cwd=self.db.parent)
+
     def event(self, name: str, **more: object) -> bytes:
         told = {
             "session_id": self.session,
@@ -387,8 +393,25 @@ def test_a_session_says_why_its_database_could_not_be_asked(client: Client) -> N
     assert client.start() == ""
     assert Spool(folder_of(client.db)).session("s1")["failed"] == f"schema {file.SCHEMA + 1}"
     _missing(client.db)
-    assert client.start() == ""
+    assert client.start("clear") == ""
     assert "failed" not in Spool(folder_of(client.db)).session("s1")
+
+
+@pytest.mark.parametrize("name", ["SessionStart", "UserPromptSubmit", "BeforeAgent"])
+def test_a_client_that_has_the_hook_twice_is_answered_once(client: Client, name: str) -> None:
+    event = client.event(name, prompt="am I allergic to hazelnuts?", source="startup")
+    twins = [client.begun() for _ in range(3)]
+    for twin in twins:
+        assert twin.stdin is not None
+        twin.stdin.write(event)
+        twin.stdin.close()
+        twin.stdin = None
+    said = [twin.communicate(timeout=TIME_S)[0] for twin in twins]
+    assert [twin.returncode for twin in twins] == [0, 0, 0]
+    assert sorted(map(bool, said)) == [False, False, True]
+    state = Spool(folder_of(client.db)).session("s1")
+    assert state.get("turn", 1) == 1
+    assert len(state["given"]) == 1
 
 
 def test_a_writer_of_the_usual_kind_keeps_nobody_from_reading(client: Client) -> None:
@@ -568,6 +591,16 @@ def test_names_of_sessions_are_never_paths(spool: Spool) -> None:
         assert spool.keep_session(name, {"turn": number})
     assert [spool.session(name)["turn"] for name in names] == list(range(len(names)))
     assert len(list(Path(spool.folder).iterdir())) == len(names)
+
+
+def test_the_same_words_later_are_another_event(spool: Spool) -> None:
+    assert spool.enter("s1", 7, 1_000) is not None
+    assert spool.enter("s1", 7, 2_999) is None
+    assert spool.enter("s2", 7, 2_999) is not None
+    assert spool.enter("s1", 8, 2_999) is not None
+    assert spool.enter("s1", 7, 3_000) is not None
+    assert spool.enter("s1", 7, 5_000) is not None
+    assert spool.enter("s1", 7, 100) is not None  # the clock was set back
 
 
 def test_the_spool_keeps_within_its_bounds(spool: Spool) -> None:

@@ -627,7 +627,7 @@ for line in sys.stdin:
     said = json.loads(line)
     if said.get("method") == "hooks/list":
         hooks = [
-            {{"eventName": event, "sourcePath": {path!r}, "enabled": True, "trustStatus": trust}}
+            {{"eventName": event, "command": "factbook-hook", "enabled": True, "trustStatus": trust}}
             for event, trust in (("stop", "untrusted"), ("sessionStart", "trusted"))
         ]
         print("a word of a log")
@@ -639,8 +639,7 @@ for line in sys.stdin:
 def test_codex_is_asked_which_hooks_are_trusted(home: Cli, tmp_path: Path) -> None:
     program = tmp_path / "bin" / "codex"
     program.parent.mkdir()
-    path = files_of("codex", home.home)[1]
-    program.write_text(CODEX.format(python=sys.executable, path=str(path)), encoding="utf-8")
+    program.write_text(CODEX.format(python=sys.executable), encoding="utf-8")
     program.chmod(0o755)
     home("install", "codex", "--no-mcp")
     env = {"PATH": str(program.parent)}
@@ -648,6 +647,30 @@ def test_codex_is_asked_which_hooks_are_trusted(home: Cli, tmp_path: Path) -> No
     said = program.read_text("utf-8").replace("untrusted", "trusted")
     program.write_text(said, encoding="utf-8")
     assert "its hooks are trusted" in home("doctor", "--client", "codex", env=env).out
+
+
+PLUGINS = {
+    "claude": (".claude/settings.json", '{"enabledPlugins": {"factbook@shop": %s}}'),
+    "codex": (".codex/config.toml", '[plugins."factbook@shop"]\nenabled = %s\n'),
+    "gemini": (".gemini/extensions/factbook/gemini-extension.json", "{}"),
+}
+
+
+@pytest.mark.parametrize("client", NAMES)
+def test_a_plugin_beside_it_is_told(home: Cli, client: str) -> None:
+    name, text = PLUGINS[client]
+    path = home.home / name
+    path.parent.mkdir(parents=True)
+    path.write_text(text.replace("%s", "true"), "utf-8")
+    assert "nothing is installed" not in home("doctor", "--client", client).out
+    assert "what runs second does nothing" in home("install", client).err
+    findings = home("doctor", "--client", client, "--json").json()["findings"]
+    told = [each for each in findings if "what runs second does nothing" in each["detail"]]
+    assert [each["level"] for each in told] == ["warn"]
+    assert "does nothing" not in home("install", client, "--undo").err
+    if client != "gemini":
+        path.write_text(text.replace("%s", "false"), "utf-8")
+        assert "does nothing" not in home("install", client).err
 
 
 def test_the_doctor_counts_echoes(cli: Cli, tmp_path: Path) -> None:

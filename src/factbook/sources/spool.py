@@ -17,7 +17,8 @@ import stat
 import sys
 import time
 import zlib
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 VERSION: Final = 1
@@ -26,10 +27,13 @@ SESSIONS: Final = 64  # kept, the newest
 KEPT_S: Final = 14 * 24 * 3600
 ACTIVE_S: Final = 24 * 3600  # since its last event
 SHOWN_IDS: Final = 2_000  # given in one session, the newest
+TWIN_MS: Final = 2_000  # between two runs of a hook at one event; a client ends one that is later
+ENTERS_S: Final = 0.05  # that one waits for another to enter
 GIVEN: Final = 200  # events that gave something and wait to be recorded, the newest
 
 WAITS: Final = "waits.lock"  # held by the process that is next
 WORKS: Final = "works.lock"  # and by the one that works
+ENTERS: Final = "enters.lock"  # by a hook, while it looks whether it is the only one
 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]")
 
@@ -49,6 +53,21 @@ class Spool:
     def session(self, name: str) -> dict[str, Any]:
         """Return what is known of a session; empty for a new one."""
         return self._read(f"{_file_name(name)}.session")
+
+    def enter(self, name: str, event: int, now: int) -> dict[str, Any] | None:
+        """Return what is known of a session at one of its events, of which a number tells.
+
+        None where another process has entered with the same one just now: a client that has the
+        hook twice runs it twice. `now` is in milliseconds.
+        """
+        with self._held():
+            state = self.session(name)
+            last, at = state.get("entered") or (None, 0)
+            if last == event and abs(now - at) < TWIN_MS:
+                return None
+            state["entered"] = [event, now]
+            self.keep_session(name, state)
+        return state
 
     def prepared(self, name: str) -> dict[str, Any]:
         """Return what was prepared for the next turn of a session; empty for nothing."""
@@ -88,6 +107,24 @@ class Spool:
             return not take(opened)
         finally:
             os.close(opened)
+
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        """Keep other hooks from entering; nobody waits long for it, or where it cannot be."""
+        opened = -1
+        with suppress(OSError):
+            os.makedirs(self.folder, mode=0o700, exist_ok=True)
+            if self._is_ours():
+                path = os.path.join(self.folder, ENTERS)
+                opened = os.open(path, os.O_RDWR | os.O_CREAT | _NO_LINK, 0o600)
+        until = time.monotonic() + ENTERS_S
+        while opened >= 0 and not take(opened) and time.monotonic() < until:
+            time.sleep(0.001)
+        try:
+            yield
+        finally:
+            if opened >= 0:
+                os.close(opened)
 
     def prune(self) -> None:
         """Remove what is old, and what is more than is kept."""

@@ -63,7 +63,14 @@ def install(
 ) -> Outcome:
     """Put the memory into an agent's client: its MCP server and its hooks."""
     from factbook.surface.install.carry_out import carry_out
-    from factbook.surface.install.clients import CLIENTS, Install, environment, passing
+    from factbook.surface.install.clients import (
+        CLIENTS,
+        TWICE,
+        Install,
+        environment,
+        has_plugin,
+        passing,
+    )
     from factbook.surface.install.files import without_passwords
 
     if no_hooks and no_mcp:
@@ -90,6 +97,7 @@ def install(
         return _by_hand(planned if not undo else None, error)
     written = [] if dry_run else [*carry_out(planned, changes, user=not project)]
     notes = [] if undo or not passing() else [passing()]
+    notes += [TWICE] if has_plugin(of) and not undo else []
     notes += [NO_HOOKS] if on_server and not no_hooks else []
     return _installed(planned, changes, written, dry_run=dry_run, undo=undo, notes=notes)
 

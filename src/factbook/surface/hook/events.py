@@ -15,6 +15,7 @@ import os
 import re
 import sys
 import time
+import zlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -69,7 +70,9 @@ class Hook:
     def answer(self, event: Mapping[str, Any], *, host: str) -> str:
         """Do what an event asks for, and return what is to be said to the model."""
         name, session = str(event["hook_event_name"]), str(event["session_id"])
-        state = self._spool.session(session)
+        state = self._spool.enter(session, number_of(event), self._now)
+        if state is None:
+            return ""
         state["name"] = session
         begun = START in state.get("events", {})
         state["at"] = state.setdefault("events", {})[name] = self._now
@@ -98,6 +101,12 @@ class Hook:
         said = reminder.remind(state, prompt, self._spool.prepared(session))
         kept = self._spool.keep_session(session, state)
         return said if kept else ""  # what cannot be remembered as shown would be said for ever
+
+
+def number_of(event: Mapping[str, Any]) -> int:
+    """Return what tells an event of a session from the next one, and tells nobody what was said."""
+    told = {name: said for name, said in event.items() if name != "timestamp"}
+    return zlib.crc32(json.dumps(told, sort_keys=True).encode())
 
 
 def host_of(event: Mapping[str, Any]) -> str:

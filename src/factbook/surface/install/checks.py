@@ -29,8 +29,11 @@ from factbook.surface.install.clients import (
     OWN_VARIABLES,
     SERVER,
     TABLE,
+    TWICE,
     Client,
     Seat,
+    has_plugin,
+    is_our_hook,
     is_our_server,
     our_hooks,
 )
@@ -57,7 +60,8 @@ def _client(client: Client, db: Path | str, *, asked: bool) -> Iterator[CheckRes
     def said(level: Level, detail: str) -> CheckResult:
         return CheckResult(level, client.name, detail)
 
-    there = False
+    there = hooked = False
+    plugin = has_plugin(client)
     places = [str(db)]
     for project in (False, True):
         seat = client.seat(project=project)
@@ -74,10 +78,13 @@ def _client(client: Client, db: Path | str, *, asked: bool) -> Iterator[CheckRes
         if hooks:
             there = True
             places += _databases(hooks.values())
+            hooked = True
             yield said(*_complete(client, hooks, seat, again))
-            if client.name == "codex":
-                yield said(*_trusted(seat))
-    if there:
+    if client.name == "codex" and (hooked or plugin):
+        yield said(*_trusted())
+    if there and plugin:
+        yield said("warn", f"{TWICE}; `factbook install {client.name} --undo` takes out one")
+    if there or plugin:
         yield said(*_fired(client, places))
     elif asked:
         yield said("warn", f"nothing is installed; `factbook install {client.name}` does it")
@@ -195,8 +202,8 @@ def _complete(
     return "ok", f"hooks at {', '.join(hooks)} ({where})"
 
 
-def _trusted(seat: Seat) -> tuple[Level, str]:
-    """Ask Codex which of the hooks of a file its user trusts."""
+def _trusted() -> tuple[Level, str]:
+    """Ask Codex which of our hooks its user trusts, wherever they stand."""
     program = shutil.which("codex")
     if program is None:
         return "warn", "whether its hooks are trusted cannot be told: there is no `codex` on PATH"
@@ -211,7 +218,7 @@ def _trusted(seat: Seat) -> tuple[Level, str]:
             env={},
         )
         hooks = [hook for folder in answer["data"] for hook in folder["hooks"]]
-        ours = [hook for hook in hooks if Path(hook["sourcePath"]).samefile(seat.hooks)]
+        ours = [hook for hook in hooks if is_our_hook(hook)]
         skipped = [
             hook["eventName"]
             for hook in ours

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import platformdirs
 
-from factbook.errors import UsageError
+from factbook.errors import FactbookError, UsageError
 from factbook.maintenance.timer import program
 from factbook.surface.install import toml_table
 from factbook.surface.install.files import Change, copies, read, without_passwords
@@ -34,6 +34,7 @@ TABLE: Final = "mcp_servers"
 SERVER: Final = ("mcpServers", NAME)
 OWN_VARIABLES: Final = ("FACTBOOK_DB", "FACTBOOK_KEY_FILE")
 HOOK_OPTIONS: Final = dict(zip(("--db", "--key-file"), OWN_VARIABLES, strict=True))
+TWICE: Final = "the plugin brings server and hooks, too, and what runs second does nothing"
 COPIES: Final = 5  # of a file that stay, the newest
 
 _LOG_EVENTS: Final = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
@@ -173,6 +174,23 @@ def environment(db: Path | str) -> dict[str, str]:
     if key:
         named["FACTBOOK_KEY_FILE"] = os.path.abspath(key)  # noqa: PTH100
     return named
+
+
+def has_plugin(client: Client) -> bool:
+    """Tell whether a client has our plugin or extension, which brings server and hooks as well."""
+    folder = client.user().hooks.parent
+    try:
+        if client.name == "gemini":
+            return (folder / "extensions" / NAME / "gemini-extension.json").is_file()
+        if client.name == "codex":
+            tables = toml_table.read(read(folder / "config.toml") or "").get("plugins", {})
+            there = {name for name, table in tables.items() if table.get("enabled", True)}
+        else:
+            tables = Document(read(folder / "settings.json") or "").get(("enabledPlugins",)) or {}
+            there = {name for name, enabled in tables.items() if enabled}
+    except (FactbookError, ValueError, RecursionError, AttributeError):
+        return False  # what cannot be read is told where it is to be changed
+    return any(name.partition("@")[0] == NAME for name in there)
 
 
 def passing() -> str:
