@@ -627,7 +627,8 @@ for line in sys.stdin:
     said = json.loads(line)
     if said.get("method") == "hooks/list":
         hooks = [
-            {{"eventName": event, "command": "factbook-hook", "enabled": True, "trustStatus": trust}}
+            {{"eventName": event, "enabled": True, "trustStatus": trust}}
+            | {{"command": "factbook-hook"}}
             for event, trust in (("stop", "untrusted"), ("sessionStart", "trusted"))
         ]
         print("a word of a log")
