@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -97,8 +97,10 @@ def test_the_newer_era_needs_no_session(server: Server) -> None:
         (b"[" * 100_000, -32700),
         (b"3", -32600),
         (b"[]", -32600),
-        (b'{"id": 1}', -32600),
         (b'{"jsonrpc": "2.0", "id": {}, "method": "ping"}', -32600),
+        (b'{"jsonrpc": "2.0", "id": true, "method": "ping"}', -32600),
+        (b'{"jsonrpc": "2.0", "id": NaN, "method": "ping"}', -32600),
+        (b'{"jsonrpc": "2.0", "id": 1e999, "method": "ping"}', -32600),
     ],
 )
 def test_a_line_that_is_no_request_is_answered_and_ends_nothing(
@@ -118,10 +120,158 @@ def test_what_needs_no_answer_gets_none(server: Server) -> None:
     assert server.unasked.empty()
 
 
-def test_a_batch_is_answered_one_by_one(server: Server) -> None:
-    server.say(b'[{"jsonrpc":"2.0","id":"a","method":"ping"},{"jsonrpc":"2.0","id":"b"}, 4]')
-    answers = [server.unasked.get(timeout=30) for _ in range(3)]
-    assert [answer.get("id") for answer in answers] == ["a", None, None]
+def lines(db: Path, *said: bytes, options: Sequence[str] = ("--read-only",)) -> list[Any]:
+    """Return what a server answers that is told these bytes and then nothing more."""
+    done = subprocess.run(
+        [sys.executable, "-m", "factbook", "--db", str(db), "mcp", *options],
+        input=b"".join(said),
+        env={**os.environ, "FACTS_LLM_PROVIDER": "none"},
+        capture_output=True,
+        timeout=WAIT_S,
+        check=True,
+    )
+    return [json.loads(line, parse_constant=pytest.fail) for line in done.stdout.split(b"\n")[:-1]]
+
+
+def test_a_batch_is_answered_by_one_list(db: Path) -> None:
+    search = b'{"id":"s","method":"tools/call","params":{"name":"search_memory","arguments":%s}}'
+    note = b'{"method":"notifications/initialized"}'
+    [several] = lines(
+        db,
+        b'[{"id":"a","method":"ping"},{"id":"b"},4,'
+        + note
+        + b","
+        + search % b'{"query":"cat"}'
+        + b"]\n",
+        b"[" + note + b',{"id":9,"result":{}}]\n',  # nothing of it wants an answer
+    )
+    assert [answer["id"] for answer in several] == ["a", "b", None, "s"]
+    assert several[1]["error"]["code"] == several[2]["error"]["code"] == -32600
+    assert "Miso" in str(several[3]["result"])
+
+
+PING = b'"method":"ping"'
+HUGE = b'"params":{"x":"' + b"a" * protocol.LINE_BYTES + b'"}'
+DEEP = b'"params":{"x":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+LONG = b'"params":{"x":' + b"7" * 5_000 + b"}"
+
+
+@pytest.mark.parametrize(
+    ("line", "number", "code"),
+    [
+        (b'{"jsonrpc":"2.0","id":7}\n', 7, -32600),
+        (b'{"id":"x","method":5}\n', "x", -32600),
+        (b'{"id":8,"method":"ping","params":"x"}\n', 8, -32602),
+        (b'{"id":9,"method":"notifications/initialized"}\n', 9, -32601),
+        (b'{"jsonrpc":"2.0","id":10,"method":"ping",}\n', 10, -32700),
+        (b'{"jsonrpc":"2.0","id":"h","method":"pi', "h", -32700),  # a half line, and the end
+        (b'{"method":"tools/call","params":{"arguments":{"id":5}', None, -32700),
+        (b'{"id":11,' + PING + b"," + HUGE + b"}\n", 11, -32600),
+        (b"{" + HUGE + b"," + PING + b',"id":12}\n', 12, -32600),
+        (b"{" + HUGE + b"," + PING + b',"jsonrpc":"2.0","id":"z" }\r\n', "z", -32600),
+        (b"{" + HUGE + b',"id":13', None, -32600),
+        (b'{"id":14,' + PING + b"," + DEEP + b"}\n", 14, -32700),
+        (b"{" + DEEP + b"," + PING + b',"id":15}\n', 15, -32700),
+        (b"{" + HUGE + b',"y":{"id":5},"id":"\\u0041"}\n', None, -32600),
+    ],
+)
+def test_what_cannot_be_read_is_answered_under_its_id(
+    db: Path, line: bytes, number: object, code: int
+) -> None:
+    *answers, last = lines(db, b'{"id":1,"method":"ping"}\n', line)
+    assert [answer["id"] for answer in answers] == [1]
+    assert (last["id"], last["error"]["code"]) == (number, code)
+
+
+@pytest.mark.parametrize(
+    ("number", "same"),
+    [
+        ("-5", -5),
+        ("1.5", 1.5),
+        ("2.0", 2),
+        ('""', ""),
+        (r'"\ud800"', "\ud800"),
+        (r'"\u2028\"\n"', '\u2028"\n'),
+        ("9" * 30, int("9" * 30)),
+    ],
+)
+def test_an_answer_has_the_id_of_its_request(db: Path, number: str, same: object) -> None:
+    said = f'{{"id":{number},"method":"ping","params":{{"x":{"7" * 5_000}}}}}'
+    [answer] = lines(db, said.encode())  # the last line may be without its end
+    assert answer == {"jsonrpc": "2.0", "id": same, "result": {}}
+
+
+def test_no_argument_costs_an_answer(db: Path) -> None:
+    queries = [r'"\ud800 cat"', "NaN", "Infinity", "1e999", "9" * 5_000, "{}", r'"\u0000"']
+    call = '{"id":%d,"method":"tools/call","params":{"name":"search_memory","arguments":%s}}\n'
+    said = [call % (number, f'{{"query":{query}}}') for number, query in enumerate(queries)]
+    said += [
+        call % (90, '{"query":"cat","limit":NaN}'),
+        call % (91, '{"query":"cat","limit":1e999}'),
+    ]
+    answers = {answer["id"]: answer for answer in lines(db, *map(str.encode, said))}
+    assert sorted(answers) == [*range(len(queries)), 90, 91]
+    assert "Miso" in str(answers[0])
+    refused = [number for number, answer in answers.items() if answer["result"]["isError"]]
+    assert sorted(refused) == [1, 2, 3, 4, 5, 90, 91]
+
+
+def test_two_requests_of_one_id_are_both_answered(db: Path) -> None:
+    call = b'{"id":%s,"method":"tools/call","params":{"name":"search_memory","arguments":%s}}\n'
+    said = [call % (b"1", b'{"query":"cat"}')] * 5 + [call % (b'"1"', b'{"query":"cat"}')]
+    answers = lines(db, *said)
+    assert sorted(str(answer["id"]) for answer in answers) == ["1"] * 6
+    assert all("Miso" in str(answer) for answer in answers)
+
+
+def test_answers_are_one_line_for_whoever_splits_lines(tmp_path: Path) -> None:
+    """Node's readline ends a line at U+2028 too, Python's splitlines at U+0085."""
+    name = "a\u2028b\u2029c\x85d"
+    entity = {"name": name, "entityType": "\ud800", "observations": []}
+    call = {"name": "create_entities", "arguments": {"entities": [entity]}}
+    with Server(tmp_path / "m.db", "--profile", "graph") as server:
+        created = server.ask("tools/call", **call)
+        assert created["structuredContent"]["entities"][0]["name"] == name
+    done = subprocess.run(
+        [sys.executable, "-m", "factbook", "--db", tmp_path / "m.db", "mcp", "--profile", "graph"],
+        input=b'{"id":1,"method":"tools/call","params":{"name":"read_graph"}}\n',
+        capture_output=True,
+        check=True,
+        timeout=WAIT_S,
+    )
+    assert len(done.stdout.decode().splitlines()) == 1
+
+
+def test_who_sends_all_before_reading_anything_gets_every_answer(db: Path) -> None:
+    """More answers than a pipe holds, to more requests than a pipe holds."""
+    count = 3_000
+    said = [b'{"id":%d,"method":"tools/list"}\n' % number for number in range(count)]
+    server = subprocess.Popen(
+        [sys.executable, "-m", "factbook", "--db", str(db), "mcp"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    with server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        hung = threading.Timer(WAIT_S, server.kill)
+        hung.start()
+        server.stdin.write(b"".join(said))
+        server.stdin.close()
+        answers = [json.loads(line)["id"] for line in server.stdout]
+        hung.cancel()
+    assert answers == list(range(count))
+
+
+def test_what_cannot_be_opened_is_said_of_resources_and_prompts_too(tmp_path: Path) -> None:
+    with Server(tmp_path / "none.db", "--read-only") as server:
+        for method, params in (
+            ("resources/read", {"uri": "memory://stats"}),
+            ("prompts/get", {"name": "review"}),
+        ):
+            error = server.error(method, **params)
+            assert error["code"] == -32603
+            assert "none.db" in error["message"]
 
 
 def test_errors_of_the_protocol_say_what_is_wrong(server: Server) -> None:

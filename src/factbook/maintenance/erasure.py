@@ -328,6 +328,7 @@ class Erasure:
                 " `factbook export` and `import` into a new file and erase there"
             )
         wiped: list[Wiped] = []
+        self._let_go()  # what waits to be written must not come behind it
         receipt = self._context.write([op], Trigger.COMMAND, on_wiped=wiped.append)
         self._let_go()
         if not wiped:

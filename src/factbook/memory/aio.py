@@ -5,15 +5,15 @@
         hits = await memory.search_memory("the ferry", "facts")  # what the agent asks for
         await memory.sync_turn(question, answer, session="chat")
 
-Every method is that of `Memory` or of one of its parts, run in a thread: `_asked` and `_worked`
-take its parameters, its defaults, its result and its text over, and a class that lacks one is
-refused when it is made (`_mirrors`), so that nothing is written twice and nothing can drift.
+Every method is that of `Memory` or of one of its parts, run in a thread: `_asked`, `_told` and
+`_worked` take its parameters, its defaults, its result and its text over, and a class that lacks
+one is refused when it is made (`_mirrors`), so that nothing is written twice and nothing can drift.
 Errors come through unchanged. Callbacks (`progress`, `on_phase`, `on_done`) are called in the
 thread.
 
-Three kinds of threads, each with a connection of its own to the file: a few for what a turn needs,
-one for long work (reading logs, embedding, the night), so that no turn waits behind it, and one for
-iterations.
+Four kinds of threads, each with a connection of its own to the file: a few for what a turn asks, as
+many for what it writes, so that no question waits for who waits for another writer, one for long
+work (reading logs, embedding, the night), so that no turn waits behind it, and one for iterations.
 
 A cancelled await takes nothing back: what its thread has begun it ends, whole, and what had not
 begun does not happen. An error that nobody waits for any more is logged.
@@ -65,8 +65,10 @@ __all__ = ["AsyncConversation", "AsyncMemory"]
 
 _log = logging.getLogger(__name__)
 
-THREADS: Final = 4  # for what a turn needs; most of a call waits for the disk or the model
+THREADS: Final = 4  # for what turns ask, and for what they write; most wait for disk or model
 ROWS_AT_ONCE: Final = 256  # rows that an iteration fetches with one change of threads
+
+Lane = Literal["asking", "telling", "work", "rows"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -86,23 +88,30 @@ class _Awaited(Generic[T]):
 def _asked(
     method: Callable[Concatenate[T, P], R],
 ) -> Callable[Concatenate[_Awaited[T], P], Coroutine[Any, Any, R]]:
-    """Return the awaited form of a method that a turn needs."""
-    return _awaited(method, long=False)
+    """Return the awaited form of a method that a turn asks something with."""
+    return _awaited(method, lane="asking")
+
+
+def _told(
+    method: Callable[Concatenate[T, P], R],
+) -> Callable[Concatenate[_Awaited[T], P], Coroutine[Any, Any, R]]:
+    """Return the awaited form of a method that a turn writes something with."""
+    return _awaited(method, lane="telling")
 
 
 def _worked(
     method: Callable[Concatenate[T, P], R],
 ) -> Callable[Concatenate[_Awaited[T], P], Coroutine[Any, Any, R]]:
     """Return the awaited form of a method that may take long."""
-    return _awaited(method, long=True)
+    return _awaited(method, lane="work")
 
 
 def _awaited(
-    method: Callable[Concatenate[T, P], R], *, long: bool
+    method: Callable[Concatenate[T, P], R], *, lane: Lane
 ) -> Callable[Concatenate[_Awaited[T], P], Coroutine[Any, Any, R]]:
     @functools.wraps(method)
     async def awaited(self: _Awaited[T], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        pool = self._memory._work if long else self._memory._turns
+        pool = self._memory._lanes[lane]
         return await self._memory._run(pool, lambda: method(self._blocking(), *args, **kwargs))
 
     awaited.__qualname__ = f"Async{method.__qualname__}"
@@ -144,25 +153,25 @@ class AsyncInterests(_Part[Interests]):
     """What an owner cares about, awaited."""
 
     search_web = _worked(Interests.search_web)
-    learn = _asked(Interests.learn)
-    learned = _asked(Interests.learned)
-    like = _asked(Interests.like)
-    dislike = _asked(Interests.dislike)
-    unlike = _asked(Interests.unlike)
-    undislike = _asked(Interests.undislike)
+    learn = _told(Interests.learn)
+    learned = _told(Interests.learned)
+    like = _told(Interests.like)
+    dislike = _told(Interests.dislike)
+    unlike = _told(Interests.unlike)
+    undislike = _told(Interests.undislike)
     entities = _asked(Interests.entities)
     entity = _asked(Interests.entity)
     find_entity = _asked(Interests.find_entity)
     named = _asked(Interests.named)
     topic = _asked(Interests.topic)
-    delete_entity = _asked(Interests.delete_entity)
-    restore_entity = _asked(Interests.restore_entity)
-    unmerge_entity = _asked(Interests.unmerge_entity)
-    schedule = _asked(Interests.schedule)
+    delete_entity = _told(Interests.delete_entity)
+    restore_entity = _told(Interests.restore_entity)
+    unmerge_entity = _told(Interests.unmerge_entity)
+    schedule = _told(Interests.schedule)
     schedules = _asked(Interests.schedules)
-    unschedule = _asked(Interests.unschedule)
-    mute = _asked(Interests.mute)
-    react = _asked(Interests.react)
+    unschedule = _told(Interests.unschedule)
+    mute = _told(Interests.mute)
+    react = _told(Interests.react)
     interest_scores = _asked(Interests.interest_scores)
     is_interested = _asked(Interests.is_interested)
     ranked = _asked(Interests.ranked)
@@ -175,7 +184,7 @@ class AsyncInterests(_Part[Interests]):
     notices = _asked(Interests.notices)
     knowledge = _asked(Interests.knowledge)
     search_for = _worked(Interests.search_for)
-    note_action = _asked(Interests.note_action)
+    note_action = _told(Interests.note_action)
 
 
 @_mirrors(Background)
@@ -185,7 +194,7 @@ class AsyncBackground(_Part[Background]):
     plan_learning = _worked(Background.plan_learning)
     run_schedules = _worked(Background.run_schedules)
     run_searches = _worked(Background.run_searches)
-    retry_searches = _asked(Background.retry_searches)
+    retry_searches = _told(Background.retry_searches)
     run_extraction = _worked(Background.run_extraction)
     run_enrichment = _worked(Background.run_enrichment)
     clean = _worked(Background.clean)
@@ -201,12 +210,12 @@ class AsyncBackground(_Part[Background]):
 class AsyncKeyed(_Part[Keyed]):
     """The keyed facts, awaited."""
 
-    tell = _asked(Keyed.tell)
+    tell = _told(Keyed.tell)
     ask = _asked(Keyed.ask)
     plan = _asked(Keyed.plan)
-    apply_facts = _asked(Keyed.apply_facts)
-    apply_quoted = _asked(Keyed.apply_quoted)
-    execute_plan = _asked(Keyed.execute_plan)
+    apply_facts = _told(Keyed.apply_facts)
+    apply_quoted = _told(Keyed.apply_quoted)
+    execute_plan = _told(Keyed.execute_plan)
     retry_told = _worked(Keyed.retry_told)
     keyed_facts = _asked(Keyed.keyed_facts)
     key_history = _asked(Keyed.key_history)
@@ -220,13 +229,13 @@ class AsyncGraph(_Part[Graph]):
     read = _asked(Graph.read)
     search = _asked(Graph.search)
     open = _asked(Graph.open)
-    create_entities = _asked(Graph.create_entities)
-    create_relations = _asked(Graph.create_relations)
-    add_observations = _asked(Graph.add_observations)
-    join = _asked(Graph.join)
-    delete_entities = _asked(Graph.delete_entities)
-    delete_observations = _asked(Graph.delete_observations)
-    delete_relations = _asked(Graph.delete_relations)
+    create_entities = _told(Graph.create_entities)
+    create_relations = _told(Graph.create_relations)
+    add_observations = _told(Graph.add_observations)
+    join = _told(Graph.join)
+    delete_entities = _told(Graph.delete_entities)
+    delete_observations = _told(Graph.delete_observations)
+    delete_relations = _told(Graph.delete_relations)
 
 
 @_mirrors(Typed)
@@ -234,12 +243,12 @@ class AsyncTyped(_Part[Typed]):
     """The typed memories, awaited."""
 
     extract_typed = _worked(Typed.extract_typed)
-    keep_verdict = _asked(Typed.keep_verdict)
+    keep_verdict = _told(Typed.keep_verdict)
     extract_commands = _worked(Typed.extract_commands)
     envelope = _asked(Typed.envelope)
     rejection_summary = _asked(Typed.rejection_summary)
     record_state = _asked(Typed.record_state)
-    rebuild_record = _asked(Typed.rebuild_record)
+    rebuild_record = _told(Typed.rebuild_record)
 
 
 @_mirrors(Review)
@@ -247,18 +256,18 @@ class AsyncReview(_Part[Review]):
     """What waits for a person's word, awaited."""
 
     questions = _asked(Review.questions)
-    settle = _asked(Review.settle)
+    settle = _told(Review.settle)
     proposals = _asked(Review.proposals)
     proposal = _asked(Review.proposal)
-    write_rule = _asked(Review.write_rule)
+    write_rule = _told(Review.write_rule)
     disputed = _asked(Review.disputed)
-    decide = _asked(Review.decide)
-    remember = _asked(Review.remember)
-    note = _asked(Review.note)
-    correct = _asked(Review.correct)
-    feedback = _asked(Review.feedback)
-    pin = _asked(Review.pin)
-    unmerge = _asked(Review.unmerge)
+    decide = _told(Review.decide)
+    remember = _told(Review.remember)
+    note = _told(Review.note)
+    correct = _told(Review.correct)
+    feedback = _told(Review.feedback)
+    pin = _told(Review.pin)
+    unmerge = _told(Review.unmerge)
 
 
 @_mirrors(Sources, but=("facts",))
@@ -283,8 +292,8 @@ class AsyncMaintenance(_Part[Maintenance]):
     embed = _worked(Maintenance.embed)
     start_worker = _asked(Maintenance.start_worker)
     reembed = _worked(Maintenance.reembed)
-    set_aside = _asked(Maintenance.set_aside)
-    retry_aside = _asked(Maintenance.retry_aside)
+    set_aside = _told(Maintenance.set_aside)
+    retry_aside = _told(Maintenance.retry_aside)
     waiting = _asked(Maintenance.waiting)
     consolidate = _worked(Maintenance.consolidate)
     undo = _worked(Maintenance.undo)
@@ -292,7 +301,7 @@ class AsyncMaintenance(_Part[Maintenance]):
     rule_uses = _asked(Maintenance.rule_uses)
     has_others = _asked(Maintenance.has_others)
     model_tasks = _asked(Maintenance.model_tasks)
-    retry_tasks = _asked(Maintenance.retry_tasks)
+    retry_tasks = _told(Maintenance.retry_tasks)
     cost = _asked(Maintenance.cost)
 
 
@@ -308,7 +317,7 @@ class AsyncErasure(_Part[Erasure]):
     erase_owner = _worked(Erasure.erase_owner)
     erase_row = _worked(Erasure.erase_row)
     erasures = _asked(Erasure.erasures)
-    allow_again = _asked(Erasure.allow_again)
+    allow_again = _told(Erasure.allow_again)
     finish_erasing = _worked(Erasure.finish_erasing)
     find_residues = _worked(Erasure.find_residues)
     standing = _asked(Erasure.standing)
@@ -338,12 +347,12 @@ class AsyncConversation(_Awaited[Conversation]):
             owner=self.owner, session=self.session, share=self._share
         )
 
-    close = _asked(Conversation.close)
-    add_turn = _asked(Conversation.add_turn)
-    add_turns = _asked(Conversation.add_turns)
-    sync_turn = _asked(Conversation.sync_turn)
-    remember = _asked(Conversation.remember)
-    tell = _asked(Conversation.tell)
+    close = _told(Conversation.close)
+    add_turn = _told(Conversation.add_turn)
+    add_turns = _told(Conversation.add_turns)
+    sync_turn = _told(Conversation.sync_turn)
+    remember = _told(Conversation.remember)
+    tell = _told(Conversation.tell)
     search_memory = _asked(Conversation.search_memory)
     recall = _asked(Conversation.recall)
     query_facts = _asked(Conversation.query_facts)
@@ -353,7 +362,7 @@ class AsyncConversation(_Awaited[Conversation]):
     prefetch = _asked(Conversation.prefetch)
     queue_prefetch = _asked(Conversation.queue_prefetch)
     context = _asked(Conversation.context)
-    record_shown = _asked(Conversation.record_shown)
+    record_shown = _told(Conversation.record_shown)
 
 
 @_mirrors(Memory, but=("close", "conversation", "export", "blocking"))
@@ -385,7 +394,7 @@ class AsyncMemory(_Awaited[Memory]):
     ) -> None:
         """Take what `Memory` takes; the file is opened by `async with`, or by the first call.
 
-        `threads` is how many calls of turns run at once.
+        `threads` is how many calls of turns run at once that ask, and how many that write.
         """
         if threads < 1:
             raise UsageError(detail=f"threads is {threads}; give 1 or more.")
@@ -420,16 +429,18 @@ class AsyncMemory(_Awaited[Memory]):
         self.maintenance = AsyncMaintenance(self, "maintenance")
         self.erasure = AsyncErasure(self, "erasure")
         self._opening = threading.Lock()
-        self._turns = ThreadPoolExecutor(threads, thread_name_prefix="factbook-turn")
-        self._work = ThreadPoolExecutor(1, thread_name_prefix="factbook-work")
-        self._rows = ThreadPoolExecutor(1, thread_name_prefix="factbook-rows")
+        sizes: dict[Lane, int] = {"asking": threads, "telling": threads, "work": 1, "rows": 1}
+        self._lanes = {
+            lane: ThreadPoolExecutor(size, thread_name_prefix=f"factbook-{lane}")
+            for lane, size in sizes.items()
+        }
         self._iterations: set[Generator[dict[str, object], None, None]] = set()
         self._ending: Future[None] | None = None  # set as soon as it is being closed
 
     async def __aenter__(self) -> AsyncMemory:
         """Open the file; raises what `Memory` raises."""
         try:
-            await self._run(self._turns, self._blocking)
+            await self._run(self._lanes["asking"], self._blocking)
         except BaseException:
             await self.close()
             raise
@@ -444,8 +455,9 @@ class AsyncMemory(_Awaited[Memory]):
         A second call waits for the first. Cancelled, it goes on behind.
         """
         if self._ending is None:
-            self._ending = self._work.submit(self._end)
-            self._work.shutdown(wait=False)
+            work = self._lanes["work"]
+            self._ending = work.submit(self._end)
+            work.shutdown(wait=False)
         await asyncio.shield(asyncio.wrap_future(self._ending))
 
     @property
@@ -476,9 +488,11 @@ class AsyncMemory(_Awaited[Memory]):
     def _end(self) -> None:
         """Wait for what has begun and close the file; runs in the thread of long work."""
         for rows in list(self._iterations):
-            self._rows.submit(rows.close)  # in its thread: a connection is used by one at a time
-        self._turns.shutdown(wait=True)
-        self._rows.shutdown(wait=True)
+            # In its thread: a connection is used by one at a time.
+            self._lanes["rows"].submit(rows.close)
+        for lane, pool in self._lanes.items():
+            if lane != "work":
+                pool.shutdown(wait=True)
         if self._held is not None:
             self._held.close()
 
@@ -496,12 +510,12 @@ class AsyncMemory(_Awaited[Memory]):
 
     reopen = _worked(Memory.reopen)
     ingest = _worked(Memory.ingest)
-    add_turn = _asked(Memory.add_turn)
-    sync_turn = _asked(Memory.sync_turn)
-    remember = _asked(Memory.remember)
-    correct = _asked(Memory.correct)
-    forget = _asked(Memory.forget)
-    tell = _asked(Memory.tell)
+    add_turn = _told(Memory.add_turn)
+    sync_turn = _told(Memory.sync_turn)
+    remember = _told(Memory.remember)
+    correct = _told(Memory.correct)
+    forget = _told(Memory.forget)
+    tell = _told(Memory.tell)
     embed = _worked(Memory.embed)
     consolidate = _worked(Memory.consolidate)
     recall = _asked(Memory.recall)
@@ -520,16 +534,16 @@ class AsyncMemory(_Awaited[Memory]):
         self, *, owner: str | Everyone = ME
     ) -> AsyncGenerator[dict[str, object], None]:
         """Iterate over everything as plain records: sources, episodes, facts, evidence, history."""
-        rows = self._exported(owner)
+        rows, lane = self._exported(owner), self._lanes["rows"]
         self._iterations.add(rows)
         try:
-            while batch := await self._run(self._rows, lambda: list(islice(rows, ROWS_AT_ONCE))):
+            while batch := await self._run(lane, lambda: list(islice(rows, ROWS_AT_ONCE))):
                 for row in batch:
                     yield row
         finally:
             self._iterations.discard(rows)
             if self._ending is None:
-                self._rows.submit(rows.close)  # after the batch that may still be under way
+                lane.submit(rows.close)  # after the batch that may still be under way
 
     def _exported(self, owner: str | Everyone) -> Generator[dict[str, object], None, None]:
         yield from self._blocking().export(owner=owner)

@@ -27,6 +27,7 @@ from factbook.errors import UsageError
 from factbook.language.questions import ends_asking
 from factbook.maintenance.embedding import EmbeddingQueue
 from factbook.maintenance.metrics import PASSIVE_FAILED
+from factbook.memory.shown import ShownNotes
 from factbook.model.facts import (
     ME,
     Everyone,
@@ -415,7 +416,7 @@ class Conversation:
         """Remember what was shown here; of everybody, as shown to whoever asks without a name."""
         to = ME if isinstance(self.owner, Everyone) else self.owner
         op = RecordInjection(session=self.session, owner=to, mode=mode, items=items)
-        self._context.write([op], Trigger.USER_MESSAGE)
+        self._home.shown.write(op)
 
     def _narrowed(self, filters: Filters | None) -> Filters:
         return replace(filters or Filters(), owner=self.owner)
@@ -449,6 +450,7 @@ class Conversation:
             searched, self._searched = self._searched, []
         if not searched:
             return []
+        self._home.shown.settle()
         rows = [
             injection
             for injection in self._context.store.find(
@@ -556,6 +558,7 @@ class Conversations:
             WeakValueDictionary()
         )
         self._held: dict[tuple[str | Everyone, str], Conversation] = {}
+        self.shown = ShownNotes(context, release=release)
         self._failed = Counter[str]()  # passive recalls that failed and are not in the file yet
         self._keeping = threading.Lock()  # between there and the file; no turn waits for it
 
@@ -592,9 +595,14 @@ class Conversations:
 
         Those in the file from a day on, and those of this process that could not be written there.
         """
-        with self._keeping:
+        # Held for longer, it waits for who writes: then what failed is not in the file yet.
+        kept = self._keeping.acquire(timeout=policy.SHOWN_WAIT_S)
+        try:
             failed = Counter(self._failed)
             counts = self.context.store.find(COUNT, {"day": Least(since)})
+        finally:
+            if kept:
+                self._keeping.release()
         for count in counts:
             if count.name.startswith(PASSIVE_FAILED):
                 failed[count.name.removeprefix(PASSIVE_FAILED)] += int(count.value)
@@ -622,6 +630,7 @@ class Conversations:
             held, self._held = list(self._held.values()), {}
         for conversation in held:
             conversation.close()
+        self.shown.close()
 
 
 class ClaimJudge:

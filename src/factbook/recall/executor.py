@@ -24,7 +24,8 @@ THREADS: Final = 4  # at most; further work waits for one of them
 class Beside:
     """Threads that take work; they start with the first piece and end with this object."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, threads: int = THREADS) -> None:
+        self._threads = threads
         self._lock = threading.Lock()
         self._pool: ThreadPoolExecutor | None = None
         self._process = 0
@@ -33,7 +34,7 @@ class Beside:
         """Start a piece of work, and return at once what its result will be in."""
         with self._lock:
             if self._pool is None or self._process != os.getpid():  # threads do not survive a fork
-                self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="factbook-beside")
+                self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="factbook-beside")
                 self._process = os.getpid()
             pool = self._pool
         try:

@@ -24,7 +24,14 @@ import factbook
 from factbook.errors import FactbookError, NotFound, UsageError
 from factbook.model.facts import ME
 from factbook.model.frame import seen
-from factbook.surface.mcp.protocol import INVALID_PARAMS, Loop, Method, Params, RPCError
+from factbook.surface.mcp.protocol import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    Loop,
+    Method,
+    Params,
+    RPCError,
+)
 from factbook.surface.operations import tools as tools
 from factbook.surface.operations.base import EVERY, TOOLS, Effect, Operation, Run, tool_schema
 
@@ -110,7 +117,7 @@ class Server:
         served: dict[str, Method] = {name: self._served(of) for name, of in methods.items()}
         served["initialize"] = self._initialize
         slow = frozenset({"tools/call", "resources/read", "prompts/get"})
-        self._loop = Loop(served, slow=slow, out=out, debug=debug)
+        self._loop = Loop(served, slow=slow, writes=self._writes, out=out, debug=debug)
 
     def run(self, lines: IO[bytes]) -> None:
         """Serve until the input ends."""
@@ -131,6 +138,10 @@ class Server:
             if not self._read_only or tool.effect is Effect.READS
         }
 
+    def _writes(self, params: Params) -> bool:
+        tool = self._tools.get(str(params.get("name")))
+        return tool is not None and tool.effect is not Effect.READS
+
     # --- what there is ------------------------------------------------------------------------
 
     def _served(self, method: Callable[[Params, bool], Mapping[str, Any]]) -> Method:
@@ -139,16 +150,20 @@ class Server:
         def served(params: Params) -> Mapping[str, Any]:
             about = params.get("_meta")
             version = about.get(VERSION_KEY) if isinstance(about, Mapping) else None
-            if version is None:
-                return method(params, False)
-            if version != MODERN:
+            if version not in (None, MODERN):
                 raise RPCError(
                     UNSUPPORTED_VERSION,
                     f"version {version!r:.40} is not served",
                     {"supported": [MODERN], "requested": str(version)[:40]},
                 )
+            try:
+                told = method(params, version == MODERN)
+            except FactbookError as error:
+                raise RPCError(INTERNAL_ERROR, str(error)) from error
+            if version is None:
+                return told
             mine = {SERVER_KEY: _server_info()}
-            return {"resultType": "complete", **method(params, True), "_meta": mine}
+            return {"resultType": "complete", **told, "_meta": mine}
 
         return served
 
