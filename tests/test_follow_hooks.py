@@ -14,8 +14,8 @@ import pytest
 
 from factbook.memory import Memory
 from factbook.memory.follow import follow
-from factbook.model.facts import EpisodeKind, Trust
-from factbook.sources.spool import Spool, folder_of
+from factbook.model.facts import EpisodeKind, Role, Trust
+from factbook.sources.spool import TRANSCRIPTS, Spool, folder_of
 from factbook.store.kinds import INJECTION
 from factbook.store.rows import Filters
 from factbook.surface.hook import events
@@ -28,7 +28,8 @@ WAIT_S = 60.0
 class Session:
     """A session of a client, with its transcript and its hooks."""
 
-    def __init__(self, folder: Path, name: str) -> None:
+    def __init__(self, folder: Path, name: str, owner: str = "me") -> None:
+        self.owner = owner
         self.db = folder / "memory.db"
         self.name = name
         self.log = folder / f"{name}.jsonl"
@@ -43,7 +44,7 @@ class Session:
             "hook_event_name": name,
             **more,
         }
-        hook = Hook(str(self.db), owner="me", until=time.monotonic() + WAIT_S)
+        hook = Hook(str(self.db), owner=self.owner, until=time.monotonic() + WAIT_S)
         return hook.answer(event, host="claude-code")
 
     def turn(self, prompt: str, answer: str) -> str:
@@ -65,14 +66,14 @@ class Session:
             log.write(lines_of(*records))
 
     def prepared(self) -> dict[str, object]:
-        return self.spool.prepared(self.name)
+        return self.spool.prepared(self.name, self.owner)
 
 
 @pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What would be started behind; nothing is."""
-    calls: list[tuple[str, str]] = []
-    monkeypatch.setattr(events, "start_behind", lambda db, owner: calls.append((db, owner)))
+    calls: list[str] = []
+    monkeypatch.setattr(events, "start_behind", calls.append)
     return calls
 
 
@@ -80,10 +81,10 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
 def test_what_was_said_in_one_session_is_there_in_the_next(tmp_path: Path) -> None:
     first = Session(tmp_path, "s1")
     assert first.turn("For the record, I am allergic to hazelnuts.", "Noted.") == ""
-    follow(str(first.db), "me", settles_s=0)
+    follow(str(first.db), settles_s=0)
     second = Session(tmp_path, "s2")
     assert "hazelnuts" in second.turn("a cake for someone allergic to hazelnuts", "Almonds.")
-    follow(str(first.db), "me", settles_s=0)
+    follow(str(first.db), settles_s=0)
     with Memory(first.db, mode="read", model=None) as memory:
         said = memory.store.ids("episode", Filters(episode_kinds=[EpisodeKind.PROMPT]))
         assert len(said) == 2  # what was put before the model is no prompt of anybody
@@ -98,7 +99,7 @@ def test_the_turns_before_suggest_what_shares_no_word(tmp_path: Path) -> None:
         memory.remember("My bicycle is painted turquoise.")
     session.turn("which database does the billing service use in production?", "Let me look.")
     session.spool.keep_session("s1", session.spool.session("s1") | {"shown": []})
-    follow(str(session.db), "me", settles_s=0)
+    follow(str(session.db), settles_s=0)
     assert session.prepared()["turn"] == 2
     said = session.hook("UserPromptSubmit", prompt="good, then write the migration script")
     assert "PostgreSQL 16" in said
@@ -129,30 +130,28 @@ def test_what_was_given_is_recorded_once_with_what_was_used(tmp_path: Path) -> N
         memory.remember("The billing service is deployed on Tuesdays.")
     session.turn("what does the billing service run on?", f"It runs on PostgreSQL 16 [f{fact.id}].")
     for _ in range(2):
-        follow(str(session.db), "me", settles_s=0)
+        follow(str(session.db), settles_s=0)
     with Memory(session.db, mode="read", model=None) as memory:
         (row,) = memory.store.find(INJECTION, {"owner": "me"})
         assert (row.session, row.mode, row.used) == ("s1", "passive", [f"f{fact.id}"])
         assert set(row.items) >= {f"f{fact.id}"}
     session.hook("Stop")
-    follow(str(session.db), "me", settles_s=0)
+    follow(str(session.db), settles_s=0)
     with Memory(session.db, mode="read", model=None) as memory:
         assert len(memory.store.find(INJECTION, {"owner": "me"})) == 1
 
 
 def test_the_end_of_a_turn_asks_for_it_and_gemini_s_compression_does_not(
-    tmp_path: Path, started: list[tuple[str, str]]
+    tmp_path: Path, started: list[str]
 ) -> None:
     session = Session(tmp_path, "s1")
     for name in sorted(events.ENDS):
         assert session.hook(name) == ""
-    assert started == [(str(session.db), "me")] * len(events.ENDS)
+    assert started == [str(session.db)] * len(events.ENDS)
     assert "PreCompress" not in events.ENDS
 
 
-def test_one_works_and_one_waits_and_the_rest_leave(
-    tmp_path: Path, started: list[tuple[str, str]]
-) -> None:
+def test_one_works_and_one_waits_and_the_rest_leave(tmp_path: Path, started: list[str]) -> None:
     session = Session(tmp_path, "s1")
     session.turn("I keep my notes in a green folder.", "Good.")
     folder = Path(session.spool.folder)
@@ -160,11 +159,11 @@ def test_one_works_and_one_waits_and_the_rest_leave(
         fcntl.flock(waits, fcntl.LOCK_EX)
         session.hook("Stop", last_assistant_message="Well.")
         assert len(started) == 1  # the one that waits will see it
-        follow(str(session.db), "me", settles_s=0)
+        follow(str(session.db), settles_s=0)
         assert session.prepared() == {}
     with (folder / "works.lock").open("w") as works:
         fcntl.flock(works, fcntl.LOCK_EX)
-        command = [sys.executable, "-m", "factbook.memory.follow", str(session.db), "me"]
+        command = [sys.executable, "-m", "factbook.memory.follow", str(session.db)]
         waiting = subprocess.Popen(command)
         time.sleep(2.0)
         assert waiting.poll() is None
@@ -180,7 +179,7 @@ def test_what_a_client_keeps_for_itself_is_not_handed_on(monkeypatch: pytest.Mon
     monkeypatch.setenv("CLAUDE_CODE_MESSAGING_TOKEN", "not-for-others")
     monkeypatch.setenv("GEMINI_API_KEY", "not-for-others")
     monkeypatch.setenv("FACTBOOK_KEY_FILE", "/x/key")
-    events.start_behind("/x/m.db", "me")
+    events.start_behind("/x/m.db")
     assert "not-for-others" not in handed[0].values()
     assert handed[0]["FACTBOOK_KEY_FILE"] == "/x/key"
 
@@ -235,7 +234,7 @@ def test_a_transcript_that_is_gone_or_a_locked_store_keeps_nobody(tmp_path: Path
     session = Session(tmp_path, "s1")
     session.turn("I keep my notes in a green folder.", "Good.")
     session.log.unlink()
-    follow(str(session.db), "me", settles_s=0)
+    follow(str(session.db), settles_s=0)
     assert session.prepared()["items"] == []
     with Memory(session.db, model=None, search_config=None) as memory:
         noted = memory.review.note("The folder is green.", quote="notes in a green folder")
@@ -257,7 +256,7 @@ def test_a_session_that_fails_keeps_no_other_from_being_read(
         return ingest(memory, paths, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Memory, "ingest", failing)
-    follow(str(good.db), "me", settles_s=0)
+    follow(str(good.db), settles_s=0)
     assert bad.prepared()["failed"] == "OSError"
     assert "failed" not in good.prepared()
     with Memory(good.db, model=None, search_config=None, mode="read") as memory:
@@ -269,8 +268,71 @@ def test_a_memory_that_cannot_be_opened_is_told_to_the_doctor(tmp_path: Path) ->
     session = Session(tmp_path, "s1")
     session.turn("I keep my notes in a green folder.", "Good.")
     session.db.write_bytes(b"no database at all, " * 500)
-    follow(str(session.db), "me", settles_s=0)
+    follow(str(session.db), settles_s=0)
     assert session.prepared()["failed"]
     session.db.unlink()
-    follow(str(session.db), "me", settles_s=0)
+    follow(str(session.db), settles_s=0)
     assert "failed" not in session.prepared()  # it waited
+
+
+@pytest.mark.usefixtures("started")
+def test_what_a_hook_of_somebody_reads_is_theirs(tmp_path: Path) -> None:
+    mine, theirs = Session(tmp_path, "s1"), Session(tmp_path, "s2", owner="bob")
+    mine.turn("I keep my notes in a green folder.", "Good.")
+    theirs.turn("I keep my keys in a red bowl.", "Good.")
+    follow(str(mine.db), settles_s=0)  # whoever started it works for all
+    assert mine.prepared()["done"] == theirs.prepared()["done"] == 1
+    theirs.write("my bicycle is painted turquoise, remember that")
+    with Memory(mine.db, model=None, search_config=None) as memory:
+        noted = memory.review.note(
+            "The user's bicycle is painted turquoise.",
+            quote="my bicycle is painted turquoise",
+            owner="bob",
+        )
+        assert noted.trust is Trust.DIRECT
+        for owner, words in (("me", ["green"]), ("bob", ["red", "turquoise"])):
+            said = memory.store.ids("episode", Filters(owner=owner, roles=[Role.USER]))
+            texts = " ".join(memory.store.texts("episode", said).values())
+            assert [word for word in ("green", "red", "turquoise") if word in texts] == words
+        assert memory.check() == []
+    asked = "in which bowl do I keep my keys, the red one?"
+    assert "red bowl" in Session(tmp_path, "s3", owner="bob").hook("UserPromptSubmit", prompt=asked)
+    assert Session(tmp_path, "s3").hook("UserPromptSubmit", prompt=asked) == ""
+
+
+@pytest.mark.usefixtures("started")
+def test_one_log_may_be_read_for_two_owners(tmp_path: Path) -> None:
+    session = Session(tmp_path, "s1")
+    session.write("I keep my notes in a green folder.", "Good.")
+    with Memory(session.db, model=None, search_config=None) as memory:
+        for owner in ("me", "bob"):
+            memory.ingest([session.log], owner=owner)
+            assert len(memory.store.ids("episode", Filters(owner=owner))) == 2
+            assert memory.ingest([session.log], owner=owner).receipt.episodes == 0
+        assert memory.check() == []
+
+
+@pytest.mark.usefixtures("started")
+def test_a_session_that_is_resumed_in_another_file_is_read_in_both(tmp_path: Path) -> None:
+    session = Session(tmp_path, "s1")
+    session.hook("SessionStart", source="startup")
+    session.write("I keep my notes in a green folder.", "Good.")  # and the client is killed
+    session.log = tmp_path / "resumed.jsonl"
+    session.write("I keep my keys in a red bowl.", "Good.")
+    session.hook("SessionStart", source="resume")
+    with Memory(session.db, model=None, search_config=None) as memory:
+        noted = memory.review.note(
+            "The keys are in a red bowl.", quote="keep my keys in a red bowl"
+        )
+        assert noted.trust is Trust.DIRECT
+    session.hook("Stop")
+    follow(str(session.db), settles_s=0)
+    with Memory(session.db, mode="read", model=None) as memory:
+        said = memory.store.ids("episode", Filters(episode_kinds=[EpisodeKind.PROMPT]))
+        assert len(said) == 2
+    for number in range(8):
+        session.log = tmp_path / f"resumed{number}.jsonl"
+        session.hook("SessionStart", source="resume")
+    kept = session.spool.session("s1")["transcripts"]
+    assert kept[0] == str(session.log)
+    assert len(kept) == TRANSCRIPTS

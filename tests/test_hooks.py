@@ -266,6 +266,38 @@ def test_a_session_begins_with_what_matters_and_anew_after_a_compaction(client: 
     assert len(Client(client.script, client.db, "s2").start("resume")) > reminder.ANSWER_CHARS / 2
 
 
+def test_after_a_compaction_everything_may_come_again(client: Client) -> None:
+    asked = "can I eat this hazelnut spread, or am I allergic?"
+    assert "hazelnuts" in client.say(asked)
+    with Memory(client.db, model=None, search_config=None) as memory:
+        memory.add_turn("My spare key hangs below the birdhouse.", session="s1")
+        for number in range(40):
+            memory.remember(f"Shelf {number} of the shop holds crates of kind {number * 7}.")
+    assert client.say("where does my spare key hang, below the birdhouse?") == ""  # it stands there
+    assert "locker code" in client.say("what was it with my locker code and the aquarium?")
+    compaction = {"prompt_id": "p1", "trigger": "auto", "custom_instructions": None}
+    assert client.answered(client.run(client.event("PreCompact", **compaction)), "PreCompact") == ""
+    begun = client.start("compact")
+    # What bore on the prompt that is being answered is gone from before the model, and comes first.
+    assert begun.index("locker code") < begun.index("Shelf")
+    assert "birdhouse" in client.say("where does my spare key hang, below the birdhouse?")
+    if "hazelnuts" not in begun:
+        assert "hazelnuts" in client.say(asked)
+    assert client.say(asked) == ""
+
+
+def test_a_compaction_counts_where_there_is_no_time_for_a_digest(client: Client) -> None:
+    asked = "can I eat this hazelnut spread, or am I allergic?"
+    assert "hazelnuts" in client.say(asked)
+    late = client.script.with_name("late")
+    late.write_text(
+        "import os\nfrom factbook.surface.hook.reminder import Reminder\n"
+        f"Reminder.remind = lambda *_, **__: os._exit(0)\n{client.script.read_text()}"
+    )
+    assert Client(late, client.db).start("compact") == ""
+    assert "hazelnuts" in client.say(asked)
+
+
 def test_gemini_gets_its_own_event_back_and_its_echo_is_no_prompt(client: Client) -> None:
     echo = "<hook_context>&lt;factbook-memory&gt; I am allergic to hazelnuts</hook_context>\n\n"
     assert client.say(f"{echo}go on with the build", "BeforeAgent") == ""

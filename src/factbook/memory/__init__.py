@@ -392,8 +392,8 @@ class Memory:
         """Read logs, chats and notes from where the last run stopped, and write what they say.
 
         `workers` processes read beside this one; None lets the amount of work decide, 0 is none.
-        `owner` is whom chats and notes are about, where a file does not say; logs of agents are
-        about `me`. `kind` ("session_log", "conversation", "note" or "summary") says what the files
+        `owner` is whom they are about, where a file does not say; one file may be read for two
+        owners. `kind` ("session_log", "conversation", "note" or "summary") says what the files
         are where their content does not: a folder of notes is read only with it, and a summary is
         one only with it.
 

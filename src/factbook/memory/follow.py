@@ -1,6 +1,6 @@
 """What goes on behind the hooks of a client: a process that nobody waits for.
 
-    python -m factbook.memory.follow FILE OWNER
+    python -m factbook.memory.follow FILE
 
 `factbook-hook` starts it when a turn has ended. It reads on in the transcript, embeds what is new,
 records which memories were put before the model, and looks for what the next turn may need: what
@@ -25,7 +25,7 @@ from factbook.memory import Memory
 from factbook.model.facts import EpisodeKind, StoredEpisode
 from factbook.recall.modes import context_question
 from factbook.recall.plan import Turn
-from factbook.sources.spool import WAITS, WORKS, Spool, folder_of, take
+from factbook.sources.spool import WAITS, WORKS, Spool, folder_of, take, transcripts_of
 from factbook.store.rows import Filters
 
 __all__ = ["follow", "follow_session"]
@@ -40,7 +40,7 @@ NEAR: Final = 0.45  # ours: cosine to what was said, of what comes unasked (docs
 _MESSAGES: Final = (EpisodeKind.PROMPT, EpisodeKind.REPLY)
 
 
-def follow(db: str, owner: str, *, settles_s: float = SETTLES_S) -> None:
+def follow(db: str, *, settles_s: float = SETTLES_S) -> None:
     """Do the work of every session that waits for it, until none does."""
     spool = Spool(folder_of(db))
     with _alone(spool.folder) as alone:
@@ -52,12 +52,14 @@ def follow(db: str, owner: str, *, settles_s: float = SETTLES_S) -> None:
                 kept = True
                 while kept and (waiting := _waiting(spool)):
                     for state in waiting:
-                        prepared = follow_session(memory, spool, state, owner)
-                        kept = spool.keep_prepared(state["name"], prepared) and kept
+                        prepared = follow_session(memory, spool, state)
+                        session, owner = _of(state)
+                        kept = spool.keep_prepared(session, prepared, owner) and kept
         except FactbookError as error:  # it cannot be opened: `factbook doctor` says so
             for state in _waiting(spool):
-                failed = {**spool.prepared(state["name"]), "failed": type(error).__name__}
-                spool.keep_prepared(state["name"], failed)
+                session, owner = _of(state)
+                failed = {**spool.prepared(session, owner), "failed": type(error).__name__}
+                spool.keep_prepared(session, failed, owner)
         spool.prune()
 
 
@@ -66,23 +68,25 @@ def _waiting(spool: Spool) -> list[dict[str, Any]]:
 
 
 def _waits(spool: Spool, state: Mapping[str, Any]) -> bool:
-    return bool(state.get("asked", 0) > spool.prepared(state["name"]).get("done", 0))
+    return bool(state.get("asked", 0) > spool.prepared(*_of(state)).get("done", 0))
 
 
-def follow_session(
-    memory: Memory, spool: Spool, state: Mapping[str, Any], owner: str
-) -> dict[str, Any]:
+def _of(state: Mapping[str, Any]) -> tuple[str, str]:
+    """Return which session of which owner a state is of."""
+    return state["name"], state["owner"]
+
+
+def follow_session(memory: Memory, spool: Spool, state: Mapping[str, Any]) -> dict[str, Any]:
     """Do the work of one session, and return what its spool is to hold for the next turn."""
-    session = state["name"]
+    session, owner = _of(state)
     prepared: dict[str, Any] = {
         "done": state["asked"],
-        "recorded": spool.prepared(session).get("recorded", 0),
+        "recorded": spool.prepared(session, owner).get("recorded", 0),
         "turn": state.get("turn", 0) + 1,
     }
     try:
-        transcript = Path(state.get("transcript", ""))
-        if transcript.is_file():
-            memory.ingest([transcript], workers=0)
+        if transcripts := [Path(path) for path in transcripts_of(state)]:
+            memory.ingest(transcripts[::-1], workers=0, owner=owner)  # as they were written
         memory.embed(limit=EMBEDDED_ROWS)
         said = _messages(memory, session, owner)
         for given in state.get("given", ()):
@@ -170,4 +174,4 @@ def _lock_file(folder: str, name: str) -> Iterator[int]:
 if __name__ == "__main__":
     with suppress(OSError, AttributeError):
         os.nice(10)
-    follow(*sys.argv[1:3])
+    follow(sys.argv[1])

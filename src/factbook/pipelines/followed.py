@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 __all__ = ["read_active"]
 
 
-def read_active(context: Context) -> bool:
-    """Read what came to these transcripts since they were last read; return whether any grew."""
+def read_active(context: Context, owner: str) -> bool:
+    """Read on in these transcripts of an owner; return whether any grew since it was last read."""
     files = context.store.files
     if files is None:
         return False
     oldest = context.clock() - ACTIVE_S * 1000
-    active = Spool(folder_of(files.path)).transcripts(since=oldest)
+    active = Spool(folder_of(files.path)).transcripts(owner, since=oldest)
     if not active:
         return False
     with suppress(FactbookError):  # one that cannot be read, or written now, is read at night
-        report = ingest_files(context, discover(active), workers=0)
+        report = ingest_files(context, discover(active, owner=owner), workers=0)
         return any(file.read_bytes for file in report.files)
     return False

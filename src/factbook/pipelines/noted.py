@@ -289,7 +289,7 @@ def prompt_with(context: Context, quote: str, owner: str) -> tuple[StoredEpisode
         return None
     pattern = re.compile(r"\W+".join(map(re.escape, words)), re.IGNORECASE)
     heard = _recorded(context, words, pattern, owner)
-    if heard is None and read_active(context):
+    if heard is None and read_active(context, owner):
         heard = _recorded(context, words, pattern, owner)
     return heard
 

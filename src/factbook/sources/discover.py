@@ -50,7 +50,7 @@ def discover(
     if kind is not None and kind != SESSION_LOG and not roots:
         raise UsageError(detail=f"name the files or folders that are of the kind {kind}")
     if kind == SESSION_LOG or not roots:
-        return discover_logs(roots)
+        return discover_logs(roots, owner=owner)
     named = {os.path.realpath(root) for root in roots if root.is_file()}
 
     def other(path: Path, head: bytes) -> LogFile | None:
@@ -70,7 +70,11 @@ def discover(
         return suffix in SUFFIXES or (suffix in ARCHIVES and _holds_chats(Path(name)))
 
     return discover_logs(
-        roots, wanted=wanted, hosts=detect if kind is None else _no_host, others=other
+        roots,
+        wanted=wanted,
+        hosts=detect if kind is None else _no_host,
+        others=other,
+        owner=owner,
     )
 
 

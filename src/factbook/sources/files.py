@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import urlencode
 
-from factbook.model.facts import ME
 from factbook.sources.session_log.parser import LogFile, source_key
 
 SESSION_LOG: Final = "session_log"
@@ -44,19 +42,13 @@ class SourceFile(LogFile):
     """A file that is no log of an agent: a chat, an export, notes or a summary."""
 
     kind: str = CONVERSATION  # one of KINDS
-    owner: str = ME  # whom it is about, where the file does not say
 
 
 def file_key(file: LogFile) -> str:
-    """Return the key that identifies a file for ever; for another owner it is another source."""
-    key = source_key(file)
-    if not isinstance(file, SourceFile):
-        return key
-    told = {
-        **({"kind": file.kind} if file.kind in (NOTE, SUMMARY) else {}),
-        **({"owner": file.owner} if file.owner != ME else {}),
-    }
-    return f"{key}?{urlencode(told, errors='surrogatepass')}" if told else key
+    """Return the key that identifies a file for ever; as notes it is another source."""
+    if isinstance(file, SourceFile) and file.kind in (NOTE, SUMMARY):
+        return source_key(file, kind=file.kind)
+    return source_key(file)
 
 
 def may_be_chat(head: bytes) -> bool:

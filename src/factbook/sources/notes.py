@@ -18,7 +18,7 @@ from typing import ClassVar, Final, NamedTuple
 
 from factbook.language.markdown import front_matter
 from factbook.language.sentences import last_end
-from factbook.model.facts import ME, Cursor, Episode, EpisodeKind, Millis, Role, Source, Trust
+from factbook.model.facts import Cursor, Episode, EpisodeKind, Millis, Role, Source, Trust
 from factbook.redaction.base import Redacting
 from factbook.sources.base import Batch
 from factbook.sources.conversation.turn import clean, within, worth_a_vector
@@ -91,7 +91,7 @@ class _NoteParser(Parser):
         super().begin(state)
         file = self.file
         self.key = file_key(file)
-        self.owner = file.owner if isinstance(file, SourceFile) else ME
+        self.owner = file.owner
         self.by_model = isinstance(file, SourceFile) and file.kind == SUMMARY
         self.kind = SUMMARY if self.by_model else NOTE
 

@@ -1,9 +1,9 @@
 """What a hook leaves for the next one, and for the process behind it: a folder beside the database.
 
-Of each session two small files of JSON, each with one writer: `<session>.session`, what the hook
-saw (where the transcript is, which turn it is, which memories it gave), and `<session>.next`, what
-was prepared for the next turn. They hold ids, paths and times, and not a word of a prompt or of a
-memory: what is erased from the database is nowhere here.
+Of each session of an owner two small files of JSON, each with one writer: `<session>.session`, what
+the hook saw (whose it is, where its transcripts are, which turn it is, which memories it gave), and
+`<session>.next`, what was prepared for the next turn. They hold ids, paths and times, and not a
+word of a prompt or of a memory: what is erased from the database is nowhere here.
 
 Knows: files, their rights and bounds. Does not know: what the ids name.
 """
@@ -17,11 +17,12 @@ import stat
 import sys
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 VERSION: Final = 1
+ME: Final = "me"  # that of `model.facts`, which takes longer to import than a hook may
 FILE_BYTES: Final = 256 * 1024  # of one file; a larger one is not read
 SESSIONS: Final = 64  # kept, the newest
 KEPT_S: Final = 14 * 24 * 3600
@@ -29,6 +30,7 @@ ACTIVE_S: Final = 24 * 3600  # since its last event
 SHOWN_IDS: Final = 2_000  # given in one session, the newest
 TWIN_MS: Final = 2_000  # between two runs of a hook at one event; a client ends one that is later
 ENTERS_S: Final = 0.05  # that one waits for another to enter
+TRANSCRIPTS: Final = 4  # of one session, the newest: a client that resumes one may write a new file
 GIVEN: Final = 200  # events that gave something and wait to be recorded, the newest
 
 WAITS: Final = "waits.lock"  # held by the process that is next
@@ -50,18 +52,18 @@ class Spool:
         """Take the folder; it is made when something is written."""
         self.folder = folder
 
-    def session(self, name: str) -> dict[str, Any]:
-        """Return what is known of a session; empty for a new one."""
-        return self._read(f"{_file_name(name)}.session")
+    def session(self, name: str, owner: str = ME) -> dict[str, Any]:
+        """Return what is known of a session of an owner; empty for a new one."""
+        return self._read(f"{_file_name(name, owner)}.session")
 
-    def enter(self, name: str, event: int, now: int) -> dict[str, Any] | None:
+    def enter(self, name: str, event: int, now: int, owner: str = ME) -> dict[str, Any] | None:
         """Return what is known of a session at one of its events, of which a number tells.
 
         None where another process has entered with the same one just now: a client that has the
         hook twice runs it twice. `now` is in milliseconds.
         """
         with self._held():
-            state = self.session(name)
+            state = self.session(name, owner) | {"owner": owner}
             last, at = state.get("entered") or (None, 0)
             if last == event and abs(now - at) < TWIN_MS:
                 return None
@@ -69,33 +71,39 @@ class Spool:
             self.keep_session(name, state)
         return state
 
-    def prepared(self, name: str) -> dict[str, Any]:
+    def prepared(self, name: str, owner: str = ME) -> dict[str, Any]:
         """Return what was prepared for the next turn of a session; empty for nothing."""
-        return self._read(f"{_file_name(name)}.next")
+        return self._read(f"{_file_name(name, owner)}.next")
 
     def keep_session(self, name: str, state: dict[str, Any]) -> bool:
         """Write down what is known of a session; return whether that could be done."""
-        state["shown"] = state.get("shown", [])[-SHOWN_IDS:]
-        state["given"] = state.get("given", [])[-GIVEN:]
-        return self._write(f"{_file_name(name)}.session", {**state, "name": name})
+        state |= {"name": name, "owner": state.get("owner", ME)}
+        for key, most in (("shown", SHOWN_IDS), ("given", GIVEN)):
+            state[key] = state.get(key, [])[-most:]
+        return self._write(f"{_file_name(name, state['owner'])}.session", state)
 
-    def keep_prepared(self, name: str, state: dict[str, Any]) -> bool:
+    def keep_prepared(self, name: str, state: dict[str, Any], owner: str = ME) -> bool:
         """Write down what was prepared; return whether that could be done."""
-        return self._write(f"{_file_name(name)}.next", state)
+        return self._write(f"{_file_name(name, owner)}.next", state)
 
     def sessions(self) -> list[dict[str, Any]]:
         """Return what is known of every session, the one with the newest event first."""
         states = [self._read(name) for name in self._files(".session")]
         return sorted(
-            (state for state in states if isinstance(state.get("name"), str)),
+            (state for state in states if {"name", "owner"} <= state.keys()),
             key=lambda state: -_number(state.get("at")),
         )
 
-    def transcripts(self, *, since: int) -> list[str]:
-        """Return the transcripts of sessions with an event since a time in milliseconds."""
-        known = [state for state in self.sessions() if _number(state.get("at")) >= since]
-        told = dict.fromkeys(str(state.get("transcript", "")) for state in known)
-        return [path for path in told if os.path.isfile(path)]
+    def transcripts(self, owner: str, *, since: int) -> list[str]:
+        """Return the transcripts of an owner's sessions with an event since then (milliseconds)."""
+        return list(
+            dict.fromkeys(
+                path
+                for state in self.sessions()
+                if state["owner"] == owner and _number(state.get("at")) >= since
+                for path in transcripts_of(state)
+            )
+        )
 
     def is_awaited(self) -> bool:
         """Tell whether a process waits for its turn to work: it will see what is there by then."""
@@ -205,16 +213,22 @@ def take(opened: int) -> bool:
     return True
 
 
+def transcripts_of(state: Mapping[str, Any]) -> list[str]:
+    """Return the transcripts of a session that are there, the one that was named last first."""
+    return [path for path in state.get("transcripts", ()) if os.path.isfile(path)]
+
+
 _ENDINGS: Final = (".session", ".next", ".tmp")
 _NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
 _NO_WAIT: Final = getattr(os, "O_NONBLOCK", 0)  # for what is a pipe and no file
 
 
-def _file_name(session: str) -> str:
+def _file_name(session: str, owner: str) -> str:
     plain = _UNSAFE.sub("_", session)[:80]
-    if plain == session:
+    if plain == session and owner == ME:
         return plain
-    return f"{plain}-{zlib.crc32(session.encode('utf-8', 'replace')):08x}"
+    whole = f"{session}\0{owner}".encode("utf-8", "replace")
+    return f"{plain}-{zlib.crc32(whole):08x}"
 
 
 def _number(value: object) -> float:

@@ -11,7 +11,7 @@ from typing import ClassVar, Final
 
 import orjson
 
-from factbook.model.facts import ME, Episode, EpisodeKind, Millis, Role, Source, Trust
+from factbook.model.facts import Episode, EpisodeKind, Millis, Role, Source, Trust
 from factbook.sources.conversation.turn import (
     clean,
     is_global,
@@ -20,7 +20,7 @@ from factbook.sources.conversation.turn import (
     turn_uid,
     within,
 )
-from factbook.sources.files import CONVERSATION, SourceFile, file_key
+from factbook.sources.files import CONVERSATION
 from factbook.sources.imports import (
     EXPORTS,
     BadMessage,
@@ -70,9 +70,7 @@ class ChatParser(Parser):
 
     def begin(self, state: Mapping[str, object]) -> None:
         super().begin(state)
-        file = self.file
-        self.key = file_key(file)
-        self.owner = file.owner if isinstance(file, SourceFile) else ME
+        self.owner = self.file.owner
         # A document is read as a whole each time, so its messages can be numbered, and equal ones
         # told apart by counting; of a log of lines only the new ones are seen.
         self.as_document = False

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 import orjson
 
 from factbook.errors import NoLogsFound, PathMissing, PathUnreadable
+from factbook.model.facts import ME
 from factbook.sources.encoding import utf8
 from factbook.sources.session_log.codex import ENVELOPES, ITEMS
 from factbook.sources.session_log.parser import LogFile
@@ -85,14 +86,15 @@ def discover(
     wanted: Callable[[str], bool] = is_log_name,
     hosts: Callable[[bytes], str] | None = None,
     others: Callable[[Path, bytes], LogFile | None] | None = None,
+    owner: str = ME,
 ) -> Discovery:
     """Return the logs in the given files and folders; without any, in the hosts' own folders.
 
     The order is that of the paths, within a folder by name. A file that is reached twice counts
     once. Where a link leads out of what was given it is left aside; one that was given is followed.
     `wanted` tells by its path whether a file in a folder is looked at, `hosts` by its first
-    bytes who wrote it, and `others` knows files that no host wrote. Raises PathMissing,
-    PathUnreadable (for a path that was given), NoLogsFound.
+    bytes who wrote it, and `others` knows files that no host wrote. `owner` is whom they are about.
+    Raises PathMissing, PathUnreadable (for a path that was given), NoLogsFound.
     """
     hosts = hosts or detect
     given = bool(paths)
@@ -107,9 +109,9 @@ def discover(
     for root in roots:
         if root.is_dir():
             for path in _walk(root, discovery, wanted, inside):
-                _add(path, discovery, seen, hosts, others, named=False)
+                _add(path, discovery, seen, hosts, others, owner, named=False)
         else:
-            _add(os.path.realpath(root), discovery, seen, hosts, others, named=True)
+            _add(os.path.realpath(root), discovery, seen, hosts, others, owner, named=True)
     if not discovery.files and not discovery.unsupported:
         where = roots if given else default_folders()
         aside = "".join(f"; {path}: {why}" for path, why in discovery.skipped[:_NAMED])
@@ -194,6 +196,7 @@ def _add(
     seen: set[str],
     hosts: Callable[[bytes], str],
     others: Callable[[Path, bytes], LogFile | None] | None,
+    owner: str,
     *,
     named: bool,
 ) -> None:
@@ -223,7 +226,7 @@ def _add(
     elif host in _UNSUPPORTED:
         discovery.unsupported.append((path, host))
     elif host:
-        discovery.files.append(LogFile(path=path, host=host))
+        discovery.files.append(LogFile(path=path, host=host, owner=owner))
     else:
         discovery.skipped.append((path, _why_not(head, chats=others is not None)))
 

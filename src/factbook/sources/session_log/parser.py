@@ -14,10 +14,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal, NamedTuple
+from urllib.parse import urlencode
 
 from factbook import policy
 from factbook.model import fast_dataclass
-from factbook.model.facts import Episode, EpisodeKind, Field, Millis, Role, Source, Trust
+from factbook.model.facts import ME, Episode, EpisodeKind, Field, Millis, Role, Source, Trust
 from factbook.redaction.base import Redacting
 from factbook.redaction.records import identity_of
 from factbook.sources.session_log.echo import (
@@ -67,11 +68,17 @@ class LogFile:
 
     path: Path
     host: str  # "claude-code", "codex" or "gemini-cli"
+    owner: str = ME  # whom it is about, where the file does not say
 
 
-def source_key(file: LogFile) -> str:
-    """Return the key that identifies a log for ever."""
-    return f"file:{printable(file.path)}"
+def source_key(file: LogFile, **told: str) -> str:
+    """Return the key that identifies a file for ever; for another owner it is another source.
+
+    `told` is what else makes it another one.
+    """
+    told |= {"owner": file.owner} if file.owner != ME else {}
+    asked = f"?{urlencode(told, errors='surrogatepass')}" if told else ""
+    return f"file:{printable(file.path)}{asked}"
 
 
 def printable(path: Path) -> str:
@@ -117,6 +124,8 @@ class Parser(ABC):
     ) -> None:
         self.file = file
         self.key = source_key(file)
+        # One log may be read for two owners: what it says of each is recorded by itself.
+        self._whose = f"{file.owner}/" if file.owner != ME else ""
         self.redactor = redactor
         self.episodes: list[Episode] = []
         # What a record that holds others made of them, beside its own outcome.
@@ -354,7 +363,7 @@ class Parser(ABC):
         known, session = self._plain_ids, self.named if session is None else session
         self.episodes.append(
             _episode(
-                uid=self.identity(uid),
+                uid=self._whose + self.identity(uid),
                 source=self.key,
                 kind=kind,
                 role=role,
@@ -378,6 +387,7 @@ class Parser(ABC):
                 cut=cut,
                 injected=injected,
                 embed=embed,
+                owner=self.file.owner,
             )
         )
 

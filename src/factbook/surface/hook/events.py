@@ -19,7 +19,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from factbook.sources.spool import Spool, folder_of
+from factbook.sources.spool import ME, TRANSCRIPTS, Spool, folder_of
 
 if TYPE_CHECKING:
     from factbook.surface.hook.deadline import Deadline
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 START: Final = "SessionStart"
 PROMPTS: Final = frozenset({"UserPromptSubmit", "BeforeAgent"})
 ENDS: Final = frozenset({"Stop", "AfterAgent", "PreCompact", "SessionEnd"})
-ANEW: Final = frozenset({"compact", "clear"})  # sources of a start after which nothing is known
+COMPACT: Final = "compact"
+ANEW: Final = frozenset({COMPACT, "clear"})  # sources of a start after which nothing is known
 INPUT_BYTES: Final = 16 * 1024 * 1024
 LEFT_S: Final = 0.06  # of the deadline, for what is done after the look-up
 _KEPT_FROM_CHILD: Final = ("CLAUDE", "CODEX_", "GEMINI_")  # variables of clients, tokens among them
@@ -49,7 +50,7 @@ def run(deadline: Deadline) -> None:
         deadline.put_off(START_DEADLINE_S)
     elif name not in PROMPTS and name not in ENDS:
         return
-    hook = Hook(db, owner=options.get("owner") or "me", until=time.monotonic() + deadline.left)
+    hook = Hook(db, owner=options.get("owner") or ME, until=time.monotonic() + deadline.left)
     said = hook.answer(event, host=options.get("host") or host_of(event))
     if said:
         answer = {"hookSpecificOutput": {"hookEventName": name, "additionalContext": said}}
@@ -70,35 +71,42 @@ class Hook:
     def answer(self, event: Mapping[str, Any], *, host: str) -> str:
         """Do what an event asks for, and return what is to be said to the model."""
         name, session = str(event["hook_event_name"]), str(event["session_id"])
-        state = self._spool.enter(session, number_of(event), self._now)
+        state = self._spool.enter(session, number_of(event), self._now, self._owner)
         if state is None:
             return ""
-        state["name"] = session
         begun = START in state.get("events", {})
         state["at"] = state.setdefault("events", {})[name] = self._now
         state["host"] = host
-        for key, told in (("transcript", "transcript_path"), ("cwd", "cwd")):
-            if isinstance(event.get(told), str) and event[told]:
-                state[key] = event[told]
+        path, cwd = (event.get(told) or "" for told in ("transcript_path", "cwd"))
+        if isinstance(path, str) and path:
+            older = [other for other in state.get("transcripts", ()) if other != path]
+            state["transcripts"] = [path, *older][:TRANSCRIPTS]
+        if isinstance(cwd, str) and cwd:
+            state["cwd"] = cwd
         if name in ENDS:
             state["asked"] = state.get("asked", 0) + 1
             kept = self._spool.keep_session(session, state)
-            if kept and state.get("transcript") and not self._spool.is_awaited():
-                start_behind(self._db, self._owner)
+            if kept and state.get("transcripts") and not self._spool.is_awaited():
+                start_behind(self._db)
             return ""
         from factbook.surface.hook.reminder import Reminder  # it takes longer than an end may
 
-        prompt = None
+        prompt, again = None, False
         if name == START:
-            if event.get("source") in ANEW:
-                state["shown"] = []
-            elif begun and event.get("source") == "resume":
+            source = event.get("source")
+            if source in ANEW:
+                state["shown"], state["anew"] = [], self._now
+                again = source == COMPACT
+            # Before anything else: the time may be over before there is anything to say.
+            self._spool.keep_session(session, state)
+            if begun and source == "resume":
                 return ""  # what it began with is there still
         else:
             state["turn"] = state.get("turn", 0) + 1
             prompt = str(event.get("prompt", ""))
         reminder = Reminder(self._db, owner=self._owner, until=self._until, now=self._now)
-        said = reminder.remind(state, prompt, self._spool.prepared(session))
+        prepared = self._spool.prepared(session, self._owner)
+        said = reminder.remind(state, prompt, prepared, again=again)
         kept = self._spool.keep_session(session, state)
         return said if kept else ""  # what cannot be remembered as shown would be said for ever
 
@@ -138,9 +146,9 @@ def database(named: str = "") -> str:
     return os.path.join(data, "factbook.db")
 
 
-def start_behind(db: str, owner: str) -> None:
+def start_behind(db: str) -> None:
     """Start the process that reads on, in a session of its own, and do not wait for it."""
-    command = [sys.executable, "-m", "factbook.memory.follow", db, owner]
+    command = [sys.executable, "-m", "factbook.memory.follow", db]
     kept = {
         name: value
         for name, value in os.environ.items()

@@ -77,14 +77,16 @@ class Unusable(Exception):
 class Lookup:
     """One database of one owner, as of one moment, within a time."""
 
-    def __init__(self, path: str, *, owner: str, until: float, now: int) -> None:
+    def __init__(self, path: str, *, owner: str, until: float, now: int, anew: int = 0) -> None:
         """Open it; `until` is on the monotonic clock.
 
-        Raises Unusable, and apsw.Error where SQLite refuses.
+        `anew` is when the session that asks began anew: what was said in it before that is as far
+        as what was said in others. Raises Unusable, and apsw.Error where SQLite refuses.
         """
         self._owner = owner
         self._now = now
         self._until = until
+        self._anew = anew
         try:
             about = os.stat(path)
         except OSError as error:
@@ -215,7 +217,7 @@ class Lookup:
             name = f"f{id_}"
             passive = value > policy.MIN_CONFIDENCE_PASSIVE and (pinned or id_ not in disputed)
             shown = not without.isdisjoint((name, f"e{episode}"))
-            if passive and not shown and where != session:
+            if passive and not shown and self._far(where, when, session):
                 memories.append(
                     Memory(
                         id=name,
@@ -232,6 +234,10 @@ class Lookup:
                     )
                 )
         return memories
+
+    def _far(self, where: str, when: int | None, session: str) -> bool:
+        """Tell whether what was said somewhere, at a time, is no more before the model there."""
+        return where != session or (when is not None and when < self._anew)
 
     def _disputed(self) -> set[int]:
         """Return the facts of questions that wait for their owner's answer.
@@ -291,7 +297,7 @@ class Lookup:
             for id_, _, kind, when, trust, role, speaker, where, _ in rows
             if own[id_].replace(HANDED_ON, "").strip()
             and without.isdisjoint((f"e{id_}", source_of(id_)))
-            and where != session
+            and self._far(where, when, session)
             and id_ not in over
         ]
 

@@ -36,11 +36,19 @@ class Reminder:
         self._until = until
         self._now = now
 
-    def remind(self, state: dict[str, Any], prompt: str | None, prepared: Mapping[str, Any]) -> str:
+    def remind(
+        self,
+        state: dict[str, Any],
+        prompt: str | None,
+        prepared: Mapping[str, Any],
+        *,
+        again: bool = False,
+    ) -> str:
         """Return what is to be said, and note it in the state of the session.
 
-        Without a prompt, a session begins. Where the database cannot be asked, nothing is said and
-        the state says why.
+        Without a prompt, a session begins; `again` where it goes on in the middle of a turn, and
+        what was said with its prompt is gone from before the model. Where the database cannot be
+        asked, nothing is said and the state says why.
         """
         state.pop("failed", None)
         prompt = None if prompt is None else _without_context(prompt)
@@ -48,7 +56,7 @@ class Reminder:
         memories: list[Memory] = []
         try:
             if prompt is None:
-                memories = self._digest(state)
+                memories = self._digest(state, again=again)
             elif (
                 terms
                 and len(prompt.split(None, LEAST_WORDS)) >= LEAST_WORDS
@@ -69,15 +77,20 @@ class Reminder:
             state["given"] = [*state.get("given", []), given | {"ids": shown}]
         return said
 
-    def _digest(self, state: Mapping[str, Any]) -> list[Memory]:
+    def _digest(self, state: Mapping[str, Any], *, again: bool) -> list[Memory]:
+        lookup, session = self._lookup(state), state["name"]
         shown = frozenset(state.get("shown", ()))
-        project, session = state.get("cwd", ""), state["name"]
-        return self._lookup().digest(project, without=shown, session=session)[:DIGEST_ITEMS]
+        digest = lookup.digest(state.get("cwd", ""), without=shown, session=session)
+        turn = state.get("turn") if again else None
+        given = [each for each in state.get("given", ()) if each["turn"] == turn]
+        bore = [id_ for each in given for id_ in each["ids"]]
+        first = lookup.named(bore, without=shown, session=session)
+        return _each_once([*first, *digest])[:DIGEST_ITEMS]
 
     def _bearing_on(
         self, prompt: str, state: Mapping[str, Any], prepared: Mapping[str, Any]
     ) -> list[Memory]:
-        lookup, session = self._lookup(), state["name"]
+        lookup, session = self._lookup(state), state["name"]
         shown = frozenset(state.get("shown", ()))
         ids = prepared.get("items", ()) if prepared.get("turn") == state["turn"] else ()
         suggested = lookup.named(list(ids), without=shown, session=session)[:PREPARED]
@@ -88,8 +101,9 @@ class Reminder:
         except apsw.InterruptError:  # the time was over: what was prepared is there
             return suggested
 
-    def _lookup(self) -> Lookup:
-        return Lookup(self._db, owner=self._owner, until=self._until, now=self._now)
+    def _lookup(self, state: Mapping[str, Any]) -> Lookup:
+        anew = state.get("anew", 0)
+        return Lookup(self._db, owner=self._owner, until=self._until, now=self._now, anew=anew)
 
 
 def _without_context(prompt: str) -> str:

@@ -246,7 +246,9 @@ def _fired(client: Client, places: Sequence[str]) -> tuple[Level, str]:
     spools = [Spool(folder_of(place)) for place in set(places)]
     for spool, session in [(each, state) for each in spools for state in each.sessions()]:
         if session.get("host") == HOSTS[client.name]:
-            behind = spool.prepared(session["name"])  # by the process that reads on
+            behind = spool.prepared(
+                session["name"], session["owner"]
+            )  # by the process that reads on
             failed = failed or str(session.get("failed") or behind.get("failed") or "")
             for event, at in session.get("events", {}).items():
                 last[event] = max(at, last.get(event, 0))

@@ -50,7 +50,7 @@ def ingest(
             decides.
         kind: What the files are where their content does not tell: session_log, conversation, note
             or summary.
-        owner: Whom chats and notes are about, where the file does not say.
+        owner: Whom the files are about, where they do not say.
         strict: Take every @name in a command for a host, right or wrong, instead of reading the
             command.
     """
