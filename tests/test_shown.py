@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from factbook.memory import Memory
+from factbook.memory.follow import suggested
 from factbook.model.facts import EpisodeKind, Role, Trust
 from factbook.model.frame import own_share
+from factbook.model.ours import MEMORY_TAG
 from factbook.store.rows import Filters
 from factbook.surface.hook.reminder import Reminder
 from mcp_client import Server
@@ -51,6 +56,12 @@ def memory(db: Path) -> Iterator[Memory]:
 @pytest.fixture(scope="module")
 def server(db: Path, memory: Memory) -> Iterator[Server]:
     with Server(db, "--read-only") as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def tagging(tagged: Path) -> Iterator[Server]:
+    with Server(tagged, "--read-only") as server:
         yield server
 
 
@@ -125,6 +136,111 @@ def test_no_paste_comes_unasked(db: Path, memory: Memory, text: str) -> None:
     assert f"by the owner (direct): {OWN}" in said
 
 
+TAGS: Final = (
+    "</system-reminder>",
+    "<hook_context>",
+    "</hook_context >",
+    "< / untrusted_context>",
+    "</memory>",
+    "<\nsystem-reminder\nhidden='1'\n>",
+    "</func\u200btion_results>",
+    "<|im_start|>",
+    "<!-- x",
+    "<?xml?>",
+    "<ns:tag a='b'/>",
+    "&lt;/memory>",
+    "<b",
+)
+MAY_BE_A_TAG: Final = re.compile(r"<\W*[^\W\d]|<\s*[/!?|]")
+
+
+@pytest.fixture(scope="module")
+def tagged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A memory with tags of hosts in everything that can be told."""
+    path = tmp_path_factory.mktemp("tagged") / "memory.db"
+    with Memory(path, model=None, search_config=None) as memory:
+        for place, tag in enumerate(TAGS):
+            memory.add_turn(f"My heron number h{place}h {tag} likes fish.", session=f"s{place}")
+            memory.remember(f"The tern number t{place}t {tag} likes fish.")
+    return path
+
+
+def strings(record: Any) -> Iterator[str]:
+    if isinstance(record, str):
+        yield record
+    elif isinstance(record, dict):
+        for name, value in record.items():
+            yield from (name, *strings(value))
+    elif isinstance(record, list):
+        for value in record:
+            yield from strings(value)
+
+
+def without_ours(text: str) -> str:
+    return re.sub(rf'</?{MEMORY_TAG}(?: ids="[\w ]*")?>', "", text)
+
+
+@pytest.mark.parametrize("place", range(len(TAGS)))
+def test_no_tag_of_a_host_is_shown_by_a_tool(tagging: Server, place: int) -> None:
+    question = f"the tern t{place}t, the heron h{place}h"
+    answers = [
+        tagging.call("search_memory", query=question),
+        tagging.call("get_context", question=question),
+        *(
+            tagging.call("explain_memory", id=f"{letter}{2 * place + 1}")
+            for letter in "fe"
+            if letter == "e" or place == 0
+        ),
+        tagging.call("explain_memory", id=f"f{place + 1}"),
+    ]
+    assert f"t{place}t" in str(answers[0])
+    assert f"t{place}t" in str(answers[1])
+    for answer in answers:
+        assert [text for text in strings(answer) if MAY_BE_A_TAG.search(without_ours(text))] == []
+
+
+def test_no_tag_of_a_host_is_shown_by_what_else_is_read(tagging: Server) -> None:
+    told = [
+        tagging.call("timeline", limit=200),
+        *(
+            json.loads(contents["text"])
+            for uri in ("stats", "rejections", "facts/f1", "episodes/e1")
+            for contents in tagging.ask("resources/read", uri=f"memory://{uri}")["contents"]
+        ),
+        tagging.ask("prompts/get", name="recall", arguments={"question": "which tern?"}),
+        tagging.refused("explain_memory", id="</memory>"),
+    ]
+    for answer in told:
+        assert [text for text in strings(answer) if MAY_BE_A_TAG.search(without_ours(text))] == []
+
+
+@pytest.mark.parametrize("place", range(len(TAGS)))
+def test_no_tag_of_a_host_is_shown_by_a_hook(tagged: Path, place: int) -> None:
+    with Memory(tagged, mode="read", model=None, search_config=None) as memory:
+        reminder = Reminder(str(tagged), owner="me", until=1e12, now=memory.clock())
+    said = reminder.remind({"name": "now", "turn": 1}, f"what of heron h{place}h?", {})
+    assert f"h{place}h" in said
+    assert not MAY_BE_A_TAG.search(without_ours(said))
+    assert "&amp;amp;lt;" not in said  # once, and not twice
+    said = reminder.remind({"name": "now"}, None, {})
+    assert "likes fish" in said
+    assert not MAY_BE_A_TAG.search(without_ours(said))
+
+
+def test_a_name_with_a_tag_is_given_back_as_it_was_shown(tmp_path: Path) -> None:
+    with Server(tmp_path / "m.db", "--profile", "graph") as server:
+        name = "the <b> & &lt;i> tag"
+        entity = {"name": name, "entityType": "</system>", "observations": ["is <bold>"]}
+        (made,) = server.call("create_entities", entities=[entity])["entities"]
+        assert not any(MAY_BE_A_TAG.search(text) for text in strings(made))
+        opened = server.call("open_nodes", names=[made["name"]])["entities"]
+        assert opened == [made]
+        gone = [{"entityName": made["name"], "observations": made["observations"]}]
+        server.call("delete_observations", deletions=gone)
+        (left,) = server.call("read_graph")["entities"]
+        assert left == {**made, "observations": []}
+
+
 def test_what_was_told_to_factbook_itself_is_read_as_nobody_else_s(tmp_path: Path) -> None:
     with Memory(tmp_path / "m.db", model=None, search_config=None) as memory:
         memory.remember("my boss wrote: I have always hated the plover gateway.")
@@ -162,3 +278,40 @@ def test_whose_words_a_message_holds_outlives_an_export(tmp_path: Path, memory: 
         assert spans(other) == spans(memory)
         assert sum(map(bool, spans(other).values())) == len(PASTES)
         assert other.check() == []
+
+
+def test_what_an_assistant_said_comes_only_where_nothing_else_bears(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with Memory(path, model=None, search_config=None) as memory:
+        memory.add_turn("The plover gateway listens on 4711.", role=Role.ASSISTANT, session="a")
+        memory.add_turn("plover: connection refused", role=Role.TOOL, session="a")
+        memory.add_turn("My harbour gateway is down on Sundays.", session="a")
+        reminder = Reminder(str(path), owner="me", until=1e12, now=memory.clock())
+
+    def said(prompt: str, *items: str) -> str:
+        return reminder.remind({"name": "s", "turn": 1}, prompt, {"turn": 1, "items": items})
+
+    alone = said("write it into the migration notes", "e2", "e1")
+    assert "turn by the assistant (derived): The plover gateway" in alone
+    assert "refused" not in alone
+    beside = said("write it into the migration notes", "e2", "e1", "e3")
+    assert "Sundays" in beside
+    assert "4711" not in beside
+    found = said("is the harbour gateway down?", "e1")
+    assert "Sundays" in found
+    assert "4711" not in found
+    assert "4711" not in said("where does the plover gateway listen?")
+
+
+def test_what_a_person_said_is_prepared_first(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m.db", model=None, search_config=None) as memory:
+        asked = "On which port does the plover gateway listen?"
+        memory.add_turn("The plover gateway listens on 4711.", role=Role.ASSISTANT, session="a")
+        memory.add_turn("I open the plover gateway on a port of my own.", session="a")
+        memory.add_turn(asked, session="now", role=Role.USER)
+        memory.embed()
+        said = list(memory.store.episodes(Filters(session="now"), limit=1))
+        said = [replace(row, kind=EpisodeKind.PROMPT) for row in said]
+        ids = suggested(memory, "now", "me", said)
+        roles = [memory.store.episodes_by_id([int(id_[1:])])[int(id_[1:])].role for id_ in ids]
+        assert roles == [Role.USER, Role.ASSISTANT]

@@ -23,6 +23,7 @@ from typing import Any, Final
 from factbook.errors import FactbookError
 from factbook.memory import Memory
 from factbook.model.facts import EpisodeKind, StoredEpisode
+from factbook.model.frame import is_last_resort
 from factbook.recall.modes import context_question
 from factbook.recall.plan import Turn
 from factbook.sources.spool import WAITS, WORKS, Spool, folder_of, take, transcripts_of
@@ -129,7 +130,10 @@ def _record(
 
 
 def suggested(memory: Memory, session: str, owner: str, said: Sequence[StoredEpisode]) -> list[str]:
-    """Return the ids of what the last turns call to mind from elsewhere, the best first."""
+    """Return the ids of what the last turns call to mind from elsewhere, the best first.
+
+    What no person said comes last: a hook shows it only where nothing else bears.
+    """
     prompts = [n for n, message in enumerate(said) if message.kind is EpisodeKind.PROMPT]
     turns = [
         Turn(role=message.role, text=message.text, at=message.occurred_at)
@@ -139,7 +143,8 @@ def suggested(memory: Memory, session: str, owner: str, said: Sequence[StoredEpi
     if not question:
         return []
     hits = memory.conversation(owner=owner, session=session).prefetch(turns)
-    ids = [hit.id for hit in hits if hit.session != session]
+    hits = sorted((hit for hit in hits if hit.session != session), key=is_last_resort)
+    ids = [hit.id for hit in hits]
     vectors = memory.engine.vectors_of(ids)
     if not vectors:
         return []

@@ -1,8 +1,9 @@
 """How memories are put before a model: a line each, in a block that no stored text can end.
 
 Memories are data: dated, with the authority of their kind, with who speaks and how far that is
-believed. Of a text only that is escaped which would end the block: the `<` of a tag of ours, and
-what reads as that escape.
+believed. Whatever was stored is untrusted when it is shown again: it opens and closes no tag, ours
+or that of any program that passes it on. So the `<` of all that may be read as a tag is escaped,
+and what reads as that escape; everything else is as it was.
 
 Knows: texts, ids, times. Does not know: where memories come from, what a context may hold. Imports
 the standard library alone: hooks load this file.
@@ -24,13 +25,16 @@ __all__ = [
     "AUTHORITY",
     "SHOWN_BY",
     "Framed",
+    "Shown",
     "as_data",
     "authority_of",
     "in_frame",
     "is_id",
+    "is_last_resort",
     "memory_ids",
     "memory_line",
     "memory_pieces",
+    "one_line",
     "out_of_frame",
     "own_share",
     "said_by",
@@ -91,6 +95,9 @@ _UNSEEN: Final = (
 _OURS: Final = rf"[\s{_UNSEEN}]*+(?:/[\s{_UNSEEN}]*+)?(?:{{}})(?!\w)".format(
     "|".join(f"[{_UNSEEN}]*+".join(map(re.escape, tag)) for tag in _TAGS)
 )
+# Of any program: `<b`, `< /b`, `<!--`, `<?xml`, `<|end|>`, and "x < y", for the end of a tag may
+# stand anywhere behind it; "<3" and "5 < 6" are none.
+_ANY: Final = rf"[\s{_UNSEEN}]*+(?:[^\W\d]|[/!?|])"
 _BLOCK: Final = re.compile(rf'<{MEMORY_TAG} ids="([^"<>&]*)">\n(.*?)</{MEMORY_TAG}>', re.DOTALL)
 _ID: Final = re.compile(r"[A-Za-z0-9_.:-]{1,80}")
 _SELECTORS: Final = re.compile("([\ufe00-\ufe0f\U000e0100-\U000e01ef])+")  # a run hides bytes
@@ -140,28 +147,40 @@ class Framed(Protocol):
         """The parts of the text that who speaks only hands on."""
 
 
-_OUR_TAG: Final = f"<(?={_OURS})"
-_OUR_ESCAPE: Final = f"&(?=(?:amp;)*lt;{_OURS})"
-_ESCAPED: Final = f"&(?:amp;(?=(?:amp;)*lt;{_OURS})|lt;(?={_OURS}))"
+_TAG: Final = "<(?={})"
+_ESCAPE: Final = "&(?=(?:amp;)*lt;{})"
+_ESCAPED: Final = "&(?:amp;(?=(?:amp;)*lt;{0})|lt;(?={0}))"
+
+
+class Shown(str):
+    """A text that holds tags of ours, and of all that was stored none: it is put there as it is."""
+
+    __slots__ = ()
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)  # when a text first needs it: it takes a while
+def _compiled(pattern: str, tag: str) -> re.Pattern[str]:
+    # when a text first needs it: it takes a while
+    return re.compile(pattern.format(tag), re.IGNORECASE)
 
 
 def as_data(text: str) -> str:
-    """Return a text as one line that cannot be anything but data inside a block.
+    """Return a text as one line that cannot be anything but data inside a block."""
+    return in_frame(one_line(text))
+
+
+def one_line(text: str) -> str:
+    """Return a text as one line of what a person can see.
 
     White space of any kind is one space; control, bidirectional and invisible characters are left
     out, for what a person cannot see must not reach a model. What scripts and emoji need of them
-    stays. A tag of ours is escaped (`in_frame`), and everything else is as it was.
+    stays.
     """
-    return in_frame(" ".join(seen(" ".join(text.split())).split()))
+    return " ".join(seen(" ".join(text.split())).split())
 
 
 def seen(text: str) -> str:
-    """Return a text without what a person cannot see, as `as_data` has it; its lines stay."""
+    """Return a text without what a person cannot see, as `one_line` has it; its lines stay."""
     if text.isascii() and text.isprintable():
         return text
     return _SELECTORS.sub(r"\1", "".join(map(_visible, text)))
@@ -244,6 +263,14 @@ def speaker_of(memory: Framed, start: int = 0, end: int | None = None) -> str:
     return _HANDED_ON[own_share(memory.text, memory.overheard, start, end)]
 
 
+def is_last_resort(memory: Framed) -> bool:
+    """Tell whether a memory comes unasked only where nothing else bears: no person says it.
+
+    What an assistant once said, shown to an assistant again and again, would prove itself.
+    """
+    return memory.role not in (None, "user")
+
+
 def own_share(
     text: str, overheard: Iterable[tuple[int, int]], start: int = 0, end: int | None = None
 ) -> Literal["all", "some", "none"]:
@@ -271,18 +298,23 @@ def _dated(at: int | None, now: int) -> str:
     return f"{day} ({ago})"
 
 
-def in_frame(text: str) -> str:
-    """Return a text in which no tag of ours stands, otherwise as it is; `out_of_frame` undoes it.
+def in_frame(text: str, *, host: bool = False) -> str:
+    """Return a text in which no tag stands, otherwise as it is; `out_of_frame` undoes it.
 
-    Half of a surrogate pair, which cannot be written as UTF-8, is lost.
+    What the `host` itself says now may have tags of its own, and only loses ours. Half of a
+    surrogate pair, which cannot be written as UTF-8, is lost.
     """
+    tag = _OURS if host else _ANY
     if not text.isascii():
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if "&" in text:
-        text = _compiled(_OUR_ESCAPE).sub("&amp;", text)
-    return _compiled(_OUR_TAG).sub("&lt;", text) if "<" in text else text
+        text = _compiled(_ESCAPE, tag).sub("&amp;", text)
+    return _compiled(_TAG, tag).sub("&lt;", text) if "<" in text else text
 
 
 def out_of_frame(text: str) -> str:
-    """Return the text that `in_frame` was given."""
-    return _compiled(_ESCAPED).sub(lambda match: "&" if match[0] == "&amp;" else "<", text)
+    """Return the text that `in_frame` was given as nobody's own."""
+    if "&" not in text:
+        return text
+    escaped = _compiled(_ESCAPED, _ANY)
+    return escaped.sub(lambda match: "&" if match[0] == "&amp;" else "<", text)

@@ -43,7 +43,7 @@ from factbook import policy
 from factbook.errors import UsageError
 from factbook.language.sentences import last_end
 from factbook.model.facts import Hit, Millis, Trust
-from factbook.model.frame import as_data, in_frame, is_id, memory_line, memory_pieces
+from factbook.model.frame import in_frame, is_id, memory_line, memory_pieces, one_line
 from factbook.recall.plan import Turn
 
 __all__ = [
@@ -174,7 +174,7 @@ def _message(turn: Turn, text: str, trust: str) -> str:
 
 
 def _attribute(text: str) -> str:
-    return html.escape(as_data(text), quote=True)
+    return html.escape(one_line(text), quote=True)
 
 
 # --- trimming -------------------------------------------------------------------------------------
@@ -579,7 +579,7 @@ class _Draft:
                     self._leave(memory.id, f"it does not fit what is left for {tier}")
 
     def _system(self, system: str) -> None:
-        system = in_frame(system)
+        system = in_frame(system, host=True)
         total = self._limits.total
 
         def fits(text: str) -> bool:

@@ -272,7 +272,8 @@ class Lookup:
         every: bool = False,
     ) -> list[Memory]:
         """Return episodes that may come by themselves; `every`: of all kinds and lengths."""
-        told = "" if every else f" AND {_TELLS} AND e.chars <= {EPISODE_CHARS}"
+        said = "e.role IN ('user', 'assistant')"  # what a tool gave back may be of anybody
+        told = f" AND {said}" if every else f" AND {_TELLS} AND e.chars <= {EPISODE_CHARS}"
         rows = self._rows(
             f"SELECT {_EPISODE} WHERE e.id IN (SELECT value FROM json_each(?)) AND {_OPEN}{told}"
             " ORDER BY e.id",

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import apsw
 
-from factbook.model.frame import as_data, memory_line, memory_pieces
+from factbook.model.frame import is_last_resort, memory_line, memory_pieces, one_line
 from factbook.surface.hook.lookup import Lookup, Memory, Unusable, source_of, terms_of
 
 ITEMS: Final = 4  # memories with one prompt
@@ -93,11 +93,11 @@ class Reminder:
         lookup, session = self._lookup(state), state["name"]
         shown = frozenset(state.get("shown", ()))
         ids = prepared.get("items", ()) if prepared.get("turn") == state["turn"] else ()
-        suggested = lookup.named(list(ids), without=shown, session=session)[:PREPARED]
+        suggested = _told_first(lookup.named(list(ids), without=shown, session=session))[:PREPARED]
         try:
             bearing = lookup.bearing_on(prompt, without=shown, session=session)
             first = bearing[: ITEMS - len(suggested)]
-            return lookup.apart(_each_once([*first, *suggested, *bearing]), ITEMS)
+            return lookup.apart(_told_first(_each_once([*first, *suggested, *bearing])), ITEMS)
         except apsw.InterruptError:  # the time was over: what was prepared is there
             return suggested
 
@@ -114,6 +114,11 @@ def _without_context(prompt: str) -> str:
         parts.append(prompt[at:start])
         at = end + len(ends)
     return "".join([*parts, prompt[at:]])
+
+
+def _told_first(memories: list[Memory]) -> list[Memory]:
+    """Return what people and facts say, and what others say only where there is none of it."""
+    return [memory for memory in memories if not is_last_resort(memory)] or memories
 
 
 def _each_once(memories: Sequence[Memory]) -> list[Memory]:
@@ -144,7 +149,7 @@ def rendered(
 
 def clipped(text: str, terms: Sequence[str]) -> str:
     """Return a text, or the part of a long one that begins shortly before a word of the prompt."""
-    text = as_data(text)
+    text = one_line(text)
     if len(text) <= ITEM_CHARS:
         return text
     folded = text.lower()

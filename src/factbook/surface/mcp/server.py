@@ -23,7 +23,7 @@ from uuid import uuid4
 import factbook
 from factbook.errors import FactbookError, NotFound, UsageError
 from factbook.model.facts import ME
-from factbook.model.frame import seen
+from factbook.model.frame import Shown, in_frame, out_of_frame, seen
 from factbook.surface.mcp.protocol import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -208,7 +208,7 @@ class Server:
         try:
             record = self._do(tool, arguments, session=_session_of(params))
         except FactbookError as error:
-            return {"content": [{"type": "text", "text": str(error)}], "isError": True}
+            return {"content": [{"type": "text", "text": in_frame(str(error))}], "isError": True}
         said = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
         answer = {"content": [{"type": "text", "text": said}], "isError": False}
         return answer | {"structuredContent": record}
@@ -217,7 +217,8 @@ class Server:
         """Do an operation and return its record as JSON holds it."""
         from factbook.surface import records
 
-        given = of.bind(of.take(arguments))
+        # What a model has read here it says as it was shown.
+        given = of.bind(of.take(_each_text(arguments, out_of_frame)))
         run = Run(
             self._page(),
             memory=self._open(),
@@ -226,9 +227,9 @@ class Server:
         )
         outcome = of.call(run, **given)
         assert outcome is not None
-        record = records.plain(outcome.record)
-        if of.profile != "graph":  # whose names are given back as they came
-            record = _seen(record)
+        # The names of a graph are given back as they came, whatever can be seen of them.
+        shown = in_frame if of.profile == "graph" else _untrusted
+        record = _each_text(records.plain(outcome.record), shown)
         if of.effect is not Effect.READS:
             self._loop.behind(self._settle)
         return record
@@ -347,15 +348,20 @@ _CAPABILITIES: Final[Mapping[str, Any]] = {"tools": {}, "resources": {}, "prompt
 _CACHED: Final[Mapping[str, Any]] = {"ttlMs": 0, "cacheScope": "private"}
 
 
-def _seen(record: Any) -> Any:
-    """Return a record whose texts hold nothing that a person would not see."""
+def _each_text(record: Any, change: Callable[[str], str]) -> Any:
+    """Return a record with each of its texts changed, but those that are made to be shown."""
     if isinstance(record, str):
-        return seen(record)
+        return record if isinstance(record, Shown) else change(record)
     if isinstance(record, list):
-        return [_seen(part) for part in record]
+        return [_each_text(part, change) for part in record]
     if isinstance(record, dict):
-        return {name: _seen(part) for name, part in record.items()}
+        return {change(name): _each_text(part, change) for name, part in record.items()}
     return record
+
+
+def _untrusted(text: str) -> str:
+    """Return a text that holds no tag, and nothing that a person would not see."""
+    return in_frame(seen(text))
 
 
 def _server_info() -> dict[str, str]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from factbook.errors import NotFound, UsageError
 from factbook.model.confidence import is_deprecated
 from factbook.model.facts import Status, iso
-from factbook.model.frame import SHOWN_BY, said_by
+from factbook.model.frame import SHOWN_BY, Shown, said_by
 from factbook.surface.operations.arguments import WHEN, Narrow, fact_number
 from factbook.surface.operations.base import TOOL, Arg, Effect, Outcome, Run, operation
 
@@ -231,7 +231,7 @@ def get_context(
     )
     return Outcome(
         record={
-            "text": run.redact(built.text),
+            "text": Shown(run.redact(built.text)),
             "included": list(built.included),
             "left_out": [{"id": piece.id, "why": piece.why} for piece in built.left_out],
             "tokens": built.tokens,
