@@ -457,13 +457,13 @@ MAY_EMIT: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         | _TELLING
         | _ASKING
         | _CARING
-        | {"ChangeKeys", "Propose", "RetractFact"}
+        | {"ChangeKeys", "Propose", "RetractFact", "RetractNode"}
         | {"MuteEntity"},  # "stop telling me about Coldplay"
         "command": _OBSERVING
         | _LIVING
         | _TELLING
         | _ASKING
-        | {"ChangeKeys", "ConfirmFact", "RetractFact"}
+        | {"ChangeKeys", "ConfirmFact", "RetractFact", "RetractNode"}
         | {"PinFact", "RateFact", "DecideProposal", "ReplaceVectors", "StoreNextVectors"}
         | {"Restore"}
         | _CARING

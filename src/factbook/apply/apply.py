@@ -20,6 +20,7 @@ from typing import Any
 
 from factbook import policy
 from factbook.apply.facts import CHANGING, Changes
+from factbook.apply.graph import is_of_graph, new_in_graph
 from factbook.apply.tombstones import Tombstones, any_tombstones, sifted
 from factbook.errors import NotAllowed, NotFound, UsageError
 from factbook.model.confidence import better_trust, worse_trust
@@ -94,7 +95,7 @@ from factbook.store.screened import Screen, unscreened
 # By their own names: to look a member up in its Enum takes as long as to make a small row.
 _ACTIVE, _PENDING_EMBED, _PROPOSED = Status.ACTIVE, Status.PENDING_EMBED, Status.PROPOSED
 _DIRECT, _USER = Trust.DIRECT, Role.USER
-_SUPPORTS, _WORLD = Stance.SUPPORTS, FactKind.WORLD
+_SUPPORTS, _WORLD, _GRAPH = Stance.SUPPORTS, FactKind.WORLD, FactKind.GRAPH
 
 _BESIDE_MEMORY = frozenset(
     {StoreVectors, RecordInjection, RecordUse, Count, StartRun, FinishRun, MarkProgress, KeepLoose}
@@ -158,9 +159,12 @@ def apply(
     if touches and any_tombstones(store):
         touches = EVERYONE  # an owner who was erased is not named again by what is kept out
     with store.writing(now=now, touches=touches) as writer:
-        holed: frozenset[str] = frozenset()
+        holed, offered = frozenset[str](), ops
         if any_tombstones(writer):
             ops, holed = sifted(writer, receipt, ops)
+            sorted_ops = _sorted(ops)
+        if any(map(is_of_graph, sorted_ops[AssertFact])):
+            ops = new_in_graph(writer, ops, offered=offered)
             sorted_ops = _sorted(ops)
         changes = Changes(writer, receipt, now=now, trigger=trigger, actor=actor, run_id=run_id)
         run = _Run(writer, receipt, changes, now=now, trigger=trigger, holed=holed)
@@ -416,6 +420,8 @@ class _Run:
             self._event("store", "fact", fact_id, detail)
             if fact.kind is _WORLD:
                 self._changes.world.stored(fact.owner, fact.subject, fact.object, fact_id)
+            elif fact.kind is _GRAPH:
+                self._receipt.graph.append(fact.claim.hex())
         self._receipt.stored += len(ids)
         self._receipt.proposed += sum(fact.status is _PROPOSED for fact in facts)
         return evidence

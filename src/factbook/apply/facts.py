@@ -47,6 +47,7 @@ from factbook.model.ops import (
     RecordUse,
     ReplaceVectors,
     RetractFact,
+    RetractNode,
     RetryTasks,
     RevertFact,
     SettlePair,
@@ -60,7 +61,7 @@ from factbook.model.text import stands_at
 from factbook.store.derived.ledger import stances
 from factbook.store.kinds import PAIR, PROPOSAL, Pair
 from factbook.store.port import first
-from factbook.store.rows import EvidenceRow, Life, Wiped
+from factbook.store.rows import EvidenceRow, Life, LifeWhere, Wiped
 
 if TYPE_CHECKING:
     from factbook.apply.entities import WorldChanges
@@ -396,6 +397,12 @@ class Changes(MergeChanges, Bookkeeping):
         self._receipt.retracted += 1
         self.change("retract", life, after, why=op.rule)
 
+    def retract_node(self, op: RetractNode) -> None:
+        """Retire what a graph says of a name, with what others have added to it meanwhile."""
+        where = LifeWhere(owner=op.owner, kinds=[FactKind.GRAPH], subjects=[op.name], current=True)
+        for life in self._writer.lives(where):
+            self.retract(RetractFact(fact_id=life.id, rule=op.rule))
+
     def confirm(self, op: ConfirmFact) -> None:
         """Make a proposed fact active on a person's word."""
         life = self._standing(op.fact_id)
@@ -442,6 +449,7 @@ _HANDLERS: Mapping[type[Op], Callable[[Changes, Any], None]] = {
     PinFact: Changes.pin,
     RateFact: Changes.rate,
     RetractFact: Changes.retract,
+    RetractNode: Changes.retract_node,
     RevertFact: Changes.revert,
     Propose: Changes.propose,
     DecideProposal: Changes.decide,

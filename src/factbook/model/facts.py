@@ -459,6 +459,7 @@ class Receipt:
     searches: int = 0  # made, or queued
     notices: int = 0  # made, or claimed
     keys: list[tuple[str, str]] = field(default_factory=list)  # (key, one of policy.KEY_ACTIONS)
+    graph: list[str] = field(default_factory=list)  # new claims of an agent's graph, in hex
     problems: list[str] = field(default_factory=list)  # steps that were left out, and why
     rejections: dict[str, int] = field(default_factory=dict)  # reason -> count
     kept_out: int = 0  # what was erased before and was offered again

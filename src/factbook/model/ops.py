@@ -227,6 +227,15 @@ class RetractFact:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RetractNode:
+    """Take all out that an agent's graph says of a name, as it stands then; see `RetractFact`."""
+
+    owner: str
+    name: str
+    rule: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RevertFact:
     """Take back one change of a fact, if the fact is still as that change left it."""
 
@@ -545,6 +554,7 @@ Op: TypeAlias = (
     | PinFact
     | RateFact
     | RetractFact
+    | RetractNode
     | RevertFact
     | Propose
     | DecideProposal

@@ -11,17 +11,16 @@ and takes nothing out that its owner stands for.
 
 from __future__ import annotations
 
-import itertools
-import threading
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from factbook import policy
+from factbook.apply.graph import ENTITY, OBSERVATION, entities_of, new_in_graph
 from factbook.context import part
 from factbook.errors import UsageError
-from factbook.model.facts import ME, Candidate, FactKind, Status, Trigger, Trust
-from factbook.model.ops import Op, RetractFact
+from factbook.model.facts import ME, Candidate, FactKind, Trigger, Trust
+from factbook.model.ops import Op, RetractFact, RetractNode
 from factbook.model.ours import MEMORY_TAG
 from factbook.pipelines.claims import Witness, asserted
 from factbook.sources.conversation.turn import clean, own_text, worth_a_vector
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Graph", "GraphEntity", "GraphObserved", "GraphRelation", "KnowledgeGraph"]
 
-ENTITY: Final = "entity"
-OBSERVATION: Final = "observation"
 RELATION: Final = "relation:"  # and its type
 _RULE: Final = "graph"
 _METHOD: Final = "An agent wrote it into the graph that it keeps"
@@ -133,7 +130,6 @@ class Graph:
         """Compose over what the memory works with."""
         self._context = context
         self._store = context.store
-        self._changing = threading.Lock()  # two calls must not both find a name free
         self._shown: dict[str, tuple[object, KnowledgeGraph]] = {}  # owner -> as of which commit
 
     # --- asking ---------------------------------------------------------------------------------
@@ -169,40 +165,33 @@ class Graph:
         self, entities: Sequence[GraphEntity], *, owner: str = ME
     ) -> list[GraphEntity]:
         """Keep entities whose names are not known yet; return them as they are kept."""
-        with self._changing:
-            held = self._held(owner, [entity.name for entity in entities])
-            new: dict[str, list[_Said]] = {}
-            for entity in entities:
-                name = self._kept(entity.name)
-                if name not in held.types and name not in new:
-                    about = _entity(name, self._kept(entity.type))
-                    new[name] = self._safe([about, *self._observations(name, entity.observations)])
-            # Without its entity nothing is kept of what was observed of it.
-            settled = self._settled([about for about, *_ in new.values()], owner)
-            new = {name: said for name, said in new.items() if said[0] not in settled}
-            kept = self._keep(itertools.chain(*new.values()), owner)
-            return [
-                GraphEntity(name, about.object, [said.object for said in observed if said in kept])
-                for name, (about, *observed) in new.items()
-                if about in kept
-            ]
+        new: dict[str, list[_Said]] = {}
+        for entity in entities:
+            name = self._kept(entity.name)
+            if name not in new:
+                about = _entity(name, self._kept(entity.type))
+                new[name] = self._safe([about, *self._observations(name, entity.observations)])
+        made = self._keep([piece for said in new.values() for piece in said], owner)
+        new = {name: said for name, said in new.items() if said[0] in made}
+        kept = self._held_of([piece for _, *observed in new.values() for piece in observed], owner)
+        return [
+            GraphEntity(name, about.object, [said.object for said in observed if said in kept])
+            for name, (about, *observed) in new.items()
+        ]
 
     def create_relations(
         self, relations: Sequence[GraphRelation], *, owner: str = ME
     ) -> list[GraphRelation]:
         """Keep relations that are not known yet; return them as they are kept."""
-        with self._changing:
-            said = self._safe(
-                _relation(*map(self._kept, relation)) for relation in dict.fromkeys(relations)
-            )
-            known = current_by_claim(self._store, [relation.claim(owner) for relation in said])
-            new = [piece for piece in dict.fromkeys(said) if piece.claim(owner) not in known]
-            kept = self._keep(new, owner)
-            return [
-                GraphRelation(told.subject, told.object, told.predicate.removeprefix(RELATION))
-                for told in new
-                if told in kept
-            ]
+        said = self._safe(
+            _relation(*map(self._kept, relation)) for relation in dict.fromkeys(relations)
+        )
+        made = self._keep(said, owner)
+        return [
+            GraphRelation(told.subject, told.object, told.predicate.removeprefix(RELATION))
+            for told in dict.fromkeys(said)
+            if told in made
+        ]
 
     def add_observations(
         self, observations: Sequence[GraphObserved], *, owner: str = ME
@@ -211,23 +200,22 @@ class Graph:
 
         Raises UsageError for a name that is no entity's; nothing is kept then.
         """
-        with self._changing:
-            held = self._held(owner, [name for name, _ in observations])
-            new: list[tuple[str, list[_Said]]] = []
-            told = {name: set(known) for name, known in held.observed.items()}
-            for name, contents in observations:
-                name = self._kept(name)
-                if name not in held.types:
-                    raise UsageError(detail=f"Entity with name {name} not found")
-                known = told.setdefault(name, set())
-                said = self._safe(self._observations(name, contents))
-                new.append((name, [piece for piece in said if piece.object not in known]))
-                known.update(piece.object for piece in said)
-            kept = self._keep(itertools.chain(*(said for _, said in new)), owner)
-            return [
-                GraphObserved(name, [piece.object for piece in said if piece in kept])
-                for name, said in new
-            ]
+        names = [self._kept(name) for name, _ in observations]
+        there = entities_of(self._store, owner, names)
+        for name in names:  # also one of which nothing is said
+            if name not in there:
+                raise UsageError(detail=f"Entity with name {name} not found")
+        told = [
+            (name, self._safe(self._observations(name, contents)))
+            for name, (_, contents) in zip(names, observations, strict=True)
+        ]
+        left = self._keep([piece for _, said in told for piece in said], owner)
+        added = []
+        for name, said in told:
+            new = [piece for piece in said if piece in left]
+            left.difference_update(new)  # said twice in one call, it is new once
+            added.append(GraphObserved(name, [piece.object for piece in new]))
+        return added
 
     def join(
         self, entities: Sequence[GraphEntity], *, owner: str = ME
@@ -237,7 +225,7 @@ class Graph:
         Returns (the new ones, what is new of the others).
         """
         created = self.create_entities(entities, owner=owner)
-        there = self._held(owner, [entity.name for entity in entities]).types
+        there = entities_of(self._store, owner, [self._kept(entity.name) for entity in entities])
         more = [
             GraphObserved(entity.name, entity.observations)
             for entity in entities
@@ -252,14 +240,15 @@ class Graph:
 
         What its owner stands for stays; returns those facts.
         """
-        with self._changing:
-            gone = set(map(self._kept, names))
-            return self._retract(
-                life
-                for life in self._lives(owner)
-                if life.subject in gone
-                or (life.predicate.startswith(RELATION) and life.object in gone)
-            )
+        gone = set(map(self._kept, names))
+        named = [
+            life
+            for life in self._lives(owner)
+            if life.subject in gone or (life.predicate.startswith(RELATION) and life.object in gone)
+        ]
+        there = dict.fromkeys(life.subject for life in named if life.subject in gone)
+        nodes = [RetractNode(owner=owner, name=name, rule=_RULE) for name in there]
+        return self._retract(named, nodes)
 
     def delete_observations(
         self, observations: Sequence[GraphObserved], *, owner: str = ME
@@ -279,37 +268,27 @@ class Graph:
         return self._delete(owner, [_relation(*map(self._kept, gone)) for gone in relations])
 
     def _delete(self, owner: str, said: Sequence[_Said]) -> list[int]:
-        with self._changing:
-            claims = [piece.claim(owner) for piece in said]
-            return self._retract(current_by_claim(self._store, claims).values())
+        claims = [piece.claim(owner) for piece in said]
+        return self._retract(current_by_claim(self._store, claims).values())
 
-    def _retract(self, lives: Iterable[Life]) -> list[int]:
+    def _retract(self, lives: Iterable[Life], nodes: Sequence[RetractNode] = ()) -> list[int]:
+        """Take facts out, and all that is said of nodes by then; return what of the facts stays."""
         ids = [life.id for life in lives if holds(life)]
         gone = [RetractFact(fact_id=number, rule=_RULE) for number in ids]
-        self._context.write(gone, Trigger.USER_MESSAGE)
+        self._context.write([*nodes, *gone], Trigger.USER_MESSAGE)
         return [life.id for life in self._store.lives(LifeWhere(ids=ids, current=True))]
 
     # --- facts ----------------------------------------------------------------------------------
 
-    def _lives(self, owner: str, names: Collection[str] | None = None) -> list[Life]:
-        return self._store.lives(
-            LifeWhere(owner=owner, kinds=[FactKind.GRAPH], subjects=names, current=True)
-        )
+    def _lives(self, owner: str) -> list[Life]:
+        where = LifeWhere(owner=owner, kinds=[FactKind.GRAPH], current=True)
+        return self._store.lives(where)
 
-    def _held(self, owner: str, names: Iterable[str]) -> _Held:
-        lives = self._lives(owner, set(map(self._kept, names)))
-        return _Held.of(life for life in lives if not life.predicate.startswith(RELATION))
-
-    def _keep(self, told: Iterable[_Said], owner: str) -> set[_Said]:
-        """Assert what is not known yet; return what of it holds now."""
-        store, now = self._store, self._context.clock()
-        said = {piece.claim(owner): piece for piece in told}
-        known = current_by_claim(store, list(said))
-        settled = self._settled(said.values(), owner)
+    def _keep(self, told: Sequence[_Said], owner: str) -> set[_Said]:
+        """Assert what is new; return what of it this call was the first to say."""
+        said, now = {piece.claim(owner): piece for piece in told}, self._context.clock()
         ops: list[Op] = []
         for claim, piece in said.items():
-            if claim in known or piece in settled:
-                continue
             uid = f"graph:{claim.hex()}"  # once: what was erased is kept out by it
             ops += by_model_ops(
                 piece.statement,
@@ -321,19 +300,15 @@ class Graph:
             )
             shown = Witness(uid, owner, Trust.DERIVED, piece.statement)
             ops.append(asserted(_candidate(piece), shown))
-        self._context.write(ops, Trigger.USER_MESSAGE, now=now)
-        there = current_by_claim(store, list(said))
-        return {said[claim] for claim, life in there.items() if holds(life)}
+        ops = new_in_graph(self._store, ops, offered=ops)
+        receipt = self._context.write(ops, Trigger.USER_MESSAGE, now=now)
+        return {said[bytes.fromhex(claim)] for claim in receipt.graph}
 
-    def _settled(self, told: Iterable[_Said], owner: str) -> set[_Said]:
-        """Return what its owner called wrong, or put something else in the place of."""
+    def _held_of(self, told: Sequence[_Said], owner: str) -> set[_Said]:
+        """Return what of this is in the graph."""
         said = {piece.claim(owner): piece for piece in told}
-        # Apart: what is current and what is retired are indexed apart.
-        retired = self._store.lives(LifeWhere(claims=list(said), current=False))
-        corrected = [life.claim for life in retired if life.status is Status.SUPERSEDED]
         there = current_by_claim(self._store, list(said))
-        wrong = [claim for claim, life in there.items() if not life.confidence]
-        return {said[claim] for claim in (*corrected, *wrong)}
+        return {said[claim] for claim, life in there.items() if holds(life)}
 
     # --- texts ----------------------------------------------------------------------------------
 

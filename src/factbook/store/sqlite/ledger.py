@@ -19,6 +19,7 @@ from factbook.model.facts import (
     Episode,
     Everyone,
     Fact,
+    FactKind,
     LineCount,
     Millis,
     Source,
@@ -72,6 +73,7 @@ _EVIDENCE = (
     " v.end_char, v.learned_at FROM"
 )
 INDEXED: Final = {"episode": "text", "fact": "statement"}  # what of a row is in its index
+_GRAPH: Final = repr(FactKind.GRAPH.value)
 _IN = "(SELECT value FROM json_each(?))"
 # What a prefix finds: the key itself and what stands below it, never a longer segment; and no
 # character of it is a wildcard. The first two alone lead through an index.
@@ -523,8 +525,10 @@ def _life_where(where: LifeWhere) -> tuple[str, list[Any]] | None:
     if where.kinds is not None:
         # By name: only so does SQLite use the indexes that hold one kind alone.
         kinds = [repr(kind.value) for kind in where.kinds]
+        # A graph has many names and each few facts: those of a name are found by that (`+`).
+        column = "+f.kind" if where.subjects and kinds == [_GRAPH] else "f.kind"
         parts.append(
-            f"f.kind = {kinds[0]}" if len(kinds) == 1 else f"f.kind IN ({', '.join(kinds)})"
+            f"{column} = {kinds[0]}" if len(kinds) == 1 else f"f.kind IN ({', '.join(kinds)})"
         )
     if any(
         asked is not None and not asked
