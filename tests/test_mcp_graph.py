@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -353,6 +353,31 @@ def test_calls_at_once_keep_each_name_once(server: Server) -> None:
         assert server.wait(number)["result"]["isError"] is False
     names = [node["name"] for node in server.call("read_graph")["entities"]]
     assert sorted(names) == ["B0", "B1", "B2", "B3", "B4", "Gull"]
+
+
+def test_what_is_read_is_what_anybody_reads_who_has_read_nothing_before(tmp_path: Path) -> None:
+    with (
+        Memory(tmp_path / "m.db", model=None, search_config=None) as ours,
+        Memory(tmp_path / "m.db", model=None, search_config=None) as theirs,
+    ):
+        secret = f"its token is {SECRET}"
+        names = [f"Box {number}" for number in range(40)]
+        steps: list[Callable[[], object]] = [
+            lambda: ours.graph.create_entities([GraphEntity(n, "crate", [n]) for n in names]),
+            lambda: theirs.graph.create_entities([GraphEntity("Gull", "boat", [secret])]),
+            lambda: theirs.graph.create_relations([GraphRelation("Gull", "Box 3", "carries")]),
+            lambda: theirs.graph.delete_entities(["Box 3", "Box 4"]),
+            lambda: theirs.review.feedback(graph_facts(ours)["Box 5: Box 5"], right=False),
+            lambda: theirs.erasure.erase_fact(graph_facts(ours)["Box 6: Box 6"]),
+            lambda: ours.erasure.erase_fact(graph_facts(ours)["Box 7: Box 7"]),
+            lambda: theirs.review.feedback(graph_facts(ours)["Box 5: Box 5"], right=True),
+            lambda: ours.graph.create_entities([GraphEntity("Box 3", "tin", ["Box 3"])]),
+        ]
+        for step in steps:
+            step()
+            with Memory(tmp_path / "m.db", mode="read") as fresh:
+                assert ours.graph.read() == theirs.graph.read() == fresh.graph.read()
+            assert SECRET not in str(ours.graph.read())
 
 
 # --- files ----------------------------------------------------------------------------------------

@@ -260,6 +260,7 @@ class Memory:
         return files
 
     def _let_go(self) -> None:
+        vars(self).pop("graph", None)  # it holds what it showed last
         if "conversations" in vars(self):
             self.conversations.close()
         if self._engine is not None:

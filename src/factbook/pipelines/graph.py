@@ -131,6 +131,7 @@ class Graph:
         self._context = context
         self._store = context.store
         self._shown: dict[str, tuple[object, KnowledgeGraph]] = {}  # owner -> as of which commit
+        self._clean: dict[str, set[str]] = {}  # owner -> texts of that without a secret
 
     # --- asking ---------------------------------------------------------------------------------
 
@@ -139,9 +140,35 @@ class Graph:
         at = self._store.head(owner)
         known = self._shown.get(owner)
         if known is None or known[0] != at:
-            graph = _Held.of(self._lives(owner)).graph
-            known = self._shown[owner] = (at, self._context.resources.screened(graph))
+            graph = self._safe_graph(_Held.of(self._lives(owner)).graph, owner)
+            known = self._shown[owner] = (at, graph)
         return known[1]
+
+    def _safe_graph(self, graph: KnowledgeGraph, owner: str) -> KnowledgeGraph:
+        """Return a graph with its texts redacted, of which most were seen the last time.
+
+        What a text is redacted to depends on nothing but the text.
+        """
+        known, clean = self._clean.get(owner, set()), set[str]()
+        screened = self._context.resources.screened
+
+        def safe(text: str) -> str:
+            if text in clean:
+                return text
+            redacted = text if text in known else screened(text)
+            if redacted == text:
+                clean.add(text)
+            return redacted
+
+        shown = KnowledgeGraph(
+            [
+                GraphEntity(safe(name), safe(type), list(map(safe, observations)))
+                for name, type, observations in graph.entities
+            ],
+            [GraphRelation(*map(safe, relation)) for relation in graph.relations],
+        )
+        self._clean[owner] = clean
+        return shown
 
     def search(self, query: str, *, owner: str = ME) -> KnowledgeGraph:
         """Return the entities whose name, type or one observation holds a text, in any case."""
