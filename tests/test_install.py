@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import stat
 import string
 import sys
@@ -90,6 +91,26 @@ def snapshot(folder: Path) -> dict[str, tuple[bytes, int]]:
         for path in folder.rglob("*")
         if path.is_file() and "factbook-backup" not in path.name
     }
+
+
+@pytest.mark.parametrize("client", NAMES)
+def test_an_owner_is_named_to_server_and_hooks_and_stays(home: Cli, client: str) -> None:
+    servers, hooks = files_of(client, home.home)
+
+    def named() -> set[tuple[str, ...]]:
+        commands = [
+            shlex.split(entry["command"]) for of in hooks_in(hooks).values() for entry in of
+        ]
+        return {tuple(words[-2:]) for words in [*commands, server_in(servers)["args"]]}
+
+    home("install", client, "--owner", "bob")
+    assert named() == {("--owner", "bob")}
+    assert "nothing to change" in home("install", client).out  # an upgrade changes no owner
+    home("install", client, "--owner", "mia")
+    assert named() == {("--owner", "mia")}
+    home("install", client, "--owner", "me")
+    assert not any("--owner" in words for words in named())
+    home("install", client, "--owner", " ", code=2)
 
 
 # --- from nothing, and back -----------------------------------------------------------------------

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from factbook import Memory
+from factbook import Memory, policy
 from factbook.model.ours import TOOL_RESULTS
 from factbook.surface.mcp import protocol
 from factbook.surface.mcp.server import INSTRUCTIONS, LEGACY
@@ -473,6 +473,50 @@ def test_who_asks_is_of_one_owner(tmp_path: Path) -> None:
         assert [fact.owner for fact in memory.query_facts(owner="mia")] == ["mia"]
 
 
+def test_statistics_are_of_the_owner_and_say_nothing_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "secret-place.db"
+    with Memory(path, model=None, search_config=None) as memory:
+        for number in range(3):
+            memory.remember(f"Shelf {number} holds crates.")
+        memory.remember("My boat is called Nix.", owner="mia")
+    for owner, facts in (("me", 3), ("mia", 1), ("bob", 0)):
+        with Server(path, "--owner", owner) as server:
+            server.call("remember", text="The dog is called Rex.")
+            (contents,) = server.ask("resources/read", uri="memory://stats")["contents"]
+            told = json.loads(contents["text"])
+            assert told["facts"] == {"active": facts + 1}
+            assert told["episodes"] == facts + 1
+            assert (told["noted_in_session"], told["noted_in_day"]) == (1, 1)
+            assert not {"path", "tenant"} & told.keys()
+            assert "secret-place" not in contents["text"]
+
+
+def test_a_model_is_told_that_it_has_stated_enough(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with Memory(path, model=None, search_config=None) as memory:
+        memory.add_turn("the night build lives on the machine called larch", session="s1")
+    with Server(path) as server:
+        for number in range(policy.NOTED_IN_SESSION):
+            assert server.call("remember", text=f"Box {number} is green.")["stored"] == 1
+        told = server.call("remember", text="The gate is blue.")
+        assert (told["stored"], told["proposed"], told["rejected"]) == (0, 0, 1)
+        assert told["rejections"][0]["reason"] == "too_many"
+        assert "tell the user" in told["rejections"][0]["say"]
+        assert server.call("remember", text="Box 1 is green.")["unchanged"] == 1
+        said = "night build lives on the machine called larch"
+        told = server.call("remember", text="The night build lives on larch.", quote=said)
+        assert told["stored"] == 1
+        hit = server.call("search_memory", query="Box 7 green")["memories"][0]["id"]
+        told = server.call("correct_memory", id=hit, text="Box 7 is red.")
+        assert told["rejections"][0]["reason"] == "too_many"
+    with Server(path) as server:  # another session
+        assert server.call("remember", text="The gate is blue.")["stored"] == 1
+    with Memory(path, mode="read") as memory:
+        assert memory.check() == []
+        assert memory.stats().counts["facts"] == policy.NOTED_IN_SESSION + 2
+        assert memory.review.proposals() == []
+
+
 def test_the_other_set_of_tools(db: Path) -> None:
     with Server(db, "--read-only", "--profile", "chatgpt") as server:
         assert [tool["name"] for tool in server.ask("tools/list")["tools"]] == ["search", "fetch"]
@@ -574,7 +618,8 @@ def test_two_hundred_calls_of_which_eight_run_at_once(tmp_path: Path) -> None:
                     if turn % 5:
                         server.call("search_memory", query=f"port of box {worker}")
                     else:
-                        server.call("remember", text=f"Box {worker} listens on port {turn + 9000}.")
+                        box = 8 * turn + worker
+                        server.call("remember", text=f"Box {box} listens on port {box + 9000}.")
             except BaseException as error:  # noqa: BLE001 - it is told by the main thread
                 failed.append(error)
 

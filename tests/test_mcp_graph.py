@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from conftest import Cli
 from factbook import Memory
 from factbook.errors import NotAllowed
 from factbook.model.facts import FactKind, Trigger, Trust
@@ -409,6 +410,20 @@ def test_a_file_comes_in_and_goes_out_as_it_was(tmp_path: Path) -> None:
         assert (again.added, again.known) == ({}, {"entity": 2, "relation": 1})
         assert exported(memory) == LINES
         assert memory.check() == []
+
+
+def test_a_file_comes_in_as_somebody_s(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "memory.json"
+    file.write_text(
+        '{"type":"entity","name":"Ann","entityType":"person","observations":["tall"]}\n'
+    )
+    cli("import", file, "--owner", "bob", "--no-embed")
+    with Memory(cli.home / "data/factbook/factbook.db", mode="read", model=None) as memory:
+        assert [entity.name for entity in memory.graph.read(owner="bob").entities] == ["Ann"]
+        assert memory.graph.read().entities == []
+    copy = tmp_path / "all.jsonl"
+    cli("export", copy, "--all-owners")
+    assert "--owner is for a memory.json" in cli("import", copy, "--owner", "bob", code=2).err
 
 
 def test_a_file_joins_what_is_there_and_names_the_lines_that_it_cannot_read(tmp_path: Path) -> None:

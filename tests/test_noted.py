@@ -9,9 +9,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from factbook import Memory
+from factbook import Memory, policy
 from factbook.errors import NotFound, UsageError
+from factbook.memory.doctor import examine
+from factbook.memory.standing import living, noted_lately
 from factbook.model.facts import ME, Status, Trust
+from factbook.pipelines.noted import TOO_MANY
+from factbook.testing import FrozenClock
 
 SAID = "btw i always use pnpm instead of npm for node stuff, keep that in mind"
 
@@ -343,3 +347,40 @@ def test_no_name_for_the_owner_puts_a_denial_beside_their_word(
     assert f"f{noted.fact.id}" not in [hit.id for hit in hits]
     memory.review.decide(proposal.id, accept=False)
     assert memory.sources.fact(fact.id).retired_at is None
+
+
+def test_a_day_has_room_for_so_many_statements_and_fewer_questions(tmp_path: Path) -> None:
+    clock = FrozenClock()
+    path = tmp_path / "m.db"
+    with Memory(path, model=None, search_config=None, clock=clock) as memory:
+        for number in range(policy.ASKED_IN_DAY + 1):
+            memory.remember(f"My locker {number} is at the harbour.")
+        reasons = [
+            memory.review.note(
+                f"The user's locker {number} is not at the harbour.", session=f"s{number}"
+            ).reason
+            for number in range(policy.ASKED_IN_DAY + 1)
+        ]
+        assert reasons == [""] * policy.ASKED_IN_DAY + [TOO_MANY]
+        assert len(memory.review.proposals()) == policy.ASKED_IN_DAY
+        noted = memory.review.note("Crate 0 is green.", session="x")  # it asks nobody
+        assert noted.reason == ""
+        for number in range(1, policy.NOTED_IN_DAY - policy.ASKED_IN_DAY):
+            assert memory.review.note(f"Crate {number} is green.", session=f"s{number}").fact
+        before = memory.stats().counts
+        assert memory.review.note("The gate is blue.", session="y").reason == TOO_MANY
+        assert memory.review.note("The gate is blue.", owner="bob").fact
+        assert living(memory, now=clock()).noted_lately == policy.NOTED_IN_DAY + 1
+        made = noted_lately(memory)["me"]
+        assert (made.in_day, made.asked) == (policy.NOTED_IN_DAY, policy.ASKED_IN_DAY)
+        clock.advance(days=1.001)
+        assert memory.review.note("The gate is blue.").fact
+        assert memory.stats().counts["facts"] == before["facts"] + 2
+        assert memory.check() == []
+
+
+def test_the_doctor_says_how_much_models_stated(memory: Memory) -> None:
+    memory.review.note("The staging database is on port 5433.", session="x")
+    (told,) = [each for each in examine(memory.path) if each.name == "models' statements"]
+    assert told.level == "ok"
+    assert told.detail.startswith(f"1 of {policy.NOTED_IN_DAY} in 24 hours about me")

@@ -97,7 +97,7 @@ REJECTION_REASONS: Final = (
     "not_a_host",
     "not_a_file",
     "not_done",  # a request asks for it: nothing was done yet
-    "too_many",  # more than one command holds, or one search brings in
+    "too_many",  # more than one command holds, one search brings in, or a model may state
     "duplicate",  # answered twice
     "unknown_id",  # of no command that was asked about
 )
@@ -261,6 +261,16 @@ MAX_OPS: Final = 200  # ours: that one answer of a model may hold
 VOICE_CHARS: Final = 20_000  # of one message; what follows is nobody's own
 VOICE_DOUBT: Final = -0.4  # log-odds from which on a piece of a message is overheard
 OVERHEARD_STATEMENTS: Final = 3  # of one message, that are proposed where it may be its owner's own
+
+# --- what a model states of its own accord (ours) -------------------------------------------------
+
+NOTED_IN_SESSION: Final = 50  # a session of work tells a handful of lasting facts; more is a loop,
+# or text of others that gives orders
+NOTED_IN_DAY: Final = (
+    100  # of all sessions of an owner, in 24 hours: who is at the limit of one can
+)
+# begin another
+ASKED_IN_DAY: Final = 20  # of them, that its owner is asked about: nobody answers more in a day
 
 # --- the language model ---------------------------------------------------------------------------
 

@@ -684,15 +684,17 @@ class Memory:
         *,
         dry_run: bool = False,
         progress: Callable[[int], None] | None = None,
+        owner: str = ME,
     ) -> ImportReport:
         """Put an export back: a file of JSON lines, or the records of `export`.
 
         Into an empty memory it is a faithful restore. Into another one it joins: what both know is
         there once, and the same file again changes nothing. What was erased here stays erased. The
         rows then wait for `embed`. `progress` is told the bytes, or records, of each step. A file
-        of @modelcontextprotocol/server-memory joins the graph of `me`.
+        of @modelcontextprotocol/server-memory joins the graph of `owner`.
 
-        Raises UsageError for what is no export, or one of a newer factbook.
+        Raises UsageError for what is no export, or one of a newer factbook, and for an owner of an
+        export, which says itself whose all of it is.
         """
         from factbook.pipelines.imported import form_of, import_records
 
@@ -700,7 +702,11 @@ class Memory:
         if isinstance(given, Path) and form_of(given) == "graph":
             from factbook.pipelines.graph_file import import_graph
 
-            return import_graph(self._context, given, dry_run=dry_run, progress=progress)
+            return import_graph(
+                self._context, given, owner=owner, dry_run=dry_run, progress=progress
+            )
+        if owner != ME:
+            raise UsageError(detail="an export says whose it is; an owner is for a memory.json")
         return import_records(self._context, given, dry_run=dry_run, progress=progress)
 
     def export(self, *, owner: str | Everyone = ME) -> Iterator[dict[str, object]]:

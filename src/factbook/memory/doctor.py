@@ -315,6 +315,7 @@ def _audit(memory: Memory) -> Iterator[CheckResult]:
     yield from _waiting(counts["episodes_waiting"] + counts["facts_waiting"])
     yield from _passive(memory)
     yield from _unanswered(memory)
+    yield from _noted(memory)
 
 
 @_of("integrity")
@@ -378,6 +379,20 @@ def _unanswered(memory: Memory) -> _Found:
     if len(unanswereds) > _PROBLEMS_SHOWN:
         rest = count(len(unanswereds) - _PROBLEMS_SHOWN, "more input")
         yield "warn", f"and {rest} of the model; `factbook stats --json` names every one"
+
+
+@_of("models' statements")
+def _noted(memory: Memory) -> _Found:
+    """Say how much models stated of their own accord of late, and where a limit is reached."""
+    from factbook.memory.standing import noted_lately
+
+    for owner, made in noted_lately(memory).items():
+        told = f"{made.in_day} of {policy.NOTED_IN_DAY} in 24 hours about {owner}"
+        asked = f"{told}, {made.asked} of {policy.ASKED_IN_DAY} asked about"
+        if limit := made.reached(asks=True):
+            yield "warn", f"{asked}; the limit of {limit} is reached: `factbook review` shows them"
+        else:
+            yield "ok", asked
 
 
 @_of("embedder")

@@ -311,11 +311,18 @@ class Review:
         )
 
     def note(
-        self, text: str, *, quote: str = "", instead_of: int | None = None, owner: str = ME
+        self,
+        text: str,
+        *,
+        quote: str = "",
+        instead_of: int | None = None,
+        session: str = "",
+        owner: str = ME,
     ) -> Noted:
         """Keep what a model states of its own accord, as derived; see `noted.note`.
 
-        Where `quote` stands in a prompt of the owner that says it, it is the owner's own word.
+        It is bounded for a `session`, which names one of a client, and for a day. Where `quote`
+        stands in a prompt of the owner that says it, it is the owner's own word.
         """
         from factbook.pipelines.noted import note  # only agents come this way
 
@@ -325,6 +332,7 @@ class Review:
             owner=owner,
             quote=quote,
             instead_of=instead_of,
+            session=session,
             like=self._like,
         )
 

@@ -9,16 +9,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from factbook import policy
 from factbook.errors import NotFound
 from factbook.language.values import count, moment
 from factbook.model.confidence import as_of
-from factbook.model.facts import EVERYONE, ME, Everyone
+from factbook.model.facts import EVERYONE, ME, EpisodeKind, Everyone
+from factbook.pipelines.noting import session_key, stated_lately
 from factbook.store.damage import NOT_SEEN
 from factbook.store.derived.counts import count_waiting, fact_states, row_counts
 from factbook.store.derived.facts import fact_by_id
 from factbook.store.derived.searches import search_logs
 from factbook.store.derived.tasks import open_tasks
+from factbook.store.kinds import EPISODE
 from factbook.store.leases import set_aside
+from factbook.store.rows import Filters
 
 if TYPE_CHECKING:
     from factbook.extract.rules import RuleSet
@@ -27,10 +31,12 @@ if TYPE_CHECKING:
     from factbook.maintenance.metrics import Metrics, Share
     from factbook.memory import Memory
     from factbook.model.facts import Fact, Millis, ModelTask, Run
+    from factbook.pipelines.noting import Stated
     from factbook.store.port import Store
 
 __all__ = [
     "NOT_SEEN",
+    "Held",
     "Left",
     "Living",
     "Successor",
@@ -39,8 +45,10 @@ __all__ = [
     "changes_of",
     "embedder_of",
     "fact_now",
+    "held",
     "left_by",
     "living",
+    "noted_lately",
     "passive_by_day",
     "reader_versions",
     "readers_used",
@@ -67,6 +75,7 @@ class Living:
     aside: int  # rows that cannot be embedded
     pairs_waiting: int
     proposals_open: int
+    noted_lately: int  # that models stated of their own accord, in 24 hours
     unanswered: Sequence[Unanswered]
     last_run: Run | None
     metrics: Metrics
@@ -128,6 +137,7 @@ def living(memory: Memory, *, now: Millis) -> Living:
                 1 for pair in pairs if pair.relation == "ambiguous" and not pair.verdict
             ),
             proposals_open=len(memory.review.proposals(owner=EVERYONE)),
+            noted_lately=stated_lately(store, EVERYONE, now=now).in_day,
             unanswered=unanswered(memory),
             last_run=runs[0] if runs else None,
             metrics=compute(
@@ -138,6 +148,43 @@ def living(memory: Memory, *, now: Millis) -> Living:
                 believed=believed(store, now=now),
             ),
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """What is held of one owner, in numbers that a model may see."""
+
+    facts: Mapping[str, int]  # active, tool_only, deprecated, proposed, superseded, ...
+    episodes: int
+    proposals_open: int
+    noted_in_session: int  # that models stated of their own accord, with the limits
+    noted_in_session_most: int
+    noted_in_day: int
+    noted_in_day_most: int
+
+
+def held(memory: Memory, owner: str, *, session: str) -> Held:
+    """Count what is held of an owner, and what models stated in a session of a client."""
+    store, now = memory.store, memory.clock()
+    with store.snapshot():
+        made = stated_lately(store, owner, session=session_key(owner, session), now=now)
+        return Held(
+            facts=fact_states(store, now=now, owner=owner),
+            episodes=len(store.ids("episode", Filters(owner=owner))),
+            proposals_open=len(memory.review.proposals(owner=owner)),
+            noted_in_session=made.in_session,
+            noted_in_session_most=policy.NOTED_IN_SESSION,
+            noted_in_day=made.in_day,
+            noted_in_day_most=policy.NOTED_IN_DAY,
+        )
+
+
+def noted_lately(memory: Memory) -> dict[str, Stated]:
+    """Return what models stated of their own accord in 24 hours, by owner."""
+    store, now = memory.store, memory.clock()
+    groups = store.tally(EPISODE, ("owner",), {"owner": EVERYONE, "kind": EpisodeKind.COMMAND})
+    made = {owner: stated_lately(store, owner, now=now) for (owner,) in sorted(groups)}
+    return {owner: stated for owner, stated in made.items() if stated.in_day}
 
 
 def unanswered(

@@ -41,6 +41,7 @@ from factbook.model.ops import RecordEpisode, RejectCandidate
 from factbook.pipelines.claims import Witness, asked, asserted, judged, refused
 from factbook.pipelines.followed import read_active
 from factbook.pipelines.keyed import apply_response
+from factbook.pipelines.noting import NOTED, session_key, stated_lately
 from factbook.pipelines.stated import STATES, statement, told_against
 from factbook.pipelines.told import keep, meet
 from factbook.pipelines.typed import REFUSED_BEFORE
@@ -56,6 +57,12 @@ if TYPE_CHECKING:
 __all__ = ["Noted", "apply_quoted", "note"]
 
 KEPT_OUT: Final = "kept_out"  # erased before
+TOO_MANY: Final = "too_many"  # of a model's own statements
+_TOO_MANY: Final = (
+    "Nothing was kept: {} is the limit for what a model states of its own accord. All that is known"
+    " is as it was. Do not try it again in other words; tell the user what you wanted to keep. What"
+    " the user said in their own words, given as quote, is kept all the same."
+)
 _RULE: Final = "noted"
 _METHOD: Final = "A model said so of its own accord"
 _QUOTED: Final = "A model said so, and the quoted words of its owner say it"
@@ -86,9 +93,12 @@ def note(
     owner: str,
     quote: str = "",
     instead_of: int | None = None,
+    session: str = "",
     like: Callable[[str, str], Mapping[int, float]],
 ) -> Noted:
     """Keep a model's statement; as its owner's own word where `quote` is, and says it.
+
+    Of its own accord it may say so much in a `session` and so much in a day (`pipelines.noting`).
 
     `instead_of` is a fact that it is to take the place of: at once where its owner said so, else
     its owner is asked. `like` is that of `told.tell`. The same text again changes nothing.
@@ -136,7 +146,8 @@ def note(
                     method=_QUOTED,
                 )
                 return Noted(receipt=receipt, fact=fact, trust=Trust.DIRECT, secrets=secrets)
-    noted = _noted(context, said, owner=owner, instead_of=old, like=like)
+    key = session_key(owner, session)
+    noted = _noted(context, said, owner=owner, instead_of=old, session=key, like=like)
     return replace(noted, say=" ".join(filter(None, (why, noted.say))), secrets=secrets)
 
 
@@ -178,6 +189,7 @@ def _noted(
     *,
     owner: str,
     instead_of: Fact | None,
+    session: str,
     like: Callable[[str, str], Mapping[int, float]],
 ) -> Noted:
     store, now = context.store, context.clock()
@@ -186,13 +198,18 @@ def _noted(
     if twin is not None:
         known = store.facts_by_id([twin.id])[twin.id]
         return Noted(receipt=Receipt(unchanged=1), fact=known, say="It is known already.")
+    met = _met(context, said, owner, [life.id for life, _, _ in opposed], besides)
+    made = stated_lately(store, owner, session=session, now=now)
+    if limit := made.reached(asks=bool(met)):
+        return Noted(receipt=Receipt(), reason=TOO_MANY, say=_TOO_MANY.format(limit))
     ops = by_model_ops(
         said,
-        uid=f"noted:{digest(owner, said)}",
+        uid=f"{NOTED}:{digest(owner, said)}",
         owner=owner,
         at=now,
-        what="noted",
+        what=NOTED,
         title="noted by an agent",
+        session=session,
     )
     heard = next(op.episode for op in ops if isinstance(op, RecordEpisode))
     shown = (0, len(said))
@@ -206,7 +223,6 @@ def _noted(
         receipt = context.write([*ops, verdict], Trigger.USER_MESSAGE, now=now)
         why = f"It was refused: {verdict.detail}."
         return Noted(receipt=receipt, reason=verdict.reason, say=why)
-    met = _met(context, said, owner, [life.id for life, _, _ in opposed], besides)
     if met:
         asserts = asserted(candidate, heard, proposed=True)
         detail = "an agent noted it, and it cannot be true beside what is known"

@@ -29,11 +29,13 @@ def said_ops(
     role: Role = Role.USER,
     trust: Trust = Trust.DIRECT,
     embed: bool = True,
+    session: str = "",
 ) -> list[Op]:
     """Return the ops that keep a text, already redacted, as the episode `uid` of its owner.
 
-    `what` names the source, one for each owner. Without more it is the owner who speaks, and who
-    speaks may be told things again (origins 003.9: any action resets the back-off).
+    `what` names the source, one for each owner, which is the session where none is given. Without
+    more it is the owner who speaks, and who speaks may be told things again (origins 003.9: any
+    action resets the back-off).
     """
     key = f"{what}:{owner}"
     source = Source(key=key, kind="note", host=policy.TOLD_HOST, session=key, uri=key, title=title)
@@ -48,7 +50,7 @@ def said_ops(
         offset=0,
         occurred_at=at,
         owner=owner,
-        session=key,
+        session=session or key,
         embed=embed,
     )
     ops: list[Op] = [RecordSource(source=source), RecordEpisode(episode=episode)]
@@ -57,7 +59,9 @@ def said_ops(
     return ops
 
 
-def by_model_ops(text: str, *, uid: str, owner: str, at: Millis, what: str, title: str) -> list[Op]:
+def by_model_ops(
+    text: str, *, uid: str, owner: str, at: Millis, what: str, title: str, session: str = ""
+) -> list[Op]:
     """Return the ops that keep what a model told on purpose; what becomes of it is a fact.
 
     Arguments as of `said_ops`. The text itself is evidence, and is never recalled.
@@ -73,6 +77,7 @@ def by_model_ops(text: str, *, uid: str, owner: str, at: Millis, what: str, titl
         role=Role.ASSISTANT,
         trust=Trust.DERIVED,
         embed=False,
+        session=session,
     )
 
 

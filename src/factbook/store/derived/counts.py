@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from factbook import policy
-from factbook.model.facts import EVERYONE, ME, Millis, Status
+from factbook.model.facts import EVERYONE, ME, Everyone, Millis, Status
 from factbook.store.kinds import (
     EPISODE,
     ERASED,
@@ -60,25 +60,27 @@ def count_waiting(reads: Reads) -> int:
     return count(reads, WAITING)
 
 
-def fact_states(reads: Reads, *, now: Millis) -> dict[str, int]:
+def fact_states(reads: Reads, *, now: Millis, owner: str | Everyone = EVERYONE) -> dict[str, int]:
     """Count facts by how they stand: active (found by themselves), tool_only, deprecated.
 
     Current ones stand by their confidence at that time; of the others, and of proposed ones, the
     status counts.
     """
 
-    def surer(least: float) -> int:
-        return len(reads.ids("fact", Filters(owner=EVERYONE, min_confidence=least, now=now)))
+    current: Where = {**_CURRENT, "owner": owner}
 
-    retired = reads.tally(FACT, ("status",), {"owner": EVERYONE, "retired_at": Least(0)})
+    def surer(least: float) -> int:
+        return len(reads.ids("fact", Filters(owner=owner, min_confidence=least, now=now)))
+
+    retired = reads.tally(FACT, ("status",), {"owner": owner, "retired_at": Least(0)})
     states = Counter({str(status): tally.rows for (status,), tally in retired.items()})
-    proposed = count(reads, FACT, {**_CURRENT, "status": Status.PROPOSED})
+    proposed = count(reads, FACT, {**current, "status": Status.PROPOSED})
     passive = surer(math.nextafter(policy.MIN_CONFIDENCE_PASSIVE, 1))  # more than that
     findable = surer(policy.MIN_CONFIDENCE_ACTIVE)
     states[Status.PROPOSED] += proposed
     states["active"] += passive
     states["tool_only"] += findable - passive
-    states["deprecated"] += count(reads, FACT, _CURRENT) - proposed - findable
+    states["deprecated"] += count(reads, FACT, current) - proposed - findable
     return {state: rows for state, rows in sorted(states.items()) if rows}
 
 

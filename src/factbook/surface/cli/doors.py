@@ -60,6 +60,10 @@ def install(
     undo: Annotated[bool, Arg("Take out what it put in, and nothing else.")] = False,
     no_hooks: Annotated[bool, Arg("Only the server: search and remember when asked.")] = False,
     no_mcp: Annotated[bool, Arg("Only the hooks: what matters comes by itself.")] = False,
+    owner: Annotated[
+        str | None,
+        Arg("Whose memory it is; at first `me`, then as it was installed.", metavar="NAME"),
+    ] = None,
 ) -> Outcome:
     """Put the memory into an agent's client: its MCP server and its hooks."""
     from factbook.surface.install.carry_out import carry_out
@@ -69,6 +73,7 @@ def install(
         Install,
         environment,
         has_plugin,
+        owner_at,
         passing,
     )
     from factbook.surface.install.files import without_passwords
@@ -77,10 +82,12 @@ def install(
         raise UsageError(detail="--no-hooks and --no-mcp together leave nothing to do")
     of = CLIENTS[client]
     on_server = isinstance(run.db, str) and not undo
+    seat = of.seat(project=project)
     planned = Install(
         client=of,
-        seat=of.seat(project=project),
+        seat=seat,
         variables=environment(run.db),
+        owner=owner_at(seat) if owner is None else named_owner(owner),
         mcp=not no_mcp,
         hooks=not (no_hooks or on_server),
     )

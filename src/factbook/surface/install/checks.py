@@ -22,20 +22,16 @@ from factbook.errors import FactbookError
 from factbook.language.values import amount, count, home_path, moment
 from factbook.memory.doctor import CheckResult, Level
 from factbook.sources.spool import Spool, folder_of
-from factbook.surface.install import toml_table
 from factbook.surface.install.clients import (
     CLIENTS,
-    NAME,
     OWN_VARIABLES,
-    SERVER,
-    TABLE,
     TWICE,
     Client,
     Seat,
     has_plugin,
     is_our_hook,
-    is_our_server,
     our_hooks,
+    server_at,
 )
 from factbook.surface.install.files import read
 from factbook.surface.install.jsonc import Document
@@ -66,7 +62,7 @@ def _client(client: Client, db: Path | str, *, asked: bool) -> Iterator[CheckRes
     for project in (False, True):
         seat = client.seat(project=project)
         try:
-            server, hooks = _server(seat), _hooks(seat)
+            server, hooks = server_at(seat), _hooks(seat)
         except (FactbookError, ValueError, RecursionError) as error:
             where = f"{home_path(seat.servers)}, {home_path(seat.hooks)}"
             yield said("warn", f"what is installed cannot be read in {where}: {error}")
@@ -91,16 +87,6 @@ def _client(client: Client, db: Path | str, *, asked: bool) -> Iterator[CheckRes
 
 
 # --- the server -----------------------------------------------------------------------------------
-
-
-def _server(seat: Seat) -> Mapping[str, Any] | None:
-    """Return our server in a configuration, None where there is none."""
-    text = read(seat.servers) or ""
-    if seat.servers.suffix == ".toml":
-        entry = toml_table.read(text).get(TABLE, {}).get(NAME)
-    else:
-        entry = Document(text).get(SERVER)
-    return entry if is_our_server(entry) else None
 
 
 def _answers(

@@ -19,6 +19,7 @@ import platformdirs
 
 from factbook.errors import FactbookError, UsageError
 from factbook.maintenance.timer import program
+from factbook.model.facts import ME
 from factbook.surface.install import toml_table
 from factbook.surface.install.files import Change, copies, read, without_passwords
 from factbook.surface.install.jsonc import Document
@@ -212,6 +213,38 @@ def is_our_server(entry: object) -> bool:
     return runs and "mcp" in entry["args"]
 
 
+def server_at(seat: Seat) -> Mapping[str, Any] | None:
+    """Return our server in a configuration, None where there is none."""
+    text = read(seat.servers) or ""
+    if seat.servers.suffix == ".toml":
+        entry = toml_table.read(text).get(TABLE, {}).get(NAME)
+    else:
+        entry = Document(text).get(SERVER)
+    return entry if is_our_server(entry) else None
+
+
+def owner_at(seat: Seat) -> str:
+    """Return whose memory a configuration serves: a later install without an owner keeps it."""
+    try:
+        server = server_at(seat)
+    except (ValueError, RecursionError, KeyError, TypeError):
+        return ME  # it is left as it is, and the error is told where it would be changed
+    return _owner_apart(server["args"])[0] if server else ME
+
+
+def _owner_apart(args: Sequence[str]) -> tuple[str, list[str]]:
+    """Return (the owner that our server is given, what else stands behind "mcp")."""
+    owner, rest = ME, []
+    words = iter(args[args.index("mcp") + 1 :] if "mcp" in args else ())
+    for word in words:
+        option, given, value = word.partition("=")
+        if option == "--owner":
+            owner = value if given else next(words, ME)
+        else:
+            rest.append(word)
+    return owner, rest
+
+
 def is_our_hook(entry: object) -> bool:
     """Tell whether a hook of a configuration is ours; one that wraps it is not."""
     command = entry.get("command") if isinstance(entry, Mapping) else None
@@ -231,6 +264,7 @@ class Install:
     client: Client
     seat: Seat
     variables: Mapping[str, str]
+    owner: str = ME  # whose memory it is
     mcp: bool = True  # whether it is about the server
     hooks: bool = True  # whether it is about the hooks
 
@@ -252,9 +286,14 @@ class Install:
         words = program(HOOK, *HOOK_CALL)
         for option, name in HOOK_OPTIONS.items():
             words += [option, self.variables[name]] if name in self.variables else []
+        words += self._of_owner
         command = self.client.on_windows(words) if sys.platform == "win32" else shlex.join(words)
         timeout = HOOK_SECONDS * self.client.second
         return {"type": "command", **self.client.hook, "command": command, "timeout": timeout}
+
+    @property
+    def _of_owner(self) -> list[str]:
+        return ["--owner", self.owner] if self.owner != ME else []
 
     def server(self, there: Mapping[str, Any] | None) -> dict[str, Any]:
         """Return the server as it is to stand, with what the user added to one of ours."""
@@ -266,8 +305,8 @@ class Install:
             for name, value in (old.get("env") or {}).items()
             if name not in OWN_VARIABLES
         }
-        after = kept[kept.index("mcp") + 1 :] if "mcp" in kept else []
-        new = {**old, "command": command, "args": [*args, "mcp", *after]}
+        _, after = _owner_apart(kept)
+        new = {**old, "command": command, "args": [*args, "mcp", *after, *self._of_owner]}
         if "env" in old or self.variables:
             new["env"] = own | dict(self.variables)
         return new

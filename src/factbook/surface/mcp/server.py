@@ -296,7 +296,7 @@ class Server:
             if number is None and kind in _GRAPH and kind in self._resources:
                 record = self._do(self._tools["read_graph"], {})
             elif number is None and kind in _RESOURCES:
-                record = self._do_own(EVERY[kind], {})
+                record = self._do_own(TOOLS.get(kind) or EVERY[kind], {})
             elif number is not None and kind in _TEMPLATES:
                 name, key, _ = _TEMPLATES[kind]
                 record = self._do_own(EVERY.get(name) or TOOLS[name], {key: unquote(number)})

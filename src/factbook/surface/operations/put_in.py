@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-from factbook.errors import FactbookError, UnsupportedHost
+from factbook.errors import FactbookError, UnsupportedHost, UsageError
 from factbook.language.values import count
 from factbook.model.facts import ME
 from factbook.surface import records, views
-from factbook.surface.operations.arguments import RuleFile
+from factbook.surface.operations.arguments import RuleFile, named_owner
 from factbook.surface.operations.base import READ, Arg, Effect, Outcome, Run, operation
 
 if TYPE_CHECKING:
@@ -158,6 +158,7 @@ def import_(
     dry_run: Annotated[bool, Arg("Say what would come, and keep nothing.")] = False,
     no_embed: bool = False,
     no_redact: bool = False,
+    owner: Annotated[str, Arg(metavar="NAME")] = ME,
 ) -> Outcome:
     """Put an export back: restore it into an empty memory, or join it with what is there.
 
@@ -166,18 +167,21 @@ def import_(
             @modelcontextprotocol/server-memory.
         no_embed: Leave the embedding for `factbook embed`; rows are found by their words.
         no_redact: Store secrets as they are, instead of a label in their place.
+        owner: Whose the graph of a memory.json is; an export says so itself.
     """
     from factbook.pipelines.imported import form_of
     from factbook.surface.progress import bar
 
     path = file.expanduser()
-    form_of(path)  # before a database is made: a mistyped path leaves nothing behind
+    form = form_of(path)  # before a database is made: a mistyped path leaves nothing behind
+    if named_owner(owner) != ME and form != "graph":
+        raise UsageError(detail="an export says whose it is; --owner is for a memory.json")
     if no_redact:
         run.screen.note(_NO_REDACT)
     memory = run.open(Effect.READS if dry_run else Effect.CREATES, redact=not no_redact)
     try:
         with bar("importing", total=_size(path), unit="bytes", quiet=run.quiet) as advance:
-            done = memory.import_(path, dry_run=dry_run, progress=advance)
+            done = memory.import_(path, dry_run=dry_run, progress=advance, owner=owner)
     except KeyboardInterrupt:
         run.screen.note("stopped; run it again, and it goes on: what has come is not doubled")
         raise

@@ -284,7 +284,8 @@ def remember(
     Give the user's own words as quote where they said it: it is believed more then. Never keep
     secrets, guesses, or what only matters now. The receipt says what became of it.
     """
-    return _noted(run, run.memory.review.note(text, quote=quote, owner=run.owner), text)
+    noted = run.memory.review.note(text, quote=quote, owner=run.owner, session=run.session)
+    return _noted(run, noted, text)
 
 
 @operation(TOOL, Effect.WRITES, title="Correct a memory", output=_RECEIPT)
@@ -299,7 +300,9 @@ def correct_memory(
     With the user's own words as quote it takes its place at once; without, the user is asked.
     """
     number = fact_number(id_)
-    noted = run.memory.review.note(text, quote=quote, instead_of=number, owner=run.owner)
+    noted = run.memory.review.note(
+        text, quote=quote, instead_of=number, owner=run.owner, session=run.session
+    )
     return _noted(run, noted, text)
 
 
@@ -388,6 +391,14 @@ def apply_facts(
     if done.warnings:
         record["note"] = " ".join(done.warnings)
     return Outcome(record=record)
+
+
+@operation(TOOL, title="Statistics", profile="resource")
+def stats(run: Run) -> Outcome:
+    """Count what is held of the user, and how much more a model may state of its own accord."""
+    from factbook.memory.standing import held
+
+    return Outcome(record=asdict(held(run.memory, run.owner, session=run.session)))
 
 
 # --- records --------------------------------------------------------------------------------------

@@ -408,6 +408,7 @@ def living(page: Page, life: Living) -> None:
         ("facts now", _joined(states)),
         ("waiting", _joined(waits)),
         ("asked in vain", vain if life.unanswered else ""),
+        ("by models", f"{count(noted)} stated in 24 hours" if (noted := life.noted_lately) else ""),
         ("last run", ran),
     ]
     if any(value for _, value in rows):
