@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 from factbook.language.common_words import is_everyday, is_function_word
 from factbook.language.sentences import sentences
 
-__all__ = ["Pasted", "pasted"]
+__all__ = ["TEXTS", "Pasted", "pasted"]
 
 READ_CHARS: Final = 20_000  # ours: of one message; what follows is pasted
 FULL_LINE: Final = 45  # ours: a shorter line was not wrapped by a program
@@ -51,7 +51,7 @@ def _spaced(pattern: str) -> re.Pattern[str]:
 
 # --- who is said to speak -------------------------------------------------------------------------
 
-_TEXT: Final = (
+TEXTS: Final = (
     r"(?:articles?|e-?mails?|mails?|messages?|msgs?|texts?|letters?|notes?|posts?|posting|pages?"
     r"|reviews?|comments?|repl(?:y|ies)|responses?|answers?|quotes?|quotations?|excerpts?|passages?"
     r"|snippets?|paragraphs?|tweets?|threads?|blurbs?|ads?|adverts?|advertisements?|descriptions?"
@@ -72,13 +72,13 @@ _WHO_SAYS: Final = _spaced(
     rf"\b(?P<verb>{_SAID})(?: (?:me|us|him|her|them|you|back|this|that|it|the following|so|in"
     rf"|on|at|to|about|yesterday|today|last|earlier|again|once|when|the|a|an|my|his|our|their|all"
     rf"|everyone|everybody|there|here|also|then|like|just|now|as follows|follows|\w+day|night|week"
-    rf"|month|morning|group|team|chat|channel|list|{_TEXT})){{0,7}} ?[:：]"
+    rf"|month|morning|group|team|chat|channel|list|{TEXTS})){{0,7}} ?[:：]"
 )
 _WHO_IS_IT_FROM: Final = _spaced(
     rf"(?:\b(?:the|a|an|this|that|his|her|their|its|your|these|those|\w+['’]s|\w+s['’])(?: [\w-]+)"
-    rf"{{0,3}} {_TEXT}(?: (?:(?:from|by|of|on|in|to|about|at|for|is|was|i|we|that|they|he|she|got"
+    rf"{{0,3}} {TEXTS}(?: (?:(?:from|by|of|on|in|to|about|at|for|is|was|i|we|that|they|he|she|got"
     rf"|were|are|found|received|below|here|again|as follows) ?(?:[\w'’.&-]+ ?){{0,3}}){{0,3}})?"
-    rf"|\b{_TEXT} (?:from|by) (?:[\w'’.&-]+ ?){{1,5}}|\baccording to (?:[\w'’.&-]+ ?){{1,5}}"
+    rf"|\b{TEXTS} (?:from|by) (?:[\w'’.&-]+ ?){{1,5}}|\baccording to (?:[\w'’.&-]+ ?){{1,5}}"
     rf"|\bas (?:[\w'’.&-]+ ){{1,4}}puts? it|^\W*(?:quotes?|quotation|begin quote"
     r"|excerpt|passage|snippet|lyrics|transcript|article|e-?mail|mail|message|newsletter|tweet"
     r"|press release|abstract|caption|output|logs?|copy|paste|pasted|copied|fwd|forwarded"
@@ -88,7 +88,7 @@ _BY_MYSELF: Final = _spaced(
     r"\b(?:i|i['’]ve|i['’]d|i['’]ll|we|we['’]ve|let me|let us|let['’]s|to|can i|my(?: own)?)"
     rf"(?: (?:just|also|already|then|have|had|always|once|will|would|must|should|never"
     rf"|only|honestly|really|can|could|own|first|short|quick|new|last))* (?:{_SAID}|say|tell|add"
-    rf"|ask|answer|write|note|post|reply|{_TEXT})\b[^:]*[:：]$"
+    rf"|ask|answer|write|note|post|reply|{TEXTS})\b[^:]*[:：]$"
 )
 _OPENING_QUOTES: Final = {
     '"': '"',

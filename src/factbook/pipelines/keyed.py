@@ -27,6 +27,7 @@ from factbook.extract.keyed.contracts import (
 from factbook.extract.keyed.grounded import Heard, locate, op_objection
 from factbook.extract.keyed.phrases import parse_tell
 from factbook.extract.keyed.prompts import tell_messages
+from factbook.extract.text_objects import requested
 from factbook.extract.voice import voice_of
 from factbook.model.facts import (
     EVERYONE,
@@ -34,6 +35,7 @@ from factbook.model.facts import (
     FactKind,
     Millis,
     Receipt,
+    StoredEpisode,
     Trigger,
     Trust,
 )
@@ -470,7 +472,7 @@ def apply_response(
     text = ""
     if known:
         episode = store.episodes_by_id(list(known.values()))[known[message_id]]
-        text = episode.text if by_command else voice_of(episode).text  # places stay the same
+        text = episode.text if by_command else _stated(episode)
         if episode.owner != owner:
             raise UsageError(
                 detail=f"{message_id} is a message of {episode.owner}, and says nothing of {owner}"
@@ -509,6 +511,14 @@ def apply_response(
             warnings=built.warnings, errors=[*built.errors, str(error)], rolled_back=True
         )
     return result_of(receipt, built.warnings, built.errors)
+
+
+def _stated(episode: StoredEpisode) -> str:
+    """Return an episode with blanks for what is not its owner's own word; places stay the same."""
+    text = voice_of(episode).text
+    for start, end in requested(episode.text):
+        text = text[:start] + " " * (end - start) + text[end:]
+    return text
 
 
 def _words(op: FactsOp) -> str:

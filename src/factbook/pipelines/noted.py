@@ -24,6 +24,7 @@ from factbook.extract.base import shorten
 from factbook.extract.keyed.contracts import ApplyResult, FactsOpsResponse
 from factbook.extract.keyed.wording import asks_something, mood_problem, without_requests
 from factbook.extract.sentences import content_words, split
+from factbook.extract.text_objects import is_given_as_text
 from factbook.extract.voice import voice_of
 from factbook.gate.frames import POSSESSIVES, as_said, frames_of
 from factbook.gate.grounding import ground, read_passage
@@ -125,7 +126,7 @@ def note(
     if quote.strip():
         heard = prompt_with(context, quote, owner)
         if heard is None:
-            why = "The quote stands in no prompt of the user that was recorded."
+            why = "The quote stands in no prompt of the user that was recorded, as their own words."
         else:
             episode, start, end = heard
             why = _not_said(said, episode.text, start, end)
@@ -280,7 +281,7 @@ def apply_quoted(
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         raise UsageError(detail=f"{where}: {first['msg']}") from None
-    heard = prompt_with(context, quote, owner)
+    heard = prompt_with(context, quote, owner, values=True)
     if heard is None:
         why = "no recorded prompt of the user holds that quote, and only their own words count"
         return ApplyResult(errors=[why], rolled_back=True)
@@ -294,9 +295,16 @@ def apply_quoted(
     )
 
 
-def prompt_with(context: Context, quote: str, owner: str) -> tuple[StoredEpisode, int, int] | None:
+def prompt_with(
+    context: Context,
+    quote: str,
+    owner: str,
+    *,
+    values: bool = False,
+) -> tuple[StoredEpisode, int, int] | None:
     """Return (a prompt of the owner, where a quote begins and ends in it), in their own words.
 
+    What they give as text ("translate: ...") is none of it; `values` may be given as text.
     Case, white space and punctuation do not matter. A quote of few words shows nothing: None. What
     was said just now may stand in no log that was read yet: those of sessions that go on are read.
     """
@@ -304,14 +312,18 @@ def prompt_with(context: Context, quote: str, owner: str) -> tuple[StoredEpisode
     if len(words) < _LEAST_WORDS:
         return None
     pattern = re.compile(r"\W+".join(map(re.escape, words)), re.IGNORECASE)
-    heard = _recorded(context, words, pattern, owner)
+    heard = _recorded(context, words, pattern, owner, values)
     if heard is None and read_active(context, owner):
-        heard = _recorded(context, words, pattern, owner)
+        heard = _recorded(context, words, pattern, owner, values)
     return heard
 
 
 def _recorded(
-    context: Context, words: Sequence[str], pattern: re.Pattern[str], owner: str
+    context: Context,
+    words: Sequence[str],
+    pattern: re.Pattern[str],
+    owner: str,
+    values: bool,
 ) -> tuple[StoredEpisode, int, int] | None:
     filters = Filters(owner=owner, roles=[Role.USER], trusts=[Trust.DIRECT])
     terms = list(dict.fromkeys(words))
@@ -320,6 +332,9 @@ def _recorded(
     for number in numbers:
         match = pattern.search(episodes[number].text)
         spans = voice_of(episodes[number]).spans if match else ()
-        if match and any(a <= match.start() and match.end() <= b for a, b in spans):
+        if match is None or not any(a <= match.start() and match.end() <= b for a, b in spans):
+            continue
+        start, end = match.span()
+        if not is_given_as_text(episodes[number].text, start, end, named=not values):
             return episodes[number], match.start(), match.end()
     return None
