@@ -6,11 +6,12 @@ import importlib.util
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast, get_args
 
 import pytest
 
 from factbook.errors import UsageError
+from factbook.extract.keyed.contracts import FactsOp, OpName
 from factbook.surface.chat.slash import COMMANDS
 from factbook.surface.cli import group
 from factbook.surface.operations import EVERY, Effect, Operation, tool_schema, tools
@@ -75,6 +76,17 @@ def test_a_tool_has_a_schema_of_what_it_takes(one: Operation) -> None:
     hints = schema["annotations"]
     assert hints["readOnlyHint"] == (one.effect is Effect.READS)
     assert hints["destructiveHint"] == (one.effect is Effect.ERASES)
+
+
+def test_the_operations_on_keyed_facts_are_told_as_they_are() -> None:
+    """The server tells of them without importing what checks them, which takes long."""
+    (part,) = (part for part in TOOLS["apply_facts"].parameters if part.key == "ops")
+    assert part.arg.schema is not None
+    told = cast("dict[str, Any]", part.arg.schema["properties"])
+    fields = FactsOp.model_json_schema()["properties"]
+    assert told["op"]["enum"] == list(get_args(OpName)) == fields["op"]["enum"]
+    assert told["mode"]["enum"] == fields["mode"]["anyOf"][0]["enum"]
+    assert told.keys() == fields.keys() - {"confidence"}  # how sure it is, no model says
 
 
 def test_the_arguments_of_a_tool_are_checked() -> None:

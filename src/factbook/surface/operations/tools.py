@@ -13,6 +13,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from factbook.errors import NotFound, UsageError
+from factbook.extract.base import shorten
 from factbook.model.confidence import is_deprecated
 from factbook.model.facts import Status, iso
 from factbook.model.frame import SHOWN_BY, Shown, said_by
@@ -153,11 +154,13 @@ def explain_memory(run: Run, id_: Id) -> Outcome:
     explanation = run.shown(run.memory.explain(fact_number(id_), owner=run.owner))
     fact = explanation.fact
     record: dict[str, object] = {
-        "memory": _known(fact),
+        "memory": _memory(
+            fact, text=fact.statement, kind=fact.kind, by=SHOWN_BY[fact.trust], where=fact.project
+        ),
         "status": _status(fact),
         "evidence": [
             {
-                "quote": clip(shown.quote, _QUOTE_CHARS),
+                "quote": shorten(shown.quote, _QUOTE_CHARS),
                 "method": shown.method,
                 "stance": str(shown.stance),
                 "when": iso(shown.occurred_at),
@@ -188,19 +191,10 @@ def _episode(run: Run, said: str) -> Outcome:
     if episode is None:
         raise NotFound(what="episode", name=said, hint="search_memory gives the ids.")
     hit = run.shown(episode_hit(episode, text=episode.text))
-    where = " ".join(filter(None, (hit.host, hit.project)))
+    text = shorten(hit.text, _EPISODE_CHARS)
     return Outcome(
         record={
-            "memory": {
-                "id": hit.id,
-                "text": clip(hit.text, _EPISODE_CHARS),
-                "kind": str(episode.kind),
-                "confidence": hit.confidence,
-                "when": iso(hit.occurred_at),
-                "trust": str(hit.trust),
-                "by": hit.by,
-                "source": where,
-            },
+            "memory": _memory(hit, text=text, kind=episode.kind, by=hit.by, where=hit.project),
             "status": "recorded",
             "evidence": [],
             "history": [],
@@ -210,7 +204,7 @@ def _episode(run: Run, said: str) -> Outcome:
 
 def _why(detail: Mapping[str, object]) -> str:
     said = detail.get("why") or detail.get("detail") or detail.get("rule") or ""
-    return clip(str(said), _QUOTE_CHARS)
+    return shorten(str(said), _QUOTE_CHARS)
 
 
 @operation(TOOL, title="Get context", output=_CONTEXT)
@@ -256,7 +250,7 @@ def timeline(
     for hit in run.shown(run.memory.sources.timeline(filters=filters, limit=limit)):
         entry: dict[str, object] = {
             "id": hit.id,
-            "text": clip(hit.text, HIT_BYTES),
+            "text": shorten(hit.text, HIT_BYTES),
             "by": hit.by,
             "session": hit.session,
         }
@@ -379,7 +373,7 @@ def apply_facts(
         "rejected": len(done.errors),
         "facts": [_fact_record(fact) for fact in facts],
         "rejections": [
-            {"text": clip(why, _QUOTE_CHARS), "reason": "operation_refused", "say": why}
+            {"text": shorten(why, _QUOTE_CHARS), "reason": "operation_refused", "say": why}
             for why in done.errors
         ],
         "actions": {
@@ -407,39 +401,33 @@ def stats(run: Run) -> Outcome:
 def memory_record(hit: Hit) -> dict[str, object]:
     """Return a hit in at most HIT_BYTES bytes of JSON; `explain_memory` gives it whole."""
     where = hit.project.rstrip("/").rpartition("/")[2] or hit.source.rpartition("/")[2]
-    record: dict[str, object] = {
-        "id": hit.id,
-        "text": (text := " ".join(hit.text.split())),
-        "kind": hit.kind,
-        "confidence": round(hit.confidence, 2),
-        "when": iso(hit.occurred_at),
-        "trust": None if hit.trust is None else str(hit.trust),
-        "by": hit.by,
-        "source": clip(" ".join(filter(None, (hit.host, where))), 60),
-    }
+    text = " ".join(hit.text.split())
+    record = _memory(hit, text=text, kind=hit.kind, by=hit.by, where=where)
+    record["source"] = shorten(str(record["source"]), 60)
     while (size := len(json.dumps(record, ensure_ascii=False).encode())) > HIT_BYTES and text:
         text = text[: -max(1, (size - HIT_BYTES) // 4)]
         record["text"] = f"{text.rstrip()}…"
     return record
 
 
-def _known(fact: Fact) -> dict[str, object]:
+def _memory(shown: Fact | Hit, *, text: str, kind: str, by: str, where: str) -> dict[str, object]:
+    """Return a memory in the shape of `_MEMORY`; it is of a host, and there of `where`."""
     return {
-        "id": f"f{fact.id}",
-        "text": fact.statement,
-        "kind": str(fact.kind),
-        "confidence": round(fact.confidence, 2),
-        "when": iso(fact.occurred_at),
-        "trust": str(fact.trust),
-        "by": SHOWN_BY[fact.trust],
-        "source": " ".join(filter(None, (fact.host, fact.project))),
+        "id": f"f{shown.id}" if isinstance(shown.id, int) else shown.id,
+        "text": text,
+        "kind": str(kind),
+        "confidence": round(shown.confidence, 2),
+        "when": iso(shown.occurred_at),
+        "trust": None if shown.trust is None else str(shown.trust),
+        "by": by,
+        "source": " ".join(filter(None, (shown.host, where))),
     }
 
 
 def _fact_record(fact: Fact) -> dict[str, object]:
     return {
         "id": f"f{fact.id}",
-        "statement": clip(fact.statement, _QUOTE_CHARS),
+        "statement": shorten(fact.statement, _QUOTE_CHARS),
         "confidence": round(fact.confidence, 2),
         "status": _status(fact),
     }
@@ -476,19 +464,10 @@ def _noted(run: Run, noted: Noted, text: str) -> Outcome:
     record["stored"] -= record["proposed"]
     record["redacted"] = [{"kind": kind} for kind in noted.secrets]
     if noted.reason:
-        text = clip(run.redact(text), _QUOTE_CHARS)
+        text = shorten(run.redact(text), _QUOTE_CHARS)
         record["rejected"] = 1
         record["rejections"] = [{"text": text, "reason": noted.reason, "say": noted.say}]
     return Outcome(record=record)
-
-
-def clip(text: str, chars: int) -> str:
-    """Return a text on one line, cut at a word where it is longer."""
-    line = " ".join(text.split())
-    if len(line) <= chars:
-        return line
-    cut = line[:chars].rpartition(" ")[0] or line[:chars]
-    return f"{cut}…"
 
 
 # --- as ChatGPT asks ------------------------------------------------------------------------------
@@ -503,9 +482,9 @@ def search(run: Run, query: Annotated[str, Arg("What to look for, in plain words
             "results": [
                 {
                     "id": hit.id,
-                    "title": clip(hit.text, 80),
+                    "title": shorten(hit.text, 80),
                     "url": _uri(hit.id),
-                    "text": f"{said_by(hit)}: {clip(hit.text, _QUOTE_CHARS)}",
+                    "text": f"{said_by(hit)}: {shorten(hit.text, _QUOTE_CHARS)}",
                 }
                 for hit in run.each(hits)
             ]
@@ -522,7 +501,7 @@ def fetch(run: Run, id_: Id) -> Outcome:
     return Outcome(
         record={
             "id": memory["id"],
-            "title": clip(memory["text"], 80),
+            "title": shorten(memory["text"], 80),
             "text": "\n".join([memory["text"], *quotes]),
             "url": _uri(memory["id"]),
             "metadata": {
