@@ -84,8 +84,11 @@ model: $(READY_MODEL) ## Ask a real model server, with a tiny model made on the 
 
 CLIENTS := $(VENV)/clients
 
-clients: $(READY_DEV) ## Run real coding agents (Claude Code, Codex, Gemini CLI) against a scripted model; fetches them from npm first (900 MB)
-	@test -d $(CLIENTS)/node_modules || { echo "fetching the agents ..."; sh clients/install.sh $(abspath $(BIN)/python) $(CLIENTS); }
+$(CLIENTS)/.ready: clients/install.sh $(READY_DEV)
+	@echo "fetching the agents ..."
+	@sh clients/install.sh $(abspath $(BIN)/python) $(CLIENTS)
+
+clients: $(READY_DEV) $(CLIENTS)/.ready ## Run real coding agents (Claude Code, Codex, Gemini CLI) against a scripted model; fetches them from npm first (900 MB)
 	@FACTBOOK_CLIENTS=$(abspath $(CLIENTS)) $(BIN)/python -m pytest clients $(ARGS)
 
 searx: $(READY_DEV) ## Search with a real searx on this machine (Debian; installs it, as root)

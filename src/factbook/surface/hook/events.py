@@ -28,7 +28,8 @@ START: Final = "SessionStart"
 PROMPTS: Final = frozenset({"UserPromptSubmit", "BeforeAgent"})
 ENDS: Final = frozenset({"Stop", "AfterAgent", "PreCompact", "SessionEnd"})
 COMPACT: Final = "compact"
-ANEW: Final = frozenset({COMPACT, "clear"})  # sources of a start after which nothing is known
+CLEAR: Final = "clear"
+ANEW: Final = frozenset({COMPACT, CLEAR})  # sources of a start after which nothing is known
 INPUT_BYTES: Final = 16 * 1024 * 1024
 LEFT_S: Final = 0.06  # of the deadline, for what is done after the look-up
 _KEPT_FROM_CHILD: Final = ("CLAUDE", "CODEX_", "GEMINI_")  # variables of clients, tokens among them
@@ -101,6 +102,8 @@ class Hook:
             self._spool.keep_session(session, state)
             if begun and source == "resume":
                 return ""  # what it began with is there still
+            if source == CLEAR and host == "gemini-cli":
+                return ""  # it drops what is said then
         else:
             state["turn"] = state.get("turn", 0) + 1
             prompt = str(event.get("prompt", ""))

@@ -130,8 +130,8 @@ CLIENTS: Final = {
             server={},
             hook={},
             on_windows=_for_cmd,
-            then="Codex skips hooks that you have not trusted, and says nothing: start `codex`"
-            " once, type /hooks and trust those of factbook",
+            then="Codex skips hooks that you have not trusted: start `codex` once, and it asks; or"
+            " type /hooks there",
         ),
         Client(
             name="gemini",
