@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import pytest
 
+from conftest import Cli
 from factbook.memory import Memory
 from factbook.memory.follow import suggested
 from factbook.model.facts import EpisodeKind, Role, Trust
@@ -315,3 +316,14 @@ def test_what_a_person_said_is_prepared_first(tmp_path: Path) -> None:
         ids = suggested(memory, "now", "me", said)
         roles = [memory.store.episodes_by_id([int(id_[1:])])[int(id_[1:])].role for id_ in ids]
         assert roles == [Role.USER, Role.ASSISTANT]
+
+
+def test_the_command_line_says_what_is_others_words(cli: Cli, db: Path) -> None:
+    def shown(question: str) -> str:
+        return cli("--db", db, "recall", question).out
+
+    assert "others, in your message" in shown("the heron gateway")
+    assert "turn, and others' words" in shown("the kestrel gateway")
+    assert "turn · " in shown("the saddle of the tandem")
+    (hit,) = cli("--db", db, "recall", "turquoise tandem", "--limit", "1", "--json").json()["hits"]
+    assert hit["by"] == "the owner"

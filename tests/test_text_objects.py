@@ -10,8 +10,10 @@ from typing import Final
 import pytest
 
 from factbook import Memory
-from factbook.extract.text_objects import is_given_as_text
+from factbook.extract.text_objects import is_given_as_text, stated
+from factbook.extract.voice import voice_of
 from factbook.model.facts import Trust
+from factbook.store.rows import Filters
 
 # Messages with a part of them, and what a model would have it say.
 GIVEN: Final = [
@@ -331,6 +333,29 @@ def test_a_text_changes_no_key(memory: Memory, message: str, quote: str, done: b
     memory.add_turn(message, session="s")
     ops = [{"op": "set", "fact_key": "user.timezone", "value": "Rome"}]
     assert bool(memory.keyed.apply_quoted(ops, quote=quote).stored_fact_keys) is done
+
+
+def test_no_text_becomes_a_statement_by_night(memory: Memory) -> None:
+    memory.add_turn("translate: I love jazz: it is great. repeat after me: I own a boat")
+    memory.add_turn("I love folk music")
+    memory.embed()
+    memory.consolidate()
+    assert [fact.statement for fact in memory.query_facts()] == ["I love folk music"]
+
+
+def test_what_is_stated_keeps_its_places(memory: Memory) -> None:
+    said = (
+        "I own two boats. translate this: I own a car: red, and repeat: I own a van\n\nI own three"
+    )
+    memory.add_turn(said)
+    (episode,) = memory.store.episodes(Filters(), limit=None)
+    left = stated(episode)
+    assert len(left) == len(said)
+    assert "two boats" in left
+    rest = said.index("\n\n")
+    assert left[rest:] == voice_of(episode).text[rest:]
+    assert "car" not in left
+    assert "van" not in left
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from factbook import policy
 from factbook.extract import sentences
 from factbook.extract.base import word_set
+from factbook.extract.text_objects import stated
 from factbook.extract.voice import DOUBTFUL, voice_of
 from factbook.language.numbers import CARDINALS
 from factbook.language.words import stem
@@ -146,7 +147,7 @@ def pieces_of(episode: StoredEpisode) -> list[Piece]:
             start=sentence.start,
             end=sentence.end,
         )
-        for sentence, _ in _said(voice_of(episode).text, episode.role)
+        for sentence, _ in _said(stated(episode), episode.role)
     ]
 
 

@@ -19,8 +19,10 @@ from typing import Final
 
 from factbook.extract.keyed.wording import unquoted
 from factbook.extract.quoted_text import TEXTS
+from factbook.extract.voice import blanked, voice_of
+from factbook.model.facts import Overheard, StoredEpisode
 
-__all__ = ["is_given_as_text", "requested"]
+__all__ = ["is_given_as_text", "stated"]
 
 CLAUSE_CHARS: Final = 400  # ours: of the clause before a sign
 
@@ -81,7 +83,7 @@ def is_given_as_text(message: str, start: int, end: int, *, named: bool = True) 
 
     Without `named`, what it only names counts not: the value of a key is named.
     """
-    if any(a < end and start < b for a, b in requested(message)):
+    if any(a < end and start < b for a, b in _requested(message)):
         return True
     placed = (_behind(message, place, _SENTENCE) for place in _IN_A_PLACE.finditer(message))
     return named and (
@@ -100,13 +102,25 @@ def _mentioned(message: str) -> Iterator[tuple[int, int]]:
         yield single.span()
 
 
-def requested(message: str) -> list[tuple[int, int]]:
+def stated(episode: StoredEpisode) -> str:
+    """Return an episode with line breaks for what whoever speaks does not state in their own words.
+
+    Places stay the same.
+    """
+    text = voice_of(episode).text
+    return blanked(text, [Overheard(start, end, "") for start, end in _requested(episode.text)])
+
+
+def _requested(message: str) -> list[tuple[int, int]]:
     """Return the parts of a message behind a request to do something to them, as (start, end).
 
-    Each reaches to the end of its paragraph.
+    Each reaches to the end of its paragraph; they are in order, and none overlaps.
     """
-    marks = _MARK.finditer(message)
-    return [_behind(message, mark, _PARAGRAPH) for mark in marks if _opens(message, mark)]
+    spans: list[tuple[int, int]] = []
+    for mark in _MARK.finditer(message):
+        if (not spans or mark.start() >= spans[-1][1]) and _opens(message, mark):
+            spans.append(_behind(message, mark, _PARAGRAPH))
+    return spans
 
 
 def _behind(message: str, mark: re.Match[str], piece: re.Pattern[str]) -> tuple[int, int]:

@@ -27,15 +27,13 @@ from factbook.extract.keyed.contracts import (
 from factbook.extract.keyed.grounded import Heard, locate, op_objection
 from factbook.extract.keyed.phrases import parse_tell
 from factbook.extract.keyed.prompts import tell_messages
-from factbook.extract.text_objects import requested
-from factbook.extract.voice import voice_of
+from factbook.extract.text_objects import stated
 from factbook.model.facts import (
     EVERYONE,
     Candidate,
     FactKind,
     Millis,
     Receipt,
-    StoredEpisode,
     Trigger,
     Trust,
 )
@@ -472,7 +470,7 @@ def apply_response(
     text = ""
     if known:
         episode = store.episodes_by_id(list(known.values()))[known[message_id]]
-        text = episode.text if by_command else _stated(episode)
+        text = episode.text if by_command else stated(episode)  # places stay the same
         if episode.owner != owner:
             raise UsageError(
                 detail=f"{message_id} is a message of {episode.owner}, and says nothing of {owner}"
@@ -511,14 +509,6 @@ def apply_response(
             warnings=built.warnings, errors=[*built.errors, str(error)], rolled_back=True
         )
     return result_of(receipt, built.warnings, built.errors)
-
-
-def _stated(episode: StoredEpisode) -> str:
-    """Return an episode with blanks for what is not its owner's own word; places stay the same."""
-    text = voice_of(episode).text
-    for start, end in requested(episode.text):
-        text = text[:start] + " " * (end - start) + text[end:]
-    return text
 
 
 def _words(op: FactsOp) -> str:
