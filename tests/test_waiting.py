@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from factbook import AsyncMemory, Memory
+from factbook.memory.conversation import SESSIONS_KEPT
 from factbook.model.facts import EVERYONE
 from factbook.store.kinds import INJECTION
 from mcp_client import Server
@@ -215,3 +216,20 @@ def test_what_is_called_off_before_it_begins_is_not_written(db: Path) -> None:
     with Memory(db) as memory:
         kept = {fact.statement for fact in memory.query_facts(limit=100)}
         assert {told(number) for number in range(WRITES)} - kept == {told(WRITES - 1)}
+
+
+def test_no_search_waits_for_a_conversation_that_ends(db: Path) -> None:
+    with Memory(db, model=None, search_config=None) as memory:
+        memory.remember("My dog is called Rex.")  # what embeds it waits
+        with held(db):
+            for number in range(SESSIONS_KEPT):
+                assert memory.conversation(session=f"s{number}").queue_prefetch("cat")
+            began = time.monotonic()
+            assert memory.search_memory("cat", session="another")
+            assert memory.recall("dog").hits
+            assert time.monotonic() - began < SOON_S
+            talk = memory.conversation(session="s9")
+            while not (streamed := talk.take_prefetched()).memories:
+                assert time.monotonic() - began < 2 * SOON_S
+                time.sleep(0.05)
+            assert "Miso" in streamed.memories[0].text

@@ -17,13 +17,15 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, wait
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 from weakref import WeakValueDictionary
 
 from factbook import policy
 from factbook.embed.minilm import token_counter
-from factbook.errors import UsageError
+from factbook.errors import StoreLocked, UsageError
 from factbook.language.questions import ends_asking
 from factbook.maintenance.embedding import EmbeddingQueue
 from factbook.maintenance.metrics import PASSIVE_FAILED
@@ -47,6 +49,7 @@ from factbook.model.interest_ops import NoteAction
 from factbook.model.ops import Count, RecordInjection, RecordUse
 from factbook.recall.budget import build_context
 from factbook.recall.diversity import diversity_score
+from factbook.recall.executor import Beside
 from factbook.recall.modes import TwoModes
 from factbook.recall.plan import Turn
 from factbook.recall.prefetch import PassiveStream, StreamState
@@ -127,11 +130,16 @@ class Conversation:
 
     def close(self) -> None:
         """End its stream and forget what it was shown; a later call begins anew."""
+        stream = self._let_go()
+        if stream is not None:
+            stream.close()  # not under the lock: a search that runs is waited for
+
+    def _let_go(self) -> PassiveStream | None:
+        """Forget what it was shown, and return the stream that is to end."""
         with self._lock:
             stream, self._stream = self._stream, None
             self._taken, self._streamed, self._searched = None, (), []
-        if stream is not None:
-            stream.close()  # not under the lock: a search that runs is waited for
+        return stream
 
     # --- keeping --------------------------------------------------------------------------------
 
@@ -483,7 +491,7 @@ class Conversation:
         store = self._context.store
         turns = store.waiting("episode", limit=TURN_ROWS + 1)
         if len(turns) > TURN_ROWS or store.waiting("fact", limit=1):
-            EmbeddingQueue(self._context).drain(limit=FRESH_ROWS)
+            self._home.embed()
 
     def _settle(self, stream: PassiveStream) -> None:
         """Embed the turns that have just ended and measure what was streamed into the last one.
@@ -560,6 +568,8 @@ class Conversations:
         self._held: dict[tuple[str | Everyone, str], Conversation] = {}
         self.shown = ShownNotes(context, release=release)
         self._failed = Counter[str]()  # passive recalls that failed and are not in the file yet
+        self._beside = Beside()
+        self._embedding: Future[None] | None = None
         self._keeping = threading.Lock()  # between there and the file; no turn waits for it
 
     def of(self, owner: str | Everyone, session: str, *, share: float = 1.0) -> Conversation:
@@ -588,7 +598,35 @@ class Conversations:
                 unused.append(self._held.pop(next(iter(self._held))))
             self._held[key] = conversation
         for other in unused:
-            other.close()
+            stream = other._let_go()
+            if stream is not None:
+                self._begin(stream.close)  # behind: what it writes may wait for another writer
+
+    def embed(self) -> None:
+        """Embed some of what waits; who else writes for long is not waited for."""
+        mine = False
+        while not mine:  # one that others began may have passed by what is new
+            with self._lock:
+                embedding = self._embedding
+                mine = embedding is None or embedding.done()
+                if embedding is None or mine:
+                    self._embedding = embedding = self._begin(self._drain)
+            if not wait([embedding], timeout=policy.FRESH_WAIT_S).done:
+                return
+            embedding.result()
+
+    def _drain(self) -> None:
+        with suppress(StoreLocked):  # it waits on, and is found by its words
+            EmbeddingQueue(self.context).drain(limit=FRESH_ROWS)
+
+    def _begin(self, work: Callable[[], None]) -> Future[None]:
+        def whole() -> None:
+            try:
+                work()
+            finally:
+                self.release()
+
+        return self._beside.begin(whole)
 
     def failures(self, *, since: str = "") -> dict[str, int]:
         """Return how many passive recalls have failed, by the kind of error.
@@ -630,6 +668,7 @@ class Conversations:
             held, self._held = list(self._held.values()), {}
         for conversation in held:
             conversation.close()
+        self._beside.close()
         self.shown.close()
 
 
