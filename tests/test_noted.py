@@ -345,6 +345,13 @@ def test_no_name_for_the_owner_puts_a_denial_beside_their_word(
     hits = memory.search_memory("Is the user allergic to hazelnuts?", "facts")
     assert f"f{fact.id}" in [hit.id for hit in hits]
     assert f"f{noted.fact.id}" not in [hit.id for hit in hits]
+    assert memory.review.disputed() == {}
+    assert (
+        "not allergic"
+        not in memory.conversation()
+        .context(memories=memory.conversation().prefetch("Is the user allergic to hazelnuts?"))
+        .text
+    )
     memory.review.decide(proposal.id, accept=False)
     assert memory.sources.fact(fact.id).retired_at is None
 

@@ -30,6 +30,7 @@ from factbook.model.facts import (
 from factbook.model.ops import DecideProposal, Op, PinFact, RateFact, SettlePair, UnmergeFact
 from factbook.pipelines.claims import ASKED
 from factbook.pipelines.keyed import CLARIFICATION, tell_keys
+from factbook.pipelines.noting import is_noted
 from factbook.pipelines.told import tell
 from factbook.recall.facts import current_fact, fact_of
 from factbook.store.derived.facts import current_by_claim
@@ -190,7 +191,8 @@ class Review:
         """Return the facts that were told and overheard otherwise, until their owner answers.
 
         Each with the other sides of it, as in `proposals`, and `how` they are known: told or
-        overheard. Where facts are given, what concerns none of them is left out.
+        overheard. Where facts are given, what concerns none of them is left out. What a model
+        alone states puts nothing in question: it would speak beside what its owner said.
         """
         sides: dict[int, list[dict[str, str]]] = {}
 
@@ -202,7 +204,7 @@ class Review:
             for proposal in self._proposals("open", owner, among):
                 heard, against = proposal.payload.get("heard"), proposal.payload.get("against")
                 if isinstance(heard, dict) and isinstance(against, list):
-                    for told in against:
+                    for told in () if is_noted(proposal) else against:
                         note(told, heard)
             pairs = [pair for pair in waiting_pairs(self._store) if pair.rule == policy.OVERHEARD]
             if any(among is None or not {*pair[:2]}.isdisjoint(among) for pair in pairs):

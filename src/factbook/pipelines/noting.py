@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from factbook import policy
-from factbook.model.facts import EpisodeKind, Everyone, Millis, Role, Trust
+from factbook.model.facts import EpisodeKind, Everyone, Millis, Proposal, Role, Trust
 from factbook.model.fading import DAY_MS
 from factbook.pipelines.claims import ASKED
 from factbook.sources.told import digest
@@ -20,7 +20,7 @@ from factbook.store.kinds import PROPOSAL
 from factbook.store.port import Reads
 from factbook.store.rows import Filters
 
-__all__ = ["NOTED", "Stated", "session_key", "stated_lately"]
+__all__ = ["NOTED", "Stated", "is_noted", "session_key", "stated_lately"]
 
 NOTED: Final = "noted"  # what the uids of such episodes begin with, and the source of each owner
 
@@ -40,6 +40,11 @@ class Stated(NamedTuple):
             (self.asked if asks else 0, policy.ASKED_IN_DAY, "questions to the user in 24 hours"),
         )
         return next((f"{most} {what}" for made, most, what in limits if made >= most), "")
+
+
+def is_noted(proposal: Proposal) -> bool:
+    """Tell whether it asks about what a model stated."""
+    return str(proposal.payload.get("episode")).startswith(f"{NOTED}:")
 
 
 def session_key(owner: str, session: str) -> str:

@@ -35,7 +35,7 @@ from factbook.extract.clusters import (
 from factbook.extract.keyed.contracts import list_key_of
 from factbook.extract.keyed.phrases import parse_tell
 from factbook.gate.frames import as_said, frames_of
-from factbook.gate.judge import JudgedClaim, Relation, judge, read
+from factbook.gate.judge import JudgedClaim, Relation, TextReading, judge, read
 from factbook.model.facts import (
     EVERYONE,
     At,
@@ -313,46 +313,60 @@ def told_against(
         for text in texts:
             if opposed := _other_values(text, keyed):
                 against[text] = opposed
-    stated = [life for life in told if life.kind is not FactKind.KEYED and life.subject == owner]
-    by_sign: dict[str | tuple[str, str], list[int]] = {}  # a word or a slot -> rows of `stated`
-    for n, life in enumerate(stated):
-        for sign in _signs(as_said(life.statement)):
-            by_sign.setdefault(sign, []).append(n)
-    near = {
-        text: numbers
-        for text in texts
-        if (numbers := sorted({n for sign in _signs(text) for n in by_sign.get(sign, ())}))
+    said = {
+        life.id: as_said(life.statement)
+        for life in told
+        if life.kind is not FactKind.KEYED and life.subject == owner
     }
+    known = {fact_id: read(words) for fact_id, words in said.items()}
+    near = _sharing(texts, said, known)
     if not near:
         return against
-    said = {n: as_said(stated[n].statement) for n in {n for ns in near.values() for n in ns}}
-    stored = unpacked(*store.vectors("fact", [stated[n].id for n in said]))
-    vectors = dict(zip(stored.ids, stored.rows, strict=True))
-    missing = [n for n in said if stated[n].id not in vectors or said[n] != stated[n].statement]
-    rows = context.embedder.embed([*near, *(said[n] for n in missing)])
-    vectors |= {stated[n].id: row for n, row in zip(missing, rows[len(near) :], strict=True)}
-    for (text, numbers), row in zip(near.items(), rows, strict=False):
-        for n in numbers:
-            life = stated[n]
-            cosine = float(vectors[life.id] @ row)
-            # A clause by itself may fill a slot, whatever else is said beside it.
-            parts = [(text, cosine), *((part, 0.0) for part in _CLAUSES.split(text))]
-            if any(_opposes(part, said[n], alike) for part, alike in parts):
-                against.setdefault(text, []).append(life.id)
+    met = {fact_id for ids in near.values() for fact_id in ids}
+    stored = unpacked(*store.vectors("fact", sorted(met)))
+    as_stored = {life.id for life in told if said.get(life.id) == life.statement}
+    vectors = {n: row for n, row in zip(stored.ids, stored.rows, strict=True) if n in as_stored}
+    missing = sorted(met - vectors.keys())
+    rows = context.embedder.embed([*near, *(said[fact_id] for fact_id in missing)])
+    vectors |= dict(zip(missing, rows[len(near) :], strict=True))
+    for (text, ids), row in zip(near.items(), rows, strict=False):
+        # A clause by itself may fill a slot, whatever else is said beside it.
+        parts = [(part, read(part)) for part in dict.fromkeys((text, *_CLAUSES.split(text)))]
+        for fact_id in ids:
+            for part, reading in parts:
+                judged = judge(
+                    JudgedClaim(text=said[fact_id]),
+                    JudgedClaim(text=part),
+                    similarity=float(vectors[fact_id] @ row) if part == text else 0.0,
+                    older_reading=known[fact_id],
+                    newer_reading=reading,
+                )
+                if judged.relation in (Relation.CONTRADICTION, Relation.SUPERSEDES):
+                    against.setdefault(text, []).append(fact_id)
+                    break
     return against
+
+
+def _sharing(
+    texts: Sequence[str], said: Mapping[int, str], known: Mapping[int, TextReading]
+) -> dict[str, list[int]]:
+    """Return for texts the statements that share a sign with them; those that none does lack."""
+    by_sign: dict[str | tuple[str, str], list[int]] = {}
+    for fact_id, words in said.items():
+        for sign in _signs(words, known[fact_id]):
+            by_sign.setdefault(sign, []).append(fact_id)
+    near = {
+        text: sorted({n for sign in _signs(text, read(text)) for n in by_sign.get(sign, ())})
+        for text in texts
+    }
+    return {text: ids for text, ids in near.items() if ids}
 
 
 _CLAUSES: Final = re.compile(r"[,;:] |,? (?:and|but|so|because|since|while) ")
 
 
-def _opposes(text: str, told: str, cosine: float) -> bool:
-    judged = judge(JudgedClaim(text=told), JudgedClaim(text=text), similarity=cosine)
-    return judged.relation in (Relation.CONTRADICTION, Relation.SUPERSEDES)
-
-
-def _signs(text: str) -> set[str | tuple[str, str]]:
+def _signs(text: str, reading: TextReading) -> set[str | tuple[str, str]]:
     """Return what two statements about one thing share: a content word, a value, or a slot."""
-    reading = read(text)
     parts = (text, *_CLAUSES.split(text))
     slots = {("slot", frame.slot) for part in parts for frame in frames_of(part) if frame.slot}
     return {*reading.keys, *reading.values, *slots}
