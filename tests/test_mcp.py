@@ -444,6 +444,34 @@ def test_the_user_s_quoted_words_make_a_memory_theirs(tmp_path: Path) -> None:
         assert done["actions"] == {"S": 1, "U": 0, "R": 0}
 
 
+def test_a_model_asks_what_was_known_and_says_what_a_fact_is_about(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with Memory(path, model=None, search_config=None) as memory:
+        memory.remember("I live in Ghent.", at=1_770_000_000_000)  # 2026-02-02
+        memory.remember("I live in Lyon.", at=1_780_000_000_000)
+        memory.add_turn("the billing service of the shop listens on port 8443", session="s1")
+    with Server(path) as server:
+        then = server.call("search_memory", query="where do I live", as_of="2026-03-01")
+        assert [hit["text"] for hit in then["memories"]] == ["I live in Ghent."]
+        assert (
+            server.call("search_memory", query="where do I live", as_of="2026-01-01")["memories"]
+            == []
+        )
+        assert "is not a moment" in server.refused("search_memory", query="live", as_of="soon")
+        kept = server.call("remember", text="It listens on port 8443.", about="billing service")
+        statement = "billing service: It listens on port 8443."
+        assert kept["facts"][0]["statement"] == statement
+        again = server.call("remember", text="It listens on port 8443.", about="billing service")
+        assert again["unchanged"] == 1
+        named = "The billing service has two replicas."
+        kept = server.call("remember", text=named, about="Billing service")
+        assert kept["facts"][0]["statement"] == named
+        # Whose words do not name it have not said it of that thing.
+        quote = "listens on port 8443"
+        kept = server.call("remember", text="It listens on port 8443.", about="PHP", quote=quote)
+        assert kept["facts"][0]["confidence"] <= 0.8
+
+
 def test_a_hit_is_small(writing: Server) -> None:
     writing.call("remember", text="Ünï " * 400)
     writing.call("remember", text="tab\there “quoted” \\ and more, " * 40)

@@ -63,13 +63,12 @@ class Course:
             return []
         first = self.standings[0][0]
         gap = max(0, self.end - first) / max(1, number - 1)
-        values, place = [], 0
-        for n in range(number):
-            moment = first + round(gap * n)
-            while place + 1 < len(self.standings) and self.standings[place + 1][0] <= moment:
-                place += 1
-            values.append(value_at(self.standings[place][1], moment))
-        return values
+        return [self.value_on(first + round(gap * n)) for n in range(number)]
+
+    def value_on(self, moment: Millis) -> float:
+        """Return how sure the fact was at a moment; before the first, as sure as it began."""
+        held = [basis for since, basis in self.standings if since <= moment]
+        return value_at(held[-1] if held else self.standings[0][1], moment)
 
 
 def course(fact: Fact, history: Sequence[Event], *, now: Millis) -> Course:

@@ -526,12 +526,13 @@ class Memory:
         limit: int = DEFAULT_TOOL_LIMIT,
         *,
         filters: Filters | None = None,
+        as_of: Millis | None = None,
         session: str = "",
         owner: str | Everyone = ME,
     ) -> list[Hit]:
         """Search facts, episodes or both, best first; see `Conversation.search_memory`."""
         talk = self.conversation(owner=owner, session=session)
-        return talk.search_memory(query, search_type, limit, filters=filters)
+        return talk.search_memory(query, search_type, limit, filters=filters, as_of=as_of)
 
     def take_prefetched(self, session: str = "", *, owner: str | Everyone = ME) -> Streamed:
         """Return what is ready for the turn that begins; see `Conversation.take`."""

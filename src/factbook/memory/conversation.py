@@ -29,6 +29,7 @@ from factbook.errors import StoreLocked, UsageError
 from factbook.language.questions import ends_asking
 from factbook.maintenance.embedding import EmbeddingQueue
 from factbook.maintenance.metrics import PASSIVE_FAILED
+from factbook.memory.past import as_known
 from factbook.memory.shown import ShownNotes
 from factbook.model.facts import (
     ME,
@@ -79,6 +80,7 @@ __all__ = ["ClaimJudge", "Conversation", "Conversations"]
 JUDGED_SENTENCES: Final = 2  # ours: of one text
 SESSIONS_KEPT: Final = 64  # conversations that hold a stream or what was shown at once
 SEARCHES_KEPT: Final = 32  # the newest of a turn; a caller may never say that it has ended
+POOLED: Final = 4  # for each hit that is asked for: found now, of which some were known at a moment
 INJECTIONS_SEEN: Final = 200  # newest rows among which those of a turn's searches are
 FRESH_ROWS: Final = 64  # rows that a stream embeds around one search
 TURN_ROWS: Final = 4  # of the last two turns, which a stream leaves out: they wait until it is done
@@ -227,14 +229,18 @@ class Conversation:
         limit: int = 5,
         *,
         filters: Filters | None = None,
+        as_of: Millis | None = None,
     ) -> list[Hit]:
         """Search facts, episodes or both and return the best, each with text, confidence and time.
 
         Any text is a legal query; "last month" and other times in it narrow the search, as
-        `filters` do. Blocks until the answer is there. What is returned is remembered as shown in
-        this conversation.
+        `filters` do. With `as_of`, what was known at that moment (`past.as_known`). Blocks until
+        the answer is there. What is returned is remembered as shown in this conversation.
         """
-        hits = self._modes(filters).search_memory(query, search_type, limit)
+        if as_of is None:
+            hits = self._modes(filters).search_memory(query, search_type, limit)
+        else:
+            hits = self._known_at(as_of, query, search_type, limit, filters or Filters())
         if not self._home.reading:
             self._shown("tool", [hit.id for hit in hits])
             self._home.hold(self)
@@ -242,6 +248,24 @@ class Conversation:
                 self._searched.append((query, hits))
                 del self._searched[:-SEARCHES_KEPT]
         return hits
+
+    def _known_at(
+        self, at: Millis, query: str, search_type: SearchType, limit: int, filters: Filters
+    ) -> list[Hit]:
+        since, until = filters.since, min(at, filters.until or at)
+        hits: list[Hit] = []
+        most = limit * POOLED
+        if search_type != "episodes":  # whenever what is known now was said
+            modes = self._modes(replace(filters, since=None, until=None))
+            hits += modes.search_memory(query, "facts", most)
+        if search_type != "facts":
+            modes = self._modes(replace(filters, until=until))
+            hits += modes.search_memory(query, "episodes", most)
+        return [
+            hit
+            for hit in as_known(self._context, hits, at)
+            if (since is None or since <= (hit.occurred_at or 0)) and (hit.occurred_at or 0) < until
+        ][:limit]
 
     def recall(
         self, question: str, *, limit: int = policy.DEFAULT_LIMIT, filters: Filters | None = None

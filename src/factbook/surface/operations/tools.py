@@ -17,7 +17,7 @@ from factbook.extract.base import shorten
 from factbook.model.confidence import is_deprecated
 from factbook.model.facts import Status, iso
 from factbook.model.frame import SHOWN_BY, Shown, said_by
-from factbook.surface.operations.arguments import WHEN, Narrow, fact_number
+from factbook.surface.operations.arguments import WHEN, Narrow, fact_number, moment_of
 from factbook.surface.operations.base import TOOL, Arg, Effect, Outcome, Run, operation
 
 if TYPE_CHECKING:
@@ -118,6 +118,7 @@ def search_memory(
     since: Since = "",
     until: Until = "",
     project: Project = "",
+    as_of: Annotated[str, Arg(f"As it was known at this moment, not now: {WHEN}.")] = "",
 ) -> Outcome:
     """Search long-term memory about the user, their projects and earlier sessions.
 
@@ -129,6 +130,7 @@ def search_memory(
         search_type,
         limit,
         filters=_filters(since, until, project),
+        as_of=moment_of("as_of", as_of),
         session=run.session,
         owner=run.owner,
     )
@@ -272,12 +274,17 @@ def remember(
     quote: Annotated[
         str, Arg("The user's own words that say so, copied exactly from their message.")
     ] = "",
+    about: Annotated[
+        str, Arg("The name of what the fact is about, where the text says only it or they.")
+    ] = "",
 ) -> Outcome:
     """Keep a lasting fact about the user or their work: a preference, a decision, a convention.
 
     Give the user's own words as quote where they said it: it is believed more then. Never keep
     secrets, guesses, or what only matters now. The receipt says what became of it.
     """
+    if about.strip() and about.strip().casefold() not in text.casefold():
+        text = f"{about.strip()}: {text}"
     noted = run.memory.review.note(text, quote=quote, owner=run.owner, session=run.session)
     return _noted(run, noted, text)
 
