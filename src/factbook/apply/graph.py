@@ -53,18 +53,19 @@ def new_in_graph(reads: Reads, ops: Sequence[Op], *, offered: Sequence[Op]) -> l
         for owner in {op.owner for op in told}
         for name in entities_of(reads, owner, {op.candidate.subject for op in told})
     }
-    known = _settled(reads, [_claim(op) for op in told])
+    claims = list(map(_claim, told))
+    known = _settled(reads, claims)
     fresh: dict[_Node, AssertFact] = {}
-    for op in told:
+    for op, claim in zip(told, claims, strict=True):
         is_entity = op.candidate.predicate == ENTITY
-        if is_entity and _node(op) not in there and _claim(op) not in known:
+        if is_entity and _node(op) not in there and claim not in known:
             fresh.setdefault(_node(op), op)
     stale: set[str] = set()
-    for op in told:
+    for op, claim in zip(told, claims, strict=True):
         node, predicate = _node(op), op.candidate.predicate
         if predicate == OBSERVATION and node not in made and node not in there:
             raise UsageError(detail=f"Entity with name {node[1]} not found")
-        is_new = _claim(op) not in known
+        is_new = claim not in known
         if predicate == ENTITY:
             is_new = fresh.get(node) is op
         elif predicate == OBSERVATION and node in made:
