@@ -376,3 +376,91 @@ def test_no_message_takes_long(message: str) -> None:
     began = time.process_time()
     is_given_as_text(message, len(message) - 2, len(message))
     assert time.process_time() - began < 10
+
+
+# Parts of messages, given as text and stated.
+TEXTS: Final = [
+    ("I need this translated: i hate my job", "i hate my job"),
+    ("how would I say this in french: I love my old bike", "I love my old bike"),
+    ("translate my message: i moved to Leeds in march", "i moved to Leeds"),
+    ("can you turn this into a haiku: I live alone by the sea", "I live alone"),
+    ("what's the german for: I have two daughters", "I have two daughters"),
+    (
+        "does this read well?\n\nI have worked as a midwife for nine years",
+        "I have worked as a midwife",
+    ),
+    ("tweet for me: I just quit my job", "I just quit my job"),
+    ("Improve the following text:\n\nI grew up in Ghana.", "I grew up in Ghana"),
+    ("subject: I quit my job", "I quit my job"),
+    ("text mom: I am coming home on friday", "I am coming home"),
+    ("how does this sound: I have ten years of experience as a cook", "I have ten years"),
+    (
+        "shorten this please - I have been a member of this club for thirty years",
+        "I have been a member",
+    ),
+    ("what tense is this in: I have lived in Oslo", "I have lived in Oslo"),
+    ("put this on the sign: I speak Portuguese", "I speak Portuguese"),
+    ("can you say this in swahili for me: my father is a fisherman", "my father is a fisherman"),
+    ("Turn the following into a question:\n\nI like swimming in the lake.", "I like swimming"),
+    ("is it 'I have went' or 'I have gone to Rome'", "I have gone to Rome"),
+    ("finish the sentence: I moved to the coast because", "I moved to the coast"),
+    ("draft a tweet saying I finally finished my thesis", "I finally finished my thesis"),
+    ("change the greeting from hello to I missed you all", "I missed you all"),
+    ("I want you to proofread this: I am writing to you because I lost my card", "I lost my card"),
+    ("explain the grammar in: I would have gone had I known", "I would have gone"),
+    ("which is better, 'I love my dog' or 'I adore my dog'?", "I love my dog"),
+]
+STATEMENTS: Final = [
+    ("remember this: my wife is allergic to peanuts", "my wife is allergic"),
+    ("in this repo: we always use pnpm", "we always use pnpm"),
+    ("for this project: I use tabs everywhere", "I use tabs"),
+    ("here's the story: I moved to Leeds in march", "I moved to Leeds"),
+    ("please keep the following in mind: I own three cats", "I own three cats"),
+    (
+        "rules for this repo:\n- we always use pnpm\n- I review every change myself",
+        "I review every change",
+    ),
+    ("don't do this again - i hate tabs", "i hate tabs"),
+    ("the issue: I use fish and the script needs bash", "I use fish"),
+    ("my answer: I own three cats", "I own three cats"),
+    ("where to: I live in Kiel so start there", "I live in Kiel"),
+    ("what i work with: I use fish and tmux", "I use fish"),
+    ("quick question about this: I use pnpm, does it matter", "I use pnpm"),
+    ("don't repeat yourself - i know that i use tabs", "i use tabs"),
+    ("write the tests first\nI use pytest for everything", "I use pytest"),
+    ("print the results please\nI use fish as my shell", "I use fish"),
+    ("say hi to Anna for me\ni live in Kiel now", "i live in Kiel"),
+    ("edit only the files in src\nI review the rest myself", "I review the rest"),
+    ("format with ruff:\nI use a line length of 100", "I use a line length"),
+    ("reply in german please. i live in Kiel", "i live in Kiel"),
+    ("convert the tests to pytest: we use unittest now", "we use unittest"),
+    ("keep this in mind: I am allergic to latex", "I am allergic to latex"),
+    ("in this codebase: we never use any in types", "we never use any"),
+    ("about this project - I wrote it in 2019 and I maintain it alone", "I maintain it alone"),
+    ("the plan: I move to Bergen in May", "I move to Bergen"),
+    ("please follow these rules: I want tabs and I want tests", "I want tabs"),
+    ("my answers are below: I own a boat", "I own a boat"),
+    ("the thing is: I work nights", "I work nights"),
+    ("stop doing this: I prefer short answers", "I prefer short answers"),
+    ("respond to the bug reports first, I am on holiday from monday", "I am on holiday"),
+    ("read this repo first. I maintain the parser", "I maintain the parser"),
+    ("lint it with ruff: I use ruff for everything", "I use ruff"),
+    ("run it on my machine: I have a ThinkPad with debian", "I have a ThinkPad"),
+    ("use it for the api only\nI use vim for the rest", "I use vim"),
+    ("rewrite the login page. I want it in french because I live in Lyon", "I live in Lyon"),
+]
+
+
+def is_text(message: str, part: str) -> bool:
+    start = message.index(part)
+    return is_given_as_text(message, start, start + len(part))
+
+
+@pytest.mark.parametrize(("message", "part"), TEXTS)
+def test_what_a_request_is_about_is_text(message: str, part: str) -> None:
+    assert is_text(message, part)
+
+
+@pytest.mark.parametrize(("message", "part"), STATEMENTS)
+def test_what_only_stands_behind_a_request_is_stated(message: str, part: str) -> None:
+    assert not is_text(message, part)

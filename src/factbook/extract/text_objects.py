@@ -35,7 +35,11 @@ _WORK: Final = (
 """What is done to a text or with one, as its verb says."""
 _ABOUT_IT: Final = r"(?:grammar|spelling|wording|phrasing|punctuation|tone|style|typos?|sentiment)"
 _NAMED: Final = rf"(?:{TEXTS}|sentences?|phrases?|lines?|titles?|drafts?|strings?)"
-_BEFORE: Final = r"(?:to|with|into|in|of|from|by|about|as|for|after|using|like)"  # what follows
+_PIECE: Final = (
+    r"(?:texts?|messages?|sentences?|phrases?|paragraphs?|lines?|titles?|drafts?|strings?|words?"
+    r"|subject|captions?|headlines?|slogans?|docstrings?)"
+)
+_BEFORE: Final = r"(?:to|into|in|as|for|after)"
 _LITTLE: Final = r"(?:only|just|again|back|please|now|once|exactly|literally|verbatim|\w+ly)"
 _ASKS: Final = re.compile(
     r"^\W*(?:(?:ok|okay|hey|hi|hello|now|then|so|and|please|pls)\W+)*"
@@ -45,14 +49,28 @@ _ASKS: Final = re.compile(
     re.IGNORECASE,
 )
 _SPEAKS: Final = re.compile(r"\b(?:i|we|i['’]\w+|we['’]\w+|let me|let us)\b", re.IGNORECASE)
+_TO_BE_KNOWN: Final = re.compile(  # of a statement: "remember this", "keep the following in mind"
+    r"\b(?:remember|memori[sz]e|know|note|keep|mind|save|store|consider|respect|follow|obey|stop"
+    r"|never|don['’]?t|not)\b",
+    re.IGNORECASE,
+)
+_TO_COME: Final = re.compile(  # what stands for words that are only to come; "this repo" is there
+    rf"\b(?:this|these) (?:(?:\w+ )?{_PIECE}$|(?:as|for|to|in|into|on|more|less|please|\w+er|\w+ed"
+    r"|sounds?|reads?|looks?|mean|correct|right|ok(?:ay)?|well)\b)"
+    r"|(?<!about )(?<!for )(?<!of )(?<!on )\b(?:this|these)$"
+    rf"|\bthe following(?: (?:\w+ )?{_NAMED}| (?:in|into|to|for|as)\b.*)?$|\b{_NAMED} below$",
+    re.IGNORECASE,
+)
 _OPEN: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        rf"\b{_BEFORE}$",  # "count the words in"
+        # "count the words in", but not "where to"
+        rf"^(?!(?:where|what|who|when) [\w'’]+$)[\w'’]+ .*\b(?:{_BEFORE}|with|of|from|by|about"
+        r"|using|like)$",
         rf"^{_WORK}(?: {_LITTLE})*+(?: {_BEFORE}(?: [\w'’-]+){{1,8}})?$",
         rf"^(?:\w+ )?{_WORK}\b.*\b(?:the|my|any|its) {_ABOUT_IT}$|^fix (?:the|my|any) {_ABOUT_IT}$",
-        r"\b(?:this|these|the following|(?:[\w'’]+ ){0,2}below)\b",  # what is only to come
-        rf"\b(?:the|this|my|following) (?:\w+ )?{_NAMED}$",
+        rf"\bthe (?:\w+ )?{_PIECE}$|^{_PIECE}$|\b{_WORK}\b.*\b(?:the|my) (?:\w+ )?{_NAMED}$",
+        r"^(?:tweet|text|e?mail|message|post|comment)(?: (?:\w+|(?:to|for) \w+))?$",
         r"^(?:in )?\w+,? (?:please|pls)$",  # "Spanish please"
     )
 )
@@ -60,10 +78,14 @@ _IT: Final = re.compile(  # that nothing stands before: "make it shorter", "here
     rf"(?:^|, )(?:(?:and|then) )?(?:{_WORK}|make|turn|fix|improve|check) (?:it|them)\b",
     re.IGNORECASE,
 )
+_SAYS: Final = re.compile(
+    r"(?:let me|let us|i|we)(?: \w+){0,2} (?:say|tell|add|mention|admit|repeat|stress)\b",
+    re.IGNORECASE,
+)
 _ANNOUNCED: Final = re.compile(
     rf"\b(?:the following|this|next) (?:\w+ )?{_NAMED}$|\b{_NAMED} below$", re.IGNORECASE
 )
-_WORKS: Final = re.compile(rf"\b{_WORK}\b|\bplease$", re.IGNORECASE)
+_WORKS: Final = re.compile(rf"{_WORK}\b|(?:in )?\w+,? (?:please|pls)$", re.IGNORECASE)
 _MARK: Final = re.compile(
     r"(?P<colon>[:：])(?=\s|$|[\"“„«'‘])|\s(?P<dash>-{1,2}|[–—])\s|(?P<stop>[.!])\s|(?P<line>\n)\s*"
 )
@@ -72,8 +94,9 @@ _SENTENCE: Final = re.compile(r"(?:[^.!?\n]|[.!?](?!\s))*+")
 _BEGINS: Final = re.compile(r"[.!?]\s+|\n\s*|[:：;]\s")
 _SINGLE: Final = re.compile(r"(?<!\w)(?:'[^'\n]+'|‘[^’\n]+’)(?!\w)")
 _IN_A_PLACE: Final = re.compile(
-    rf"(?:\b(?:to|with|into|of|from|by|about) |\b{_WORK} |\b(?:{_WORK}\b[^.!?\n]{{0,60}}|with|as)"
-    rf" (?:the )?(?:\w+ )?{_NAMED} )(?=(?:i|we|i['’]\w+|we['’]\w+) [\w'’]+)",
+    rf"(?:\b(?:to|with|into|of|from|by|about) |\b{_WORK}(?:ing)? "
+    rf"|\b(?:{_WORK}\b[^.!?\n]{{0,60}}|with|as) (?:the )?(?:\w+ )?{_NAMED} )"
+    r"(?=(?:i|we|i['’]\w+|we['’]\w+) [\w'’]+)",
     re.IGNORECASE,
 )
 
@@ -135,13 +158,16 @@ def _opens(message: str, mark: re.Match[str]) -> bool:
     clause = line[begins[-1] if begins else 0 :].strip()
     if mark["line"] and not clause:
         return False
-    asked = _ASKS.sub("", " ".join(clause.split())).rstrip(" ,:;-–—")
-    if not asked or _SPEAKS.search(asked):
+    asked = _ASKS.sub("", " ".join(clause.split())).rstrip(" ,:;-–—?")
+    if not asked or _TO_BE_KNOWN.search(asked):
         return False
+    to_come = _TO_COME.search(asked) is not None
     if mark["stop"]:
         return _ANNOUNCED.search(asked) is not None
+    if _SPEAKS.search(asked):  # "what I work with: ...", but not "how do I say this: ..."
+        return to_come and _SAYS.match(asked) is None
     if not mark["dash"] and _IT.search(asked):
         return True
-    if mark["line"] and not _WORKS.search(asked):
+    if mark["line"] and not (to_come or _WORKS.match(asked)):
         return False  # a new line may begin something new
-    return any(pattern.search(asked) for pattern in _OPEN)
+    return to_come or any(pattern.search(asked) for pattern in _OPEN)
