@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from factbook import policy
 from factbook.errors import NotFound
 from factbook.extract import shell
-from factbook.extract.base import SUBJECTS, parse_place, parse_template, render, shorten
+from factbook.extract.base import SUBJECTS, parse_place, parse_template, render
 from factbook.extract.rules import MAX_HITS, Rule, RuleSet, markdown_table
 from factbook.extract.session_parser import RULES, SEED_STRICT
 from factbook.language.sentences import markdown_sentences
 from factbook.model.facts import Candidate, Episode, EpisodeKind, Field, Role, Trust
+from factbook.model.text import shorten
 from rows import every
 
 DEFAULT = RuleSet.default()

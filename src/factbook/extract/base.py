@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
 from factbook.model.facts import Episode, EpisodeKind, FactKind, Trust
+from factbook.model.text import shorten
 
 __all__ = [
     "STATEMENT_CHARS",
@@ -26,7 +27,6 @@ __all__ = [
     "parse_place",
     "parse_template",
     "render",
-    "shorten",
     "word_set",
 ]
 
@@ -158,16 +158,3 @@ def render(template: str, values: Mapping[str, str]) -> str:
         for literal, name in parse_template(template)
     )
     return text.strip()
-
-
-def shorten(text: str, limit: int) -> str:
-    """Return a text on one line, cut at a word where it is longer than `limit` characters."""
-    if len(text) > 4 * limit:
-        text = text[: 4 * limit] + " …"  # white space of a huge text need not be looked at
-    text = " ".join(text.split())
-    if len(text) <= limit:
-        return text
-    cut = text[: limit - 1]
-    space = cut.rfind(" ")
-    # A text without spaces (Chinese, a long token) has no word to be cut at.
-    return (cut[:space] if space > limit // 2 else cut).rstrip(" ,;:") + "…"

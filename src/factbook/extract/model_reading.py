@@ -26,7 +26,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from factbook import policy
 from factbook.extract import shell
-from factbook.extract.base import STATEMENT_CHARS, shorten, word_set
+from factbook.extract.base import STATEMENT_CHARS, word_set
 from factbook.llm.base import Message
 from factbook.llm.prompt import estimate_tokens, message_tokens, quoted
 from factbook.model.facts import (
@@ -39,6 +39,7 @@ from factbook.model.facts import (
     Trust,
 )
 from factbook.model.facts import Field as Span
+from factbook.model.text import shorten
 
 __all__ = [
     "OPERATIONS",

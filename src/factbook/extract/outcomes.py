@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from factbook import policy
-from factbook.extract.base import Rule, RuleHit, shorten
+from factbook.extract.base import Rule, RuleHit
 from factbook.model.facts import Episode
+from factbook.model.text import shorten
 
 __all__ = ["exit_code", "first_error"]
 

@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from factbook import policy
 from factbook.extract import shell
-from factbook.extract.base import shorten, word_set
+from factbook.extract.base import word_set
 from factbook.extract.clusters import BLOCK_ROWS, density_labels
 from factbook.extract.rules import compile_linear
+from factbook.model.text import shorten
 
 if TYPE_CHECKING:
     import numpy as np

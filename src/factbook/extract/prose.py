@@ -13,9 +13,10 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from factbook import policy
-from factbook.extract.base import Rule, RuleHit, shorten
+from factbook.extract.base import Rule, RuleHit
 from factbook.language.sentences import Span, markdown_sentences
 from factbook.model.facts import Episode
+from factbook.model.text import shorten
 
 __all__ = ["keywords_in_text", "snippets"]
 

@@ -28,11 +28,11 @@ from factbook.extract.base import (
     parse_place,
     parse_template,
     render,
-    shorten,
 )
 from factbook.extract.session_parser import RULES, SEED_STRICT
 from factbook.model import fast_dataclass
 from factbook.model.facts import Candidate, Episode, EpisodeKind
+from factbook.model.text import shorten
 
 __all__ = ["MAX_HITS", "Rule", "RuleSet", "compile_linear", "markdown_table"]
 

@@ -12,8 +12,9 @@ from typing import Final
 
 from factbook import policy
 from factbook.extract import shell
-from factbook.extract.base import Rule, RuleHit, shorten, word_set
+from factbook.extract.base import Rule, RuleHit, word_set
 from factbook.model.facts import Episode
+from factbook.model.text import shorten
 
 __all__ = ["archives", "checks", "commits", "hosts", "packages"]
 

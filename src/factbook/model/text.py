@@ -27,6 +27,19 @@ def stands_at(quote: str, text: str, start: int, end: int) -> bool:
     return 0 <= start < end == start + len(quote) and text.startswith(quote, start)
 
 
+def shorten(text: str, limit: int) -> str:
+    """Return a text on one line, cut at a word where it is longer than `limit` characters."""
+    if len(text) > 4 * limit:
+        text = text[: 4 * limit] + " …"  # white space of a huge text need not be looked at
+    text = " ".join(text.split())
+    if len(text) <= limit:
+        return text
+    cut = text[: limit - 1]
+    space = cut.rfind(" ")
+    # A text without spaces (Chinese, a long token) has no word to be cut at.
+    return (cut[:space] if space > limit // 2 else cut).rstrip(" ,;:") + "…"
+
+
 def strings(value: object, *, besides: frozenset[str] = frozenset()) -> list[str]:
     """Return the strings inside JSON data, but for those under these names."""
     if isinstance(value, str):

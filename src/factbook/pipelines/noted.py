@@ -20,7 +20,6 @@ from pydantic import ValidationError
 
 from factbook import policy
 from factbook.errors import UsageError
-from factbook.extract.base import shorten
 from factbook.extract.keyed.contracts import ApplyResult, FactsOpsResponse
 from factbook.extract.keyed.wording import asks_something, mood_problem, without_requests
 from factbook.extract.sentences import content_words, split
@@ -39,6 +38,7 @@ from factbook.model.facts import (
     Trust,
 )
 from factbook.model.ops import RecordEpisode, RejectCandidate
+from factbook.model.text import shorten
 from factbook.pipelines.claims import Witness, asked, asserted, judged, refused
 from factbook.pipelines.followed import read_active
 from factbook.pipelines.keyed import apply_response

@@ -13,10 +13,10 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from factbook.errors import NotFound, UsageError
-from factbook.extract.base import shorten
 from factbook.model.confidence import is_deprecated
 from factbook.model.facts import Status, iso
 from factbook.model.frame import SHOWN_BY, Shown, said_by
+from factbook.model.text import shorten
 from factbook.surface.operations.arguments import WHEN, Narrow, fact_number, moment_of
 from factbook.surface.operations.base import TOOL, Arg, Effect, Outcome, Run, operation
 
