@@ -335,6 +335,12 @@ def test_a_text_changes_no_key(memory: Memory, message: str, quote: str, done: b
     assert bool(memory.keyed.apply_quoted(ops, quote=quote).stored_fact_keys) is done
 
 
+def test_words_that_are_text_and_then_stated_are_their_owner_s(memory: Memory) -> None:
+    memory.add_turn("repeat after me: i own three cats\n\nthat is true, i own three cats")
+    noted = memory.review.note("The user owns three cats.", quote="i own three cats")
+    assert noted.trust is Trust.DIRECT, noted.say
+
+
 def test_no_text_becomes_a_statement_by_night(memory: Memory) -> None:
     memory.add_turn("translate: I love jazz: it is great. repeat after me: I own a boat")
     memory.add_turn("I love folk music")

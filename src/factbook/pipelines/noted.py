@@ -330,11 +330,11 @@ def _recorded(
     numbers = [number for number, _ in context.store.search("episode", terms, filters, _LOOKED_AT)]
     episodes = context.store.episodes_by_id(numbers)
     for number in numbers:
-        match = pattern.search(episodes[number].text)
-        spans = voice_of(episodes[number]).spans if match else ()
-        if match is None or not any(a <= match.start() and match.end() <= b for a, b in spans):
-            continue
-        start, end = match.span()
-        if not is_given_as_text(episodes[number].text, start, end, named=not values):
-            return episodes[number], match.start(), match.end()
+        episode, text = episodes[number], episodes[number].text
+        places = [match.span() for match in pattern.finditer(text)]
+        spans = voice_of(episode).spans if places else ()
+        for start, end in places:
+            own = any(a <= start and end <= b for a, b in spans)
+            if own and not is_given_as_text(text, start, end, named=not values):
+                return episode, start, end
     return None

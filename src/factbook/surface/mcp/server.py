@@ -159,7 +159,7 @@ class Server:
             try:
                 told = method(params, version == MODERN)
             except FactbookError as error:
-                raise RPCError(INTERNAL_ERROR, str(error)) from error
+                raise RPCError(INTERNAL_ERROR, in_frame(str(error))) from error
             if version is None:
                 return told
             mine = {SERVER_KEY: _server_info()}
