@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from clients.agents import FOLDER, HOSTS, Agent, agent, command_of
+from clients.agents import FOLDER, Agent, agent, command_of
 from clients.scripted import Say
 from clients.terminal import Terminal
 from factbook.memory import Memory
@@ -19,6 +19,7 @@ from factbook.memory import Memory
 FACTBOOK = [sys.executable, "-m", "factbook"]
 TOLD = "I love fettuccini with sage."
 PROMPTS = ["Tell me of the fettuccini that I love", "Set the table for six people"]
+SUMMARY = "<summary>A table was set for six people.</summary>"
 REPLIES = ["With sage it was.", "Six plates are there."]
 AGAIN = ["Name the fettuccini that I love", "The same one."]
 READY = {
@@ -87,19 +88,29 @@ def ask(terminal: Terminal, prompt: str, reply: str) -> None:
 
 
 @pytest.mark.shows("a session in a terminal: reminded, read, anew after /compact or /clear")
-@pytest.mark.parametrize("host", HOSTS)
-def test_a_session_in_a_terminal(tmp_path: Path, host: str) -> None:
-    replies = [Say(said) for said in (*REPLIES, AGAIN[1])]
+@pytest.mark.parametrize(
+    ("host", "command"),
+    [
+        ("claude", "/compact"),
+        ("claude", "/clear"),
+        ("codex", "/compact"),
+        ("codex", "/clear"),
+        ("gemini", "/clear"),
+    ],
+)
+def test_a_session_in_a_terminal(tmp_path: Path, host: str, command: str) -> None:
+    # Claude Code asks for a summary as it asks for everything else.
+    summary = [SUMMARY] if (host, command) == ("claude", "/compact") else []
+    replies = [Say(said) for said in (*REPLIES, *summary, AGAIN[1])]
     with installed(host, tmp_path / host, replies) as at_work:
         with opened(at_work) as terminal:
             come_in(terminal, host)
             for prompt, reply in zip(PROMPTS, REPLIES, strict=True):
                 ask(terminal, prompt, reply)
-            if host == "codex":
-                terminal.press("/compact", "enter")
-                terminal.wait("Context compacted")
+            terminal.press(command, "enter")
+            if command == "/compact":
+                terminal.wait("Compacted", "Context compacted")
             else:
-                terminal.press("/clear", "enter")
                 terminal.wait(*REPLIES, gone=True)
             ask(terminal, *AGAIN)
             terminal.press(LEAVE[host], "enter")
@@ -121,7 +132,7 @@ def test_a_session_in_a_terminal(tmp_path: Path, host: str) -> None:
         heard = [str(row["text"]) for row in rows]
     said = [text for text in heard if text in (*PROMPTS, *REPLIES, *AGAIN)]
     assert said == [PROMPTS[0], REPLIES[0], PROMPTS[1], REPLIES[1], *AGAIN]
-    assert len([text for text in heard if "sage" in text]) == 2  # as told, and in the reply
+    assert len([text for text in heard if "ith sage" in text]) == 2  # as told, and in the reply
 
 
 @pytest.mark.shows("hooks that are not trusted are asked about at the start, and told by doctor")
