@@ -378,6 +378,7 @@ READERS_EVERY_MS: Final = (
 BUSY_TIMEOUT_MS: Final = 30_000
 RECORD_WAIT_S: Final = 22.0  # for another store, in one write: others wait for the file for 30
 SHOWN_WAIT_S: Final = 0.2  # of a search, for the note of what it showed; then that goes on behind
+SHOWN_TRIES: Final = 20  # of such a note, each for as long as a writer waits: ten minutes in all
 FRESH_WAIT_S: Final = 5.0  # of a search that comes by itself, for vectors of what is new
 FORK_WAIT_S: Final = 10.0  # for a write of another thread: longer than a batch of a folder takes
 LOOK_AGAIN_S: Final = 600.0  # between two audits that an unexpected error causes

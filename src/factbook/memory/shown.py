@@ -72,12 +72,13 @@ class ShownNotes:
         self._closing.clear()
 
     def _write(self, op: Op, now: Millis) -> Receipt:
-        while True:
+        for left in reversed(range(policy.SHOWN_TRIES)):  # else a process might never end
             try:
                 return self._context.write([op], Trigger.USER_MESSAGE, now=now)
             except StoreLocked:  # somebody writes for longer than anybody is waited for
-                if self._closing.wait(policy.SHOWN_WAIT_S):
+                if not left or self._closing.wait(policy.SHOWN_WAIT_S):
                     raise
+        raise AssertionError("the last try returns or raises")
 
     def _ended(self, note: Future[Receipt]) -> None:
         self._late.discard(note)
