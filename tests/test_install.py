@@ -884,7 +884,7 @@ def test_a_hook_is_ours_by_what_it_runs(command: str | None, ours: bool) -> None
 @pytest.mark.parametrize(
     ("client", "command"),
     [
-        ("claude", r"'C:\it is\factbook-hook.exe' --db 'C:\a b.db'"),
+        ("claude", "'C:/it is/factbook-hook.exe' --db 'C:/a b.db'"),
         ("codex", r'"C:\it is\factbook-hook.exe" "--db" "C:\a b.db"'),
         ("gemini", r"& 'C:\it is\factbook-hook.exe' '--db' 'C:\a b.db'"),
     ],

@@ -98,6 +98,11 @@ def _gemini() -> Seat:
     return Seat(servers=settings, hooks=settings)
 
 
+def _for_bash(words: Sequence[str]) -> str:
+    # Without blanks it is the same for PowerShell, which is taken where there is no bash.
+    return shlex.join(word.replace("\\", "/") for word in words)
+
+
 def _for_cmd(words: Sequence[str]) -> str:
     return " ".join(f'"{word}"' for word in words)
 
@@ -118,7 +123,7 @@ CLIENTS: Final = {
             project=Seat(servers=Path(".mcp.json"), hooks=Path(".claude/settings.json")),
             server={"type": "stdio", "command": "", "args": [], "env": {}},
             hook={},
-            on_windows=shlex.join,  # Git's bash
+            on_windows=_for_bash,
         ),
         Client(
             name="codex",
