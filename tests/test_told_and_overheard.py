@@ -240,6 +240,21 @@ def test_what_of_several_told_facts_still_holds_is_shown(memory: Memory) -> None
     assert memory.review.disputed() == {}
 
 
+def test_every_question_about_a_memory_has_one_form(memory: Memory) -> None:
+    memory.remember("I live in Oslo.")
+    memory.add_turn("> I moved to Bergen.")
+    night(memory)
+    memory.review.note("The user lives in Rome.")
+    overheard, noted = memory.review.proposals()
+    assert overheard.payload.keys() == noted.payload.keys()
+    for question in (overheard, noted):
+        uid = question.payload["episode"]
+        assert isinstance(uid, str)
+        (number,) = memory.store.episode_ids([uid]).values()
+        text = memory.store.texts("episode", [number])[number]
+        assert text[question.payload["start"] : question.payload["end"]] == question.payload["text"]  # type: ignore[misc]
+
+
 def test_the_context_shows_both(memory: Memory) -> None:
     memory.remember("I live in Oslo.")
     memory.add_turn("> I moved to Bergen.")
