@@ -125,7 +125,7 @@ def test_a_new_owner_in_a_file_of_one_is_not_shown_to_the_other(tmp_path: Path) 
 
 # What looks after the whole file, or works for all owners: it names no owner, and what it returns
 # says nothing of what anybody said. `sql` and `find_residues` show what whoever calls them already
-# names, and the records that `import_` reads name their owners.
+# names.
 WHOLE = frozenset(
     [
         "erasure.allow_again",
@@ -145,7 +145,6 @@ WHOLE = frozenset(
         "typed.extract_commands",
         "typed.extract_typed",
         "erasure.finish_erasing",
-        "import_",
         "background.loops",
         "maintenance.model_tasks",
         "background.plan_learning",
@@ -188,7 +187,7 @@ READ_WHOLE = [
     "maintenance.waiting",
 ]
 WHOLE_COMMANDS = {
-    "doctor", "embed", "extract", "import", "install", "install-timer", "reembed", "rules", "sql",
+    "doctor", "embed", "extract", "install-timer", "reembed", "rules", "sql",
     "stats", "version", "worker",
 }  # fmt: skip
 GIVEN = {
@@ -197,7 +196,7 @@ GIVEN = {
     "session": "desk",
     "turns": (),
     "emoji": "👍",
-    **dict.fromkeys(("entities", "relations", "observations"), ()),
+    **dict.fromkeys(("entities", "relations", "observations", "exported"), ()),
     "names": ("salary",),
     "episode": "none",
     "target": "e1",
