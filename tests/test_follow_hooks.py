@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -182,6 +183,23 @@ def test_what_a_client_keeps_for_itself_is_not_handed_on(monkeypatch: pytest.Mon
     events.start_behind("/x/m.db")
     assert "not-for-others" not in handed[0].values()
     assert handed[0]["FACTBOOK_KEY_FILE"] == "/x/key"
+
+
+def test_options_of_the_hook_are_for_the_process_behind_it_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handed: list[tuple[list[str], dict[str, str]]] = []
+    spawn = lambda path, argv, env, **_: handed.append((argv, dict(env)))  # noqa: E731
+    monkeypatch.setattr(os, "posix_spawn", spawn)
+    monkeypatch.setenv("FACTBOOK_KEY_FILE", "another")
+    db, key, log = (str(tmp_path / name) for name in ("a b.db", "a key", "log.jsonl"))
+    event = {"hook_event_name": "Stop", "session_id": "s1", "transcript_path": log}
+    monkeypatch.setattr(events, "_input", lambda: json.dumps(event).encode())
+    monkeypatch.setattr(sys, "argv", ["factbook-hook", "--db", db, f"--key-file={key}"])
+    events.run(SimpleNamespace(left=WAIT_S))  # type: ignore[arg-type]
+    ((argv, env),) = handed
+    assert db in argv
+    assert env["FACTBOOK_KEY_FILE"] == key
 
 
 def test_a_hook_starts_it_and_does_not_wait(tmp_path: Path) -> None:
