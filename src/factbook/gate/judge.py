@@ -22,6 +22,7 @@ from factbook.gate.lexicon import Tables, Tense, sentiment_lexicon, tables
 from factbook.gate.reading import MAX_CHARS, TextReading, read
 from factbook.gate.slots import (
     covered,
+    of_a_series,
     one_date,
     one_thing,
     retired,
@@ -301,7 +302,7 @@ def _match(text_reading: TextReading, other: TextReading, table: Tables) -> _Mat
 def _by_words(text_reading: TextReading, other: TextReading, similarity: float) -> Judgement:
     """Judge two English texts by what their words leave over."""
     table = tables()
-    if _of_a_series(text_reading, other):
+    if of_a_series(text_reading, other):
         return _fixed(Relation.DIFFERENT, "series", "They are about two of a series.")
     if other.cues:
         over = retired(text_reading, other, table)
@@ -347,30 +348,6 @@ def _by_words(text_reading: TextReading, other: TextReading, similarity: float) 
     if match.exact:
         return _fixed(Relation.SAME, "same_words", "Both texts have the same content words.")
     return _fixed(Relation.SAME, "synonyms", "Their words say the same.")
-
-
-def _of_a_series(text_reading: TextReading, other: TextReading) -> bool:
-    """Say whether both are about things that a number tells apart: widget 10 and widget 11.
-
-    "The" or "my" something is one thing all the same: "version 3 is the default".
-    """
-    labels = text_reading.label, other.label
-    if not all(labels) or labels[0] == labels[1] or text_reading.first != other.first:
-        return False
-    if text_reading.keys != other.keys:
-        return True
-    rest = [_without(reading.values, reading.label) for reading in (text_reading, other)]
-    said_of_each = text_reading.be and other.be and not _IDENTIFIES.search(other.normal)
-    return rest[0] != rest[1] or said_of_each
-
-
-_IDENTIFIES: Final = re.compile(r"\b(?:is|are|was|were) (?:the|my|our|your|their|his|her)\b")
-
-
-def _without(values: Sequence[str], value: str) -> list[str]:
-    rest = list(values)
-    rest.remove(value)
-    return rest
 
 
 def _denial(

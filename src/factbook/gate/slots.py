@@ -1,11 +1,13 @@
 """Say which claims hold one value at a time, and when a newer text retires an older one.
 
 Knows: verbs and nouns of which a subject has one value ("lives in", "is called", "the timeout is"),
-and how people say that something moved, was switched or has ended. Does not know: facts, scores.
+what a number tells from others of its kind, and how people say that something moved, was switched
+or has ended. Does not know: facts, scores.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence, Set
 from typing import Final
 
@@ -85,6 +87,30 @@ def one_thing(
     if all(leading):  # "Rex is my dog" and "Luna is my dog": the same owner
         return "1" in text_reading.persons and "1" in other.persons
     return (leading[0] or _follows(text_reading, left)) and (leading[1] or _follows(other, right))
+
+
+def of_a_series(text_reading: TextReading, other: TextReading) -> bool:
+    """Say whether both are about things that a number tells apart: widget 10 and widget 11.
+
+    "The" or "my" something is one thing all the same: "version 3 is the default".
+    """
+    labels = text_reading.label, other.label
+    if not all(labels) or labels[0] == labels[1] or text_reading.first != other.first:
+        return False
+    if text_reading.keys != other.keys:
+        return True
+    rest = [_without(reading.values, reading.label) for reading in (text_reading, other)]
+    said_of_each = text_reading.be and other.be and not _IDENTIFIES.search(other.normal)
+    return rest[0] != rest[1] or said_of_each
+
+
+_IDENTIFIES: Final = re.compile(r"\b(?:is|are|was|were) (?:the|my|our|your|their|his|her)\b")
+
+
+def _without(values: Sequence[str], value: str) -> list[str]:
+    rest = list(values)
+    rest.remove(value)
+    return rest
 
 
 def said_of_the_same(text_reading: TextReading, other: TextReading, left: str, right: str) -> bool:
