@@ -197,7 +197,7 @@ NO_ROAD: Final = """
     RetireEntity RestoreEntity MuteEntity MuteOwner DropPreference PlanLearning RecordSearch
     FailSearch RetrySearches KeepSeen MarkDiscovered MarkResultRead FailResult Fence
     MarkExtracted MarkHeard Announce ClaimNotice FinishNotice NoteAction DropSchedule
-    RunSchedule Restore
+    RunSchedule Restore RetractNode
 """
 """Ops that take no message as a word of its owner: they work on rows, or on a person's command."""
 
