@@ -18,6 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factbook import Memory, policy
+from factbook.apply.apply import apply
+from factbook.memory.doctor import examine
+from factbook.model.facts import Trigger
+from factbook.model.ops import MergeFacts
 from factbook.model.ours import TOOL_RESULTS
 from factbook.surface.mcp import protocol
 from factbook.surface.mcp.server import INSTRUCTIONS, LEGACY
@@ -589,11 +593,66 @@ def test_no_model_forgets_what_its_owner_pinned(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     with Memory(path, model=None, search_config=None) as memory:
         fact = memory.remember("I am allergic to hazelnuts.")
+        twin = memory.remember("I am allergic to hazel nuts.")
+        merged = MergeFacts(
+            winner_id=fact.id, loser_ids=[twin.id], evidence_counts=[1, 1], rule="same"
+        )
+        apply(memory.store, [merged], trigger=Trigger.UPKEEP, actor="night", now=memory.clock())
         memory.review.pin(fact.id)
     with Server(path) as server:
         assert "pinned" in server.refused("forget_memory", id=f"f{fact.id}")
+        assert f"f{fact.id}" in server.refused("forget_memory", id=f"f{twin.id}")
     with Memory(path, mode="read") as memory:
         assert memory.sources.fact(fact.id).pinned
+
+
+def test_a_model_forgets_so_many_facts_and_no_more(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with Memory(path, model=None, search_config=None) as memory:
+        facts = [memory.remember(f"My locker {n} is at pier {n}.").id for n in range(25)]
+        bobs = memory.review.remember("I live in Bremen.", owner="bob").id
+    done = 0
+    for rooms in (policy.FORGOTTEN_IN_SESSION, policy.FORGOTTEN_IN_DAY, 0):
+        with Server(path) as server:
+            while done < rooms:
+                told = server.call("forget_memory", id=f"f{facts[done]}", reason="they\nmoved out")
+                assert (told["updated"], told["rejected"]) == (1, 0)
+                assert told["facts"][0]["status"] == "deprecated"
+                done += 1
+            told = server.call("forget_memory", id=f"f{facts[done]}")
+            assert (told["updated"], told["rejected"], told["facts"]) == (0, 1, [])
+            assert told["rejections"][0]["reason"] == "too_many"
+            assert server.call("forget_memory", id=f"f{facts[0]}")["unchanged"] == 1
+            history = server.call("explain_memory", id=f"f{facts[0]}")["history"]
+            assert [step["why"] for step in history if step["op"] == "rate"] == [
+                "wrong: they moved out"
+            ]
+            if rooms:
+                (contents,) = server.ask("resources/read", uri="memory://stats")["contents"]
+                held = json.loads(contents["text"])
+                assert (held["forgotten_in_session"], held["forgotten_in_day"]) == (
+                    policy.FORGOTTEN_IN_SESSION,
+                    done,
+                )
+    with Server(path, "--owner", "bob") as server:
+        assert server.call("forget_memory", id=f"f{bobs}")["updated"] == 1
+    with Memory(path) as memory:
+        memory.review.feedback(facts[done], right=False)  # a person's word has no limit
+        assert memory.sources.fact(facts[done]).confidence == 0
+        assert memory.check() == []
+    (told,) = [each for each in examine(path) if "left out of recall" in each.detail]
+    assert (told.level, told.detail.startswith("21 facts")) == ("warn", True)
+
+
+def test_what_waits_for_its_owner_is_counted_once(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with Memory(path, model=None, search_config=None) as memory:
+        memory.remember("I am allergic to hazelnuts.")
+    with Server(path) as server:
+        for stored in (1, 0):
+            told = server.call("remember", text="The user is not allergic to hazelnuts.")
+            assert (told["proposed"], told["stored"]) == (stored, 0)
+            assert told["facts"][0]["status"] == "proposed"
 
 
 def test_what_a_result_links_to_can_be_read(db: Path) -> None:

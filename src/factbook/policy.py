@@ -271,6 +271,8 @@ NOTED_IN_DAY: Final = (
 )
 # begin another
 ASKED_IN_DAY: Final = 20  # of them, that its owner is asked about: nobody answers more in a day
+FORGOTTEN_IN_SESSION: Final = 10  # facts that it leaves out of recall: nobody asks for more at once
+FORGOTTEN_IN_DAY: Final = 20
 
 # --- the language model ---------------------------------------------------------------------------
 

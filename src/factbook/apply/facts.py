@@ -370,8 +370,19 @@ class Changes(MergeChanges, Bookkeeping):
         self.change("pin" if op.pinned else "unpin", life, after, why="command")
 
     def rate(self, op: RateFact) -> None:
-        """Take a person's word: right makes it sure from now on, wrong puts it out of retrieval."""
+        """Take a person's word: right makes it sure from now on, wrong puts it out of retrieval.
+
+        Raises UsageError for what is pinned, where a model says so.
+        """
         life = self._standing(op.fact_id)
+        if op.session and life.pinned:
+            raise UsageError(
+                detail=f"the user pinned f{life.id}, so no model takes it out; tell them that"
+                f" `factbook feedback f{life.id} wrong` does"
+            )
+        if op.session and life.confidence == 0.0:
+            self._receipt.unchanged += 1
+            return
         value = value_at(life, self._now)
         after = life._replace(
             confidence=max(value, policy.FEEDBACK_RIGHT) if op.right else 0.0,
@@ -379,7 +390,9 @@ class Changes(MergeChanges, Bookkeeping):
             pinned=life.pinned and op.right,
         )
         self._receipt.updated += 1
-        self.change("rate", life, after, why="right" if op.right else "wrong")
+        told = {"session": op.session, "reason": op.reason}
+        detail = {name: said for name, said in told.items() if said}
+        self.change("rate", life, after, why="right" if op.right else "wrong", detail=detail)
         self._count("feedback_right" if op.right else "feedback_wrong", 1.0)
 
     def retract(self, op: RetractFact) -> None:

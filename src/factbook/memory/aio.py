@@ -264,6 +264,7 @@ class AsyncReview(_Part[Review]):
     decide = _told(Review.decide)
     remember = _told(Review.remember)
     note = _told(Review.note)
+    forget = _told(Review.forget)
     correct = _told(Review.correct)
     feedback = _told(Review.feedback)
     pin = _told(Review.pin)

@@ -383,8 +383,10 @@ def _unanswered(memory: Memory) -> _Found:
 
 @_of("models' statements")
 def _noted(memory: Memory) -> _Found:
-    """Say how much models stated of their own accord of late, and where a limit is reached."""
+    """Say how much models stated and forgot of late, and where a limit is reached."""
     from factbook.memory.standing import noted_lately
+    from factbook.model.facts import EVERYONE
+    from factbook.pipelines.noting import forgotten_lately
 
     for owner, made in noted_lately(memory).items():
         told = f"{made.in_day} of {policy.NOTED_IN_DAY} in 24 hours about {owner}"
@@ -393,6 +395,13 @@ def _noted(memory: Memory) -> _Found:
             yield "warn", f"{asked}; the limit of {limit} is reached: `factbook review` shows them"
         else:
             yield "ok", asked
+    forgotten = forgotten_lately(memory.store, EVERYONE, now=memory.clock()).in_day
+    if forgotten:
+        yield (
+            "warn" if forgotten >= policy.FORGOTTEN_IN_DAY else "ok",
+            f"{count(forgotten, 'fact')} left out of recall in 24 hours; `factbook facts"
+            " --include-deprecated` lists them, `factbook feedback FACT right` brings one back",
+        )
 
 
 @_of("embedder")

@@ -338,6 +338,14 @@ class Review:
             like=self._like,
         )
 
+    def forget(
+        self, fact_id: int, *, reason: str = "", session: str = "", owner: str = ME
+    ) -> Noted:
+        """Leave a fact out of recall on a model's word; see `noted.forget`."""
+        from factbook.pipelines.noted import forget  # only agents come this way
+
+        return forget(self._context, fact_id, owner=owner, session=session, reason=reason)
+
     def correct(self, fact_id: int, text: str, *, owner: str = ME) -> Fact:
         """Put a statement in the place of a fact: the old one keeps its row and its history.
 

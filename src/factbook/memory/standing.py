@@ -14,7 +14,7 @@ from factbook.errors import NotFound
 from factbook.language.values import count, moment
 from factbook.model.confidence import as_of
 from factbook.model.facts import EVERYONE, ME, EpisodeKind, Everyone
-from factbook.pipelines.noting import session_key, stated_lately
+from factbook.pipelines.noting import forgotten_lately, session_key, stated_lately
 from factbook.store.damage import NOT_SEEN
 from factbook.store.derived.counts import count_waiting, fact_states, row_counts
 from factbook.store.derived.facts import fact_by_id
@@ -161,13 +161,18 @@ class Held:
     noted_in_session_most: int
     noted_in_day: int
     noted_in_day_most: int
+    forgotten_in_session: int  # that models left out of recall, with the limits
+    forgotten_in_session_most: int
+    forgotten_in_day: int
+    forgotten_in_day_most: int
 
 
 def held(memory: Memory, owner: str, *, session: str) -> Held:
-    """Count what is held of an owner, and what models stated in a session of a client."""
-    store, now = memory.store, memory.clock()
+    """Count what is held of an owner, and what models stated and forgot in a client's session."""
+    store, now, key = memory.store, memory.clock(), session_key(owner, session)
     with store.snapshot():
-        made = stated_lately(store, owner, session=session_key(owner, session), now=now)
+        made = stated_lately(store, owner, session=key, now=now)
+        left_out = forgotten_lately(store, owner, session=key, now=now)
         return Held(
             facts=fact_states(store, now=now, owner=owner),
             episodes=len(store.ids("episode", Filters(owner=owner))),
@@ -176,6 +181,10 @@ def held(memory: Memory, owner: str, *, session: str) -> Held:
             noted_in_session_most=policy.NOTED_IN_SESSION,
             noted_in_day=made.in_day,
             noted_in_day_most=policy.NOTED_IN_DAY,
+            forgotten_in_session=left_out.in_session,
+            forgotten_in_session_most=policy.FORGOTTEN_IN_SESSION,
+            forgotten_in_day=left_out.in_day,
+            forgotten_in_day_most=policy.FORGOTTEN_IN_DAY,
         )
 
 

@@ -212,10 +212,12 @@ class PinFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RateFact:
-    """Take a person's word on whether a fact is right."""
+    """Take a person's word on whether a fact is right, or a model's that it is to be left out."""
 
     fact_id: int
     right: bool
+    session: str = ""  # of the model that says so; it leaves alone what is pinned
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,16 +37,16 @@ from factbook.model.facts import (
     Trigger,
     Trust,
 )
-from factbook.model.ops import RecordEpisode, RejectCandidate
+from factbook.model.ops import RateFact, RecordEpisode, RejectCandidate
 from factbook.model.text import shorten
 from factbook.pipelines.claims import Witness, asked, asserted, judged, refused
 from factbook.pipelines.followed import read_active
 from factbook.pipelines.keyed import apply_response
-from factbook.pipelines.noting import NOTED, session_key, stated_lately
+from factbook.pipelines.noting import NOTED, forgotten_lately, session_key, stated_lately
 from factbook.pipelines.stated import STATES, statement, told_against
 from factbook.pipelines.told import keep, meet
 from factbook.pipelines.typed import REFUSED_BEFORE
-from factbook.recall.facts import current_fact
+from factbook.recall.facts import current_fact, fact_of
 from factbook.sources.conversation.turn import clean, own_text
 from factbook.sources.told import by_model_ops, digest
 from factbook.store.derived.facts import standing, vouched
@@ -55,7 +55,7 @@ from factbook.store.rows import Filters, Life, LifeWhere, claim_digest
 if TYPE_CHECKING:
     from factbook.context import Context
 
-__all__ = ["Noted", "apply_quoted", "note"]
+__all__ = ["Noted", "apply_quoted", "forget", "note"]
 
 KEPT_OUT: Final = "kept_out"  # erased before
 TOO_MANY: Final = "too_many"  # of a model's own statements
@@ -64,6 +64,11 @@ _TOO_MANY: Final = (
     " is as it was. Do not try it again in other words; tell the user what you wanted to keep. What"
     " the user said in their own words, given as quote, is kept all the same."
 )
+_FORGOT_TOO_MANY: Final = (
+    "Nothing was forgotten: {} is the limit for a model. Tell the user, who can leave out more"
+    " themselves: `factbook feedback f{} wrong`."
+)
+_REASON_CHARS: Final = 200
 _RULE: Final = "noted"
 _METHOD: Final = "A model said so of its own accord"
 _QUOTED: Final = "A model said so, and the quoted words of its owner say it"
@@ -264,6 +269,25 @@ def _names(owner: str, told: Sequence[Life]) -> list[str]:
     names = [frame.value for frame in told_frames if frame.slot == _NAME]
     keyed = [life.object for life in told if life.predicate == _KEY_OF_NAME]
     return [name for name in dict.fromkeys([owner, *names, *keyed]) if name != ME]
+
+
+def forget(context: Context, number: int, *, owner: str, session: str, reason: str) -> Noted:
+    """Leave a fact out of recall on a model's word: so many in a session, and so many in a day.
+
+    Its row stays, and a person's word brings it back. Raises NotFound, and UsageError for what its
+    owner pinned.
+    """
+    fact = fact_of(context, number, owner)
+    key = session_key(owner, session)
+    made = forgotten_lately(context.store, owner, session=key, now=context.clock())
+    if made.reached and fact.confidence > 0:
+        say = _FORGOT_TOO_MANY.format(made.reached, number)
+        return Noted(receipt=Receipt(), reason=TOO_MANY, say=say)
+    why = shorten(context.redact(own_text(clean(reason))), _REASON_CHARS)
+    op = RateFact(fact_id=number, right=False, session=key, reason=why)
+    receipt = context.write([op], Trigger.COMMAND)
+    say = f"f{number} is out of recall; `factbook feedback f{number} right` brings it back."
+    return Noted(receipt=receipt, fact=context.store.facts_by_id([number])[number], say=say)
 
 
 def apply_quoted(

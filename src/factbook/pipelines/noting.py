@@ -1,10 +1,10 @@
-"""How much a model may state of its own accord: so much in a session, so much in a day.
+"""How much a model may state or forget of its own accord: so much in a session and in a day.
 
 What it was told to keep by its owner's own words does not count: of that a recorded prompt shows
 each, and who says much is to be heard. What is known already changes nothing, and does not count.
 
-Knows: what a model stated, by its episodes, and what its owner is asked about. Does not know: what
-any of it says.
+Knows: what a model stated, by its episodes, what its owner is asked about, and what it forgot, by
+the history of facts. Does not know: what any of it says.
 """
 
 from __future__ import annotations
@@ -12,15 +12,32 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from factbook import policy
-from factbook.model.facts import EpisodeKind, Everyone, Millis, Proposal, Role, Trust
+from factbook.model.facts import (
+    EVERYONE,
+    EpisodeKind,
+    Everyone,
+    Millis,
+    Proposal,
+    Role,
+    Trust,
+)
 from factbook.model.fading import DAY_MS
 from factbook.pipelines.claims import ASKED
 from factbook.sources.told import digest
-from factbook.store.kinds import PROPOSAL
+from factbook.store.derived.facts import lives_by_id
+from factbook.store.kinds import EVENT, PROPOSAL
 from factbook.store.port import Reads
 from factbook.store.rows import Filters
 
-__all__ = ["NOTED", "Stated", "is_noted", "session_key", "stated_lately"]
+__all__ = [
+    "NOTED",
+    "Forgotten",
+    "Stated",
+    "forgotten_lately",
+    "is_noted",
+    "session_key",
+    "stated_lately",
+]
 
 NOTED: Final = "noted"  # what the uids of such episodes begin with, and the source of each owner
 
@@ -38,6 +55,22 @@ class Stated(NamedTuple):
             (self.in_session, policy.NOTED_IN_SESSION, "statements in one session"),
             (self.in_day, policy.NOTED_IN_DAY, "statements in 24 hours"),
             (self.asked if asks else 0, policy.ASKED_IN_DAY, "questions to the user in 24 hours"),
+        )
+        return next((f"{most} {what}" for made, most, what in limits if made >= most), "")
+
+
+class Forgotten(NamedTuple):
+    """What models left out of recall in 24 hours."""
+
+    in_day: int
+    in_session: int
+
+    @property
+    def reached(self) -> str:
+        """Which limit leaves no room for one more; "" where none does."""
+        limits = (
+            (self.in_session, policy.FORGOTTEN_IN_SESSION, "facts forgotten in one session"),
+            (self.in_day, policy.FORGOTTEN_IN_DAY, "facts forgotten in 24 hours"),
         )
         return next((f"{most} {what}" for made, most, what in limits if made >= most), "")
 
@@ -72,3 +105,18 @@ def stated_lately(reads: Reads, owner: str | Everyone, *, session: str = "", now
             for proposal in (reads.find(PROPOSAL, {"kind": ASKED}) if noted else ())
         ),
     )
+
+
+def forgotten_lately(
+    reads: Reads, owner: str | Everyone, *, session: str = "", now: Millis
+) -> Forgotten:
+    """Count what models left out of an owner's recall; `session` is a key, or "" for none."""
+    rated = reads.find(EVENT, {"op": "rate"})
+    theirs = [word for word in rated if word.detail.get("session") and word.at > now - DAY_MS]
+    lives = lives_by_id(reads, {word.target_id for word in theirs})
+    keys = [
+        word.detail["session"]
+        for word in theirs
+        if owner in (EVERYONE, lives[word.target_id].owner)
+    ]
+    return Forgotten(in_day=len(keys), in_session=keys.count(session) if session else 0)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from factbook.errors import NotFound, UsageError
+from factbook.errors import NotFound
 from factbook.model.confidence import is_deprecated
 from factbook.model.facts import Status, iso
 from factbook.model.frame import SHOWN_BY, Shown, said_by
@@ -206,7 +206,8 @@ def _episode(run: Run, said: str) -> Outcome:
 
 def _why(detail: Mapping[str, object]) -> str:
     said = detail.get("why") or detail.get("detail") or detail.get("rule") or ""
-    return shorten(str(said), _QUOTE_CHARS)
+    reason = detail.get("reason")
+    return shorten(f"{said}: {reason}" if reason else str(said), _QUOTE_CHARS)
 
 
 @operation(TOOL, title="Get context", output=_CONTEXT)
@@ -315,16 +316,10 @@ def forget_memory(
 
     Its row stays, and the user can bring it back; erasing for good is theirs alone.
     """
-    del reason
-    number = fact_number(id_)
-    if run.memory.sources.fact(number, owner=run.owner).pinned:
-        raise UsageError(
-            detail=f"the user pinned f{number}, so no model takes it out; tell them that"
-            f" `factbook feedback f{number} wrong` does"
-        )
-    receipt = run.memory.review.feedback(number, right=False, owner=run.owner)
-    say = f"f{number} is out of recall; `factbook feedback f{number} right` brings it back."
-    return Outcome(record=receipt_record(run, receipt, facts=[number], note=say))
+    noted = run.memory.review.forget(
+        fact_number(id_), reason=reason, owner=run.owner, session=run.session
+    )
+    return _noted(run, noted, id_)
 
 
 _OP_SCHEMA: Final = {
@@ -467,8 +462,8 @@ def receipt_record(
 def _noted(run: Run, noted: Noted, text: str) -> Outcome:
     numbers = [] if noted.fact is None else [noted.fact.id]
     record = receipt_record(run, noted.receipt, facts=numbers, note=noted.say)
-    record["proposed"] = int(noted.fact is not None and noted.fact.status == "proposed")
-    record["stored"] -= record["proposed"]
+    if noted.fact is not None and noted.fact.status is Status.PROPOSED:
+        record["proposed"], record["stored"] = record["stored"], 0
     record["redacted"] = [{"kind": kind} for kind in noted.secrets]
     if noted.reason:
         text = shorten(run.redact(text), _QUOTE_CHARS)
