@@ -19,6 +19,7 @@ from factbook.model.ours import MEMORY_TAG, TOOL_RESULTS, WORKING_COMMANDS
 from factbook.sources.session_log.echo import is_ours, own_command, subtract
 from factbook.surface.cli import group as every_command
 from factbook.testing import FrozenClock
+from mcp_client import Server
 from session_logs import (
     CLAUDE,
     CODEX,
@@ -120,6 +121,22 @@ def typed(tmp_path: Path, *parts: str) -> list[str]:
     message = {"id": "1", "type": "user", "content": content}
     found = episodes(write(tmp_path / "session.jsonl", {"sessionId": SESSION}, message), GEMINI)
     return [one.text for one in found]
+
+
+def test_a_prompt_of_the_server_is_no_word_of_its_user(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m.db", model=None, search_config=None) as memory:
+        memory.remember("I am allergic to hazelnuts.")
+    with Server(tmp_path / "m.db") as server:
+        server.call("remember", text="The user is not allergic to hazelnuts.")
+        for name, left in (("recall", ["Am I allergic to nuts?"]), ("review", [])):
+            answer = server.ask("prompts/get", name=name, arguments={"question": "".join(left)})
+            text = answer["messages"][0]["content"]["text"]
+            assert "allergic to hazelnuts" in text
+            prompt = claude("user", text)
+            assert [each.text for each in episodes(write(tmp_path / "log.jsonl", prompt))] == left
+            # Gemini CLI sends the text as JSON has it, in quotes.
+            sent = " ".join(typed(tmp_path, json.dumps(text)))
+            assert sent.replace("\\n", "").strip('" ') == "".join(left)
 
 
 @pytest.mark.parametrize(
