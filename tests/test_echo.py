@@ -444,6 +444,19 @@ def test_what_a_person_asks_on_the_command_line_is_an_echo_too(tmp_path: Path) -
         claude("user", "<bash-stdout>a.txt</bash-stdout><bash-stderr></bash-stderr>", "u4"),
     )
     assert [one.injected for one in episodes(log)] == [True, True, False, False]
+    typed_commands = [
+        ("/mcp__factbook__recall", True),
+        ("/mcp__plugin_factbook_factbook__review", True),
+        ("/factbook:recall", True),
+        ("/factbook-docs:recall", False),
+        ("/mcp__notes__recall", False),
+        ("/recall", False),
+    ]
+    for command, is_echo in typed_commands:
+        named = f"<command-message>x</command-message>\n<command-name>{command}</command-name>"
+        prompt = claude("user", f"{named}\n<command-args>quince cake</command-args>")
+        (heard,) = episodes(write(tmp_path / "typed.jsonl", prompt))
+        assert (heard.text, heard.injected) == (f"{command} quince cake", is_echo)
     ran = codex(
         "event_msg",
         type="exec_command_end",

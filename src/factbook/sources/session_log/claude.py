@@ -15,7 +15,7 @@ from typing import ClassVar, Final
 
 from factbook import policy
 from factbook.model.facts import EpisodeKind, Role, Trust
-from factbook.sources.session_log.echo import subtract
+from factbook.sources.session_log.echo import is_our_prompt, subtract
 from factbook.sources.session_log.parser import BadRecord, OpenCall, Parser, RecordOutcome
 from factbook.sources.session_log.text import (
     abridge,
@@ -375,7 +375,14 @@ class ClaudeParser(Parser):
         attributes = {"slash_command": self.small(name)}
         # A bare /clear or /model says nothing that a question would look for.
         embed = typed != name
-        self.prompt(typed, uid=base, subject=subject, attributes=attributes, embed=embed)
+        self.prompt(
+            typed,
+            uid=base,
+            subject=subject,
+            attributes=attributes,
+            embed=embed,
+            asks_us=is_our_prompt(name),
+        )
         return RecordOutcome("kept", "slash command")
 
     def _local_output(self, output: str, base: str, kind: str) -> RecordOutcome:

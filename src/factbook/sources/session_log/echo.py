@@ -128,6 +128,11 @@ def is_ours(tool: str, namespace: str = "") -> bool:
     return _OWN_NAME.fullmatch(name) is not None or SERVER in (_server(name)[0] or "")
 
 
+def is_our_prompt(command: str) -> bool:
+    """Tell whether a slash command is a prompt of our server, or a skill of our plugin."""
+    return command.startswith(f"/{SERVER}:") or is_ours(command.removeprefix("/"))
+
+
 def asked_server(tool: str, namespace: str = "") -> tuple[str | None, str]:
     """Return (server, tool) of a call that may be one of ours, for its result to tell.
 

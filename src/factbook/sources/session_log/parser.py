@@ -406,8 +406,12 @@ class Parser(ABC):
         by_model: bool = False,
         attributes: Mapping[str, str] | None = None,
         embed: bool = True,
+        asks_us: bool = False,
     ) -> bool:
-        """Add a prompt, typed by the human unless `by_model`; return whether there was any text."""
+        """Add a prompt, typed by the human unless `by_model`; return whether there was any text.
+
+        One that `asks_us` is an echo like the calls of our tools.
+        """
         text = self.own(text).strip()
         if not text:
             return False
@@ -422,7 +426,8 @@ class Parser(ABC):
             subject=subject,
             cut=cut,
             attributes={**MODEL, **(attributes or {})} if by_model else attributes,
-            embed=embed,
+            injected=asks_us,
+            embed=embed and not asks_us,
         )
         return True
 
