@@ -84,6 +84,34 @@ def test_a_session_with_injected_memory_gives_its_prompts_and_no_echo(
         assert [hit for hit in hits if hit != TOLD and any(word in hit for word in WORDS)] == []
 
 
+@pytest.mark.shows("what is asked with a prompt of the server comes back through no log")
+@pytest.mark.parametrize("host", [host for host in HOSTS if host != "codex"])  # it has none
+def test_what_a_prompt_of_the_server_is_asked_is_no_memory(
+    memory: Memory, tmp_path: Path, host: str
+) -> None:
+    if command_of(host) is None:
+        pytest.skip(f"{host} is not installed in {FOLDER}: run `make clients`")
+    memory.remember(TOLD)
+    memory.embed()
+    before = heard(memory)
+    named = "/mcp__factbook__" if host == "claude" else "/"
+    done = run(
+        host,
+        tmp_path / host,
+        [f"{named}recall hazelnut?", f"{named}review"],
+        [Say(reply) for reply in REPLIES],
+        servers={"factbook": [sys.executable, "-m", "factbook", "--db", str(memory.path), "mcp"]},
+        env={"PYTHONPATH": str(Path(__file__).parents[1] / "src")},
+    )
+    assert done.codes == [0, 0], done.said
+    assert any("am allergic to hazelnuts" in one for one in done.asked), "no prompt was sent"
+    assert memory.ingest([done.logs]).receipt.episodes
+    assert memory.ingest([done.logs]).receipt.episodes == 0
+    new = [text for text in heard(memory) if text not in before]
+    assert [text for text in new if text in REPLIES] == REPLIES
+    assert [text for text in new if "recall" in text or "review" in text or "hazel" in text] == []
+
+
 def heard(memory: Memory) -> list[str]:
     """Return what is kept as said or done, and what facts say, in the order that it came."""
     rows = memory.sql("SELECT text FROM episode_row WHERE NOT injected ORDER BY id")

@@ -134,9 +134,19 @@ def test_a_prompt_of_the_server_is_no_word_of_its_user(tmp_path: Path) -> None:
             assert "allergic to hazelnuts" in text
             prompt = claude("user", text)
             assert [each.text for each in episodes(write(tmp_path / "log.jsonl", prompt))] == left
-            # Gemini CLI sends the text as JSON has it, in quotes.
-            sent = " ".join(typed(tmp_path, json.dumps(text)))
-            assert sent.replace("\\n", "").strip('" ') == "".join(left)
+            # Gemini CLI sends the text as JSON has it, and keeps what was typed beside it, till it
+            # writes its history anew.
+            message = {"id": "1", "type": "user", "content": [{"text": json.dumps(text)}]}
+            for more in ({"displayContent": [{"text": f"/{name} what?"}]}, {}):
+                log = write(tmp_path / "session.jsonl", {"sessionId": SESSION}, message | more)
+                assert all(each.injected for each in episodes(log, GEMINI))
+        assert typed(tmp_path, '"<factbook-memory> is whose?') == ['"<factbook-memory> is whose?']
+        nothing = server.ask("prompts/get", name="recall", arguments={"question": "Who is Ada?"})
+        text = nothing["messages"][0]["content"]["text"]
+        assert (text.startswith(f"<{MEMORY_TAG}"), subtract(text).text.strip()) == (
+            True,
+            "Who is Ada?",
+        )
 
 
 @pytest.mark.parametrize(

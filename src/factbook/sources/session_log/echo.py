@@ -133,6 +133,16 @@ def is_our_prompt(command: str) -> bool:
     return command.startswith(f"/{SERVER}:") or is_ours(command.removeprefix("/"))
 
 
+def is_sent_prompt(text: str) -> bool:
+    """Tell whether a text is a prompt of our server as Gemini CLI sends one: as JSON has it."""
+    if not text.startswith(f'"<{MEMORY_TAG}'):
+        return False
+    try:
+        return isinstance(orjson.loads(text), str)
+    except orjson.JSONDecodeError:
+        return False
+
+
 def asked_server(tool: str, namespace: str = "") -> tuple[str | None, str]:
     """Return (server, tool) of a call that may be one of ours, for its result to tell.
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import ClassVar, Final
 
-from factbook.sources.session_log.echo import joined
+from factbook.sources.session_log.echo import is_sent_prompt, joined
 from factbook.sources.session_log.parser import SEEN_RECORDS, BadRecord, Parser, RecordOutcome
 from factbook.sources.session_log.text import ident, kind_name
 
@@ -113,7 +113,8 @@ class GeminiParser(Parser):
         return own if _GLOBAL_ID.fullmatch(own) else f"{self.scope}:{own}"
 
     def _user(self, record: dict[str, object]) -> RecordOutcome:
-        content = record.get("displayContent") or record.get("content")
+        sent = record.get("content")
+        content = record.get("displayContent") or sent
         if content is None:
             raise BadRecord("a user message without content")
         parts = content if isinstance(content, list) else [content]
@@ -130,7 +131,11 @@ class GeminiParser(Parser):
         if self._again(text, copied=self._copying):
             return RecordOutcome("ignored", f"{kind}: a copy")
         kept = self.prompt(
-            text, uid=self._uid(record), subject=f"task_{self.here()}", by_model=self._by_model
+            text,
+            uid=self._uid(record),
+            subject=f"task_{self.here()}",
+            by_model=self._by_model,
+            asks_us=is_sent_prompt(_text(sent)),
         )
         return (
             RecordOutcome("kept", kind)

@@ -66,7 +66,9 @@ _PROMPTS: Final = {
     "recall": "Answer a question from memory, with the memories that bear on it.",
     "review": "Go through what waits for the user's word.",
 }
-# Clients send a prompt as if its user had typed it, so all that is ours stands in our tags.
+# Clients send a prompt as if its user had typed it, so all that is ours stands in our tags, and one
+# that begins with them was asked of us.
+_NOTHING: Final = f"<{MEMORY_TAG}>\nNothing is known that bears on this.\n</{MEMORY_TAG}>"
 _REVIEW: Final = (
     f"<{MEMORY_TAG}>\nGo through what waits for the user's word in memory, one at a time: show both"
     " sides with their evidence, ask, and name the command that takes the answer. What follows is"
@@ -330,7 +332,7 @@ class Server:
         if name == "recall" and isinstance(arguments, dict) and arguments.get("question"):
             question = str(arguments["question"])
             context = self._do(TOOLS["get_context"], {"question": question, "budget_tokens": 1_500})
-            said = "\n".join(filter(None, (context["text"], question)))
+            said = f"{context['text'] or _NOTHING}\n{question}"
         elif name == "review":
             waiting = self._do_own(EVERY["review"], {})
             said = _REVIEW.format(json.dumps(waiting, ensure_ascii=False, indent=1))
