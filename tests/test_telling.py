@@ -132,6 +132,9 @@ def test_a_wrong_fact_does_not_come_back_as_the_turn_that_said_it(
     assert memory.conversation().prefetch("What is my dog called?")
     memory.review.feedback(fact.id, right=False)
     assert memory.conversation().prefetch("What is my dog called?") == []
+    assert memory.search_memory("What is my dog called?") == []
+    memory.review.feedback(fact.id, right=True)
+    assert memory.search_memory("What is my dog called?")[0].id == f"f{fact.id}"
 
 
 class Other:

@@ -27,7 +27,7 @@ from factbook.model.facts import (
 )
 from factbook.model.fading import recency, relevance_score
 from factbook.recall import query as words
-from factbook.store.derived.ledger import evidence_of, outdated
+from factbook.store.derived.ledger import called_wrong, evidence_of, outdated
 from factbook.store.port import Store
 from factbook.store.rows import Filters
 
@@ -85,6 +85,8 @@ class Showing:
             sorted({row.id for row, _ in top if row.target == "episode"})
         )
         taken_back = outdated(self._store, list(episodes))
+        # What was told and called wrong says nothing else; who asks finds the rest, further below.
+        wrong = called_wrong(self._store, taken_back)
         best = max((score for _, score in top), default=0.0) or 1.0
         weighed: list[tuple[float, float, int, PoolRow]] = []
         for n, (row, score) in enumerate(top):
@@ -92,6 +94,8 @@ class Showing:
                 row.fact = as_of(row.fact, now)  # of the few that are weighed, not of the pool
             memory = row.fact or episodes.get(row.id)
             if memory is None or not self._admitted(memory, taken_back, filters, passive=passive):
+                continue
+            if row.fact is None and row.id in wrong:
                 continue
             relevance = relevance_score(
                 (score / best) ** policy.SIMILARITY_POWER,

@@ -73,6 +73,14 @@ def outdated(reads: Reads, episode_ids: Collection[int]) -> set[int]:
     return gone - standing
 
 
+def called_wrong(reads: Reads, episode_ids: Collection[int]) -> set[int]:
+    """Return those that were told to factbook on purpose, and of which nothing is right."""
+    told = [id_ for id_, head in reads.heads(episode_ids).items() if head.told]
+    where = {**_STATED, "episode_id": told, "status": Other(Status.MERGED_INTO)}
+    groups = reads.tally(CITED, ("episode_id",), where, most="confidence") if told else {}
+    return {episode_id for (episode_id,), facts in groups.items() if facts.most == 0}
+
+
 def stating(reads: Reads, episode_ids: Collection[int]) -> set[int]:
     """Return those that are evidence for a statement: what they say is a fact of its own."""
     groups = reads.tally(CITED, ("episode_id",), {**_STATED, "episode_id": episode_ids})
