@@ -591,6 +591,16 @@ def test_what_claude_refuses_is_said(with_claude: Cli) -> None:
 
 
 @pytest.mark.parametrize("client", NAMES)
+def test_the_doctor_says_it_once_in_a_home_folder(
+    home: Cli, monkeypatch: pytest.MonkeyPatch, client: str
+) -> None:
+    home("install", client)
+    monkeypatch.chdir(home.home)
+    said = home("doctor", "--client", client).out
+    assert (said.count("server answers with"), said.count("hooks at ")) == (1, 1)
+
+
+@pytest.mark.parametrize("client", NAMES)
 def test_the_doctor_asks_the_server_and_says_when_hooks_ran(home: Cli, client: str) -> None:
     assert "nothing is installed" in home("doctor", "--client", client).out
     home("install", client)

@@ -43,6 +43,15 @@ def test_a_model_s_word_is_derived(memory: Memory) -> None:
     assert statements(memory) == {"The staging database is on port 5433.": 0.8}
 
 
+def test_a_quote_has_letters_that_grow_when_their_case_is_folded(memory: Memory) -> None:
+    memory.add_turn("I live in the Große Straße in Kassel", session="s1")
+    noted = memory.review.note(
+        "The user lives in the Große Straße in Kassel.",
+        quote="i live in the große straße in kassel",
+    )
+    assert (noted.trust, noted.say) == (Trust.DIRECT, "")
+
+
 @pytest.mark.parametrize(
     "quote",
     ["i always use pnpm instead of npm", "I ALWAYS  use pnpm,\ninstead of npm", "always use pnpm"],

@@ -332,7 +332,7 @@ def prompt_with(
     Case, white space and punctuation do not matter. A quote of few words shows nothing: None. What
     was said just now may stand in no log that was read yet: those of sessions that go on are read.
     """
-    words = [match[0].casefold() for match in _WORD.finditer(context.redact(clean(quote)))]
+    words = [match[0].lower() for match in _WORD.finditer(context.redact(clean(quote)))]
     if len(words) < _LEAST_WORDS:
         return None
     pattern = re.compile(r"\W+".join(map(re.escape, words)), re.IGNORECASE)

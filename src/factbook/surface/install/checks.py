@@ -59,14 +59,18 @@ def _client(client: Client, db: Path | str, *, asked: bool) -> Iterator[CheckRes
     there = hooked = False
     plugin = has_plugin(client)
     places = [str(db)]
+    looked: set[Path] = set()  # in a home folder, the project's files are the user's
     for project in (False, True):
         seat = client.seat(project=project)
         try:
-            server, hooks = server_at(seat), _hooks(seat)
+            server = None if seat.servers in looked else server_at(seat)
+            hooks = {} if seat.hooks in looked else _hooks(seat)
         except (FactbookError, ValueError, RecursionError) as error:
             where = f"{home_path(seat.servers)}, {home_path(seat.hooks)}"
             yield said("warn", f"what is installed cannot be read in {where}: {error}")
             continue
+        finally:
+            looked |= {seat.servers, seat.hooks}
         again = f"`factbook install {client.name}{' --project' * project}`"
         if server is not None:
             there = True
