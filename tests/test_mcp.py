@@ -644,6 +644,22 @@ def test_a_model_forgets_so_many_facts_and_no_more(tmp_path: Path) -> None:
     assert (told.level, told.detail.startswith("21 facts")) == ("warn", True)
 
 
+def test_calls_at_once_pass_no_limit(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with Memory(path, model=None, search_config=None) as memory:
+        facts = [
+            memory.remember(f"My locker {n} is at pier {n}.").id
+            for n in range(policy.FORGOTTEN_IN_SESSION + 6)
+        ]
+    with Server(path) as server:
+        asked = [
+            server.send("tools/call", {"name": "forget_memory", "arguments": {"id": f"f{fact}"}})
+            for fact in facts
+        ]
+        told = [server.wait(number)["result"]["structuredContent"] for number in asked]
+    assert sum(receipt["updated"] for receipt in told) == policy.FORGOTTEN_IN_SESSION
+
+
 def test_what_waits_for_its_owner_is_counted_once(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     with Memory(path, model=None, search_config=None) as memory:

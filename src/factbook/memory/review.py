@@ -5,6 +5,7 @@ It composes the parts of `upkeep` and `assist` and holds no rule.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -59,6 +60,7 @@ class Review:
         self._context = context
         self._store = context.store
         self._like = like
+        self._noting = threading.Lock()  # a limit is looked at and used up by one at a time
 
     # --- what waits -----------------------------------------------------------------------------
 
@@ -328,15 +330,16 @@ class Review:
         """
         from factbook.pipelines.noted import note  # only agents come this way
 
-        return note(
-            self._context,
-            text,
-            owner=owner,
-            quote=quote,
-            instead_of=instead_of,
-            session=session,
-            like=self._like,
-        )
+        with self._noting:
+            return note(
+                self._context,
+                text,
+                owner=owner,
+                quote=quote,
+                instead_of=instead_of,
+                session=session,
+                like=self._like,
+            )
 
     def forget(
         self, fact_id: int, *, reason: str = "", session: str = "", owner: str = ME
@@ -344,7 +347,8 @@ class Review:
         """Leave a fact out of recall on a model's word; see `noted.forget`."""
         from factbook.pipelines.noted import forget  # only agents come this way
 
-        return forget(self._context, fact_id, owner=owner, session=session, reason=reason)
+        with self._noting:
+            return forget(self._context, fact_id, owner=owner, session=session, reason=reason)
 
     def correct(self, fact_id: int, text: str, *, owner: str = ME) -> Fact:
         """Put a statement in the place of a fact: the old one keeps its row and its history.
