@@ -345,7 +345,8 @@ class Lookup:
         """Return what a session in a project should begin with, what matters most first.
 
         What was told lasts: what its owner pinned, then what was told in this project, then the
-        surest and newest of the rest; after them what was last asked for in this project.
+        surest and newest of the rest, its owner's own word before a model's; after them what was
+        last asked for in this project.
         """
         told: list[Memory] = []
         of_here: set[str] = set()
@@ -362,6 +363,7 @@ class Lookup:
         told.sort(
             key=lambda memory: (
                 memory.id not in of_here,
+                memory.trust == "derived",  # a model's word last: nobody asked for it
                 -relevance_score(0.0, memory.confidence, recency(memory.occurred_at, self._now)),
                 memory.id,
             )
