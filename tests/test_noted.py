@@ -251,7 +251,7 @@ def test_a_quote_takes_the_place_of_what_it_speaks_of_alone(
 
 
 def test_what_cannot_be_noted_is_an_error(memory: Memory) -> None:
-    for text in ("", "  \n", "x" * 20_000):
+    for text in ("", "  \n", "?! ...", "\0\0", "x" * 20_000):
         with pytest.raises(UsageError):
             memory.review.note(text)
     with pytest.raises(NotFound):

@@ -116,8 +116,8 @@ def note(
     said = " ".join(context.redact(raw).split())
     before = set(_LABEL.findall(raw))
     secrets = tuple(kind for kind in dict.fromkeys(_LABEL.findall(said)) if kind not in before)
-    if not said:
-        raise UsageError(detail="there is nothing to remember: the text is empty")
+    if not _WORD.search(said):
+        raise UsageError(detail="there is nothing to remember: the text has no word")
     if len(said) > policy.PROMPT_CHARS:
         raise UsageError(
             detail=f"the text has {len(said)} characters; a fact may have {policy.PROMPT_CHARS}"
