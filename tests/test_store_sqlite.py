@@ -7,7 +7,7 @@ import os
 import stat
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import apsw
 import pytest
@@ -107,6 +107,16 @@ def test_text_is_not_a_store(tmp_path: Path) -> None:
 def test_a_folder_is_not_a_store(tmp_path: Path) -> None:
     with pytest.raises(NotAStore, match="folder"):
         SQLiteStore(tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no such pipes")
+@pytest.mark.parametrize("mode", ["create", "read"])
+def test_a_pipe_is_not_a_store_and_nobody_waits_for_it(
+    tmp_path: Path, mode: Literal["create", "read"]
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(NotAStore, match="no file"):
+        SQLiteStore(tmp_path / "pipe", mode=mode)
 
 
 def test_the_database_of_another_program_is_left_untouched(tmp_path: Path) -> None:

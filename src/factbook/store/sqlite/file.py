@@ -151,6 +151,8 @@ class LedgerFile:
         path = self.path
         if path.is_dir():
             raise NotAStore(path=path, reason="it is a folder")
+        if path.exists() and not path.is_file():  # a pipe would be waited for, without an end
+            raise NotAStore(path=path, reason="it is no file")
         if not path.exists():
             if self.mode != "create":
                 raise StoreMissing(path=path)
