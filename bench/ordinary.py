@@ -1,0 +1,332 @@
+"""Measure what is heard of ordinary, sloppy English, on rows kept aside from rules and training.
+
+    python -m bench.ordinary [--rows FOLDER] [--part held|train] [--show SET] [--json]
+
+The rows of `data/language/ordinary` were written by people who did not know how they would be
+read, and labelled before (its README says by which rules). Only those of authors that no rule and
+no training ever saw are read by default.
+
+- `chats`: clauses that a careful friend would still want to know in a month. Found where a
+  statement that is kept covers over half of one; right where a statement covers one.
+- `opinions`: what the writer likes or dislikes, with its sign; right where the target's words
+  overlap by over half.
+- `names`: whole names, without their type.
+- `prompts`: rules and decisions that hold beyond the request.
+- `pairs`: of changes those that are settled or asked about; of rewordings those that are joined; of
+  look-alikes those that are harmed (merged or retired) or asked about.
+- `claims`: true claims on a summary that are refused, false ones that are stored.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import lzma
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from rich.console import Console
+
+from bench._common import ROOT, BenchError, emit, print_table, run
+from factbook.embed import bundled
+from factbook.extract.clusters import find_statements, pieces_of
+from factbook.extract.mentions import hear
+from factbook.extract.names import names_in
+from factbook.extract.preferences import preferences_in
+from factbook.gate.grounding import read_passage
+from factbook.gate.judge import JudgedClaim, Relation, judge
+from factbook.gate.typed_claims import judge_typed
+from factbook.model.entities import EngagementType, PreferenceType, Valence
+from factbook.model.facts import EpisodeKind, Role, StoredEpisode, Trust
+from factbook.model.memory_types import MemoryType, TypedClaim
+
+FOLDER: Final = ROOT / "data" / "language" / "ordinary"
+Row = dict[str, Any]
+Place = tuple[int, int]  # characters of a text, from and to
+Show = Callable[[str], None]
+
+
+def rows_of(folder: Path, name: str, part: str) -> Iterator[Row]:
+    """Yield the rows of a set."""
+    path = folder / f"{name}.{part}.jsonl.xz"
+    if not path.is_file():
+        raise BenchError(f"{path} is not there; name the folder of the rows with --rows")
+    with lzma.open(path, "rt", encoding="utf-8") as file:
+        yield from map(json.loads, file)
+
+
+def places_of(text: str, quotes: Sequence[str]) -> list[Place]:
+    """Find quotes, each behind the one before where it stands there."""
+    places, at = [], 0
+    for quote in quotes:
+        begin = text.find(quote, at)
+        begin = text.find(quote) if begin < 0 else begin
+        at = begin + len(quote)
+        places.append((begin, at))
+    return places
+
+
+def covers(place: Place, other: Place) -> bool:
+    """Say whether two stretches share over half of the shorter."""
+    shared = min(place[1], other[1]) - max(place[0], other[0])
+    return 2 * shared > min(place[1] - place[0], other[1] - other[0])
+
+
+class Tally:
+    """What was wanted and given, and how much of either is right."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.wanted = self.found = self.given = self.right = 0
+
+    def add(self, given: Sequence[Place], wanted: Sequence[Place]) -> list[str]:
+        """Count stretches of one text; return what is wrong, in words."""
+        missed = [w for w in wanted if not any(covers(w, g) for g in given)]
+        wrong = [g for g in given if not any(covers(g, w) for w in wanted)]
+        self.wanted, self.given = self.wanted + len(wanted), self.given + len(given)
+        self.found += len(wanted) - len(missed)
+        self.right += len(given) - len(wrong)
+        return [f"missed {m}" for m in missed] + [f"wrong {w}" for w in wrong]
+
+    def figures(self) -> dict[str, float]:
+        """Return recall and precision in percent, and what was counted."""
+        return {
+            "recall": 100 * self.found / max(1, self.wanted),
+            "precision": 100 * self.right / max(1, self.given),
+            "wanted": self.wanted,
+            "given": self.given,
+        }
+
+
+def marked(
+    rows: Sequence[Row],
+    wanted: Callable[[Row], Sequence[str]],
+    given: Callable[[Row], Sequence[Place]],
+    show: Show,
+) -> dict[str, float]:
+    """Hold stretches that are read against those that are labelled."""
+    tally = Tally()
+    for row in rows:
+        text = row["text"]
+        places = places_of(text, wanted(row))
+        for fault in tally.add(given(row), places):
+            kind, begin, end = fault.replace("(", "").replace(")", "").replace(",", "").split()
+            show(f"{kind}: {text[int(begin) : int(end)]!r}\n    in {text!r}")
+    return tally.figures()
+
+
+# --- the readers ----------------------------------------------------------------------------------
+
+
+def statements_in(row: Row) -> list[Place]:
+    """Return what is kept of a turn that was said once."""
+    episode = StoredEpisode(
+        id=1,
+        uid="e1",
+        source_id=1,
+        source="chat:1",
+        kind=EpisodeKind.TURN,
+        role=Role.USER,
+        trust=Trust.DIRECT,
+        text=row["text"],
+        position=1,
+        offset=0,
+        occurred_at=None,
+        owner="me",
+        subject="",
+        group="",
+        session="s1",
+        project="",
+        branch="",
+        agent="",
+        tool="",
+        call_id="",
+        host="chat",
+        is_error=False,
+        cut=0,
+        injected=False,
+    )
+    return [(fact.start, fact.end) for fact in find_statements(pieces_of(episode))]
+
+
+def opinions_in(text: str, sign: str) -> list[Place]:
+    """Return of what the writer is heard to like, or to dislike."""
+    wanted = Valence.POSITIVE if sign == "like" else Valence.NEGATIVE
+    said = EngagementType.EXPLICIT_STATEMENT
+    named = [
+        (one.start, one.end)
+        for one in hear(text, known={})
+        if one.type is said and one.valence is wanted
+    ]
+    topics = [
+        (one.start, one.end)
+        for one in preferences_in(text)
+        if (one.type is PreferenceType.DISLIKE) is (sign == "dislike")
+    ]
+    return [*named, *(t for t in topics if not any(covers(t, n) for n in named))]
+
+
+def rules_in(row: Row) -> list[Place]:
+    """Return rules and decisions that hold on; nothing reads them yet."""
+    del row
+    return []
+
+
+# --- the sets -------------------------------------------------------------------------------------
+
+
+def chats(rows: Sequence[Row], show: Show) -> dict[str, float]:
+    """Hold what is kept of turns against what a careful friend would keep."""
+
+    def wanted(row: Row) -> list[str]:
+        return [clause["q"] for clause in row["clauses"] if clause["keep"]]
+
+    tally = Tally()
+    for row in rows:
+        quotes = [clause["q"] for clause in row["clauses"]]
+        places = places_of(row["text"], quotes)
+        judged = list(zip(places, (clause["keep"] for clause in row["clauses"]), strict=True))
+        kept = [place for place, keep in judged if keep]
+        unsure = [place for place, keep in judged if keep is None]  # on which readers differ
+        given = [g for g in statements_in(row) if not any(covers(g, u) for u in unsure)]
+        tally.add(given, kept)
+        if wanted(row) or given:
+            show(f"{row['text']!r}\n    kept {[row['text'][a:b] for a, b in given]}")
+    return tally.figures()
+
+
+def opinions(rows: Sequence[Row], show: Show) -> dict[str, float]:
+    """Hold likes and dislikes against those that are labelled."""
+    tally = Tally()
+    for row in rows:
+        for sign in ("like", "dislike"):
+            text = row["text"]
+            quotes = [one["t"] for one in row["opinions"] if one["s"] == sign]
+            wanted = [(text.find(quote), text.find(quote) + len(quote)) for quote in quotes]
+            given = opinions_in(text, sign)
+            if tally.add(given, wanted):
+                show(f"{sign} in {text!r}\n    {[text[a:b] for a, b in given]} for {quotes}")
+    return tally.figures()
+
+
+def names(rows: Sequence[Row], show: Show) -> dict[str, float]:
+    """Count names that are found whole, and nothing else."""
+    right = given = wanted = 0
+    for row in rows:
+        labelled = Counter(one["n"] for one in row["names"])
+        read = Counter(span.surface for span in names_in(row["text"]))
+        right += (labelled & read).total()
+        given, wanted = given + read.total(), wanted + labelled.total()
+        if labelled != read:
+            show(f"{row['text']!r}\n    {sorted(read)} for {sorted(labelled)}")
+    return {
+        "recall": 100 * right / max(1, wanted),
+        "precision": 100 * right / max(1, given),
+        "wanted": wanted,
+        "given": given,
+    }
+
+
+def prompts(rows: Sequence[Row], show: Show) -> dict[str, float]:
+    """Hold rules and decisions against those that are labelled."""
+    return marked(rows, lambda row: [one["q"] for one in row["marks"]], rules_in, show)
+
+
+def pairs(rows: Sequence[Row], show: Show) -> dict[str, float]:
+    """Judge an older and a newer statement of one person, by what would become of them."""
+    told: dict[str, Counter[str]] = {
+        label: Counter() for label in ("change", "reword", "lookalike")
+    }
+    vectors = bundled().embed([row[side] for row in rows for side in ("old", "new")])
+    became = {
+        Relation.SAME: "joined",
+        Relation.SUPERSEDES: "settled",
+        Relation.CONTRADICTION: "asked",
+        Relation.AMBIGUOUS: "asked",
+        Relation.DIFFERENT: "apart",
+    }
+    for n, row in enumerate(rows):
+        similarity = float(vectors[2 * n] @ vectors[2 * n + 1])
+        older, newer = JudgedClaim(text=row["old"]), JudgedClaim(text=row["new"])
+        verdict = became[judge(older, newer, similarity=similarity).relation]
+        told[row["label"]][verdict] += 1
+        show(f"{row['label']} {verdict}: {row['old']!r} -> {row['new']!r}")
+    sizes = {label: max(1, counts.total()) for label, counts in told.items()}
+    change, same, apart = (told[label] for label in ("change", "reword", "lookalike"))
+    return {
+        "changes settled": 100 * change["settled"] / sizes["change"],
+        "changes asked": 100 * change["asked"] / sizes["change"],
+        "changes joined (wrong)": 100 * change["joined"] / sizes["change"],
+        "rewordings joined": 100 * same["joined"] / sizes["reword"],
+        "rewordings retired or asked": 100 * (same["settled"] + same["asked"]) / sizes["reword"],
+        "look-alikes harmed": 100 * (apart["settled"] + apart["joined"]) / sizes["lookalike"],
+        "look-alikes asked": 100 * apart["asked"] / sizes["lookalike"],
+    }
+
+
+def claims(rows: Sequence[Row], show: Show) -> dict[str, float]:
+    """Say which claims on a summary are stored."""
+    told: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
+    for row in rows:
+        passage = read_passage(row["summary"])
+        for one in row["claims"]:
+            stored = False
+            for kind in (MemoryType.USER_FACT, MemoryType.USER_PATTERN):
+                claim = TypedClaim(text=one["c"], type=kind, confidence=0.9, reasoning="")
+                stored = stored or judge_typed(claim, passage, embed=bundled().embed).stored
+            told[one["ok"]]["stored" if stored else "refused"] += 1
+            if stored != one["ok"]:
+                show(f"{'true' if one['ok'] else 'false'} ({one['why']}): {one['c']!r}")
+    true, false = told[True], told[False]
+    return {
+        "true refused": 100 * true["refused"] / max(1, true.total()),
+        "false stored": 100 * false["stored"] / max(1, false.total()),
+    }
+
+
+SETS: Final[Mapping[str, Callable[[Sequence[Row], Show], dict[str, float]]]] = {
+    "chats": chats,
+    "opinions": opinions,
+    "names": names,
+    "prompts": prompts,
+    "pairs": pairs,
+    "claims": claims,
+}
+
+
+def main() -> int:
+    """Read the sets, print a table."""
+    parser = argparse.ArgumentParser(prog="python -m bench.ordinary", description=__doc__)
+    parser.add_argument("--rows", type=Path, default=FOLDER, help="the folder of the rows")
+    parser.add_argument("--part", choices=("held", "train"), default="held")
+    parser.add_argument("--show", choices=tuple(SETS), help="print what is read wrong of a set")
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args()
+    console = Console()
+    figures: dict[str, dict[str, float]] = {}
+    for name, read in SETS.items():
+        rows = list(rows_of(given.rows, name, given.part))
+
+        def show(text: str, name: str = name) -> None:
+            if given.show == name:
+                console.print(text, markup=False, highlight=False)
+
+        figures[name] = {"rows": len(rows), **read(rows, show)}
+    if not given.json:
+        print_table(
+            "ordinary English, percent",
+            [
+                {"set": name, "rows": int(values["rows"]), "figure": key, "value": value}
+                for name, values in figures.items()
+                for key, value in values.items()
+                if key != "rows"
+            ],
+        )
+    emit(figures, part="ordinary", as_json=given.json)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(run(main))
