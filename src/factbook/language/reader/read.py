@@ -1,0 +1,178 @@
+"""Read a text: one pass of the network over each part of it that fits."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+import numpy as np
+
+from factbook.language.reader import labels
+from factbook.language.reader.decode import Floats, Stretch, softmax, stretches, tree
+from factbook.language.reader.network import MAX_TOKENS, Networks, shared
+from factbook.language.reader.reading import Clause, Reading, Span, Token
+from factbook.language.reader.words import Word, words_of
+
+ROOM = MAX_TOKENS - 66  # tokens of a part; the rest is for the line that is answered
+FLAGGED = 0.5
+_CLAUSES = ("O", "B-clause", "I-clause")
+
+
+@functools.lru_cache(maxsize=512)
+def read(text: str, answers: str = "", *, networks: Networks | None = None) -> Reading:
+    """Return what is said in a text.
+
+    `answers` is the line that it answers, read beside it. A long text is read in parts, cut where
+    a line or a sentence ends. Raises ReaderError where the network cannot be loaded.
+    """
+    nets = networks or shared()
+    after = [word.text for word in words_of(answers)]
+    whole = _Parts()
+    for words in _parts(nets, words_of(text), text):
+        whole.add(nets, words, after)
+        after = []
+    return Reading(
+        text=text,
+        tokens=tuple(whole.tokens),
+        sentences=tuple(whole.sentences),
+        clauses=tuple(whole.clauses),
+        names=tuple(whole.names),
+        opinions=tuple(whole.opinions),
+        marks=tuple(whole.marks),
+    )
+
+
+def _parts(nets: Networks, words: Sequence[Word], text: str) -> list[list[Word]]:
+    """Cut words into parts that the network reads at once: at an empty line, a line, a stop."""
+    parts: list[list[Word]] = []
+    part: list[Word] = []
+    size = 0
+    for word in words:
+        cost = len(nets.pieces(word.text))
+        if part and size + cost > ROOM:
+            cut = _cut(part, text)
+            parts.append(part[:cut])
+            part = part[cut:]
+            size = sum(len(nets.pieces(w.text)) for w in part)
+        part.append(word)
+        size += cost
+    if part:
+        parts.append(part)
+    return parts
+
+
+def _cut(words: Sequence[Word], text: str) -> int:
+    half = len(words) // 2
+    for strong in ("\n\n", "\n"):
+        for i in range(len(words) - 1, half, -1):
+            if strong in text[words[i - 1].end : words[i].begin]:
+                return i
+    for i in range(len(words) - 1, half, -1):
+        if words[i - 1].text[-1] in ".!?;":
+            return i
+    return len(words)
+
+
+class _Parts:
+    """Gathers what is read of the parts of a text."""
+
+    def __init__(self) -> None:
+        self.tokens: list[Token] = []
+        self.sentences: list[tuple[int, int]] = []
+        self.clauses: list[Clause] = []
+        self.names: list[Span] = []
+        self.opinions: list[Span] = []
+        self.marks: list[Span] = []
+
+    def add(self, nets: Networks, words: Sequence[Word], after: Sequence[str]) -> None:
+        scores = nets.words([word.text for word in words], after)
+        words = words[: len(scores["tokens"])]
+        if not words:
+            return
+        base = len(self.tokens)
+        heads = tree(scores["arcs"])
+        relations = _relations(nets, scores, heads)
+        parts_of_speech = scores["tag.pos"].argmax(axis=-1)
+        for i, word in enumerate(words):
+            head = heads[i] - 1 + base if heads[i] else -1
+            self.tokens.append(
+                Token(
+                    word.text,
+                    word.begin,
+                    word.end,
+                    labels.POS[int(parts_of_speech[i])],
+                    head,
+                    labels.RELATIONS[relations[i]],
+                )
+            )
+        first = 0
+        ends = scores["tag.end"].argmax(axis=-1)
+        for i in range(len(words)):
+            if ends[i] or i == len(words) - 1:
+                self.sentences.append((words[first].begin, words[i].end))
+                first = i + 1
+        for kind, tags, into in (
+            ("name", labels.NAME_TAGS, self.names),
+            ("opinion", labels.OPINION_TAGS, self.opinions),
+            ("mark", labels.MARK_TAGS, self.marks),
+        ):
+            into += [
+                Span(words[s.first].begin, words[s.last - 1].end, s.type, s.chance)
+                for s in stretches(scores[f"tag.{kind}"], tags)
+            ]
+        self.clauses += _clauses(nets, scores, words, base)
+
+
+def _relations(nets: Networks, scores: dict[str, Floats], heads: Sequence[int]) -> list[int]:
+    one = np.ones((len(heads), 1), np.float32)
+    words = np.concatenate([scores["rel.word"], one], axis=1)
+    sources = np.concatenate([scores["rel.head"][list(heads)], one], axis=1)
+    matrix = nets.small["rel"]
+    size = matrix.shape[1]
+    left = (words @ matrix.transpose(1, 0, 2).reshape(size, -1)).reshape(len(heads), -1, size)
+    return [int(i) for i in np.einsum("wrj,wj->wr", left, sources).argmax(axis=-1)]
+
+
+def _clauses(
+    nets: Networks, scores: dict[str, Floats], words: Sequence[Word], base: int
+) -> list[Clause]:
+    spans: list[Stretch] = stretches(scores["tag.cut"], _CLAUSES)
+    if not spans:
+        return []
+    small = nets.small
+    pooled = np.stack([scores["tokens"][s.first : s.last].mean(axis=0) for s in spans])
+    root = np.repeat(scores["root"], len(spans), axis=0)
+    state = _gelu(np.concatenate([pooled, root], axis=1) @ small["state.w"] + small["state.b"])
+    told = {
+        part: state @ small[f"{part}.w"] + small[f"{part}.b"]
+        for part in ("act", "of", "keep", "kind", "flags")
+    }
+    keep = 1 / (1 + np.exp(-told["keep"][:, 0]))
+    flags = 1 / (1 + np.exp(-told["flags"]))
+    return [
+        Clause(
+            begin=words[s.first].begin,
+            end=words[s.last - 1].end,
+            act=labels.ACTS[int(told["act"][i].argmax())],
+            of=labels.OWNERS[int(told["of"][i].argmax())],
+            keep=float(keep[i]),
+            kind=labels.KINDS[int(told["kind"][i].argmax())],
+            flags=frozenset(flag for j, flag in enumerate(labels.FLAGS) if flags[i, j] >= FLAGGED),
+            first=base + s.first,
+            last=base + s.last,
+        )
+        for i, s in enumerate(spans)
+    ]
+
+
+def _gelu(x: Floats) -> Floats:
+    """The exact form, as the network was trained with; by a series good to 1.5e-7."""
+    z = np.abs(x) / np.sqrt(2)
+    t = 1 / (1 + 0.3275911 * z)
+    series = ((((1.061405429 * t - 1.453152027) * t) + 1.421413741) * t - 0.284496736) * t
+    erf = np.sign(x) * (1 - (series + 0.254829592) * t * np.exp(-z * z))
+    result: Floats = (0.5 * x * (1 + erf)).astype(np.float32)
+    return result
+
+
+__all__ = ["read", "softmax"]

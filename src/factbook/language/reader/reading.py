@@ -1,0 +1,63 @@
+"""What is read of a text: words in trees, sentences, clauses, names, opinions, rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+KEEP: Final = 0.5  # from this chance on a clause is worth knowing in a month
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word in its tree."""
+
+    text: str
+    begin: int  # in the text, in characters
+    end: int
+    pos: str  # of `labels.POS`
+    head: int  # the index of the word that it hangs on; -1 for a root
+    relation: str  # of `labels.RELATIONS`
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of the text that is something: a name, what is liked, a rule."""
+
+    begin: int
+    end: int
+    type: str
+    chance: float  # 0 to 1
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A part of a text that says one thing."""
+
+    begin: int
+    end: int
+    act: str  # of `labels.ACTS`
+    of: str  # whose matter it is, of `labels.OWNERS`
+    keep: float  # 0 to 1: that it is worth knowing in a month
+    kind: str  # of `labels.KINDS`
+    flags: frozenset[str]  # of `labels.FLAGS`
+    first: int  # its first word
+    last: int  # the word behind its last
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """All that was read of a text. Places are in characters of `text`."""
+
+    text: str
+    tokens: Sequence[Token]
+    sentences: Sequence[tuple[int, int]]
+    clauses: Sequence[Clause]
+    names: Sequence[Span]
+    opinions: Sequence[Span]
+    marks: Sequence[Span]  # rules and decisions
+
+    def kept(self, chance: float = KEEP) -> list[Clause]:
+        """Return the clauses that are worth keeping, in their order."""
+        return [clause for clause in self.clauses if clause.keep >= chance]

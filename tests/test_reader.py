@@ -1,0 +1,118 @@
+"""What is read of a text by the network: its words, and how scores become stretches and trees."""
+
+import itertools
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from tests.rows import every
+
+from factbook.language.reader import labels
+from factbook.language.reader.decode import best_path, stretches, tree
+from factbook.language.reader.words import shape_of, words_of
+
+
+@every(
+    ("text", "words"),
+    [
+        ("mum's hip op, don't ask", ["mum", "'s", "hip", "op", ",", "do", "n't", "ask"]),
+        ("it’s O’Brien’s", ["it", "’s", "O’Brien", "’s"]),
+        ("cant, wont", ["cant", ",", "wont"]),
+        ("WH-1000XM5 at 18:30", ["WH", "-", "1000", "XM5", "at", "18:30"]),
+        ("3.5% of 1,000", ["3.5%", "of", "1,000"]),
+        ("see /usr/bin/x.py.", ["see", "/usr/bin/x.py", "."]),
+        ("https://a.b/c?d=e, or a@b.co", ["https://a.b/c?d=e", ",", "or", "a@b.co"]),
+        ("AT&T's C++ snake_case", ["AT&T", "'s", "C++", "snake_case"]),
+        ("wait... what?!", ["wait", "...", "what", "?!"]),
+    ],
+)
+def test_a_text_is_cut_into_words(text: str, words: list[str]) -> None:
+    assert [word.text for word in words_of(text)] == words
+
+
+@given(st.text(max_size=200))
+def test_no_character_that_is_seen_is_lost(text: str) -> None:
+    words = words_of(text)
+    assert all(text[w.begin : w.end] == w.text for w in words)
+    assert all(a.end <= b.begin for a, b in itertools.pairwise(words))
+    kept = {i for w in words for i in range(w.begin, w.end)}
+    assert all(text[i].isspace() for i in set(range(len(text))) - kept)
+
+
+@every(
+    ("word", "shape"),
+    [
+        ("12", 1),
+        ("?!", 2),
+        ("XM5", 3),
+        ("oslo", 4),
+        ("OSLO", 5),
+        ("Oslo", 6),
+        ("I", 6),
+        ("iPad", 7),
+    ],
+)
+def test_a_word_has_a_shape(word: str, shape: int) -> None:
+    assert shape_of(word) == shape
+
+
+# --- stretches ------------------------------------------------------------------------------------
+
+scores = arrays(
+    np.float32,
+    st.tuples(st.integers(1, 6), st.just(3)),
+    elements=st.floats(-5, 5, width=32),
+)
+
+
+@given(scores)
+def test_the_best_path_is_the_best_of_all(table: np.ndarray) -> None:
+    def worth(path: tuple[int, ...]) -> float:
+        legal = all(
+            not (now == 2 and (at == 0 or path[at - 1] == 0)) for at, now in enumerate(path)
+        )
+        return float(sum(table[i, p] for i, p in enumerate(path))) if legal else -np.inf
+
+    best = max(worth(path) for path in itertools.product(range(3), repeat=len(table)))
+    assert abs(worth(tuple(best_path(table))) - best) < 1e-4
+
+
+def test_where_a_stretch_is_does_not_hang_on_which_type_it_has() -> None:
+    # three types share what speaks for a name: each alone is weaker than "outside"
+    table = np.full((3, len(labels.NAME_TAGS)), -8.0, np.float32)
+    table[:, 0] = 1.0
+    for kind in ("person", "org", "work"):
+        table[1, labels.NAME_TAGS.index(f"B-{kind}")] = 0.8
+    table[1, labels.NAME_TAGS.index("B-org")] = 0.9
+    (found,) = stretches(table, labels.NAME_TAGS)
+    assert (found.first, found.last, found.type) == (1, 2, "org")
+    assert 0.5 < found.chance < 1
+
+
+def test_no_words_have_no_stretches() -> None:
+    assert stretches(np.zeros((0, 5), np.float32), labels.OPINION_TAGS) == []
+
+
+# --- trees ----------------------------------------------------------------------------------------
+
+
+@given(
+    st.integers(1, 7).flatmap(
+        lambda n: arrays(np.float32, (n, n + 1), elements=st.floats(-5, 5, width=32))
+    )
+)
+def test_every_word_leads_to_a_root(arcs: np.ndarray) -> None:
+    heads = tree(arcs)
+    assert len(heads) == len(arcs)
+    for word in range(len(heads)):
+        at, steps = word, 0
+        while heads[at] != 0:
+            at = heads[at] - 1
+            steps += 1
+            assert steps <= len(heads)
+
+
+def test_a_word_keeps_its_best_head_where_that_makes_a_tree() -> None:
+    arcs = np.array([[0, -9, 5, 1], [6, 0, -9, 1], [0, 3, 1, -9]], np.float32)
+    assert tree(arcs) == [2, 0, 1]
