@@ -4,7 +4,7 @@ A small model over the vectors of the bundled embedder (`scripts/train_matter.py
 question reads like one that people ask of their own life, or of health, sex, money, the family or
 an address, whoever asks. Around it stands what is sure:
 names that the owner's own words bring in ("my dog is called Pim"), "my wife", "she" after nothing
-public. `gate.leaving` decides.
+public. `gate.outgoing` decides.
 
 Knows: vectors, how English speaks of one's people. Does not know: what pages say, a provider.
 """

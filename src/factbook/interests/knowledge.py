@@ -2,8 +2,9 @@
 
 A message is about the things that it names (`extract.things`); where it names none, about those
 whose name or facts its vector is near to (`recall.known`). Their facts are weighed, `gate.enough`
-says whether they answer it, and of whose matter it is (`extract.matter`) `gate.leaving` decides
-whether it may be searched for. Nothing is searched for here, and no language model takes part.
+says whether they answer it, and of whose matter it is (`extract.private_matters`)
+`gate.outgoing` decides whether it may be searched for. Nothing is searched for here, and no
+language model takes part.
 
 Knows: the order in which these are asked. Does not know: a rule of any kind, a provider.
 """

@@ -1,7 +1,7 @@
 """Ask memory whose matter a text is, and whether it may be sent to somebody.
 
-A text is read (`extract.matter`), what its owner said and what pages say of its names is looked up
-(`recall.known`), and `gate.leaving` decides.
+A text is read (`extract.private_matters`), what its owner said and what pages say of its names is
+looked up (`recall.known`), and `gate.outgoing` decides.
 
 Knows: the order in which these are asked. Does not know: a rule of any kind, a provider.
 """
