@@ -14,6 +14,8 @@ no training ever saw are read by default.
 - `prompts`: rules and decisions that hold beyond the request.
 - `pairs`: of changes those that are settled or asked about; of rewordings those that are joined; of
   look-alikes those that are harmed (merged or retired) or asked about.
+- `voices`: stretches of a message that are not its writer's own words, and messages wholly their
+  writer's own of which something is taken for others'.
 - `claims`: true claims on a summary that are refused, false ones that are stored.
 """
 
@@ -35,6 +37,7 @@ from factbook.extract.clusters import find_statements, pieces_of
 from factbook.extract.mentions import hear
 from factbook.extract.names import names_in
 from factbook.extract.preferences import preferences_in
+from factbook.extract.voice import own_words
 from factbook.gate.grounding import read_passage
 from factbook.gate.judge import JudgedClaim, Relation, judge
 from factbook.gate.typed_claims import judge_typed
@@ -266,6 +269,21 @@ def pairs(rows: Sequence[Row], show: Show) -> dict[str, float]:
     }
 
 
+def voices(rows: Sequence[Row], show: Show) -> dict[str, float]:
+    """Hold the words that are taken for others' against those that are."""
+    tally = Tally()
+    own = doubted = 0
+    for row in rows:
+        text = row["text"]
+        given = [(part.start, part.end) for part in own_words(text).overheard]
+        faults = tally.add(given, places_of(text, row["foreign"]))
+        if not row["foreign"]:
+            own, doubted = own + 1, doubted + bool(given)
+        if faults:
+            show(f"{text!r}\n    {[text[a:b] for a, b in given]} for {row['foreign']}")
+    return {**tally.figures(), "own messages doubted": 100 * doubted / max(1, own)}
+
+
 def claims(rows: Sequence[Row], show: Show) -> dict[str, float]:
     """Say which claims on a summary are stored."""
     told: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
@@ -292,6 +310,7 @@ SETS: Final[Mapping[str, Callable[[Sequence[Row], Show], dict[str, float]]]] = {
     "names": names,
     "prompts": prompts,
     "pairs": pairs,
+    "voices": voices,
     "claims": claims,
 }
 

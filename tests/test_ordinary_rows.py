@@ -10,7 +10,7 @@ from tests.rows import every
 
 from factbook.language.reader import labels
 
-SETS: Final = ("chats", "pairs", "opinions", "names", "prompts", "claims")
+SETS: Final = ("chats", "pairs", "opinions", "names", "prompts", "voices", "claims")
 PARTS: Final = ("train", "held")
 Row = dict[str, Any]
 
@@ -25,7 +25,7 @@ def quotes(row: Row) -> list[str]:
         one[key]
         for field, key in (("clauses", "q"), ("opinions", "t"), ("names", "n"), ("marks", "q"))
         for one in row.get(field, ())
-    ]
+    ] + row.get("foreign", [])
 
 
 @every("name", SETS)
