@@ -1,6 +1,6 @@
 """Train the language reader that ships with factbook, measure it, and write it.
 
-    python scripts/make_reader.py [--corpora FOLDER] [--wheel FILE] [--out FOLDER] [--docs FILE]
+    python scripts/make_reader.py [--corpora FOLDER] [--wheel FILE] [--out FOLDER]
 
 Two networks are trained, both from the weights of the embedder (all-MiniLM-L6-v2, whose table of
 words they share): the reader, which tags and parses a text, and the relater, which reads two texts
@@ -33,26 +33,28 @@ import torch
 from tokenizers import Tokenizer
 
 import make_embedder
+from factbook.embed import bundled
 from factbook.language.reader import labels
 from reader import corpora, export, measure, network, rows, train
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 OWN: Final = ROOT / "data" / "language" / "ordinary"
 OUT: Final = ROOT / "src" / "factbook" / "language" / "reader" / "data"
-DOCS: Final = ROOT / "docs" / "reader.md"
 SEED: Final = 7
 STEPS: Final = {"reader": 12_000, "relater": 7_000}
 
 # share of the steps that a source of rows gets
 READER_SHARES: Final = {
-    "tree": 0.34,
-    "names": 0.12,
-    "chats": 0.24,
-    "opinions": 0.12,
-    "own names": 0.08,
-    "prompts": 0.10,
+    "tree": 0.20,
+    "names": 0.09,
+    "chats": 0.21,
+    "opinions": 0.18,
+    "own names": 0.11,
+    "prompts": 0.16,
+    "voices": 0.05,
 }
-RELATER_SHARES: Final = {"inferences": 0.3, "pairs": 0.45, "claims": 0.25}
+RELATER_SHARES: Final = {"inferences": 0.2, "pairs": 0.4, "strangers": 0.2, "claims": 0.2}
+NEAR, FAR = 0.62, 0.3  # cosine of statements that are not of one matter and yet found together
 
 # by figure: at least this, or nothing is written
 TARGETS: Final = {
@@ -80,6 +82,7 @@ def reader_sources(open_corpora: corpora.Corpora) -> dict[str, tuple[float, Sequ
         "opinions": [rows.opinion(r) for r in own("opinions", "train")],
         "own names": [rows.name(r) for r in own("names", "train")],
         "prompts": [rows.prompt(r) for r in own("prompts", "train")],
+        "voices": [rows.voice(r) for r in own("voices", "train")],
     }
     return {name: (READER_SHARES[name], found) for name, found in sources.items()}
 
@@ -88,10 +91,19 @@ def relater_sources(open_corpora: corpora.Corpora) -> dict[str, tuple[float, Seq
     """Return what the relater is trained on."""
     sources: dict[str, Sequence[Any]] = {
         "inferences": list(corpora.inferences(open_corpora, "train")),
-        "pairs": [*map(rows.pair, own("pairs", "train")), *rows.unrelated(own("pairs", "train"))],
+        "pairs": [rows.pair(r) for r in own("pairs", "train")],
+        "strangers": list(strange(own("pairs", "train"))),
         "claims": [c for r in own("claims", "train") for c in rows.claims(r)],
     }
     return {name: (RELATER_SHARES[name], found) for name, found in sources.items()}
+
+
+def strange(pairs: Iterator[rows.Row]) -> Iterator[rows.Row]:
+    """Yield statements of pairs beside those of others that come nearest to them."""
+    said = [(row[side], n) for n, row in enumerate(pairs) for side in ("old", "new")]
+    texts = [text for text, _ in said]
+    vectors = bundled().embed(texts)
+    yield from rows.strangers(texts, [n for _, n in said], vectors, near=NEAR, far=FAR)
 
 
 def measure_reader(
@@ -117,6 +129,7 @@ def measure_reader(
         ("opinions", rows.opinion, "opinion", labels.OPINION_TAGS),
         ("names", rows.name, "name", labels.NAME_TAGS),
         ("prompts", rows.prompt, "mark", labels.MARK_TAGS),
+        ("voices", rows.voice, "foreign", labels.FOREIGN_TAGS),
     ):
         held = [made(r) for r in own(name, "held")]
         read = measure.readings(net, held, pieces)

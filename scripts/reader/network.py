@@ -121,6 +121,7 @@ class Reader(nn.Module):
         "opinion": labels.OPINION_TAGS,
         "mark": labels.MARK_TAGS,
         "cut": labels.CLAUSE_TAGS,
+        "foreign": labels.FOREIGN_TAGS,
         "end": ("inside", "end"),
     }
     CLAUSE_PARTS: ClassVar = {

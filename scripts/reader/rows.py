@@ -6,12 +6,16 @@ text), and any of the targets `pos head rel end name lacks opinion mark prompt c
 
 from __future__ import annotations
 
+import collections
 import json
 import lzma
 import random
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from factbook.language.reader import labels
 from factbook.language.reader.words import Word, shape_of, words_of
@@ -20,7 +24,8 @@ from reader.corpora import LABELLED_TYPES
 Row = dict[str, Any]
 MAX_PIECES = 200
 IGNORED = -100
-LOWERED, SHOUTED = 0.12, 0.03  # shares of rows that are read in lower case, in capitals
+# shares of rows that are read in lower case, in capitals, with a slip of the fingers
+LOWERED, SHOUTED, SLIPPED = 0.12, 0.03, 0.10
 
 
 def lines(path: Path) -> Iterator[Row]:
@@ -167,27 +172,56 @@ def _marked(row: Row, key: str, quotes: list[tuple[str, str]], tags: Sequence[st
     }
 
 
+def voice(row: Row) -> Row:
+    """A message with the stretches that are not its writer's own words."""
+    quotes = [(quote, "foreign") for quote in row["foreign"]]
+    return _marked(row, "foreign", quotes, labels.FOREIGN_TAGS)
+
+
 def pair(row: Row) -> Row:
     """Two statements of one person."""
     return {"a": row["old"], "b": row["new"], "relation": labels.PAIRS.index(row["label"])}
 
 
-def unrelated(written: Iterable[Row], share: float = 0.15) -> Iterator[Row]:
-    """Yield pairs of one person's statements that have nothing to do with each other: both hold."""
-    rng = random.Random(3)
-    by_author: dict[str, list[Row]] = {}
-    for row in written:
-        by_author.setdefault(row["a"], []).append(row)
-    for some in by_author.values():
-        for row in some:
-            other = rng.choice(some)
-            if other is not row and rng.random() < share:
-                yield pair({"old": row["old"], "new": other["new"], "label": "lookalike"})
+def strangers(
+    statements: Sequence[str], mates: Sequence[int], vectors: Any, *, near: float, far: float
+) -> Iterator[Row]:
+    """Yield statements beside the two of other rows that come nearest to them: both hold.
+
+    What is held against a statement are its nearest neighbours, of which most have nothing to do
+    with it. `mates` numbers the row of each; neighbours nearer than `near` may well say the same.
+    """
+    likeness = vectors @ vectors.T
+    rows_ = np.asarray(mates)
+    likeness[rows_[:, None] == rows_[None]] = -1
+    likeness[likeness > near] = -1
+    for i, statement in enumerate(statements):
+        for j in np.argsort(-likeness[i])[:2]:
+            if likeness[i, j] >= far:
+                yield pair({"old": statement, "new": statements[j], "label": "lookalike"})
 
 
 def claims(row: Row) -> list[Row]:
-    """A summary and each of its claims."""
-    return [{"a": row["summary"], "b": c["c"], "support": int(c["ok"])} for c in row["claims"]]
+    """The sentences of a summary that bear on a claim, and the claim."""
+    return [
+        {"a": bearing(row["summary"], c["c"]), "b": c["c"], "support": int(c["ok"])}
+        for c in row["claims"]
+    ]
+
+
+_STOP = re.compile(r"(?<=[.!?;])\s+|\n+")
+_WORD = re.compile(r"\w{3,}")
+
+
+def bearing(text: str, claim: str, most: int = 3) -> str:
+    """Return the sentences that share most words with a claim, rare ones of the text first."""
+    sentences = [s for s in _STOP.split(text) if s.strip()]
+    held = [{w[:6] for w in _WORD.findall(s.lower())} for s in sentences]
+    count = collections.Counter(w for words in held for w in words)
+    asked = {w[:6] for w in _WORD.findall(claim.lower())}
+    worth = [sum(1 / count[w] for w in asked & words) for words in held]
+    best = sorted(range(len(sentences)), key=lambda i: -worth[i])[:most]
+    return " ".join(sentences[i] for i in sorted(best))
 
 
 # --- to the network's numbers ---------------------------------------------------------------------
@@ -245,4 +279,18 @@ def spoilt(row: Row, rng: random.Random) -> Row:
         return {**row, "words": [w.lower() for w in row["words"]]}
     if chance < LOWERED + SHOUTED:
         return {**row, "words": [w.upper() for w in row["words"]]}
+    if chance < LOWERED + SHOUTED + SLIPPED and row["words"]:
+        words = list(row["words"])
+        for at in rng.sample(range(len(words)), max(1, len(words) // 12)):
+            words[at] = slipped(words[at], rng)
+        return {**row, "words": words}
     return row
+
+
+def slipped(word: str, rng: random.Random) -> str:
+    """Return a word with a letter left out, doubled, or two of them turned round."""
+    if len(word) < 5 or not word.isalpha():
+        return word
+    at = rng.randrange(1, len(word) - 2)
+    left, right = word[at], word[at + 1]
+    return word[:at] + rng.choice((right, left + left + right, right + left)) + word[at + 2 :]

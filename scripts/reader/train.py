@@ -17,7 +17,8 @@ from reader.rows import IGNORED, Pieces, Row, joined, spoilt
 
 Rows = Sequence[Any]
 SWAPPED = 0.5
-TAGGED = ("pos", "opinion", "mark", "cut", "end")
+ENTAILED = 0  # of corpora.INFERENCES
+TAGGED = ("pos", "opinion", "mark", "cut", "end", "foreign")
 WEIGHT = {"cut": 1.0, "act": 0.5, "of": 0.5, "keep": 1.0, "kind": 0.3, "flags": 1.0, "scope": 0.3}
 
 
@@ -120,8 +121,12 @@ def reader_loss(net: Reader, rows: Sequence[Row]) -> Tensor:
 def relater_loss(net: Relater, rows: Sequence[Row]) -> Tensor:
     """Cross-entropy of whichever question the pairs of one batch answer."""
     part = next(k for k in ("relation", "inference", "support") if k in rows[0])
-    scores = net(Batch.of(rows))[part]
-    return F.cross_entropy(scores, torch.tensor([r[part] for r in rows]))
+    scores = net(Batch.of(rows))
+    right = torch.tensor([r[part] for r in rows])
+    loss = F.cross_entropy(scores[part], right)
+    if part == "inference":  # what follows from a text is supported by it, nothing else is
+        loss = loss + 0.5 * F.cross_entropy(scores["support"], (right == ENTAILED).long())
+    return loss
 
 
 # --- batches --------------------------------------------------------------------------------------

@@ -104,4 +104,5 @@ def spans(types: tuple[str, ...]) -> tuple[str, ...]:
 NAME_TAGS: Final = spans(NAME_TYPES)
 OPINION_TAGS: Final = spans(SIGNS)
 MARK_TAGS: Final = spans(MARKS)
-CLAUSE_TAGS: Final = ("O", "B", "I")
+CLAUSE_TAGS: Final = spans(("clause",))
+FOREIGN_TAGS: Final = spans(("foreign",))

@@ -15,7 +15,6 @@ from factbook.language.reader.words import Word, words_of
 
 ROOM = MAX_TOKENS - 66  # tokens of a part; the rest is for the line that is answered
 FLAGGED = 0.5
-_CLAUSES = ("O", "B-clause", "I-clause")
 
 
 @functools.lru_cache(maxsize=512)
@@ -136,7 +135,7 @@ def _relations(nets: Networks, scores: dict[str, Floats], heads: Sequence[int]) 
 def _clauses(
     nets: Networks, scores: dict[str, Floats], words: Sequence[Word], base: int
 ) -> list[Clause]:
-    spans: list[Stretch] = stretches(scores["tag.cut"], _CLAUSES)
+    spans: list[Stretch] = stretches(scores["tag.cut"], labels.CLAUSE_TAGS)
     if not spans:
         return []
     small = nets.small
