@@ -35,6 +35,7 @@ from tokenizers import Tokenizer
 import make_embedder
 from factbook.embed import bundled
 from factbook.language.reader import labels
+from factbook.language.reader.pieces import Pieces
 from reader import corpora, export, measure, network, rows, train
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -106,9 +107,7 @@ def strange(pairs: Iterator[rows.Row]) -> Iterator[rows.Row]:
     yield from rows.strangers(texts, [n for _, n in said], vectors, near=NEAR, far=FAR)
 
 
-def measure_reader(
-    net: network.Reader, open_corpora: corpora.Corpora, pieces: rows.Pieces
-) -> Figures:
+def measure_reader(net: network.Reader, open_corpora: corpora.Corpora, pieces: Pieces) -> Figures:
     """Measure the reader on what it was not trained on."""
     documents = [
         [rows.named(s) for s in document] for document in corpora.treebank(open_corpora, "test")
@@ -141,9 +140,7 @@ def measure_reader(
     return figures
 
 
-def measure_relater(
-    net: network.Relater, open_corpora: corpora.Corpora, pieces: rows.Pieces
-) -> Figures:
+def measure_relater(net: network.Relater, open_corpora: corpora.Corpora, pieces: Pieces) -> Figures:
     """Measure the relater on what it was not trained on."""
     figures: Figures = {}
     inferences = list(corpora.inferences(open_corpora, "test"))[:2000]
@@ -164,7 +161,7 @@ def made(
     kind: str,
     encoder: network.Encoder,
     open_corpora: corpora.Corpora,
-    pieces: rows.Pieces,
+    pieces: Pieces,
     options: argparse.Namespace,
 ) -> tuple[Any, Figures]:
     """Train one of the two networks, or take it as it was; return it with its figures."""
@@ -235,7 +232,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             tokenizer = Tokenizer.from_str(source["tokenizer.json"].decode())
             tokenizer.no_padding()
             tokenizer.no_truncation()
-            pieces = rows.Pieces(tokenizer)
+            pieces = Pieces(tokenizer)
             out = folder / "out"
             out.mkdir()
             figures: Figures = {}

@@ -34,7 +34,7 @@ class Graph:
         segments = net.encoder.segments.detach().float().numpy()
         shapes = net.encoder.shapes.detach().float().numpy()
         self.model = make_embedder.build(weights, quantised=True)
-        graph = self.model.graph
+        self.graph = graph = self.model.graph
         while graph.node[-1].name != "5.out":
             graph.node.pop()
         dropped = ("words.int8", "words.scales")
@@ -52,13 +52,11 @@ class Graph:
                     ("segment", segments, "segments"),
                     ("shaped", shapes, "shapes"),
                 ):
-                    self.graph = graph
                     self.constant(f"{name}.table", table)
                     self.node("Gather", [f"{name}.table", ids], f"{name}.rows")
                 self.node("Add", ["words", "segment.rows"], "seen.part")
                 self.node("Add", ["seen.part", "shaped.rows"], "seen")
             graph.node.append(node)
-        self.graph = graph
         del graph.input[:]
         shape = ["texts", "tokens"]
         graph.input.append(

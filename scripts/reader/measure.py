@@ -10,8 +10,10 @@ import numpy as np
 import torch
 
 from factbook.language.reader import labels
+from factbook.language.reader.decode import stretches
+from factbook.language.reader.pieces import Pieces
 from reader.network import Batch, Reader, Relater
-from reader.rows import IGNORED, Pieces, Row
+from reader.rows import IGNORED, Row
 from reader.train import by_size, encoded
 
 Spans = set[tuple[int, int, str]]
@@ -34,51 +36,8 @@ class Count:
 
 
 def spans_of(scores: np.ndarray, tags: Sequence[str], bias: float = 0.0) -> Spans:
-    """Decode tags: where first (over all types, the best path), then of which type."""
-    logs = scores - np.logaddexp.reduce(scores, axis=-1, keepdims=True)
-    begins = [i for i, t in enumerate(tags) if t.startswith("B")]
-    insides = [i for i, t in enumerate(tags) if t.startswith("I")]
-    three = np.stack(
-        [
-            logs[:, 0] - bias,
-            np.logaddexp.reduce(logs[:, begins], axis=-1),
-            np.logaddexp.reduce(logs[:, insides], axis=-1),
-        ],
-        axis=1,
-    )
-    path = best_path(three)
-    found: Spans = set()
-    i = 0
-    while i < len(path):
-        if path[i] != 1:
-            i += 1
-            continue
-        j = i + 1
-        while j < len(path) and path[j] == 2:
-            j += 1
-        types = logs[i][begins] + (logs[i + 1 : j][:, insides].sum(0) if j > i + 1 else 0)
-        found.add((i, j, tags[begins[int(np.argmax(types))]][2:]))
-        i = j
-    return found
-
-
-def best_path(scores: np.ndarray) -> list[int]:
-    """Best sequence of outside, begin, inside, where inside follows begin or inside only."""
-    count = len(scores)
-    if not count:
-        return []
-    total = scores[0].copy()
-    total[2] = -1e9
-    back = []
-    for i in range(1, count):
-        moves = np.repeat(total[:, None], 3, axis=1)
-        moves[0, 2] = -1e9
-        back.append(moves.argmax(0))
-        total = moves.max(0) + scores[i]
-    path = [int(total.argmax())]
-    for step in reversed(back):
-        path.append(int(step[path[-1]]))
-    return path[::-1]
+    """Decode tags as the product does: (first, behind the last, type)."""
+    return {(s.first, s.last, s.type) for s in stretches(scores, tags, bias=bias)}
 
 
 def wanted_spans(tags: Sequence[int], names: Sequence[str]) -> Spans:
@@ -96,11 +55,6 @@ def wanted_spans(tags: Sequence[int], names: Sequence[str]) -> Spans:
         found.add((i, j, kind))
         i = j
     return found
-
-
-def clause_spans(scores: np.ndarray) -> list[tuple[int, int]]:
-    """Decode clauses from the scores of outside, begin, inside."""
-    return [(a, b) for a, b, _ in sorted(spans_of(scores, ("O", "B-x", "I-x")))]
 
 
 @torch.no_grad()
@@ -121,7 +75,7 @@ def readings(net: Reader, rows: Sequence[Row], pieces: Pieces) -> list[dict[str,
             made: dict[str, Any] = {k: v[i, :n] for k, v in tags.items()}
             made["head"], made["rel"] = heads[i, :n].numpy(), relations[i, :n]
             made["prompt"] = prompt[i]
-            made["spans"] = clause_spans(made["cut"]) if n else []
+            made["spans"] = [s[:2] for s in sorted(spans_of(made["cut"], labels.CLAUSE_TAGS))]
             right = [c["span"] for c in row.get("clauses", []) if c["span"][1] <= n]
             right += [s["span"] for s in row.get("scopes", []) if s["span"][1] <= n]
             for key, spans in (("clauses", made["spans"]), ("given", right)):

@@ -18,11 +18,10 @@ from typing import Any
 import numpy as np
 
 from factbook.language.reader import labels
-from factbook.language.reader.words import Word, shape_of, words_of
+from factbook.language.reader.words import Word, words_of
 from reader.corpora import LABELLED_TYPES
 
 Row = dict[str, Any]
-MAX_PIECES = 200
 IGNORED = -100
 # shares of rows that are read in lower case, in capitals, with a slip of the fingers
 LOWERED, SHOUTED, SLIPPED = 0.12, 0.03, 0.10
@@ -224,52 +223,7 @@ def bearing(text: str, claim: str, most: int = 3) -> str:
     return " ".join(sentences[i] for i in sorted(best))
 
 
-# --- to the network's numbers ---------------------------------------------------------------------
-
-
-class Pieces:
-    """Words to the tokenizer's pieces; pieces of a word are made once."""
-
-    def __init__(self, tokenizer: Any) -> None:
-        self._tokenizer = tokenizer
-        self._known: dict[str, list[int]] = {}
-
-    def of(self, word: str) -> list[int]:
-        """Return at most 12 ids of a word; one for what the tokenizer cannot read."""
-        ids = self._known.get(word)
-        if ids is None:
-            ids = self._tokenizer.encode(word, add_special_tokens=False).ids[:12] or [100]
-            self._known[word] = ids
-        return ids
-
-    def encode(self, words: Sequence[str], after: Sequence[str] = ()) -> Row:
-        """Return ids, shapes, segments and each word's first piece; what is too long is cut."""
-        ids, shapes, segments, first = [101], [0], [0], []
-        for word in words:
-            pieces = self.of(word)
-            if len(ids) + len(pieces) >= MAX_PIECES:
-                break
-            first.append(len(ids))
-            ids += pieces
-            shapes += [shape_of(word)] * len(pieces)
-        ids.append(102)
-        shapes.append(0)
-        segments = [0] * len(ids)
-        if after:
-            room = MAX_PIECES + 40 - len(ids)
-            more = [*[p for word in after for p in self.of(word)][: max(0, min(room, 60))], 102]
-            ids += more
-            shapes += [0] * len(more)
-            segments += [1] * len(more)
-        return {"ids": ids, "shapes": shapes, "segments": segments, "first": first}
-
-    def encode_pair(self, first: str, second: str, most: int = 250) -> Row:
-        """Return two texts as one input; of a long first text its tail is cut."""
-        b = self._tokenizer.encode(second, add_special_tokens=False).ids[:80]
-        a = self._tokenizer.encode(first, add_special_tokens=False).ids[: most - len(b) - 3]
-        ids = [101, *a, 102, *b, 102]
-        segments = [0] * (len(a) + 2) + [1] * (len(b) + 1)
-        return {"ids": ids, "segments": segments, "shapes": [0] * len(ids), "first": [0]}
+# --- spoilt as people write -----------------------------------------------------------------------
 
 
 def spoilt(row: Row, rng: random.Random) -> Row:

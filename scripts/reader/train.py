@@ -12,8 +12,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812 - as everybody writes it
 
+from factbook.language.reader.pieces import Pieces
 from reader.network import Batch, Read, Reader, Relater, padded
-from reader.rows import IGNORED, Pieces, Row, joined, spoilt
+from reader.rows import IGNORED, Row, joined, spoilt
 
 Rows = Sequence[Any]
 SWAPPED = 0.5
@@ -138,10 +139,10 @@ def encoded(row: Row, pieces: Pieces, rng: random.Random | None) -> Row:
         a, b = row["a"], row["b"]
         if rng is not None and "relation" in row and rng.random() < SWAPPED:
             a, b = b, a  # which came first is known elsewhere; what they are to each other is kept
-        return {**row, **pieces.encode_pair(a, b)}
+        return {**row, **pieces.pair(a, b)._asdict()}
     if rng is not None:
         row = spoilt(row, rng)
-    return {**row, **pieces.encode(row["words"], row.get("after", ()))}
+    return {**row, **pieces.text(row["words"], row.get("after", ()))._asdict()}
 
 
 def by_size(rows: Sequence[Row], budget: int) -> Iterator[list[Row]]:

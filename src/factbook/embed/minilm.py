@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from factbook.embed.runtime import runtime
+from factbook.embed.runtime import SessionError, open_session, runtime
 from factbook.errors import EmbedderError
 from factbook.net import cancel
 
@@ -200,44 +200,10 @@ class BundledEmbedder:
         return tokenizers.Tokenizer.from_buffer(data)
 
     def _read_session(self) -> onnxruntime.InferenceSession:
-        # the checksum of 24 MB would take as long as reading them; a file cut short shows at once
-        path, expected = self._folder / "model.onnx", self._files["model.onnx"]["bytes"]
         try:
-            size = path.stat().st_size
-        except OSError as error:
-            raise EmbedderError(reason=_unreadable(path, error)) from error
-        if size != expected:
-            raise EmbedderError(reason=f"{path} has {size:,} bytes, not {expected:,}")
-        try:
-            onnxruntime = runtime()
-        except ImportError as error:  # also when a system library that it needs is missing
+            return open_session(self._folder / "model.onnx", self._files["model.onnx"]["bytes"])
+        except SessionError as error:
             raise EmbedderError(reason=f"{error}") from error
-
-        errors = onnxruntime.capi.onnxruntime_pybind11_state
-        options = onnxruntime.SessionOptions()
-        # one thread a run: runs go on side by side, and idle threads would spin beside them
-        options.intra_op_num_threads = 1
-        options.inter_op_num_threads = 1
-        # each length of text is another shape, and caches by shape would grow with every one
-        options.enable_mem_pattern = False
-        options.enable_cpu_mem_arena = False
-        options.log_severity_level = 3  # errors, which are raised as well
-        # the graph is made as it should run, but for folding the 8-bit weights into float32 ones
-        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
-        options.add_session_config_entry("session.disable_quant_qdq", "1")
-        providers = ["CPUExecutionProvider"]
-        try:
-            return onnxruntime.InferenceSession(str(path), options, providers=providers)
-        except (
-            errors.Fail,
-            errors.InvalidArgument,
-            errors.InvalidGraph,
-            errors.InvalidProtobuf,
-            errors.NoSuchFile,
-            errors.NotImplemented,
-            errors.RuntimeException,
-        ) as error:
-            raise EmbedderError(reason=f"onnxruntime: {error}") from error
 
     def _verified(self, name: str) -> bytes:
         path = self._folder / name

@@ -10,9 +10,14 @@ from __future__ import annotations
 
 import functools
 import os
+from pathlib import Path
 from typing import Any
 
-__all__ = ["runtime"]
+__all__ = ["SessionError", "open_session", "runtime"]
+
+
+class SessionError(Exception):
+    """A network cannot be loaded; says why."""
 
 
 @functools.cache
@@ -23,3 +28,47 @@ def runtime() -> Any:
 
     onnxruntime.disable_telemetry_events()
     return onnxruntime
+
+
+def open_session(path: Path, size: int) -> Any:
+    """Return the network of a file, to run one text at a time on one thread.
+
+    `size` is how many bytes the file must have: a checksum of 24 MB would take as long as reading
+    them, and a file cut short shows at once. Raises SessionError.
+    """
+    try:
+        bytes_ = path.stat().st_size
+    except OSError as error:
+        raise SessionError(f"{path} cannot be read: {error.strerror}") from error
+    if bytes_ != size:
+        raise SessionError(f"{path} has {bytes_:,} bytes, not {size:,}")
+    try:
+        onnxruntime = runtime()
+    except ImportError as error:  # also when a system library that it needs is missing
+        raise SessionError(f"{error}") from error
+
+    errors = onnxruntime.capi.onnxruntime_pybind11_state
+    options = onnxruntime.SessionOptions()
+    # one thread a run: runs go on side by side, and idle threads would spin beside them
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    # each length of text is another shape, and caches by shape would grow with every one
+    options.enable_mem_pattern = False
+    options.enable_cpu_mem_arena = False
+    options.log_severity_level = 3  # errors, which are raised as well
+    # the graph is made as it should run, but for folding the 8-bit weights into float32 ones
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    options.add_session_config_entry("session.disable_quant_qdq", "1")
+    providers = ["CPUExecutionProvider"]
+    try:
+        return onnxruntime.InferenceSession(str(path), options, providers=providers)
+    except (
+        errors.Fail,
+        errors.InvalidArgument,
+        errors.InvalidGraph,
+        errors.InvalidProtobuf,
+        errors.NoSuchFile,
+        errors.NotImplemented,
+        errors.RuntimeException,
+    ) as error:
+        raise SessionError(f"onnxruntime: {error}") from error

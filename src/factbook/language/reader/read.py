@@ -8,12 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from factbook.language.reader import labels
-from factbook.language.reader.decode import Floats, Stretch, softmax, stretches, tree
-from factbook.language.reader.network import MAX_TOKENS, Networks, shared
+from factbook.language.reader.decode import Floats, Stretch, stretches, tree
+from factbook.language.reader.network import Networks, shared
+from factbook.language.reader.pieces import AFTER_TOKENS, MAX_TOKENS
 from factbook.language.reader.reading import Clause, Reading, Span, Token
 from factbook.language.reader.words import Word, words_of
 
-ROOM = MAX_TOKENS - 66  # tokens of a part; the rest is for the line that is answered
+ROOM = MAX_TOKENS - AFTER_TOKENS - 6  # tokens of a part; the rest for the line that is answered
 FLAGGED = 0.5
 
 
@@ -47,12 +48,12 @@ def _parts(nets: Networks, words: Sequence[Word], text: str) -> list[list[Word]]
     part: list[Word] = []
     size = 0
     for word in words:
-        cost = len(nets.pieces(word.text))
+        cost = len(nets.pieces.of(word.text))
         if part and size + cost > ROOM:
             cut = _cut(part, text)
             parts.append(part[:cut])
             part = part[cut:]
-            size = sum(len(nets.pieces(w.text)) for w in part)
+            size = sum(len(nets.pieces.of(w.text)) for w in part)
         part.append(word)
         size += cost
     if part:
@@ -172,6 +173,3 @@ def _gelu(x: Floats) -> Floats:
     erf = np.sign(x) * (1 - (series + 0.254829592) * t * np.exp(-z * z))
     result: Floats = (0.5 * x * (1 + erf)).astype(np.float32)
     return result
-
-
-__all__ = ["read", "softmax"]
