@@ -1,6 +1,6 @@
 """Measure what is heard of ordinary, sloppy English, on rows kept aside from rules and training.
 
-    python -m bench.ordinary [--rows FOLDER] [--part held|train] [--show SET] [--json]
+    python -m bench.ordinary [--rows FOLDER] [--part held|tune|train] [--show SET] [--json]
 
 The rows of `data/language/ordinary` were written by people who did not know how they would be
 read, and labelled before (its README says by which rules). Only those of authors that no rule and
@@ -319,7 +319,7 @@ def main() -> int:
     """Read the sets, print a table."""
     parser = argparse.ArgumentParser(prog="python -m bench.ordinary", description=__doc__)
     parser.add_argument("--rows", type=Path, default=FOLDER, help="the folder of the rows")
-    parser.add_argument("--part", choices=("held", "train"), default="held")
+    parser.add_argument("--part", choices=("held", "tune", "train"), default="held")
     parser.add_argument("--show", choices=tuple(SETS), help="print what is read wrong of a set")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
