@@ -46,13 +46,13 @@ STEPS: Final = {"reader": 12_000, "relater": 7_000}
 
 # share of the steps that a source of rows gets
 READER_SHARES: Final = {
-    "tree": 0.20,
-    "names": 0.09,
-    "chats": 0.21,
-    "opinions": 0.18,
-    "own names": 0.11,
-    "prompts": 0.16,
-    "voices": 0.05,
+    "tree": 0.16,
+    "names": 0.07,
+    "chats": 0.22,
+    "opinions": 0.19,
+    "own names": 0.12,
+    "prompts": 0.18,
+    "voices": 0.06,
 }
 RELATER_SHARES: Final = {"inferences": 0.2, "pairs": 0.4, "strangers": 0.2, "claims": 0.2}
 NEAR, FAR = 0.62, 0.3  # cosine of statements that are not of one matter and yet found together
