@@ -39,6 +39,7 @@ def read(text: str, answers: str = "", *, networks: Networks | None = None) -> R
         names=tuple(whole.names),
         opinions=tuple(whole.opinions),
         marks=tuple(whole.marks),
+        foreign=tuple(whole.foreign),
     )
 
 
@@ -83,6 +84,7 @@ class _Parts:
         self.names: list[Span] = []
         self.opinions: list[Span] = []
         self.marks: list[Span] = []
+        self.foreign: list[Span] = []
 
     def add(self, nets: Networks, words: Sequence[Word], after: Sequence[str]) -> None:
         scores = nets.words([word.text for word in words], after)
@@ -115,6 +117,7 @@ class _Parts:
             ("name", labels.NAME_TAGS, self.names),
             ("opinion", labels.OPINION_TAGS, self.opinions),
             ("mark", labels.MARK_TAGS, self.marks),
+            ("foreign", labels.FOREIGN_TAGS, self.foreign),
         ):
             into += [
                 Span(words[s.first].begin, words[s.last - 1].end, s.type, s.chance)

@@ -57,6 +57,7 @@ class Reading:
     names: Sequence[Span]
     opinions: Sequence[Span]
     marks: Sequence[Span]  # rules and decisions
+    foreign: Sequence[Span]  # what are not its writer's own words
 
     def kept(self, chance: float = KEEP) -> list[Clause]:
         """Return the clauses that are worth keeping, in their order."""
