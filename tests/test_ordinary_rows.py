@@ -64,6 +64,6 @@ def test_every_label_is_one_that_the_reader_knows(part: str) -> None:
 
 
 @every("name", SETS)
-def test_a_fifth_is_kept_aside(name: str) -> None:
+def test_a_fifth_or_more_is_kept_aside(name: str) -> None:
     train, _, held = (sum(1 for _ in rows(name, part)) for part in PARTS)
-    assert 0.17 <= held / (train + held) <= 0.23
+    assert 0.17 <= held / (train + held)
