@@ -10,15 +10,18 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 import forked
+
+if TYPE_CHECKING:
+    from mongo_house import House
 
 pytest.register_assert_rewrite("factbook.testing.contract")
 
@@ -197,3 +200,22 @@ def sample_log(tmp_path: Path) -> Path:
     path = folder / f"{SESSION}.jsonl"
     path.write_text("\n".join(sample_lines()), encoding="utf-8")
     return path
+
+
+@pytest.fixture(scope="module")
+def mongo_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A MongoDB server's address, its own for each file of tests."""
+    from factbook.testing.mongo_server import mongo_server
+
+    with mongo_server(tmp_path_factory.mktemp("mongo")) as address:
+        yield address
+
+
+@pytest.fixture
+def house(mongo_address: str, tmp_path: Path) -> Iterator[House]:
+    """Files that share a new record there."""
+    from mongo_house import House
+
+    made = House(mongo_address, tmp_path)
+    yield made
+    made.close()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +18,6 @@ from factbook.memory.doctor import examine
 from factbook.model.facts import FactKind
 from factbook.testing import DAY
 from factbook.testing.model_server import ModelServer, Reply
-from factbook.testing.mongo_server import mongo_server
 from mongo_house import AGAIN, LIVES, LOVES, MAYBE, STEPS, SUMMARY, WRONG, House, keep, told
 from mongo_servers import proxy
 
@@ -57,19 +55,6 @@ def listening() -> Iterator[list[tuple[str, dict[str, Any]]]]:
         yield heard
     finally:
         LISTENER.heard = None
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with mongo_server(tmp_path_factory.mktemp("mongo")) as address:
-        yield address
-
-
-@pytest.fixture
-def house(server: str, tmp_path: Path) -> Iterator[House]:
-    made = House(server, tmp_path)
-    yield made
-    made.close()
 
 
 def promises(concern: Mapping[str, Any]) -> bool:

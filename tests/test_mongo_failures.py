@@ -18,7 +18,6 @@ from factbook import policy
 from factbook.errors import RecordChanged, RecordError, UsageError
 from factbook.store.mongo import address
 from factbook.store.mongo.record import Document, TypedRecord
-from factbook.testing.mongo_server import mongo_server
 from mongo_servers import (
     NO_MAJORITY,
     NO_TRANSACTION,
@@ -34,12 +33,6 @@ from mongo_servers import (
 
 AT = 1_763_700_000_000
 TEXTS = ["a", "b", "c"]
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with mongo_server(tmp_path_factory.mktemp("mongo")) as address:
-        yield address
 
 
 @pytest.fixture
@@ -92,11 +85,11 @@ def test_a_write_never_waits_as_long_as_others_wait_for_it() -> None:
 
 @pytest.mark.parametrize("set_name", ["", "rs"])
 def test_a_commit_that_is_answered_slowly_ends_in_time_and_says_so(
-    server: str, database: str, set_name: str, monkeypatch: pytest.MonkeyPatch
+    mongo_address: str, database: str, set_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(policy, "RECORD_WAIT_S", 1.6)
     with (
-        proxy(server, set_name=set_name) as between,
+        proxy(mongo_address, set_name=set_name) as between,
         record(between.address, database, QUICK) as mine,
     ):
         mine.commit(documents(mine), after=0, at=AT)
@@ -111,14 +104,14 @@ def test_a_commit_that_is_answered_slowly_ends_in_time_and_says_so(
         between.answer = lambda command: None
         assert changed(mine)[0] in (1, 2)  # whoever comes next ends it, if it was begun
     monkeypatch.undo()
-    assert kept(server, database) == TEXTS
+    assert kept(mongo_address, database) == TEXTS
 
 
 def test_time_that_is_spent_here_is_not_waited_for(
-    server: str, database: str, monkeypatch: pytest.MonkeyPatch
+    mongo_address: str, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(policy, "RECORD_WAIT_S", 1.5)
-    with record(server, database, QUICK) as mine, mine.holding():
+    with record(mongo_address, database, QUICK) as mine, mine.holding():
         mine.generation()
         time.sleep(1.6)
         assert mine.commit(documents(mine), after=0, at=AT) == 1
@@ -140,9 +133,11 @@ def test_a_url_that_waits_for_too_long_is_refused(option: str, named: str) -> No
         TypedRecord(f"mongodb://127.0.0.1/x?{option}", tenant="one")
 
 
-def test_a_shorter_wait_for_a_majority_is_what_every_write_says(server: str, database: str) -> None:
+def test_a_shorter_wait_for_a_majority_is_what_every_write_says(
+    mongo_address: str, database: str
+) -> None:
     with (
-        proxy(server) as between,
+        proxy(mongo_address) as between,
         record(between.address, database, "&wtimeoutMS=1234") as mine,
     ):
         mine.commit(documents(mine), after=0, at=AT)
@@ -176,9 +171,9 @@ REFUSED = {"ok": 0.0, "code": 13, "codeName": "Unauthorized", "errmsg": "not all
 
 
 @contextlib.contextmanager
-def transacting(server: str, database: str, answer: Answer) -> Iterator[TypedRecord]:
+def transacting(mongo_address: str, database: str, answer: Answer) -> Iterator[TypedRecord]:
     with (
-        proxy(server, answer, set_name="rs") as between,
+        proxy(mongo_address, answer, set_name="rs") as between,
         record(between.address, database, "&socketTimeoutMS=1500") as mine,
     ):
         yield mine
@@ -204,31 +199,31 @@ def once_there(
     "said", ["lose", STEPPED_DOWN, NO_TRANSACTION], ids=["lost", "primary", "aborted"]
 )
 def test_a_transaction_that_fails_once_is_done_again(
-    server: str, database: str, step: str, said: Any
+    mongo_address: str, database: str, step: str, said: Any
 ) -> None:
-    with transacting(server, database, at(step, said)) as mine:
+    with transacting(mongo_address, database, at(step, said)) as mine:
         assert mine.commit(documents(mine), after=0, at=AT) == 1
         assert mine.generation() == 1
-    assert kept(server, database) == TEXTS
+    assert kept(mongo_address, database) == TEXTS
 
 
 @pytest.mark.parametrize("said", [NO_TRANSACTION, UNKNOWN, "lose"], ids=["gone", "time", "lost"])
 def test_a_commit_whose_answer_was_lost_is_found_by_its_document(
-    server: str, database: str, said: Any
+    mongo_address: str, database: str, said: Any
 ) -> None:
     """The server has it. What it says of it when it is asked again tells nobody."""
-    with transacting(server, database, once_there(said)) as mine:
+    with transacting(mongo_address, database, once_there(said)) as mine:
         assert mine.commit(documents(mine), after=0, at=AT) == 1
         assert mine.commit({"memories": documents(mine)["memories"]}, after=1, at=AT) == 2
-    assert kept(server, database) == TEXTS
+    assert kept(mongo_address, database) == TEXTS
 
 
 def test_a_commit_that_a_majority_did_not_acknowledge_in_time_is_looked_for(
-    server: str, database: str
+    mongo_address: str, database: str
 ) -> None:
-    with transacting(server, database, at(COMMIT, NO_MAJORITY)) as mine:
+    with transacting(mongo_address, database, at(COMMIT, NO_MAJORITY)) as mine:
         assert mine.commit(documents(mine), after=0, at=AT) == 1
-    assert kept(server, database) == TEXTS
+    assert kept(mongo_address, database) == TEXTS
 
 
 @pytest.mark.parametrize("step", [INSERT, UPDATE, COMMIT])
@@ -238,101 +233,101 @@ def test_a_commit_that_a_majority_did_not_acknowledge_in_time_is_looked_for(
     ids=["lost", "primary", "aborted", "refused"],
 )
 def test_a_transaction_that_always_fails_leaves_nothing(
-    server: str, database: str, step: str, said: Any
+    mongo_address: str, database: str, step: str, said: Any
 ) -> None:
     with (
-        transacting(server, database, at(step, said, times=1_000)) as mine,
+        transacting(mongo_address, database, at(step, said, times=1_000)) as mine,
         pytest.raises(RecordError) as failed,
     ):
         mine.commit(documents(mine), after=0, at=AT)
     assert not isinstance(failed.value, RecordChanged)
-    assert kept(server, database) == []
-    with record(server, database) as mine:
+    assert kept(mongo_address, database) == []
+    with record(mongo_address, database) as mine:
         assert mine.commit(documents(mine), after=0, at=AT) == 1
-    assert kept(server, database) == TEXTS
+    assert kept(mongo_address, database) == TEXTS
 
 
 def test_a_commit_of_which_nothing_is_heard_is_not_acknowledged_and_is_there_once(
-    server: str, database: str
+    mongo_address: str, database: str
 ) -> None:
     with (
-        transacting(server, database, once_there("lose", others="lose")) as mine,
+        transacting(mongo_address, database, once_there("lose", others="lose")) as mine,
         pytest.raises(RecordError),
     ):
         mine.commit(documents(mine), after=0, at=AT)
-    assert kept(server, database) == TEXTS
-    with record(server, database) as mine, pytest.raises(RecordChanged):
+    assert kept(mongo_address, database) == TEXTS
+    with record(mongo_address, database) as mine, pytest.raises(RecordChanged):
         mine.commit(documents(mine), after=0, at=AT)  # who decides again sees it first
 
 
 @pytest.mark.parametrize("step", [INSERT, UPDATE])
 def test_who_meets_a_transaction_that_is_not_done_yet_decides_again(
-    server: str, database: str, step: str
+    mongo_address: str, database: str, step: str
 ) -> None:
-    with transacting(server, database, at(step, CONFLICT)) as mine:
+    with transacting(mongo_address, database, at(step, CONFLICT)) as mine:
         with pytest.raises(RecordChanged):
             mine.commit(documents(mine), after=0, at=AT)
         assert mine.commit(documents(mine), after=0, at=AT) == 1
-    assert kept(server, database) == TEXTS
+    assert kept(mongo_address, database) == TEXTS
 
 
-def test_a_slow_end_of_a_transaction_is_one_commit(server: str, database: str) -> None:
-    with transacting(server, database, once_there(UNKNOWN, first="slow")) as mine:
+def test_a_slow_end_of_a_transaction_is_one_commit(mongo_address: str, database: str) -> None:
+    with transacting(mongo_address, database, once_there(UNKNOWN, first="slow")) as mine:
         assert mine.commit(documents(mine), after=0, at=AT) == 1
-    assert kept(server, database) == TEXTS
+    assert kept(mongo_address, database) == TEXTS
 
 
 def test_what_a_single_server_left_half_way_is_ended_when_it_has_become_a_set(
-    server: str, database: str
+    mongo_address: str, database: str
 ) -> None:
     with (
-        proxy(server, at(UPDATE, "lose", times=1_000)) as between,
+        proxy(mongo_address, at(UPDATE, "lose", times=1_000)) as between,
         record(between.address, database) as mine,
         pytest.raises(RecordError),
     ):
         mine.commit(documents(mine), after=0, at=AT)
-    with transacting(server, database, lambda command: None) as mine:
+    with transacting(mongo_address, database, lambda command: None) as mine:
         assert mine.generation() == 0
         with pytest.raises(RecordChanged):
             mine.commit(documents(mine), after=0, at=AT)
         assert mine.generation() == 1  # so that whoever decides again sees it
-    assert kept(server, database) == TEXTS
+    assert kept(mongo_address, database) == TEXTS
 
 
 # --- what is there already ------------------------------------------------------------------------
 
 
 def test_an_index_that_somebody_else_has_named_is_taken_as_it_is(
-    server: str, database: str
+    mongo_address: str, database: str
 ) -> None:
     called = {"ok": 0.0, "code": 85, "codeName": "IndexOptionsConflict", "errmsg": "other name"}
     with (
         proxy(
-            server, lambda command: called if command.name == "createIndexes" else None
+            mongo_address, lambda command: called if command.name == "createIndexes" else None
         ) as between,
         record(between.address, database) as mine,
     ):
         assert mine.commit(documents(mine), after=0, at=AT) == 1
 
 
-def test_parts_of_a_commit_that_never_was_are_cleared_up(server: str, database: str) -> None:
+def test_parts_of_a_commit_that_never_was_are_cleared_up(mongo_address: str, database: str) -> None:
     def heads(command: Command) -> Any:
         is_head = command.name == "insert" and command.batch[0].get("done") is False
         return "lose" if is_head else None
 
     large = {"_id": "", "subject_id": "USER:ann", "text": "x" * 3_000_000}
     with (
-        proxy(server, heads) as between,
+        proxy(mongo_address, heads) as between,
         record(between.address, database) as mine,
     ):
         ids = [mine.id_of("USER:ann", str(n)) for n in range(3)]
         many = {"memories": [large | {"_id": id_} for id_ in ids]}
         with pytest.raises(RecordError):
             mine.commit(many, after=0, at=AT)
-        assert len(documents_of(server, database)["typed_commits"]) == 2
+        assert len(documents_of(mongo_address, database)["typed_commits"]) == 2
         between.answer = lambda command: None
         assert mine.commit(documents(mine), after=0, at=AT) == 1
         mine.repair()
-    [head] = documents_of(server, database)["typed_commits"]
+    [head] = documents_of(mongo_address, database)["typed_commits"]
     assert head["done"]
-    assert kept(server, database) == TEXTS
+    assert kept(mongo_address, database) == TEXTS

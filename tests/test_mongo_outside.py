@@ -23,7 +23,6 @@ from factbook.memory import Memory
 from factbook.memory.aio import AsyncMemory
 from factbook.model.facts import FactKind
 from factbook.store.sqlite import SQLiteStore
-from factbook.testing.mongo_server import mongo_server
 from mongo_house import LIVES, LOVES, MAYBE, WRONG, House, keep, told
 from mongo_servers import raw_client
 
@@ -38,19 +37,6 @@ ODD: tuple[Any, ...] = (
     *(None, 5, -1, 1.5, 2**62, True, "", "x", "0" * 32, [], ["a"], {}),
     *({"ledger": "x"}, {"$gt": 1}, bson.ObjectId("0" * 24), datetime(2020, 1, 1, tzinfo=UTC)),
 )
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with mongo_server(tmp_path_factory.mktemp("mongo")) as address:
-        yield address
-
-
-@pytest.fixture
-def house(server: str, tmp_path: Path) -> Iterator[House]:
-    made = House(server, tmp_path)
-    yield made
-    made.close()
 
 
 def _places(part: Any, before: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,22 +18,8 @@ from factbook.store.mongo import record as reading
 from factbook.store.mongo import split
 from factbook.store.mongo.record import Document, TypedRecord
 from factbook.testing import DAY
-from factbook.testing.mongo_server import mongo_server
 from mongo_house import AGAIN, LIVES, LOVES, MAYBE, STEPS, WRONG, House, keep, told
 from mongo_servers import Command, changed, proxy, raw_client
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with mongo_server(tmp_path_factory.mktemp("mongo")) as address:
-        yield address
-
-
-@pytest.fixture
-def house(server: str, tmp_path: Path) -> Iterator[House]:
-    made = House(server, tmp_path)
-    yield made
-    made.close()
 
 
 @pytest.fixture

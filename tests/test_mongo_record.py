@@ -16,7 +16,6 @@ import bson
 
 from factbook.errors import RecordChanged, RecordError, StoreError, UsageError
 from factbook.store.mongo.record import KINDS, Document, TypedRecord
-from factbook.testing.mongo_server import mongo_server
 from mongo_servers import (
     NO_MAJORITY,
     NOT_PRIMARY,
@@ -29,12 +28,6 @@ from mongo_servers import (
 )
 
 AT = 1_763_700_000_000
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with mongo_server(tmp_path_factory.mktemp("mongo")) as address:
-        yield address
 
 
 @pytest.fixture
@@ -66,8 +59,10 @@ def texts(one: TypedRecord, after: int = 0) -> list[str]:
     return sorted(document["text"] for document in changed(one, after)[1]["memories"])
 
 
-def test_a_commit_is_there_whole_and_moves_what_it_touches(server: str, database: str) -> None:
-    one = record(server, database)
+def test_a_commit_is_there_whole_and_moves_what_it_touches(
+    mongo_address: str, database: str
+) -> None:
+    one = record(mongo_address, database)
     assert changed(one) == (0, {kind: [] for kind in KINDS})
     ann = memory(one, "USER:ann", "likes tea")
     event = {"_id": one.id_of("USER:ann", "e1"), "subject_id": "USER:ann", "op": "store"}
@@ -84,25 +79,27 @@ def test_a_commit_is_there_whole_and_moves_what_it_touches(server: str, database
         0,
     ]
     assert one.check() == []
-    journal = documents_of(server, database)["typed_commits"]
+    journal = documents_of(mongo_address, database)["typed_commits"]
     assert [head["commit"] for head in journal] == [1, 2, 3]
     assert all(head["done"] and "redo" not in head for head in journal)  # no text stays behind
 
 
-def test_who_decided_on_what_is_no_longer_true_is_told(server: str, database: str) -> None:
-    one, two = record(server, database), record(server, database)
+def test_who_decided_on_what_is_no_longer_true_is_told(mongo_address: str, database: str) -> None:
+    one, two = record(mongo_address, database), record(mongo_address, database)
     one.commit({"memories": [memory(one, "USER:ann", "first")]}, after=0, at=AT)
     with pytest.raises(RecordChanged):
         two.commit({"memories": [memory(two, "USER:ann", "second")]}, after=0, at=AT)
     assert texts(two) == ["first"]
 
 
-def test_a_large_commit_is_one_commit(server: str, database: str) -> None:
-    one = record(server, database)
+def test_a_large_commit_is_one_commit(mongo_address: str, database: str) -> None:
+    one = record(mongo_address, database)
     large = [memory(one, "USER:ann", str(n) + "x" * 1_000_000) for n in range(9)]
     one.commit({"memories": large}, after=0, at=AT)
     assert len(texts(one)) == 9
-    assert [head["commit"] for head in documents_of(server, database)["typed_commits"]] == [1]
+    assert [head["commit"] for head in documents_of(mongo_address, database)["typed_commits"]] == [
+        1
+    ]
 
 
 @pytest.mark.parametrize(
@@ -128,9 +125,9 @@ def test_what_is_no_url_is_refused_without_its_password() -> None:
 
 
 def test_every_command_names_the_tenant_and_every_write_its_concern(
-    server: str, database: str
+    mongo_address: str, database: str
 ) -> None:
-    with proxy(server) as between:
+    with proxy(mongo_address) as between:
         one = record(between.address, database)
         one.commit({"memories": [memory(one, "USER:ann", "a")]}, after=0, at=AT)
         one.generation("USER:ann")
@@ -153,14 +150,14 @@ def test_every_command_names_the_tenant_and_every_write_its_concern(
             assert scoped["tenant_id"] == "one", command
 
 
-def test_tenants_share_nothing(server: str, database: str) -> None:
+def test_tenants_share_nothing(mongo_address: str, database: str) -> None:
     """64 tenants of one database are 2,016 pairs; their names are made to be mistaken."""
     parts = ["a", "A", "1:a", "a:1", "", " a", "a/", "é"]
     tenants = [one + other for one in parts for other in parts]
     tenants = [name or "none" for name in tenants]
     tenants = [f"{name}{n}" if tenants.count(name) > 1 else name for n, name in enumerate(tenants)]
     assert len({*tenants}) == 64
-    records = {name: record(server, database, name) for name in tenants}
+    records = {name: record(mongo_address, database, name) for name in tenants}
     for name, mine in records.items():  # each says the same of the same person, and its own name
         same = memory(mine, "USER:ann", "likes tea", tenant=name)
         mine.commit({"memories": [same], "rejections": [same]}, after=0, at=AT)
@@ -200,12 +197,12 @@ def _write(between: Proxy, database: str) -> tuple[TypedRecord, Callable[[], int
     ids=["lost", "answer", "primary", "w"],
 )
 def test_a_step_that_fails_once_is_taken_again(
-    server: str, database: str, step: str, said: Any
+    mongo_address: str, database: str, step: str, said: Any
 ) -> None:
-    with proxy(server, at(step, said)) as between:
+    with proxy(mongo_address, at(step, said)) as between:
         _, write = _write(between, database)
         assert write() == 1
-    there = record(server, database)
+    there = record(mongo_address, database)
     assert texts(there) == ["a", "b", "c"]
     assert len(changed(there)[1]["events"]) == 1
     assert there.check() == []
@@ -214,13 +211,13 @@ def test_a_step_that_fails_once_is_taken_again(
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("said", ["lose", "lose answer", NOT_PRIMARY], ids=["lost", "after", "no"])
 def test_a_step_that_always_fails_leaves_nothing_or_all(
-    server: str, database: str, step: str, said: Any
+    mongo_address: str, database: str, step: str, said: Any
 ) -> None:
-    with proxy(server, at(step, said, times=1_000)) as between:
+    with proxy(mongo_address, at(step, said, times=1_000)) as between:
         _, write = _write(between, database)
         with pytest.raises(RecordError):
             write()
-    there = record(server, database)
+    there = record(mongo_address, database)
     found = texts(there)  # whoever comes next ends what was left half way
     begun = step != "insert typed_commits" or said == "lose answer"
     assert found == (["a", "b", "c"] if begun else [])
@@ -231,23 +228,25 @@ def test_a_step_that_always_fails_leaves_nothing_or_all(
     assert there.check() == []
 
 
-def test_a_majority_that_never_answers_is_no_acknowledgement(server: str, database: str) -> None:
-    with proxy(server, at("update typed_memories", NO_MAJORITY, times=100)) as between:
+def test_a_majority_that_never_answers_is_no_acknowledgement(
+    mongo_address: str, database: str
+) -> None:
+    with proxy(mongo_address, at("update typed_memories", NO_MAJORITY, times=100)) as between:
         _, write = _write(between, database)
         with pytest.raises(RecordError, match="majority"):
             write()
 
 
-def test_a_slow_answer_ends_in_an_error_or_in_the_commit(server: str, database: str) -> None:
-    with proxy(server, at("insert typed_commits", "slow")) as between:
+def test_a_slow_answer_ends_in_an_error_or_in_the_commit(mongo_address: str, database: str) -> None:
+    with proxy(mongo_address, at("insert typed_commits", "slow")) as between:
         _, write = _write(between, database)
         assert write() == 1
-    assert texts(record(server, database)) == ["a", "b", "c"]
+    assert texts(record(mongo_address, database)) == ["a", "b", "c"]
 
 
-def test_an_answer_that_is_an_error_is_named(server: str, database: str) -> None:
+def test_an_answer_that_is_an_error_is_named(mongo_address: str, database: str) -> None:
     refused = {"ok": 0.0, "code": 13, "codeName": "Unauthorized", "errmsg": "not allowed"}
-    with proxy(server, lambda command: refused) as between:
+    with proxy(mongo_address, lambda command: refused) as between:
         one, write = _write(between, database)
         with pytest.raises(RecordError, match="not allowed"):
             write()
@@ -255,8 +254,8 @@ def test_an_answer_that_is_an_error_is_named(server: str, database: str) -> None
             one.generation()
 
 
-def test_a_replica_set_commits_in_one_transaction(server: str, database: str) -> None:
-    with proxy(server, set_name="rs") as between:
+def test_a_replica_set_commits_in_one_transaction(mongo_address: str, database: str) -> None:
+    with proxy(mongo_address, set_name="rs") as between:
         one, write = _write(between, database)
         assert write() == 1
         assert one.commit({"memories": [memory(one, "USER:bo", "d")]}, after=1, at=AT) == 2
@@ -264,14 +263,14 @@ def test_a_replica_set_commits_in_one_transaction(server: str, database: str) ->
             one.commit({"memories": [memory(one, "USER:bo", "e")]}, after=1, at=AT)
     ended = [command for command in between.seen if command.name == "commitTransaction"]
     assert [command.body["writeConcern"]["w"] for command in ended] == ["majority"] * 2
-    assert texts(record(server, database)) == ["a", "b", "c", "d"]
+    assert texts(record(mongo_address, database)) == ["a", "b", "c", "d"]
 
 
-def test_writers_at_once_lose_nothing(server: str, database: str) -> None:
+def test_writers_at_once_lose_nothing(mongo_address: str, database: str) -> None:
     written: list[str] = []
 
     def work(name: str) -> None:
-        mine = record(server, database)
+        mine = record(mongo_address, database)
         for n in range(8):
             while True:
                 after = changed(mine)[0]
@@ -289,7 +288,7 @@ def test_writers_at_once_lose_nothing(server: str, database: str) -> None:
         thread.start()
     for thread in threads:
         thread.join(60)
-    one = record(server, database)
+    one = record(mongo_address, database)
     assert texts(one) == sorted(written)
     assert len(written) == 32
     assert one.generation() == 32
@@ -297,9 +296,9 @@ def test_writers_at_once_lose_nothing(server: str, database: str) -> None:
 
 
 def test_a_document_that_is_too_large_is_named_before_anything_is_written(
-    server: str, database: str
+    mongo_address: str, database: str
 ) -> None:
-    with proxy(server) as between:
+    with proxy(mongo_address) as between:
         one = record(between.address, database)
         large = [memory(one, "USER:ann", "x" * size) for size in (100, 15_000_001)]
         with pytest.raises(
@@ -311,14 +310,16 @@ def test_a_document_that_is_too_large_is_named_before_anything_is_written(
     assert len(texts(one)) == 1
 
 
-def test_what_is_missing_or_half_done_is_named_and_mended(server: str, database: str) -> None:
-    one = record(server, database)
+def test_what_is_missing_or_half_done_is_named_and_mended(
+    mongo_address: str, database: str
+) -> None:
+    one = record(mongo_address, database)
     one.commit({"memories": [memory(one, "USER:ann", "a")]}, after=0, at=AT)
-    with proxy(server, at("update typed_memories", "lose", times=1_000)) as between:
+    with proxy(mongo_address, at("update typed_memories", "lose", times=1_000)) as between:
         other, more = record(between.address, database), [memory(one, "USER:ann", "b")]
         with pytest.raises(RecordError):
             other.commit({"memories": more}, after=1, at=AT)
-    drop_index(server, database, "typed_memories", "tenant_id", "subject_id")
+    drop_index(mongo_address, database, "typed_memories", "tenant_id", "subject_id")
     [index, commit] = [problem.detail for problem in one.check()]
     assert "typed_memories" in index
     assert "lacks its index tenant_subject" in index

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 import uuid
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,22 +27,8 @@ from factbook.store.rows import Filters
 from factbook.surface.records import standing
 from factbook.testing import DAY
 from factbook.testing.model_server import ModelServer, Reply
-from factbook.testing.mongo_server import mongo_server
 from mongo_house import AGAIN, LIVES, LOVES, MAYBE, STEPS, SUMMARY, WRONG, House, keep, told
 from mongo_servers import NOT_PRIMARY, Command, proxy, raw_client
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with mongo_server(tmp_path_factory.mktemp("mongo")) as address:
-        yield address
-
-
-@pytest.fixture
-def house(server: str, tmp_path: Path) -> Iterator[House]:
-    made = House(server, tmp_path)
-    yield made
-    made.close()
 
 
 def test_what_one_file_keeps_the_other_says(house: House) -> None:

@@ -6,7 +6,7 @@ import contextlib
 import random
 import threading
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +18,11 @@ from factbook.errors import RecordChanged, RecordError
 from factbook.memory import Memory
 from factbook.model.memory_types import MemoryType
 from factbook.store.mongo.record import TypedRecord
-from factbook.testing.mongo_server import mongo_server
 from mongo_house import LIVES, LOVES, MAYBE, STEPS, SUMMARY, WRONG, House, keep, told
 from mongo_servers import NO_MAJORITY, NO_TRANSACTION, NOT_PRIMARY, Command, changed, proxy
 
 AT = 1_763_700_000_000
 FAILURES = ("lose", "lose answer", NOT_PRIMARY, NO_MAJORITY, NO_TRANSACTION)
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with mongo_server(tmp_path_factory.mktemp("mongo")) as address:
-        yield address
 
 
 def storm(seed: int, share: float, struck: list[Command]) -> Callable[[Command], Any]:
@@ -86,13 +79,15 @@ def write(record: TypedRecord, name: str, groups: int, acknowledged: list[str]) 
     [(1, 8), *(pytest.param(seed, 30, marks=pytest.mark.slow) for seed in range(2, 6))],
 )
 def test_whole_commits_once_each_whatever_fails(
-    server: str, set_name: str, writers: str, seed: int, groups: int
+    mongo_address: str, set_name: str, writers: str, seed: int, groups: int
 ) -> None:
     url = f"/test_{uuid.uuid4().hex[:12]}?directConnection=true&socketTimeoutMS=1500"
     acknowledged: dict[str, list[str]] = {name: [] for name in writers}
     struck: list[Command] = []
     with contextlib.ExitStack() as open_:
-        between = open_.enter_context(proxy(server, storm(seed, 0.08, struck), set_name=set_name))
+        between = open_.enter_context(
+            proxy(mongo_address, storm(seed, 0.08, struck), set_name=set_name)
+        )
         threads = []
         for name, acks in acknowledged.items():
             mine = TypedRecord(f"mongodb://{between.address}{url}", tenant="one")
@@ -103,7 +98,7 @@ def test_whole_commits_once_each_whatever_fails(
         for thread in threads:
             thread.join(240)
         assert not any(thread.is_alive() for thread in threads)
-        calm = TypedRecord(f"mongodb://{server}{url}", tenant="one")
+        calm = TypedRecord(f"mongodb://{mongo_address}{url}", tenant="one")
         open_.callback(calm.close)
         upto, found = changed(calm)
         assert calm.check() == []
@@ -133,13 +128,13 @@ def keep_at_last(memory: Memory, said: tuple[str, MemoryType, float], owner: str
 
 @pytest.mark.parametrize("set_name", ["", "rs"], ids=["single", "set"])
 def test_a_file_says_the_same_after_a_storm_as_without_one(
-    server: str, tmp_path: Path, set_name: str
+    mongo_address: str, tmp_path: Path, set_name: str
 ) -> None:
     """Whoever does again what was not acknowledged has it once: also its evidence and history."""
     struck: list[Command] = []
     path, key = tmp_path / "own.db", tmp_path / "key"
     with (
-        contextlib.closing(House(server, tmp_path)) as house,
+        contextlib.closing(House(mongo_address, tmp_path)) as house,
         proxy(house.address, set_name=set_name) as between,
         Memory(path, clock=house.clock, key_file=key, model=None, typed_store="") as own,
     ):

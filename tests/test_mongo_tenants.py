@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import random
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,6 @@ from factbook.memory import Memory
 from factbook.model.facts import EVERYONE, FactKind
 from factbook.store.rows import LifeWhere, RejectionFilters
 from factbook.testing import DAY, FrozenClock
-from factbook.testing.mongo_server import mongo_server
 from mongo_house import AGAIN, LIVES, LOVES, MAYBE, STEPS, SUMMARY, WRONG, keep, told
 
 OWNERS = ("me", "ann")
@@ -27,12 +26,6 @@ SAID = (LOVES, LIVES, STEPS, MAYBE, WRONG, ("Asks for it step by step", *MAYBE[1
 PARTS = ["a", "A", "1:a", "a:1", "", " a", "a/", "é"]
 NAMES = [f"{one}{other}" if one + other else "none" for one in PARTS for other in PARTS]
 TENANTS = [f"{name}{n}" if NAMES.count(name) > 1 else name for n, name in enumerate(NAMES)]
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with mongo_server(tmp_path_factory.mktemp("mongo")) as address:
-        yield address
 
 
 Verb = Callable[[Memory, random.Random, str], Any]
@@ -200,10 +193,12 @@ class Tenant:
 
 
 @pytest.mark.parametrize("steps", [8, pytest.param(60, marks=pytest.mark.slow)])
-def test_a_tenant_is_told_and_changes_only_its_own(server: str, tmp_path: Path, steps: int) -> None:
+def test_a_tenant_is_told_and_changes_only_its_own(
+    mongo_address: str, tmp_path: Path, steps: int
+) -> None:
     """64 tenants are 2,016 pairs. All have the same owners, and say the same of them."""
     assert len({*TENANTS}) == 64  # their names are made to be mistaken
-    url = f"mongodb://{server}/test_{uuid.uuid4().hex[:12]}?directConnection=true"
+    url = f"mongodb://{mongo_address}/test_{uuid.uuid4().hex[:12]}?directConnection=true"
     with contextlib.ExitStack() as open_:
         them = [Tenant(url, tmp_path, name, seed) for seed, name in enumerate(TENANTS)]
         for tenant in them:

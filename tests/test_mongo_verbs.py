@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -20,22 +19,8 @@ from factbook.memory import Memory
 from factbook.model.facts import Event, FactKind, Trigger
 from factbook.store.kinds import EVENT
 from factbook.testing.model_server import ModelServer, Reply
-from factbook.testing.mongo_server import mongo_server
 from mongo_house import LIVES, LOVES, MAYBE, STEPS, SUMMARY, WRONG, House, keep, told
 from mongo_servers import NO_MAJORITY, NOT_PRIMARY, Command, at, drop_index, proxy
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with mongo_server(tmp_path_factory.mktemp("mongo")) as address:
-        yield address
-
-
-@pytest.fixture
-def house(server: str, tmp_path: Path) -> Iterator[House]:
-    made = House(server, tmp_path)
-    yield made
-    made.close()
 
 
 def in_between(house: House, place: int, do: Callable[[], None]) -> Callable[[Command], Any]:

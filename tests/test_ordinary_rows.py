@@ -22,11 +22,9 @@ def rows(name: str, part: str) -> Iterator[Row]:
 
 
 def quotes(row: Row) -> list[str]:
-    return [
-        one[key]
-        for field, key in FIELDS.items()
-        for one in row.get(field, ())
-    ] + row.get("foreign", [])
+    return [one[key] for field, key in FIELDS.items() for one in row.get(field, ())] + row.get(
+        "foreign", []
+    )
 
 
 @every("name", SETS)
@@ -66,4 +64,4 @@ def test_every_label_is_one_that_the_reader_knows(part: str) -> None:
 @every("name", SETS)
 def test_a_fifth_or_more_is_kept_aside(name: str) -> None:
     train, _, held = (sum(1 for _ in rows(name, part)) for part in PARTS)
-    assert 0.17 <= held / (train + held)
+    assert held / (train + held) >= 0.17
