@@ -16,6 +16,7 @@ from factbook.language.reader.words import Word, words_of
 
 ROOM = MAX_TOKENS - AFTER_TOKENS - 6  # tokens of a part; the rest for the line that is answered
 FLAGGED = 0.5
+FEW_WORDS = 24  # at once: a product so small is made without threads, which would wait for others
 
 
 @functools.lru_cache(maxsize=512)
@@ -92,7 +93,8 @@ class _Parts:
         if not words:
             return
         base = len(self.tokens)
-        heads = tree(scores["arcs"])
+        ends = [int(end) for end in scores["tag.end"].argmax(axis=-1)]
+        heads = _trees(scores["arcs"], ends)
         relations = _relations(nets, scores, heads)
         parts_of_speech = scores["tag.pos"].argmax(axis=-1)
         for i, word in enumerate(words):
@@ -108,7 +110,6 @@ class _Parts:
                 )
             )
         first = 0
-        ends = scores["tag.end"].argmax(axis=-1)
         for i in range(len(words)):
             if ends[i] or i == len(words) - 1:
                 self.sentences.append((words[first].begin, words[i].end))
@@ -126,14 +127,28 @@ class _Parts:
         self.clauses += _clauses(nets, scores, words, base)
 
 
+def _trees(arcs: Floats, ends: Sequence[int]) -> list[int]:
+    """Return each word's head, 0 for a root and i + 1 for word i, within its own sentence."""
+    heads: list[int] = []
+    for i, end in enumerate(ends):
+        if end or i == len(ends) - 1:
+            first = len(heads)
+            rows = arcs[first : i + 1]
+            inner = np.concatenate([rows[:, :1], rows[:, first + 1 : i + 2]], axis=1)
+            heads += [head + first if head else 0 for head in tree(inner)]
+    return heads
+
+
 def _relations(nets: Networks, scores: dict[str, Floats], heads: Sequence[int]) -> list[int]:
     one = np.ones((len(heads), 1), np.float32)
     words = np.concatenate([scores["rel.word"], one], axis=1)
     sources = np.concatenate([scores["rel.head"][list(heads)], one], axis=1)
-    matrix = nets.small["rel"]
-    size = matrix.shape[1]
-    left = (words @ matrix.transpose(1, 0, 2).reshape(size, -1)).reshape(len(heads), -1, size)
-    return [int(i) for i in np.einsum("wrj,wj->wr", left, sources).argmax(axis=-1)]
+    found: list[int] = []
+    for at in range(0, len(heads), FEW_WORDS):
+        few, theirs = words[at : at + FEW_WORDS], sources[at : at + FEW_WORDS]
+        scored = (np.matmul(few[None], nets.small["rel"]) * theirs[None]).sum(axis=-1)
+        found += [int(i) for i in scored.argmax(axis=0)]
+    return found
 
 
 def _clauses(
