@@ -51,12 +51,11 @@ class Stated(NamedTuple):
 
     def reached(self, *, asks: bool) -> str:
         """Return which limit leaves no room for one more; "" where none does."""
-        limits = (
+        return _reached(
             (self.in_session, policy.NOTED_IN_SESSION, "statements in one session"),
             (self.in_day, policy.NOTED_IN_DAY, "statements in 24 hours"),
             (self.asked if asks else 0, policy.ASKED_IN_DAY, "questions to the user in 24 hours"),
         )
-        return next((f"{most} {what}" for made, most, what in limits if made >= most), "")
 
 
 class Forgotten(NamedTuple):
@@ -68,11 +67,14 @@ class Forgotten(NamedTuple):
     @property
     def reached(self) -> str:
         """Which limit leaves no room for one more; "" where none does."""
-        limits = (
+        return _reached(
             (self.in_session, policy.FORGOTTEN_IN_SESSION, "facts forgotten in one session"),
             (self.in_day, policy.FORGOTTEN_IN_DAY, "facts forgotten in 24 hours"),
         )
-        return next((f"{most} {what}" for made, most, what in limits if made >= most), "")
+
+
+def _reached(*limits: tuple[int, int, str]) -> str:
+    return next((f"{most} {what}" for made, most, what in limits if made >= most), "")
 
 
 def is_noted(proposal: Proposal) -> bool:

@@ -33,7 +33,6 @@ from factbook.surface.mcp.protocol import (
     Params,
     RPCError,
 )
-from factbook.surface.operations import tools as tools
 from factbook.surface.operations.base import EVERY, TOOLS, Effect, Operation, Run, tool_schema
 
 if TYPE_CHECKING:
