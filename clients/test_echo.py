@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from clients.agents import FOLDER, HOSTS, command_of, run
+from clients.agents import HOSTS, installed, run
 from clients.scripted import Say, Use
 from factbook.memory import Memory
 from factbook.model.ours import MEMORY_TAG
@@ -39,8 +39,7 @@ REAL = "-c 'import factbook.surface.hook; factbook.surface.hook.main()'"
 def test_a_session_with_injected_memory_gives_its_prompts_and_no_echo(
     memory: Memory, tmp_path: Path, host: str, server: str, hook: object, times: int
 ) -> None:
-    if command_of(host) is None:
-        pytest.skip(f"{host} is not installed in {FOLDER}: run `make clients`")
+    installed(host)
     memory.remember(TOLD)
     memory.embed()
     before = heard(memory)
@@ -89,8 +88,7 @@ def test_a_session_with_injected_memory_gives_its_prompts_and_no_echo(
 def test_what_a_prompt_of_the_server_is_asked_is_no_memory(
     memory: Memory, tmp_path: Path, host: str
 ) -> None:
-    if command_of(host) is None:
-        pytest.skip(f"{host} is not installed in {FOLDER}: run `make clients`")
+    installed(host)
     memory.remember(TOLD)
     memory.embed()
     before = heard(memory)

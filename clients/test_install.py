@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from clients.agents import FOLDER, HOSTS, Run, command_of, run
+from clients.agents import HOSTS, Run, command_of, on_path, run
 from clients.scripted import Say, Use
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -24,13 +24,6 @@ def session(
     host: str, folder: Path, before: Sequence[Sequence[str]], *, server: str = "factbook"
 ) -> Run:
     """Run one prompt in a home where something was told, behind some commands."""
-    program = command_of(host)
-    if program is None:
-        pytest.skip(f"{host} is not installed in {FOLDER}: run `make clients`")
-    links = folder / "bin"
-    links.mkdir(parents=True)
-    (links / host).symlink_to(program[-1])
-    path = [str(links), str(Path(sys.executable).parent), str(Path(program[0]).parent)]
     tool = f"mcp__{server}__search_memory" if host == "claude" else "search_memory"
     return run(
         host,
@@ -39,10 +32,7 @@ def session(
         [Use(tool, {"query": "sage"}), Say("With sage.")],
         before=[[*FACTBOOK, "remember", TOLD], *before],
         allowed=[tool],
-        env={
-            "PATH": os.pathsep.join([*path, "/usr/local/bin", "/usr/bin", "/bin"]),
-            "GEMINI_CLI_TRUST_WORKSPACE": "true",
-        },
+        env={**on_path(host, folder), "GEMINI_CLI_TRUST_WORKSPACE": "true"},
     )
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from clients.agents import FOLDER, HOSTS, Run, command_of, run
+from clients.agents import FOLDER, HOSTS, Run, command_of, on_path, run
 from clients.scripted import Say
 from clients.test_install import PLUGIN
 from factbook.memory import Memory
@@ -25,19 +25,8 @@ MARK = "factbook-memory ids"
 
 
 def of(host: str, folder: Path) -> dict[str, str]:
-    """Return the environment in which an agent and factbook are on the PATH."""
-    program = command_of(host)
-    if program is None:
-        pytest.skip(f"{host} is not installed in {FOLDER}: run `make clients`")
-    links = folder / "bin"
-    links.mkdir(parents=True)
-    (links / host).symlink_to(program[-1])
-    path = [str(links), str(Path(sys.executable).parent), str(Path(program[0]).parent)]
-    return {
-        "PATH": os.pathsep.join([*path, "/usr/local/bin", "/usr/bin", "/bin"]),
-        "PYTHONPATH": str(Path(__file__).parents[1] / "src"),
-        "GEMINI_CLI_TRUST_WORKSPACE": "true",
-    }
+    """Return the environment of an agent that trusts the folder it works in."""
+    return {**on_path(host, folder), "GEMINI_CLI_TRUST_WORKSPACE": "true"}
 
 
 def asked_of(done: Run, prompt: str) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from clients.agents import FOLDER, Agent, agent, command_of
+from clients.agents import FOLDER, Agent, agent, on_path
 from clients.scripted import Say
 from clients.terminal import Terminal
 from factbook.memory import Memory
@@ -36,18 +35,11 @@ EVENTS = {
 
 
 @contextmanager
-def installed(host: str, folder: Path, turns: list[Say]) -> Iterator[Agent]:
+def set_up(host: str, folder: Path, turns: list[Say]) -> Iterator[Agent]:
     """Yield an agent that `factbook install` was run for, in a home where something was told."""
-    program = command_of(host)
-    if program is None or not (FOLDER / "terminal").exists():
-        pytest.skip(f"{host} or a terminal is not installed in {FOLDER}: run `make clients`")
-    links = folder / "bin"
-    links.mkdir(parents=True)
-    (links / host).symlink_to(program[-1])
-    path = [str(links), str(Path(sys.executable).parent), str(Path(program[0]).parent)]
-    env = {"PATH": os.pathsep.join([*path, "/usr/local/bin", "/usr/bin", "/bin"])}
-    env["PYTHONPATH"] = str(Path(__file__).parents[1] / "src")
-    with agent(host, folder, turns, env=env) as at_work:
+    if not (FOLDER / "terminal").exists():
+        pytest.skip(f"no terminal is installed in {FOLDER}: run `make clients`")
+    with agent(host, folder, turns, env=on_path(host, folder)) as at_work:
         if host == "claude":  # as one who has used it before: it asks no more for theme and login
             approved = {"approved": [at_work.env["ANTHROPIC_API_KEY"]], "rejected": []}
             known = {"hasCompletedOnboarding": True, "theme": "dark"}
@@ -102,7 +94,7 @@ def test_a_session_in_a_terminal(tmp_path: Path, host: str, command: str) -> Non
     # Claude Code asks for a summary as it asks for everything else.
     summary = [SUMMARY] if (host, command) == ("claude", "/compact") else []
     replies = [Say(said) for said in (*REPLIES, *summary, AGAIN[1])]
-    with installed(host, tmp_path / host, replies) as at_work:
+    with set_up(host, tmp_path / host, replies) as at_work:
         with opened(at_work) as terminal:
             come_in(terminal, host)
             for prompt, reply in zip(PROMPTS, REPLIES, strict=True):
@@ -137,7 +129,7 @@ def test_a_session_in_a_terminal(tmp_path: Path, host: str, command: str) -> Non
 
 @pytest.mark.shows("hooks that are not trusted are asked about at the start, and told by doctor")
 def test_codex_asks_about_hooks_and_the_doctor_tells_the_answer(tmp_path: Path) -> None:
-    with installed("codex", tmp_path / "codex", [Say(REPLIES[0])]) as at_work:
+    with set_up("codex", tmp_path / "codex", [Say(REPLIES[0])]) as at_work:
         doctor = [*FACTBOOK, "doctor", "--client", "codex"]
         assert "not trusted, and skipped: " in at_work.do(doctor)[1]
         with opened(at_work) as terminal:
