@@ -105,6 +105,7 @@ def chat(row: Row) -> Row:
     text = row["text"]
     words = words_of(text)
     cut = [0] * len(words)
+    foreign = [0] * len(words)  # what is said to be another's view may be told in one's own words
     clauses = []
     for clause, (begin, end) in zip(
         row["clauses"], quoted_spans(text, [c["q"] for c in row["clauses"]]), strict=True
@@ -114,6 +115,7 @@ def chat(row: Row) -> Row:
             continue
         for i in range(*span):
             cut[i] = 1 if i == span[0] else 2
+            foreign[i] = IGNORED if "quoted" in clause["flags"] else 0
         clauses.append(
             {
                 "span": span,
@@ -128,6 +130,7 @@ def chat(row: Row) -> Row:
         "words": [w.text for w in words],
         "after": [w.text for w in words_of(row["before"])],
         "cut": cut,
+        "foreign": foreign,
         "clauses": clauses,
     }
 
@@ -175,6 +178,16 @@ def voice(row: Row) -> Row:
     """A message with the stretches that are not its writer's own words."""
     quotes = [(quote, "foreign") for quote in row["foreign"]]
     return _marked(row, "foreign", quotes, labels.FOREIGN_TAGS)
+
+
+def handed_on(row: Row) -> Row:
+    """A message with the spans that are its writer's own; all others are not."""
+    text, at, quotes = row["text"], 0, []
+    for begin, end in [*row["own"], (len(text), len(text))]:
+        if quote := text[at:begin].strip():
+            quotes.append(quote)
+        at = end
+    return voice({"text": text, "foreign": quotes})
 
 
 def pair(row: Row) -> Row:
