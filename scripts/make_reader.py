@@ -60,10 +60,16 @@ NEAR, FAR = 0.62, 0.3  # cosine of statements that are not of one matter and yet
 
 # by figure: at least this, or nothing is written
 TARGETS: Final = {
-    "trees.pos": 0.96,
-    "trees.uas": 0.87,
-    "trees.las": 0.84,
-    "names wnut17.spans.F": 0.55,
+    ("trees", "pos"): 0.965,
+    ("trees", "uas"): 0.89,
+    ("trees", "las"): 0.865,
+    ("names wnut17", "spans", "F"): 0.56,
+    ("own chats", "kept of turns", 0.5, "P"): 0.85,
+    ("own chats", "kept of turns", 0.5, "R"): 0.75,
+    ("own names", "spans", "F"): 0.77,
+    ("own opinions", "typed", "F"): 0.45,
+    ("own pairs", "right"): 0.62,
+    ("inferences", "right"): 0.70,
 }
 
 Figures = dict[str, Any]
@@ -207,12 +213,12 @@ def say(text: str) -> None:
 def missed(figures: Mapping[str, Any]) -> list[str]:
     """Name the targets that figures do not reach."""
     wrong = []
-    for name, least in TARGETS.items():
+    for path, least in TARGETS.items():
         value: Any = figures
-        for key in name.split("."):
+        for key in path:
             value = value[key]
         if value < least:
-            wrong.append(f"{name} is {value}, not at least {least}")
+            wrong.append(f"{' '.join(map(str, path))} is {value}, not at least {least}")
     return wrong
 
 
