@@ -24,7 +24,8 @@ SIZES = (1_000, 10_000, 100_000, 1_000_000)
 
 def parts(data: Path | None, *, quick: bool) -> list[tuple[str, list[str]]]:
     """Return (name, arguments) of the parts to run, in order."""
-    found: list[tuple[str, list[str]]] = [("language", []), ("ordinary", []), ("embed", [])]
+    found: list[tuple[str, list[str]]] = [("language", []), ("ordinary", [])]
+    found += [("reader", []), ("embed", [])]
     if data is None:
         Console().print("no data folder: ingest and retrieval quality are skipped")
     else:
