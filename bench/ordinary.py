@@ -26,6 +26,7 @@ import json
 import lzma
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,6 +35,7 @@ from rich.console import Console
 from bench._common import ROOT, BenchError, emit, print_table, run
 from factbook.embed import bundled
 from factbook.extract.clusters import find_statements, pieces_of
+from factbook.extract.directives import directives_in, own_reading
 from factbook.extract.mentions import hear
 from factbook.extract.names import names_in
 from factbook.extract.preferences import preferences_in
@@ -123,9 +125,9 @@ def marked(
 # --- the readers ----------------------------------------------------------------------------------
 
 
-def statements_in(row: Row) -> list[Place]:
-    """Return what is kept of a turn that was said once."""
-    episode = StoredEpisode(
+def episode_of(text: str) -> StoredEpisode:
+    """Return a turn as the store would hold it."""
+    return StoredEpisode(
         id=1,
         uid="e1",
         source_id=1,
@@ -133,7 +135,7 @@ def statements_in(row: Row) -> list[Place]:
         kind=EpisodeKind.TURN,
         role=Role.USER,
         trust=Trust.DIRECT,
-        text=row["text"],
+        text=text,
         position=1,
         offset=0,
         occurred_at=None,
@@ -151,7 +153,12 @@ def statements_in(row: Row) -> list[Place]:
         cut=0,
         injected=False,
     )
-    return [(fact.start, fact.end) for fact in find_statements(pieces_of(episode))]
+
+
+def statements_in(row: Row) -> list[Place]:
+    """Return what is kept of a turn that was said once."""
+    pieces = pieces_of(episode_of(row["text"]))
+    return [(fact.start, fact.end) for fact in find_statements(pieces)]
 
 
 def opinions_in(text: str, sign: str) -> list[Place]:
@@ -172,9 +179,11 @@ def opinions_in(text: str, sign: str) -> list[Place]:
 
 
 def rules_in(row: Row) -> list[Place]:
-    """Return rules and decisions that hold on; nothing reads them yet."""
-    del row
-    return []
+    """Return the rules and decisions that are kept of a prompt."""
+    prompt = replace(episode_of(row["text"]), kind=EpisodeKind.PROMPT, host="claude-code")
+    reading = own_reading(prompt)
+    directives = [] if reading is None else directives_in(prompt, reading)
+    return [(directive.start, directive.end) for directive in directives]
 
 
 # --- the sets -------------------------------------------------------------------------------------

@@ -199,19 +199,32 @@ MERGE_SIMILARITY: Final = 0.85  # origins 001.5: candidates for a merge
 MERGE_WITHIN: Final = 0.3  # CHECKLIST: "similar confidence"
 MERGE_MIN_CONFIDENCE: Final = 0.6  # origins 001.5: at least one of the merged is surer than this
 DIVERSITY_SIMILARITY: Final = 0.8  # origins 001.3: hits this close are one cluster
-LASTING_KINDS: Final = frozenset({"observation", "keyed", "graph"})
-# what happened stays true, a setting holds until it is changed, and a graph is as its agent left
-# it: these do not fade
+LASTING_KINDS: Final = frozenset({"observation", "keyed", "directive", "graph"})
+# what happened stays true; a setting, a rule and a decision hold until they are changed; a graph is
+# as its agent left it: these do not fade
 HOLD_DAYS: Final[Mapping[str, float]] = MappingProxyType(
     {"user_fact": 30.0, "user_pattern": 14.0, "shared_narrative": 7.0}
 )  # origins 002.2: the windows of typed memories
 MERGED_KINDS: Final = frozenset({"statement", "typed", "world"})
 # what may be merged and judged: an observation is an event of its own, a key has one current row
+GROWING_KINDS: Final = MERGED_KINDS | {"directive"}  # said again, they have one more evidence
 VERDICTS: Final = ("MERGE", "KEEP_BOTH", "CONTRADICTION")  # origins 001.5: for an ambiguous pair
 STATED: Final = (
     KEYWORD  # origins 000.3's band for what a pattern of words shows: a clear statement in
 )
 # the owner's own words
+DIRECTIVE_LIKELY: Final = 0.67  # ours, by the rows `tune` (bench.ordinary, prompts): from this
+# chance on a rule is kept, and five of six are right
+DIRECTIVE_SURE: Final = 0.85  # ours, likewise: from here on nine of ten are right, and it is shown
+DIRECTIVE_SHARE: Final = 0.25  # ours: of a clause that a mark must cover; less is a scrap of it
+DIRECTIVE_FOREIGN: Final = 0.7  # ours: from this chance on what the reader takes for others' is so
+DIRECTIVE_UNSURE: Final = 0.45  # ours: below what comes by itself; said again it is surer
+DIRECTIVE: Final = PATTERN  # a rule or a decision in the owner's own words, as the reader marks it
+DIRECTIVE_LEFT: Final = 2  # ours: content words of a rule beside what is given up, that go with it
+DIRECTIVE_WORDS: Final = 3  # ours: what the reader marks in fewer says nothing by itself
+DIRECTIVE_CHARS: Final = 8_000  # of a prompt; longer ones are reports and pastes
+DIRECTIVE_PAGE: Final = 500  # episodes that are looked through at once; few of them are prompts
+DIRECTIVE_PAGES: Final = 4  # behind a turn; the night reads all that is left
 TOLD: Final = 0.95  # origins 002.2: what its owner says explicitly
 TOLD_HOST: Final = "factbook"  # ours: of what an owner says to factbook itself, on purpose
 OVERHEARD: Final = "overheard"  # ours: the rule of a pair that only a person may answer

@@ -486,21 +486,21 @@ class _Run:
     def _grow_known(
         self, claims: dict[bytes, _Claim], states: Mapping[bytes, Life]
     ) -> dict[bytes, _Claim]:
-        """Let known facts of kinds that fade grow, and return the claims that are left.
+        """Let known facts of kinds that grow do so, and return the claims that are left.
 
         A claim that was merged into another fact is evidence for that one.
         """
-        fading = {
+        growing = {
             digest: claim
             for digest, claim in claims.items()
-            if claim.first.candidate.kind not in policy.LASTING_KINDS
+            if claim.first.candidate.kind in policy.GROWING_KINDS
         }
-        if not fading:
+        if not growing:
             return claims
-        targets = {digest: states[digest].id for digest in fading if digest in states}
-        targets.update(merged_into(self._writer, [key for key in fading if key not in targets]))
+        targets = {digest: states[digest].id for digest in growing if digest in states}
+        targets.update(merged_into(self._writer, [key for key in growing if key not in targets]))
         places = self._find_places(
-            {episode for digest in targets for episode in fading[digest].evidence}
+            {episode for digest in targets for episode in growing[digest].evidence}
         )
         self._changes.run(
             SupportFact(
@@ -516,7 +516,7 @@ class _Run:
             )
             for digest, fact_id in targets.items()
             for episode, op in sorted(
-                fading[digest].evidence.items(), key=lambda item: places[item[0]].occurred_at or 0
+                growing[digest].evidence.items(), key=lambda item: places[item[0]].occurred_at or 0
             )
         )
         return {digest: claim for digest, claim in claims.items() if digest not in targets}

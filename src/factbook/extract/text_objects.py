@@ -106,7 +106,7 @@ def is_given_as_text(message: str, start: int, end: int, *, named: bool = True) 
 
     Without `named`, what it only names counts not: the value of a key is named.
     """
-    if any(a < end and start < b for a, b in _requested(message)):
+    if any(a < end and start < b for a, b in requested(message)):
         return True
     placed = (_behind(message, place, _SENTENCE) for place in _IN_A_PLACE.finditer(message))
     return named and (
@@ -131,10 +131,10 @@ def stated(episode: StoredEpisode) -> str:
     Places stay the same.
     """
     text = voice_of(episode).text
-    return blanked(text, [Overheard(start, end, "") for start, end in _requested(episode.text)])
+    return blanked(text, [Overheard(start, end, "") for start, end in requested(episode.text)])
 
 
-def _requested(message: str) -> list[tuple[int, int]]:
+def requested(message: str) -> list[tuple[int, int]]:
     """Return the parts of a message behind a request to do something to them, as (start, end).
 
     Each reaches to the end of its paragraph; they are in order, and none overlaps.

@@ -42,6 +42,7 @@ MAX_STATEMENT_CHARS: Final = 300
 RESERVED_PREDICATES: Final = frozenset(
     {"used_tool", "executed_command", "requested_in_session"}  # they mirror the log one to one
     | {"states", "about", "user_fact", "user_pattern", "shared_narrative"}  # other kinds of facts
+    | {"rule", "decision"}
 )
 
 _BUILT_IN: Final = {rule.name: rule for rule in (*RULES, SEED_STRICT)}

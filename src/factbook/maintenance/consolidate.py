@@ -71,6 +71,7 @@ from factbook.model.ops import (
     StartRun,
     SupersedeFact,
 )
+from factbook.pipelines.directives import read_directives
 from factbook.pipelines.stated import claim_of, extract_ops
 from factbook.store.derived.facts import lives_by_id
 from factbook.store.kinds import EVENT, PAIR, RUN
@@ -317,6 +318,7 @@ class Consolidation:
                 self._context.write(ops, Trigger.UPKEEP, now=report.as_of, run_id=report.run_id)
             )
             self._renew()
+        read_directives(self._context, write=lambda ops: self._write(report, ops))
         self._write(report, learning_ops(self._store))
         report.receipt.add(self._drained())  # the new facts take part in what follows
 

@@ -23,7 +23,7 @@ from factbook import policy
 from factbook.gate.judge import Relation
 from factbook.maintenance.join import components
 from factbook.model.confidence import value_at
-from factbook.model.facts import ME, Fact, Millis, Trust
+from factbook.model.facts import ME, Fact, FactKind, Millis, Trust
 from factbook.model.ops import (
     ContradictFacts,
     FailTask,
@@ -31,6 +31,7 @@ from factbook.model.ops import (
     MergeFacts,
     Op,
     SettlePair,
+    SupersedeFact,
 )
 from factbook.store.derived.facts import lives_by_id, vouched
 from factbook.store.derived.ledger import evidence_of
@@ -321,7 +322,7 @@ def settle(
         elif verdict == "MERGE":
             merging.append(ids)
         else:
-            ops.append(_kept_op(pair, verdict))
+            ops += _kept_ops(store, pair, verdict)
     ops += _merge_ops(store, merging, verdicts, unsettled, now=now)
     merging = [ids for ids in merging if ids not in unsettled]
     write(ops)
@@ -351,16 +352,30 @@ def _changed_meanwhile(ids: Ids) -> Unsettled:
     return Unsettled("changed", f"the facts {ids[0]} and {ids[1]} changed meanwhile")
 
 
-def _kept_op(pair: Pair, verdict: str) -> Op:
-    if verdict == "CONTRADICTION" and pair.relation != Relation.CONTRADICTION:
-        return ContradictFacts(
+def _kept_ops(store: Store, pair: Pair, verdict: str) -> list[Op]:
+    """Return what follows where both stay, or one is not so.
+
+    Of two directives that cannot both hold the later one does.
+    """
+    settled = SettlePair(low_id=pair.low_id, high_id=pair.high_id, verdict=verdict)
+    if verdict != "CONTRADICTION" or pair.relation == Relation.CONTRADICTION:
+        return [settled]
+    both = sorted(
+        lives_by_id(store, pair[:2]).values(), key=lambda life: (life.occurred_at or 0, life.id)
+    )
+    if all(life.kind is FactKind.DIRECTIVE for life in both):
+        older, newer = both
+        over = SupersedeFact(old_id=older.id, new_id=newer.id, rule="verdict", detail=pair.detail)
+        return [settled, over]
+    return [
+        ContradictFacts(
             low_id=pair.low_id,
             high_id=pair.high_id,
             rule="verdict",
             detail=pair.detail,
             similarity=pair.similarity,
         )
-    return SettlePair(low_id=pair.low_id, high_id=pair.high_id, verdict=verdict)
+    ]
 
 
 def _merge_ops(
@@ -438,4 +453,5 @@ def _apart(store: Store, verdicts: Mapping[Ids, str]) -> set[Ids]:
 
 def category(life: Life) -> tuple[str, ...]:
     """Return what two facts must share to be one (origins 001.5: "same category")."""
-    return life.owner, life.kind, life.predicate, life.subject
+    predicate = "" if life.kind is FactKind.DIRECTIVE else life.predicate  # a rule or a decision
+    return life.owner, life.kind, predicate, life.subject

@@ -411,6 +411,15 @@ class Memory:
             workers=workers,
         )
 
+    def read_directives(self, *, pages: int | None = None) -> None:
+        """Read the rules and decisions of new prompts, of at most so many pages of episodes.
+
+        Raises ReaderError where the reader cannot be loaded.
+        """
+        from factbook.pipelines.directives import read_directives
+
+        read_directives(self._context, pages=pages)
+
     def conversation(
         self, *, owner: str | Everyone = ME, session: str = "", share: float = 1.0
     ) -> Conversation:

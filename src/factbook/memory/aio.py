@@ -278,6 +278,7 @@ class AsyncSources(_Part[Sources]):
     discover = _worked(Sources.discover)
     record = _asked(Sources.record)
     episode = _asked(Sources.episode)
+    directives = _asked(Sources.directives)
     fact = _asked(Sources.fact)
     evidence = _asked(Sources.evidence)
     episodes = _asked(Sources.episodes)
@@ -511,6 +512,7 @@ class AsyncMemory(_Awaited[Memory]):
 
     reopen = _worked(Memory.reopen)
     ingest = _worked(Memory.ingest)
+    read_directives = _worked(Memory.read_directives)
     add_turn = _told(Memory.add_turn)
     sync_turn = _told(Memory.sync_turn)
     remember = _told(Memory.remember)

@@ -20,6 +20,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
+from factbook import policy
 from factbook.errors import FactbookError
 from factbook.memory import Memory
 from factbook.model.facts import EpisodeKind, StoredEpisode
@@ -88,6 +89,7 @@ def follow_session(memory: Memory, spool: Spool, state: Mapping[str, Any]) -> di
     try:
         if transcripts := [Path(path) for path in transcripts_of(state)]:
             memory.ingest(transcripts[::-1], workers=0, owner=owner)  # as they were written
+            memory.read_directives(pages=policy.DIRECTIVE_PAGES)
         memory.embed(limit=EMBEDDED_ROWS)
         said = _messages(memory, session, owner)
         for given in state.get("given", ()):

@@ -132,6 +132,7 @@ class FactKind(StrEnum):
     TYPED = "typed"
     WORLD = "world"
     KEYED = "keyed"
+    DIRECTIVE = "directive"  # a rule or a decision that its owner gave to agents
     GRAPH = "graph"  # an entity, an observation or a relation that an agent keeps
 
 

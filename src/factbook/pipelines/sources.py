@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from factbook import policy
 from factbook.context import part
 from factbook.errors import NotFound
 from factbook.model.confidence import as_of
+from factbook.model.directives import PROJECT, holds_in, scope_of
 from factbook.model.facts import (
     EVERYONE,
     ME,
@@ -24,6 +26,7 @@ from factbook.model.facts import (
     Everyone,
     Evidence,
     Fact,
+    FactKind,
     Hit,
     Receipt,
     Rejection,
@@ -37,6 +40,7 @@ from factbook.model.ops import RecordEpisode, RecordSource
 from factbook.recall.facts import fact_of, shown
 from factbook.recall.hits import episode_hit
 from factbook.sources.discover import discover
+from factbook.sources.project_languages import languages_in
 from factbook.store.derived.facts import fact_by_id
 from factbook.store.derived.ledger import evidence_of, rejections
 from factbook.store.port import events_of
@@ -108,6 +112,24 @@ class Sources:
     ) -> Iterator[Fact]:
         """Iterate over the facts that pass the filters, as they are kept: not aged to now."""
         return self._store.facts(filters or Filters(), limit=limit, newest_first=newest_first)
+
+    def directives(self, *, project: str = "", owner: str | Everyone = ME) -> Sequence[Fact]:
+        """Return the rules and decisions that hold, with `project` those that hold in its folder.
+
+        Those of the project come first, then the newest.
+        """
+        kinds, now = [FactKind.DIRECTIVE], self._context.clock()
+        filters = Filters(kinds=kinds, owner=owner, now=now, deprecated=False)
+        known = cache(lambda: languages_in(project))
+        holding = [
+            as_of(fact, now)
+            for fact in self.facts(filters=filters)
+            if not project or holds_in(fact.subject, project, known)
+        ]
+        return sorted(
+            holding,
+            key=lambda fact: (scope_of(fact.subject)[0] != PROJECT, -(fact.occurred_at or 0)),
+        )
 
     def fact(self, fact_id: int, *, owner: str | Everyone = ME) -> Fact:
         """Return a fact in whatever state it is, as it is kept: not aged; raises NotFound."""

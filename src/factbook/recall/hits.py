@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from factbook import policy
 from factbook.language.words import stem
 from factbook.model.confidence import as_of, is_deprecated, is_passive
+from factbook.model.directives import EVERYWHERE
 from factbook.model.facts import (
     EpisodeKind,
     Evidence,
@@ -197,6 +198,8 @@ class Showing:
             about_known = memory.kind is FactKind.WORLD
             if not about_known or not self._is_interested(memory.owner, memory.subject):
                 return False
+        if memory.kind is FactKind.DIRECTIVE and memory.subject != EVERYWHERE:
+            return False  # it is not known here in which project somebody asks
         return is_passive(confidence)
 
     def _hit(
@@ -215,24 +218,9 @@ class Showing:
 
     def _fact_hit(self, fact: Fact, score: float, count: int, evidence: Sequence[Evidence]) -> Hit:
         shown = [replace(piece, quote=self._redact(piece.quote)) for piece in evidence]
-        return Hit(
-            id=f"f{fact.id}",
-            kind="fact",
-            text=self._redact(fact.statement),
-            score=score,
-            confidence=fact.confidence,
-            occurred_at=fact.occurred_at,
-            source=shown[0].source if shown else "",
-            position=shown[0].position if shown else 0,
-            host=fact.host,
-            project=fact.project,
-            session=fact.session,
-            predicate=fact.predicate,
-            object=self._redact(fact.object),
-            count=count,
-            evidence=shown,
-            trust=fact.trust,
-        )
+        text, said = self._redact(fact.statement), self._redact(fact.object)
+        fact = replace(fact, statement=text, object=said)
+        return fact_hit(fact, score=score, count=count, evidence=shown)
 
     def _episode_hit(
         self, episode: StoredEpisode, text: str, score: float, span: tuple[int, int]
@@ -310,6 +298,30 @@ def _shown(episode: StoredEpisode, filters: Filters) -> bool:
         if not (after and before):
             return False  # a neighbour of what was found, from another time
     return not filters.episode_kinds or episode.kind in filters.episode_kinds
+
+
+def fact_hit(
+    fact: Fact, *, score: float = 0.0, count: int = 1, evidence: Sequence[Evidence] = ()
+) -> Hit:
+    """Return a fact, redacted and as it is now, as a hit."""
+    return Hit(
+        id=f"f{fact.id}",
+        kind="fact",
+        text=fact.statement,
+        score=score,
+        confidence=fact.confidence,
+        occurred_at=fact.occurred_at,
+        source=evidence[0].source if evidence else "",
+        position=evidence[0].position if evidence else 0,
+        host=fact.host,
+        project=fact.project,
+        session=fact.session,
+        predicate=fact.predicate,
+        object=fact.object,
+        count=count,
+        evidence=list(evidence),
+        trust=fact.trust,
+    )
 
 
 def episode_hit(

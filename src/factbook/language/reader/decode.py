@@ -20,6 +20,7 @@ class Stretch(NamedTuple):
     last: int  # exclusive
     type: str
     chance: float  # 0 to 1: of its words being such a stretch, the least of them
+    mean: float  # the same, of all of them
 
 
 def softmax(scores: Floats) -> Floats:
@@ -58,8 +59,9 @@ def stretches(scores: Floats, tags: Sequence[str], *, bias: float = 0.0) -> list
         types = np.log(chances[first, begins] + 1e-9)
         types = types + np.log(chances[first + 1 : last][:, insides] + 1e-9).sum(axis=0)
         name = tags[begins[int(types.argmax())]][2:]
-        chance = 1 - float(places[first:last, OUTSIDE].max())
-        found.append(Stretch(first, last, name, chance))
+        outside = places[first:last, OUTSIDE]
+        chance, mean = 1 - float(outside.max()), 1 - float(outside.mean())
+        found.append(Stretch(first, last, name, chance, mean))
         first = last
     return found
 

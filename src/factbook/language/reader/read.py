@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from factbook.language.reader import labels
-from factbook.language.reader.decode import Floats, Stretch, stretches, tree
+from factbook.language.reader.decode import Floats, Stretch, softmax, stretches, tree
 from factbook.language.reader.network import Networks, shared
 from factbook.language.reader.pieces import AFTER_TOKENS, MAX_TOKENS
 from factbook.language.reader.reading import Clause, Reading, Span, Token
@@ -117,13 +117,13 @@ class _Parts:
         for kind, tags, into in (
             ("name", labels.NAME_TAGS, self.names),
             ("opinion", labels.OPINION_TAGS, self.opinions),
-            ("mark", labels.MARK_TAGS, self.marks),
             ("foreign", labels.FOREIGN_TAGS, self.foreign),
         ):
             into += [
                 Span(words[s.first].begin, words[s.last - 1].end, s.type, s.chance)
                 for s in stretches(scores[f"tag.{kind}"], tags)
             ]
+        self.marks += _marks(nets, scores, words)
         self.clauses += _clauses(nets, scores, words, base)
 
 
@@ -158,13 +158,8 @@ def _clauses(
     if not spans:
         return []
     small = nets.small
-    pooled = np.stack([scores["tokens"][s.first : s.last].mean(axis=0) for s in spans])
-    root = np.repeat(scores["root"], len(spans), axis=0)
-    state = _gelu(_linear(np.concatenate([pooled, root], axis=1), small, "state"))
-    told = {
-        part: _linear(state, small, part)
-        for part in ("act", "of", "keep", "kind", "flags")
-    }
+    state = _state(nets, scores, spans)
+    told = {part: _linear(state, small, part) for part in ("act", "of", "keep", "kind", "flags")}
     keep = 1 / (1 + np.exp(-told["keep"][:, 0]))
     flags = 1 / (1 + np.exp(-told["flags"]))
     return [
@@ -187,6 +182,35 @@ def _linear(rows: Floats, small: Mapping[str, Floats], name: str) -> Floats:
     """A layer for the few clauses of a text; a product by BLAS would wait for its idle threads."""
     result: Floats = np.einsum("ri,io->ro", rows, small[f"{name}.w"]) + small[f"{name}.b"]
     return result
+
+
+def _marks(nets: Networks, scores: dict[str, Floats], words: Sequence[Word]) -> list[Span]:
+    """Return the rules and decisions, each as likely as its words and the kind of the text say."""
+    marks = stretches(scores["tag.mark"], labels.MARK_TAGS)
+    if not marks:
+        return []
+    small = nets.small
+    types = softmax(_linear(scores["root"], small, "prompt"))[0]
+    holding = float(sum(types[labels.PROMPT_TYPES.index(mark)] for mark in labels.MARKS))
+    scopes = _linear(_state(nets, scores, marks), small, "scope").argmax(axis=-1)
+    return [
+        Span(
+            words[mark.first].begin,
+            words[mark.last - 1].end,
+            mark.type,
+            mark.mean * holding,
+            labels.SCOPES[int(scope)],
+        )
+        for mark, scope in zip(marks, scopes, strict=True)
+    ]
+
+
+def _state(nets: Networks, scores: dict[str, Floats], spans: Sequence[Stretch]) -> Floats:
+    """Return what is known of stretches of words in their text, shape (stretches, 192)."""
+    small = nets.small
+    pooled = np.stack([scores["tokens"][s.first : s.last].mean(axis=0) for s in spans])
+    root = np.repeat(scores["root"], len(spans), axis=0)
+    return _gelu(_linear(np.concatenate([pooled, root], axis=1), small, "state"))
 
 
 def _gelu(x: Floats) -> Floats:

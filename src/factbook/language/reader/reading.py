@@ -29,6 +29,7 @@ class Span:
     end: int
     type: str
     chance: float  # 0 to 1
+    scope: str = ""  # of `labels.SCOPES`: where a rule or a decision holds; else empty
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ import stat
 import struct
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from operator import mul
 from typing import Any, Final, NamedTuple
 
@@ -24,8 +25,10 @@ import apsw  # which wrote the file: an older SQLite of Python's own may not kno
 
 from factbook import policy
 from factbook.language.words import SMALL_TALK, STOPWORDS, words
+from factbook.model.directives import EVERYWHERE, PROJECT, holds_in, subject_of
 from factbook.model.fading import recency, relevance_score, value_then
 from factbook.model.frame import authority_of
+from factbook.sources.project_languages import languages_in
 
 APPLICATION_ID: Final = 0x66616374
 SCHEMA: Final = 12
@@ -46,6 +49,7 @@ COVERED: Final = ((1, 0.6), (2, 0.45), (3, 0.35), (5, 0.3))
 HANDED_ON: Final = "[...]"  # in the place of what its owner only handed on
 OWNED: Final = frozenset({"i", "me", "my", "mine", "we", "us", "our", "ours"})
 DIGEST_FACTS: Final = 400  # newest facts of each kind that a digest is chosen from
+DIGEST_RULES: Final = 6  # rules and decisions that a digest begins with
 DIGEST_SOURCES: Final = 12  # newest sessions of the project, that are looked at
 ASKED: Final = 3  # prompts of them that are told
 ASKED_CHARS: Final = 24  # of a prompt that says by itself what it was about
@@ -77,9 +81,12 @@ class Unusable(Exception):
 class Lookup:
     """One database of one owner, as of one moment, within a time."""
 
-    def __init__(self, path: str, *, owner: str, until: float, now: int, anew: int = 0) -> None:
+    def __init__(
+        self, path: str, *, owner: str, until: float, now: int, project: str = "", anew: int = 0
+    ) -> None:
         """Open it; `until` is on the monotonic clock.
 
+        `project` is the folder of the session that asks: rules that hold in others alone are none.
         `anew` is when the session that asks began anew: what was said in it before that is as far
         as what was said in others. Raises Unusable, and apsw.Error where SQLite refuses.
         """
@@ -87,6 +94,8 @@ class Lookup:
         self._now = now
         self._until = until
         self._anew = anew
+        self._project = project
+        self._languages = cache(lambda: languages_in(project))
         try:
             about = os.stat(path)
         except OSError as error:
@@ -210,7 +219,10 @@ class Lookup:
     def _admitted(self, rows: Sequence[Any], without: frozenset[str], session: str) -> list[Memory]:
         disputed = self._disputed() if rows else set()
         memories = []
-        for id_, text, kind, predicate, sure, at, pinned, when, trust, episode, where in rows:
+        for row in rows:
+            id_, text, kind, predicate, sure, at, pinned, when, trust, episode, where, subject = row
+            if kind == "directive" and not self._holds(subject):
+                continue
             value = value_then(
                 sure, at, self._now, kind=kind, predicate=predicate, pinned=bool(pinned)
             )
@@ -309,7 +321,7 @@ class Lookup:
             "SELECT v.episode_id, f.status, f.confidence FROM evidence_row v"
             " JOIN fact_row f ON f.id = v.fact_id"
             " WHERE v.episode_id IN (SELECT value FROM json_each(?)) AND v.stance = 'supports'"
-            " AND f.kind IN ('statement', 'typed', 'keyed', 'graph') AND f.status <> 'merged_into'",
+            " AND f.kind <> 'observation' AND f.status <> 'merged_into'",
             (json.dumps(list(ids)),),
         ):
             gone = status == "superseded" or confidence == 0
@@ -344,10 +356,11 @@ class Lookup:
     def digest(self, project: str, *, without: frozenset[str], session: str) -> list[Memory]:
         """Return what a session in a project should begin with, what matters most first.
 
-        What was told lasts: what its owner pinned, then what was told in this project, then the
-        surest and newest of the rest, its owner's own word before a model's; after them what was
-        last asked for in this project.
+        The rules and decisions that hold in it come first. What was told lasts: what its owner
+        pinned, then what was told in this project, then the surest and newest of the rest, its
+        owner's own word before a model's; after them what was last asked for in this project.
         """
+        rules = self._rules(without, session)
         told: list[Memory] = []
         of_here: set[str] = set()
         for kind in _TOLD:
@@ -368,7 +381,22 @@ class Lookup:
                 memory.id,
             )
         )
-        return told + self._last_asked(project, without, session)
+        return [*rules, *told, *self._last_asked(project, without, session)]
+
+    def _rules(self, without: frozenset[str], session: str) -> list[Memory]:
+        """Return the rules that hold in this project, its own first, then the newest."""
+        here = subject_of(PROJECT, self._project, "")
+        rows = self._rows(
+            f"SELECT {_FACT} WHERE f.kind = 'directive' AND {_CURRENT}"
+            " AND (f.subject IN (?, ?) OR f.subject LIKE 'language:%')"
+            " ORDER BY f.pinned DESC, f.subject = ? DESC, f.occurred_at DESC, f.id DESC LIMIT ?",
+            (self._owner, here, EVERYWHERE, here, DIGEST_FACTS),
+        )
+        return self._admitted(rows, without, session)[:DIGEST_RULES]
+
+    def _holds(self, subject: str) -> bool:
+        """Tell whether a rule holds in the project of the session that asks."""
+        return holds_in(subject, self._project, self._languages)
 
     def _of_project(self, episodes: Sequence[int], project: str) -> set[int]:
         if not project:
@@ -404,7 +432,7 @@ class Lookup:
 
 _FACT: Final = (
     "f.id, f.statement, f.kind, f.predicate, f.confidence, f.confidence_at, f.pinned,"
-    " f.occurred_at, f.trust, f.episode_id, e.session"
+    " f.occurred_at, f.trust, f.episode_id, e.session, f.subject"
     " FROM fact_row f JOIN episode_row e ON e.id = f.episode_id"
 )
 _CURRENT: Final = (

@@ -103,7 +103,14 @@ class Reminder:
 
     def _lookup(self, state: Mapping[str, Any]) -> Lookup:
         anew = state.get("anew", 0)
-        return Lookup(self._db, owner=self._owner, until=self._until, now=self._now, anew=anew)
+        return Lookup(
+            self._db,
+            owner=self._owner,
+            until=self._until,
+            now=self._now,
+            project=state.get("cwd", ""),
+            anew=anew,
+        )
 
 
 def _without_context(prompt: str) -> str:

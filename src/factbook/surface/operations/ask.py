@@ -196,6 +196,22 @@ def dispute(side: Mapping[str, str]) -> str:
 
 
 @operation(ASK)
+def directives(
+    run: Run,
+    whose: Whose,
+    project: Annotated[str, Arg("Only what holds in this working folder.", metavar="DIR")] = "",
+) -> Outcome:
+    """List the rules and decisions that agents were given, and where each holds."""
+    folder = str(Path(project).expanduser().absolute()) if project else ""
+    rows = run.shown(run.memory.sources.directives(project=folder, owner=whose.about))
+    return Outcome(
+        record={"directives": [records.fact(fact, shown_by=None) for fact in rows]},
+        show=lambda page: views.ask.directives(page, rows),
+        nothing_of=None if rows else whose.about,
+    )
+
+
+@operation(ASK)
 def timeline(
     run: Run,
     narrow: Annotated[Narrow, "since until predicate host project session"],

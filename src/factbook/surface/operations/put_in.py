@@ -44,7 +44,8 @@ def ingest(
     Args:
         paths: Files or folders of logs and chats, or files of notes; without any, the agents' own
             folders.
-        no_embed: Leave the embedding for `factbook embed`; rows are found by their words.
+        no_embed: Leave the embedding for `factbook embed`; rows are found by their words; rules and
+            decisions in prompts are left for the night then.
         no_redact: Store secrets as they are, instead of a label in their place.
         workers: Read with N processes beside this one, 0 for none; otherwise the amount of work
             decides.
@@ -65,14 +66,18 @@ def ingest(
     before = {name: number for name, _, number, _ in memory.stats().predicates}
     report = _read(run, discovery, workers=workers)
     seconds = time.perf_counter() - began
-    after = memory.stats().predicates if report.receipt.stored else ()
     trouble: FactbookError | None = None
     embedded, interrupted = 0, False
     if not no_embed:
         try:
             embedded, interrupted = _embed(run, limit=None)
+            if not interrupted:
+                _read_rules(run)
+                rules_embedded, interrupted = _embed(run, limit=None)
+                embedded += rules_embedded
         except FactbookError as error:
             trouble = error  # what was read is kept: say so first
+    after = memory.stats().predicates if report.receipt.stored else ()
     new = [(name, sure, number - before.get(name, 0)) for name, sure, number, _ in after]
 
     done = records.Ingested(
@@ -116,6 +121,15 @@ def _read(run: Run, discovery: Discovery, *, workers: int | None) -> IngestRepor
     try:
         with bar("reading", total=total, unit="bytes", quiet=run.quiet) as advance:
             return run.memory.ingest(discovery=discovery, progress=advance, workers=workers)
+    except KeyboardInterrupt:
+        run.screen.note(_STOPPED)
+        raise
+
+
+def _read_rules(run: Run) -> None:
+    """Read the rules and decisions in the prompts that have come."""
+    try:
+        run.memory.read_directives()
     except KeyboardInterrupt:
         run.screen.note(_STOPPED)
         raise

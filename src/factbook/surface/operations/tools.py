@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 HIT_BYTES: Final = 300  # of one memory in an answer, as JSON: a model reads twenty of them
 QUOTES: Final = 8
+RULES: Final = 6  # rules and decisions that a context begins with
 _QUOTE_CHARS: Final = 400
 _EPISODE_CHARS: Final = 4_000
 
@@ -215,16 +216,20 @@ def get_context(
     run: Run,
     question: Annotated[str, Arg("The question or task that the context is for.")],
     budget_tokens: Annotated[int, Arg("The most tokens it may take.", least=50, most=8_000)] = 400,
+    project: Annotated[str, Arg("The working folder; its rules and decisions come first.")] = "",
 ) -> Outcome:
     """Get the memories that bear on a question as one text within a budget of tokens.
 
     Call it at the start of a task. It says what was left out, and why.
     """
     from factbook.recall.budget import ContextLimits
+    from factbook.recall.hits import fact_hit
 
     talk = run.memory.conversation(owner=run.owner, session=run.session)
+    holding = run.memory.sources.directives(project=project, owner=run.owner) if project else ()
+    rules = [fact_hit(run.shown(fact)) for fact in holding[:RULES]]
     built = talk.context(
-        memories=talk.prefetch(question), limits=ContextLimits(total=budget_tokens)
+        memories=[*rules, *talk.prefetch(question)], limits=ContextLimits(total=budget_tokens)
     )
     return Outcome(
         record={

@@ -1,0 +1,153 @@
+"""Find the rules and decisions in what an owner says: what an agent ought to know next time too.
+
+Knows: an episode, whose words it holds, what the reader marks. Does not know: other episodes.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from factbook import policy
+from factbook.extract.prompt_injection import TaintKind, taint, touching
+from factbook.extract.text_objects import requested
+from factbook.extract.voice import blanked, in_layout
+from factbook.language.reader.read import read
+from factbook.language.reader.reading import Reading, Span
+from factbook.model.directives import DECISION, subject_of
+from factbook.model.facts import (
+    Candidate,
+    EpisodeKind,
+    FactKind,
+    Overheard,
+    Role,
+    StoredEpisode,
+    Trust,
+)
+
+__all__ = ["SAID_IN", "decision_at", "directives_in", "own_reading"]
+
+SAID_IN: Final = (EpisodeKind.PROMPT,)
+"""What is read: the reader learned its marks from prompts alone, and sees rules in any chat."""
+RULE: Final = "directive"
+_MARKED: Final = "Marked by the reader as a {type} that holds on, with a chance of {chance:.2f}"
+_ENDING: Final = "Gives up a rule or a decision that held"
+_FORGED: Final = frozenset({TaintKind.SPEECH, TaintKind.MEMORY, TaintKind.HIDDEN})
+"""What is no owner's word even in their own message; an order is what a rule is."""
+_JOINING: Final = frozenset({"cc", "discourse", "punct"})  # words that only lead to what is said
+_NOT_SAID: Final = frozenset({"quoted", "if", "irony"})  # flags of what nobody asserts
+
+
+def own_reading(episode: StoredEpisode) -> Reading | None:
+    """Return what an owner says to an agent, read; None where none of it is the owner's own.
+
+    What is pasted, quoted, or given to be worked on is not read, and neither is what a model or a
+    tool wrote. Raises ReaderError where the reader cannot be loaded.
+    """
+    if episode.injected or episode.kind not in SAID_IN or episode.agent:
+        return None
+    if episode.role is not Role.USER or episode.trust is not Trust.DIRECT:
+        return None
+    text = blanked(episode.text, in_layout(episode.text, episode.pasted))
+    given = [Overheard(start, end, "") for start, end in requested(episode.text)]
+    text = blanked(text, given)[: policy.DIRECTIVE_CHARS]
+    return read(text) if text.strip() else None
+
+
+def directives_in(episode: StoredEpisode, reading: Reading) -> list[Candidate]:
+    """Return the rules and decisions of what an owner says, in their order.
+
+    What is only likely to be one is less sure than what comes by itself, until it is said again.
+    """
+    directives: list[Candidate] = []
+    for mark in reading.marks:
+        if mark.chance < policy.DIRECTIVE_LIKELY:
+            continue
+        begin, end = _whole(reading, mark)
+        if begin == end or _is_unsaid(reading, mark.begin, mark.end):
+            continue
+        candidate = _candidate(
+            episode,
+            (begin, end),
+            subject_of(mark.scope, episode.project, reading.text[begin:end]),
+            mark.type,
+            _MARKED.format(type=mark.type, chance=mark.chance),
+            sure=mark.chance >= policy.DIRECTIVE_SURE,
+        )
+        if candidate is not None and not any(begin < known.end for known in directives):
+            directives.append(candidate)
+    return directives
+
+
+def decision_at(
+    episode: StoredEpisode, reading: Reading, begin: int, end: int, subject: str
+) -> Candidate | None:
+    """Return a clause that gives something up as a decision; None where nobody asserts it."""
+    if _is_unsaid(reading, begin, end):
+        return None
+    return _candidate(episode, (begin, end), subject, DECISION, _ENDING, sure=True)
+
+
+def _whole(reading: Reading, mark: Span) -> tuple[int, int]:
+    """Return the clauses that a mark is most of, or that hold most of it; nothing for a scrap.
+
+    What the reader marks often ends a word or two too early.
+    """
+    clauses = [c for c in reading.clauses if c.begin < mark.end and mark.begin < c.end]
+    shared = [min(c.end, mark.end) - max(c.begin, mark.begin) for c in clauses]
+    whole = sum(c.end - c.begin for c in clauses)
+    if sum(shared) < policy.DIRECTIVE_SHARE * whole:
+        return mark.begin, mark.begin
+    size = mark.end - mark.begin
+    mostly = [
+        c for c, part in zip(clauses, shared, strict=True) if 2 * part > min(c.end - c.begin, size)
+    ]
+    begin = min([mark.begin, *(c.begin for c in mostly)])
+    end = max([mark.end, *(c.end for c in mostly)])
+    before = (token for token in reading.tokens if begin <= token.begin < mark.begin)
+    says = (token.begin for token in before if token.relation not in _JOINING)
+    return next(says, mark.begin), end
+
+
+def _is_unsaid(reading: Reading, begin: int, end: int) -> bool:
+    """Tell whether a place is asked, supposed or somebody else's."""
+    if any(
+        part.begin < end and begin < part.end and part.chance >= policy.DIRECTIVE_FOREIGN
+        for part in reading.foreign
+    ):
+        return True
+    clauses = [c for c in reading.clauses if c.begin < end and begin < c.end]
+    return any(c.act == "ask" or not _NOT_SAID.isdisjoint(c.flags) for c in clauses)
+
+
+def _candidate(
+    episode: StoredEpisode,
+    place: tuple[int, int],
+    subject: str,
+    predicate: str,
+    method: str,
+    *,
+    sure: bool,
+) -> Candidate | None:
+    """Return what an episode claims at a place, unless that is too little or plays somebody."""
+    begin, end = place
+    text = episode.text[begin:end].rstrip(" ,;:")
+    words = text.split()
+    if len(words) < policy.DIRECTIVE_WORDS:
+        return None
+    forged = [piece for piece in taint(episode.text) if piece.kind in _FORGED]
+    if touching(forged, begin, end) is not None:
+        return None
+    said = " ".join(words)
+    return Candidate(
+        subject=subject,
+        predicate=predicate,
+        object=said,
+        statement=said,
+        confidence=policy.DIRECTIVE if sure else policy.DIRECTIVE_UNSURE,
+        rule=RULE,
+        method=method,
+        start=begin,
+        end=begin + len(text),
+        kind=FactKind.DIRECTIVE,
+        embed=True,
+    )

@@ -1,0 +1,160 @@
+"""Read what a text gives up: what it puts something else in the place of, and what it ends.
+
+"Let's use vitest instead of jest" gives up jest; "we can drop the rule about commit prefixes" a
+rule about these. Read from the tree of the text: the words that say so are prepositions, negation
+and verbs of ending, and what they govern is given up.
+
+Knows: a text that was read. Does not know: facts, other texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from factbook.gate.reading import read
+from factbook.language.reader.reading import Reading, Token
+
+__all__ = ["GivenUp", "given_up"]
+
+
+class GivenUp(NamedTuple):
+    """What a text gives up, and where it says so."""
+
+    begin: int  # of the clause that says so, in characters
+    end: int
+    keys: frozenset[str]  # content words of what is given up, as `gate.reading` has them
+    named: bool  # it says of a rule that it is over; else it only puts one thing for another
+
+
+_RULES: Final = frozenset(
+    {"rule", "rules", "convention", "guideline", "policy", "requirement", "restriction", "decision"}
+)
+_DROPS: Final = frozenset(
+    {"abandon", "cancel", "delete", "ditch", "drop", "forget", "ignore", "lift", "remove"}
+    | {"retire", "revoke", "scrap", "undo", "withdraw"}
+    | {"dropped", "cancelled", "canceled", "lifted", "removed", "retired", "scrapped"}
+)  # what is done to a rule that holds no more
+_OVER: Final = frozenset({"over", "gone", "off", "obsolete", "dead", "history"})
+_SAID: Final = frozenset({"said", "told", "wrote", "asked"})
+_LIGHT: Final = frozenset({"use", "go", "do", "have", "need", "want", "keep", "let", "rule"})
+_CONTENT: Final = frozenset({"ADJ", "NOUN", "NUM", "PROPN", "VERB", "X"})
+_CLAUSES: Final = frozenset({"conj", "parataxis", "advcl", "list", "acl:relcl"})
+_NOT: Final = frozenset({"not", "n't", "never", "dont", "don't"})
+_ADVERBS: Final = ("more", "longer", "anymore")
+
+
+class _Tree:
+    """The words of a text with what hangs on each."""
+
+    def __init__(self, text: Reading) -> None:
+        self.text = text
+        self.tokens: Sequence[Token] = text.tokens
+        self.lower = [token.text.lower() for token in text.tokens]
+        self.below: list[list[int]] = [[] for _ in text.tokens]
+        for n, token in enumerate(text.tokens):
+            if token.head >= 0:
+                self.below[token.head].append(n)
+
+    def under(self, word: int, without: frozenset[str] = frozenset()) -> set[int]:
+        """Return a word and all that hangs on it, but for what hangs by certain relations."""
+        words, open_ = {word}, [word]
+        while open_:
+            for n in self.below[open_.pop()]:
+                if n not in words and self.tokens[n].relation not in without:
+                    words.add(n)
+                    open_.append(n)
+        return words
+
+    def keys(self, words: set[int]) -> frozenset[str]:
+        """Return the content words among words, as `gate.reading` has them."""
+        said = " ".join(
+            self.tokens[n].text for n in sorted(words) if self.tokens[n].pos in _CONTENT
+        )
+        reading = read(said)
+        return (reading.keys | set(reading.values)) - reading.cue_keys - {"more", "longer"}
+
+    def denied(self, word: int) -> bool:
+        """Tell whether something is denied before a word in its clause, or its verb is."""
+        begin, _ = _clause(self.text, self.tokens[word])
+        before = (n for n in range(word) if self.tokens[n].begin >= begin)
+        return any(self.lower[n] in _NOT for n in (*before, *self.below[self.verb(word)]))
+
+    def case(self, word: int) -> set[str]:
+        """Return the prepositions of a word."""
+        return {self.lower[n] for n in self.below[word] if self.tokens[n].relation == "case"}
+
+    def verb(self, word: int) -> int:
+        """Return the word that the clause of a word hangs on."""
+        while self.tokens[word].head >= 0 and self.tokens[word].relation not in _CLAUSES:
+            word = self.tokens[word].head
+        return word
+
+
+def given_up(text: Reading) -> list[GivenUp]:
+    """Return what a text gives up, in its order."""
+    tree = _Tree(text)
+    given = []
+    for n in range(len(tree.tokens)):
+        for words, named in (_replaced(tree, n), _ended(tree, n)):
+            keys = tree.keys(words) if words else frozenset()
+            keys = keys - _LIGHT or keys
+            if keys:
+                given.append(GivenUp(*_clause(text, tree.tokens[n]), keys, named))
+    return given
+
+
+def _clause(text: Reading, token: Token) -> tuple[int, int]:
+    return next(
+        ((c.begin, c.end) for c in text.clauses if c.begin <= token.begin < c.end),
+        (token.begin, token.end),
+    )
+
+
+def _replaced(tree: _Tree, n: int) -> tuple[set[int], bool]:
+    """Return what another thing is put in the place of at a word: jest, of "instead of jest"."""
+    word, token = tree.lower[n], tree.tokens[n]
+    following = tree.lower[n + 1] if n + 1 < len(tree.lower) else ""
+    gone = -1
+    if (word, following) in (("instead", "of"), ("rather", "than")):
+        gone = token.head
+    elif word == "not" and token.head > n and tree.tokens[token.head].relation == "conj":
+        gone = token.head  # "vitest, not jest"
+    elif word == "from" and token.relation == "case" and token.head >= 0:
+        verb = tree.tokens[token.head].head  # "from jest to vitest"
+        sides = [m for m in tree.below[verb] if "to" in tree.case(m)] if verb >= 0 else []
+        sides += [m for m in tree.below[token.head] if "to" in tree.case(m)]
+        gone = token.head if sides else -1
+    elif word in ("replace", "swap", "replaced", "swapped") and token.pos == "VERB":
+        objects = [m for m in tree.below[n] if tree.tokens[m].relation == "obj"]
+        gone = objects[0] if objects else -1
+    if gone < 0 or (word != "not" and tree.denied(n)):
+        return set(), False
+    words = tree.under(gone, _CLAUSES)
+    own = {m for m in words if tree.tokens[m].relation in ("case", "cc", "fixed", "mark")}
+    own |= {m for m in words if m != gone and "to" in tree.case(m)}
+    left = words - own - {n, n + 1 if word in ("instead", "rather") else n}
+    return {m for m in left if m >= n or word not in ("instead", "rather", "not")}, False
+
+
+def _ended(tree: _Tree, n: int) -> tuple[set[int], bool]:
+    """Return what is said to be over at a word: prefixes, of "drop the rule about prefixes"."""
+    word, token = tree.lower[n], tree.tokens[n]
+    before = tree.lower[n - 1] if n else ""
+    if word in _ADVERBS and (word == "anymore" or before in ("any", "no")):
+        begin, end = _clause(tree.text, token)
+        clause = {m for m, other in enumerate(tree.tokens) if begin <= other.begin < end}
+        denied = before == "no" or any(tree.lower[m] in _NOT | {"no"} for m in clause)
+        return (clause if denied else set()), False
+    if tree.denied(n):
+        return set(), False
+    if word in ("stop", "stopped") and token.pos == "VERB":
+        doing = [m for m in tree.below[n] if tree.tokens[m].relation in ("xcomp", "obj")]
+        return (tree.under(doing[0], _CLAUSES) if doing else set()), False
+    if word in _RULES and token.head >= 0 and tree.lower[token.head] in _DROPS | _OVER:
+        return tree.under(n, _CLAUSES) - {n}, True
+    if word in _SAID and token.head >= 0:
+        verb = tree.verb(n)
+        if tree.lower[verb] in _DROPS and n > verb:
+            return {m for m in tree.under(n) if m > n}, True
+    return set(), False

@@ -1,0 +1,208 @@
+"""Directives: the way of the rules and decisions that owners give to agents.
+
+    new episodes -> the owner's own words, read once -> marked by the reader | gives up what held
+    -> judged against what holds in the same place
+    -> Ops: asserted | supported | asserted, and the earlier one superseded or asked about
+
+Read behind a turn, after logs are read, and at night what is left: the next session is to know what
+the last one was told. What holds stays until a later one changes it or says that it is over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from factbook import policy
+from factbook.extract.directives import SAID_IN, decision_at, directives_in, own_reading
+from factbook.gate.directives import ends, stand
+from factbook.gate.given_up import GivenUp, given_up
+from factbook.gate.judge import Judgement, Relation
+from factbook.language.reader.read import read
+from factbook.language.reader.reading import Reading
+from factbook.model.directives import PROJECT, scope_of, subject_of
+from factbook.model.facts import (
+    EVERYONE,
+    Candidate,
+    FactKind,
+    Role,
+    StoredEpisode,
+    Trigger,
+    Trust,
+)
+from factbook.model.ops import JudgePair, MarkProgress, Op, SupersedeFact
+from factbook.pipelines.claims import judged, supported
+from factbook.store.derived.facts import current_by_claim, holds
+from factbook.store.port import marked
+from factbook.store.rows import Filters, Life, LifeWhere, claim_digest
+
+if TYPE_CHECKING:
+    from factbook.context import Context
+
+MARK: Final = "directives"
+
+Write = Callable[[Sequence[Op]], object]
+
+
+def read_directives(
+    context: Context, *, pages: int | None = None, write: Write | None = None
+) -> None:
+    """Write the directives of new episodes: of at most so many pages of them, or of all.
+
+    `write` is what writes, where that belongs to a run. Raises ReaderError where the reader cannot
+    be loaded.
+    """
+    write = write or (lambda ops: context.write(ops, Trigger.UPKEEP, now=context.clock()))
+    store, hearing = context.store, _Hearing(context, write)
+    while pages is None or pages > 0:
+        page = store.changed("episode", marked(store, MARK), limit=policy.DIRECTIVE_PAGE)
+        if not page.came:
+            return
+        spoken = Filters(
+            owner=EVERYONE,
+            ids=page.came,
+            episode_kinds=SAID_IN,
+            roles=[Role.USER],
+            trusts=[Trust.DIRECT],
+        )
+        episodes = store.episodes_by_id(store.ids("episode", spoken))
+        for _, episode in sorted(episodes.items()):
+            hearing.hear(episode)
+        write([MarkProgress(name=MARK, at=page.last)])  # last: what is read again says the same
+        pages = None if pages is None else pages - 1
+
+
+class _Met(NamedTuple):
+    """A directive that holds, and how another one stands to it."""
+
+    life: Life
+    judgement: Judgement
+    is_earlier: bool  # else it was said after the one that it is judged against
+
+
+class _Hearing:
+    """Hears episodes one by one, each against what holds where it was said."""
+
+    def __init__(self, context: Context, write: Write) -> None:
+        self._context = context
+        self._write = write
+        self._vectors: dict[str, NDArray[np.float32]] = {}
+
+    def hear(self, episode: StoredEpisode) -> None:
+        """Write what an episode says that holds on, or that something holds no more."""
+        reading = own_reading(episode)
+        if reading is None:
+            return
+        given = given_up(reading)
+        candidates = directives_in(episode, reading)
+        for each in given:
+            if not any(c.start < each.end and each.begin < c.end for c in candidates):
+                candidates += self._ending(episode, reading, each)
+        for candidate in candidates:
+            if self._context.redact(candidate.object) == candidate.object:  # else learned since
+                inside = [g for g in given if g.begin < candidate.end and candidate.start < g.end]
+                self._keep(candidate, episode, self._met(candidate, episode, inside))
+
+    def _ending(
+        self, episode: StoredEpisode, reading: Reading, given: GivenUp
+    ) -> Sequence[Candidate]:
+        """Return what says that a directive is over.
+
+        It holds where that one does; where it only does otherwise, in its own project.
+        """
+        clause = reading.text[given.begin : given.end]
+        for life in self._held(episode):
+            judgement = ends(read(life.statement), given, clause)
+            if judgement is None or judgement.relation is not Relation.SUPERSEDES:
+                continue
+            here = subject_of(PROJECT, episode.project, "")
+            subject = life.subject if given.named else here
+            decision = decision_at(episode, reading, given.begin, given.end, subject)
+            return [] if decision is None else [decision]
+        return []
+
+    def _held(self, episode: StoredEpisode) -> list[Life]:
+        """Return the directives that may hold where an episode was said, but for its own."""
+        here = subject_of(PROJECT, episode.project, "")
+        directives = LifeWhere(owner=episode.owner, kinds=[FactKind.DIRECTIVE], current=True)
+        return [
+            life
+            for life in self._context.store.lives(directives)
+            if life.subject == here or scope_of(life.subject)[0] != PROJECT
+            if life.episode_id != episode.id and holds(life)
+        ]
+
+    def _met(
+        self, candidate: Candidate, episode: StoredEpisode, given: Sequence[GivenUp]
+    ) -> list[_Met]:
+        """Return what a directive says again, changes or may change."""
+        claim = _claim(candidate, episode)
+        met = []
+        for life in self._held(episode):
+            if life.claim == claim:
+                continue  # it is that one, said again
+            earlier = (life.occurred_at or 0) <= (episode.occurred_at or 0)
+            older, newer = life.statement, candidate.statement
+            older, newer = (older, newer) if earlier else (newer, older)
+            gone = given if earlier else given_up(read(newer))
+            cosine = float(self._vector(older) @ self._vector(newer))
+            judgement = stand(read(older), newer, given=gone, similarity=cosine)
+            if life.subject != candidate.subject:
+                judgement = _across(judgement, gone)
+            if judgement.relation is not Relation.DIFFERENT:
+                met.append(_Met(life, judgement, earlier))
+        return met
+
+    def _vector(self, text: str) -> NDArray[np.float32]:
+        if text not in self._vectors:
+            self._vectors[text] = self._context.embedder.embed([text])[0]
+        return self._vectors[text]
+
+    def _keep(self, candidate: Candidate, episode: StoredEpisode, met: Sequence[_Met]) -> None:
+        """Write a directive, or let it speak for the one that it says again; what it changes."""
+        same = [each.life for each in met if each.judgement.relation is Relation.SAME]
+        if same:
+            self._write([supported(same[0].id, candidate, episode)])
+            return
+        self._write([judged(candidate, episode)])
+        claim = _claim(candidate, episode)
+        kept = current_by_claim(self._context.store, [claim]).get(claim)
+        if kept is not None and holds(kept) and met:
+            self._write([_follower(kept, each) for each in met])
+
+
+def _claim(candidate: Candidate, episode: StoredEpisode) -> bytes:
+    return claim_digest(episode.owner, candidate.subject, candidate.predicate, candidate.object)
+
+
+def _across(judgement: Judgement, given: Sequence[GivenUp]) -> Judgement:
+    """Return what a judgement comes to between directives that hold in two places.
+
+    Said in both, each holds in its own; a change in one place may be an exception, so its owner is
+    asked, unless they say that the rule is over.
+    """
+    if judgement.relation is Relation.SUPERSEDES and any(each.named for each in given):
+        return judgement
+    same = judgement.relation in (Relation.SAME, Relation.DIFFERENT)
+    return replace(judgement, relation=Relation.DIFFERENT if same else Relation.AMBIGUOUS)
+
+
+def _follower(kept: Life, met: _Met) -> Op:
+    """Return what follows for a directive that another one meets."""
+    rule, detail = met.judgement.rule, met.judgement.detail
+    if met.judgement.relation is Relation.SUPERSEDES:
+        old, new = (met.life, kept) if met.is_earlier else (kept, met.life)
+        return SupersedeFact(old_id=old.id, new_id=new.id, rule=rule, detail=detail)
+    low, high = sorted((kept.id, met.life.id))
+    return JudgePair(
+        low_id=low,
+        high_id=high,
+        relation=Relation.AMBIGUOUS.value,
+        rule=rule,
+        detail=detail,
+        similarity=1.0,
+    )

@@ -1,0 +1,300 @@
+"""Rules and decisions: read in prompts, kept with where they hold, shown where they hold."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.session_logs import NOW, claude
+
+from data import data_dir
+from factbook.extract import directives
+from factbook.language.reader.read import read
+from factbook.language.reader.reading import Reading, Span
+from factbook.memory import Memory
+from factbook.model.directives import language_named, scope_of
+from factbook.model.facts import EpisodeKind, Fact, FactKind
+from factbook.store.rows import Filters
+from factbook.surface.hook.lookup import Lookup
+from factbook.testing import FrozenClock
+
+RULES: Mapping[str, tuple[str, str, float]] = {
+    "always run the tests with uv": ("rule", "project", 0.9),
+    "always run tests with uv": ("rule", "project", 0.9),
+    "we went with Postgres": ("decision", "project", 0.9),
+    "we're going with sqlite rather than Postgres": ("decision", "project", 0.9),
+    "use jest for unit tests": ("rule", "project", 0.9),
+    "let's use vitest instead of jest": ("decision", "project", 0.9),
+    "lines have at most 80 characters": ("rule", "project", 0.9),
+    "lines have at most 100 characters": ("rule", "project", 0.9),
+    "squash commits before you merge": ("rule", "project", 0.9),
+    "sign every commit": ("rule", "everywhere", 0.9),
+    "commit messages in English": ("rule", "project", 0.9),
+    "commit messages in German": ("rule", "project", 0.9),
+    "no comments that say what the code does": ("rule", "everywhere", 0.9),
+    "in Python type hints on everything": ("rule", "language", 0.9),
+    "tabs are nicer here": ("rule", "everywhere", 0.01),
+    "do that": ("rule", "project", 0.9),
+}
+SHOP, BLOG = "/home/ann/shop", "/home/ann/blog"
+
+
+def marked(text: str) -> Reading:
+    """Mark what the table has, as the reader would; all else is as it reads it."""
+    marks = [
+        Span(text.index(said), text.index(said) + len(said), kind, chance, scope)
+        for said, (kind, scope, chance) in RULES.items()
+        if said in text
+    ]
+    return replace(read(text), marks=marks)
+
+
+@pytest.fixture(autouse=True)
+def _reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(directives, "read", marked)
+
+
+class Desk:
+    """A memory that reads the sessions of one person."""
+
+    def __init__(self, folder: Path) -> None:
+        self.clock = FrozenClock(NOW)
+        self.folder = folder
+        self.db = folder / "m.db"
+        self.memory = Memory(self.db, clock=self.clock, key_file=folder / "key", model=None)
+        self.owner = "me"
+        self._sessions = 0
+
+    def said(self, *prompts: str, project: str = SHOP, **more: object) -> None:
+        """Type prompts into a new session of a project."""
+        self._sessions += 1
+        session = f"3f0c4b1e-0000-4000-8000-{self._sessions:012}"
+        lines = [
+            claude("user", text, f"u{self._sessions}-{n}", cwd=project, sessionId=session, **more)
+            for n, text in enumerate(prompts)
+        ]
+        path = self.folder / f"{session}.jsonl"
+        path.write_text("\n".join(map(json.dumps, lines)) + "\n", encoding="utf-8")
+        self.memory.ingest([path], workers=0, owner=self.owner)
+        self.memory.read_directives()
+
+    @property
+    def facts(self) -> list[Fact]:
+        return self.memory.sources.directives()
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+def test_a_rule_is_kept_with_where_it_holds_and_where_it_stands(desk: Desk) -> None:
+    desk.said("Fix the cart, and always run the tests with uv, please")
+    (fact,) = desk.facts
+    assert (fact.predicate, fact.statement) == ("rule", "always run the tests with uv, please")
+    assert scope_of(fact.subject) == ("project", SHOP)
+    (shown,) = desk.memory.sources.evidence(fact.id, owner=fact.owner)
+    assert shown.quote == fact.statement
+    assert shown.position == 1
+
+
+def test_said_again_it_is_evidence_and_in_another_project_another_rule(desk: Desk) -> None:
+    desk.said("always run the tests with uv")
+    desk.said("I said: no. So always run the tests with uv")
+    desk.said("always run tests with uv")
+    desk.said("always run the tests with uv", project=BLOG)
+    desk.said("no comments that say what the code does")
+    desk.said("no comments that say what the code does. Now the blog", project=BLOG)
+    counts = Counter({fact.subject: fact.evidence_count for fact in desk.facts})
+    assert counts == {f"project:{SHOP}": 3, f"project:{BLOG}": 1, "everywhere": 2}
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("use jest for unit tests", "let's use vitest instead of jest"),
+        ("we went with Postgres", "we're going with sqlite rather than Postgres"),
+        ("lines have at most 80 characters", "lines have at most 100 characters"),
+    ],
+)
+def test_a_later_decision_takes_the_place_of_the_earlier(
+    desk: Desk, earlier: str, later: str
+) -> None:
+    desk.said(earlier)
+    desk.said(earlier, project=BLOG)
+    desk.said(later)
+    here = [fact.statement for fact in desk.facts if scope_of(fact.subject)[1] == SHOP]
+    assert here == [later]
+    assert len(desk.facts) == 2  # and what holds in another project holds on
+    desk.said(earlier)
+    assert desk.memory.explain(desk.facts[-1].id).fact.statement == earlier
+
+
+def test_logs_may_come_in_any_order(desk: Desk) -> None:
+    desk.said("let's use vitest instead of jest", timestamp="2026-03-02T10:00:00Z")
+    desk.said("use jest for unit tests", timestamp="2026-02-02T10:00:00Z")
+    assert [fact.statement for fact in desk.facts] == ["let's use vitest instead of jest"]
+
+
+@pytest.mark.parametrize(
+    "over",
+    [
+        "ok we can drop the rule about squashed commits",
+        "No need to squash commits any more. Fix the cart",
+        "you can stop squashing commits",
+    ],
+)
+def test_what_is_said_to_be_over_holds_no_more(desk: Desk, over: str) -> None:
+    rule = "squash commits before you merge"
+    desk.said(rule)
+    desk.said("we can drop the rule about mocks")
+    desk.said("should we drop the rule about squashed commits?")
+    desk.said("don't drop the rule about squashed commits")
+    assert [fact.statement for fact in desk.facts] == [rule]
+    desk.said(over)
+    assert rule not in [fact.statement for fact in desk.facts]
+
+
+def test_what_is_not_sure_is_asked(desk: Desk) -> None:
+    desk.said("commit messages in English")
+    desk.said("commit messages in German")
+    (question,) = desk.memory.review.questions()
+    assert len(desk.facts) == 2
+    desk.memory.review.settle({question.ids: "CONTRADICTION"})
+    assert [fact.statement for fact in desk.facts] == ["commit messages in German"]
+
+
+def test_an_exception_in_one_project_is_asked(desk: Desk) -> None:
+    desk.said("sign every commit")
+    desk.said("no need to sign commits any more")
+    assert Counter(fact.subject for fact in desk.facts) == {"everywhere": 1, f"project:{SHOP}": 1}
+    assert len(desk.memory.review.questions()) == 1
+    desk.said("we can drop the rule about signed commits")
+    assert "sign every commit" not in [fact.statement for fact in desk.facts]
+
+
+def test_it_does_not_fade(desk: Desk) -> None:
+    desk.said("we went with Postgres")
+    (fact,) = desk.facts
+    desk.clock.advance(days=900)
+    assert [later.confidence for later in desk.facts] == [fact.confidence]
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "What do you think of this?\n\n> always run the tests with uv\n> as I do",
+        "```\nalways run the tests with uv\n```\nwhat is this?",
+        "Translate this to German: always run the tests with uv",
+        "tabs are nicer here",
+        "do that",
+    ],
+)
+def test_nothing_is_kept_of_what_others_say_or_of_little(desk: Desk, prompt: str) -> None:
+    desk.said(prompt)
+    assert desk.facts == []
+
+
+def test_nobody_else_gives_rules(desk: Desk) -> None:
+    desk.said("always run the tests with uv", isSidechain=True)
+    assert desk.facts == []
+
+
+def test_owners_have_rules_of_their_own(desk: Desk) -> None:
+    desk.said("use jest for unit tests")
+    desk.owner = "bob"
+    desk.said("let's use vitest instead of jest")
+    assert [fact.statement for fact in desk.facts] == ["use jest for unit tests"]
+    (his,) = desk.memory.sources.directives(owner="bob")
+    assert his.statement == "let's use vitest instead of jest"
+
+
+def test_a_secret_is_in_no_rule(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = "ghp_" + "a1B2" * 9
+    monkeypatch.setitem(RULES, "always push with", ("rule", "project", 0.9))
+    desk.said(f"always push with {key} as the token")
+    shown = [fact.statement for fact in desk.facts]
+    assert not any(key in statement for statement in shown)
+
+
+def test_a_session_begins_with_the_rules_of_its_project(desk: Desk) -> None:
+    desk.said("no comments that say what the code does")
+    desk.said("we went with Postgres")
+    desk.said("always run the tests with uv", project=BLOG)
+    look = Lookup(
+        str(desk.db), owner="me", until=time.monotonic() + 9, now=desk.clock(), project=SHOP
+    )
+    first = look.digest(SHOP, without=frozenset(), session="new")[:2]
+    assert [memory.text for memory in first] == [
+        "we went with Postgres",
+        "no comments that say what the code does",
+    ]
+    named = [f"f{fact.id}" for fact in desk.facts]
+    assert len(look.named(named, without=frozenset(), session="new")) == 2
+
+
+def test_a_rule_of_a_language_holds_where_that_is_written(desk: Desk, tmp_path: Path) -> None:
+    desk.said("in Python type hints on everything")
+    for name, file in (("snake", "app/main.py"), ("crab", "src/main.rs")):
+        (tmp_path / name / file).parent.mkdir(parents=True)
+        (tmp_path / name / file).touch()
+    (rule,) = desk.facts
+    assert scope_of(rule.subject) == ("language", "Python")
+    assert desk.memory.sources.directives(project=str(tmp_path / "snake")) == [rule]
+    assert desk.memory.sources.directives(project=str(tmp_path / "crab")) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "language"),
+    [
+        ("in python use type hints", "Python"),
+        ("all Go code is formatted", "Go"),
+        ("go on like this", ""),
+        ("no exceptions in C++", "C++"),
+        ("see src/main.rust", ""),
+        ("TypeScript, strict", "TypeScript"),
+    ],
+)
+def test_a_language_is_named_by_its_name(said: str, language: str) -> None:
+    assert language_named(said) == language
+
+
+def test_what_comes_by_itself_without_a_project_holds_everywhere(desk: Desk) -> None:
+    desk.said("always run the tests with uv")
+    desk.said("sign every commit")
+    desk.memory.embed()
+    talk = desk.memory.conversation(owner="me", session="new")
+    came = [*talk.prefetch("how do I run the tests with uv?")]
+    came += talk.prefetch("shall I sign every commit?")
+    rules = {hit.text for hit in came if hit.predicate == "rule"}
+    assert rules == {"sign every commit"}
+
+
+def test_what_its_owner_calls_wrong_is_no_rule(desk: Desk) -> None:
+    desk.said("always run the tests with uv")
+    (fact,) = desk.facts
+    desk.memory.review.feedback(fact.id, right=False)
+    assert desk.memory.sources.directives() == []
+
+
+@pytest.mark.skipif(data_dir() is None, reason="the data folder is not here")
+def test_real_logs_give_few_rules_and_all_in_prompts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is found is printed, so that people can judge it: `pytest -s`."""
+    monkeypatch.setattr(directives, "read", read)
+    folder = data_dir()
+    assert folder is not None
+    with Memory(tmp_path / "m.db", key_file=tmp_path / "key", model=None) as memory:
+        memory.ingest([folder / "sessions"])
+        memory.read_directives()
+        facts = memory.query_facts(kind=FactKind.DIRECTIVE)
+        for fact in facts:
+            print(f"{fact.predicate:8} {fact.subject[:40]:40} {fact.statement}")
+        prompts = Filters(episode_kinds=[EpisodeKind.PROMPT])
+        assert len(facts) < len(memory.store.ids("episode", prompts)) / 3
