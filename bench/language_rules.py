@@ -27,7 +27,6 @@ from factbook.extract.names import (
     names_in,
 )
 from factbook.extract.rules import RuleSet
-from factbook.extract.subject import singular as singular_of_subjects
 from factbook.extract.topics import asks_of, named_topic, request_of, topic_of
 from factbook.extract.voice import own_words
 from factbook.extract.world import facts_about, is_kind
@@ -84,7 +83,7 @@ def nouns(row: Row) -> Labels:
     """Read a noun: its singular, the name of a list of such things, and whether it is a plural."""
     text = row["text"]
     kept = counted(text)
-    found = [f"one: {one}" for one in (singular(text), singular_of_subjects(text))]
+    found = [f"one: {singular(text)}"] * 2
     return [*found, f"list: {kept}", f"again: {counted(kept)}", *told(plural=is_plural(text))]
 
 

@@ -17,6 +17,8 @@ no training ever saw are read by default.
 - `voices`: stretches of a message that are not its writer's own words, and messages wholly their
   writer's own of which something is taken for others'.
 - `claims`: true claims on a summary that are refused, false ones that are stored.
+- `pages`: what a page of the web says of the thing it is about; right where a claim lies over a
+  sentence or a row that is a fact of it. CPU time is of all pages together.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ from __future__ import annotations
 import argparse
 import json
 import lzma
+import re
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -40,11 +44,13 @@ from factbook.extract.mentions import hear
 from factbook.extract.names import names_in
 from factbook.extract.preferences import preferences_in
 from factbook.extract.voice import own_words
+from factbook.extract.world import facts_about
 from factbook.gate.grounding import read_passage
 from factbook.gate.judge import JudgedClaim, Relation, judge
 from factbook.gate.typed_claims import judge_typed
 from factbook.model.entities import EngagementType, PreferenceType, Valence
 from factbook.model.facts import EpisodeKind, Role, StoredEpisode, Trust
+from factbook.model.keys import entity_name
 from factbook.model.memory_types import MemoryType, TypedClaim
 
 FOLDER: Final = ROOT / "data" / "language" / "ordinary"
@@ -313,6 +319,21 @@ def claims(rows: Sequence[Row], show: Show) -> dict[str, float]:
     }
 
 
+def pages(rows: Sequence[Row], show: Show) -> dict[str, float]:
+    """Hold what is read of a page's thing against what is said of it there."""
+    tally = Tally()
+    begun = time.process_time()
+    for row in rows:
+        text = row["text"]
+        thing = entity_name(row["thing"])
+        claims, _ = facts_about(text, names={thing: [row["thing"]]}, title=row["title"])
+        given = [(claim.start, claim.end) for claim in claims]
+        for fault in tally.add(given, places_of(text, row["facts"])):
+            kind, begin, end = re.findall(r"\w+", fault)
+            show(f"{kind}: {text[int(begin) : int(end)]!r} of {row['thing']}")
+    return {**tally.figures(), "CPU seconds": time.process_time() - begun}
+
+
 SETS: Final[Mapping[str, Callable[[Sequence[Row], Show], dict[str, float]]]] = {
     "chats": chats,
     "opinions": opinions,
@@ -321,6 +342,7 @@ SETS: Final[Mapping[str, Callable[[Sequence[Row], Show], dict[str, float]]]] = {
     "pairs": pairs,
     "voices": voices,
     "claims": claims,
+    "pages": pages,
 }
 
 
@@ -330,18 +352,21 @@ def main() -> int:
     parser.add_argument("--rows", type=Path, default=FOLDER, help="the folder of the rows")
     parser.add_argument("--part", choices=("held", "tune", "train"), default="held")
     parser.add_argument("--show", choices=tuple(SETS), help="print what is read wrong of a set")
+    parser.add_argument("--sets", nargs="+", choices=tuple(SETS), default=tuple(SETS))
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     console = Console()
     figures: dict[str, dict[str, float]] = {}
-    for name, read in SETS.items():
+    for name in given.sets:
+        if name == "pages" and given.part == "train":
+            continue  # nothing is trained on pages
         rows = list(rows_of(given.rows, name, given.part))
 
         def show(text: str, name: str = name) -> None:
             if given.show == name:
                 console.print(text, markup=False, highlight=False)
 
-        figures[name] = {"rows": len(rows), **read(rows, show)}
+        figures[name] = {"rows": len(rows), **SETS[name](rows, show)}
     if not given.json:
         print_table(
             "ordinary English, percent",

@@ -65,3 +65,15 @@ def test_every_label_is_one_that_the_reader_knows(part: str) -> None:
 def test_a_fifth_or_more_is_kept_aside(name: str) -> None:
     train, _, held = (sum(1 for _ in rows(name, part)) for part in PARTS)
     assert held / (train + held) >= 0.17
+
+
+def test_what_a_page_says_stands_in_it() -> None:
+    authors = []
+    for part in ("tune", "held"):
+        pages = list(rows("pages", part))
+        authors.append({page["a"] for page in pages})
+        for page in pages:
+            said = page["facts"] + page["others"]
+            assert all(quote in page["text"] for quote in said), page["title"]
+            assert not set(page["facts"]) & set(page["others"]), page["title"]
+    assert not set.intersection(*authors)

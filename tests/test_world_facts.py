@@ -19,19 +19,15 @@ from factbook.extract.discovery import (
     corroborated,
     discover,
 )
+from factbook.extract.entity_types import head_noun
 from factbook.extract.known_names import (
     KnownNames,
 )
 from factbook.extract.prompt_injection import TaintKind, hostile, is_tainted_document, taint
 from factbook.extract.statements import MOST_CHARS
-from factbook.extract.subject import (
-    SubjectKind,
-    head_noun,
-    is_a,
-    singular,
-    subject_of,
-)
+from factbook.extract.subject import SubjectKind, subject_of
 from factbook.extract.world import MAX_FACTS, MAX_REFUSED, WorldClaim, facts_about
+from factbook.language.nouns import singular
 from factbook.net.cancel import Cancel, Cancelled, cancelling
 from rows import every
 
@@ -104,14 +100,13 @@ BREAD: Final = {"sourdough": ["sourdough"]}
 
 
 def test_what_belongs_to_a_thing_is_another_thing() -> None:
-    """A name with capitals, or one in a text without any, is that of a single thing."""
-    names = {"orvik lastrad": ["orvik lastrad"]}
     for text in (
-        "We rode the Orvik Lastrad. The Orvik Lastrad bag weighs two kilograms.",
-        "the orvik lastrad bag weighs two kilograms.",
-        "Our orvik q40 lamp weighs two kilograms.",
+        "The Orvik Lastrad Cargo weighs two kilograms more than a bike.",
+        "The Orvik Lastrad's rival weighs two kilograms.",
+        "An owner of the Orvik Lastrad weighs 90 kilograms.",
+        "The Orvik Lastrad review has two pages of pictures.",
     ):
-        assert facts_about(text, names={**names, "orvik q40": ["orvik q40"]})[0] == []
+        assert facts_about(text, names={"orvik lastrad": ["orvik lastrad"]})[0] == []
 
 
 def test_it_behind_a_part_of_a_topic_is_that_part() -> None:
@@ -425,7 +420,7 @@ def test_what_a_sentence_says_its_subject_is() -> None:
     ):
         said = subject_of(sentence, nothing)
         assert said.words == "Vela"
-        assert is_a(sentence, said.verb) == noun
+        assert said.is_a == noun
 
 
 def test_the_noun_of_a_topic() -> None:
@@ -627,15 +622,24 @@ def test_the_rows_of_a_table_under_the_name_are_facts(head: str, found: list[str
     table = f"{head}\n|:--|--:|\n| **Price** | 49 euros |\n| Weight | 7.8 kg |\n| Buy | now |\n"
     assert rows(f"## Vela Nine\n{table}") == found
     assert rows(f"# Vela Nine\n\nA speaker of some fame.\n\n{table}") == found
-    assert rows(f"# Ten speakers\n\n{table}") == []
+    anywhere = found if "Vela Nine" in head else []  # a column of its own says whose it is
+    assert rows(f"# Ten speakers\n\n{table}") == anywhere
     assert rows(f"# Vela Nine\n\nA speaker of some fame.\n\n{table}\n{FORGED}") == []
 
 
+def test_a_table_of_several_things_tells_of_each_what_is_its_own() -> None:
+    columns = "| Property | Vela Nine | Zorvon |\n|---|---|---|\n| Weight | 4 kg | 9 kg |\n"
+    assert rows(f"# Two speakers\n\n{columns}") == ["Weight: 4 kg"]
+    lines = "| Speaker | Weight | Price |\n|---|---|---|\n| Zorvon | 9 kg | 80 euros |\n"
+    mine = "| Vela Nine | 4 kg | 90 euros |\n"
+    assert rows(f"# Two speakers\n\n{lines}{mine}") == ["Weight: 4 kg; Price: 90 euros"]
+
+
 def test_rows_that_are_no_facts_are_refused() -> None:
-    table = "| Property | Vela Nine | Zorvon |\n|---|---|---|\n| Weight | 4 kg | 9 kg |\n\n"
+    table = "| Shop | Price | Sent |\n|---|---|---|\n| Zorvon | 9 euros | today |\n\n"
     assert facts_about(f"# Vela Nine\n\n{table * 40}", names=NAMES) == (
         [],
-        [("Weight | 4 kg | 9 kg", "its table has more than two columns")],
+        [("Zorvon | 9 euros | today", "its table has more than two columns")],
     )
     page = "Vela Nine\nProperty: Value\nPrice: 49 euros\nWeight: 4 kg"  # a table of HTML
     assert [one[1] for one in contents(page, title="Vela Nine")] == [

@@ -35,14 +35,11 @@ from factbook.extract.line_wrapping import unwrapped
 from factbook.extract.named_lists import HEADING, LINE
 from factbook.extract.prompt_injection import Taint, is_tainted_document, taint, touching
 from factbook.extract.statements import MOST_CHARS, no_statement, plain_words, without_marks
-from factbook.extract.subject import (
-    is_a,
-    singular,
-    subject_of,
-)
+from factbook.extract.subject import Trees
 from factbook.extract.world import MAX_REFUSED, facts_about, sentence_spans
 from factbook.language.calendar import is_calendar_word
 from factbook.language.common_words import is_everyday, is_nationality, is_place
+from factbook.language.nouns import singular
 from factbook.model.keys import entity_name
 from factbook.net import cancel
 
@@ -267,21 +264,22 @@ def _bare_name(surface: str) -> str:
 
 def _said_kinds(page: _Page, kinds: Sequence[Kind]) -> Iterator[_Named]:
     """Yield the subjects of sentences that say of which kind something is."""
-    nothing = KnownNames({})
+    spans = [(first, last) for first, last in sentence_spans(page.text) if first >= page.begin]
+    trees = Trees(page.plain, KnownNames({}), spans)
     heads = [
         (match.start(), plain_words(heading["words"]))
         for match in LINE.finditer(page.plain)
         if (heading := HEADING.match(match[0].rstrip()))
     ]
-    for first, last in sentence_spans(page.text):
-        if first < page.begin or touching(page.taints, first, last):
+    for first, last in spans:
+        if touching(page.taints, first, last):
             continue
         marked = page.plain[first:last]
         words = marked.replace("\0", " ")
-        said = subject_of(words, nothing)
-        if not said.words or not said.verb or not is_a(words, said.verb):
+        said = trees.subject(first, last)
+        if not said.words or not said.is_a:
             continue
-        pairs = fits(said_kinds(words[said.verb :]), kinds)
+        pairs = fits(said_kinds(words[said.verb - first :]), kinds)
         if not pairs or no_statement(plain_words(marked), external=True):
             continue
         above = [page.result.title, *(words for _, words in heads[: bisect(heads, (first,))][-1:])]
@@ -291,7 +289,7 @@ def _said_kinds(page: _Page, kinds: Sequence[Kind]) -> Iterator[_Named]:
             or (other in near and any(says(part, other) for part in (words, *above)))
             for kind, other in pairs
         )
-        start = first + said.start
+        start = page.plain.find(said.words, said.start)
         yield _Named(
             surface=said.words,
             start=start,

@@ -25,7 +25,7 @@ from factbook.extract.known_names import (
 from factbook.extract.line_wrapping import unwrapped
 from factbook.extract.prompt_injection import Taint, hostile, taint, touching
 from factbook.extract.remarks import in_passing, unowned
-from factbook.extract.statements import incomplete, no_statement
+from factbook.extract.statements import no_statement
 from factbook.extract.subject import (
     SubjectKind,
     subject_of,
@@ -348,7 +348,7 @@ def _problem(
     said = subject_of(content, known)
     if said.kind is SubjectKind.OTHER:
         return "the entity is not the subject of what it says"
-    problem = incomplete(content, said) or ("" if external else in_passing(content, said))
+    problem = "" if external else in_passing(content, said)
     if problem:
         return problem
     source = subject_of(quote, known)

@@ -13,9 +13,9 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from factbook.extract.base import word_set
-from factbook.extract.subject import head_noun
-from factbook.language.common_words import is_function_word, is_nationality
+from factbook.language.common_words import is_everyday, is_function_word, is_nationality
 from factbook.language.nouns import is_plural, singular
+from factbook.language.verbs import IRREGULAR, UNCHANGED
 from factbook.language.words import COMPOUND, WORD, stem
 
 __all__ = [
@@ -209,6 +209,36 @@ def says_it_is(sentence: str, asked: Kind) -> bool:
         ):
             return True
     return False
+
+
+_ADVERBS: Final = word_set("also still now then once again too today already")
+_ENDS_IN_ED: Final = word_set("bed seed breed shed red speed feed weed")  # they are no participles
+
+
+def head_noun(words: Sequence[str]) -> str:
+    """Return the noun that a group of words is built on, in the singular; "" where none is."""
+    head = ""
+    for word in words:
+        low = word.lower()
+        if not word[:1].isalnum() or (head and low in _ADVERBS):
+            break
+        if is_function_word(low) and low not in _SOFT and (head or not _is_determiner(low)):
+            break
+        if head and low.endswith("ed") and low not in _ENDS_IN_ED:
+            break  # "a speaker built ...", "a library written ..."
+        if head and (low in IRREGULAR or low in UNCHANGED):
+            break
+        if not word[0].isdigit():
+            head = low
+    if not head.isalpha() and not re.fullmatch(r"[a-z]+(?:-[a-z]+)+", head):
+        return ""
+    if is_nationality(head) or (head.endswith("ly") and is_everyday(head)):
+        return ""
+    return singular(head)
+
+
+def _is_determiner(word: str) -> bool:
+    return word in ("a", "an", "the", "this", "that", "these", "those")
 
 
 def _kinds_in(tokens: Sequence[str]) -> list[Kind]:

@@ -1,28 +1,24 @@
-"""Read the lists and the tables that stand under the name of a known thing.
+"""Part a page into sections, and find the lists and the tables in them that speak of one thing.
 
-Knows: headings, bullets, "Weight: 7.8 kg", tables of Markdown, and whose they are. Does not know:
-what sentences say of it (`extract.world`).
+Knows: headings and whose section they open, bullets, "Weight: 7.8 kg", tables. Does not know: what
+sentences say (`extract.world`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from factbook.extract.base import word_set
 from factbook.extract.known_names import (
     KnownNames,
 )
-from factbook.extract.statements import MEMBER, ORDER, plain_words
-from factbook.extract.subject import (
-    subject_of,
-)
+from factbook.extract.statements import MEMBER, plain_words
 from factbook.language.common_words import is_everyday
 from factbook.net import cancel
 
 __all__ = [
-    "ABOUT_IT",
     "BULLET",
     "HEADING",
     "LINE",
@@ -30,153 +26,105 @@ __all__ = [
     "PAIR",
     "SAYS_MORE",
     "Item",
-    "item_problem",
-    "items_under",
+    "Line",
+    "items_in",
+    "lines_of",
+    "names_others",
+    "title_entity",
 ]
 
 LINE: Final = re.compile(r"[^\n]*\n?")
-HEADING: Final = re.compile(r"[ \t]*#{1,6}[ \t]+(?P<words>.*?)[ \t#]*$")
+HEADING: Final = re.compile(r"[ \t]*(?P<level>#{1,6})[ \t]+(?P<words>.*?)[ \t#]*$")
 _BOLD_LINE: Final = re.compile(r"[ \t]*\*\*(?P<words>[^*\n]{2,80})\*\*:?[ \t]*$")
+_BOLD_LEVEL: Final = 7  # below every heading
 BULLET: Final = re.compile(r"[ \t>]*(?:[-*+•‣▪·–]|\d{1,2}[.)])[ \t]+")
 NUMBERED: Final = re.compile(r"[ \t>]*(?:[02-9]|\d\d{1,2})[.)][ \t]")
 PAIR: Final = re.compile(
     r"(?P<key>[A-Za-z][^\W_]*(?:[ /&'’\-]{1,3}[^\W_]+){0,4}(?: \([^\W_]{1,20}\))?)\s?:\s+"
     r"(?P<value>\S.*)$"
 )
-ABOUT_IT: Final = word_set("""
-    specifications specification specs spec overview summary details detail facts fact key features
-    feature data technical info information history description characteristics properties at a
-    glance in brief quick the about profile main and general product more essentials basics sheet
-    """)
-_NO_KEY: Final = word_set("""
-    related see also read more tags tag category categories share photo photos image images picture
-    credit credits source sources by author posted updated published date sponsored ad ads
+# What surrounds the text of a page: before a colon, or in a heading, it says that what follows is
+# of something else or of nothing.
+SAYS_MORE: Final = word_set("""
+    related see also read tags tag category categories share photo photos image images picture
+    credit credits source sources author posted updated published sponsored ad ads review reviews
     advertisement link links contact tel phone fax email comments comment next previous note notes
-    tip tips warning important attention hint human user users assistant system q a question answer
+    tip tips warning important attention hint human user users assistant system q question answer
     entity entities memory preference preferences instruction instructions prompt owner valence
     continue video videos advertiser disclaimer disclosure click order buy reply response context
     known learned remembered interest interests similar alternative alternatives competitor rival
     compare vs versus recommended trending popular sign subscribe follow follows home menu search
-    results result ps nb update edit hi hello dear to
+    results result ps nb edit hi hello dear bought like says said say claims claimed rumour rumor
+    if unless not never
     """)
+_AGAINST: Final = re.compile(
+    r"\b(?:vs\.?|versus|or|and|compared|alternatives?|rivals?|instead|better than|beats|not)\b",
+    re.I,
+)
+_SITE: Final = re.compile(r"\s+[|–—·-]\s+")  # "Halden Q40 | Nordsound": what a site puts behind
 
 
-# Words before a colon that make what follows no statement of the text's own.
-SAYS_MORE: Final = _NO_KEY | word_set("says said claims claimed rumour rumor if unless not never")
+class Line(NamedTuple):
+    """A line of a text that is not blank."""
+
+    start: int
+    end: int
+    owner: str  # the thing whose section it stands in; "" for none
+    heading: str = ""  # its words, where it is a heading
+    above: str = ""  # the words of the heading that it stands under
+    first: bool = False  # nothing but lines of the same block stand between
 
 
 class Item(NamedTuple):
+    """A line of a list, or a row of a table."""
+
     start: int
     end: int
     entity: str
-    loose: bool = False  # it stands anywhere, and not directly under the name
-    row: str = ""  # of a table: its two cells as a line of a list, "Weight: 7.8 kg"
+    loose: bool = False  # it stands anywhere, and not directly under a heading
+    row: str = ""  # of a table: its cells as a line of a list, "Weight: 7.8 kg"
     problem: str = ""
 
 
-# --- tables ---------------------------------------------------------------------------------------
-
-_ROW: Final = re.compile(r"[ \t>]*\|(?P<cells>[^\n]{1,600})\|[ \t]*$")
-_RULER: Final = re.compile(r"[ \t>]*\|(?:[ \t]*:?-{1,40}:?[ \t]*\|){1,20}[ \t]*$")
-_CELLS: Final = re.compile(r"(?<!\\)\|")
-_PROPERTIES: Final = ABOUT_IT | word_set("""
-    property attribute attributes parameter parameters spec item items field category type metric
-    name aspect criterion criteria what
-    """)
-_VALUES: Final = ABOUT_IT | word_set(
-    "value values description measurement measurements content setting settings amount data"
-)
+def names_others(words: str) -> bool:
+    """Tell whether a heading without known names has one of something else."""
+    return any(not is_everyday(word.lower()) for word in MEMBER.findall(words) if word[0].isupper())
 
 
-class _Row(NamedTuple):
-    """A row of a table of Markdown; `words` are "" for its head and the line below it."""
+def title_entity(title: str, names: KnownNames) -> str:
+    """Return the one known thing that a text is about by its title; "" for none or several."""
+    for part in _SITE.split(title):
+        places = names.find(part)
+        if not places:
+            continue
+        start, end, owner = places[0]
+        rest = f"{part[:start]} {part[end:]}"
+        several = len({other for _, _, other in places}) > 1 or _AGAINST.search(rest)
+        behind = part[end:].partition(",")[2].strip()
+        more = behind[:1].isupper() and names_others(behind)
+        listed = more or part[:start].rstrip().endswith(",")
+        # "Halden Q40 Pro review" is about another thing
+        follows = re.match(r"\s+(?P<word>[^\W_][\w.]*)", part[end:])
+        longer = follows and (follows["word"][0].isupper() or follows["word"][0].isdigit())
+        all_capital = all(word[0].isupper() for word in MEMBER.findall(part[end:]))
+        if several or listed or (longer and not (all_capital and _is_common(part[end:]))):
+            return ""
+        return owner
+    return ""
 
-    words: str
-    problem: str
+
+def _is_common(words: str) -> bool:
+    return all(is_everyday(word.lower()) and len(word) > 3 for word in MEMBER.findall(words))
 
 
-def _rows(text: str, plain: str, names: KnownNames, begin: int) -> dict[int, _Row]:
-    """Return the rows of the tables of a text, by where their lines begin.
+def lines_of(text: str, plain: str, names: KnownNames, entity: str, begin: int) -> Iterator[Line]:
+    """Yield the lines of a text, each with the thing whose section it stands in.
 
-    A table has a property of one thing in each row only where it has two columns and its head
-    names no other thing: "Model | Price" lists things.
+    A heading that names a thing opens its section; one that names something else opens one of
+    nobody's, which smaller headings do not end; under any other the title's `entity` has it.
     """
-    rows: dict[int, _Row] = {}
-    head: tuple[int, list[str]] | None = None
-    table: str | None = None  # why its rows are none; "" where they are, None outside a table
-    for match in LINE.finditer(text, begin):
-        line = match[0].rstrip()
-        if not _ROW.match(line):
-            head, table = None, None
-            continue
-        start = match.start()
-        cells = _cells(plain[start : start + len(line)])
-        if _RULER.match(line) and head is not None and table is None:
-            rows[head[0]] = rows[start] = _Row("", "")
-            if _is_property(head[1]):
-                table, rows[head[0]] = "", _Row(": ".join(head[1]), "")
-            else:
-                table = _table_problem(head[1], names)
-            continue
-        if table is None:
-            head = (start, cells)
-            continue
-        pair = f"{cells[0].rstrip(' :')}: {cells[1]}" if len(cells) > 1 else ""
-        if table or not all(cells) or PAIR.match(pair) is None:
-            rows[start] = _Row(" | ".join(filter(None, cells)), table or "it is no property")
-        else:
-            rows[start] = _Row(pair, "")
-    return rows
-
-
-def _cells(row: str) -> list[str]:
-    match = _ROW.match(row.rstrip())
-    return [plain_words(cell) for cell in _CELLS.split(match["cells"])] if match else []
-
-
-def _is_property(head: Sequence[str]) -> bool:
-    """Tell whether the head of a table is a row of it: "Price | 49 euros"."""
-    return (
-        len(head) == 2
-        and any(map(str.isdigit, head[1]))
-        and PAIR.match(": ".join(head)) is not None
-        and all(is_everyday(word) for word in MEMBER.findall(head[0].lower()))
-    )
-
-
-def _table_problem(head: Sequence[str], names: KnownNames) -> str:
-    """Say why the rows of a table are not what its one thing has; "" where they are."""
-    if len(head) != 2:
-        return "its table has more than two columns" if len(head) > 2 else "it is no property"
-    first, second = (MEMBER.findall(cell.lower()) for cell in head)
-    if all(word in _PROPERTIES for word in first) and (
-        all(word in _VALUES for word in second) or _is_name_line(head[1], names)
-    ):
-        return ""
-    return "its table may be about other things"
-
-
-# --- lists ----------------------------------------------------------------------------------------
-
-
-def items_under(
-    text: str, plain: str, names: KnownNames, title_entity: str, begin: int
-) -> list[Item]:
-    """Return the lines and the rows of tables that stand under the name of a known thing.
-
-    They stand directly under it, as a heading or as the title. As `loose` a list of properties
-    counts wherever it stands in a text whose title is the thing's name.
-    """
-    rows = _rows(text, plain, names, begin)
-    items: list[Item] = []
-    group: list[Item] = []  # lines under a title alone, or anywhere: one may be anything
-    owner, lists, blank, headed = title_entity, bool(title_entity), True, False
-
-    def close() -> None:
-        if len(group) > 1:
-            items.extend(group)
-        group.clear()
-
+    owner, above, first, blank, seen = entity, "", True, True, False
+    closed = 0  # the level of the heading that names something else
     for match in LINE.finditer(text, begin):
         cancel.check()
         line = match[0].rstrip()
@@ -184,76 +132,150 @@ def items_under(
             blank = True
             continue
         start, end = match.start(), match.start() + len(line)
-        heading = HEADING.match(line) or _BOLD_LINE.match(line)
+        marked = HEADING.match(line)
+        bold = None if marked else _BOLD_LINE.match(line)
         words = plain_words(plain[start:end])
-        if heading or _is_name_line(words, names):
-            close()
+        if marked or bold or _is_name(words, names):
+            heading = marked or bold
             said = plain_words(heading["words"]) if heading else words
-            owner = _heading_owner(said, names, title_entity)
-            lists, blank, headed = bool(owner), False, True
+            level = len(marked["level"]) if marked else _BOLD_LEVEL
+            places = names.find(said)
+            if places or not closed or level <= closed:
+                owner = _heading_owner(said, names, entity)
+                closed = 0 if owner or not (places or names_others(said)) else level
+            above, first, blank, seen = said, True, False, False
+            yield Line(start, end, owner, heading=said)
             continue
-        row = rows.get(start)
-        if row is not None and not row.words:
-            continue  # the head of a table
-        bullet = BULLET.match(line)
-        first = start + (bullet.end() if bullet else len(line) - len(line.lstrip()))
-        pair = PAIR.match(plain_words(plain[first:end]))
-        item = Item(first, end, owner)
-        if row is not None:
-            item = item._replace(row=row.words, problem=row.problem)
-        # A list stands directly under its heading; a paragraph, or a gap within it, ends it.
-        if not (bullet or pair or row) or (
-            blank and (group or (items and items[-1].entity == owner))
-        ):
-            lists = False
-            close()
-        if lists and owner:
-            (items if headed else group).append(item)
-        elif owner and owner == title_entity and ((bullet and pair) or row):
-            group.append(item._replace(loose=True))
-        blank = False
-    close()
-    return items
+        first = first and not (blank and seen)
+        seen, blank = True, False
+        yield Line(start, end, owner, above=above, first=first)
 
 
-def _is_name_line(words: str, names: KnownNames) -> bool:
+def _is_name(words: str, names: KnownNames) -> bool:
     bare = words.strip(" :*_")
     places = names.find(bare)
-    return len(places) == 1 and places[0][0] == 0 and places[0][1] == len(bare)
+    return len(places) == 1 and places[0][:2] == (0, len(bare))
 
 
-def _heading_owner(words: str, names: KnownNames, title_entity: str) -> str:
-    """Return whose lists stand under a heading: its name alone, or "Specifications"."""
+def _heading_owner(words: str, names: KnownNames, entity: str) -> str:
+    """Return whose section a heading opens: "Halden Q40: the lightest", "Opening hours"."""
     places = names.find(words)
-    if len({owner for _, _, owner in places}) > 1:
+    if _AGAINST.search(words) and (places or names_others(words)):
         return ""
-    rest, owner = words, title_entity
     if places:
-        start, end, owner = places[0]
-        rest = words[:start] + " " + words[end:]
-    rest = re.sub(r"['’]s\b|[^\w\s]", " ", rest)
-    return owner if all(word in ABOUT_IT for word in rest.lower().split()) else ""
+        owners = {owner for _, _, owner in places}
+        return title_entity(words, names) if len(owners) == 1 else ""
+    around = SAYS_MORE.intersection(MEMBER.findall(words.lower()))
+    return "" if around or names_others(words) else entity
 
 
-def item_problem(words: str, names: KnownNames) -> str:
-    """Say why a line under a name is no fact about it; "" where it is one."""
-    pair = PAIR.match(words)
-    if pair:
-        keys = re.split(r"[^\w]+", pair["key"].lower())
-        if any(key in _NO_KEY for key in keys):
-            return "it is no property"
-        words = pair["value"]
-        if all(key in _PROPERTIES for key in keys if key) and all(
-            word in _VALUES for word in MEMBER.findall(words.lower())
-        ):
-            return "it is the head of a table"
-        if ORDER.match(words) and " " in words:
-            return "it is an order"
-    elif ORDER.match(words):
-        return "it is an order"
-    elif len(words.split()) < 3:
-        return "it has less than three words"
-    said = subject_of(words, names)
-    if said.words:
-        return "it speaks of something else"
-    return ""
+# --- tables ---------------------------------------------------------------------------------------
+
+_ROW: Final = re.compile(r"[ \t>]*\|?(?P<cells>[^\n]{1,600}?)\|?[ \t]*$")
+_RULER: Final = re.compile(r"[ \t>]*\|?(?:[ \t]*:?-{1,40}:?[ \t]*\|){1,20}[ \t:-]*$")
+# What the first column of a table is called that has a property in each row.
+_PROPERTIES: Final = word_set("""
+    property attribute parameter feature spec specification item field metric name detail
+    characteristic category type
+    """)
+_CELLS: Final = re.compile(r"(?<!\\)\|")
+
+
+def _cells(line: str) -> list[str]:
+    match = _ROW.match(line.rstrip())
+    cells = _CELLS.split(match["cells"]) if match else []
+    return [plain_words(cell) for cell in cells] if len(cells) > 1 else []
+
+
+def _tabled(table: Sequence[tuple[Line, Sequence[str]]], names: KnownNames) -> Iterator[Item]:
+    """Yield what the rows of one table say of the thing that their head or first cell names.
+
+    Of a table of two columns in a thing's section every row has one of its properties, if the
+    second cell of its head names nothing else.
+    """
+    if not table:
+        return
+    head = table[0][1]
+    columns = [_named(cell, names) for cell in head]
+    of_rows = [_named(cells[0], names) for _, cells in table[1:]]
+    for (line, cells), row_owner in zip(table, ["", *of_rows], strict=True):
+        is_head = cells is head
+        if not all(cells) or len(cells) != len(head):
+            continue
+        if row_owner:  # of things, one in each row
+            said = "; ".join(
+                f"{key}: {cell}" for key, cell in zip(head[1:], cells[1:], strict=True)
+            )
+            yield Item(line.start, line.end, row_owner, loose=True, row=said)
+        elif any(columns[1:]):  # of things, one in each column
+            for owner, cell in zip(columns[1:], cells[1:], strict=True):
+                if owner and not is_head:
+                    row = f"{cells[0]}: {cell}"
+                    yield Item(line.start, line.end, owner, loose=True, row=row)
+        elif len(head) == 2 and not any(of_rows):
+            its = _PROPERTIES.issuperset(MEMBER.findall(head[0].lower()))
+            its = its and not names_others(head[1])
+            why = "" if its or _has_digit(head[1]) else "its table may be about other things"
+            pair = f"{cells[0].rstrip(' :')}: {cells[1]}"
+            if is_head and not _has_digit(cells[1]):
+                continue
+            yield Item(line.start, line.end, line.owner, loose=True, row=pair, problem=why)
+        elif not is_head:
+            why = "its table has more than two columns"
+            words = " | ".join(cells)
+            yield Item(line.start, line.end, line.owner, loose=True, row=words, problem=why)
+
+
+def _has_digit(cell: str) -> bool:
+    return any(map(str.isdigit, cell))
+
+
+def _named(cell: str, names: KnownNames) -> str:
+    """Return the known thing that a cell names and nothing else beside it."""
+    return names.find(cell)[0][2] if _is_name(cell, names) else ""
+
+
+# --- lists ----------------------------------------------------------------------------------------
+
+
+def items_in(text: str, plain: str, lines: Sequence[Line], names: KnownNames) -> list[Item]:
+    """Return the lines of lists and the rows of tables that stand in a thing's section.
+
+    A line of a list stands below a heading; a line "Weight: 7.8 kg" counts wherever there are two.
+    """
+    items: list[Item] = []
+    group: list[Item] = []
+    table: list[tuple[Line, list[str]]] = []
+    last = 0
+
+    def close() -> None:
+        if len(group) > 1 or (group and not group[0].loose):
+            items.extend(group)
+        items.extend(item for item in _tabled(table, names) if item.entity)
+        group.clear()
+        table.clear()
+
+    for line in lines:
+        words = text[line.start : line.end]
+        cells = [] if line.heading else _cells(plain[line.start : line.end])
+        if text.count("\n", last, line.start) > 1 or bool(table) != bool(cells):
+            close()
+        last = line.end
+        if cells:
+            if not _RULER.match(words):
+                table.append((line, cells))
+            continue
+        bullet = BULLET.match(words)
+        start = line.start + (bullet.end() if bullet else len(words) - len(words.lstrip()))
+        pair = PAIR.match(plain_words(plain[start : line.end]))
+        if line.heading or not line.owner or not (pair or (bullet and line.first and line.above)):
+            close()
+            continue
+        problem = ""
+        head = pair and " " not in pair["value"] and not _has_digit(pair["value"])
+        if head and pair and _PROPERTIES.issuperset(MEMBER.findall(pair["key"].lower())):
+            problem = "it is the head of a table"
+        under = line.first and bool(names.find(line.above))
+        group.append(Item(start, line.end, line.owner, loose=not under, problem=problem))
+    close()
+    return items

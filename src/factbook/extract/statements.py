@@ -10,17 +10,10 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from factbook.extract.base import word_set
-from factbook.extract.line_wrapping import needs_object
-from factbook.extract.subject import Subject
-from factbook.language.nouns import is_plural
-
 __all__ = [
     "MEMBER",
     "MOST_CHARS",
     "ORDER",
-    "incomplete",
-    "is_label",
     "no_statement",
     "plain_words",
     "without_marks",
@@ -146,79 +139,6 @@ def no_statement(plain: str, *, external: bool, item: bool = False) -> str:
     if len(_LETTER.findall(plain)) < len(plain) / 2 and not item:
         return "it has few words"
     return ""
-
-
-# Verbs in a form that is no noun's, so that one behind "and" is a second verb without its object.
-_SURE_VERBS: Final = word_set("""
-    takes has includes contains weighs requires provides allows enables keeps gets gives lets makes
-    carries delivers produces brings becomes receives consists belongs depends adds is are was were
-    """)
-_MEANS_NOTHING_ALONE: Final = word_set("""
-    is are was were can cannot will could would may might must should does do did
-    """)
-# "The Q40 made in Norway" is no sentence, "The Q40 launched in 2021" is one.
-_PARTICIPLES: Final = word_set("""
-    made built designed reviewed compared tested used sold manufactured priced rated based powered
-    equipped named given called written composed developed produced invented owned recommended
-    bought seen shown taken found explained spotted captured ranked described presented repaired
-    restored modified upgraded
-    """)
-_BEHIND_PARTICIPLES: Final = word_set("""
-    by in at with from for against on as under after to
-    """)
-# Verbs in the past that are adjectives and nouns as well: "the Q40 left channel".
-_DOUBTFUL: Final = word_set("left set cut split shot hit read cost")
-_BEHIND_DOUBTFUL: Final = word_set("""
-    a an the its their his her in on at into off up out about over more less around nearly almost
-    no some many all from for to
-    """)
-_TRAILING: Final = word_set("also too only now still often always never usually then again")
-
-
-def incomplete(words: str, said: Subject) -> str:
-    """Say why words with a subject are no whole sentence; "" where they are.
-
-    `said` is what `about.subject_of` returns for them.
-    """
-    behind = [token.lower() for token in MEMBER.findall(words[said.verb :])]
-    while len(behind) > 1 and behind[-1] in _TRAILING:
-        behind.pop()
-    if not said.verb or not behind:
-        return "it has no verb"
-    verb, last = behind[0], behind[-1]
-    if len(behind) == 1:
-        lacks = needs_object(verb) or verb in _MEANS_NOTHING_ALONE
-        return "it ends in its verb" if lacks else ""
-    if verb in _PARTICIPLES and behind[1] in _BEHIND_PARTICIPLES and behind[1:3] != ["to", "be"]:
-        return "it has no verb"
-    if verb in _DOUBTFUL and not (behind[1] in _BEHIND_DOUBTFUL or behind[1][0].isdigit()):
-        follows = words[said.verb + len(verb) :].lstrip()
-        if not follows[:1].isupper():
-            return "it has no verb"
-    cut = not words.rstrip().endswith((".", "!", "?"))
-    if behind[-2] in ("and", "or", "but") and (
-        last in _SURE_VERBS or (cut and last.endswith("s") and needs_object(last))
-    ):
-        return "it ends in a verb"
-    return ""
-
-
-_BEHIND_NOUN: Final = word_set("for of and or")
-_ARTICLES: Final = word_set("the a an this that these those its their his her")
-
-
-def is_label(words: str, said: Subject) -> bool:
-    """Tell whether a line of others is a title, and its verb a noun: "Sourdough course dates".
-
-    Such a line has no full stop, no article before its name and no number behind its last noun.
-    """
-    behind = [token.lower() for token in MEMBER.findall(words[said.verb :])]
-    if not behind or words.rstrip().endswith((".", "!", "?")) or behind[0] in _SURE_VERBS:
-        return False
-    first = MEMBER.search(words)
-    if first is None or first[0].lower() in _ARTICLES or any(map(str.isdigit, words[said.verb :])):
-        return False
-    return is_plural(behind[0]) and (len(behind) == 1 or behind[1] in _BEHIND_NOUN)
 
 
 # --- markup ---------------------------------------------------------------------------------------

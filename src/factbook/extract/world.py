@@ -11,8 +11,9 @@ a text of others nothing else is taken, so whatever else such a text wants has n
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from factbook import policy
@@ -23,35 +24,26 @@ from factbook.extract.known_names import (
 )
 from factbook.extract.line_wrapping import may_be_name, unwrapped
 from factbook.extract.named_lists import (
-    ABOUT_IT,
     BULLET,
     HEADING,
     NUMBERED,
     PAIR,
     SAYS_MORE,
     Item,
-    item_problem,
-    items_under,
+    items_in,
+    lines_of,
+    title_entity,
 )
 from factbook.extract.prompt_injection import TaintKind, hostile, taint, touching
 from factbook.extract.remarks import in_passing, unowned
 from factbook.extract.statements import (
     MEMBER,
     MOST_CHARS,
-    ORDER,
-    incomplete,
-    is_label,
     no_statement,
     plain_words,
     without_marks,
 )
-from factbook.extract.subject import (
-    Subject,
-    SubjectKind,
-    is_a,
-    is_part,
-    subject_of,
-)
+from factbook.extract.subject import Subject, SubjectKind, Trees
 from factbook.language.calendar import is_calendar_word
 from factbook.language.common_words import is_everyday
 from factbook.model.keys import entity_name
@@ -105,22 +97,16 @@ def statement_of(entity: str, content: str) -> str:
 
 # --- facts ----------------------------------------------------------------------------------------
 
-# What may stand for a thing that was just spoken of, whatever it is.
-_ANYTHING: Final = word_set("""
-    company product device model brand project site place city town village area region building
-    book film movie game album song band group team artist author writer app application tool
-    software library framework program service platform website festival event museum park river
-    mountain lake island machine camera speaker phone car bike instrument species animal plant dish
-    drink restaurant school university organisation organization foundation manufacturer version
-    """)
-_AGAINST: Final = re.compile(
-    r"\b(?:vs\.?|versus|or|and|compared|alternatives?|rivals?|instead|better than|beats|not)\b",
-    re.I,
-)
 _PASTED: Final = frozenset(
     {TaintKind.COMMAND, TaintKind.SPEECH, TaintKind.MEMORY, TaintKind.HIDDEN}
 )
-_JOINT: Final = re.compile(r";\s+|\s[–—]\s+|,\s+(?P<word>and|but|so|while|whereas|then|yet)\s+")
+# When it is, seen from when the page was written: of the day, and not of the thing.
+_PASSING: Final = re.compile(
+    r"\b(?:(?:last|next|this|past) (?:night|week|weekend|month|year|season|summer|winter|spring"
+    r"|autumn|\w+day)|yesterday|today|tonight|tomorrow)\b",
+    re.IGNORECASE,
+)
+_QUOTES: Final = re.compile(r"[\"“”]")
 _CORPORATE: Final = word_set("inc ltd llc gmbh corp corporation company co group ag sa plc limited")
 
 
@@ -152,19 +138,23 @@ class _Reader:
         # of the same length: all places are those of the text itself
         self._text = unwrapped(text, begin=begin)
         self._plain = without_marks(self._text)
-        title = title or _top_heading(self._text)
+        heading = _top_heading(self._text)
         known = names.within(f"{title}\n{self._plain}".replace("\0", ""))
-        short = _short_names(known, f"{title}\n{self._plain}")
-        self._full = known
-        self._names = known.with_short(short)
+        page = f"{title}\n{self._plain}"
+        self._names = known.with_short(_short_names(known, page))
         self._topics = _topics(known, self._plain[begin:])
         self._external = external
-        self._title_entity = _title_entity(title, self._names)
+        self._entity = title_entity(title or heading, self._names)
+        if not self._entity and not self._names.find(title):
+            self._entity = title_entity(heading, self._names)
+        if self._entity:
+            self._names = self._names.with_short(_beginnings(known, self._entity, page))
         self._taints = [piece for piece in taint(text) if external or piece.kind in _PASTED]
-        self._focus = self._title_entity
-        self._nouns: dict[
-            str, str
-        ] = {}  # "speaker" -> the thing that was said to be one, "" for others
+        self._steers = any(map(hostile, self._taints))
+        self._focus = self._entity
+        # "speaker" -> the thing that was said to be one, "" for others
+        self._nouns: dict[str, str] = {}
+        self._spoken: frozenset[str] = frozenset()  # nouns of the sentence before
         self._claims: list[WorldClaim] = []
         self._refused: dict[str, str] = {}
         self._rows_refused: dict[str, str] = {}  # last: a page of tables has hundreds
@@ -174,47 +164,38 @@ class _Reader:
         """Return the facts and the refusals."""
         if not self._names:
             return [], []
-        steers = any(map(hostile, self._taints))
-        items = items_under(self._text, self._plain, self._names, self._title_entity, self._begin)
+        lines = list(lines_of(self._text, self._plain, self._names, self._entity, self._begin))
+        items = items_in(self._text, self._plain, lines, self._names)
+        rows = [(item.start, item.end) for item in items]
+        heads = [(line.start, line.end) for line in lines if line.heading]
+        spans = [
+            (start, end)
+            for start, end in sentence_spans(self._text)
+            if start >= self._begin and not _within(start, heads)
+        ]
+        self._trees = Trees(self._plain, self._names, [*rows, *spans])
         listed = [
             (item.start, item.end)
             for item in items
-            if (self._kept_back(item) if steers and item.loose else self._listed(item))
+            if (self._kept_back(item) if self._steers and item.loose else self._listed(item))
         ]
-        read = self._begin
-        for start, end in sentence_spans(self._text):
+        begins = [line.start for line in lines]
+        above = ""
+        for start, end in spans:
             cancel.check()
-            if start < self._begin:
-                continue
-            if self._focus and self._leaves_it(read, start):
-                self._focus = ""
-            read = end
+            line = lines[max(0, bisect(begins, start) - 1)]
+            if line.above != above:  # a new section
+                above, self._focus = line.above, line.owner
             if not _within(start, listed):
-                self._sentence(start, end)
+                self._sentence(start, end, line.owner)
         claims = sorted(self._claims, key=lambda claim: claim.start)
         refused = self._refused | {
             row: why for row, why in self._rows_refused.items() if row not in self._refused
         }
         return claims[:MAX_FACTS], list(refused.items())[:MAX_REFUSED]
 
-    def _leaves_it(self, start: int, end: int) -> bool:
-        """Tell whether a heading between two sentences says that something else comes now."""
-        for line in self._plain[start:end].splitlines():
-            heading = HEADING.match(line)
-            if heading is None:
-                continue
-            words = plain_words(heading["words"])
-            if _AGAINST.search(words):
-                return True
-            if self._names.find(words):
-                if self._focus not in {owner for _, _, owner in self._names.find(words)}:
-                    return True
-            elif any(not is_everyday(word.lower()) for word in MEMBER.findall(words)):
-                return True
-        return False
-
     def _listed(self, item: Item) -> bool:
-        """Take a line under a name; False where it is a sentence and is read as one."""
+        """Take a line of a list; False where it is a sentence and is read as one."""
         words, problem = self._read_item(item)
         if not words:
             return False
@@ -237,21 +218,35 @@ class _Reader:
         return False
 
     def _read_item(self, item: Item) -> tuple[str, str]:
-        """Return the words of a line under a name and why they are no fact; ("", "") for others.
+        """Return the words of a line of a list and why they are no fact; ("", "") for others.
 
         Others are sentences.
         """
         words = item.row or plain_words(self._plain[item.start : item.end])
         pair = PAIR.match(words)
-        said = subject_of(pair["value"] if pair else words, self._names)
-        if said.kind is not SubjectKind.OTHER or said.words:
+        value = words.find(pair["value"]) if pair and not item.row else 0
+        said = self._trees.subject(item.start + value, item.end)
+        if not item.row and not pair and (said.kind is not SubjectKind.OTHER or said.words):
             return "", ""
         touched = touching(self._taints, item.start, item.end)
         problem = touched.why if touched else item.problem
         problem = problem or no_statement(words, external=self._external, item=True)
-        return words, problem or item_problem(words, self._names)
+        if not problem and pair:
+            keys = re.split(r"[^\w]+", pair["key"].lower())
+            if SAYS_MORE.intersection(keys):
+                problem = "it is no property"
+            elif self._trees.is_person(item.start, item.start + pair.end("key")):
+                problem = "it speaks of something else"
+        at = item.start + value
+        if not problem and (said.words or (self._names.find(words) and not item.row)):
+            problem = "it speaks of something else"
+        if not problem and self._trees.is_order(at, item.end):
+            problem = "it is an order"
+        if not problem and not pair and len(words.split()) < 2:
+            problem = "it has less than two words"
+        return words, problem
 
-    def _sentence(self, start: int, end: int) -> None:
+    def _sentence(self, start: int, end: int, owner: str) -> None:
         # `\0` stands where marks were: blanks keep the places of words
         marked = self._plain[start:end]
         words = marked.replace("\0", " ") if "\0" in marked else marked
@@ -267,33 +262,32 @@ class _Reader:
             # "Location: Osterlund lies ..." is what stands behind its label
             start += label.start("value")
             marked, words = marked[label.start("value") :], label["value"]
-        said = subject_of(words, self._names, topics=self._topics)
-        entities = self._meant(said)
-        noun = is_a(words, said.verb) if said.verb else ""
-        if noun:
+        said = self._trees.subject(start, end, topics=self._topics)
+        entities = self._meant(said, owner, start, end)
+        if said.is_a:
             single = entities[0] if len(entities) == 1 else ""
             if single or said.words:
-                self._nouns[noun] = single
-        self._focus = entities[0] if len(entities) == 1 else ""
-        if said.kind is SubjectKind.TOPIC:
-            self._focus = ""  # "it" is then the starter, and not all sourdough
+                self._nouns[said.is_a] = single
+        self._remember(said, entities, start, end)
         if not entities:
             if self._names.find(words):
-                self._refuse(plain_words(marked), "a known thing is not its subject")
+                stated = self._trees.has_verb(start, end)
+                why = "a known thing is not its subject" if stated else "it has no verb"
+                self._refuse(plain_words(marked), why)
             return
-        if self._external:
-            cut = self._first_clauses(words)
-            marked, end = marked[:cut], start + cut
+        cut = (said.end or end) if self._external else end
+        marked = marked[: cut - start].rstrip(" ,;–—")
+        end = start + len(marked)
         own = words if self._external else unowned(words, self._names.find(words))
         judged = marked if own == words else own
         problem = no_statement(plain_words(judged), external=self._external)
-        problem = problem or incomplete(words[: len(marked)], said)
-        if not problem and self._external and is_label(words[: len(marked)], said):
-            problem = "it has no verb"
+        if not problem and len(_QUOTES.findall(words[: said.verb - start])) % 2:
+            problem = "somebody else says it"
         if not problem and not self._external:
-            places = self._names.find(words[said.verb :])
+            places = self._names.find(words[said.verb - start :])
             others = any(owner not in entities for _, _, owner in places)
-            problem = in_passing(words, said, names_another=others)
+            here = replace(said, verb=said.verb - start)
+            problem = in_passing(words, here, names_another=others)
         if not problem and len(marked) == len(words):
             problem = self._unfinished(start, end)
         if problem:
@@ -301,30 +295,30 @@ class _Reader:
             return
         self._take(entities, start, end, str(said.kind), self._sure(said))
 
-    def _first_clauses(self, words: str) -> int:
-        """Return where a sentence goes over to an order or to what is said of another thing."""
-        for joint in _JOINT.finditer(words):
-            rest = words[joint.end() :]
-            said = subject_of(rest, self._names)
-            if said.words or ORDER.match(rest) or (said.names and joint["word"] is None):
-                return joint.start()
-        return len(words)
+    def _remember(self, said: Subject, entities: Sequence[str], start: int, end: int) -> None:
+        """Keep of which thing, and of what, a sentence spoke."""
+        if said.kind is SubjectKind.TOPIC or not entities:
+            self._focus = ""  # "it" is then the starter, and not all sourdough
+        elif said.kind is not SubjectKind.NOUN:
+            self._focus = entities[0] if len(entities) == 1 else ""
+        self._spoken = self._trees.nouns(start, end) - {said.noun}
 
-    def _meant(self, said: Subject) -> Sequence[str]:
-        """Return the known things that a subject means."""
-        if said.names:
+    def _meant(self, said: Subject, owner: str, start: int, end: int) -> Sequence[str]:
+        """Return the known things that a subject means; `owner` has the section."""
+        if said.kind is SubjectKind.PRONOUN:
+            return [self._focus] if self._focus else []
+        if said.kind is not SubjectKind.NOUN:
             return said.names
-        if said.kind is SubjectKind.PRONOUN and self._focus:
-            return [self._focus]
-        if said.kind is SubjectKind.NOUN:
-            if said.noun in self._nouns:
-                owner = self._nouns[said.noun]
-                return [owner] if owner else []
-            if said.noun in _ANYTHING and self._focus:
-                return [self._focus]
-            if is_part(said.noun) and self._focus and self._focus == self._title_entity:
-                return [self._focus]
-        return []
+        known = self._nouns.get(said.noun)
+        if known is not None:
+            return [known] if known else []
+        if self._steers or not owner or said.noun in self._spoken:
+            return []
+        if _PASSING.search(self._plain, start, end):
+            return []
+        if said.is_bare and not self._trees.has_number(start, end):
+            return []
+        return [owner]
 
     def _sure(self, said: Subject) -> float:
         direct = policy.EXTERNAL_FACT if self._external else policy.STATED
@@ -429,30 +423,6 @@ def _within(at: int, spans: Sequence[tuple[int, int]]) -> bool:
     return any(start <= at < end for start, end in spans)
 
 
-_TITLE_LEAD: Final = re.compile(
-    r"^(?:(?:review|all about|about|introducing|meet|what is|who is|guide to|a guide to|the"
-    r"|getting to know|hands-on|test)\b[:\s-]*)+",
-    re.IGNORECASE,
-)
-
-
-def _title_entity(title: str, names: KnownNames) -> str:
-    """Return the one known thing that a text is about by its title; "" for none or several."""
-    places = names.find(title)
-    if len({owner for _, _, owner in places}) != 1:
-        return ""
-    start, end, owner = places[0]
-    lead = _TITLE_LEAD.match(title)
-    if start > (lead.end() if lead else 0) or _AGAINST.search(title[end:]):
-        return ""
-    # "Halden Q40 Pro review" is about another thing
-    follows = re.match(r"\s+(?P<word>[^\W_][\w.]*)", title[end:])
-    if follows and (follows["word"][0].isupper() or follows["word"][0].isdigit()):
-        word = follows["word"].lower()
-        return owner if word in ABOUT_IT or word in ("review", "test", "wikipedia") else ""
-    return owner
-
-
 def _top_heading(text: str) -> str:
     """Return the heading that a text begins with, which is its title; "" for none."""
     heading = HEADING.match(text.lstrip().partition("\n")[0])
@@ -480,6 +450,26 @@ def _short_names(names: KnownNames, text: str) -> dict[str, str]:
             if _stands_alone(parts) and owners.setdefault(short, owner) != owner:
                 shared.add(short)
     return {short: owner for short, owner in owners.items() if short not in shared}
+
+
+def _beginnings(names: KnownNames, entity: str, text: str) -> dict[str, str]:
+    """Return by which first words of its name a page may call its thing: "Lindenhof".
+
+    None that goes on in another way somewhere, as names of models do ("Vela Nine", "Vela Six").
+    """
+    short = {}
+    for key, owner in names.surfaces.items():
+        words = key.split()
+        for count in range(1, len(words)) if owner == entity else ():
+            begin = " ".join(words[:count])
+            if not begin.replace(" ", "").isalpha() or not _stands_alone(words[:count]):
+                continue
+            goes_on = re.finditer(
+                rf"(?i:(?<!\w){re.escape(begin)})[ \-]+(?P<word>[A-Z\d][\w-]*)", text
+            )
+            if all(match["word"].casefold() == words[count] for match in goes_on):
+                short[begin] = owner
+    return short
 
 
 _BEGINS: Final = re.compile(r"(?:^|[.!?:]\s)[\"'“‘(\s>*_\-\0]*$", re.MULTILINE)
