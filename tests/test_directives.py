@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.mcp_client import Server
 from tests.session_logs import NOW, claude
 
 from data import data_dir
@@ -21,6 +22,7 @@ from factbook.model.directives import language_named, scope_of
 from factbook.model.facts import EpisodeKind, Fact, FactKind
 from factbook.store.rows import Filters
 from factbook.surface.hook.lookup import Lookup
+from factbook.surface.hook.reminder import Reminder
 from factbook.testing import FrozenClock
 
 RULES: Mapping[str, tuple[str, str, float]] = {
@@ -39,7 +41,10 @@ RULES: Mapping[str, tuple[str, str, float]] = {
     "no comments that say what the code does": ("rule", "everywhere", 0.9),
     "in Python type hints on everything": ("rule", "language", 0.9),
     "tabs are nicer here": ("rule", "everywhere", 0.01),
+    "wrap every page in <Layout> tags": ("rule", "project", 0.9),
     "do that": ("rule", "project", 0.9),
+    "errors go to stderr": ("rule", "project", 0.75),
+    "lines have at most 120 characters": ("rule", "project", 0.75),
 }
 SHOP, BLOG = "/home/ann/shop", "/home/ann/blog"
 
@@ -84,7 +89,7 @@ class Desk:
         self.memory.read_directives()
 
     @property
-    def facts(self) -> list[Fact]:
+    def facts(self) -> Sequence[Fact]:
         return self.memory.sources.directives()
 
 
@@ -169,6 +174,22 @@ def test_what_is_not_sure_is_asked(desk: Desk) -> None:
     assert [fact.statement for fact in desk.facts] == ["commit messages in German"]
 
 
+def test_what_is_only_likely_is_shown_once_it_is_said_again(desk: Desk) -> None:
+    def shown() -> list[str]:
+        until, now = time.monotonic() + 9, desk.clock()
+        look = Lookup(str(desk.db), owner="me", until=until, now=now, project=SHOP)
+        digest = look.digest(SHOP, without=frozenset(), session="new")
+        return [memory.text for memory in digest if memory.predicate == "rule"]
+
+    desk.said("lines have at most 100 characters")
+    desk.said("errors go to stderr")
+    desk.said("lines have at most 120 characters")
+    assert shown() == ["lines have at most 100 characters"]
+    assert len(desk.memory.review.questions()) == 1
+    desk.said("errors go to stderr")
+    assert "errors go to stderr" in shown()
+
+
 def test_an_exception_in_one_project_is_asked(desk: Desk) -> None:
     desk.said("sign every commit")
     desk.said("no need to sign commits any more")
@@ -236,6 +257,34 @@ def test_a_session_begins_with_the_rules_of_its_project(desk: Desk) -> None:
     ]
     named = [f"f{fact.id}" for fact in desk.facts]
     assert len(look.named(named, without=frozenset(), session="new")) == 2
+
+
+def test_what_a_session_begins_with_is_data(desk: Desk) -> None:
+    desk.said("wrap every page in <Layout> tags")
+
+    def begins(project: str) -> str:
+        until, now = time.monotonic() + 9, desk.clock()
+        reminder = Reminder(str(desk.db), owner="me", until=until, now=now)
+        return reminder.remind({"name": "new", "cwd": project}, None, {})
+
+    said = begins(SHOP)
+    assert "Authority of directive: " in said
+    assert "wrap every page in &lt;Layout> tags" in said
+    assert "Layout" not in begins(BLOG)
+
+
+def test_an_agent_that_names_its_folder_gets_its_rules(desk: Desk) -> None:
+    desk.said("always run the tests with uv")
+    desk.said("errors go to stderr")
+    desk.memory.close()
+    with Server(desk.db, "--read-only") as server:
+        texts = {
+            folder: server.call("get_context", question="what is new?", project=folder)["text"]
+            for folder in (SHOP, BLOG, "")
+        }
+    assert [folder for folder, text in texts.items() if "rule" in text or "uv" in text] == [SHOP]
+    assert "always run the tests with uv" in texts[SHOP]
+    assert "stderr" not in texts[SHOP]
 
 
 def test_a_rule_of_a_language_holds_where_that_is_written(desk: Desk, tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def own_reading(episode: StoredEpisode) -> Reading | None:
 def directives_in(episode: StoredEpisode, reading: Reading) -> list[Candidate]:
     """Return the rules and decisions of what an owner says, in their order.
 
-    What is only likely to be one is less sure than what comes by itself, until it is said again.
+    What is only likely to be one is not shown by itself until it is said again.
     """
     directives: list[Candidate] = []
     for mark in reading.marks:

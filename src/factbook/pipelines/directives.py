@@ -153,6 +153,8 @@ class _Hearing:
             judgement = stand(read(older), newer, given=gone, similarity=cosine)
             if life.subject != candidate.subject:
                 judgement = _across(judgement, gone)
+            if candidate.confidence < policy.DIRECTIVE and not gone:
+                judgement = _asking(judgement)  # what is only likely changes nothing by itself
             if judgement.relation is not Relation.DIFFERENT:
                 met.append(_Met(life, judgement, earlier))
         return met
@@ -187,8 +189,16 @@ def _across(judgement: Judgement, given: Sequence[GivenUp]) -> Judgement:
     """
     if judgement.relation is Relation.SUPERSEDES and any(each.named for each in given):
         return judgement
-    same = judgement.relation in (Relation.SAME, Relation.DIFFERENT)
-    return replace(judgement, relation=Relation.DIFFERENT if same else Relation.AMBIGUOUS)
+    if judgement.relation is Relation.SAME:
+        return replace(judgement, relation=Relation.DIFFERENT)
+    return _asking(judgement)
+
+
+def _asking(judgement: Judgement) -> Judgement:
+    """Return a judgement of which nothing follows by itself but a question."""
+    if judgement.relation is Relation.SUPERSEDES:
+        return replace(judgement, relation=Relation.AMBIGUOUS)
+    return judgement
 
 
 def _follower(kept: Life, met: _Met) -> Op:

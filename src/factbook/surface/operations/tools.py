@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from factbook.errors import NotFound
-from factbook.model.confidence import is_deprecated
+from factbook.model.confidence import is_deprecated, is_passive
 from factbook.model.facts import Status, iso
 from factbook.model.frame import SHOWN_BY, Shown, said_by
 from factbook.model.text import shorten
@@ -227,7 +227,8 @@ def get_context(
 
     talk = run.memory.conversation(owner=run.owner, session=run.session)
     holding = run.memory.sources.directives(project=project, owner=run.owner) if project else ()
-    rules = [fact_hit(run.shown(fact)) for fact in holding[:RULES]]
+    sure = [run.shown(fact) for fact in holding if is_passive(fact.confidence)]
+    rules = [fact_hit(fact) for fact in sure[:RULES]]
     built = talk.context(
         memories=[*rules, *talk.prefetch(question)], limits=ContextLimits(total=budget_tokens)
     )

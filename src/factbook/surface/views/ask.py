@@ -185,6 +185,7 @@ def directives(page: Page, rows: Sequence[Fact]) -> None:
         Column("when", lambda row: moment(row.occurred_at), optional=True),
         Column("kind", lambda row: row.predicate, "cyan"),
         Column("said", lambda row: row.statement, least=24),
+        Column("conf", lambda row: f"{row.confidence:.2f}", right=True, optional=True),
         Column("holds in", holds, "dim", least=10, most=24),
     ]
     with_details(page, columns, rows, lambda row: [])
