@@ -238,11 +238,16 @@ class Trees:
                 relation = self.tokens[above].relation
                 depth += 1 + (relation in ("acl", "advcl", "ccomp", "csubj")) * 4
                 above = self.tokens[above].head
-            if best is None or (depth, at) < best:
+            if self._is_finite(token.head) and (best is None or (depth, at) < best):
                 best = (depth, at)
         if best and best[0] < 5:
             return best[1], self.tokens[best[1]].head
         return self._unmarked(first, last)
+
+    def _is_finite(self, root: int) -> bool:
+        return self.tokens[root].pos not in ("NOUN", "PROPN") or any(
+            self.tokens[at].relation in ("cop", "aux") for at in self._children[root]
+        )
 
     def _unmarked(self, first: int, last: int) -> tuple[int, int] | None:
         """Return (subject, root) where the network saw both and not that they are one clause."""
@@ -280,8 +285,10 @@ class Trees:
                 continue
             if self.tokens[at].relation in ("nmod", "compound", "flat", "amod"):
                 return self._by_part(first, head, at, topics)
-            if self.tokens[at].relation == "appos":
+            if self.tokens[at].relation == "appos" and not self._is_name(head, first):
                 return self._by_name(head, at, topics)
+        if any(at in self._owner for at in (*self._below(head), *range(head + 2, root))):
+            return Subject(kind=SubjectKind.OTHER)  # "people who like the Q40"
         if head + 1 in self._owner and self.tokens[head + 1].relation == "nsubj":
             return self._by_name(head, head + 1, topics)  # "my dog Pim"
         if self._makes(root):
