@@ -12,6 +12,7 @@ from pathlib import Path
 
 from factbook.embed import bundled
 from factbook.gate.judge import JudgedClaim, Relation, judge, read
+from factbook.language.reader.relate import RELATER
 
 CONTRADICTING = (Relation.CONTRADICTION, Relation.SUPERSEDES)
 
@@ -49,6 +50,7 @@ def judge_pairs(pairs: Sequence[tuple[str, str]]) -> list[Judged]:
             similarity=similarity,
             older_reading=readings[older],
             newer_reading=readings[newer],
+            net=RELATER,
         )
         found.append(
             Judged(similarity=similarity, relation=judgement.relation, rule=judgement.rule)

@@ -49,6 +49,7 @@ from factbook.gate.typed_claims import judge_typed
 from factbook.interests.relate import is_family
 from factbook.language.common_words import is_everyday, is_place
 from factbook.language.nouns import counted, is_plural, singular
+from factbook.language.reader.relate import RELATER
 from factbook.language.sentences import sentences as plain_sentences
 from factbook.model.entities import EngagementType
 from factbook.model.facts import Episode, EpisodeKind, Field, Role, Trust
@@ -362,7 +363,9 @@ def restated(row: Row) -> Labels:
 
 def _judged(pair: Sequence[str], similarity: float = 0.9) -> Judgement:
     older, newer = pair
-    return judge(JudgedClaim(text=older), JudgedClaim(text=newer), similarity=similarity)
+    return judge(
+        JudgedClaim(text=older), JudgedClaim(text=newer), similarity=similarity, net=RELATER
+    )
 
 
 def judge_pairs(row: Row) -> Labels:

@@ -48,6 +48,7 @@ from factbook.extract.world import facts_about
 from factbook.gate.grounding import read_passage
 from factbook.gate.judge import JudgedClaim, Relation, judge
 from factbook.gate.typed_claims import judge_typed
+from factbook.language.reader.relate import RELATER
 from factbook.model.entities import EngagementType, PreferenceType, Valence
 from factbook.model.facts import EpisodeKind, Role, StoredEpisode, Trust
 from factbook.model.keys import entity_name
@@ -268,7 +269,7 @@ def pairs(rows: Sequence[Row], show: Show) -> dict[str, float]:
     for n, row in enumerate(rows):
         similarity = float(vectors[2 * n] @ vectors[2 * n + 1])
         older, newer = JudgedClaim(text=row["old"]), JudgedClaim(text=row["new"])
-        verdict = became[judge(older, newer, similarity=similarity).relation]
+        verdict = became[judge(older, newer, similarity=similarity, net=RELATER).relation]
         told[row["label"]][verdict] += 1
         show(f"{row['label']} {verdict}: {row['old']!r} -> {row['new']!r}")
     sizes = {label: max(1, counts.total()) for label, counts in told.items()}

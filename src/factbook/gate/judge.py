@@ -20,6 +20,7 @@ from factbook.gate import antonyms, grammar
 from factbook.gate.frames import frames_of, verdict_of
 from factbook.gate.lexicon import Tables, Tense, sentiment_lexicon, tables
 from factbook.gate.reading import MAX_CHARS, TextReading, read
+from factbook.gate.related import proposed
 from factbook.gate.slots import (
     covered,
     of_a_series,
@@ -29,6 +30,7 @@ from factbook.gate.slots import (
     said_of_the_same,
     same_people,
 )
+from factbook.language.reader.relate import Relater
 from factbook.language.words import base_of
 from factbook.model.facts import FactKind, Millis
 
@@ -89,11 +91,13 @@ def judge(
     similarity: float,
     older_reading: TextReading | None = None,
     newer_reading: TextReading | None = None,
+    net: Relater | None = None,
 ) -> Judgement:
     """Say how the newer claim stands to the older one.
 
     `similarity` is the cosine of both texts by the embedder that ships with the package; what is no
-    number counts as 0. A reading that is given must be `read` of that claim's text. SAME and
+    number counts as 0. A reading that is given must be `read` of that claim's text. `net` is asked
+    where the words tell nothing (`gate.related`); without it they are two matters then. SAME and
     CONTRADICTION hold in both directions; SUPERSEDES only in the given one, and where both claims
     are dated it needs the newer one to be no earlier.
     """
@@ -124,8 +128,15 @@ def judge(
     if slots is not None and judged.relation not in (Relation.SUPERSEDES, Relation.CONTRADICTION):
         # The words tell nothing, but both are about one slot, however they put it.
         judged = _fixed(Relation(slots.relation), slots.rule, slots.detail)
+    if net is not None and judged.rule in _OPEN and judged.relation is Relation.DIFFERENT:
+        told = proposed((older.text, old), (newer.text, new), similarity, net)
+        if told is not None:
+            judged = _fixed(Relation(told.relation), told.rule, told.detail)
     return _in_time(older, newer, judged)
 
+
+_OPEN: Final = frozenset({"far", "other_words", "says_more", "value", "tense", "negation"})
+"""Rules by which two texts only look like two matters: their words tell no more."""
 
 _CONTRAST: Final = re.compile(
     r"(?P<said>.*[^\s,])"

@@ -28,6 +28,7 @@ from factbook.errors import ModelError, ModelFailure
 from factbook.gate.judge import JudgedClaim, Relation, TextReading, judge, read
 from factbook.gate.same_entity import Description, Same, SameEntityVerdict, compare
 from factbook.gate.terms import MOST_TERMS, Term, TermKind, terms_of
+from factbook.language.reader.relate import RELATER
 from factbook.llm.base import Message
 from factbook.llm.prompt import estimate_tokens, message_tokens, quoted
 from factbook.maintenance.verdict_queue import category, pair_of, task_of
@@ -396,6 +397,7 @@ class _Cleaning:
             similarity=cosine,
             older_reading=self._reading(winner.object),
             newer_reading=self._reading(loser.object),
+            net=RELATER if cosine >= policy.RELATED["merge_cosine"] else None,
         )
         return judgement.relation is Relation.SAME
 

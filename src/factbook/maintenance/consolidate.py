@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +23,7 @@ from factbook.embed.halves import unpacked
 from factbook.errors import FactbookError, StoreError, UsageError
 from factbook.gate.frames import frames_of
 from factbook.gate.judge import JudgedClaim, Judgement, Relation, TextReading, judge, read
+from factbook.language.reader.relate import RELATER, Relater
 from factbook.maintenance import support
 from factbook.maintenance.changes_report import run_of
 from factbook.maintenance.embedding import EmbeddingQueue
@@ -334,12 +335,16 @@ class Consolidation:
             return
         known = {pair[:2] for pair in self._store.find(PAIR)}
         ops: list[Op] = []
-        for left, right, cosine in self._candidates(lives, vectors, new):
+        near = _nearest(lives, vectors, new)
+        words = self._candidates(lives, vectors, new)
+        pairs = {(left, right): cosine for left, right, cosine in words}
+        for (left, right), cosine in (near | pairs).items():
             first, second = lives[left], lives[right]
             if first.owner != second.owner or _ids(first, second) in known:
                 continue
             older, newer = _by_age(first, second)
-            judgement = self._judgement(older, newer, cosine)
+            net = RELATER if (left, right) in near else None
+            judgement = self._judgement(older, newer, cosine, net)
             if judgement.relation is Relation.SAME:
                 self._alike.append((first.id, second.id))
             else:
@@ -484,7 +489,7 @@ class Consolidation:
     ) -> Judgement | None:
         if category(winner) != category(loser) or _ids(winner, loser) in known:
             return None
-        judgement = self._judgement(*_by_age(winner, loser), cosine)
+        judgement = self._judgement(*_by_age(winner, loser), cosine, RELATER)
         return judgement if judgement.relation is Relation.SAME else None
 
     def _resolve(self, report: RunReport) -> None:
@@ -559,13 +564,16 @@ class Consolidation:
             reading = self._readings[text] = read(text)
         return reading
 
-    def _judgement(self, older: Life, newer: Life, cosine: float) -> Judgement:
+    def _judgement(
+        self, older: Life, newer: Life, cosine: float, net: Relater | None = None
+    ) -> Judgement:
         return judge(
             claim_of(older),
             claim_of(newer),
             similarity=cosine,
             older_reading=self._reading(older.statement),
             newer_reading=self._reading(newer.statement),
+            net=net,
         )
 
     def _relation(self, older: str, newer: str, cosine: float) -> Relation:
@@ -600,7 +608,9 @@ def _pair_ops(older: Life, newer: Life, judgement: Judgement, cosine: float) -> 
                 )
             ]
         changed = True
-    if changed:
+    if changed and _outranked(older, newer):
+        judgement = replace(judgement, relation=Relation.AMBIGUOUS)
+    elif changed:
         return [
             SupersedeFact(
                 old_id=older.id,
@@ -622,6 +632,29 @@ def _pair_ops(older: Life, newer: Life, judgement: Judgement, cosine: float) -> 
             )
         ]
     return []
+
+
+def _nearest(
+    lives: Sequence[Life], vectors: Floats, new: Sequence[int]
+) -> dict[tuple[int, int], float]:
+    """Return the pairs that the reader's network is asked about, with their cosines.
+
+    They are of one owner and subject, each new fact's nearest; the nearest of all where they are
+    more than one run reads.
+    """
+    pairs = near_pairs_of(
+        np.asarray(new, np.int64),
+        vectors,
+        threshold=policy.RELATED_SIMILARITY,
+        nearest=policy.RELATED_NEIGHBOURS,
+    )
+    near = {
+        (left, right): cosine
+        for left, right, cosine in _each(pairs)
+        if (lives[left].owner, lives[left].subject) == (lives[right].owner, lives[right].subject)
+    }
+    nearest = sorted(near, key=lambda pair: (-near[pair], pair))[: policy.RELATED_PAIRS]
+    return {pair: near[pair] for pair in nearest}
 
 
 def _pairs(vectors: Floats, new: Sequence[int]) -> Pairs:
@@ -660,6 +693,12 @@ def _by_age(left: Life, right: Life) -> tuple[Life, Life]:
     """Return (older, newer) by when they were last said; equal times by id."""
     first, second = sorted((left, right), key=lambda life: (life.occurred_at or 0, life.id))
     return first, second
+
+
+def _outranked(older: Life, newer: Life) -> bool:
+    """Tell whether the newer one was only overheard: what was told does not go for that."""
+    order = policy.TRUST_ORDER
+    return order.index(newer.trust.value) > order.index(older.trust.value)
 
 
 def _changed_mind(older: Life, newer: Life) -> bool:

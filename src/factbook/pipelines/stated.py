@@ -36,6 +36,7 @@ from factbook.extract.keyed.contracts import list_key_of
 from factbook.extract.keyed.phrases import parse_tell
 from factbook.gate.frames import as_said, frames_of
 from factbook.gate.judge import JudgedClaim, Relation, TextReading, judge, read
+from factbook.language.reader.relate import RELATER
 from factbook.model.facts import (
     EVERYONE,
     At,
@@ -332,14 +333,17 @@ def told_against(
     for (text, ids), row in zip(near.items(), rows, strict=False):
         # A clause by itself may fill a slot, whatever else is said beside it.
         parts = [(part, read(part)) for part in dict.fromkeys((text, *_CLAUSES.split(text)))]
+        cosines = {fact_id: float(vectors[fact_id] @ row) for fact_id in ids}
+        nearest = sorted(ids, key=lambda n: -cosines[n])[: policy.RELATED_NEIGHBOURS]
         for fact_id in ids:
             for part, reading in parts:
                 judged = judge(
                     JudgedClaim(text=said[fact_id]),
                     JudgedClaim(text=part),
-                    similarity=float(vectors[fact_id] @ row) if part == text else 0.0,
+                    similarity=cosines[fact_id] if part == text else 0.0,
                     older_reading=known[fact_id],
                     newer_reading=reading,
+                    net=RELATER if part == text and fact_id in nearest else None,
                 )
                 if judged.relation in (Relation.CONTRADICTION, Relation.SUPERSEDES):
                     against.setdefault(text, []).append(fact_id)

@@ -19,6 +19,7 @@ from factbook import policy
 from factbook.errors import UsageError
 from factbook.gate.frames import as_said, frames_of
 from factbook.gate.judge import JudgedClaim, Relation, judge, read
+from factbook.language.reader.relate import RELATER
 from factbook.model.facts import (
     Fact,
     FactKind,
@@ -188,7 +189,7 @@ def meet(
     reading = read(told.text)
     twin: Life | None = None
     retired: list[tuple[Life, str, str]] = []
-    for life, cosine in near:
+    for place, (life, cosine) in enumerate(near):
         held = _as_said(life)
         known = read(held.text)
         # What was said later takes the place of what was said before, in whatever order we hear it.
@@ -199,6 +200,7 @@ def meet(
             similarity=cosine,
             older_reading=reading if later else known,
             newer_reading=known if later else reading,
+            net=RELATER if place < policy.RELATED_NEIGHBOURS else None,
         )
         if judgement.relation is Relation.SAME and twin is None:
             twin = life
@@ -218,6 +220,7 @@ def _nearest(
     cosines = like(said, owner)
     slots = {frame.slot for frame in frames_of(as_said(said))}
     near: list[tuple[float, int]] = []
+    further: list[tuple[float, int]] = []  # of whose words none may be shared
     # Of the hundreds that may be like it only the texts are read, and the rows of the few that are.
     for fact_id, words in store.texts("fact", list(cosines)).items():
         cosine = cosines[fact_id]
@@ -227,6 +230,10 @@ def _nearest(
         alike = cosine >= policy.JUDGED_SIMILARITY
         if alike or not slots.isdisjoint(frame.slot for frame in frames_of(as_said(words))):
             near.append((-cosine, fact_id))
-    nearest = {fact_id: -less for less, fact_id in sorted(near)[: policy.TOLD_NEIGHBOURS]}
+        elif cosine >= policy.RELATED_SIMILARITY:
+            further.append((-cosine, fact_id))
+    near = sorted(near)[: policy.TOLD_NEIGHBOURS]
+    near += sorted(further)[: max(0, policy.RELATED_NEIGHBOURS - len(near))]
+    nearest = {fact_id: -less for less, fact_id in near}
     lives = lives_by_id(store, list(nearest))
     return [(lives[fact_id], cosine) for fact_id, cosine in nearest.items() if fact_id in lives]

@@ -1,0 +1,136 @@
+"""Propose how two texts stand to each other where their words alone do not tell.
+
+The reader's network proposes from the whole texts; what is exact refuses: another value, another
+person, another of a series, a question, what is only supposed or quoted, an older text that says
+more than the newer one can end. What is sure in both directions is merged or retired, what is
+likely is asked.
+
+Knows: two texts, what `reading` found in them, their cosine, a network that is handed in. Does not
+know: facts, the store. The numbers are of `policy.RELATED`, chosen by `python -m bench.related`.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Final, Literal, NamedTuple
+
+from factbook import policy
+from factbook.gate.lexicon import tables
+from factbook.gate.reading import TextReading
+from factbook.gate.slots import of_a_series, same_people
+from factbook.language.reader.reading import Clause, Reading
+from factbook.language.reader.relate import Chances, Relater
+
+__all__ = ["Proposed", "RelatedTexts", "decided", "proposed", "related", "vetoed"]
+
+_SUPPOSED: Final = frozenset({"if", "wish", "quoted", "irony"})  # flags of what is not asserted
+
+
+class RelatedTexts(NamedTuple):
+    """What the rules look at: the network's chances, and what forbids to act on them."""
+
+    chances: Chances  # of the whole texts
+    similarity: float  # cosine
+    no_merge: str  # why they may not be merged; "" where they may
+    no_end: str  # why the newer may not end the older
+
+
+class Proposed(NamedTuple):
+    """How two texts stand to each other, as `judge.Relation` names it."""
+
+    relation: Literal["same", "supersedes", "ambiguous"]
+    rule: str
+    detail: str
+
+
+def proposed(
+    older: tuple[str, TextReading], newer: tuple[str, TextReading], similarity: float, net: Relater
+) -> Proposed | None:
+    """Return how two texts stand to each other; None where they may both hold.
+
+    Each is a text with its reading; `similarity` is their cosine. Raises ReaderError where the
+    network cannot be loaded.
+    """
+    if similarity < policy.RELATED_SIMILARITY or older[1].asks or newer[1].asks:
+        return None
+    return decided(related(older, newer, similarity, net))
+
+
+def related(
+    older: tuple[str, TextReading], newer: tuple[str, TextReading], similarity: float, net: Relater
+) -> RelatedTexts:
+    """Read two texts together."""
+    first, second = net.read(older[0]), net.read(newer[0])
+    no_merge, no_end = vetoed((first, older[1]), (second, newer[1]))
+    chances = net.relate(older[0], newer[0])
+    return RelatedTexts(chances, similarity, no_merge, no_end)
+
+
+def decided(texts: RelatedTexts) -> Proposed | None:
+    """Return what follows from the chances by the numbers of `policy.RELATED`."""
+    numbers, chances, cosine = policy.RELATED, texts.chances, texts.similarity
+    if cosine >= numbers["merge_cosine"] and chances.reword >= numbers["merge"]:
+        return None if texts.no_merge else Proposed("same", "reworded", "Both say the same.")
+    if texts.no_end == "other":
+        return None
+    sure = min(chances.change, chances.changed_back)
+    if not texts.no_end and cosine >= numbers["end_cosine"] and sure >= numbers["end"]:
+        return Proposed("supersedes", "taken_back", "If the newer one holds, the older does not.")
+    if cosine >= numbers["ask_cosine"] and chances.change >= numbers["ask"]:
+        return Proposed("ambiguous", "may_be_over", "The newer one may end the older.")
+    return None
+
+
+def _told(text: Reading) -> list[Clause]:
+    return [clause for clause in text.clauses if clause.act == "tell"]
+
+
+def _names(text: Reading, kind: str = "") -> set[str]:
+    return {
+        text.text[name.begin : name.end].casefold().removesuffix("'s").removesuffix("’s")
+        for name in text.names
+        if not kind or name.type == kind
+    }
+
+
+def _apart(first: set[str], second: set[str]) -> bool:
+    """Say whether each side has something that the other lacks."""
+    return bool(first - second and second - first)
+
+
+def vetoed(
+    older: tuple[Reading, TextReading], newer: tuple[Reading, TextReading]
+) -> tuple[str, str]:
+    """Return why two texts may not be merged, and why the newer may not end the older.
+
+    "" is no reason; "other" for ending says that they are about two persons or things, so that
+    there is nothing to ask either.
+    """
+    (first, old), (second, new) = older, newer
+    if (
+        of_a_series(old, new)
+        or not same_people(old, new)
+        or _apart(_names(first, "person"), _names(second, "person"))
+    ):
+        return "other", "other"
+    no_merge = ""
+    clashes = tables().quantifier_clashes
+    if old.values and new.values and set(old.values) != set(new.values):
+        no_merge = "value"
+    elif _apart(_names(first), _names(second)):
+        no_merge = "name"
+    elif not clashes.isdisjoint(product(old.quantifiers, new.quantifiers)):
+        no_merge = "quantifier"
+    elif not (old.definite and new.definite):
+        no_merge = "indefinite"  # two dogs, not one
+    said = _told(second)
+    no_end = ""
+    if not (old.definite and new.definite):
+        no_end = "other"
+    elif said and all(not _SUPPOSED.isdisjoint(clause.flags) for clause in said):
+        no_end = "supposed"
+    elif len(_told(first)) > 1:
+        no_end = "part"  # what else the older one says would be gone with it
+    elif {clause.of for clause in said} != {clause.of for clause in _told(first)}:
+        no_end = "owner"
+    return no_merge, no_end
