@@ -32,7 +32,8 @@ from factbook.language.reader.relate import RELATER
 
 STRANGER: Final = "stranger"
 CHANCES: Final = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.997, 0.999)
-COSINES: Final = (0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75)
+COSINES: Final = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75)
+SURE: Final = 0.8  # the least chance on which something is done unasked
 NEIGHBOURS: Final = 3  # of each statement
 
 Labelled = tuple[str, RelatedTexts]
@@ -97,6 +98,8 @@ def choose(
     for step, wanted in (("merge", "reword"), ("end", "change"), ("ask", "change")):
         best = (-1.0, 1.01, 1.01, {})  # nothing passes
         for chance, cosine in product(CHANCES, COSINES):
+            if step != "ask" and chance < SURE:
+                continue
             passes = (chances[step] >= chance) & (cosines >= cosine)
             shares = {
                 label: 100 * float(passes[labels == label].mean()) for label in set(labels.tolist())

@@ -195,19 +195,19 @@ JUDGED_SAMPLE: Final = 256  # ours: rows that tell how many pairs there are
 SLOT_NEIGHBOURS: Final = 50  # ours: facts of one slot that each is compared with
 ENDING_SIMILARITY: Final = 0.35  # ours: for what says that something has ended
 CHANGED_MIND_MS: Final = 12 * 3600 * 1000  # ours: words this far apart are not of one conversation
-RELATED_SIMILARITY: Final = 0.30  # ours: from here the network is asked how two texts stand
+RELATED_SIMILARITY: Final = 0.20  # ours: from here the network is asked how two texts stand
 RELATED_NEIGHBOURS: Final = 4  # ours: the nearest statements that it is asked about, for each
 RELATED_PAIRS: Final = 4_000  # ours: pairs that it reads in one run, the nearest ones; 10 ms each
 RELATED: Final[Mapping[str, float]] = MappingProxyType(
     {
-        "merge": 0.99,
-        "merge_cosine": 0.6,
-        "end": 0.9,
-        "end_cosine": 0.5,
-        "ask": 0.5,
-        "ask_cosine": 0.4,
+        "merge": 0.98,
+        "merge_cosine": 0.55,
+        "end": 0.95,
+        "end_cosine": 0.2,
+        "ask": 0.2,
+        "ask_cosine": 0.45,
     }
-)  # ours, by `python -m bench.related`; of the weights: chosen anew whenever those are
+)  # ours, by `python -m bench.related`: of the network's weights, chosen anew whenever those are
 MERGE_SIMILARITY: Final = 0.85  # origins 001.5: candidates for a merge
 MERGE_WITHIN: Final = 0.3  # CHECKLIST: "similar confidence"
 MERGE_MIN_CONFIDENCE: Final = 0.6  # origins 001.5: at least one of the merged is surer than this

@@ -23,6 +23,7 @@ from factbook.gate.reading import MAX_CHARS, TextReading, read
 from factbook.gate.related import proposed
 from factbook.gate.slots import (
     covered,
+    difference,
     of_a_series,
     one_date,
     one_thing,
@@ -428,8 +429,8 @@ def _opposite(
             or said_of_the_same(text_reading, other, x, y)
         )
         and not (
-            _difference(text_reading.values, other.values)
-            and _difference(other.values, text_reading.values)
+            difference(text_reading.values, other.values)
+            and difference(other.values, text_reading.values)
         )
         and text_reading.modals == other.modals
         and same_people(text_reading, other)
@@ -469,8 +470,8 @@ def _other_value(
 ) -> Judgement:
     """Judge texts whose numbers, amounts, dates or times differ."""
     gone, come = (
-        _difference(text_reading.values, other.values),
-        _difference(other.values, text_reading.values),
+        difference(text_reading.values, other.values),
+        difference(other.values, text_reading.values),
     )
     detail = f"{' and '.join(gone) or 'no number'} against {' and '.join(come) or 'none'}."
     left = [key for key in match.left if key not in text_reading.cue_keys]
@@ -788,15 +789,3 @@ _FIRM_ROLES: Final = frozenset(
      "behind", "ontop", "without", "against", "until", "since", "outside", "between"}
 )  # fmt: skip
 _LOOSE_ROLES: Final = _FIRM_ROLES | {"in", "to", "for", "with", "over", "through", "about", "than"}
-
-
-def _difference(values: Sequence[str], others: Sequence[str]) -> list[str]:
-    """Return the values that the others do not hold, as often as they do not."""
-    rest = list(others)
-    missing = []
-    for value in values:
-        if value in rest:
-            rest.remove(value)
-        else:
-            missing.append(value)
-    return missing

@@ -11,6 +11,7 @@ know: facts, the store. The numbers are of `policy.RELATED`, chosen by `python -
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from typing import Final, Literal, NamedTuple
 
@@ -51,7 +52,10 @@ def proposed(
     Each is a text with its reading; `similarity` is their cosine. Raises ReaderError where the
     network cannot be loaded.
     """
-    if similarity < policy.RELATED_SIMILARITY or older[1].asks or newer[1].asks:
+    if similarity < policy.RELATED_SIMILARITY:
+        return None
+    unchecked = RelatedTexts(net.relate(older[0], newer[0]), similarity, "", "")
+    if decided(unchecked) is None:  # as for most: what would forbid it need not be read
         return None
     return decided(related(older, newer, similarity, net))
 
@@ -113,24 +117,30 @@ def vetoed(
         or _apart(_names(first, "person"), _names(second, "person"))
     ):
         return "other", "other"
-    no_merge = ""
-    clashes = tables().quantifier_clashes
-    if old.values and new.values and set(old.values) != set(new.values):
-        no_merge = "value"
-    elif _apart(_names(first), _names(second)):
-        no_merge = "name"
-    elif not clashes.isdisjoint(product(old.quantifiers, new.quantifiers)):
-        no_merge = "quantifier"
-    elif not (old.definite and new.definite):
-        no_merge = "indefinite"  # two dogs, not one
-    said = _told(second)
-    no_end = ""
+    if old.asks or new.asks:
+        return "question", "question"
     if not (old.definite and new.definite):
-        no_end = "other"
-    elif said and all(not _SUPPOSED.isdisjoint(clause.flags) for clause in said):
-        no_end = "supposed"
-    elif len(_told(first)) > 1:
-        no_end = "part"  # what else the older one says would be gone with it
-    elif {clause.of for clause in said} != {clause.of for clause in _told(first)}:
-        no_end = "owner"
-    return no_merge, no_end
+        return "indefinite", "indefinite"  # two dogs, not one
+    return _no_merge(older, newer), _no_end(_told(first), _told(second))
+
+
+def _no_merge(older: tuple[Reading, TextReading], newer: tuple[Reading, TextReading]) -> str:
+    (first, old), (second, new) = older, newer
+    if old.values and new.values and set(old.values) != set(new.values):
+        return "value"
+    if _apart(_names(first), _names(second)):
+        return "name"
+    clashes = tables().quantifier_clashes
+    if not clashes.isdisjoint(product(old.quantifiers, new.quantifiers)):
+        return "quantifier"
+    return ""
+
+
+def _no_end(older: Sequence[Clause], newer: Sequence[Clause]) -> str:
+    if newer and all(not _SUPPOSED.isdisjoint(clause.flags) for clause in newer):
+        return "supposed"
+    if len(older) > 1:
+        return "part"  # what else the older one says would be gone with it
+    if {clause.of for clause in older} != {clause.of for clause in newer}:
+        return "owner"
+    return ""

@@ -286,3 +286,15 @@ def _arrived(newer: TextReading) -> set[str]:
         for key, role in zip(newer.order, newer.roles, strict=True)
         if role in {"to", "with"} and key not in newer.cue_keys
     }
+
+
+def difference(values: Sequence[str], others: Sequence[str]) -> list[str]:
+    """Return the values that the others do not hold, as often as they do not."""
+    rest = list(others)
+    missing = []
+    for value in values:
+        if value in rest:
+            rest.remove(value)
+        else:
+            missing.append(value)
+    return missing
