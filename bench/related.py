@@ -8,7 +8,7 @@ statements of different rows by one writer that are nearest to each other, of wh
 repeats another. A memory holds many of them for each pair that has something to do with another, so
 what happens to them counts most. For each threshold of chance and cosine the bounds are: percent of
 the look-alikes and of the strangers that would be merged or retired (each of the two has half of
-it), and percent of the strangers that would be asked about. Within them the most reach wins.
+it; so many changes may be merged too, and rewordings retired), and percent of the strangers that would be asked about. Within them the most reach wins.
 """
 
 from __future__ import annotations
@@ -104,7 +104,8 @@ def choose(
             shares = {
                 label: 100 * float(passes[labels == label].mean()) for label in set(labels.tolist())
             }
-            if shares["lookalike"] <= bounds[step][0] and shares[STRANGER] <= bounds[step][1]:
+            wrong = max(shares["lookalike"], shares["change" if step == "merge" else "reword"])
+            if wrong <= bounds[step][0] and shares[STRANGER] <= bounds[step][1]:
                 best = max(best, (shares[wanted], chance, cosine, shares), key=lambda b: b[:3])
         numbers |= {step: best[1], f"{step}_cosine": best[2]}
         taken[step] = best[3]

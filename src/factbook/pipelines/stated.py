@@ -11,11 +11,10 @@ clear statement counts by itself. Everything is quoted from where it stands.
 from __future__ import annotations
 
 import logging
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -332,7 +331,7 @@ def told_against(
     vectors |= dict(zip(missing, rows[len(near) :], strict=True))
     for (text, ids), row in zip(near.items(), rows, strict=False):
         # A clause by itself may fill a slot, whatever else is said beside it.
-        parts = [(part, read(part)) for part in dict.fromkeys((text, *_CLAUSES.split(text)))]
+        parts = [(part, read(part)) for part in _parts(text)]
         cosines = {fact_id: float(vectors[fact_id] @ row) for fact_id in ids}
         nearest = sorted(ids, key=lambda n: -cosines[n])[: policy.RELATED_NEIGHBOURS]
         for fact_id in ids:
@@ -366,12 +365,16 @@ def _sharing(
     return {text: ids for text, ids in near.items() if ids}
 
 
-_CLAUSES: Final = re.compile(r"[,;:] |,? (?:and|but|so|because|since|while) ")
+def _parts(text: str) -> list[str]:
+    """Return a text and its clauses, each once."""
+    read_text = RELATER.read(text)
+    clauses = (text[clause.begin : clause.end] for clause in read_text.clauses)
+    return list(dict.fromkeys((text, *clauses)))
 
 
 def _signs(text: str, reading: TextReading) -> set[str | tuple[str, str]]:
     """Return what two statements about one thing share: a content word, a value, or a slot."""
-    parts = (text, *_CLAUSES.split(text))
+    parts = _parts(text)
     slots = {("slot", frame.slot) for part in parts for frame in frames_of(part) if frame.slot}
     return {*reading.keys, *reading.values, *slots}
 
