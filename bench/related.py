@@ -8,7 +8,8 @@ statements of different rows by one writer that are nearest to each other, of wh
 repeats another. A memory holds many of them for each pair that has something to do with another, so
 what happens to them counts most. For each threshold of chance and cosine the bounds are: percent of
 the look-alikes and of the strangers that would be merged or retired (each of the two has half of
-it; so many changes may be merged too, and rewordings retired), and percent of the strangers that would be asked about. Within them the most reach wins.
+it; so many changes may be merged too, and rewordings retired), and percent of the strangers that
+would be asked about. Within them the most reach wins.
 """
 
 from __future__ import annotations
@@ -96,7 +97,8 @@ def choose(
     numbers: dict[str, float] = {}
     taken: dict[str, dict[str, float]] = {}
     for step, wanted in (("merge", "reword"), ("end", "change"), ("ask", "change")):
-        best = (-1.0, 1.01, 1.01, {})  # nothing passes
+        none: dict[str, float] = {}
+        best = (-1.0, 1.01, 1.01, none)  # a chance that nothing has
         for chance, cosine in product(CHANCES, COSINES):
             if step != "ask" and chance < SURE:
                 continue
@@ -132,7 +134,7 @@ def main() -> int:
         scored(pairs), {"merge": half, "end": half, "ask": (100.0, given.asked)}
     )
     if not given.json:
-        print_table("policy.RELATED", [numbers])
+        print_table("policy.RELATED", [{step: str(n) for step, n in numbers.items()}])
         print_table("percent of the pairs", [{"step": k, **v} for k, v in taken.items()])
     emit({"numbers": numbers, "taken": taken}, part="related", as_json=given.json)
     return 0
