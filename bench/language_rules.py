@@ -33,7 +33,6 @@ from factbook.extract.world import facts_about, is_kind
 from factbook.gate.grounding import ground, ground_summary, kin, read_passage
 from factbook.gate.grounding.words import read_line, read_lines
 from factbook.gate.judge import JudgedClaim, Judgement, Relation, judge
-from factbook.gate.lexicon import stem, tables
 from factbook.gate.names import structural_problem
 from factbook.gate.reading import read
 from factbook.gate.restated import contains, restates
@@ -51,6 +50,7 @@ from factbook.language.common_words import is_everyday, is_place
 from factbook.language.nouns import counted, is_plural, singular
 from factbook.language.reader.relate import RELATER
 from factbook.language.sentences import sentences as plain_sentences
+from factbook.language.words import stem
 from factbook.model.entities import EngagementType
 from factbook.model.facts import Episode, EpisodeKind, Field, Role, Trust
 from factbook.model.keys import (
@@ -111,7 +111,7 @@ def words(row: Row) -> Labels:
     if kind == "values":
         one, other = read_line(first).values, read_line(second).values
         return told(same=one == other != frozenset())
-    return told(opposite=tables().opposite(stem(first), stem(second)))
+    return told(opposite=kin.opposed(stem(first), stem(second)))
 
 
 def cut(row: Row) -> Labels:

@@ -1,6 +1,7 @@
 """Measure what is heard of ordinary, sloppy English, on rows kept aside from rules and training.
 
-    python -m bench.ordinary [--rows FOLDER] [--part held|tune|train] [--show SET] [--json]
+    python -m bench.ordinary [--rows FOLDER] [--part held|tune|train] [--sets NAME ...]
+        [--show SET] [--json]
 
 The rows of `data/language/ordinary` were written by people who did not know how they would be
 read, and labelled before (its README says by which rules). Only those of authors that no rule and
@@ -12,7 +13,8 @@ no training ever saw are read by default.
   overlap by over half.
 - `names`: whole names, without their type.
 - `prompts`: rules and decisions that hold beyond the request.
-- `pairs`: of changes those that are settled or asked about; of rewordings those that are joined; of
+- `pairs`: what becomes of two statements that are remembered one after the other, after a night:
+  of changes those that are settled or asked about; of rewordings those that are joined; of
   look-alikes those that are harmed (merged or retired) or asked about.
 - `voices`: stretches of a message that are not its writer's own words, and messages wholly their
   writer's own of which something is taken for others'.
@@ -32,6 +34,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from rich.console import Console
@@ -46,15 +49,16 @@ from factbook.extract.preferences import preferences_in
 from factbook.extract.voice import own_words
 from factbook.extract.world import facts_about
 from factbook.gate.grounding import read_passage
-from factbook.gate.judge import JudgedClaim, Relation, judge
 from factbook.gate.typed_claims import judge_typed
-from factbook.language.reader.relate import RELATER
+from factbook.memory import Memory
 from factbook.model.entities import EngagementType, PreferenceType, Valence
-from factbook.model.facts import EpisodeKind, Role, StoredEpisode, Trust
+from factbook.model.facts import EVERYONE, EpisodeKind, Role, StoredEpisode, Trust
 from factbook.model.keys import entity_name
 from factbook.model.memory_types import MemoryType, TypedClaim
+from factbook.store.derived.facts import lives_by_id
 
 FOLDER: Final = ROOT / "data" / "language" / "ordinary"
+START: Final = 1_790_000_000_000  # when the older ones of the pairs are said: September 2026
 Row = dict[str, Any]
 Place = tuple[int, int]  # characters of a text, from and to
 Show = Callable[[str], None]
@@ -254,23 +258,14 @@ def prompts(rows: Sequence[Row], show: Show) -> dict[str, float]:
 
 
 def pairs(rows: Sequence[Row], show: Show) -> dict[str, float]:
-    """Judge an older and a newer statement of one person, by what would become of them."""
+    """Let an owner each say one statement and, a week later, the other; see what is known then."""
     told: dict[str, Counter[str]] = {
         label: Counter() for label in ("change", "reword", "lookalike")
     }
-    vectors = bundled().embed([row[side] for row in rows for side in ("old", "new")])
-    became = {
-        Relation.SAME: "joined",
-        Relation.SUPERSEDES: "settled",
-        Relation.CONTRADICTION: "asked",
-        Relation.AMBIGUOUS: "asked",
-        Relation.DIFFERENT: "apart",
-    }
-    for n, row in enumerate(rows):
-        similarity = float(vectors[2 * n] @ vectors[2 * n + 1])
-        older, newer = JudgedClaim(text=row["old"]), JudgedClaim(text=row["new"])
-        verdict = became[judge(older, newer, similarity=similarity, net=RELATER).relation]
+    shown = 0
+    for row, (verdict, newest) in zip(rows, became(rows), strict=True):
         told[row["label"]][verdict] += 1
+        shown += newest
         show(f"{row['label']} {verdict}: {row['old']!r} -> {row['new']!r}")
     sizes = {label: max(1, counts.total()) for label, counts in told.items()}
     change, same, apart = (told[label] for label in ("change", "reword", "lookalike"))
@@ -282,7 +277,33 @@ def pairs(rows: Sequence[Row], show: Show) -> dict[str, float]:
         "rewordings retired or asked": 100 * (same["settled"] + same["asked"]) / sizes["reword"],
         "look-alikes harmed": 100 * (apart["settled"] + apart["joined"]) / sizes["lookalike"],
         "look-alikes asked": 100 * apart["asked"] / sizes["lookalike"],
+        "newer one stands, in its words": 100 * shown / max(1, len(rows)),
     }
+
+
+def became(rows: Sequence[Row]) -> Iterator[tuple[str, bool]]:
+    """Yield what becomes of the two statements of each row, and whether the newer still stands."""
+    with TemporaryDirectory() as folder:
+        path, now = Path(folder) / "pairs.db", START
+        with Memory(path, clock=lambda: now, key_file=path.with_name("key")) as memory:
+            ids = [[memory.remember(row["old"], owner=f"p{n}").id] for n, row in enumerate(rows)]
+            now = START + 7 * 24 * 3_600_000
+            for n, row in enumerate(rows):
+                ids[n].append(memory.remember(row["new"], owner=f"p{n}").id)
+            memory.consolidate()
+            asked = {question.ids for question in memory.review.questions(owner=EVERYONE)}
+            lives = lives_by_id(memory.store, sorted({n for both in ids for n in both}))
+    for row, (first, second) in zip(rows, ids, strict=True):
+        older, newer = lives[first], lives[second]
+        verdict = "apart"
+        if first == second or second == older.merged_into_id or first == newer.merged_into_id:
+            verdict = "joined"
+        elif not (older.current and newer.current):
+            verdict = "settled"
+        elif (min(first, second), max(first, second)) in asked:
+            verdict = "asked"
+        stands = [life.statement for life in (older, newer) if life.current]
+        yield verdict, " ".join(row["new"].split()) in stands
 
 
 def voices(rows: Sequence[Row], show: Show) -> dict[str, float]:

@@ -2,11 +2,11 @@
 
     python -m bench.related [--rows DIR] [--skip N] [--harmed P] [--strangers P] [--asked P]
 
-The pairs are those of `data/language/ordinary`, part `train`, without the first N (give how many
-the network was trained on: on those it is always right). Beside the three labels stand strangers:
-statements of different rows by one writer that are nearest to each other, of which none ends or
-repeats another. A memory holds many of them for each pair that has something to do with another, so
-what happens to them counts most. For each threshold of chance and cosine the bounds are: percent of
+The pairs are those of `data/language/ordinary`, part `tune`, and of `train` all but the first N,
+which the network knows best: give how many it saw in more than its last passes. Beside the three
+labels stand strangers: statements of different rows by one writer that are nearest to each other,
+of which none ends or repeats another. A memory holds many of them for each pair that has something
+to do with another, so what happens to them counts most. For each threshold of chance and cosine the bounds are: percent of
 the look-alikes and of the strangers that would be merged or retired (each of the two has half of
 it; so many changes may be merged too, and rewordings retired), and percent of the strangers that
 would be asked about. Within them the most reach wins.
@@ -34,7 +34,7 @@ from factbook.language.reader.relate import RELATER
 STRANGER: Final = "stranger"
 CHANCES: Final = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.997, 0.999)
 COSINES: Final = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75)
-SURE: Final = 0.8  # the least chance on which something is done unasked
+SURE: Final = 0.6  # the least chance on which something is done unasked
 NEIGHBOURS: Final = 3  # of each statement
 
 Labelled = tuple[str, RelatedTexts]
@@ -122,11 +122,12 @@ def main() -> int:
     parser.add_argument("--skip", type=int, default=0, help="the first rows, which were trained on")
     parser.add_argument("--most", type=int, default=400, help="statements that strangers are for")
     parser.add_argument("--harmed", type=float, default=3.3, help="percent of the look-alikes")
-    parser.add_argument("--strangers", type=float, default=0.5, help="percent of them harmed")
-    parser.add_argument("--asked", type=float, default=3.0, help="percent of strangers asked about")
+    parser.add_argument("--strangers", type=float, default=3.0, help="percent of them harmed")
+    parser.add_argument("--asked", type=float, default=12.0, help="percent of strangers asked")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    rows = list(rows_of(given.rows, "pairs", "train"))[given.skip :]
+    rows = list(rows_of(given.rows, "pairs", "tune"))
+    rows += list(rows_of(given.rows, "pairs", "train"))[given.skip :]
     pairs = [(row["label"], row["old"], row["new"]) for row in rows]
     pairs += [(STRANGER, older, newer) for older, newer in strangers(rows, given.most)]
     half = (given.harmed / 2, given.strangers / 2)

@@ -35,7 +35,7 @@ from typing import Any, Final, NoReturn
 
 SETTLED: Final = ("PYTHON", "LC_", "LANG", "TERMINAL_")
 """What Python and libraries look at when they start: no process is forked where it differs."""
-LATE: Final = ("httpx2", "sklearn.cluster", "vaderSentiment.vaderSentiment")
+LATE: Final = ("httpx2", "sklearn.cluster")
 """What factbook imports when it is needed."""
 _MOST_BYTES: Final = 1_000_000  # of a request
 

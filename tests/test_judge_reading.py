@@ -62,17 +62,11 @@ def test_odd_pieces_are_legal(chunk: str) -> None:
 
 def test_the_lists_agree_with_each_other() -> None:
     table = tables()
-    for key, others in table.opposites.items():
-        assert key not in others
-        assert others.isdisjoint(table.same.get(key, frozenset())), key
-        for other in others:
-            assert key in table.opposites[other]
     for key, others in table.same.items():
         for other in others:
             assert key in table.same[other]
     for key, generals in table.kinds.items():
         assert key not in generals
-    assert len(table.opposites) > 500
     assert len(table.same) > 700
 
 

@@ -22,7 +22,7 @@ def _reading(text: str, *, names: tuple[str, ...] = (), flags: tuple[str, ...] =
         Clause(0, len(text), "tell", "me", 1.0, "home", frozenset(flags), 0, len(text.split()))
     ]
     spans = [Span(text.find(n), text.find(n) + len(n), "person", 1.0) for n in names if n in text]
-    return Reading(text, (), (), clauses, spans, (), ())
+    return Reading(text, (), (), clauses, spans, (), (), ())
 
 
 def _judged(

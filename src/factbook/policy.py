@@ -200,12 +200,12 @@ RELATED_NEIGHBOURS: Final = 4  # ours: the nearest statements that it is asked a
 RELATED_PAIRS: Final = 4_000  # ours: pairs that it reads in one run, the nearest ones; 10 ms each
 RELATED: Final[Mapping[str, float]] = MappingProxyType(
     {
-        "merge": 0.997,  # stricter than chosen: so much that SICK's neutral pairs stay apart
-        "merge_cosine": 0.55,
-        "end": 0.95,
+        "merge": 0.6,
+        "merge_cosine": 0.2,
+        "end": 0.8,
         "end_cosine": 0.2,
-        "ask": 0.2,
-        "ask_cosine": 0.45,
+        "ask": 0.35,
+        "ask_cosine": 0.2,
     }
 )  # ours, by `python -m bench.related`: of the network's weights, chosen anew whenever those are
 MERGE_SIMILARITY: Final = 0.85  # origins 001.5: candidates for a merge

@@ -229,3 +229,13 @@ ENDINGS: Final[Mapping[str, str]] = {
     "rescheduled_to": "switched", "was_postponed": "switched", "updated_to": "switched",
     "actually": "now", "correction": "now",
 }  # fmt: skip
+
+PERSON_NOUNS: Final = frozenset(
+    words("""
+    roommat flatmat cowork neighbor neighbour niec nephew parent famili team everyon peopl son
+    daughter kid children partner spous fianc fiance ex grandma grandpa mom dad mum client custom
+    friend colleagu boss man woman boy girl child babi adult teenag person ladi guy toddler mother
+    father brother sister uncl aunt cousin grandmoth grandfath wife husband girlfriend boyfriend
+    manag doctor dentist teacher dog cat hors bird
+    """)
+)  # stems of who acts: of another one another thing is said

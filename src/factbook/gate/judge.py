@@ -10,15 +10,15 @@ left over on either side decides. docs/judging.md tells every rule with examples
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from factbook.gate import antonyms, grammar
+from factbook.gate import grammar
 from factbook.gate.frames import frames_of, verdict_of
-from factbook.gate.lexicon import Tables, Tense, sentiment_lexicon, tables
+from factbook.gate.grounding import kin
+from factbook.gate.lexicon import Tables, Tense, tables
 from factbook.gate.reading import MAX_CHARS, TextReading, read
 from factbook.gate.related import proposed
 from factbook.gate.slots import (
@@ -28,11 +28,10 @@ from factbook.gate.slots import (
     one_date,
     one_thing,
     retired,
-    said_of_the_same,
     same_people,
 )
 from factbook.language.reader.relate import Relater
-from factbook.language.words import base_of
+from factbook.language.words import base_of, stem
 from factbook.model.facts import FactKind, Millis
 
 __all__ = ["JudgedClaim", "Judgement", "Relation", "TextReading", "judge", "read"]
@@ -48,7 +47,6 @@ OPPOSED_SIMILARITY: Final = 0.55  # ours: an opposite, and nothing else differs
 DENIED_SIMILARITY: Final = 0.45  # ours: a denial of what the other text says
 VALUE_SIMILARITY: Final = 0.40  # ours: another value in the same slot
 SUSPICIOUS_SIMILARITY: Final = 0.85  # origins 001.4: where a contradiction is looked for
-STRONG_VALENCE: Final = 1.5  # of the lexicon's -4 to 4: "good" has 1.9, "okay" 0.9
 MOST_LEFT: Final = 12  # words that only one text has: with more on both sides they are two matters
 MOST_PLACES: Final = 40  # shared words of which every pair and what stands between is compared
 LONGEST_VALUE: Final = 3  # words of a name or a thing that stands in a slot
@@ -329,7 +327,9 @@ def _by_words(text_reading: TextReading, other: TextReading, similarity: float) 
         return _fixed(Relation.DIFFERENT, "other_words", "They speak of different things.")
     if text_reading.denies != other.denies:
         return _denial(text_reading, other, match, similarity, table)
-    clash = _opposite(text_reading, other, match, similarity, table)
+    clash = _opposed_direction(text_reading, other, match, similarity, table) or _opposite(
+        text_reading, other, match, similarity
+    )
     if clash is not None:
         return clash
     if text_reading.values != other.values:
@@ -373,12 +373,10 @@ def _denial(
         if not table.mild(key) and not covered(key, affirming.keys, table)
     ]
     values = all(value in affirming.values for value in denying.values)
-    if not table.subjects.isdisjoint(affirming.keys - denying.keys) and affirming.owned:
+    if affirming.owned and not grammar.PERSON_NOUNS.isdisjoint(affirming.keys - denying.keys):
         return _OTHER_SUBJECT
     gone, come = text_reading.particles - other.particles, other.particles - text_reading.particles
-    if any((x, y) in table.opposed_prepositions for x in gone for y in come) or any(
-        table.opposite(x, y) for x in open_keys for y in affirming.keys
-    ):
+    if any((x, y) in table.opposed_prepositions for x in gone for y in come):
         return _fixed(
             Relation.DIFFERENT, "denied_opposite", "One denies the opposite of the other."
         )
@@ -399,48 +397,32 @@ def _denial(
     return _fixed(Relation.DIFFERENT, "negation", "One denies something else.")
 
 
+_TASTES: Final = frozenset(
+    map(stem, grammar.words("like love enjoy adore hate dislike detest loathe despise"))
+)  # whoever does one of these to a thing does not do its opposite
+
+
 def _opposite(
-    text_reading: TextReading, other: TextReading, match: _Match, similarity: float, table: Tables
+    text_reading: TextReading, other: TextReading, match: _Match, similarity: float
 ) -> Judgement | None:
-    """Judge texts with the same polarity that differ in opposites; None where there are none."""
-    clash: tuple[str, str, str] | None = None
-    left, right = match.left, match.right
-    if not left and not right:
-        left, right = match.mild
-    for x in left:
-        for y in right:
-            if table.opposite(x, y):
-                clash = ("antonym", x, y)
-            elif clash is None and (name := table.exclusive_set(x, y)) is not None:
-                going_on = text_reading.progressive and other.progressive
-                if name not in antonyms.DOING or going_on:
-                    clash = ("exclusive", x, y)
-    if clash is None:
-        return _opposed_direction(text_reading, other, match, similarity, table)
-    rule, x, y = clash
+    """Judge texts that say of one thing what excludes each other: is hot, is cold."""
+    if len(match.left) != 1 or len(match.right) != 1 or similarity < OPPOSED_SIMILARITY:
+        return None
+    x, y = match.left[0], match.right[0]
+    said = (
+        (text_reading.be and other.be)
+        and not (text_reading.progressive or other.progressive)
+        and (text_reading.definite and other.definite)
+        and x not in text_reading.order[: text_reading.hinge]
+        and y not in other.order[: other.hinge]
+    )
     if (
-        len(left) == 1
-        and len(right) == 1
-        and similarity >= OPPOSED_SIMILARITY
-        and (text_reading.definite or other.definite)
-        and (
-            (rule == "antonym" and not (x in table.attributes and y in table.attributes))
-            or (text_reading.progressive and other.progressive and rule == "exclusive")
-            or said_of_the_same(text_reading, other, x, y)
-        )
-        and not (
-            difference(text_reading.values, other.values)
-            and difference(other.values, text_reading.values)
-        )
-        and text_reading.modals == other.modals
-        and same_people(text_reading, other)
+        ((kin.opposed(x, y) and (said or {x, y} <= _TASTES)) or (kin.rival(x, y) and said))
+        and (text_reading.values, text_reading.modals) == (other.values, other.modals)
         and text_reading.asks == other.asks
+        and same_people(text_reading, other)
     ):
-        return Judgement(
-            relation=Relation.CONTRADICTION, rule=rule, detail=f"{x!r} excludes {y!r}."
-        )
-    if similarity >= SUSPICIOUS_SIMILARITY:
-        return Judgement(relation=Relation.AMBIGUOUS, rule=rule, detail=f"{x!r} may exclude {y!r}.")
+        return _fixed(Relation.CONTRADICTION, "opposite", f"{x!r} excludes {y!r}.")
     return None
 
 
@@ -519,13 +501,10 @@ def _other_words(
         return _fixed(Relation.DIFFERENT, "other_words", "They speak of different things.")
     if similarity < VALUE_SIMILARITY:
         return _FAR
-    if not (table.subjects.isdisjoint(left) or table.subjects.isdisjoint(right)):
+    if not any(grammar.PERSON_NOUNS.isdisjoint(side) for side in (left, right)):
         return _OTHER_SUBJECT
     if text_reading.modals != other.modals or not same_people(text_reading, other):
         return _fixed(Relation.DIFFERENT, "other_words", "They speak of different things.")
-    felt = _feelings(text_reading, other, left, right, table)
-    if felt is not None:
-        return felt
     moved = "moved" in other.cues and text_reading.keys & _LIVING
     if moved:
         left = [key for key in left if key not in _LIVING]
@@ -559,36 +538,6 @@ def _other_words(
 
 
 _LIVING: Final = frozenset({"live", "resid", "dwell", "base", "home", "stay", "locat", "move"})
-
-
-def _feelings(
-    text_reading: TextReading, other: TextReading, left: list[str], right: list[str], table: Tables
-) -> Judgement | None:
-    """Judge opposite feelings toward the same thing by the library's lexicon."""
-    lexicon = sentiment_lexicon()
-    first = _valence(text_reading, left, lexicon)
-    second = _valence(other, right, lexicon)
-    if first * second >= 0 or min(abs(first), abs(second)) < STRONG_VALENCE:
-        return None
-    if len(left) > 1 or len(right) > 1 or text_reading.values != other.values:
-        return None
-    if not (text_reading.definite and other.definite):
-        return None
-    if all(table.mild(key) for key in text_reading.keys & other.keys):
-        return None
-    return _fixed(
-        Relation.CONTRADICTION,
-        "sentiment",
-        f"{left[0]!r} and {right[0]!r} are opposite feelings about the same.",
-    )
-
-
-def _valence(reading: TextReading, keys: Sequence[str], lexicon: Mapping[str, float]) -> float:
-    return sum(
-        lexicon.get(written, 0.0)
-        for key, written in zip(reading.order, reading.written, strict=True)
-        if key in keys
-    )
 
 
 # ------------------------------------------------------------------ what forbids a merge

@@ -1,7 +1,7 @@
-"""Look words up: what a word is, what says the same, what is more general, what excludes it.
+"""Look words up: what a word is, what says the same, what is more general.
 
-Knows: the word lists of `grammar`, `synonyms` and `antonyms`, stems, and the sentiment of single
-words. Does not know: sentences. The tables are built with the first word, once for a process.
+Knows: the word lists of `grammar` and `synonyms`, and stems. Does not know: sentences. The tables
+are built with the first word, once for a process.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Final
 
-from factbook.gate import antonyms, grammar, synonyms
+from factbook.gate import grammar, synonyms
 from factbook.gate.grammar import words
 from factbook.language.calendar import MONTHS
 from factbook.language.numbers import ORDINALS
@@ -77,10 +77,6 @@ class Tables:
     same: Mapping[str, frozenset[str]]  # key -> keys that say the same
     near: Mapping[str, frozenset[str]]  # key -> more general keys that are often said instead
     kinds: Mapping[str, frozenset[str]]  # key -> more general keys, these included
-    opposites: Mapping[str, frozenset[str]]  # key -> keys that exclude it
-    exclusive: Mapping[str, frozenset[str]]  # key -> names of the sets that it stands in
-    attributes: frozenset[str]  # keys that describe a thing
-    subjects: frozenset[str]  # keys for who acts
     soft: frozenset[str]  # keys that add colour only
     empty: frozenset[str]  # keys that name nothing
     light: frozenset[str]  # keys that carry a sentence only
@@ -102,18 +98,9 @@ class Tables:
         near = self.near
         return other in near.get(key, _NOTHING) or key in near.get(other, _NOTHING)
 
-    def opposite(self, key: str, other: str) -> bool:
-        """Say whether two keys are opposites."""
-        return other in self.opposites.get(key, _NOTHING)
-
     def mild(self, key: str) -> bool:
         """Say whether a key, on one side alone, adds no fact."""
         return key in self.soft or key in self.light or key in self.empty or key.endswith(ADVERB)
-
-    def exclusive_set(self, key: str, other: str) -> str | None:
-        """Return a set of which one thing can have one member only, if both keys stand in it."""
-        shared = self.exclusive.get(key, _NOTHING) & self.exclusive.get(other, _NOTHING)
-        return min(shared) if shared and key != other else None
 
 
 _NOTHING: Final[frozenset[str]] = frozenset()
@@ -139,49 +126,19 @@ def _key(entry: str) -> str:
 def tables() -> Tables:
     """Build the tables from the word lists."""
     same: defaultdict[str, set[str]] = defaultdict(set)
-    groups: defaultdict[str, int] = defaultdict(int)
     entries: set[str] = set()
     for line in synonyms.SYNONYMS.splitlines():
         words = line.split()
         entries.update(words)
         keys = {_key(word) for word in words}
         for key in keys:
-            groups[key] += 1
             same[key] |= keys - {key}
     near = _generals(synonyms.NEAR_KINDS, same, entries)
     kinds = _generals(f"{synonyms.NEAR_KINDS}\n{synonyms.KINDS}", same, entries)
-    opposites: defaultdict[str, set[str]] = defaultdict(set)
-    for line in antonyms.PAIRS.splitlines():
-        left, right = (side.split("|") for side in line.split())
-        entries.update([*left, *right])
-        for left_key in map(_key, left):
-            for other in map(_key, right):
-                if left_key != other:
-                    opposites[left_key].add(other)
-                    opposites[other].add(left_key)
-    direct = {key: frozenset(members) for key, members in opposites.items()}
-    for key, others in same.items():  # what excludes a word's only meaning excludes the word
-        if groups[key] == 1:
-            for other in others:
-                for far in direct.get(other, _NOTHING) - others - {key}:
-                    opposites[key].add(far)
-                    opposites[far].add(key)
-    for key, members in opposites.items():
-        members -= same.get(key, set())
-    exclusive: defaultdict[str, set[str]] = defaultdict(set)
-    for line in antonyms.EXCLUSIVE.splitlines():
-        name, _, listed = line.partition(":")
-        entries.update(listed.split())
-        for word in listed.split():
-            exclusive[_key(word)].add(name)
     return Tables(
         same=_frozen(same),
         near=_frozen(near),
         kinds=_frozen(kinds),
-        opposites=_frozen(opposites),
-        exclusive=_frozen(exclusive),
-        attributes=frozenset(map(_key, antonyms.ATTRIBUTES.split())),
-        subjects=frozenset(map(_key, antonyms.SUBJECTS.split())),
         soft=frozenset(map(_key, synonyms.SOFT.split())),
         forms=_forms(),
         empty=frozenset(map(_key, synonyms.EMPTY.split())),
@@ -190,7 +147,7 @@ def tables() -> Tables:
         phrases=_phrases(entries),
         opposed_prepositions=_both_ways(grammar.OPPOSED_PREPOSITIONS),
         quantifier_clashes=_both_ways(tuple(x) for x in grammar.QUANTIFIER_CLASHES),
-        known=frozenset([*same, *kinds, *opposites, *exclusive]),
+        known=frozenset([*same, *kinds]),
     )
 
 
@@ -506,18 +463,3 @@ def _identifier(bare: str) -> LexiconEntry:
     if key[0] == "v" and key[1:2].isdigit() and (value := _number(key[1:])):
         return value[0]
     return LexiconEntry(surface=key, stem=key, sort=Sort.CONTENT, key=key, capital=True)
-
-
-# ------------------------------------------------------------------ sentiment
-
-
-@functools.cache
-def sentiment_lexicon() -> Mapping[str, float]:
-    """Return the valence of single words, from about -4 to 4, as the library's raters gave it."""
-    # imported here: its lexicon takes longer to read than everything else in this package
-    from vaderSentiment.vaderSentiment import (  # type: ignore[import-untyped]
-        SentimentIntensityAnalyzer,
-    )
-
-    lexicon: Mapping[str, float] = SentimentIntensityAnalyzer().lexicon
-    return lexicon

@@ -22,8 +22,9 @@ from factbook.gate.slots import of_a_series, same_people
 from factbook.language.reader.reading import Clause, Reading
 from factbook.language.reader.relate import Chances, Relater
 
-__all__ = ["Proposed", "RelatedTexts", "decided", "proposed", "related", "vetoed"]
+__all__ = ["REWORDED", "Proposed", "RelatedTexts", "decided", "proposed", "related", "vetoed"]
 
+REWORDED: Final = "reworded"  # the rule of what likely says the same
 _SUPPOSED: Final = frozenset({"if", "wish", "quoted", "irony"})  # flags of what is not asserted
 
 
@@ -74,7 +75,7 @@ def decided(texts: RelatedTexts) -> Proposed | None:
     """Return what follows from the chances by the numbers of `policy.RELATED`."""
     numbers, chances, cosine = policy.RELATED, texts.chances, texts.similarity
     if cosine >= numbers["merge_cosine"] and chances.reword >= numbers["merge"]:
-        return None if texts.no_merge else Proposed("same", "reworded", "Both say the same.")
+        return None if texts.no_merge else Proposed("same", REWORDED, "Both say the same.")
     if texts.no_end == "other":
         return None
     sure = min(chances.change, chances.changed_back)

@@ -113,20 +113,6 @@ def _without(values: Sequence[str], value: str) -> list[str]:
     return rest
 
 
-def said_of_the_same(text_reading: TextReading, other: TextReading, left: str, right: str) -> bool:
-    """Say whether two words are said of one thing: "is hot" and "is cold", "a dark theme".
-
-    Who likes hot tea may like it cold; the tea itself is one or the other.
-    """
-    going_on = text_reading.progressive or other.progressive
-    if text_reading.be and other.be and not going_on:
-        return (
-            left not in text_reading.order[: text_reading.hinge]
-            and right not in other.order[: other.hinge]
-        )
-    return _holds_one(text_reading, other, ONE_THING)
-
-
 def _holds_one(text_reading: TextReading, other: TextReading, words: Set[str]) -> bool:
     if not (text_reading.definite and other.definite):
         return False

@@ -642,17 +642,22 @@ def _nearest(
     They are of one owner and subject, each new fact's nearest; the nearest of all where they are
     more than one run reads.
     """
-    pairs = near_pairs_of(
-        np.asarray(new, np.int64),
-        vectors,
-        threshold=policy.RELATED_SIMILARITY,
-        nearest=policy.RELATED_NEIGHBOURS,
-    )
-    near = {
-        (left, right): cosine
-        for left, right, cosine in _each(pairs)
-        if (lives[left].owner, lives[left].subject) == (lives[right].owner, lives[right].subject)
-    }
+    groups: dict[tuple[str, str], list[int]] = {}
+    for n, life in enumerate(lives):
+        groups.setdefault((life.owner, life.subject), []).append(n)
+    fresh = set(new)
+    near: dict[tuple[int, int], float] = {}
+    for rows in groups.values():
+        among = [at for at, n in enumerate(rows) if n in fresh]
+        if not among or len(rows) < 2:
+            continue
+        pairs = near_pairs_of(
+            among,
+            vectors[rows],
+            threshold=policy.RELATED_SIMILARITY,
+            nearest=policy.RELATED_NEIGHBOURS,
+        )
+        near |= {(rows[left], rows[right]): cosine for left, right, cosine in _each(pairs)}
     nearest = sorted(near, key=lambda pair: (-near[pair], pair))[: policy.RELATED_PAIRS]
     return {pair: near[pair] for pair in nearest}
 

@@ -27,6 +27,7 @@ from factbook.extract.text_objects import is_given_as_text
 from factbook.extract.voice import voice_of
 from factbook.gate.frames import POSSESSIVES, as_said, frames_of
 from factbook.gate.grounding import ground, read_passage
+from factbook.gate.related import REWORDED
 from factbook.model.facts import (
     ME,
     Fact,
@@ -204,7 +205,9 @@ def _noted(
     if twin is not None:
         known = store.facts_by_id([twin.id])[twin.id]
         return Noted(receipt=Receipt(unchanged=1), fact=known, say="It is known already.")
-    met = _met(context, said, owner, [life.id for life, _, _ in opposed], besides)
+    met = _met(
+        context, said, owner, [life.id for life, rule, _ in opposed if rule != REWORDED], besides
+    )
     made = stated_lately(store, owner, session=session, now=now)
     if limit := made.reached(asks=bool(met)):
         return Noted(receipt=Receipt(), reason=TOO_MANY, say=_TOO_MANY.format(limit))

@@ -19,6 +19,7 @@ from factbook import policy
 from factbook.errors import UsageError
 from factbook.gate.frames import as_said, frames_of
 from factbook.gate.judge import JudgedClaim, Relation, judge, read
+from factbook.gate.related import REWORDED
 from factbook.language.reader.relate import RELATER
 from factbook.model.facts import (
     Fact,
@@ -29,7 +30,7 @@ from factbook.model.facts import (
     Trigger,
     Trust,
 )
-from factbook.model.ops import Op, PinFact, SupersedeFact
+from factbook.model.ops import MergeFacts, Op, PinFact, SupersedeFact
 from factbook.pipelines.claims import Witness, asserted, supported
 from factbook.pipelines.stated import STATES, claim_of, statement
 from factbook.sources.conversation.turn import clean, own_text, within
@@ -125,13 +126,16 @@ def keep(
         # Its episode has its number now, so it can be evidence for the fact that says the same.
         stored = heard._replace(id=store.episode_ids([uid])[uid])
         followers.append(supported(fact_id, candidate, stored))
-    followers += [
-        SupersedeFact(
-            old_id=old.id, new_id=fact_id, rule=rule, detail=detail, similarity=similar[old.id]
+    for old, rule, detail in retired:
+        if old.id == fact_id:
+            continue
+        followers.append(
+            _joined(store, fact_id, old, detail)
+            if rule == REWORDED
+            else SupersedeFact(
+                old_id=old.id, new_id=fact_id, rule=rule, detail=detail, similarity=similar[old.id]
+            )
         )
-        for old, rule, detail in retired
-        if old.id != fact_id
-    ]
     for old in lives_by_id(store, instead_of).values():
         if old.current and old.id != fact_id:
             # A pin holds against everything but its owner, whose word this is.
@@ -149,6 +153,18 @@ def keep(
     return store.facts_by_id([fact_id])[fact_id]
 
 
+def _joined(store: Store, fact_id: int, old: Life, detail: str) -> Op:
+    """Return what joins an older fact to one that likely says the same: the newer words stand."""
+    fact = store.facts_by_id([fact_id])[fact_id]
+    return MergeFacts(
+        winner_id=fact_id,
+        loser_ids=[old.id],
+        evidence_counts=[fact.evidence_count, old.evidence_count],
+        rule=REWORDED,
+        detail=detail,
+    )
+
+
 def meet(
     store: Store,
     said: str,
@@ -158,6 +174,8 @@ def meet(
     besides: Sequence[int],
 ) -> tuple[Life | None, list[tuple[Life, str, str]], dict[int, float]]:
     """Return (the fact that says the same, those it retires with rule and reason, similarities).
+
+    What it likely only words anew is among the latter, by the rule REWORDED.
 
     `besides` are facts that it is not judged against.
     """
@@ -202,9 +220,13 @@ def meet(
             newer_reading=known if later else reading,
             net=RELATER if place < policy.RELATED_NEIGHBOURS else None,
         )
-        if judgement.relation is Relation.SAME and twin is None:
-            twin = life
-        elif not later and judgement.relation in (Relation.CONTRADICTION, Relation.SUPERSEDES):
+        reworded = judgement.rule == REWORDED
+        if judgement.relation is Relation.SAME and not reworded:
+            twin = twin or life
+            continue
+        first = not any(rule == REWORDED for _, rule, _ in retired)
+        ends = judgement.relation in (Relation.CONTRADICTION, Relation.SUPERSEDES)
+        if not later and ((reworded and first) or ends):
             retired.append((life, judgement.rule, judgement.detail))
     return twin, retired, {life.id: cosine for life, cosine in near}
 

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from factbook.gate import grammar
-from factbook.gate.grammar import words
 from factbook.gate.grounding.claim import ClaimSentence
 from factbook.gate.grounding.words import SentenceWords
 from factbook.gate.lexicon import Sort, tables
@@ -33,13 +32,6 @@ class Objection(NamedTuple):
 NOTHING: Final = Objection("", "")
 _UNREAL: Final = frozenset({"possible", "wish", "plan", "condition", "failure", "nearly", "fake"})
 _REACH: Final = 8  # words that are looked at before a verb, for who does it
-_PERSON_NOUNS: Final = frozenset(
-    words("""
-    roommat flatmat cowork neighbor neighbour niec nephew parent famili team everyon peopl son
-    daughter kid children partner spous fianc fiance ex grandma grandpa mom dad mum client custom
-    friend colleagu boss
-    """)
-)
 _THEIR: Final = frozenset({"his", "her", "their"})
 _THEIRS: Final = _THEIR | {"him", "them"}
 
@@ -122,9 +114,7 @@ def _other_subject(line: SentenceWords, place: int) -> str:
             return "" if about_user else token.surface
         if token.ends or token.sort is Sort.BREAK:
             return ""
-        if token.sort is Sort.CONTENT and (
-            token.key in tables().subjects or token.key in _PERSON_NOUNS
-        ):
+        if token.sort is Sort.CONTENT and (token.key in grammar.PERSON_NOUNS):
             return token.surface
         if index + 1 == place and token.sort is Sort.CONTENT and _is_name(line, index):
             return token.surface

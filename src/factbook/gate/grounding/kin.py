@@ -114,8 +114,7 @@ def may_oppose(word: str) -> tuple[frozenset[str], frozenset[str]]:
     """
     roots = {root(prefix + word) for prefix in _DENYING}
     roots |= {root(word[len(prefix) :]) for prefix in _DENYING if word.startswith(prefix)}
-    listed = tables().opposites.get(word, frozenset()) | _opposites().get(word, frozenset())
-    return frozenset(listed), frozenset(roots)
+    return _opposites().get(word, frozenset()), frozenset(roots)
 
 
 @functools.cache
@@ -134,7 +133,7 @@ def opposed(word: str, other: str) -> bool:
     """Say whether two words exclude each other: by the lists, or by a prefix that denies."""
     if word == other:
         return False
-    if tables().opposite(word, other) or (word, other) in rivals.opposite_pairs():
+    if (word, other) in rivals.opposite_pairs():
         return True
     short, long = sorted((word, other), key=len)
     if len(short) < _LEAST_ROOT:

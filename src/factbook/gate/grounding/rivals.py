@@ -2,8 +2,8 @@
 
 `RIVALS` holds sets of kinds of one thing. A claim that says one of them, where the passage never
 does but says another one in the same place, says something else; the words are no synonyms, and no
-one of a set is a more general word for another. `OPPOSITES` adds to the opposites of `antonyms`,
-which are about people and settings, those of reports, business and research.
+one of a set is a more general word for another. `OPPOSITES` holds those of reports, business and
+research.
 """
 
 from __future__ import annotations
@@ -101,6 +101,9 @@ manual automatic
 """.strip()
 
 OPPOSITES: Final = """
+like|love|enjoy|adore hate|dislike|detest|loathe|despise
+hot|warm cold|cool
+enable|enabled disable|disabled
 increase|rise|growth|gain|boost|surge|climb decrease|decline|drop|reduction|fall|loss|plunge
 increase|rise|jump|soar|surge|climb decrease|decline|drop|fall|slump|plummet|tumble
 increase|boost|raise|enhance|strengthen reduce|lower|hinder|impair|diminish|weaken|hamper
