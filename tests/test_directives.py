@@ -36,6 +36,7 @@ RULES: Mapping[str, tuple[str, str, float]] = {
     "lines have at most 100 characters": ("rule", "project", 0.9),
     "squash commits before you merge": ("rule", "project", 0.9),
     "sign every commit": ("rule", "everywhere", 0.9),
+    "prefix commit messages with the ticket id of the board": ("rule", "project", 0.9),
     "commit messages in English": ("rule", "project", 0.9),
     "commit messages in German": ("rule", "project", 0.9),
     "no comments that say what the code does": ("rule", "everywhere", 0.9),
@@ -163,6 +164,15 @@ def test_what_is_said_to_be_over_holds_no_more(desk: Desk, over: str) -> None:
     assert [fact.statement for fact in desk.facts] == [rule]
     desk.said(over)
     assert rule not in [fact.statement for fact in desk.facts]
+
+
+def test_a_rule_that_may_be_meant_is_asked_about(desk: Desk) -> None:
+    desk.said("prefix commit messages with the ticket id of the board")
+    desk.said("we can drop the rule about the board")
+    assert len(desk.facts) == 2
+    assert len(desk.memory.review.questions()) == 1
+    desk.said("we can drop the rule about commit prefixes")
+    assert not any(fact.statement.startswith("prefix") for fact in desk.facts)
 
 
 def test_what_is_not_sure_is_asked(desk: Desk) -> None:

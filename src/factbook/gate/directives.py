@@ -37,7 +37,7 @@ def ends(earlier: Reading, given: GivenUp, later: str) -> Judgement | None:
         return None
     left = says - given.keys - read(later).keys
     over = " ".join(sorted(given.keys))
-    if len(left) > policy.DIRECTIVE_LEFT:
+    if len(left) > policy.DIRECTIVE_LEFT * len(given.keys):
         return Judgement(
             relation=Relation.AMBIGUOUS,
             rule="may_be_over",

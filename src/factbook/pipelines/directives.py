@@ -117,7 +117,9 @@ class _Hearing:
         clause = reading.text[given.begin : given.end]
         for life in self._held(episode):
             judgement = ends(read(life.statement), given, clause)
-            if judgement is None or judgement.relation is not Relation.SUPERSEDES:
+            if judgement is None:
+                continue
+            if judgement.relation is not Relation.SUPERSEDES and not given.named:
                 continue
             here = subject_of(PROJECT, episode.project, "")
             subject = life.subject if given.named else here
