@@ -16,6 +16,7 @@ from factbook.language.reader.words import Word, words_of
 
 ROOM = MAX_TOKENS - AFTER_TOKENS - 6  # tokens of a part; the rest for the line that is answered
 FLAGGED = 0.5
+BETWEEN = 2  # words between two pieces of one rule
 FEW_WORDS = 24  # at once: a product so small is made without threads, which would wait for others
 
 
@@ -186,7 +187,7 @@ def _linear(rows: Floats, small: Mapping[str, Floats], name: str) -> Floats:
 
 def _marks(nets: Networks, scores: dict[str, Floats], words: Sequence[Word]) -> list[Span]:
     """Return the rules and decisions, each as likely as its words and the kind of the text say."""
-    marks = stretches(scores["tag.mark"], labels.MARK_TAGS)
+    marks = _joined(stretches(scores["tag.mark"], labels.MARK_TAGS), words)
     if not marks:
         return []
     small = nets.small
@@ -203,6 +204,21 @@ def _marks(nets: Networks, scores: dict[str, Floats], words: Sequence[Word]) -> 
         )
         for mark, scope in zip(marks, scopes, strict=True)
     ]
+
+
+def _joined(marks: Sequence[Stretch], words: Sequence[Word]) -> list[Stretch]:
+    """Return stretches of one type that few words part as one: "From", "now on", "always ..."."""
+    made: list[Stretch] = []
+    for mark in marks:
+        last = made[-1] if made else None
+        between = words[last.last : mark.first] if last else ()
+        near = len(between) <= BETWEEN and all(word.text.isalpha() for word in between)
+        if last and last.type == mark.type and near:
+            sure = max(last, mark, key=lambda stretch: stretch.last - stretch.first)
+            made[-1] = sure._replace(first=last.first, last=mark.last)
+        else:
+            made.append(mark)
+    return made
 
 
 def _state(nets: Networks, scores: dict[str, Floats], spans: Sequence[Stretch]) -> Floats:
