@@ -35,7 +35,7 @@ from factbook.extract.line_wrapping import unwrapped
 from factbook.extract.named_lists import HEADING, LINE
 from factbook.extract.prompt_injection import Taint, is_tainted_document, taint, touching
 from factbook.extract.statements import MOST_CHARS, no_statement, plain_words, without_marks
-from factbook.extract.subject import Trees
+from factbook.extract.subject import SubjectKind, Trees
 from factbook.extract.world import MAX_REFUSED, facts_about, sentence_spans
 from factbook.language.calendar import is_calendar_word
 from factbook.language.common_words import is_everyday, is_nationality, is_place
@@ -266,6 +266,7 @@ def _said_kinds(page: _Page, kinds: Sequence[Kind]) -> Iterator[_Named]:
     """Yield the subjects of sentences that say of which kind something is."""
     spans = [(first, last) for first, last in sentence_spans(page.text) if first >= page.begin]
     trees = Trees(page.plain, KnownNames({}), spans)
+    titled = _titled(page)
     heads = [
         (match.start(), plain_words(heading["words"]))
         for match in LINE.finditer(page.plain)
@@ -277,9 +278,14 @@ def _said_kinds(page: _Page, kinds: Sequence[Kind]) -> Iterator[_Named]:
         marked = page.plain[first:last]
         words = marked.replace("\0", " ")
         said = trees.subject(first, last)
-        if not said.words or not said.is_a:
+        surface = said.words if said.words and said.is_a else ""
+        pairs = fits(said_kinds(words[said.verb - first :]), kinds) if said.is_a else []
+        if titled and said.kind in (SubjectKind.PRONOUN, SubjectKind.NOUN):
+            surface = titled
+            if not pairs and _LED.match(page.plain, said.start):
+                pairs = [(kind, kind) for kind in kinds if said.noun in nouns_of([kind])]
+        if not surface:
             continue
-        pairs = fits(said_kinds(words[said.verb - first :]), kinds)
         if not pairs or no_statement(plain_words(marked), external=True):
             continue
         above = [page.result.title, *(words for _, words in heads[: bisect(heads, (first,))][-1:])]
@@ -289,15 +295,30 @@ def _said_kinds(page: _Page, kinds: Sequence[Kind]) -> Iterator[_Named]:
             or (other in near and any(says(part, other) for part in (words, *above)))
             for kind, other in pairs
         )
-        start = page.plain.find(said.words, said.start)
+        after = said.start - len(surface) if surface == said.words else page.begin
+        start = max(page.begin, page.plain.find(surface, max(page.begin, after)))
         yield _Named(
-            surface=said.words,
+            surface=surface,
             start=start,
-            end=start + len(said.words),
+            end=start + len(surface),
             why=f"a result says that it is a {pairs[0][0].noun}",
             doubt=() if stated else [other for _, other in pairs],
             sure=bool(near),
         )
+
+
+_LED: Final = re.compile(r"(?:the|this)\b", re.IGNORECASE)
+
+
+def _titled(page: _Page) -> str:
+    """Return the name that a page's title begins with and its text has as well; "" for none."""
+    words = page.result.title.removeprefix("The ").split()
+    for count in range(min(len(words), policy.NAME_WORDS), 0, -1):
+        name = " ".join(words[:count]).rstrip(":,-–—|")
+        telling = any(not is_everyday(word.lower()) for word in name.split() if word.isalpha())
+        if telling and _is_titled(name) and name in page.plain[page.begin :]:
+            return name
+    return ""
 
 
 def _listed_kinds(page: _Page, kinds: Sequence[Kind]) -> Iterator[_Named]:

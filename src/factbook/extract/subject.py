@@ -392,7 +392,11 @@ class Trees:
             first -= 1
         while last + 1 < len(self.tokens) and self._is_of_name(last + 1):
             last += 1
-        return self.text[self.tokens[first].begin : self.tokens[last].end]
+        start, end = self.tokens[first].begin, self.tokens[last].end
+        for begin, stop in self._named:  # "Fall of Civilizations"
+            if begin <= start and end <= stop:
+                start, end = begin, stop
+        return self.text[start:end]
 
     def _is_of_name(self, at: int) -> bool:
         token = self.tokens[at]
