@@ -110,10 +110,12 @@ def _whole(reading: Reading, mark: Span) -> tuple[int, int]:
 
 def _is_unsaid(reading: Reading, begin: int, end: int) -> bool:
     """Tell whether a place is asked, supposed or somebody else's."""
-    if any(
-        part.begin < end and begin < part.end and part.chance >= policy.DIRECTIVE_FOREIGN
+    theirs = sum(
+        max(0, min(end, part.end) - max(begin, part.begin))
         for part in reading.foreign
-    ):
+        if part.chance >= policy.DIRECTIVE_FOREIGN
+    )
+    if 2 * theirs > end - begin:
         return True
     clauses = [c for c in reading.clauses if c.begin < end and begin < c.end]
     return any(c.act == "ask" or not _NOT_SAID.isdisjoint(c.flags) for c in clauses)
