@@ -6,10 +6,10 @@ The pairs are those of `data/language/ordinary`, part `tune`, and of `train` all
 which the network knows best: give how many it saw in more than its last passes. Beside the three
 labels stand strangers: statements of different rows by one writer that are nearest to each other,
 of which none ends or repeats another. A memory holds many of them for each pair that has something
-to do with another, so what happens to them counts most. For each threshold of chance and cosine the bounds are: percent of
-the look-alikes and of the strangers that would be merged or retired (each of the two has half of
-it; so many changes may be merged too, and rewordings retired), and percent of the strangers that
-would be asked about. Within them the most reach wins.
+to do with another, so what happens to them counts most. For each threshold of chance and cosine the
+bounds are: percent of the look-alikes and of the strangers that would be merged or retired (each of
+the two has half of it; so many changes may be merged too, and rewordings retired), and percent of
+the strangers that would be asked about. Within them the most reach wins.
 """
 
 from __future__ import annotations
