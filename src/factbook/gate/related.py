@@ -118,11 +118,13 @@ def vetoed(
         or _apart(_names(first, "person"), _names(second, "person"))
     ):
         return "other", "other"
-    if old.asks or new.asks:
+    if old.asks != new.asks:
         return "question", "question"
-    if not (old.definite and new.definite):
+    of_me = all(any(clause.of == "me" for clause in text.clauses) for text in (first, second))
+    if not (of_me or (old.definite and new.definite)):
         return "indefinite", "indefinite"  # two dogs, not one
-    return _no_merge(older, newer), _no_end(_told(first), _told(second))
+    no_end = "question" if new.asks else _no_end(_told(first), _told(second))
+    return _no_merge(older, newer), no_end
 
 
 def _no_merge(older: tuple[Reading, TextReading], newer: tuple[Reading, TextReading]) -> str:
