@@ -21,6 +21,9 @@ no training ever saw are read by default.
 - `claims`: true claims on a summary that are refused, false ones that are stored.
 - `pages`: what a page of the web says of the thing it is about; right where a claim lies over a
   sentence or a row that is a fact of it. CPU time is of all pages together.
+- `questions`: private questions that a search provider would be asked and questions of the world
+  that it would not, of a memory that knows nothing; and the former where its owner has spoken of
+  the names in them that only they and their people know.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ import argparse
 import json
 import lzma
 import re
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,6 +43,7 @@ from typing import Any, Final
 
 from rich.console import Console
 
+from bench import privacy
 from bench._common import ROOT, BenchError, emit, print_table, run
 from factbook.embed import bundled
 from factbook.extract.clusters import find_statements, pieces_of
@@ -356,6 +361,37 @@ def pages(rows: Sequence[Row], show: Show) -> dict[str, float]:
     return {**tally.figures(), "CPU seconds": time.process_time() - begun}
 
 
+def questions(rows: Sequence[Row], show: Show) -> dict[str, float]:
+    """Say every question to a memory of its own and see which a provider is asked."""
+    asked = [{"q": row["text"], "private": not row["send"], "why": row["why"]} for row in rows]
+    again = [
+        {**one, "before": " ".join(f"{name} kept me busy all day." for name in own)}
+        for one, row in zip(asked, rows, strict=True)
+        if (own := [name["n"] for name in row["about"] if name["k"] == "own"])
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        first = privacy.run(asked, Path(folder))
+    with tempfile.TemporaryDirectory() as folder:
+        second = privacy.run(again, Path(folder))
+    for row, result in zip([*asked, *again], [*first, *second], strict=True):
+        if result.private is result.sent:
+            said = "sent" if result.sent else "withheld"
+            show(f"{said} ({row['why']}): {result.question!r}: {result.why}")
+
+    def share(results: Sequence[privacy.Result], *, private: bool) -> float:
+        wrong = [result.sent is private for result in results if result.private is private]
+        return 100 * sum(wrong) / max(1, len(wrong))
+
+    return {
+        "private sent": share(first, private=True),
+        "private sent, its names told": share(second, private=True),
+        "world withheld": share(first, private=False),
+        "world taken for no question": 100
+        * sum(not one.asked and not one.private for one in first)
+        / max(1, sum(not one.private for one in first)),
+    }
+
+
 SETS: Final[Mapping[str, Callable[[Sequence[Row], Show], dict[str, float]]]] = {
     "chats": chats,
     "opinions": opinions,
@@ -365,6 +401,7 @@ SETS: Final[Mapping[str, Callable[[Sequence[Row], Show], dict[str, float]]]] = {
     "voices": voices,
     "claims": claims,
     "pages": pages,
+    "questions": questions,
 }
 
 

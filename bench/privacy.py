@@ -24,7 +24,7 @@ from rich.console import Console
 
 from bench._common import emit
 from factbook import policy
-from factbook.errors import SearchError, SearchFailure
+from factbook.errors import NotAllowed, SearchError, SearchFailure
 from factbook.extract.private_matters import Asking
 from factbook.memory import Memory
 from factbook.model.entities import SearchAnswer
@@ -86,6 +86,8 @@ def run(rows: Iterable[dict[str, Any]], folder: Path) -> list[Result]:
             except SearchError as error:
                 if error.kind is not SearchFailure.WITHHELD:
                     raise
+            except NotAllowed:
+                pass  # none of it reads as its owner's own words
             sent = len(provider.asked) > asked
             found.append(
                 Result(

@@ -1,17 +1,22 @@
 """Train what tells a private question from one that can be looked up, and write its weights.
 
-    python scripts/train_matter.py FOLDER
+    python scripts/train_matter.py [FOLDER]
 
-Of English a layer of 24 over the vectors of the bundled embedder; of every other language a linear
-model over the same vectors and the pieces of the words. Both are trained with our own
-`matter_questions.txt`, and the English one with what lies in FOLDER, too:
+Of English a linear model over the vectors of the bundled embedder and of the reader, over how the
+reader takes the question apart, and over how delicate it is, trained with `questions.train` of
+`data/language/ordinary` and the half `built` of `bench/privacy.jsonl`: anew with every version of
+the reader, whose weights are others'. Of every other language one over the vectors of the embedder
+and the pieces of the words. How delicate an English question is tells a layer of 24 over the
+vectors. This layer and the other languages are trained with our own `matter_questions.txt`, the
+layer with what lies in FOLDER, too, and kept as they are without it:
 
 - `oos-eval/data/data_full.json`: CLINC150 (Larson et al., 2019, CC BY 3.0), what is not its test;
 - `NLU-Evaluation-Data`: what people say to a robot at home (Liu et al., 2019, CC BY 4.0);
 - `MedQuAD`: questions of health (Ben Abacha and Demner-Fushman, 2019, CC BY 4.0).
 
-The weights go to `src/factbook/extract/data/matter.json` with the id of the embedder that they
-belong to. Their error is measured on other questions: `python -m bench.privacy`.
+The weights go to `src/factbook/extract/data/matter.json` with the id of the embedder and the
+version of the reader that they belong to. Their error is measured on other questions:
+`python -m bench.privacy` and `python -m bench.ordinary`.
 """
 
 from __future__ import annotations
@@ -19,6 +24,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import lzma
 import random
 import re
 from base64 import b64encode
@@ -29,7 +35,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from factbook.embed import bundled
-from factbook.extract.private_matters import pieces, trimmed
+from factbook.extract.private_matters import (
+    english_row,
+    pieces,
+    reads_english,
+    trimmed,
+    unpacked,
+)
+from factbook.language.reader.network import shared
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,8 +50,11 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 HERE: Final = Path(__file__).resolve().parent
+ROWS: Final = HERE.parent / "data" / "language" / "ordinary" / "questions.train.jsonl.xz"
+BENCH: Final = HERE.parent / "bench" / "privacy.jsonl"
 OUT: Final = HERE.parent / "src" / "factbook" / "extract" / "data" / "matter.json"
 FILLINGS: Final = 8  # questions that one with a slot makes
+ORDINARY: Final = 4.0  # what an ordinary question weighs beside one of the bench
 OWN: Final = 4.0  # what a question of ours weighs beside one of FOLDER
 RIDGE: Final = 1.0  # of 0.5 and 1 no worse on the first half of the authors of the bench
 STEPS: Final = 10  # of Newton's method
@@ -126,19 +142,52 @@ def balanced(private: Floats, weight: Floats) -> Floats:
     return np.where(private > 0, 0.5 / share, 0.5 / (1 - share)) * weight
 
 
-def linear(rows: Floats, private: Floats) -> Floats:
+def ordinary() -> list[tuple[str, bool, float]]:
+    """Return (English question, whether it is private, its weight) of what people really ask."""
+    with lzma.open(ROWS, "rt", encoding="utf-8") as file:
+        asked = [(row["text"], not row["send"], ORDINARY) for row in map(json.loads, file)]
+    asked += [
+        (row["q"], row["private"], 1.0)
+        for row in map(json.loads, BENCH.read_text("utf-8").splitlines())
+        if row["half"] == "built" and not row.get("before")
+    ]
+    return [one for one in asked if reads_english(one[0])[0]]
+
+
+def english(weights: dict[str, Any], rows: list[tuple[str, bool, float]]) -> Floats:
+    """Return the weights of the linear model of English, over those of the layer."""
+    vectors = bundled().embed([trimmed(text) for text, *_ in rows])
+    seen = [
+        english_row(text, vector, weights) for (text, *_), vector in zip(rows, vectors, strict=True)
+    ]
+    return linear(
+        np.asarray(seen, dtype=np.float64),
+        np.array([float(private) for _, private, _ in rows]),
+        np.array([weight for *_, weight in rows]),
+    )
+
+
+def linear(rows: Floats, private: Floats, weight: Floats | None = None) -> Floats:
     """Return the weights and the bias of a ridge logistic regression with balanced classes."""
     rows = np.hstack([rows, np.ones((len(rows), 1))])
-    weight = balanced(private, np.ones(len(rows)))
+    weight = balanced(private, np.ones(len(rows)) if weight is None else weight)
     penalty = np.full(rows.shape[1], RIDGE)
     penalty[-1] = 1e-3
     found = np.zeros(rows.shape[1])
     for _ in range(STEPS):
         guess = 1 / (1 + np.exp(-rows @ found))
         slope = rows.T @ (weight * (guess - private)) + penalty * found
-        bend = (rows * (weight * guess * (1 - guess))[:, None]).T @ rows + np.diag(penalty)
-        found -= np.linalg.solve(bend, slope)
+        found -= newton(rows, weight * guess * (1 - guess), penalty, slope)
     return np.asarray(found, dtype=np.float64)
+
+
+def newton(rows: Floats, bend: Floats, penalty: Floats, slope: Floats) -> Floats:
+    """Return a step of Newton's method, solved over what is fewer: rows or weights (Woodbury)."""
+    if len(rows) >= rows.shape[1]:
+        return np.linalg.solve((rows * bend[:, None]).T @ rows + np.diag(penalty), slope)
+    eased = rows / penalty
+    inner = np.diag(1 / np.maximum(bend, 1e-9)) + eased @ rows.T
+    return np.asarray(slope / penalty - eased.T @ np.linalg.solve(inner, eased @ slope), np.float64)
 
 
 def layered(rows: Floats, private: Floats, weight: Floats) -> tuple[Floats, Floats, Floats]:
@@ -193,24 +242,20 @@ def packed(weights: Floats) -> dict[str, Any]:
     }
 
 
-def main() -> None:
-    """Train both and write them."""
-    parser = argparse.ArgumentParser(prog="python scripts/train_matter.py", description=__doc__)
-    parser.add_argument("folder", type=Path)
-    folder = parser.parse_args().folder
+def layers(folder: Path) -> dict[str, dict[str, Any]]:
+    """Train what tells how delicate a question is, and the model of other languages."""
     own = questions()
-    english = [(text, private, OWN) for language, text, private in own if language == "en"]
-    english += [(text, private, 1.0) for text, private in of_others(folder)]
+    asked = [(text, private, OWN) for language, text, private in own if language == "en"]
+    asked += [(text, private, 1.0) for text, private in of_others(folder)]
     other = [(text, private) for language, text, private in own if language != "en"]
-    embedder = bundled()
 
     def vectors(texts: list[str]) -> Floats:
-        return np.asarray(embedder.embed([trimmed(one) for one in texts]), dtype=np.float64)
+        return np.asarray(bundled().embed([trimmed(one) for one in texts]), dtype=np.float64)
 
     inner, inner_bias, outer = layered(
-        vectors([text for text, *_ in english]),
-        np.array([float(private) for _, private, _ in english]),
-        np.array([weight for *_, weight in english]),
+        vectors([text for text, *_ in asked]),
+        np.array([float(private) for _, private, _ in asked]),
+        np.array([weight for *_, weight in asked]),
     )
     outer[-1] -= SHIFT
     rows = np.hstack([vectors([text for text, _ in other]), [pieces(text) for text, _ in other]])
@@ -220,11 +265,21 @@ def main() -> None:
         "outer": outer,
         "any": linear(rows, np.array([float(private) for _, private in other])),
     }
-    shown = {name: packed(one) for name, one in weights.items()}
-    OUT.write_text(
-        json.dumps({"embedder": embedder.id, "weights": shown}, indent=1) + "\n", "utf-8"
-    )
-    print(f"{len(english)} English and {len(other)} other questions, {OUT.stat().st_size} bytes")
+    print(f"{len(asked)} English and {len(other)} other questions")
+    return {name: packed(one) for name, one in weights.items()}
+
+
+def main() -> None:
+    """Train them and write them."""
+    parser = argparse.ArgumentParser(prog="python scripts/train_matter.py", description=__doc__)
+    parser.add_argument("folder", type=Path, nargs="?")
+    folder = parser.parse_args().folder
+    shown = layers(folder) if folder else json.loads(OUT.read_text("utf-8"))["weights"]
+    rows = ordinary()
+    shown["english"] = packed(english(unpacked(shown), rows))
+    held = {"embedder": bundled().id, "reader": shared().version, "weights": shown}
+    OUT.write_text(json.dumps(held, indent=1) + "\n", "utf-8")
+    print(f"{len(rows)} ordinary English questions, {OUT.stat().st_size} bytes")
 
 
 if __name__ == "__main__":

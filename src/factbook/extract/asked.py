@@ -1,7 +1,7 @@
 """Read what a message asks: the sentences that ask, what to search for, what an answer must hold.
 
-Forms only: which things it asks about says `things`, and whose matter it is `matter`. Rules are
-English; in another language a question mark is what tells.
+Which things it asks about says `things`, and whose matter it is `private_matters`. That a sentence
+asks is read, and told by its question mark; in another language by the mark alone.
 
 Knows: how English asks. Does not know: what is known, a model, a provider.
 """
@@ -13,12 +13,15 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final
 
+from factbook.extract.base import word_set
+from factbook.extract.name_tokens import is_english
 from factbook.extract.opinions import HEARD_CHARS
 from factbook.extract.topics import request_of
 from factbook.language.calendar import MONTHS, WEEKDAY_NAMES
 from factbook.language.numbers import SEVERAL
-from factbook.language.questions import begins_asking
-from factbook.language.sentences import sentences
+from factbook.language.reader.read import read
+from factbook.language.reader.reading import Clause, Reading, Token
+from factbook.language.sentences import Span, sentences
 from factbook.language.words import STOPWORDS, stem, words
 from factbook.model.text import asks
 
@@ -38,7 +41,6 @@ __all__ = [
     "is_broad_word",
     "search_query",
     "spaced",
-    "subject_of",
     "wanted",
 ]
 
@@ -50,25 +52,12 @@ def spaced(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern.replace(" ", r"\s+"), re.IGNORECASE)
 
 
-_REQUEST: Final = spaced(
-    r"^\W*(?:(?:hey|hi|hello|ok|okay|so|now|then|please|pls|also|and|well)\b\W*)*"
-    r"(?:(?:can|could|would|will) (?:you|u) (?:please )?|i want (?:you )?to |help me (?:to )?"
-    r"|i(?:['’]d| would) (?:like|love) (?:you )?to )?"
-    r"(?:(?:tell|show|remind)(?= (?:me|us)\b)|explain|describe|summari[sz]e|compare|recommend"
-    r"|suggest|list|search|look up|look into|find|google|research|know (?:more )?about"
-    r"|learn (?:more )?about|read up on|give)\b(?: (?:me|us)\b)?"
-)
-_WONDER: Final = spaced(
-    r"\b(?:i wonder|i['’]?d like to know|i want to know|do you know|any idea)\b"
-)
-_SMALL_TALK: Final = spaced(
-    r"^\W*(?:(?:hey|hi|hello|ok|okay|so|well|and|oh)\b\W*)*"
-    r"(?:how(?:['’]?s| is| are| was) (?:you|it going|things|life|your \w+)\b"
-    r"|what(?:['’]?s| is) up\b|what are you (?:doing|up to)|who are you|what are you\b"
-    r"|what(?:['’]?s| is) your \w+|are you (?:there|ok|okay|a |an |real|sure|serious)"
-    r"|can you (?:help|hear)( me)?\W*$|what can you do|really|right|ok(?:ay)?|isn['’]?t it"
-    r"|(?:will|can|could|would) you (?:stop|wait|repeat|shut)\b)"
-)
+# what is asked for by these words is to be told; "turn on the light" is not
+_TELLING: Final = word_set("""
+    tell show remind explain describe summarize summarise compare recommend suggest list search look
+    find google research know learn read give
+    """)
+_CONTENT: Final = frozenset({"NOUN", "PROPN", "NUM", "ADJ", "VERB"})
 _BEGINS: Final = r"^\W*(?:(?:so|and|but|ok|okay|hey|hi|well|oh|then|now|also)\b\W*)*"
 # "I'm thinking of buying an X, what do you think?": it is asked behind the comma
 _LEAD: Final = spaced(
@@ -96,9 +85,53 @@ def asks_for_search(message: str) -> bool:
 
 
 def wanted(message: str) -> list[str]:
-    """Return the sentences of a message that ask."""
+    """Return the sentences of a message that ask, or want to be told something."""
     heard = message[:HEARD_CHARS]
-    return [said for sentence in sentences(heard) if _asks(said := sentence.of(heard))]
+    told = _to_be_told(heard) if is_english(heard) else None
+    return [
+        sentence.of(heard)
+        for sentence in sentences(heard)
+        if _asks(sentence, sentence.of(heard), told)
+    ]
+
+
+def _asks(sentence: Span, said: str, told: Sequence[tuple[int, bool]] | None) -> bool:
+    """Tell whether a sentence asks: by its mark, or by a clause in it, of more than who listens."""
+    here = [wants for at, wants in told or () if sentence.start <= at < sentence.end]
+    return any(here) or (asks(said) and not here)
+
+
+def _to_be_told(text: str) -> list[tuple[int, bool]]:
+    """Return where the clauses of a text begin that ask, each with whether it asks of anything.
+
+    "how are you?" and "can you help me?" ask nothing but who is spoken to.
+    """
+    reading = read(text)
+    clauses = []
+    for clause in reading.clauses:
+        tokens = reading.tokens[clause.first : clause.last]
+        if clause.act == "ask":
+            clauses.append((clause.begin, not _is_of_listener(reading, clause)))
+        elif clause.act == "want":
+            clauses += [(clause.begin, True)] * any(_is_telling(token) for token in tokens)
+    return clauses
+
+
+def _is_telling(token: Token) -> bool:
+    return token.pos == "VERB" and token.text.casefold() in _TELLING
+
+
+def _is_of_listener(reading: Reading, clause: Clause) -> bool:
+    places = range(clause.first, clause.last)
+    tokens = reading.tokens
+    yours = [at for at in places if tokens[at].text.casefold() in ("you", "u", "your", "ya")]
+    roots = {at for at in places if tokens[at].head not in places}
+    owned = {tokens[at].head for at in yours}
+    return bool(yours) and not any(
+        tokens[at].pos in _CONTENT and not is_broad_word(tokens[at].text.casefold())
+        for at in places
+        if at not in roots | owned
+    )
 
 
 def after_lead(sentence: str) -> str:
@@ -117,24 +150,13 @@ POINTS: Final = spaced(r"\b(?:it|its|it['’]s|they|them|their|theirs|this|that|
 REFERS: Final = spaced(rf"{POINTS.pattern}|\b(?:the|he|him|his|she|her|hers|there|one)\b")
 
 
-def _asks(sentence: str) -> bool:
-    if _SMALL_TALK.match(sentence):
-        return False
-    return bool(
-        asks(sentence)
-        or begins_asking(sentence)
-        or _REQUEST.match(sentence)
-        or _WONDER.search(sentence)
-    )
-
-
 def search_query(message: str, names: Sequence[str] = ()) -> str:
     """Return what to search for to answer a message: what it asks, with the names of its things.
 
     `names` are what it is about, put in front where it does not name them ("how heavy is it?").
     """
     asked = _asked(message, names)
-    topic = request_of(asked).topic if _REQUEST.match(asked) else asked
+    topic = request_of(asked).topic if _is_request(asked) else asked
     query = _with_names(" ".join(topic.split()).strip(" ?!.,;:"), names)
     if len(query) <= QUERY_CHARS:
         return query
@@ -181,9 +203,16 @@ def is_broad_word(word: str) -> bool:
     return word in STOPWORDS or word in _BROAD
 
 
-def subject_of(message: str) -> str:
-    """Return what is asked without who asks: "tell me", "I wonder"."""
-    return _WONDER.sub(" ", " ".join(_REQUEST.sub(" ", sentence) for sentence in wanted(message)))
+def _is_request(asked: str) -> bool:
+    """Tell whether a text begins by asking to be told: "can you tell me about", "look up"."""
+    if not is_english(asked):
+        return False
+    reading = read(asked)
+    first = next(iter(reading.clauses), None)
+    return first is not None and any(
+        _is_telling(token) and token.relation == "root"
+        for token in reading.tokens[first.first : first.last]
+    )
 
 
 # --- what an answer has to hold -------------------------------------------------------------------

@@ -1,12 +1,12 @@
 """Read whose matter a text is that somebody would search for: its owner's, or anybody's.
 
-A small model over the vectors of the bundled embedder (`scripts/train_matter.py`) tells how much a
-question reads like one that people ask of their own life, or of health, sex, money, the family or
-an address, whoever asks. Around it stands what is sure:
-names that the owner's own words bring in ("my dog is called Pim"), "my wife", "she" after nothing
-public. `gate.outgoing` decides.
+A small model over the vectors of the bundled embedder and over how the reader takes a question
+apart (`scripts/train_matter.py`) tells how much it reads like one that people ask of their own
+life, or of health, sex, money, the family or an address, whoever asks. Around it stands what is
+sure: names that the owner's own words bring in ("my dog is called Pim"), "my", "we", "did I", "she"
+after nothing public. `gate.outgoing` decides.
 
-Knows: vectors, how English speaks of one's people. Does not know: what pages say, a provider.
+Knows: vectors, readings. Does not know: what pages say, a provider.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import math
 import re
 import zlib
 from base64 import b64decode
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from importlib.resources import files
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,9 +32,9 @@ from factbook.extract.asked import (
     is_bare,
     is_broad_word,
     spaced,
-    subject_of,
     wanted,
 )
+from factbook.extract.base import word_set
 from factbook.extract.name_tokens import (
     is_english,
     is_uncommon,
@@ -46,6 +46,10 @@ from factbook.extract.opinions import HEARD_CHARS
 from factbook.extract.voice import own_words
 from factbook.language.calendar import is_calendar_word
 from factbook.language.common_words import is_everyday, is_function_word, is_nationality, is_place
+from factbook.language.reader.network import shared
+from factbook.language.reader.read import read
+from factbook.language.reader.reading import Reading, Token
+from factbook.language.sentences import sentences
 from factbook.language.words import STOPWORDS, words
 
 __all__ = [
@@ -57,6 +61,7 @@ __all__ = [
     "Pronoun",
     "as_things",
     "asking",
+    "english_row",
     "own_names_in",
     "pieces",
     "privacy",
@@ -67,6 +72,7 @@ __all__ = [
     "titles_in",
     "told_names",
     "trimmed",
+    "unpacked",
     "with_article",
 ]
 
@@ -94,7 +100,7 @@ def asking(message: str, *, of_owner: bool | None = None, names: bool = False) -
     if of_owner:
         return Asking.OWNER
     asked = " ".join(wanted(message))
-    if names or not is_bare(asked) or (of_owner is None and _MINE.search(asked)):
+    if names or not is_bare(asked) or (of_owner is None and spoken_in(asked).first_person):
         return Asking.WORLD
     return Asking.NOTHING  # "what else?"
 
@@ -106,18 +112,28 @@ _READ: Final = re.compile(r"[A-Za-zÀ-ʯЀ-ӿᴀ-ỿ\u3040-\u30ff\u3400-\u9fff]"
 _DENSE: Final = "\u2e80"  # from here on a character says about as much as a word
 PIECES: Final = 2048  # numbers that pieces of words are counted in; 4,096 were no better
 PIECE_WEIGHT: Final = 2.0  # of all pieces together, beside a vector of length 1
+SIGNS: Final = 2048  # numbers that signs are counted in
+SIGN_WEIGHT: Final = 2.0  # of all signs together
+VECTOR_WEIGHT: Final = 2.0
+SENSE_WEIGHT: Final = 3.0  # of the reader's own vector
+DELICACY_WEIGHT: Final = 0.3
 _PIECE_CHARS: Final = 300  # of a question; what follows says little more
 
 
 @lru_cache(maxsize=1)
 def _weights() -> dict[str, Floats]:
     held = json.loads(files("factbook.extract").joinpath("data", "matter.json").read_text("utf-8"))
-    if held["embedder"] != bundled().id:
+    if held["embedder"] != bundled().id or held["reader"] != shared().version:
         return {}  # weights of another model say nothing
+    return unpacked(held["weights"])
+
+
+def unpacked(weights: Mapping[str, Any]) -> dict[str, Floats]:
+    """Return weights as numbers that are held as 8-bit numbers and their scale."""
     return {
         name: np.frombuffer(b64decode(packed["int8"]), np.int8).reshape(packed["shape"])
         * np.float32(packed["scale"])
-        for name, packed in held["weights"].items()
+        for name, packed in weights.items()
     }
 
 
@@ -146,6 +162,49 @@ def pieces(text: str) -> Floats:
     return row
 
 
+def signs(reading: Reading) -> Floats:
+    """Return how a question is built, whatever it names: (SIGNS,).
+
+    Counted are up to three words in a row, of which those that carry grammar stand as they are,
+    names as their type and the others as their part of speech; the types and lengths of the names;
+    and what its clauses do, of whose matter.
+    """
+    built = ["^"]
+    for token in reading.tokens:
+        name = next((n for n in reading.names if n.begin <= token.begin < n.end), None)
+        word = token.text.casefold()
+        kept = token.pos == "PUNCT" or is_function_word(word) or word in STOPWORDS
+        sign = f"<{name.type}>" if name else word if kept else token.pos
+        if not name or built[-1] != sign:
+            built.append(sign)
+    built.append("$")
+    seen = {
+        " ".join(built[at : at + size]) for size in (1, 2, 3) for at in range(len(built) - size + 1)
+    }
+    seen |= {f"clause {c.act} {c.of}" for c in reading.clauses}
+    seen |= {f"flag {flag}" for clause in reading.clauses for flag in clause.flags}
+    seen |= {f"name {n.type} {len(words(reading.text[n.begin : n.end]))}" for n in reading.names}
+    seen.add(f"names {min(3, len(reading.names))}")
+    row = np.zeros(SIGNS, dtype=np.float32)
+    for sign in seen:
+        row[zlib.crc32(sign.encode()) % SIGNS] += SIGN_WEIGHT / math.sqrt(len(seen))
+    return row
+
+
+def delicacy(vector: Floats, weights: Mapping[str, Floats]) -> float:
+    """Return how much a question is of health, sex, money, the family or an address."""
+    inner = np.maximum(vector @ weights["inner"] + weights["inner_bias"], 0)
+    return float(inner @ weights["outer"][:-1] + weights["outer"][-1])
+
+
+def english_row(text: str, vector: Floats, weights: Mapping[str, Floats]) -> Floats:
+    """Return what an English question is judged by: its delicacy, its vectors, how it is built."""
+    first = np.array([delicacy(vector, weights) * DELICACY_WEIGHT], dtype=np.float32)
+    reading = read(text[:_PIECE_CHARS])
+    sense = reading.sense * (SENSE_WEIGHT / max(1e-6, float(np.linalg.norm(reading.sense))))
+    return np.concatenate((first, vector * VECTOR_WEIGHT, sense, signs(reading)))
+
+
 def reads_english(text: str) -> tuple[bool, bool]:
     """Return whether a question may be read as English, and whether that is beyond doubt."""
     if not (is_english(text) and any(is_function_word(word) for word in words(text))):
@@ -168,14 +227,14 @@ def privacy(text: str) -> float | None:
         return None
     english, sure = reads_english(text)
     vector = bundled().embed([trimmed(text)])[0]
-    read = []
+    odds = []
     if english:
-        inner = np.maximum(vector @ weights["inner"] + weights["inner_bias"], 0)
-        read.append(float(inner @ weights["outer"][:-1] + weights["outer"][-1]))
+        row = english_row(text, vector, weights)
+        odds.append(float(row @ weights["english"][:-1] + weights["english"][-1]))
     if not sure:
         row = np.concatenate((vector, pieces(text)))
-        read.append(float(row @ weights["any"][:-1] + weights["any"][-1]))
-    return max(read)
+        odds.append(float(row @ weights["any"][:-1] + weights["any"][-1]))
+    return max(odds)
 
 
 # --- what is read of it ---------------------------------------------------------------------------
@@ -195,33 +254,59 @@ def as_things(text: str, names: Sequence[str]) -> str:
     """Return a text with "the" before names that are no person's."""
     for name in names:
         some = _written(name)
-        text = re.sub(rf"(?i)(?:\b(?:the|a|an)\s+)?{some}(?!\w)", f"the {name}", text)
+        text = re.sub(rf"(?i)(?:\b(?:the|a|an)\s+)?({some})(?!\w)", r"the \1", text)
     return text
 
 
 class OwnerMentions(NamedTuple):
     """How a text speaks of its owner and their people."""
 
-    kin: bool  # of somebody by what they are to them: "my wife"
-    recalls: bool  # of what was said or done: "did I", "remind me"
+    recalls: bool  # of what they did or said: "did I", "have we"
     possessive: bool  # of something as theirs: "my rent"
-    first_person: bool  # of who asks: "where do I live?"
+    first_person: bool  # of who asks: "where do I live?", "we"
 
 
-def spoken_in(asked: str, text: str, *, public: bool) -> OwnerMentions:
-    """Return how a text speaks of its owner.
+_DONE: Final = frozenset({"did", "have", "'ve", "’ve", "had", "was", "were"})
+_POSSESSIVE: Final = frozenset({"my", "mine", "our", "ours"})
+_FIRST: Final = frozenset({"i", "me", "myself", "we", "us", "ourselves"})
+_TOLD_TO: Final = frozenset({"iobj", "obj"})  # "tell me", "let us": a root's own
 
-    `asked` is what it asks; `public` says that it names something public, which may be bought for
-    somebody.
-    """
-    possessive = _is_possessive(asked)
+
+def spoken_in(asked: str) -> OwnerMentions:
+    """Return how a text that asks speaks of its owner."""
+    english, sure = reads_english(asked)
+    said = [] if not english else _of_owner(read(asked))
+    elsewhere = not sure and _POSSESSIVE_ELSEWHERE.search(asked) is not None
+    possessive = elsewhere or any(word.text.casefold() in _POSSESSIVE for word, _ in said)
     return OwnerMentions(
-        kin=_BY_NAME.search(asked) is not None
-        or _MY_PERSON.search(_FOR_PERSON.sub(" ", asked) if public else asked) is not None,
-        recalls=_REMIND.search(asked) is not None,
+        recalls=any(done for _, done in said),
         possessive=possessive,
-        first_person=possessive or _MINE.search(subject_of(text) or asked) is not None,
+        first_person=possessive or bool(said),
     )
+
+
+def _of_owner(reading: Reading) -> list[tuple[Token, bool]]:
+    """Return the words by which a text speaks of its owner, each with whether it recalls."""
+    tokens = reading.tokens
+    done = {token.head for token in tokens if _is_done(token)}
+    return [
+        (token, token.relation == "nsubj" and token.head in done)
+        for token in tokens
+        if token.text.casefold() in _POSSESSIVE | _FIRST and not _is_addressed(token, tokens)
+    ]
+
+
+def _is_done(token: Token) -> bool:
+    return token.relation == "aux" and token.text.casefold() in _DONE
+
+
+def _is_addressed(token: Token, tokens: Sequence[Token]) -> bool:
+    """Tell the "me" of "tell me" from the "me" of "what ails me": who is to be answered."""
+    if token.relation not in _TOLD_TO or token.head < 0:
+        return False
+    verb = tokens[token.head]
+    subject = any(one.relation == "nsubj" and one.head == token.head for one in tokens)
+    return verb.relation == "root" and not subject and verb.begin < token.begin
 
 
 def with_article(name: str, texts: Sequence[str]) -> bool:
@@ -308,7 +393,7 @@ def refers_to_own(pronoun: Pronoun, before: Sequence[Before]) -> bool:
     """
     person = pronoun is not Pronoun.THING
     for said, own, known in before:
-        if own or (person and _MY_PERSON.search(said)):
+        if own or (person and spoken_in(said).possessive):
             return True
         if known:
             return False
@@ -318,43 +403,8 @@ def refers_to_own(pronoun: Pronoun, before: Sequence[Before]) -> bool:
     return pronoun is Pronoun.PERSON
 
 
-# --- whose matter it is: the words
-_PERSON_WORDS: Final = """
-mother mum mom mummy mommy father dad daddy parent brother sister sibling son daughter kid child
-children baby toddler twin uncle aunt auntie cousin niece nephew grandmother grandma granny nan
-grandfather grandpa grandson granddaughter grandchild grandchildren grandparent stepson
-stepdaughter stepmother stepfather godson goddaughter wife husband spouse partner fiance fiancé
-fiancee fiancée girlfriend boyfriend ex in-law mother-in-law father-in-law brother-in-law
-sister-in-law son-in-law daughter-in-law friend mate buddy flatmate roommate housemate neighbour
-neighbor colleague coworker co-worker boss manager supervisor assistant intern landlord landlady
-tenant teacher tutor trainer coach doctor dentist therapist physiotherapist psychologist
-psychiatrist gp paediatrician pediatrician midwife nurse vet lawyer accountant nanny babysitter
-hairdresser patient student crush
-"""
-_ANIMAL_WORDS: Final = """
-dog puppy puppies pup cat kitten horse pony ponies mare hamster rabbit bunny bunnies guinea-pig
-parrot budgie canary bird tortoise turtle goldfish fish ferret rat mouse mice gecko snake lizard
-goat sheep donkey hen chicken cow pig pet
-"""
-_OWN_WORKS: Final = "project startup boat"  # ours: what people name themselves, and speak of by it
+# --- whose matter it is: the words ----------------------------------------------------------------
 
-
-def _one_of(listed: str) -> str:
-    return "(?:" + "|".join(map(re.escape, listed.split())) + ")s?"
-
-
-_PERSON: Final = _one_of(_PERSON_WORDS) + (
-    r"\b(?! (?:class|process|element|component|theme|director|folder|node|table|key))"
-)
-_SOMEBODY: Final = rf"(?:my|our) (?:[\w-]+ ){{0,2}}?(?:{_PERSON}|family)\b"
-_MY_PERSON: Final = spaced(rf"\b{_SOMEBODY}")
-# without an article these are what somebody calls their own: "where did granny put the key"
-_BY_NAME: Final = spaced(
-    r"\b(?:(?:did|does|do|has|have|had|is|are|was|were|will|would|can|could|should) |['’]s )"
-    r"(?:mum(?:my)?|mom(?:my)?|mama|dad(?:dy)?|papa|gran(?:ny|dma|dpa|d?dad)?|nana?|auntie)\b"
-)
-_FOR_PERSON: Final = spaced(rf"\bfor {_SOMEBODY}")
-_POSSESSIVE: Final = spaced(r"\b(?:my|mine|our|ours)\b")
 # The same, a closed class, of German, Dutch, the Scandinavian, Romance and Slavic languages,
 # Turkish, Greek, Chinese, Japanese and Korean. French "ma" is "has" in Polish and "but" in Italian:
 # left to the weights.
@@ -367,88 +417,6 @@ _POSSESSIVE_ELSEWHERE: Final = spaced(
     r"|benim|bizim|μου|μας)\b|我的|我们|我們|我[家爸妈媽哥弟姐妹]|咱|私|僕|俺|うち|わたし|ぼく"
     r"|(?<!\w)(?:내|제|우리)(?!\w)"
 )
-_MINE: Final = spaced(
-    r"\b(?:my|mine|our|ours|myself)\b"
-    r"|(?<!\bshow\s)(?<!\btell\s)(?<!\bgive\s)(?<!\bfind\s)(?<!\bhelp\s)(?<!\blet\s)\b(?:me|us)\b"
-    r"|\b(?:i|we)\b"
-)
-_REMIND: Final = spaced(r"\b(?:remind me|do you remember|did i|have i|did we|have we|was i|am i)\b")
-
-
-# --- whose matter it is: the names ----------------------------------------------------------------
-
-_NAME_WORD: Final = r"(?-i:[^\W\d_a-z][\w'’-]*)"
-_NAME_WORDS: Final = rf"{_NAME_WORD}(?: {_NAME_WORD}){{0,2}}"
-_TITLE: Final = r"(?:Dr|Mr|Mrs|Ms|Miss|Prof|Professor|Doctor|Uncle|Aunt|Auntie|Grandma|Grandpa)"
-_LOW_TITLED: Final = r"(?:dr|mrs?|prof)\.? [^\W\d_][\w'’-]+"  # these say "person" in any case
-_TITLED: Final = rf"(?P<name>(?-i:{_TITLE})\.? {_NAME_WORDS}|{_LOW_TITLED})"
-_NAME: Final = rf"(?P<name>(?:(?-i:{_TITLE})\.? )?{_NAME_WORDS}|{_LOW_TITLED})"
-_ANY_NAME: Final = rf"(?P<name>{_NAME_WORDS}|[^\W\d_][\w'’-]*)"
-# "my cat minka is ill", but not "my cat purring"
-_LOW_NAME: Final = (
-    r"(?P<name>[^\W\d_][\w-]+)(?=['’]s\b| (?:is|was|has|had|will|can|and i|just|does|did|got|needs"
-    r"|wants|likes|loves|hates)\b)"
-)
-_OF_OWN: Final = rf"(?:{_PERSON}|{_one_of(_ANIMAL_WORDS)}|{_one_of(_OWN_WORKS)})"
-_BETWEEN: Final = r"(?:[\w-]+ ){0,2}?"
-# What others made, and what is liked: "my favourite film is called Heat" names the film.
-_WORKS: Final = (
-    r"(?!(?:[\w-]+ ){0,2}?(?:favou?rites?|books?|novels?|films?|movies?|series|shows?|games?|apps?"
-    r"|songs?|albums?|bands?|artists?|authors?|singers?|podcasts?|brands?|phones?|bikes?|cars?"
-    r"|laptops?)\b)"
-)
-_INTRODUCED: Final = (
-    # "my dog is called Pim", "our daughter's name is Lena", "my wife is Ann"
-    spaced(
-        rf"\b(?:my|our) {_WORKS}(?:[\w-]+ ){{0,3}}?[\w-]+(?:['’]s name)?"
-        rf"(?: (?:is|are|was|were)|['’]s)? (?:called|named) {_ANY_NAME}"
-    ),
-    spaced(rf"\b(?:my|our) {_BETWEEN}{_OF_OWN}(?:['’]s? (?:first )?name)? (?:is|was) {_NAME}"),
-    spaced(rf"\b(?:my|our) {_BETWEEN}{_OF_OWN}['’]s? (?:first )?name (?:is|was) {_ANY_NAME}"),
-    spaced(rf"\bthe name of (?:my|our) {_BETWEEN}{_OF_OWN} (?:is|was) {_ANY_NAME}"),
-    spaced(
-        rf"\b(?:my|our) {_BETWEEN}{_OF_OWN},[^.?!]{{0,60}}, (?:is|was) (?:called|named) {_ANY_NAME}"
-    ),
-    # "I have a cat named Tom"
-    spaced(
-        rf"\b(?:i|we)\b[^.?!]{{0,40}} {_OF_OWN},? (?:which |who |that )?(?:is |we )?"
-        rf"(?:called|named|call) {_ANY_NAME}"
-    ),
-    # "my daughter Lena", "our old cat, Tom"
-    spaced(rf"\b(?:my|our) {_BETWEEN}{_OF_OWN},? {_NAME}"),
-    spaced(rf"\b(?:my|our) {_BETWEEN}{_OF_OWN},? {_LOW_NAME}"),
-    # "Lena is my daughter", "Lena, our youngest child"
-    spaced(rf"{_NAME}(?:,| is| was|['’]s) (?:my|our) {_BETWEEN}{_OF_OWN}\b"),
-)
-_TOGETHER: Final = (
-    r"(?:appointments?|met|meet|meeting up|dinner|lunch|breakfast|coffee|dates?|drinks|holidays?"
-    r"|trip|party|wedding|therapy|lessons?|argument|fight)"
-)
-_SPOKEN_OF_LIKE_ONE: Final = (
-    # what people do with people: "dinner with Ann", "I met Ann", "Ann and I", "Ann's birthday"
-    spaced(rf"\b{_TOGETHER} (?:at|with) {_NAME}"),
-    spaced(
-        r"\b(?:i|we|i['’](?:m|ve|ll)|we['’](?:re|ve|ll)) (?:\w+ ){0,2}?(?:met|meet|meeting|married"
-        r"|dated|dating|phoned|texted|hugged|babysat|babysit|babysitting) "
-        rf"{_NAME}"
-    ),
-    spaced(
-        r"\b(?:live|lived|living|went|go|going|travel\w*|stay\w*|slept|sat|talk\w*|spoke|speak)"
-        rf" (?:[\w-]+ ){{0,3}}?with {_NAME}"
-    ),
-    spaced(rf"{_NAME} and (?:i|me)\b"),
-    spaced(rf"\b(?:me|i) and {_NAME}"),
-    spaced(rf"\b(?:his|her|its) name(?: is|['’]s) {_ANY_NAME}"),
-    spaced(
-        rf"{_NAME}['’]s? (?:\w+ )?(?:birthday|appointment|wedding|kindergarten|homework|funeral"
-        r"|vaccination|surgery|operation|diagnosis|school|teacher|graduation|allerg(?:y|ies))\b"
-    ),
-    spaced(
-        r"\b(?:with|to|from|at|by|see|saw|seeing|asked|ask|told|called|call|my|our) "
-        rf"{_TITLED}"
-    ),
-)
-_AND_ANOTHER: Final = spaced(rf",? and {_NAME}(?!['’])")
 _PRONOUN: Final = spaced(r"\b(?:he|him|his|she|her|hers|they|them|their|theirs)\b")
 _THEY: Final = spaced(r"they|them|theirs?")  # of things, too
 # The same, a closed class, of the languages of `_POSSESSIVE_ELSEWHERE`, where they are of a person
@@ -460,14 +428,16 @@ _ELSEWHERE: Final = spaced(
     r"|του|της|αυτός|αυτή)\b|[他她彼]|그는|그녀|그의"
 )
 _ROOM: Final = 4  # ours: words before such a word, among which may be what it refers to
+_TITLES: Final = word_set("""
+    dr mr mrs ms miss prof professor doctor uncle aunt auntie grandma grandpa
+    """)
 _IT: Final = spaced(r"\b(?:it|its)\b")
 
 
-def _is_possessive(text: str) -> bool:
-    """Tell whether a text says "my" or "our", in any language of which that is known."""
-    if _POSSESSIVE.search(text):
-        return True
-    return not reads_english(text)[1] and _POSSESSIVE_ELSEWHERE.search(text) is not None
+# --- whose matter it is: the names ----------------------------------------------------------------
+
+_NAMING: Final = frozenset({"called", "named", "call", "name"})
+_PUBLIC_TYPES: Final = frozenset({"place", "product", "work"})
 
 
 class OwnName(NamedTuple):
@@ -483,40 +453,76 @@ def own_names_in(text: str, said: Iterable[str]) -> list[OwnName]:
     These are their people, their animals, and what they named themselves: "my dog is called Pim",
     "my daughter Lena". `said` are their texts that may introduce them; the text itself may, too.
     """
+    if not reads_english(text)[0] and not any(map(is_english, said)):
+        return []
+    asked = {word for word in words(text.casefold()) if not is_function_word(word)}
+    public = {
+        word
+        for name in read(text).names
+        if name.type in _PUBLIC_TYPES
+        for word in words(text[name.begin : name.end].casefold())
+    }
     names: dict[str, bool] = {}
     for own_text in (*said, text):
-        for name, introduced in _people_in(own_words(own_text).text[:HEARD_CHARS]):
-            names[name] = names.get(name, False) or introduced
+        if own_text.startswith("/"):
+            continue  # a command says nothing of who somebody is
+        own = own_words(own_text).text[:HEARD_CHARS]
+        for sentence in sentences(own):
+            part = sentence.of(own)
+            if asked.isdisjoint(words(part.casefold())):
+                continue
+            for name, introduced in _people_in(read(part), is_asked=own_text is text):
+                if introduced or not public.issuperset(words(name)):
+                    names[name] = names.get(name, False) or introduced
     return [OwnName(*pair) for pair in names.items() if _mentions(text, pair[0])]
 
 
-def _people_in(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield (name in lower case, whether it is introduced as somebody of the writer's own)."""
-    for patterns, introduced in ((_INTRODUCED, True), (_SPOKEN_OF_LIKE_ONE, False)):
-        for pattern in patterns:
-            for match in pattern.finditer(text):
-                name = re.sub(r"['’]s?$", "", match["name"]).casefold()
-                first = name.split()[0]
-                if len(first) < 2 or first in STOPWORDS or is_calendar_word(first):
-                    continue
-                if is_nationality(first):  # "my wife is Canadian"
-                    continue
-                called = re.search("call|name", match[0][: match.start("name") - match.start()])
-                loose = not introduced or match["name"].islower() or match["name"].isupper()
-                if loose and not called and " " not in name and is_everyday(first):
-                    continue  # "my dog really is a fool", "Bread and I are friends"
-                if introduced or not is_place(name):
-                    yield name, introduced
-                also = _AND_ANOTHER.match(text, match.end("name"))
-                if introduced and also and also["name"] != "I":  # "my sons Tim and Tom"
-                    yield also["name"].casefold(), introduced
+def _people_in(reading: Reading, *, is_asked: bool) -> Iterator[tuple[str, bool]]:
+    """Yield (name in lower case, whether it is introduced as somebody of the writer's own).
+
+    Nobody is called "the" somebody. What a text asks names people of the world as well.
+    """
+    for span in reading.names:
+        inside = [at for at, one in enumerate(reading.tokens) if span.begin <= one.begin < span.end]
+        name = re.sub(r"['’]s?$", "", reading.text[span.begin : span.end]).casefold()
+        if not inside or len(name) < 2 or is_calendar_word(name) or is_nationality(name):
+            continue
+        if _is_article(reading.tokens[inside[0] - 1]) and inside[0]:
+            continue
+        introduced = _is_introduced(reading.tokens, inside, span.type)
+        if introduced or (span.type == "person" and not is_asked and not is_place(name)):
+            yield name, introduced
+
+
+def _is_article(token: Token) -> bool:
+    return token.text.casefold() in ("the", "a", "an")
+
+
+def _is_introduced(tokens: Sequence[Token], inside: Sequence[int], kind: str) -> bool:
+    """Tell whether a name is that of something of the writer's: "my dog Pim", "our boat is named".
+
+    What others made is not, whoever has it: "my favourite film is called Heat".
+    """
+    if kind in ("work", "place"):
+        return False
+    heads = {tokens[at].head for at in inside if tokens[at].head not in inside}
+    owned = {one.head for one in tokens if one.text.casefold() in ("my", "our")} - {-1, *inside}
+    for at in owned:
+        beside = inside[0] - at == 1 or (inside[0] - at == 2 and tokens[at + 1].text == ",")
+        if at in heads or tokens[at].head in inside or beside:
+            return kind == "person" or any(
+                one.head == at and one.text.casefold() in _NAMING for one in tokens
+            )
+        if tokens[at].head in heads and tokens[tokens[at].head].text.casefold() in _NAMING:
+            return True
+    return False
 
 
 def _mentions(text: str, name: str) -> bool:
     """Tell whether a text names somebody, by the whole name or a part of it."""
     parts = [piece for piece in re.split(r"[\s.]+", name) if len(piece) > 2]
     for number, part in enumerate(parts):
-        if re.fullmatch(_TITLE, part.capitalize()) or part in STOPWORDS:
+        if part in _TITLES or part in STOPWORDS:
             continue
         for match in re.finditer(rf"(?<!\w){re.escape(part)}(?!\w)", text, re.IGNORECASE):
             if re.match(r"\s+\d", text[match.end() :]):
@@ -534,5 +540,5 @@ def _of_another(text: str, match: re.Match[str], parts: Sequence[str], *, is_fir
     if behind and behind[1][0].isupper() and behind[1].casefold() not in parts:
         return True
     word = before[1] if before and not is_first else ""
-    known = word.casefold() in parts or re.fullmatch(_TITLE, word) is not None
+    known = word.casefold() in (*parts, *_TITLES)
     return bool(word) and word[0].isupper() and not known and is_uncommon(word)

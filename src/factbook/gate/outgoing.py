@@ -2,7 +2,8 @@
 
 Nothing leaves without a reason: its owner asked for just that, or it reads like a question that
 anybody could ask, and the less is known of the names in it, the more it must. What only its owner
-can mean (somebody of theirs, "she", "my wife") stays whatever else it says. An address or a number
+can mean (somebody of theirs, "she", "did we") stays whatever else it says, and what is theirs ("my
+rent") where it names nothing that a page says something of. An address or a number
 by which somebody is reached stays in any case, also of what was asked for (`without_contacts`).
 
 Pure: whoever reads a text better fills the same `Matter` better. Knows: no store, no model, no
@@ -35,7 +36,6 @@ class Matter:
 
     asked_for: bool = False  # its owner asked for a search in these words: `/learn`, "look up"
     own: tuple[str, ...] = ()  # names of somebody or something of its owner's
-    kin: bool = False  # speaks of somebody by what they are to its owner: "my wife"
     pronoun: bool = False  # "she", and nothing public was spoken of before
     recalls: bool = False  # asks what was said or done: "did I", "remind me"
     possessive: bool = False  # speaks of something as its owner's: "my rent"
@@ -75,7 +75,7 @@ def may_leave(matter: Matter) -> OutgoingVerdict:
     if matter.own:
         names = ", ".join(matter.own)
         return _stays(f"{names} is known from your own words alone", of_owner=True)
-    if matter.kin or matter.pronoun:
+    if matter.pronoun:
         return _stays("it is about somebody you know", of_owner=True)
     if matter.recalls:
         return _stays("only you can know it", of_owner=True)
@@ -84,18 +84,23 @@ def may_leave(matter: Matter) -> OutgoingVerdict:
         if public and not matter.possessive and not matter.told:
             return OutgoingVerdict(leaves=True, why=_of(public))
         return _stays("nothing says that it is about something public")
-    if matter.possessive and not public:
-        limit = policy.LEAVES_POSSESSIVE
-    elif matter.told:
+    if matter.possessive and not matter.read:
+        return _stays("it reads like a matter of your own", of_owner=True)
+    if matter.told:
         limit = policy.LEAVES_TOLD
+    elif matter.read:
+        limit = policy.LEAVES_PUBLIC
+    elif matter.first_person:
+        limit = policy.LEAVES_FIRST
     else:
-        limit = policy.LEAVES_PUBLIC if public else policy.LEAVES_PLAIN
+        limit = policy.LEAVES_MARKED if matter.marked else policy.LEAVES_PLAIN
     if matter.private < limit:
         return OutgoingVerdict(leaves=True, why=_of(public) if public else "anybody could ask it")
+    sure = matter.private >= policy.OF_OWNER
+    if (matter.possessive and sure) or (matter.first_person and (sure or matter.told)):
+        return _stays("it reads like a matter of your own", of_owner=True)
     if matter.told and matter.private < policy.LEAVES_PLAIN:
         return _stays(f"nobody but you has spoken of {', '.join(matter.told)}")
-    if matter.possessive or matter.first_person:
-        return _stays("it reads like a matter of your own", of_owner=True)
     return _stays("it may be a private matter")
 
 

@@ -35,7 +35,7 @@ from factbook.extract.voice import own_words
 from factbook.gate.names import structural_problem
 from factbook.gate.outgoing import Matter, OutgoingVerdict, contacts_in, may_leave
 from factbook.language.words import words
-from factbook.recall.known import is_public, on_pages, said_about
+from factbook.recall.known import is_public, said_about
 from factbook.store.derived.entities import known_names
 
 if TYPE_CHECKING:
@@ -111,12 +111,11 @@ def read_matter(
         for past in recent[: pronoun.looked_back]
     ]
     told = told_names(asked, [*read, *marked], said)
-    spoken = spoken_in(asked, text, public=bool(read or marked))
+    spoken = spoken_in(asked)
     named = f"{asked}. {'. '.join(names).title()}"
     return Matter(
         asked_for=pasted is not None and asks_for_search(own_words(text, pasted=pasted).text),
         own=_own(store, named, [*said, *recent[:OWN_LATELY]], owner),
-        kin=spoken.kin,
         pronoun=refers_to_own(pronoun, before),
         recalls=spoken.recalls,
         possessive=spoken.possessive,
@@ -132,7 +131,7 @@ def read_matter(
 def own_names(store: Store, text: str, *, owner: str) -> list[str]:
     """Return the names in a text that are known from its owner's own words alone, in lower case.
 
-    Whom they only met counts where no page says anything of that name.
+    Whom they only met counts where nothing says that the name is public.
     """
     text = text[:HEARD_CHARS]
     return list(_own(store, text, said_about(store, text, owner), owner))
@@ -142,5 +141,5 @@ def _own(store: Store, text: str, said: Sequence[str], owner: str) -> tuple[str,
     return tuple(
         name.name
         for name in own_names_in(text, said)
-        if name.introduced or not on_pages(store, owner, name.name)
+        if name.introduced or not is_public(store, owner, name.name)
     )

@@ -17,6 +17,7 @@ from factbook.language.reader.words import Word, words_of
 ROOM = MAX_TOKENS - AFTER_TOKENS - 6  # tokens of a part; the rest for the line that is answered
 FLAGGED = 0.5
 BETWEEN = 2  # words between two pieces of one rule
+WIDTH = 384  # of the vector of a word
 FEW_WORDS = 24  # at once: a product so small is made without threads, which would wait for others
 
 
@@ -41,6 +42,7 @@ def read(text: str, answers: str = "", *, networks: Networks | None = None) -> R
         names=tuple(whole.names),
         opinions=tuple(whole.opinions),
         marks=tuple(whole.marks),
+        sense=whole.sense(),
         foreign=tuple(whole.foreign),
     )
 
@@ -87,6 +89,13 @@ class _Parts:
         self.opinions: list[Span] = []
         self.marks: list[Span] = []
         self.foreign: list[Span] = []
+        self.vectors: list[Floats] = []
+
+    def sense(self) -> Floats:
+        if not self.vectors:
+            return np.zeros(WIDTH, dtype=np.float32)
+        mean: Floats = np.concatenate(self.vectors).mean(axis=0)
+        return mean
 
     def add(self, nets: Networks, words: Sequence[Word], after: Sequence[str]) -> None:
         scores = nets.words([word.text for word in words], after)
@@ -94,6 +103,7 @@ class _Parts:
         if not words:
             return
         base = len(self.tokens)
+        self.vectors.append(scores["tokens"])
         ends = [int(end) for end in scores["tag.end"].argmax(axis=-1)]
         heads = _trees(scores["arcs"], ends)
         relations = _relations(nets, scores, heads)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 KEEP: Final = 0.5  # from this chance on a clause is worth knowing in a month
 
@@ -58,6 +61,9 @@ class Reading:
     names: Sequence[Span]
     opinions: Sequence[Span]
     marks: Sequence[Span]  # rules and decisions
+    # The mean of its words' vectors, (384,), by which more may be told of it as a whole; another
+    # version of the network has other ones.
+    sense: NDArray[np.float32] = field(compare=False, repr=False)
     foreign: Sequence[Span]  # what are not its writer's own words
 
     def kept(self, chance: float = KEEP) -> list[Clause]:
