@@ -184,7 +184,9 @@ def linear(rows: Floats, private: Floats, weight: Floats | None = None) -> Float
 def newton(rows: Floats, bend: Floats, penalty: Floats, slope: Floats) -> Floats:
     """Return a step of Newton's method, solved over what is fewer: rows or weights (Woodbury)."""
     if len(rows) >= rows.shape[1]:
-        return np.linalg.solve((rows * bend[:, None]).T @ rows + np.diag(penalty), slope)
+        return np.asarray(
+            np.linalg.solve((rows * bend[:, None]).T @ rows + np.diag(penalty), slope), np.float64
+        )
     eased = rows / penalty
     inner = np.diag(1 / np.maximum(bend, 1e-9)) + eased @ rows.T
     return np.asarray(slope / penalty - eased.T @ np.linalg.solve(inner, eased @ slope), np.float64)

@@ -71,7 +71,7 @@ def verdict_on(
         matter = read_matter(
             store, message, owner=owner, recent=recent, names=things, pasted=pasted
         )
-        asks = bool(wanted(message))
+        asks = matter.asked_for or bool(wanted(message))
         if not asks:  # what is sure stays, and the query stands for itself
             matter = replace(matter, private=-math.inf)
         verdict = may_leave(matter)
