@@ -50,7 +50,7 @@ from factbook.extract.clusters import find_statements, pieces_of
 from factbook.extract.directives import directives_in, own_reading
 from factbook.extract.mentions import hear
 from factbook.extract.names import names_in
-from factbook.extract.preferences import preferences_in
+from factbook.extract.opinions import preferences_in
 from factbook.extract.voice import own_words
 from factbook.extract.world import facts_about
 from factbook.gate.grounding import read_passage
@@ -194,6 +194,12 @@ def opinions_in(text: str, sign: str) -> list[Place]:
     return [*named, *(t for t in topics if not any(covers(t, n) for n in named))]
 
 
+def first_places(text: str, places: Sequence[Place]) -> list[Place]:
+    """Return where words stand first, as labels name words and not which of equal ones."""
+    quotes = dict.fromkeys(text[begin:end] for begin, end in places)
+    return [(text.find(quote), text.find(quote) + len(quote)) for quote in quotes]
+
+
 def rules_in(row: Row) -> list[Place]:
     """Return the rules and decisions that are kept of a prompt."""
     prompt = replace(episode_of(row["text"]), kind=EpisodeKind.PROMPT, host="claude-code")
@@ -233,7 +239,7 @@ def opinions(rows: Sequence[Row], show: Show) -> dict[str, float]:
             text = row["text"]
             quotes = [one["t"] for one in row["opinions"] if one["s"] == sign]
             wanted = [(text.find(quote), text.find(quote) + len(quote)) for quote in quotes]
-            given = opinions_in(text, sign)
+            given = first_places(text, opinions_in(text, sign))
             if tally.add(given, wanted):
                 show(f"{sign} in {text!r}\n    {[text[a:b] for a, b in given]} for {quotes}")
     return tally.figures()

@@ -84,7 +84,7 @@ def score(part: str, *, hand: str = "", layout: bool = False) -> Score:
     """Measure a part, of one hand or all; with `layout`, the baseline."""
     from factbook.extract import sentences
     from factbook.extract.mentions import hear
-    from factbook.extract.preferences import (
+    from factbook.extract.opinions import (
         preferences_in,
     )
     from factbook.extract.quoted_text import pasted

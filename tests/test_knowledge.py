@@ -106,10 +106,10 @@ def test_enough_is_known(world: World, asked: str) -> None:
             "no page read so far says anything of tarn classic",
         ),
         (
-            "Compare the Brimley Swift and the Tarn Classic",
+            "Compare the Brimley Swift with the Tarn Classic",
             "no page read so far says anything of tarn classic",
         ),
-        ("who won the football world cup?", "nothing that is known bears on it"),
+        ("who won the football match?", "nothing that is known bears on it"),
     ],
 )
 def test_not_enough_is_known(world: World, asked: str, why: str) -> None:

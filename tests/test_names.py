@@ -32,7 +32,7 @@ def test_the_sign_of_a_name_is_said() -> None:
     spans = names_in('I like "Dune", Radiohead, the KEF LS50 and #ElectricGuitar.')
     assert [(span.name, span.how) for span in spans] == [
         ("dune", NameSign.QUOTED),
-        ("radiohead", NameSign.CAPITALISED),
+        ("radiohead", NameSign.READ),
         ("kef ls50", NameSign.MODEL_NUMBER),
         ("electric guitar", NameSign.HASHTAG),
     ]

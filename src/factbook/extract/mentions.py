@@ -20,12 +20,8 @@ from factbook import policy
 from factbook.extract.message_sentences import (
     SPOKEN_OF,
     MessageSentence,
-    declared,
     sentences_of,
     spaced,
-)
-from factbook.extract.name_runs import (
-    VARIANTS,
 )
 from factbook.extract.name_tokens import (
     NameSign,
@@ -35,21 +31,14 @@ from factbook.extract.name_tokens import (
     masked,
 )
 from factbook.extract.names import (
+    VARIANTS,
     names_in,
 )
 from factbook.extract.opinions import (
-    BLAME,
     HEARD_CHARS,
-    NamePlace,
-    is_object,
-    judged,
-    names_other_things,
-    opinions,
-    pronoun_at,
-    referred,
-)
-from factbook.extract.preferences import (
+    Opinion,
     PreferenceSpan,
+    opinions_in,
     preferences_in,
 )
 from factbook.extract.topics import asks_of, named_topic, topic_of
@@ -155,10 +144,7 @@ _IDLE: Final = spaced(
     r"|it['’]?s (?:me|raining|late)|does it matter|how does (?:it|that) (?:sound|feel|look)"
     r"|what is it\b|is it\s*\W*$|isn['’]?t it|where were they)\b",
 )
-_BAD_WORDS: Final = spaced(
-    rf"\b(?:hates?|hated|dislikes?|can['’]?t stand|despises?|sucks?|{BLAME}|does\s*n['’]?t like"
-    rf"|not into)\b",
-)
+_BAD: Final = re.compile(r"\b(?:hate|dislike|despise)[sd]?\b", re.IGNORECASE)
 _NO_MORE: Final = spaced(
     r"^\W*(?:(?:please|ugh|ok|okay|no|nah|hey|just|thanks)\b\W*)*(?:stop(?: (?:it|that|this"
     r"|please|now|already|(?:telling|sending|messaging|showing|bothering|spamming) me.*))?"
@@ -323,11 +309,11 @@ def _is_new_name(span: NameSpan, text: str) -> bool:
         and span.how is not NameSign.QUOTED
     ):
         return False
-    if not 1 <= len(words) <= policy.NAME_WORDS or is_place(span.name):
+    if not 1 <= len(words) <= policy.NAME_WORDS or span.type == "place" or is_place(span.name):
         return False
     if all(is_calendar_word(word) or is_nationality(word) for word in words):
         return False
-    if span.how is NameSign.CAPITALISED and all(is_greeting(word) for word in words):
+    if span.how is NameSign.READ and all(is_greeting(word) for word in words):
         return False
     return not all(_is_weak(word) for word in words) or span.how is NameSign.QUOTED
 
@@ -371,7 +357,7 @@ def hear(
     if proactive:
         heard += _answered(text, proactive, bool(known.get(proactive, proactive)))
     named: list[str] = []  # entities in the order in which the message names them
-    meant = _Meant(*list(recent) * 2) if len(recent) == 1 else _Meant()
+    opinions = opinions_in(text, voice=voice)
     for sentence in sentences:
         cancel.check()
         stop = sentence.start + len(sentence.text)
@@ -383,34 +369,13 @@ def hear(
         if english:
             here += _asked_for(sentence, here, known=known)
             lately = named[-1:] if named else list(recent) if len(recent) == 1 else []
-            heard += _in_sentence(sentence, here, recent=recent, lately=lately, meant=meant)
+            said = _stated(sentence, here, opinions, recent)
+            heard += _in_sentence(sentence, here, said, opinions, recent=recent, lately=lately)
         else:
             heard += [_passing(place, Valence.NEUTRAL) for place in here]
-        said = [place for place in here if not _is_spoken(sentence, place)]
-        named += [place.name for place in sorted(said, key=lambda place: place.start)]
-        meant = _meant_behind(sentence, said, meant)
+        spoken = [place for place in here if not _is_spoken(sentence, place)]
+        named += [place.name for place in sorted(spoken, key=lambda place: place.start)]
     return _strongest(heard, pasted=len(text.replace("\n", "")) > PASTED_CHARS)
-
-
-class _Meant(NamedTuple):
-    """What the next sentence may call by a pronoun alone; "" for nothing or several."""
-
-    thing: str = ""  # "it", "them"
-    somebody: str = ""  # "him", "her"
-
-
-def _meant_behind(sentence: MessageSentence, said: Sequence[_Place], before: _Meant) -> _Meant:
-    """Return what pronouns mean behind a sentence."""
-    if not said:
-        return before._replace(thing="") if names_other_things(sentence.text) else before
-    spans = _within(sentence, said)
-    thing, somebody = (referred(sentence.text, spans, pronoun) for pronoun in ("it", "her"))
-    return _Meant(thing.name if thing else "", somebody.name if somebody else "")
-
-
-def _within(sentence: MessageSentence, places: Sequence[_Place]) -> list[NamePlace]:
-    base = sentence.start
-    return [NamePlace(place.name, place.start - base, place.end - base) for place in places]
 
 
 def _handed_on(text: str, voice: OwnWords, known: Mapping[str, str]) -> Iterator[Mention]:
@@ -610,23 +575,19 @@ def _search_order(text: str) -> re.Match[str] | None:
 def _in_sentence(
     sentence: MessageSentence,
     here: Sequence[_Place],
+    said: Sequence[Mention],
+    opinions: Sequence[Opinion],
     *,
     recent: Collection[str],
     lately: Sequence[str],
-    meant: _Meant,
 ) -> Iterator[Mention]:
     """Yield what a sentence does about the names in it, and about the one that it goes on about."""
     text = sentence.text
-    stated: set[int] = set()
-    words = declared(sentence)
-    if words is not None:
-        for named in _stated(sentence, words, here, meant):
-            stated.add(named.start)
-            yield named
+    yield from said
+    stated = {mention.start for mention in said}
     order = _search_order(text)
     asks = (sentence.asks or begins_asking(text)) and not stated
     idle = asks and _SMALL_TALK.search(text) is not None
-    valence = Valence.NEUTRAL if _BAD_WORDS.search(text) else None
     for place in here:
         if place.start in stated:
             continue
@@ -642,7 +603,8 @@ def _in_sentence(
             else:
                 yield _engaged(place, EngagementType.SEARCH_INITIATED, "is asked about")
         else:
-            yield _passing(place, valence)
+            ill = _BAD.search(text) or _is_blamed(place, opinions)
+            yield _passing(place, Valence.NEUTRAL if ill else None)
     if asks and not here and lately and not idle:
         pronoun = _PRONOUN.search(text)
         if pronoun and not _IDLE.search(text):
@@ -655,6 +617,13 @@ def _in_sentence(
                 else EngagementType.SEARCH_INITIATED
             )
             yield _engaged(place, kind, "is asked about further")
+
+
+def _is_blamed(place: _Place, opinions: Sequence[Opinion]) -> bool:
+    """Say whether the writer speaks ill of a thing, outright or between the lines."""
+    return any(
+        not one.liked and place.start < one.end and one.start < place.end for one in opinions
+    )
 
 
 def _is_more(text: str, place: _Place, recent: Collection[str]) -> bool:
@@ -671,34 +640,24 @@ def _is_more(text: str, place: _Place, recent: Collection[str]) -> bool:
 
 
 def _stated(
-    sentence: MessageSentence, words: str, here: Sequence[_Place], meant: _Meant
-) -> Iterator[Mention]:
-    """Yield what its owner says to like or dislike of the names in a sentence."""
-    base = sentence.start
-    for opinion in opinions(words):
-        at = opinion.start
-        inside = [p for p in here if opinion.start <= p.start - base < opinion.end]
-        for place in inside:
-            if not is_object(words, at, place.start - base):
-                break
-            yield _said(place, liked=opinion.liked, why=opinion.why)
-            at = place.end - base
-        told = pronoun_at(words, opinion.start)
-        if told and not inside:
-            pronoun, lead = told["pronoun"].casefold(), words[: opinion.start]
-            before = [place for place in here if place.start - base < opinion.start]
-            thing = referred(lead, _within(sentence, before), pronoun)
-            name = meant.somebody if pronoun in ("him", "her") else meant.thing
-            if thing is not None:
-                place = next(earlier for earlier in before if earlier.name == thing.name)
-                yield _said(place, liked=opinion.liked, why=opinion.why)
-            elif name and not before and not names_other_things(lead):
-                place = _Place(name, base + told.start(), base + told.end(), True)
-                yield _said(place, liked=opinion.liked, why=opinion.why)
-    for place in here:
-        judgement = judged(words, place.start - base, place.end - base)
-        if judgement:
-            yield _said(place, liked=judgement[0], why=judgement[1])
+    sentence: MessageSentence,
+    here: Sequence[_Place],
+    opinions: Sequence[Opinion],
+    recent: Collection[str],
+) -> list[Mention]:
+    """Return what its owner says to like or dislike of the names in a sentence.
+
+    "I love it" is about what was spoken of last, where that is one thing.
+    """
+    mentions = []
+    for opinion in opinions:
+        if opinion.implied or not 0 <= opinion.start - sentence.start < len(sentence.text):
+            continue
+        about = [p for p in here if p.start < opinion.end and opinion.start < p.end]
+        if opinion.pronoun and len(recent) == 1:
+            about = [_Place(next(iter(recent)), opinion.start, opinion.end, True)]
+        mentions += [_said(place, liked=opinion.liked, why=opinion.why) for place in about]
+    return mentions
 
 
 def _said(place: _Place, *, liked: bool, why: str) -> Mention:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from factbook.extract.base import word_set
-from factbook.language.questions import begins_asking, ends_asking
+from factbook.language.questions import ends_asking
 from factbook.language.sentences import sentences
 from factbook.net import cancel
 
@@ -19,7 +19,6 @@ __all__ = [
     "SENTENCE_CHARS",
     "SPOKEN_OF",
     "MessageSentence",
-    "declared",
     "sentences_of",
     "spaced",
 ]
@@ -131,27 +130,9 @@ def _blotted(quoted: str) -> str:
 
 SPOKEN_OF: Final = "\x1e"
 """Stands for every character of others' words inside quotes."""
-_TAG: Final = spaced(
-    r"[,;.–—-]\s*(?:and |but |so )?(?:how|what|do|don['’]?t|does|did|are|aren['’]?t|have"
-    r"|haven['’]?t|is|isn['’]?t|would|can|could|you|right|ok|eh|yeah|huh|anyone|who|which|where"
-    r"|why|any)\b[^,;]*$",
-)
 
 
 def sentences_of(plain: str) -> list[MessageSentence]:
     """Return the sentences of a message that is masked (`names.masked`)."""
     others = [match.span() for match in _OTHERS_LINE.finditer(plain)]
     return list(_sentences(_without_speech(plain), others))
-
-
-def declared(sentence: MessageSentence) -> str | None:
-    """Return the words of a sentence that state something; None where it only asks."""
-    if sentence.theirs:
-        return None
-    text = sentence.text
-    if sentence.asks:
-        tag = _TAG.search(text)
-        if tag is None or begins_asking(text):
-            return None
-        return text[: tag.start()]
-    return None if begins_asking(text) and not re.search(r"[.!]\s*$", text) else text

@@ -1,13 +1,11 @@
-"""Cut a message into words as names need them: with capitals, and whether they open a sentence.
+"""Say what of a text holds no names (code, markup, links), and which words may be one.
 
-Knows: what holds no names (code, markup, links), which language a text is in, and which words with
-a capital are none of a name. Does not know where a name begins and ends (`names`).
+Does not know where a name begins and ends (`names`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from enum import StrEnum
 from typing import Final, NamedTuple
 
@@ -18,48 +16,32 @@ from factbook.language.common_words import (
     is_function_word,
     is_nationality,
 )
-from factbook.language.sentences import LINE_END, sentences
+from factbook.language.sentences import LINE_END
 from factbook.language.words import LETTERS
-from factbook.net import cancel
 
 __all__ = [
-    "CODE_TAILS",
     "COUNTED",
     "FILE",
     "MEASURE",
-    "MODEL",
     "NAME_CHARS",
-    "NEVER",
-    "TAKEN",
     "NameSign",
     "NameSpan",
-    "Token",
-    "is_capital",
     "is_english",
     "is_shouted",
-    "is_shouting",
-    "is_title",
     "is_uncommon",
     "masked",
-    "sentences_of",
-    "tokens_of",
 ]
 
 
 MAX_TEXT_CHARS: Final = 100_000  # ours: of one text; what follows is pasted material
 NAME_CHARS: Final = 100  # ours: of one name; a longer span joins more than a name
-TITLE_WORDS: Final = 4  # ours: words that a line has before its capitals may be a title's
-TITLE_SHARE: Final = 0.7  # ours: of them, capitalised, where capitals tell nothing
-
-
-TAKEN: Final = "\x1d"  # of a span that is read; unlike LINE_END, no sentence ends there
 
 
 class NameSign(StrEnum):
     """Say what made a span look like a name."""
 
     QUOTED = "quoted"
-    CAPITALISED = "capitalised"
+    READ = "read"  # by the language reader
     MODEL_NUMBER = "model_number"  # letters and digits in one word, and what stands around it
     HASHTAG = "hashtag"
 
@@ -72,17 +54,7 @@ class NameSpan(NamedTuple):
     start: int
     end: int
     how: NameSign
-
-
-class Token(NamedTuple):
-    text: str
-    start: int
-    end: int
-    opens: int  # 0: inside a sentence; 1: its first word; 2: after a colon, a dash or a bullet
-
-    @property
-    def low(self) -> str:
-        return self.text.casefold().replace("’", "'")
+    type: str = ""  # person, place, org, product, work or other, where the reader says so
 
 
 # --- what holds no names --------------------------------------------------------------------------
@@ -190,11 +162,6 @@ def is_uncommon(word: str) -> bool:
 
 # --- words ----------------------------------------------------------------------------------------
 
-_TOKEN: Final = re.compile(
-    r"(?:[^\W\d_]\.){2,}"  # J.R.R.
-    r"|(?:St|Dr|Mr|Mrs|Ms|Jr|Sr)\.(?= [A-Z])|[^\W_]+(?:(?:['’&+-](?=[^\W_])|\.(?=[a-z0-9])"
-    r"|(?<![a-z])\.(?=[A-Z]\b))[^\W_]+)*(?:\+\+|\+(?!\w)|#(?!\w))?"
-)
 MEASURE: Final = re.compile(
     r"[\d.,]+(?:st|nd|rd|th|s|k|m|b|bn|g|gb|tb|mb|kb|am|pm|km|kms|cm|mm|mi|ft|in|kg|kgs|g|mg|lb"
     r"|lbs|oz|w|kw|kwh|v|mah|hz|khz|mhz|ghz|fps|p|d|h|hr|hrs|min|mins|sec|secs|x|yo|yrs?|mph|kmh"
@@ -206,129 +173,17 @@ MEASURE: Final = re.compile(
 COUNTED: Final = re.compile(
     r"\d+(?:-?[^\W\d_]{3,}|[a-z]s|-.*-.*)|mid-.*|\d+\w*-\w+-\w+"
 )  # "60years": a number, and no blank after it
-MODEL: Final = re.compile(r"(?=\w*-?\w*\d)(?=\w*-?\w*[^\W\d_])[^\W_]+(?:-[^\W_]+)*")
-
-
-_SOFT_STOP: Final = re.compile(
-    r"[:;—–•|/]|\s-+\s|[^\x00-\u2000\u2018-\u201f]|[\"“«(\[]\s*$"
-)  # also an emoji
-
-
-def tokens_of(text: str) -> list[Token]:
-    """Return the words of a text, each with whether it opens a sentence."""
-    tokens: list[Token] = []
-    last = 0
-    starts = (sentence.start for sentence in sentences(text))
-    start = next(starts, len(text))
-    for match in _TOKEN.finditer(text):
-        cancel.check()
-        gap = text[last : match.start()]
-        opens = 2 if _SOFT_STOP.search(gap) else 0
-        if match.end() > start or not tokens:
-            opens = 2 if tokens and _BULLET.search(gap) else 1
-            while start < match.end():
-                start = next(starts, len(text) + 1)
-        tokens.append(Token(match[0], match.start(), match.end(), opens))
-        last = match.end()
-    return tokens
-
-
-_BULLET: Final = re.compile(r"\n\s*(?:[-*•·▪◦‣>]|\d+[.)])")
-
-
-def is_capital(word: str) -> bool:
-    """Say whether a word is written as a name is: KEF, Radiohead, iPhone, LS50, 3M."""
-    if FILE.fullmatch(word):
-        return False
-    if word[0].isupper() or word[0].istitle():
-        return True
-    if not any(char.isupper() for char in word):
-        return False
-    head = re.match(r"[^\W\d_]+", word)
-    small = re.match(r"[a-z]+", word)
-    if small and len(small[0]) > 1 and (is_everyday(small[0]) or small[0] in _CODE_HEADS):
-        return False  # getUser, useEffect: a name of code
-    return bool(head) or any(char.isalpha() and char.isupper() for char in word[:3])
-
-
 FILE: Final = re.compile(
     r"[\w+&-]{1,60}(?:\.[\w+-]{1,60}){0,3}\.(?:py|pyc|ipynb|tsx?|jsx|mjs|java|kt|cpp|cc|hpp|cs|rs"
     r"|rb|php|swift|sh|ps1|bat|exe|dll|sql|html?|css|scss|json|jsonl|ya?ml|toml|ini|cfg|conf|env"
     r"|lock|log|md|rst|txt|csv|tsv|xml|pdf|docx?|xlsx?|pptx?|png|jpe?g|gif|svg|mp3|mp4|wav|zip"
     r"|tar|gz)|[a-z][\w-]{0,60}\.js"
 )  # "main.py" of an error; "Node.js" is a name
-_CODE_HEADS: Final = word_set("str obj arr num param args kwargs ctx req res err cfg init async")
-CODE_TAILS: Final = re.compile(
-    r"(?:[A-Z][a-z]+)+(?:Error|Exception|Service|Controller|Factory|Handler|Manager|Impl|Test"
-    r"|Tests|Util|Utils|Helper|Provider|Repository|Builder|Interface|Listener|Adapter|Props"
-    r"|Config)"
-)
-
-# Written with a capital and yet no name: kin, titles, feasts, subjects, short forms.
-NEVER: Final = word_set("""
-    i ok okay tv mom dad mum mommy daddy mama papa grandma grandpa granny nana aunt uncle god lord
-    jesus christ bible internet web christmas xmas easter thanksgiving halloween hanukkah ramadan
-    santa heaven hell earth sun moon president king queen pope doctor dr mr mrs ms sir madam prof
-    professor captain coach ceo cto cfo coo vp hr pr qa phd mba ba bs ms ma gpa sat act diy faq asap
-    lol omg wtf lmao rofl imo imho tbh fyi btw idk psa tldr aka rsvp eta pov dm pm am id ip pc cd
-    dvd usb led hd gps atm ac dj mc vip bbq ux ui api url pdf csv json xml html css sql http
-    https ssh cli sdk ide cpu gpu ram ssd rgb llm ai ml it os pin eu us uk usa nyc la kpi okr roi
-    pto wfh poc
-    mvp wifi wi-fi bluetooth e-mail email spring summer autumn fall winter university college school
-    math maths history science biology chemistry physics psychology philosophy art music sociology
-    user assistant human bot admin n/a na tba tbd todo fixme note nb ps re fw fwd cc bcc yes no ny
-    institute center centre company lab group team board committee office street road avenue bank
-    golden
-    mother father brother sister wife husband grandmother grandfather i'm i've i'd i'll republican
-    democrat amen x xd xoxo
-    """)
-
-
-_NO_TITLES: Final = word_set("""
-    some my your any this these those i'm it's i've me us you he she him her we they them
-    """)
-"""Small words that a title would write with a capital: "Play some Miles Davis" is none."""
 
 
 def is_shouted(text: str) -> bool:
-    """Say whether a sentence is written in capitals from its first word to its last.
+    """Say whether a text is written in capitals from its first word to its last.
 
     A name in capitals is none ("KEF LS50"): everyday words have to be among them.
     """
-    return is_shouting(tokens_of(text))
-
-
-def is_shouting(tokens: list[Token]) -> bool:
-    lettered = [token for token in tokens if any(map(str.isalpha, token.text))]
-    return all(token.text.isupper() for token in lettered) and is_title(tokens)
-
-
-def is_title(tokens: list[Token]) -> bool:
-    """Say whether the capitals of a sentence tell nothing: it is a title, or somebody shouts."""
-    words = [token for token in tokens if token.text[0].isalpha() and len(token.text) > 1]
-    if len(words) < 3:
-        return False
-    shouted = [token for token in words if token.text.isupper()]
-    everyday = sum(is_everyday(token.low) and token.low not in NEVER for token in shouted)
-    if everyday >= 2 and len(shouted) * 5 >= len(words) * 3:
-        return True
-    long = [token for token in words if len(token.text) > 3]
-    if len(words) < TITLE_WORDS or len(long) < 3:
-        return False
-    high = sum(token.text[0].isupper() for token in long)
-    common = sum(token.text[0].isupper() and is_everyday(token.low) for token in long[1:])
-    low = sum(
-        token.text.islower() and (not is_function_word(token.low) or token.low in _NO_TITLES)
-        for token in words
-    )
-    return common > 0 and low * 12 <= len(words) and high >= TITLE_SHARE * len(long)
-
-
-def sentences_of(tokens: list[Token]) -> Iterator[list[Token]]:
-    begin = 0
-    for index, token in enumerate(tokens):
-        if index and token.opens == 1:
-            yield tokens[begin:index]
-            begin = index
-    if tokens:
-        yield tokens[begin:]
+    return text.isupper() and sum(map(is_everyday, LETTERS.findall(text.casefold()))) > 1

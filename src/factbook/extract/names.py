@@ -1,69 +1,48 @@
 """Find what may be a name in a text.
 
-Knows: the signs of a name (quotes, capitals, digits in a word, a hashtag) and where capitals tell
-nothing (the first word of a sentence, titles, shouting, code, other languages). Does not know which
-names are known already, who speaks, or what is kept: `heard` reads what an owner says of a name,
-and the gate judges it.
+Names are what the reader takes for them, and what is written so that nothing has to be understood:
+titles in quotes, hashtags, numbers of models ("LS50"). Where two overlap the longer one holds. Does
+not know which names are known already, who speaks, or what is kept: `mentions` reads what an owner
+says of a name, and the gate judges it.
 
-Names are read in English text. Of a text in another language only signs that need no grammar are
-taken: quoted titles, words with digits, hashtags.
+Of a text in another language only what is written so is taken.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from factbook import policy
 from factbook.extract.base import word_set
-from factbook.extract.name_runs import (
-    BEFORE_NAMES,
-    SELF,
-    VARIANTS,
-    adds,
-    is_had,
-    is_marked,
-    is_model,
-    is_name_in_capitals,
-    is_numbered,
-    is_shouted_word,
-    is_sloppy,
-    joins_on,
-    judged,
-    run_at,
-    span_of,
-    trimmed_run,
-    with_capitals,
-)
 from factbook.extract.name_tokens import (
+    COUNTED,
+    FILE,
     MEASURE,
-    NEVER,
-    TAKEN,
+    NAME_CHARS,
     NameSign,
     NameSpan,
-    Token,
-    is_capital,
     is_english,
-    is_shouting,
-    is_title,
     is_uncommon,
     masked,
-    sentences_of,
-    tokens_of,
 )
+from factbook.language.calendar import is_calendar_word
 from factbook.language.common_words import (
     is_function_word,
-    is_place,
+    is_nationality,
     opens_sentences,
 )
-from factbook.language.nouns import is_plural
+from factbook.language.reader.read import read
 from factbook.language.sentences import LINE_END
 from factbook.model.keys import entity_name
 from factbook.net import cancel
 
-__all__ = ["is_headline", "names_in"]
+__all__ = ["VARIANTS", "is_headline", "names_in"]
+
+LEAST_CHANCE: Final = 0.6
+"""From this chance on a stretch that the reader marks is a name."""
+READ_CHARS: Final = 20_000  # ours: of a text, by the reader; what follows is pasted material
 
 # --- quotes and hashtags --------------------------------------------------------------------------
 
@@ -108,7 +87,7 @@ def _quoted(text: str, *, english: bool) -> Iterator[NameSpan]:
         if LINE_END in inner or not 1 <= len(words) <= policy.NAME_WORDS:
             continue
         if group == "dt":
-            yield from span_of(text, start, end, NameSign.QUOTED)
+            yield from _span(text, start, end, NameSign.QUOTED)
             continue
         before, after = text[: match.start()][-60:], text[match.end() : match.end() + 30]
         called = _CALLED.search(before) is not None
@@ -126,11 +105,11 @@ def _quoted(text: str, *, english: bool) -> Iterator[NameSpan]:
         lows = [word.casefold().strip(".,:;!?'’") for word in words]
         if not called and not headline and not (english and any(map(is_uncommon, lows))):
             continue
-        if len(lows) == 1 and not called and (opens_sentences(lows[0]) or lows[0] in NEVER):
+        if len(lows) == 1 and not called and opens_sentences(lows[0]):
             continue
         if lows[0] in ("the", "a", "an") and (len(lows) > 2 or is_uncommon(lows[-1])):
             start += len(words[0]) + 1
-        yield from span_of(text, start, end, NameSign.QUOTED)
+        yield from _span(text, start, end, NameSign.QUOTED)
 
 
 def is_headline(words: list[str]) -> bool:
@@ -147,264 +126,161 @@ def _hashtags(text: str) -> Iterator[NameSpan]:
         words = [word.casefold() for word in _HUMP.split(tag) if word]
         named = not colour and (len(words) > 1 or is_uncommon(tag))
         name = entity_name(" ".join(words)) if named else ""
-        yield NameSpan(tag, "" if is_place(name) else name, start, end, NameSign.HASHTAG)
+        yield NameSpan(tag, name, start, end, NameSign.HASHTAG)
 
 
-# --- capitals and digits --------------------------------------------------------------------------
+# --- numbers of models ----------------------------------------------------------------------------
+
+VARIANTS: Final = word_set("mini max pro ultra lite nano micro junior jr se xl evo deluxe elite")
+"""Behind the name of a thing, in lower case too, these make it the name of another model."""
+_MODEL: Final = re.compile(
+    r"(?<![\w@/.-])(?=[\w-]{0,20}\d)(?=[\w-]{0,20}[^\W\d_])[^\W_]{1,20}(?:-[^\W_]{1,20}){0,3}"
+    r"(?![\w@/-]|\.\w)"
+)
+_BEFORE: Final = re.compile(r"(?P<word>[^\W\d_][\w&'’-]{0,30}) \Z")
+_BEHIND: Final = re.compile(r" (?P<word>[^\W_][\w&'’-]{0,30})")
+_BESIDE: Final = 3  # words on each side of a model's number that may be part of its name
+
+
+def _models(text: str) -> Iterator[NameSpan]:
+    """Yield words of letters and digits with the uncommon words beside them: "denton ls85"."""
+    for match in _MODEL.finditer(text):
+        cancel.check()
+        word = match[0]
+        low = word.casefold()
+        if (
+            len(word) < 3
+            or FILE.fullmatch(word)
+            or MEASURE.fullmatch(low)
+            or COUNTED.fullmatch(low)
+            or re.fullmatch(r"\d+[a-z]{1,3}", word)
+        ):
+            continue
+        start, end = match.span()
+        for _ in range(_BESIDE):
+            before = _BEFORE.search(text, max(0, start - 40), start)
+            if before is None or not is_uncommon(before["word"]):
+                break
+            start = before.start("word")
+        for _ in range(_BESIDE):
+            behind = _BEHIND.match(text, end)
+            if behind is None or not _goes_on(behind["word"]):
+                break
+            end = behind.end("word")
+        yield from _span(text, start, end, NameSign.MODEL_NUMBER)
+
+
+def _goes_on(word: str) -> bool:
+    return word.casefold() in VARIANTS or (word[0].isupper() and is_uncommon(word))
+
+
+# --- what the reader takes for a name -------------------------------------------------------------
 
 
 def names_in(text: str) -> list[NameSpan]:
     """Return what may be names in a text, in its order, no two of them overlapping.
 
-    Words of everyday use, months, days, languages and large places are none by themselves, and the
-    first word of a sentence is one only where something else says so.
+    Raises ReaderError where the reader cannot be loaded.
     """
-    plain = _without_items(masked(text))
-    signed = _SIGNATURE.search(plain)
-    if signed and not _is_listed(plain, signed):
-        plain = plain[: signed.start("by")] + LINE_END * (len(plain) - signed.start("by"))
+    plain = masked(text)
     cancel.check()
     english = is_english(plain.replace(LINE_END, " "))
-    cancel.check()
-    spans = [*_quoted(plain, english=english), *_hashtags(plain)]
-    taken = list(plain)
-    for span in spans:
-        taken[span.start : span.end] = TAKEN * (span.end - span.start)
-    tokens = tokens_of("".join(taken))
-    read = "".join(taken)
-    cancel.check()
-    inside = _named_inside(tokens) | _taken_up(read)
-    for sentence in sentences_of(tokens):
-        cancel.check()
-        spans += _in_sentence(read, sentence, inside=inside, english=english)
-    ordered = sorted((span for span in spans if span.name), key=lambda span: span.start)
-    return _subtitled(plain, ordered, tokens)
+    spans = [*_quoted(plain, english=english), *_hashtags(plain), *_models(plain)]
+    if english:
+        spans += _joined(plain, list(_read(plain)))
+    return _longest(spans, len(plain))
 
 
-_MARGIN: Final = 12  # of blanks before the first word of a line, at most
-_ITEM: Final = re.compile(r"(?<![^\s(])(?P<number>\d{1,2})[.)](?=\s)")
-_SIGNATURE: Final = re.compile(
-    r"\n\s{0,8}(?:(?P<dash>--?|[–—~])[ \t]?|(?i:(?:kind |best |warm )?(?:regards|wishes)|best"
-    r"|cheers|sincerely(?: yours)?|yours(?: truly| sincerely| faithfully)?|love|thanks"
-    r"|many thanks|thank you|xo{1,4}x?o?)[,.!]?[ \t\n]{1,4})"
-    r"(?P<by>[^\W\d_][\w'’-]{0,30}\.?(?: [^\W\d_][\w'’-]{0,30}\.?){0,2})\s{0,8}\Z"
+def _read(text: str) -> Iterator[NameSpan]:
+    """Yield what the reader marks, but for days, nations and small words by themselves."""
+    for span in read(text[:READ_CHARS]).names:
+        words = text[span.begin : span.end].casefold().split()
+        if (
+            span.chance < LEAST_CHANCE
+            or all(map(_is_none, words))
+            or FILE.fullmatch(text, *_blank_to_blank(text, span.begin, span.end))
+        ):
+            continue
+        article = _ARTICLE.match(text, span.begin, span.end)
+        more = _MORE.match(text, span.end)
+        yield from _span(
+            text,
+            article.end() if article else span.begin,
+            more.end() if more else span.end,
+            NameSign.READ,
+            span.type,
+        )
+
+
+_ARTICLE: Final = re.compile(r"(?:the|an?) (?=\S)")
+_MORE: Final = re.compile(
+    r"\w*(?: (?!I\b)[A-Z][a-z'’]{1,30}){0,3}(?:['’]s(?: (?!I\b)[A-Z][a-z'’]{1,30}){1,3})?"
+    r"(?: \d{1,4}(?:\.\d{1,3})?(?=\s*[,;:!?]|\s*\.?\s*(?:\Z|\n)))?"
+)  # "Ender's Game", "Gran Turismo 7"
+
+
+_AND: Final = re.compile(
+    r"(?<![.!?\n] )(?<![\w&])[A-Z][\w'’-]{1,30} (?:&|['’]?[nN]['’]?) [A-Z][\w'’-]{1,30}"
 )
 
 
-def _without_items(text: str) -> str:
-    """Blot out the numbers of a list within a line: "1. call Tom 2. email Lisa 3. book flights".
-
-    A number is one of a list where the number before it was one as well.
-    """
-    items = list(_ITEM.finditer(text))
-    numbers = {int(item["number"]) for item in items}
-    seen: set[int] = set()
-    signs = list(text)
-    for item in items:
-        number = int(item["number"])
-        if number - 1 in seen or (number == 1 and 2 in numbers):
-            seen.add(number)
-            begin, end = item.span()
-            lead = text[max(0, begin - _MARGIN) : begin]
-            opens = ("\n" in lead or begin <= _MARGIN) and not lead.rpartition("\n")[2].strip()
-            if not opens:
-                signs[begin:end] = LINE_END * (end - begin)
-    return "".join(signs)
-
-
-def _is_listed(text: str, signed: re.Match[str]) -> bool:
-    """Say whether the last line is an item of a list or tells whom a quote is of, no signature."""
-    if not signed["dash"]:
-        return not signed["by"][0].isupper()
-    before = text[: signed.start()].rstrip()
-    last = before[before.rfind("\n") + 1 :].lstrip()
-    return (
-        not before
-        or before.endswith((":", '"', "”"))
-        or last.startswith(signed["dash"])
-        or (signed["dash"] == "-" and _GOODBYE.search(before[-40:]) is None)
-    )
-
-
-_GOODBYE: Final = re.compile(
-    r"(?:[.!?,)…]|\b(?i:thanks|cheers|best|regards|love|bye|xo{0,4}|you|soon|later|luck))\s*\Z"
-)  # a message ends here, no list begins
-
-
-def _named_inside(tokens: list[Token]) -> frozenset[str]:
-    """Return the words that stand with a capital inside a sentence: names, wherever they stand."""
-    words = set()
-    for token in tokens:
-        cancel.check()
-        owns = token.low.endswith("'s")
-        if not (token.opens or owns) and is_capital(token.text) and is_uncommon(token.low):
-            words.add(token.low)
-    return frozenset(words)
-
-
-_TAKEN_UP: Final = re.compile(
-    r"(?:^|(?<=[.!?\n]))\s{0,4}(?P<name>[A-Z][\w'’&-]{1,30})\s?\?{1,3}\s{1,4}[^.?!\n]{0,60}?"
-    r"(?i:\b(?:it|them|those|him|her|that)\b)"
-)
-
-
-def _taken_up(text: str) -> frozenset[str]:
-    """Return the words that are asked and then spoken of: "Radiohead? Never liked them"."""
-    return frozenset(
-        match["name"].casefold() for match in _TAKEN_UP.finditer(text) if is_uncommon(match["name"])
-    )
-
-
-_SUBTITLE: Final = re.compile(r": (?:(?:the|a|an) )?", re.IGNORECASE)
-_TITLE_PARTS: Final = word_set("part episode chapter volume season book act series")
-_TITLE_ENDS: Final = re.compile(
-    r"\s{0,4}(?:[.!?)…]|\Z|\n)|\s(?:today|tonight|tomorrow|yesterday|again|soon|next|this|last|on"
-    r"|in|at|with|for|so|right|now|and then|when|to come|release|trailer|soundtrack)\b"
-)
-
-
-def _subtitled(text: str, spans: list[NameSpan], tokens: list[Token]) -> list[NameSpan]:
-    """Join a title and its second part: "can't wait for Hollow Knight: Silksong!".
-
-    A name that opens its line and stands before a colon is whoever speaks, or heads a list.
-    """
-    opening = {token.start for token in tokens if token.opens}
+def _joined(text: str, spans: Sequence[NameSpan]) -> Iterator[NameSpan]:
+    """Yield names, those beside each other as one: "Boss" "Katana 50"; and "Bowers & Wilkins"."""
     joined: list[NameSpan] = []
     for span in spans:
-        cancel.check()
         last = joined[-1] if joined else None
-        if last is not None and _is_subtitle(text, last, span, opening):
-            surface = text[last.start : span.end]
-            joined[-1] = NameSpan(surface, entity_name(surface), last.start, span.end, last.how)
+        if last and span.start - last.end == 1 and text[last.end] == " ":
+            joined[-1:] = _span(text, last.start, span.end, NameSign.READ, span.type)
         else:
             joined.append(span)
-    return joined
+    yield from joined
+    for match in _AND.finditer(text):
+        apart = [s for s in joined if match.start() <= s.start and s.end <= match.end()]
+        if len(apart) < 2 or {span.type for span in apart} != {"person"}:
+            yield from _span(text, *match.span(), NameSign.READ)
 
 
-def _is_subtitle(text: str, name: NameSpan, after: NameSpan, opening: set[int]) -> bool:
-    """Say whether a name behind a colon belongs to the name before it."""
-    words, more = name.surface.split(), after.surface.split()
-    return (
-        NameSign.QUOTED not in (name.how, after.how)
-        and _SUBTITLE.fullmatch(text, name.end, after.start) is not None
-        and name.start not in opening
-        and len(words) + len(more) < policy.NAME_WORDS
-        and (len(words) > 1 or more[0].casefold() in _TITLE_PARTS)
-        and (after.start - name.end > 2 or not is_plural(words[-1].casefold()))
-        and _TITLE_ENDS.match(text, after.end) is not None
-    )
+def _blank_to_blank(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the place of the whole of what is written around a place without a blank."""
+    while start and not text[start - 1].isspace():
+        start -= 1
+    while end < len(text) and not text[end].isspace():
+        end += 1
+    return start, end - len(text[start:end]) + len(text[start:end].rstrip(".,;:!?)"))
 
 
-def _in_sentence(
-    text: str, tokens: list[Token], *, inside: frozenset[str], english: bool
-) -> Iterator[NameSpan]:
-    listed = any("," in text[left.end : right.start] for left, right in pairwise(tokens))
-    title = is_title(tokens) and (not listed or all(token.text.isupper() for token in tokens))
-    if english and is_shouting(tokens):
-        yield from _in_shouting(text, tokens)
-        return
-    sloppy = english and not title and is_sloppy(tokens)
-    if english and not title:
-        tokens = _calmed(text, tokens)
-    index = 0
-    while index < len(tokens):
-        cancel.check()
-        token = tokens[index]
-        if not english:
-            run = [token]
-            if (
-                is_marked(token.text)
-                and is_capital(token.text)
-                and not MEASURE.fullmatch(token.low)
-            ):
-                run = with_capitals(text, tokens, index)
-                yield from judged(text, run, english=False)
-            index += len(run)
-            continue
-        if is_capital(token.text) and token.low not in SELF:
-            run = run_at(text, tokens, index, title=title, inside=inside)
-            ahead = tokens[index - 1] if index else None
-            kept = trimmed_run(run, tokens, index, title=title, sloppy=sloppy, inside=inside)
-            if (
-                kept
-                and ahead
-                and kept[0] is token
-                and ahead.text in ("van", "von", "de", "di", "da")
-                and joins_on(text, tokens, index - 1)
-            ):
-                kept = [ahead, *kept]
-            yield from judged(text, kept)
-            index += len(run)
-        elif is_had(text, tokens, index):
-            end = index + 2
-            while end < len(tokens) and joins_on(text, tokens, end - 1):
-                if tokens[end].low not in VARIANTS and not adds(tokens[end]):
-                    break
-                end += 1
-            yield from judged(text, tokens[index:end], how=NameSign.MODEL_NUMBER)
-            index = end
-        elif is_model(token) or is_numbered(text, tokens, index):
-            before, after = index, index + 1
-            while before and joins_on(text, tokens, before - 1) and adds(tokens[before - 1]):
-                before -= 1
-            while after < len(tokens) and joins_on(text, tokens, after - 1) and adds(tokens[after]):
-                after += 1
-            yield from judged(text, tokens[before:after], how=NameSign.MODEL_NUMBER)
-            index = after
-        else:
-            index += 1
+def _is_none(word: str) -> bool:
+    return is_calendar_word(word) or is_nationality(word) or is_function_word(word)
 
 
-def _in_shouting(text: str, tokens: list[Token]) -> Iterator[NameSpan]:
-    """Yield the names of a sentence in capitals: those of uncommon words alone.
-
-    Which everyday words beside them belong to a name ("ELDEN RING", "KELP FARMERS") nothing tells,
-    and half of a name is none.
-    """
-    calm = [token._replace(text=token.text.lower()) for token in tokens]
-    index = 0
-    while index < len(calm):
-        cancel.check()
-        begin = index
-        while index < len(calm) and _adds_shouted(calm[index]):
-            index += 1
-            if index == len(calm) or not joins_on(text, calm, index - 1):
-                break
-        run = calm[begin:index]
-        if not run:
-            index += 1
-            continue
-        before = calm[begin - 1] if begin and joins_on(text, calm, begin - 1) else None
-        after = calm[index] if index < len(calm) and joins_on(text, calm, index - 1) else None
-        if (before is None or is_function_word(before.low) or before.low in BEFORE_NAMES) and (
-            after is None or is_function_word(after.low)
-        ):
-            yield from judged(text, run)
+def _span(text: str, start: int, end: int, how: NameSign, kind: str = "") -> Iterator[NameSpan]:
+    surface = text[start:end]
+    name = entity_name(surface)
+    if (
+        name
+        and LINE_END not in surface
+        and "\n" not in surface
+        and len(surface) <= NAME_CHARS
+        and len(name.split()) <= policy.NAME_WORDS
+    ):
+        start += len(surface) - len(surface.lstrip())
+        yield NameSpan(surface.strip(), name, start, start + len(surface.strip()), how, kind)
 
 
-def _adds_shouted(token: Token) -> bool:
-    return is_uncommon(token.low) and token.low not in NEVER and len(token.low) > 2
+def _rank(span: NameSpan) -> tuple[bool, int, int]:
+    """Order spans as they are taken: hashtags first, then the longer before the shorter."""
+    return (span.how is not NameSign.HASHTAG, span.start - span.end, span.start)
 
 
-def _calmed(text: str, tokens: list[Token]) -> list[Token]:
-    """Return the words of a sentence with those in lower case that are shouted: "I LOVE Jira".
-
-    Beside a name in capitals an everyday word may be part of it ("ELDEN RING"); a verb or a word of
-    grammar before it is none.
-    """
-    calm = list(tokens)
-    begin = 0
-    while begin < len(tokens):
-        end = begin + 1
-        while end < len(tokens) and joins_on(text, tokens, end - 1) and tokens[end].text.isupper():
-            end += 1
-        shouted = tokens[begin:end]
-        if not tokens[begin].text.isupper():
-            begin += 1
-            continue
-        named = next((at for at, token in enumerate(shouted) if is_name_in_capitals(token)), None)
-        for at, token in enumerate(shouted):
-            if (named is None or at < named) and is_shouted_word(token):
-                calm[begin + at] = token._replace(text=token.text.lower())
-        begin = end
-    return calm
+def _longest(spans: Iterable[NameSpan], size: int) -> list[NameSpan]:
+    """Leave out what overlaps something longer, and what is written as a name and names nothing."""
+    kept: list[NameSpan] = []
+    owner = [-1] * size  # which of them has a character
+    for span in sorted(spans, key=_rank):
+        over = set(owner[span.start : span.end]) - {-1}
+        if not over:
+            owner[span.start : span.end] = [len(kept)] * (span.end - span.start)
+            kept.append(span)
+        for n in over:
+            kept[n] = kept[n]._replace(type=kept[n].type or span.type)
+    return sorted((span for span in kept if span.name), key=lambda span: span.start)

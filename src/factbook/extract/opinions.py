@@ -1,580 +1,461 @@
-"""Read what the speaker of a message says to like and to dislike, and in which words.
+"""Read what the writer of a message likes and dislikes, and which topics those are.
 
-Knows: the ways in which people state that they like something, in the first person, and what "it"
-then stands for. Wishes, suppositions, questions and the likes of others state nothing. Does not
-know where sentences are (`message_sentences`), or which names are known already (`mentions`).
+Where it is said outright ("I love X", "I can't enjoy X", "my favorite X is Y"), the tree of the
+sentence tells of what and in which sense. All else is what the reader marks: "X again, what a
+gift". An order to hear no more of something is a command, read by its form. What others say
+(quoted, pasted), wishes, suppositions and what is over state nothing.
 
-The rules are English.
+Does not know which names are known already (`mentions`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from factbook.extract.base import word_set
-from factbook.extract.message_sentences import SPOKEN_OF, spaced
-from factbook.language.common_words import (
-    is_function_word,
-    is_greeting,
-    opens_sentences,
-)
-from factbook.net import cancel
+from factbook.extract.message_sentences import sentences_of, spaced
+from factbook.extract.name_tokens import is_english, masked
+from factbook.extract.voice import OwnWords, own_words
+from factbook.language.calendar import is_calendar_word
+from factbook.language.common_words import is_function_word
+from factbook.language.reader.read import read
+from factbook.language.reader.reading import Reading, Span, Token
+from factbook.language.sentences import LINE_END
+from factbook.model.entities import PreferenceType
+from factbook.model.keys import entity_name
 
 __all__ = [
-    "BLAME",
-    "DOT",
-    "FAN",
-    "FAVORITE_AFTER",
     "HEARD_CHARS",
     "NO_MORE_OF_IT",
-    "PART",
-    "SOMEONE",
-    "UNREAL",
-    "NamePlace",
+    "TOPIC_WORDS",
     "Opinion",
-    "is_object",
-    "judged",
-    "names_other_things",
-    "opens_clause",
-    "opinions",
-    "pronoun_at",
-    "referred",
+    "PreferenceSpan",
+    "opinions_in",
+    "preferences_in",
 ]
 
+LEAST_CHANCE: Final = 0.4  # of what the reader takes for liked or disliked; below, it is not heard
+LEAST_SURE: Final = 0.8  # of which of the two
 HEARD_CHARS: Final = 20_000  # ours: of one message; what follows is pasted material
-
-
-# --- what is said of liking -----------------------------------------------------------------------
-
-_ADVERB: Final = (
-    r"(?:(?:really|absolutely|also|just|still|truly|always|totally|completely|genuinely|honestly"
-    r"|actually|both|all|do|quite|very much|so|very|particularly|especially|definitely|certainly"
-    r"|mostly|mainly|usually|generally|sometimes|often|kinda|kind of|sort of|pretty|super|now"
-    r"|currently|personally|simply|only|even|too|secretly|deeply|love love|fucking|freaking|damn"
-    r"|recently|lately|rather|already|big time|seriously|low-?key|literally) )*"
-)
-_BIG: Final = (
-    r"(?:(?:really|such|quite|super) )?(?:an? )?(?:(?:really|very|big|huge|massive|great|avid"
-    r"|lifelong|long-?time|life-?long|major|total|real|die-?hard|hardcore|proud|fellow) )*"
-)
-FAN: Final = r"(?:fan(?:atic|boy|girl)?|lover|enthusiast|nerd|geek|addict|buff|junkie|devotee)"
-_LIKES: Final = (
-    r"(?:love|loved|like|liked|enjoy|enjoyed|adore|adored|dig|prefer|admire|appreciate|cherish)"
-)
-_FOND: Final = (
-    rf"(?:into|obsessed (?:with|by)|crazy about|nuts about|mad about|hooked on|fond of"
-    rf"|passionate about|keen on|addicted to|in love with|interested in|excited about|enjoying"
-    rf"|loving|digging|all about|{_BIG}(?:fans?|lovers?|sucker) (?:of|for)|fascinated (?:by|with)"
-    rf"|impressed (?:by|with)|partial to|enamou?red with)"
-)
-_NOT: Final = r"(?:not|n['’]?t|never)"
-_HATES: Final = (
-    r"(?:hate|hated|dislike|disliked|despise|detest|loathe|hating|can(?:no|['’]?)t (?:stand|bear"
-    r"|abide))"
-)
-_TIRED: Final = (
-    r"(?:(?:so |really |getting )*(?:sick(?: and tired)?|tired|fed up|bored|done|through) (?:of"
-    r"|with)|(?:so )?over(?= (?:the|this|that)\b)|allergic to the hype (?:of|about))"
-)
-_I: Final = r"(?:i|we|my \w+ and i|\w+ and i)"
-_AM: Final = (
-    r"(?:i['’]?m|i am|we['’]?re|we are|i['’]?ve (?:always )?been|i have (?:always )?been"
-    r"|i['’]?ve become|i became|i got|i['’]?ve gotten|i was|we were)"
-)
-_DO_NOT: Final = (
-    r"(?:do not|don['’]?t|did not|didn['’]?t|never|no longer|can(?:no|['’]?)t say (?:that )?(?:i"
-    r"|we))"
-)
-_AT: Final = r"(?:^|(?<=[\s,;:(–—-]))"
-_START: Final = (
-    r"^\W*(?:(?:oh|wow|yes|yeah|and|but|also|still|just|so|really|lol|haha+|honestly|man|ok"
-    r"|omg)\b\W*)*"
-)
-
-_LIKING: Final[Sequence[tuple[re.Pattern[str], str]]] = tuple(
-    (spaced(pattern + r"(?=\s)"), why)
-    for pattern, why in (
-        (rf"{_AT}{_I}\s+(?:have\s+|['’]ve\s+)?{_ADVERB}{_LIKES}", "says to like it"),
-        (rf"{_AT}i['’]ve\s+{_ADVERB}{_LIKES}", "says to like it"),
-        (rf"{_AT}{_AM}\s+{_ADVERB}{_FOND}", "says to be fond of it"),
-        (
-            rf"{_AT}{_I} {_ADVERB}(?:can(?:no|['’]?)t get enough of|fell in love with"
-            rf"|have a soft spot for|live for|swear by|could not live without|can(?:no"
-            rf"|['’]?)t live without)",
-            "says to be fond of it",
-        ),
-        (rf"{_AT}{_AM}(?=\s+{_BIG}[\w\s'’.&+-]{{2,40}}\s{FAN}\b)", "says to be fond of it"),
-        (
-            rf"{_START}(?:love|loving|adore|enjoying|digging|obsessed with|hooked on|really into"
-            rf"|so into|{_BIG}(?:fan|lover) of|can(?:no|['’]?)t get enough of|in love with)"
-            rf"(?! (?:and|or|is|are|was|can|should|will|has|does)\b)",
-            "says to like it",
-        ),
-        (
-            rf"{_AT}(?:my|our) (?:all[\s-]time |absolute |personal |current |new "
-            rf"|own )*(?:favou?rites?|fave|favs?)(?: (?!of\b|part\b|thing\b|memory\b|time\b"
-            rf"|moment\b|aspect\b|line\b|quote\b|day\b|month\b)[\w-]+){{0,4}}? (?:is|are|was"
-            rf"|has to be|would be|include|includes|has always been)(?: (?:definitely|probably"
-            rf"|still|always|by far|either|currently|actually|called))*",
-            "names it as a favorite",
-        ),
-        (
-            rf"{_START}(?:(?:(?:some|a few|all) of )?(?:my|our) (?:all[\s-]time |absolute "
-            rf"|personal |current |new |own )*)?(?:favou?rites?|faves?|favs?)"
-            rf"(?:\s+[\w-]+){{0,3}}?\s*"
-            rf"(?:\([^()\n]{{1,30}}\)\s*)?(?::|(?<=\s)[-–—](?=\s))",
-            "names it as a favorite",
-        ),
-    )
-)
-_CLAUSE: Final = r"(?:^\W*|[,;:]\s*|\b(?:please|and|but|so|then|just) )(?:please )?"
-_MATTER: Final = (
-    r"(?:stuff|news|updates?|talk|messages?|facts|content|articles?|posts?|notifications?|alerts?"
-    r"|recommendations?|reminders?|things|spam|ads?|crap|videos?|links|trivia|suggestions?)"
-)
-_ABOUT_IT: Final = rf"(?: [\w'’.&+-]+){{1,4}}? {_MATTER}\b"
+TOPIC_WORDS: Final = 6  # ours: of a topic that is liked or disliked; more is a clause
 NO_MORE_OF_IT: Final = "asks to hear no more of it"
-_ORDEAL: Final = (
-    r"(?:eat|chew|swallow|lick|drink) (?:\w+ ){0,2}?(?:glass|dirt|sand|nails|worms|bugs|hat|shoes?"
-    r"|mud|soap|bleach|poison|sandpaper|gravel|cardboard|rocks|tacks|toenails)|die|starve|be dead"
-    r"|be shot|be eaten|gouge|poke|stab|stick (?:needles|pins|a fork|forks)|jump off"
-    r"|walk (?:barefoot|on)|pull (?:out )?(?:my|all)|have (?:a root canal|my teeth|teeth)"
-    r"|get a root canal|watch paint|watch grass|burn|quit|cut off|sleep on|do (?:anything|taxes"
-    r"|my taxes)|set myself|be set on"
-)
-_DISLIKING: Final[Sequence[tuple[re.Pattern[str], str]]] = tuple(
-    (spaced(pattern + r"(?=\s)"), why)
-    for pattern, why in (
-        (rf"{_AT}{_I}\s+{_ADVERB}{_HATES}", "says to dislike it"),
-        (rf"{_AT}i['’]?ve\s+{_ADVERB}{_HATES}", "says to dislike it"),
-        (
-            rf"{_AT}{_I} {_ADVERB}{_DO_NOT} {_ADVERB}(?:think (?:that )?i )?(?:{_LIKES}"
-            rf"|care (?:for|about)|get (?=the (?:hype|appeal)))",
-            "says not to like it",
-        ),
-        (
-            rf"{_AT}{_AM} {_ADVERB}{_NOT} (?:that |too |a big |much (?:of a )?)*{_ADVERB}{_FOND}",
-            "says not to like it",
-        ),
-        (
-            rf"{_AT}{_I} {_ADVERB}(?:(?:was|were|am|are|have been) never"
-            rf"|was\s*n['’]?t) {_ADVERB}{_FOND}",
-            "says not to like it",
-        ),
-        (rf"{_AT}{_AM}\s+(?:{_ADVERB}){_TIRED}", "says to be tired of it"),
-        (
-            rf"{_AT}{_I}(?:['’]ve| have)? (?:had enough of|could\s*n['’]?t care less about"
-            rf"|could care less about|lost interest in|gave up on)",
-            "says to be tired of it",
-        ),
-        (
-            rf"{_START}(?:not (?:really |so |that |much |too )*{_FOND}|{_HATES}|{_TIRED}"
-            rf"|don['’]?t (?:really )?(?:like|enjoy|care for)|never liked|never been into)",
-            "says not to like it",
-        ),
-        (
-            r"(?:^|[,;:]\s*|\b(?:please|and|but|so|then|just) )(?:please )?(?:stop"
-            r"|quit) (?:telling|sending|messaging|showing|bothering) (?:me|us) (?:(?:stuff|things"
-            r"|news|updates?|messages?|anything|more) )?(?:about|on|regarding)",
-            NO_MORE_OF_IT,
-        ),
-        (
-            rf"{_CLAUSE}(?:stop|quit) (?:recommending|suggesting)(?: (?:me|us)"
-            rf"|(?= [^\W\d_]))(?! (?:it|this|that|them|these|those|to)\b)(?: (?:any|more|all|the"
-            rf"|so|much|many))*",
-            NO_MORE_OF_IT,
-        ),
-        (
-            rf"{_CLAUSE}(?:(?:stop|quit) (?:showing|sending|feeding|giving|pushing)|(?:do\s*n['’]?t"
-            rf"|do not|never) (?:show|send|feed|give|push))(?: (?:me|us))(?: (?:any|more|all|the"
-            rf"|so|much|many))*(?={_ABOUT_IT})",
-            NO_MORE_OF_IT,
-        ),
-        (
-            rf"{_CLAUSE}(?:do\s*n['’]?t|do not|never) (?:recommend|suggest)(?: (?:me|us)"
-            rf"|(?= [^\W\d_]))(?! (?:it|this|that|them|these|those|to)\b)(?: (?:any|more|all"
-            rf"|the|so|much|many))*",
-            NO_MORE_OF_IT,
-        ),
-        (
-            rf"{_CLAUSE}(?:enough|no more)(?! (?:of|about|on|with)\b)(?: (?:of|the))*"
-            rf"(?={_ABOUT_IT}|(?= (?-i:[A-Z]))(?: [\w'’.&+-]+){{1,4}},? (?:please|pls"
-            rf"|plz|thanks|thank you)\W*$)",
-            NO_MORE_OF_IT,
-        ),
-        (
-            rf"{_AT}(?:i|we)(?:['’]?d| would) (?:much |really |honestly )*(?:rather|sooner) "
-            rf"(?:{_ORDEAL})\b[^,.;:!?]{{0,40}}? than(?: (?:ever|again|have to|keep|be))*"
-            rf"(?: (?:us|watch|hear|eat|drink|play|read|touch|buy|try|see|install|writ|learn|own"
-            rf"|wear|support|visit|work|listen|deal|go|put up|sit)(?:e|ing)?"
-            rf"(?: (?:with|to|through|back to|another|any|more))*)?",
-            "says not to like it",
-        ),
-        (
-            r"(?:^|[,;:]\s*|\b(?:please|and|but|so) )(?:enough|no more) (?:(?:stuff|news|updates?"
-            r"|talk|messages?|facts) )?(?:about|of|on|with)?",
-            NO_MORE_OF_IT,
-        ),
-        (
-            r"(?:^|[,;:]\s*|\b(?:please|and|but|so) )(?:please )?(?:(?:i|we) )?(?:do\s*n['’]?t"
-            r"|do not) (?:want to hear|(?:ever )?tell (?:me|us)|want (?:any(?: more)?|more) \w+"
-            r"|talk) (?:anything |any ?more |more )*(?:about|on)",
-            NO_MORE_OF_IT,
-        ),
-    )
-)
-_GOING_ON: Final = spaced(
-    rf"\b(?:but|and|yet) (?:also |really |absolutely |still )*(?:(?P<hates>{_HATES}|(?:do not"
-    rf"|don['’]?t|never) (?:really |much )?(?:like|liked|enjoy|enjoyed|care for)"
-    rf"|not (?:really )?(?:into|a (?:big )?fan of))|love|adore|enjoy)(?=\s)",
-)
-"""A second statement without a subject of its own: "I love jazz but hate country"."""
-FAVORITE_AFTER: Final = spaced(
-    r" (?:(?:is|are|was|were|remains?|has (?:always )?been|will always be)|['’]s) (?P<not>not "
-    r"|n['’]t |hardly |never )?(?:definitely |probably |still |also |by far |always |easily "
-    r"|really |one of )*(?:my|our) (?:all[\s-]time |absolute |personal |current |new |own "
-    r"|least )*?(?P<least>least )?(?:favou?rites?|fave|favs?|(?:go-to|jam|thing|happy place"
-    r"|cup of tea|passion|obsession))\b",
-)
-_PRAISE: Final = (
-    r"amazing|awesome|great|fantastic|incredible|brilliant|excellent|wonderful|superb|perfect"
-    r"|phenomenal|outstanding|the best|so good|really good|very good|so cool|really cool"
-    r"|delicious|stunning|gorgeous|legendary|underrated|a masterpiece|magical|fire|goated"
-)
-BLAME: Final = (
-    r"terrible|awful|horrible|overrated|boring|garbage|trash|rubbish|the worst|disgusting"
-    r"|dreadful|crap|lame|annoying|useless|a joke|a scam|unbearable|disappointing|a disappointment"
-)
-_JUDGED_AFTER: Final = spaced(
-    rf"(?: (?:is|are|was|were)|['’]s) (?P<not>not |n['’]t )?(?:(?:just|really|absolutely|so"
-    rf"|simply|truly|pretty|totally|honestly|all|still|such|quite|very"
-    rf"|too) )*(?:(?P<praise>{_PRAISE})|(?P<blame>{BLAME}))\b(?! (?:at|for|when|if|but|with)\b)"
-    rf"| (?:totally |really |just |absolutely )?(?:(?P<rocks>rocks?|rules?)|(?P<sucks>sucks?"
-    rf"|stinks?))(?=\W*$|\s*[,;.!])",
-)
-
-UNREAL: Final = spaced(
-    r"\b(?:if|unless|whether|suppose|supposing|imagine|pretend|what if|wish|wished|would|['’]d"
-    r"|might|could|may|should|not sure|don['’]?t know|no idea|doubt|used to|said|says|saying|told"
-    r"|tells|thinks|thought|claims?|claimed|asks?|asked|believes?|assumes?|joked|pretended"
-    r"|as though|in case|until|the (?:thing|reason|way|only|one|part)|things?|what|who|that"
-    r"|everything|all|when|before|once)\b",
-)
-_FINE_LEAD: Final = spaced(
-    r"\b(?:if you ask me|if i['’]?m (?:being )?honest|what can i say|i (?:must|have to|gotta"
-    r"|should|would|could) (?:say|admit|confess)|i guess|i think|i thought|i told you|i said"
-    r"|as i said|you could say|that said|that['’]?s why|the thing is|not gonna lie|everyone knows"
-    r"|you know|did you know|i think that|all in all|after all|first of all|above all"
-    r"|that being said|that['’]?s \w+)\b",
-)
-PART: Final = spaced(
-    r"[,;:–—] | -+ | (?:but|and|because|cause|cuz|since|so|though|although|while|whereas|plus|yet"
-    r"|or) |^\W*(?:but|and|because|so|since|though|although|while|plus|yet) ",
-)
-DOT: Final = r"\.(?!\w)"  # not of "Node.js"
-_INITIAL: Final = re.compile(
-    r"(?:[A-Z][\w'’-]{0,30}\.?|,|\band|\b(?:is|are)) ?(?:[A-Z]\. ?)?[A-Z]\Z"
-)
-_BREAK: Final = spaced(
-    rf"[;!?:()\n\x1f\x1e]|{DOT}|\s-+\s|[–—]|\b(?:but|because|cuz|since|when|whenever|while|if|unless"
-    r"|so(?! much)|although|though|whereas|which|who|whose|where|until|after|before|as(?! well\b)"
-    r"|despite|except|instead|yet)\b|,? (?:and|or) (?=(?:i|i['’]\w+|we|he|she|they|it|you|my|our"
-    r"|his|her|that|this|would|was|is|are|have|had|did|do|can|will|hate|love|like|don['’]?t|not"
-    r"|then|also i)\b)|, (?=(?:i|i['’]\w+|we|he|she|they|it|you|my|that|this|what|how|do|are|have"
-    r"|is|don['’]?t|not|would|thanks?|please|especially)\b)",
-)
-_BLOCKS: Final = spaced(
-    r"\b(?:with|in|at|on|near|than|over|without|not|i|he|she|they|it|you|him|her|them|me|that|how"
-    r"|what|why|think|say|see|believe|wish|being|having|working|meeting|living|am|is|are|was|were"
-    r"|during|through|around|across|against|between|under|like|more|less|most|for(?! the love)"
-    r"|told|said|instead)\b"
-    r"|(?<!thing\x20)(?<!stuff\x20)(?<!music\x20)(?<!songs\x20)(?<!books\x20)(?<!things\x20)(?<!movies\x20)\bfrom\b",
-)
-_THAN: Final = spaced(
-    r"\b(?:more|better|rather) than\b|\bover\b|\binstead of\b",
-)
 
 
 class Opinion(NamedTuple):
-    """Where a sentence says what is liked or disliked."""
+    """What the writer of a message likes or dislikes, and where it is named."""
 
-    start: int  # of what is liked or disliked, in its sentence
+    start: int
     end: int
     liked: bool
     why: str
+    pronoun: str = ""  # the word, in lower case, where the message itself does not say what it is
+    implied: bool = False  # it lies between the lines, no words say so outright
 
 
-def opinions(text: str) -> list[Opinion]:
-    """Return where a sentence says what its speaker likes or dislikes."""
-    read_opinions: list[Opinion] = []
-    heads: list[int] = []
-    for patterns, liked in ((_DISLIKING, False), (_LIKING, True)):
-        for pattern, why in patterns:
-            cancel.check()
-            for whole in pattern.finditer(text):
-                head = whole if _is_meant(text, whole) else _without_other(pattern, text, whole)
-                at = head.start() if head else 0
-                read = any(
-                    begin - 2 < at < opinion.start
-                    for begin, opinion in zip(heads, read_opinions, strict=True)
-                )
-                if head is None or read:
-                    continue
-                read_opinions.append(Opinion(head.end(), _end(text, head.end(), why), liked, why))
-                heads.append(at)
-    for head in _GOING_ON.finditer(text):
-        if any(opinion.start < head.start() for opinion in read_opinions):
-            read_opinions.append(
-                Opinion(
-                    head.end(), _end(text, head.end()), head["hates"] is None, "goes on to say so"
-                )
-            )
-    return read_opinions
+class PreferenceSpan(NamedTuple):
+    """A topic that its owner likes or dislikes, and where that is said."""
 
-
-_OTHER_AND: Final = spaced(r"(?:my )?\w+ and (?=i\b)")
-
-
-def _without_other(
-    pattern: re.Pattern[str], text: str, head: re.Match[str]
-) -> re.Match[str] | None:
-    """Return a statement that begins at its "I": "I tried the Q40 and I hate it" is about one."""
-    other = _OTHER_AND.match(head[0].lstrip())
-    if other is None:
-        return None
-    alone = pattern.match(text, head.end() - len(head[0].lstrip()) + other.end())
-    return alone if alone and _is_meant(text, alone) else None
-
-
-_OF_MATTER: Final = spaced(rf"(?<=\w) {_MATTER}\b")
-
-
-def _is_initial(text: str, match: re.Match[str]) -> bool:
-    """Say whether a dot belongs to an initial: "Ursula K. Le Guin", not "vitamin C. Anna"."""
-    at = match.start()
-    return match[0] == "." and _INITIAL.search(text, max(0, at - 40), at) is not None
-
-
-def _end(text: str, start: int, why: str = "") -> int:
-    """Return where what is liked ends: at the next clause, or at what it is liked better than.
-
-    Of "no more Elon Musk news" it ends before the news.
-    """
-    stops = (_BREAK, _THAN, _OF_MATTER) if why == NO_MORE_OF_IT else (_BREAK, _THAN)
-    ends = [
-        stop_match.start()
-        for stop in stops
-        if (
-            stop_match := next(
-                (match for match in stop.finditer(text, start) if not _is_initial(text, match)),
-                None,
-            )
-        )
-    ]
-    return min(ends, default=len(text))
-
-
-def _is_meant(text: str, head: re.Match[str]) -> bool:
-    """Say whether the words before a statement let it stand: no wish, no "she said that ..."."""
-    before = text[: head.start()].replace("’", "'")
-    if SPOKEN_OF in head[0]:
-        return False
-    plain = _FINE_LEAD.sub(" ", before)
-    if re.search(
-        r"\b(?:if|unless|whether|suppose|supposing|imagine|pretend|wish|what if"
-        r"|according to (?!me\b))\b",
-        plain,
-        re.I,
-    ):
-        return False
-    parts = list(PART.finditer(plain))
-    clause = plain[parts[-1].end() :] if parts else plain
-    if parts and parts[-1][0].strip(" ,").casefold() in ("and", "or") and not clause.strip():
-        clause = ""
-    if UNREAL.search(clause):
-        return False
-    # "My wife thinks that jazz is fine, and I love it": only the last clause counts.
-    return re.search(r"[^\W\d_]{3,}\s*$", clause) is None or _fills(clause)
-
-
-def _fills(clause: str) -> bool:
-    """Say whether a clause holds only words that may stand before a statement."""
-    words = re.findall(r"[\w']+", clause.casefold())
-    return len(words) <= 1 or all(
-        is_greeting(word) or opens_sentences(word) or is_function_word(word) for word in words
-    )
-
-
-def is_object(text: str, begin: int, start: int) -> bool:
-    """Say whether what stands at `start` is itself what an opinion that begins before is about.
-
-    "I love Radiohead and Muse" is about both; in "I love Radiohead with Anna" Anna is not loved.
-    """
-    return _BLOCKS.search(text, begin, start) is None
-
-
-def judged(text: str, start: int, end: int) -> tuple[bool, str] | None:
-    """Return whether a sentence judges what it names at a place well, and how; None if it does not.
-
-    "Dune is my favorite", "Dune rocks", "Dune is overrated".
-    """
-    favorite = FAVORITE_AFTER.match(text, end)
-    match = favorite or _JUDGED_AFTER.match(text, end)
-    if match is None or not opens_clause(text, start):
-        return None
-    if favorite:
-        if favorite["not"]:
-            return None  # "not my favorite" is no dislike
-        return "least" not in favorite[0].casefold(), "names it as a favorite"
-    good = bool(match["praise"] or match["rocks"])
-    return good is not bool(match["not"]), "judges it"
-
-
-def opens_clause(text: str, at: int) -> bool:
-    """Say whether a name is what its clause speaks of: nothing but an article stands before it."""
-    before = _FINE_LEAD.sub(" ", text[:at].replace("’", "'"))
-    parts = list(PART.finditer(before))
-    clause = before[parts[-1].end() :] if parts else before
-    if UNREAL.search(clause) or re.search(r"\b(?:if|whether|unless)\b", before, re.IGNORECASE):
-        return False
-    words = re.findall(r"[\w']+", clause.casefold())
-    return all(
-        word
-        in (
-            "the",
-            "my",
-            "our",
-            "these",
-            "those",
-            "this",
-            "that",
-            "new",
-            "both",
-            "i",
-            "think",
-            "guess",
-        )
-        or is_greeting(word)
-        or (is_function_word(word) and word in ("so", "and", "but", "just", "yes", "well", "all"))
-        for word in words
-    )
-
-
-# --- what "it" stands for -------------------------------------------------------------------------
-
-
-class NamePlace(NamedTuple):
-    """A name, and where it stands in its sentence."""
-
-    name: str
+    topic: str  # canonical (`keys.entity_name`)
+    type: PreferenceType
     start: int
     end: int
 
 
-_PEOPLE: Final = (
-    r"(?:(?:step|grand|great|half|ex)[- ]?)?(?:mother|father|mum|mom|mommy|mummy|dad|daddy|sister"
-    r"|brother|sis|bro|sibling|son|daughter|child|children|kid|baby|aunt|auntie|uncle|cousin|niece"
-    r"|nephew|grandma|grandpa|granny|nana|parent|wife|husband|spouse|partner|girlfriend|boyfriend"
-    r"|fianc[eé]e?|ex|friend|bestie|mate|buddy|pal|roommate|housemate|flatmate|boss|manager"
-    r"|colleague|coworker|co-worker|workmate|neighbou?r|teacher|professor|tutor|coach|trainer"
-    r"|doctor|dentist|therapist|nurse|landlord|student|classmate|teammate|bandmate|twin"
-    r"|guy|man|woman|men|women|lady|girl|boy|dude|person|people|family|folk)(?:-in-law)?s?"
-)
-_PERSON_BEFORE: Final = spaced(
-    rf"\b(?:my|our|his|her|your|their|an?|the|this|that) (?:[\w-]+ ){{0,2}}?{_PEOPLE}"
-    r"(?:,| (?:called|named))? $"
-    r"|\b(?:met|meet|meeting|texted|phoned|emailed|hugged|married|dating) $"
-)
-_FEELS: Final = (
-    r"(?:(?:also|really|always|absolutely|just|never|still|both|all) )*(?:loves?|loved|likes?"
-    r"|liked|hates?|hated|adores?|enjoys?|prefers?|can['’]?t stand|dislikes?|says?|said|thinks?"
-    r"|thought|told|tells|asked|asks|wants?|wanted|knows?|knew|recommend(?:s|ed)|listens?|watches"
-    r"|watched|reads|bought|buys|gave|sent|showed|texted|called|plays|played|owns|uses|used"
-    r"|is (?:into|obsessed|crazy|a (?:big |huge )?fan))\b"
-)  # what people do; that somebody says "I ..." of a thing comes after it
-_PERSON_AFTER: Final = spaced(
-    rf"(?:,? (?:my|our|his|her|a) (?:[\w-]+ ){{0,2}}?{_PEOPLE}\b"
-    rf"|(?: (?:and|or) (?!(?:i|we)\b)\w+)? {_FEELS}"
-    r"| and (?:i|me)(?= (?:both|all|are|were|have|went|saw)\b))"
-)
-_PRONOUN_OBJECT: Final = spaced(
-    r"\s*(?P<pronoun>it|them|him|her|(?:those|these|this|that)"
-    r"(?=\s*(?:$|[.,;:!?)…]|(?:so much|too|a lot|very much)\b)))\b"
-    r"(?! (?:when|that|how|if|to|was|is|are|here|there|\w+ing\b))",
-)
-_DETERMINED: Final = spaced(
-    r"(?P<before>\w+ )?\b(?:an?|the|my|our|his|her|their|your|its|this|that|these|those|some"
-    r"|another)(?P<noun>(?: [a-z][\w'’-]*+){1,4}+)(?! \x02)"
-)
-_WHEN: Final = word_set("""
-    for in on at from to by during after before since until this that last next every
-    morning afternoon evening night week weekend month year day days time times summer winter
-    spring autumn fall moment while bit lot few
-    """)  # before a noun or as one they say when, where and what for
-SOMEONE: Final = spaced(rf" (?:[\w-]+ ){{0,2}}?{_PEOPLE}\b")
-_BESIDE: Final = spaced(
-    r"(?P<first>\w+)(?: (?:and|or|nor|&)|,(?: (?:and|or))?) (?:the |an? )?\x02"
-    r"|\x02(?: (?:and|or|&)|,(?: (?:and|or))?) (?:the |an? |some )?(?P<second>\w+)"
-)
-_STAYS: Final = spaced(
-    r"(?:['’]s| (?:is|are|was|were|isn['’]?t|aren['’]?t|has|have|had|arrived"
-    r"|came(?! (?:over|by|to|home|back)\b)|looked|sounded|felt|tasted|turned out"
-    r"|\w{2,}(?<!s)s))\b(?! \w+ing\b)|\W*$"
-)
-"""Behind the name of a thing that is spoken of still: "the Q40 is heavy", not "they broke up"."""
+def opinions_in(text: str, *, voice: OwnWords | None = None) -> list[Opinion]:
+    """Return what the writer of a message says to like or to dislike, in its order.
 
-
-def pronoun_at(words: str, at: int) -> re.Match[str] | None:
-    """Return the pronoun that an opinion is about; its group `pronoun` is the word."""
-    return _PRONOUN_OBJECT.match(words, at)
-
-
-def referred(words: str, places: Sequence[NamePlace], pronoun: str) -> NamePlace | None:
-    """Return the one thing that a pronoun behind some words means; None where it may be another.
-
-    `places` are the names in the words. "My sister Klara loves Coldplay but I can't stand them"
-    means the band: whoever has a name is nobody's like or dislike, unless "him" or "her" says so.
+    `voice` says which words are their own, where that is known already. A text in another language
+    states nothing.
     """
-    someone = pronoun.casefold() in ("him", "her")
-    things = [
-        place
-        for place in places
-        if not _PERSON_BEFORE.search(words, 0, place.start)
-        and (someone or not _PERSON_AFTER.match(words, place.end))
-    ]
-    if len({place.name for place in things}) != 1:
-        return None
-    place = things[-1]
-    if not someone and (names_other_things(words, places) or _is_event(words, place, pronoun)):
-        return None
-    return place
+    voice = voice or own_words(text)
+    return list(_opinions(voice.text[:HEARD_CHARS], bool(voice.overheard)))
 
 
-def names_other_things(words: str, places: Sequence[NamePlace] = ()) -> bool:
-    """Say whether words speak of a thing beside those that they name: "my car", "jazz and Muse"."""
-    signs = list(words)
-    for place in places:
-        signs[place.start : place.end] = "\x02" * (place.end - place.start)
-    plain = re.sub("\x02+", "\x02", "".join(signs))
-    for match in _DETERMINED.finditer(plain):
-        before = (match["before"] or "").strip().casefold()
-        nouns = match["noun"].split()
-        if before in _WHEN or SOMEONE.match(match["noun"]) or _WHEN.intersection(nouns):
+@lru_cache(maxsize=64)
+def _opinions(text: str, mixed: bool) -> tuple[Opinion, ...]:
+    """Read own words; `mixed` says that the message hands on words of others.
+
+    Beside those nothing counts but what is said outright: what lies between the lines of a page or
+    a mail is its author's.
+    """
+    plain = masked(text)
+    if not is_english(plain.replace(LINE_END, " ")):
+        return ()
+    signs = list(plain)
+    for sentence in sentences_of(plain):
+        end = sentence.start + len(sentence.text)
+        theirs = LINE_END * len(sentence.text)
+        signs[sentence.start : end] = theirs if sentence.theirs else sentence.text
+        mixed = mixed or sentence.theirs
+    own = "".join(signs)
+    reading = read(own)
+    outright = [(_whole(reading, one), meant) for one, meant in _said_outright(reading)]
+    said = [one for one, meant in outright if meant]
+    told = [*_ordered(own), *said]
+    if not mixed:
+        plain_ones = [*told, *(one for one, _ in outright)]  # the reader is not asked again
+        told += [m for m in _marked(reading) if not any(_meet(m, other) for other in plain_ones)]
+    told += [more for one in told for more in _listed(reading, one)]
+    return tuple(sorted({one.start: one for one in reversed(told)}.values()))
+
+
+def _meet(one: Opinion, other: Opinion) -> bool:
+    return one.start < other.end and other.start < one.end
+
+
+# --- what is ordered ------------------------------------------------------------------------------
+
+_MATTER: Final = (
+    r"(?:stuff|news|updates?|talk|messages?|facts|content|articles?|posts?|notifications?|alerts?"
+    r"|recommendations?|reminders?|things|spam|ads?|crap|videos?|links|trivia|suggestions?)"
+)
+_NOT: Final = r"(?:do\s*n['’]?t|do not|never)"
+_ORDER: Final = spaced(
+    r"(?:^|(?<=[,;:.!?\n])|\b(?:please|and|but|so|then|just) )\W{0,4}(?:please )?(?:"
+    rf"(?:stop|quit) (?:telling|sending|messaging|showing|bothering) (?:me|us)(?: {_MATTER}"
+    r"|anything|more){0,2} (?:about|on|regarding)"
+    rf"|(?:(?:i|we) )?{_NOT} (?:want to hear|(?:ever )?tell (?:me|us)|talk)"
+    r"(?: anything| any ?more| more){0,2} (?:about|on|of)"
+    rf"|(?:(?:stop|quit) (?:recommending|suggesting)|{_NOT} (?:recommend|suggest))(?: (?:me|us))?"
+    r"(?! (?:it|this|that|them|these|those|to)\b)(?: (?:any|more|all|the))*"
+    rf"|(?:enough|no more)(?: {_MATTER})? (?:about|on)"
+    rf"|(?:(?:stop|quit) (?:showing|sending|feeding|giving|pushing)|{_NOT} (?:show|send|feed|give"
+    rf"|push)) (?:me|us)(?: (?:any|more|all|the))*(?=(?: [\w'’.&+-]+){{1,4}}? {_MATTER}\b)"
+    rf"|(?:enough|no more)(?: (?:of|the))*(?=(?: [\w'’.&+-]+){{1,4}}? {_MATTER}\b)"
+    r") (?P<thing>[^\W_](?:[^\n,;:!?()]|,(?= ?\w)){1,80}?)"
+    rf"(?= {_MATTER}\b| (?:please|pls|plz|any ?more|again|but|because|when|if|so|i)\b"
+    r"|[,;:!?()\n]|\.(?!\w)|\s*$)"
+)
+
+
+def _ordered(text: str) -> Iterator[Opinion]:
+    """Yield of what somebody asks to hear no more: "stop recommending me crypto stuff"."""
+    for match in _ORDER.finditer(text):
+        yield Opinion(match.start("thing"), match.end("thing"), False, NO_MORE_OF_IT)
+
+
+# --- what is said outright ------------------------------------------------------------------------
+
+_LIKES: Final = word_set("love loved loving like liked enjoy enjoyed enjoying adore adored prefer")
+_HATES: Final = word_set("hate hated hating dislike disliked despise detest loathe loathed")
+_FAVORITE: Final = word_set("favorite favourite favorites favourites fave faves")
+_UNREAL: Final = word_set("would 'd ’d could might may should if unless whether when until used")
+_PRONOUNS: Final = word_set("it them him her this that these those")
+_FANS: Final = word_set("fan fans lover lovers")
+_SELF: Final = word_set("i we")
+_OWNED: Final = word_set("i we my our")
+_BORNE: Final = word_set("stand bear abide")  # "can't stand it"
+_BEFORE: Final = frozenset({"compound", "amod", "nummod", "flat", "nmod"})
+_BEHIND: Final = frozenset({"compound", "flat", "nummod", "goeswith"})
+_UNDER: Final = frozenset({"ccomp", "xcomp", "advcl", "acl", "csubj"})
+
+
+_TITLE: Final = re.compile(r"\s{1,4}[\"“](?P<title>[^\"“”\n]{1,80})[\"”]")
+
+
+class _Tree:
+    """The words of a text and what hangs on each."""
+
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        self.tokens = tokens
+        self.lows = [token.text.casefold() for token in tokens]
+        self.below: list[list[int]] = [[] for _ in tokens]
+        for i, token in enumerate(tokens):
+            if token.head >= 0:
+                self.below[token.head].append(i)
+
+    def of(self, word: int, *relations: str) -> list[int]:
+        return [i for i in self.below[word] if self.tokens[i].relation in relations]
+
+    def phrase(self, word: int) -> tuple[int, int]:
+        """Return the words that name what a noun names: its own, and those behind "of"."""
+        first = last = word
+        for i in self.below[word]:
+            part = self.tokens[i].relation
+            if i < word and part in _BEFORE:
+                first = min(first, self.phrase(i)[0])
+            elif i > word and (part in _BEHIND or (part == "nmod" and self.is_of(i))):
+                last = max(last, self.phrase(i)[1])
+        return self.named(first, last)
+
+    def is_of(self, word: int) -> bool:
+        """Say whether "of" stands before a noun."""
+        return any(self.lows[i] == "of" for i in self.of(word, "case"))
+
+    def named(self, first: int, last: int) -> tuple[int, int]:
+        """Return a phrase without the articles and owners before it and the prepositions behind."""
+        head = first
+        for i in range(first, last):
+            later = self.tokens[i + 1]
+            if later.pos == "ADP" and later.relation == "case" and self.lows[i + 1] != "of":
+                last = i
+                break
+        while head < last and (
+            self.tokens[head].pos in ("DET", "PRON", "PUNCT", "ADP") or self.lows[head] == "to"
+        ):
+            head += 1
+        return head, last
+
+
+def _said_outright(reading: Reading) -> Iterator[tuple[Opinion, bool]]:
+    """Yield what verbs of liking are about, and whether the writer says so of themselves."""
+    tree = _Tree(reading.tokens)
+    for i, token in enumerate(reading.tokens):
+        low = tree.lows[i]
+        if low in _FAVORITE:
+            yield from ((one, True) for one in _favorite(tree, i))
+        elif low in _FANS or low == "into":
+            yield from _fond(tree, i)
+        elif token.pos == "VERB" and (low in _LIKES or low in _HATES or low in _BORNE):
+            liked = _sense(tree, i)
+            meant = liked is not None and _is_meant(tree, i) and _is_own(reading, token.begin)
+            title = _TITLE.match(reading.text, token.end)
+            if title and meant:
+                why = "says to like it" if liked else "says to dislike it"
+                yield Opinion(title.start("title"), title.end("title"), bool(liked), why), True
+                continue
+            for target in _objects(tree, i):
+                for one in _about(reading, tree, i, target, liked=bool(liked)):
+                    if meant or token.relation != "ccomp":
+                        yield one, meant  # "I don't think I like it" is left to the reader
+
+
+def _sense(tree: _Tree, verb: int) -> bool | None:
+    """Return whether a verb says that something is liked; None for any other verb.
+
+    Who does not hate a thing need not like it.
+    """
+    low, denied = tree.lows[verb], _is_denied(tree, verb)
+    if low in _LIKES:
+        return not denied
+    can = {tree.lows[i] for i in tree.of(verb, "aux")} & {"ca", "can", "cannot", "cant"}
+    return False if (low in _HATES and not denied) or (low in _BORNE and denied and can) else None
+
+
+def _is_meant(tree: _Tree, verb: int) -> bool:
+    """Say whether a verb is said of the writer, as it is and not as it might be."""
+    own: bool | None = None  # whether the subject is the writer
+    word = verb
+    for _ in range(len(tree.tokens)):
+        token = tree.tokens[word]
+        below = {tree.lows[i] for i in tree.of(word, "aux", "mark", "advmod")}
+        if below & _UNREAL:
+            return False
+        subjects = tree.of(word, "nsubj", "csubj")
+        if own is None and subjects:
+            own = bool({tree.lows[j] for i in subjects for j in (i, *tree.of(i, "conj"))} & _SELF)
+        elif own is None and token.relation == "parataxis" and tree.lows[verb - 1] in _SELF:
+            own = True  # "My wife and I love it"
+        if token.relation in _UNDER and not below & _BECAUSE:
+            return False
+        if token.relation != "conj":
+            return own or (own is None and token.relation == "root" and _opens(tree, word))
+        word = token.head
+    return False
+
+
+_BECAUSE: Final = word_set("because since cause cuz as")
+
+
+def _opens(tree: _Tree, verb: int) -> bool:
+    """Say whether nothing but small words stand before a verb that has no subject."""
+    below = [i for i in tree.below[verb] if i < verb]
+    return all(tree.tokens[i].pos in _SMALL for i in below)
+
+
+_SMALL: Final = frozenset({"ADV", "CCONJ", "INTJ", "PUNCT", "AUX", "PART", "DET", "ADJ"})
+_DENIALS: Final = word_set("n't n’t not never nt dont didnt cant cannot hardly")
+
+
+def _is_denied(tree: _Tree, verb: int) -> bool:
+    words = {tree.lows[i] for i in tree.of(verb, "advmod", "aux")}
+    return bool(words & _DENIALS)
+
+
+def _objects(tree: _Tree, verb: int) -> Iterator[int]:
+    """Yield what a verb is about: its objects; of something done what it is done with."""
+    for i in tree.of(verb, "obj"):
+        if tree.lows[i] in _PRONOUNS and tree.of(verb, "advcl", "ccomp"):
+            continue  # "I love it when it rains"
+        yield from (i, *tree.of(i, "conj"))
+    for i in tree.of(verb, "xcomp"):
+        for doing in (i, *tree.of(i, "conj")):
+            done = tree.of(doing, "obj") or tree.of(doing, "obl")[:1]
+            if not done and tree.lows[doing].endswith("ing"):
+                done = [doing]  # "I love hiking"; "I hate to wait" names nothing
+            yield from (j for k in done for j in (k, *tree.of(k, "conj")))
+
+
+def _fond(tree: _Tree, word: int) -> Iterator[tuple[Opinion, bool]]:
+    """Yield of what somebody says to be a fan ("a fan of X", "an X fan") or to be into."""
+    being = word if tree.lows[word] in _FANS else tree.tokens[word].head
+    if being < 0:
+        return
+    if being == word:
+        of = tree.lows[word + 1 : word + 2] == ["of"]
+        targets = [tree.tokens[word + 1].head] if of else tree.of(word, "compound")[:1]
+    else:
+        targets = [being] if tree.tokens[word].relation == "case" and tree.of(being, "cop") else []
+    liked = not _is_denied(tree, being)
+    why = "says to be fond of it" if liked else "says not to be fond of it"
+    for target in targets:
+        if target < 0:
             continue
-        if not all(map(is_function_word, nouns)):
-            return True
-    return any(
-        not is_function_word(word.casefold()) and not word.casefold().endswith("ed")
-        for beside in _BESIDE.finditer(plain)
-        for word in (beside["first"] or beside["second"],)
-    )
+        for i in (target, *(j for j in tree.of(target, "conj") if not tree.of(j, "nsubj"))):
+            first, last = tree.phrase(i)
+            begin, end = tree.tokens[first].begin, tree.tokens[last].end
+            yield Opinion(begin, end, liked, why), _is_meant(tree, being)
 
 
-def _is_event(words: str, place: NamePlace, pronoun: str) -> bool:
-    """Say whether "it" may be what a thing did: "Coldplay broke up and I hate it"."""
-    if pronoun.casefold() not in ("it", "this", "that") or not opens_clause(words, place.start):
-        return False
-    parts = PART.search(words, place.end)
-    return _STAYS.match(words[: parts.start() if parts else None], place.end) is None
+def _favorite(tree: _Tree, word: int) -> Iterator[Opinion]:
+    """Yield what is called a favorite: "my favorite band is X", "X is my favorite"."""
+    token = tree.tokens[word]
+    noun = token.head if token.relation in ("amod", "compound") else word
+    words = {tree.lows[i] for i in (*tree.below[noun], *tree.below[word])} if noun >= 0 else set()
+    if not {"my", "our"} & words:
+        return
+    kind = tree.tokens[noun]
+    if kind.relation == "nsubj" and tree.of(kind.head, "cop"):
+        targets = [kind.head]
+    elif tree.of(noun, "cop"):
+        targets = tree.of(noun, "nsubj")
+    else:
+        targets = tree.of(noun, "appos", "list")
+    about = kind.head if kind.relation == "nsubj" else noun
+    if any(_is_denied(tree, i) for i in (about, noun, word)):
+        return
+    for target in targets:
+        for i in (target, *tree.of(target, "conj")):
+            if tree.tokens[i].pos in ("NOUN", "PROPN", "NUM", "X"):
+                first, last = tree.phrase(i)
+                begin, end = tree.tokens[first].begin, tree.tokens[last].end
+                yield Opinion(begin, end, "least" not in words, "names it as a favorite")
+
+
+def _about(
+    reading: Reading, tree: _Tree, verb: int, target: int, *, liked: bool
+) -> Iterator[Opinion]:
+    why = "says to like it" if liked else "says to dislike it"
+    token = tree.tokens[target]
+    if tree.lows[target] in _PRONOUNS:
+        thing = _meant(reading, token.begin, tree.lows[target])
+        if thing is not None:
+            yield Opinion(thing.begin, thing.end, liked, why)
+        elif not any(word.pos in ("NOUN", "PROPN") for word in tree.tokens[:target]):
+            yield Opinion(token.begin, token.end, liked, why, tree.lows[target])
+    elif token.pos in ("NOUN", "PROPN", "X", "VERB") and target > verb:
+        first, last = tree.phrase(target)
+        yield Opinion(tree.tokens[first].begin, tree.tokens[last].end, liked, why)
+
+
+def _meant(reading: Reading, at: int, pronoun: str) -> Span | None:
+    """Return what a pronoun stands for: what the reader marks before it, else the one name."""
+    marked = [span for span in reading.opinions if span.end <= at]
+    someone = pronoun in ("him", "her")
+    names = [
+        span for span in reading.names if span.end <= at and (span.type == "person") is someone
+    ]
+    if marked:
+        people = {(span.begin, span.end) for span in reading.names if span.type == "person"}
+        last = marked[-1]
+        return last if someone is ((last.begin, last.end) in people) else None
+    return names[0] if len({reading.text[n.begin : n.end] for n in names}) == 1 else None
+
+
+# --- what the reader marks ------------------------------------------------------------------------
+
+_NUMBER: Final = re.compile(r" \d{1,4}(?:\.\d{1,3})?(?=\W|$)(?! \w+s\b)")
+_NEXT: Final = re.compile(r"(?:\s*,|\s*,?\s+(?:and|or|&))\s+(?:the\s+|a\s+)?", re.IGNORECASE)
+
+
+def _whole(reading: Reading, one: Opinion) -> Opinion:
+    """Return an opinion with the whole of the name that it is about."""
+    for span in reading.names:
+        if span.begin <= one.start < span.end:
+            one = one._replace(start=min(one.start, span.begin), end=max(one.end, span.end))
+    line = reading.text.find("\n", one.start, one.end)
+    one = one if line < 0 else one._replace(end=line)
+    number = _NUMBER.match(reading.text, one.end)
+    return one._replace(end=number.end()) if number and not one.pronoun else one
+
+
+def _listed(reading: Reading, one: Opinion) -> Iterator[Opinion]:
+    """Yield the names and things behind one in a list: all of "Portishead, Muse and The Cure"."""
+    spans = {span.begin: span for span in (*reading.opinions, *reading.names)}
+    first = spans.get(one.start)
+    while (more := _NEXT.match(reading.text, one.end)) is not None:
+        begin = next((at for at in (more.end(), more.end() - 4) if at in spans), None)
+        if begin is None or (spans[begin].type == "person" and first and first.type != "person"):
+            return
+        one = one._replace(start=begin, end=spans[begin].end)
+        yield one
+
+
+_VOID: Final = frozenset({"if", "wish", "over", "quoted"})
+
+
+def _is_own(reading: Reading, at: int) -> bool:
+    """Say whether the clause at a place tells what its writer holds, as it is."""
+    clause = next((c for c in reading.clauses if c.begin <= at < c.end), None)
+    return clause is None or not clause.flags & _VOID
+
+
+def _marked(reading: Reading) -> Iterator[Opinion]:
+    """Yield what the reader takes for liked or disliked, but where it is not so or not theirs."""
+    tree = _Tree(reading.tokens)
+    for span in reading.opinions:
+        if span.chance < LEAST_CHANCE or span.sure < LEAST_SURE:
+            continue
+        if not _is_own(reading, span.begin):
+            continue
+        words = [i for i, t in enumerate(tree.tokens) if span.begin <= t.begin < span.end]
+        first, last = tree.named(words[0], words[-1])
+        low = tree.lows[first]
+        if tree.tokens[first].pos == "SCONJ" or (
+            first == last and (low in _PRONOUNS or is_function_word(low))
+        ):
+            continue
+        begin, end = tree.tokens[first].begin, tree.tokens[last].end
+        why = "speaks well of it" if span.type == "like" else "speaks ill of it"
+        implied = not _is_said(tree, reading, span)
+        yield Opinion(begin, end, span.type == "like", why, implied=implied)
+
+
+def _is_said(tree: _Tree, reading: Reading, span: Span) -> bool:
+    """Say whether the clause of a stretch has a word of liking: "Elden Ring is my favorite"."""
+    clause = next((c for c in reading.clauses if c.begin <= span.begin < c.end), None)
+    lows = set(tree.lows[clause.first : clause.last]) if clause else set()
+    return bool(lows & (_LIKES | _HATES | _FAVORITE | _FANS | _BORNE) and lows & _OWNED)
+
+
+# --- topics ---------------------------------------------------------------------------------------
+
+
+def preferences_in(text: str, *, voice: OwnWords | None = None) -> list[PreferenceSpan]:
+    """Return the topics that the writer of a message likes or dislikes; what is said last holds.
+
+    "I'm really into espresso" likes `espresso`; "I like to play video games" likes `video games`.
+    """
+    own = (voice or own_words(text)).text
+    spans: dict[str, PreferenceSpan] = {}
+    for one in opinions_in(text, voice=voice):
+        topic = "" if one.pronoun else _topic(own[one.start : one.end])
+        if topic:
+            kind = PreferenceType.LIKE if one.liked else PreferenceType.DISLIKE
+            spans[topic] = PreferenceSpan(topic, kind, one.start, one.end)
+    return sorted(spans.values(), key=lambda span: span.start)
+
+
+def _topic(words: str) -> str:
+    """Return the canonical name of what some words name; empty where they name nothing lasting."""
+    lows: Collection[str] = words.casefold().split()
+    if (
+        not 1 <= len(lows) <= TOPIC_WORDS
+        or all(is_function_word(low) or is_calendar_word(low) or len(low) < 2 for low in lows)
+        or not any(low[0].isalpha() for low in lows)
+    ):
+        return ""
+    return entity_name(words)

@@ -12,9 +12,6 @@ from typing import Final, NamedTuple
 
 from factbook import policy
 from factbook.extract.base import word_set
-from factbook.extract.name_runs import (
-    ALSO_NAMES,
-)
 from factbook.extract.name_tokens import (
     is_shouted,
     is_uncommon,
@@ -377,7 +374,6 @@ def _asks_of(thing: str, aspect: str, pattern: re.Pattern[str], last: re.Match[s
             len(words) > 1
             or any(char.isdigit() for char in head)
             or is_uncommon(words[0])
-            or words[0] in ALSO_NAMES
             or is_plural(words[0])
         )
     )

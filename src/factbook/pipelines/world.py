@@ -41,7 +41,7 @@ from factbook.errors import (
 from factbook.extract.entity_prompts import PROMPT_VERSION
 from factbook.extract.mentions import RECENT_MESSAGES, called, hear, preferences_in, spoken_of
 from factbook.extract.prompt_injection import hostile, taint
-from factbook.extract.voice import OwnWords, own_words
+from factbook.extract.voice import own_words
 from factbook.extract.world import STEERED, facts_about
 from factbook.model.entities import SearchLog
 from factbook.model.facts import EVERYONE, Millis, Receipt, StoredEpisode, Trigger
@@ -388,7 +388,7 @@ class WorldReading:
             named = [*named, *self._model.heard(message, named, gained)]
         for mention in named:
             self._names.hear(mention, message, gained)
-        for topic, kind, start, end in preferences_in(text, voice=OwnWords(text, ())):
+        for topic, kind, start, end in preferences_in(text, voice=voice):
             self._names.prefer(topic, kind, message, gained, text[start:end])
         spoken = {mention.name for mention in named} & gained.names.keys()
         mine = {name: gained.names[name] for name in sorted(spoken) if gained.names[name]}

@@ -21,6 +21,7 @@ class Stretch(NamedTuple):
     type: str
     chance: float  # 0 to 1: of its words being such a stretch, the least of them
     mean: float  # the same, of all of them
+    sure: float  # 0 to 1: of its type, among all types; the mean of its words
 
 
 def softmax(scores: Floats) -> Floats:
@@ -56,12 +57,13 @@ def stretches(scores: Floats, tags: Sequence[str], *, bias: float = 0.0) -> list
         last = first + 1
         while last < len(path) and path[last] == INSIDE:
             last += 1
-        types = np.log(chances[first, begins] + 1e-9)
-        types = types + np.log(chances[first + 1 : last][:, insides] + 1e-9).sum(axis=0)
-        name = tags[begins[int(types.argmax())]][2:]
+        types = np.vstack([chances[first, begins], chances[first + 1 : last][:, insides]]) + 1e-9
+        types = np.log(types / types.sum(axis=1, keepdims=True)).mean(axis=0)
+        best = int(types.argmax())
         outside = places[first:last, OUTSIDE]
         chance, mean = 1 - float(outside.max()), 1 - float(outside.mean())
-        found.append(Stretch(first, last, name, chance, mean))
+        sure = float(np.exp(types[best]))
+        found.append(Stretch(first, last, tags[begins[best]][2:], chance, mean, sure))
         first = last
     return found
 

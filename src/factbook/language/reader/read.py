@@ -131,7 +131,7 @@ class _Parts:
             ("foreign", labels.FOREIGN_TAGS, self.foreign),
         ):
             into += [
-                Span(words[s.first].begin, words[s.last - 1].end, s.type, s.chance)
+                Span(words[s.first].begin, words[s.last - 1].end, s.type, s.chance, sure=s.sure)
                 for s in stretches(scores[f"tag.{kind}"], tags)
             ]
         self.marks += _marks(nets, scores, words)

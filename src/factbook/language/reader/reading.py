@@ -31,8 +31,9 @@ class Span:
     begin: int
     end: int
     type: str
-    chance: float  # 0 to 1
+    chance: float  # 0 to 1: that it is something at all
     scope: str = ""  # of `labels.SCOPES`: where a rule or a decision holds; else empty
+    sure: float = 1.0  # 0 to 1: of the type, among all types
 
 
 @dataclass(frozen=True, slots=True)
