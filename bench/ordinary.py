@@ -16,8 +16,9 @@ no training ever saw are read by default.
 - `pairs`: what becomes of two statements that are remembered one after the other, after a night:
   of changes those that are settled or asked about; of rewordings those that are joined; of
   look-alikes those that are harmed (merged or retired) or asked about.
-- `voices`: stretches of a message that are not its writer's own words, and messages wholly their
-  writer's own of which something is taken for others'.
+- `voices`: stretches of a message that are not its writer's own words, messages wholly their
+  writer's own of which something is taken for others', and clauses of `chats` that are to be kept
+  of which something is.
 - `claims`: true claims on a summary that are refused, false ones that are stored.
 - `pages`: what a page of the web says of the thing it is about; right where a claim lies over a
   sentence or a row that is a fact of it. CPU time is of all pages together.
@@ -168,6 +169,7 @@ def episode_of(text: str) -> StoredEpisode:
         is_error=False,
         cut=0,
         injected=False,
+        overheard=tuple((part.start, part.end) for part in own_words(text).overheard),
     )
 
 
@@ -332,6 +334,22 @@ def voices(rows: Sequence[Row], show: Show) -> dict[str, float]:
     return {**tally.figures(), "own messages doubted": 100 * doubted / max(1, own)}
 
 
+def doubted_clauses(rows: Sequence[Row]) -> float:
+    """Return of how many clauses of turns that are to be kept something is taken for others'."""
+    kept = doubted = 0
+    for row in rows:
+        others = own_words(row["text"]).overheard
+        clauses = row["clauses"]
+        for place, clause in zip(
+            places_of(row["text"], [clause["q"] for clause in clauses]), clauses, strict=True
+        ):
+            kept += clause["keep"] == 1
+            doubted += clause["keep"] == 1 and any(
+                part.start < place[1] and place[0] < part.end for part in others
+            )
+    return 100 * doubted / max(1, kept)
+
+
 def claims(rows: Sequence[Row], show: Show) -> dict[str, float]:
     """Say which claims on a summary are stored."""
     told: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
@@ -432,6 +450,9 @@ def main() -> int:
                 console.print(text, markup=False, highlight=False)
 
         figures[name] = {"rows": len(rows), **SETS[name](rows, show)}
+    if "voices" in figures:
+        turns = list(rows_of(given.rows, "chats", given.part))
+        figures["voices"]["kept clauses doubted"] = doubted_clauses(turns)
     if not given.json:
         print_table(
             "ordinary English, percent",

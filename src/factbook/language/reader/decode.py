@@ -31,11 +31,18 @@ def softmax(scores: Floats) -> Floats:
     return chances
 
 
-def stretches(scores: Floats, tags: Sequence[str], *, bias: float = 0.0) -> list[Stretch]:
+def stretches(
+    scores: Floats,
+    tags: Sequence[str],
+    *,
+    bias: float = 0.0,
+    costs: Sequence[float] | None = None,
+) -> list[Stretch]:
     """Decode tags `O`, `B-type`, `I-type` of words: where first, then of which type.
 
     `scores` has the shape (words, tags). Where is decided over all types together, as types are
     mixed up more often than places; `bias` is taken off the outside, so that more is found.
+    `costs` are what it takes for a stretch to begin or to end before each word.
     """
     if not len(scores):
         return []
@@ -47,7 +54,7 @@ def stretches(scores: Floats, tags: Sequence[str], *, bias: float = 0.0) -> list
     )
     logs = np.log(places + 1e-9)
     logs[:, OUTSIDE] -= bias
-    path = best_path(logs)
+    path = best_path(logs, costs)
     found = []
     first = 0
     while first < len(path):
@@ -68,14 +75,17 @@ def stretches(scores: Floats, tags: Sequence[str], *, bias: float = 0.0) -> list
     return found
 
 
-def best_path(scores: Floats) -> list[int]:
+def best_path(scores: Floats, costs: Sequence[float] | None = None) -> list[int]:
     """Return the likeliest run of outside, begin, inside, where inside follows no outside."""
     total = scores[0].astype(np.float64)
     total[INSIDE] = _NEVER
     steps = []
-    for row in scores[1:]:
+    for i, row in enumerate(scores[1:], 1):
         moves = np.repeat(total[:, None], 3, axis=1)
         moves[OUTSIDE, INSIDE] = _NEVER
+        if costs is not None:
+            moves[:, BEGIN] -= costs[i]
+            moves[BEGIN:, OUTSIDE] -= costs[i]
         steps.append(moves.argmax(axis=0))
         total = moves.max(axis=0) + row
     path = [int(total.argmax())]

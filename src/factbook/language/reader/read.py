@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 import numpy as np
 
@@ -18,6 +19,8 @@ ROOM = MAX_TOKENS - AFTER_TOKENS - 6  # tokens of a part; the rest for the line 
 FLAGGED = 0.5
 BETWEEN = 2  # words between two pieces of one rule
 WIDTH = 384  # of the vector of a word
+_APART = frozenset(':;"“”„«»()–—-')  # signs that set apart what another says
+_PARAGRAPH, _SET_APART, _SENTENCE, _CLAUSE, _NOWHERE = 1.0, 2.0, 4.0, 5.0, 1e9  # as logarithms
 FEW_WORDS = 24  # at once: a product so small is made without threads, which would wait for others
 
 
@@ -30,7 +33,7 @@ def read(text: str, answers: str = "", *, networks: Networks | None = None) -> R
     """
     nets = networks or shared()
     after = [word.text for word in words_of(answers)]
-    whole = _Parts()
+    whole = _Parts(text)
     for words in _parts(nets, words_of(text), text):
         whole.add(nets, words, after)
         after = []
@@ -81,7 +84,8 @@ def _cut(words: Sequence[Word], text: str) -> int:
 class _Parts:
     """Gathers what is read of the parts of a text."""
 
-    def __init__(self) -> None:
+    def __init__(self, text: str) -> None:
+        self.text = text
         self.tokens: list[Token] = []
         self.sentences: list[tuple[int, int]] = []
         self.clauses: list[Clause] = []
@@ -128,14 +132,19 @@ class _Parts:
         for kind, tags, into in (
             ("name", labels.NAME_TAGS, self.names),
             ("opinion", labels.OPINION_TAGS, self.opinions),
-            ("foreign", labels.FOREIGN_TAGS, self.foreign),
         ):
             into += [
                 Span(words[s.first].begin, words[s.last - 1].end, s.type, s.chance, sure=s.sure)
                 for s in stretches(scores[f"tag.{kind}"], tags)
             ]
         self.marks += _marks(nets, scores, words)
-        self.clauses += _clauses(nets, scores, words, base)
+        clauses = _clauses(nets, scores, words, base)
+        self.clauses += clauses
+        costs = _costs(self.text, words, ends, {clause.first - base for clause in clauses})
+        self.foreign += [
+            Span(words[s.first].begin, words[s.last - 1].end, s.type, s.chance)
+            for s in stretches(scores["tag.foreign"], labels.FOREIGN_TAGS, costs=costs)
+        ]
 
 
 def _trees(arcs: Floats, ends: Sequence[int]) -> list[int]:
@@ -148,6 +157,28 @@ def _trees(arcs: Floats, ends: Sequence[int]) -> list[int]:
             inner = np.concatenate([rows[:, :1], rows[:, first + 1 : i + 2]], axis=1)
             heads += [head + first if head else 0 for head in tree(inner)]
     return heads
+
+
+def _costs(
+    text: str, words: Sequence[Word], ends: Sequence[int], clauses: AbstractSet[int]
+) -> list[float]:
+    """Return how unlikely another begins or ends to speak before each word.
+
+    Others' words come in one run: paragraphs, a line, what stands behind a colon or in quotes.
+    """
+    costs = [0.0]
+    for i in range(1, len(words)):
+        last, word = words[i - 1], words[i]
+        between = text[last.end : word.begin]
+        if "\n" in between:
+            costs.append(_PARAGRAPH if between.count("\n") > 1 else _SET_APART)
+        elif last.text[-1] in _APART or word.text[0] in _APART:
+            costs.append(_SET_APART)
+        elif ends[i - 1] or last.text[-1] in ".!?…":
+            costs.append(_SENTENCE)
+        else:
+            costs.append(_CLAUSE if i in clauses else _NOWHERE)
+    return costs
 
 
 def _relations(nets: Networks, scores: dict[str, Floats], heads: Sequence[int]) -> list[int]:
