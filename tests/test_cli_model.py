@@ -513,3 +513,36 @@ def test_json_is_one_document_whatever_happens(desk: Desk) -> None:
     ):
         ended = desk.cli(*arguments, "--json", code=9 if len(arguments) == 2 else 2)
         assert json.loads(ended.out)["error"]["message"]
+
+
+# --- turns ----------------------------------------------------------------------------------------
+
+
+def test_turns_are_read_and_what_is_refused_is_told(desk: Desk) -> None:
+    said = "I keep bees on the roof"
+    with Memory(desk.db, key_file=desk.cli.home / "redaction.key", model=None) as memory:
+        memory.add_turn(f"{said}.")
+    good = {"statement": said, "quote": said, "confidence": 0.9}
+    items = [
+        good,
+        {**good, "statement": "I keep goats", "quote": "I keep goats"},
+        {**good, "confidence": 7},
+    ]
+    empty: dict[str, Any] = {"preferences": [], "directives": [], "entities": [], "changes": []}
+    desk.answers({"turns": [{"id": 1, "statements": items, **empty}]})
+    read = desk.cli("extract", "--turns", "--json").json()
+    assert (read["read"], read["offered"], read["left"]) == (1, 3, 0)
+    assert read["refused"] == {"no_span": 1, "malformed": 1}
+    assert read["receipt"]["stored"] == 1
+    assert said in desk.cli("facts").out
+    assert "0 turns read by the model in 0 calls" in desk.cli("extract", "--turns").out
+    with desk.memory(model=None) as memory:
+        memory.add_turn("My sister paints boats in Bodø.")
+    desk.fails()
+    failed = desk.cli("extract", "--turns", code=9)
+    assert "1 turn: " in failed.err
+    assert "It waits." in failed.err
+    assert "`factbook extract --turns` asks again" in failed.out
+    assert "turns" in desk.cli("stats", "--cost").out
+    desk.cli("extract", "--turns", "--commands", code=2)
+    desk.cli("extract", "--turns", env=OFF, code=9)

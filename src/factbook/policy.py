@@ -100,6 +100,10 @@ REJECTION_REASONS: Final = (
     "too_many",  # more than one command holds, one search brings in, or a model may state
     "duplicate",  # answered twice
     "unknown_id",  # of no command that was asked about
+    # of what a model reads off turns
+    "malformed",  # it has not the shape of an item, or is too long for one
+    "not_said",  # asked, supposed, somebody else's words, or the opposite of what is said
+    "not_asked",  # of a kind that such a turn is not asked about
 )
 
 LINE_REJECTIONS: Final = (
@@ -239,6 +243,7 @@ DIRECTIVE_WORDS: Final = 3  # ours: what the reader marks in fewer says nothing 
 DIRECTIVE_CHARS: Final = 8_000  # of a prompt; longer ones are reports and pastes
 DIRECTIVE_PAGE: Final = 500  # episodes that are looked through at once; few of them are prompts
 DIRECTIVE_PAGES: Final = 4  # behind a turn; the night reads all that is left
+AGREED: Final = PATTERN  # ours: the reader and a model find the same in the same words
 TOLD: Final = 0.95  # origins 002.2: what its owner says explicitly
 TOLD_HOST: Final = "factbook"  # ours: of what an owner says to factbook itself, on purpose
 OVERHEARD: Final = "overheard"  # ours: the rule of a pair that only a person may answer
@@ -315,6 +320,10 @@ EMBED_TIMEOUT_S: Final = 30.0  # ours: one request of an embedding endpoint
 ENDPOINT_BATCH: Final = 64  # ours: texts in one request of an embedding endpoint
 MODEL_ATTEMPTS: Final = 5  # ours: failures after which an input is set aside, visibly
 MODEL_PATIENCE_MS: Final = 10 * 60_000  # ours: how long whoever keeps an input may take to ask
+TURN_BATCH: Final = 12  # ours: turns of one call at most; of more a small model forgets some
+TURN_KNOWN: Final = 12  # ours: known facts that are shown beside them, the nearest
+TURN_CALLS_NIGHT: Final = 40  # ours: calls that one night reads turns with, some hundreds of turns
+TURN_CALLS_DAY: Final = 200  # ours: of one day, whoever asks
 MODEL_BACKOFF_MS: Final = 60_000  # ours: after the first failure; doubles with each
 
 # --- entities and interest ------------------------------------------------------------------------

@@ -123,6 +123,9 @@ class Changes(MergeChanges, Bookkeeping):
                 " not between 0 and 1"
             )
         life = self._current(op.fact_id)
+        if op.agrees and life is not None:
+            self._agree(op, life)
+            return
         if (
             life is None
             or not self._may_witness(op, life)
@@ -153,6 +156,22 @@ class Changes(MergeChanges, Bookkeeping):
         )
         self._receipt.supported += 1
         self.change("support", life, after, why=op.rule, added=[op.episode_id])
+
+    def _agree(self, op: SupportFact, life: Life) -> None:
+        """Make a fact as sure as two readings of one evidence are; it may be surer already.
+
+        It is as old as it was: nothing was said again.
+        """
+        known = stances(self._writer, [life.id])[life.id]
+        trust = worse_trust(op.trust, life.trust)
+        sure = min(op.confidence, policy.TRUST_CAP[trust])
+        doubted = life.confidence <= 0.0 or Stance.CONTRADICTS in known.values()
+        if known.get(op.episode_id) is not Stance.SUPPORTS or doubted or life.confidence >= sure:
+            self._receipt.unchanged += 1
+            return
+        after = life._replace(confidence=sure)
+        self._receipt.supported += 1
+        self.change("support", life, after, why=op.rule)
 
     def _close_proposal(self, life: Life, *, told: bool) -> None:
         """Take a fact that was told or seen again off the list of what waits for a yes."""

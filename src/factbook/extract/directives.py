@@ -24,7 +24,7 @@ from factbook.model.facts import (
     Trust,
 )
 
-__all__ = ["SAID_IN", "decision_at", "directives_in", "own_reading"]
+__all__ = ["SAID_IN", "decision_at", "directive_at", "directives_in", "is_unsaid", "own_reading"]
 
 SAID_IN: Final = (EpisodeKind.PROMPT,)
 """What is read: the reader learned its marks from prompts alone, and sees rules in any chat."""
@@ -63,9 +63,9 @@ def directives_in(episode: StoredEpisode, reading: Reading) -> list[Candidate]:
         if mark.chance < policy.DIRECTIVE_LIKELY:
             continue
         begin, end = _whole(reading, mark)
-        if begin == end or _is_unsaid(reading, mark.begin, mark.end):
+        if begin == end or is_unsaid(reading, mark.begin, mark.end):
             continue
-        candidate = _candidate(
+        candidate = directive_at(
             episode,
             (begin, end),
             subject_of(mark.scope, episode.project, reading.text[begin:end]),
@@ -82,9 +82,9 @@ def decision_at(
     episode: StoredEpisode, reading: Reading, begin: int, end: int, subject: str
 ) -> Candidate | None:
     """Return a clause that gives something up as a decision; None where nobody asserts it."""
-    if _is_unsaid(reading, begin, end):
+    if is_unsaid(reading, begin, end):
         return None
-    return _candidate(episode, (begin, end), subject, DECISION, _ENDING, sure=True)
+    return directive_at(episode, (begin, end), subject, DECISION, _ENDING, sure=True)
 
 
 def _whole(reading: Reading, mark: Span) -> tuple[int, int]:
@@ -108,7 +108,7 @@ def _whole(reading: Reading, mark: Span) -> tuple[int, int]:
     return next(says, mark.begin), end
 
 
-def _is_unsaid(reading: Reading, begin: int, end: int) -> bool:
+def is_unsaid(reading: Reading, begin: int, end: int) -> bool:
     """Tell whether a place is asked, supposed or somebody else's."""
     theirs = sum(
         max(0, min(end, part.end) - max(begin, part.begin))
@@ -121,7 +121,7 @@ def _is_unsaid(reading: Reading, begin: int, end: int) -> bool:
     return any(c.act == "ask" or not _NOT_SAID.isdisjoint(c.flags) for c in clauses)
 
 
-def _candidate(
+def directive_at(
     episode: StoredEpisode,
     place: tuple[int, int],
     subject: str,
@@ -129,6 +129,7 @@ def _candidate(
     method: str,
     *,
     sure: bool,
+    rule: str = RULE,
 ) -> Candidate | None:
     """Return what an episode claims at a place, unless that is too little or plays somebody."""
     begin, end = place
@@ -146,7 +147,7 @@ def _candidate(
         object=said,
         statement=said,
         confidence=policy.DIRECTIVE if sure else policy.DIRECTIVE_UNSURE,
-        rule=RULE,
+        rule=rule,
         method=method,
         start=begin,
         end=begin + len(text),

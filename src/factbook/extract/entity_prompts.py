@@ -24,6 +24,7 @@ from factbook.extract.known_names import (
 )
 from factbook.extract.line_wrapping import unwrapped
 from factbook.extract.prompt_injection import Taint, hostile, taint, touching
+from factbook.extract.quotes import places
 from factbook.extract.remarks import in_passing, unowned
 from factbook.extract.statements import no_statement
 from factbook.extract.subject import (
@@ -266,7 +267,6 @@ def _place(name: str, text: str, taints: Sequence[Taint]) -> tuple[int, int] | N
     return None
 
 
-_BLANKS: Final = re.compile(r"\s+")
 _REFERS: Final = re.compile(
     r"\W*(?:it|its|he|his|she|her|they|their|this|these|the)\b", re.IGNORECASE
 )
@@ -296,7 +296,7 @@ def read_facts(
     seen: set[str] = set()
     for item in answer.facts:
         content = " ".join(item.content.split())
-        place = _quoted_at(item.quote, text)
+        place = next(places(text, item.quote), None)
         if content.casefold() in seen:
             continue
         seen.add(content.casefold())
@@ -323,18 +323,6 @@ def read_facts(
                 )
             )
     return world_claims, refused
-
-
-def _quoted_at(quote: str, text: str) -> tuple[int, int] | None:
-    """Return where a quote stands; one of blanks or signs alone stands nowhere."""
-    words = quote.split()
-    if not any(character.isalnum() for character in quote):
-        return None
-    at = text.find(quote)
-    if at >= 0:
-        return at, at + len(quote)
-    match = re.search(_BLANKS.pattern.join(re.escape(word) for word in words), text)
-    return match.span() if match else None
 
 
 def _problem(

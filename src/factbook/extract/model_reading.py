@@ -27,6 +27,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from factbook import policy
 from factbook.extract import shell
 from factbook.extract.base import STATEMENT_CHARS, word_set
+from factbook.extract.quotes import places
 from factbook.llm.base import Message
 from factbook.llm.prompt import estimate_tokens, message_tokens, quoted
 from factbook.model.facts import (
@@ -597,7 +598,7 @@ def _candidate(
 def _span(claim: _Claim, shown: _Readable) -> tuple[int, int]:
     """Return where a claim stands in the shown text, or (0, 0) where it does not."""
     text = shown.text
-    for start, end in islice(_quotes(text, claim.quote), _PLACES):
+    for start, end in islice(places(text, claim.quote), _PLACES):
         if claim.predicate == "operation_type":
             return start, end
         # What follows the quote is looked at too: `10.0.0.1` is not in `10.0.0.10`.
@@ -605,21 +606,6 @@ def _span(claim: _Claim, shown: _Readable) -> tuple[int, int]:
         if inside is not None and inside.end() <= end:
             return inside.start(), inside.end()
     return 0, 0
-
-
-def _quotes(text: str, quote: str) -> Iterator[tuple[int, int]]:
-    """Yield where a quote stands: letter by letter, else with other blanks between its words."""
-    words = quote.split()
-    if not words or sum(map(len, words)) > SHOWN_CHARS:
-        return
-    exact = quote.strip()
-    at = text.find(exact)
-    while at >= 0:
-        yield at, at + len(exact)
-        at = text.find(exact, at + 1)
-    if len(words) > 1:
-        for match in re.finditer(r"\s+".join(map(re.escape, words)), text):
-            yield match.span()
 
 
 def _whole(claim: _Claim) -> re.Pattern[str]:

@@ -55,7 +55,7 @@ class AnswerPart:
 class ModelCall:
     """One call of a model, as the meter counts it."""
 
-    purpose: str  # typed, tell, plan, judge, commands, embed, chat or doctor
+    purpose: str  # typed, tell, plan, judge, commands, turns, embed, chat or doctor
     model: str  # LLM.id
     at: Millis
     latency_ms: float

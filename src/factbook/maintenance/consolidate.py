@@ -1,10 +1,11 @@
 """The nightly work in the seed's order, one run at a time, resumable, undoable, and told in full.
 
-extract what recurs -> queue and embed -> confidence (support, doubt) -> contradictions and merges
-by rules -> one batched judgement of what is ambiguous, if there is a judge -> what faded -> embed
-what changed. Every step goes through `apply` under the run's number. What was read may be stale by
-then: `apply` decides on the rows as they are, so concurrent writes are never overwritten. Marks
-move with the work, so a killed run loses at most one batch, and the next run goes on from there.
+extract what recurs, and what a model reads in turns, if there is one -> queue and embed ->
+confidence (support, doubt) -> contradictions and merges by rules -> one batched judgement of what
+is ambiguous, if there is a judge -> what faded -> embed what changed. Every step goes through
+`apply` under the run's number. What was read may be stale by then: `apply` decides on the rows as
+they are, so concurrent writes are never overwritten. Marks move with the work, so a killed run
+loses at most one batch, and the next run goes on from there.
 """
 
 from __future__ import annotations
@@ -74,6 +75,7 @@ from factbook.model.ops import (
 )
 from factbook.pipelines.directives import read_directives
 from factbook.pipelines.stated import claim_of, extract_ops
+from factbook.pipelines.turns import Near, TurnsReport, extract_turns
 from factbook.store.derived.facts import lives_by_id
 from factbook.store.kinds import EVENT, PAIR, RUN
 from factbook.store.leases import drop_lease, due, held_now, holder_name, set_aside, take_lease
@@ -95,7 +97,17 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float32]
-PHASES = ("embed", "extract", "support", "judge", "merge", "resolve", "fade", "embed again")
+PHASES = (
+    "embed",
+    "extract",
+    "turns",
+    "support",
+    "judge",
+    "merge",
+    "resolve",
+    "fade",
+    "embed again",
+)
 _RUNS = 20  # the newest, among which the last that ended is
 _LEASE = "consolidation"
 _LOOK_AGAIN_S = 0.05
@@ -121,6 +133,7 @@ class RunReport:
     aside: int = 0  # rows that cannot be embedded
     judge_aside: int = 0  # of these, pairs that a model was asked about too often in vain
     calls: list[CallReport] = field(default_factory=list)  # of the batched judgement
+    turns: TurnsReport | None = None  # what a model read in turns; None without a model
     error: str = ""  # why the batched judgement, or a part of it, gave no answer
     events: Sequence[Event] = ()  # every change, oldest first
 
@@ -132,11 +145,16 @@ class Consolidation:
         self,
         context: Context,
         *,
+        near: Near,
         resolver: Resolver | None = None,
         on_phase: Callable[[str], None] | None = None,
     ) -> None:
-        """Compose the work; `on_phase` hears the name of each phase as it begins."""
+        """Compose the work; `on_phase` hears the name of each phase as it begins.
+
+        `near` finds the facts of an owner that a text may speak of, with their cosines.
+        """
         self._context = context
+        self._near = near
         self._store = context.store
         self._queue = EmbeddingQueue(context)
         self._clock = context.clock
@@ -167,6 +185,7 @@ class Consolidation:
             phases: dict[str, Callable[[RunReport], None]] = {
                 "embed": self._embed,
                 "extract": self._extract,
+                "turns": self._turns,
                 "support": self._support,
                 "judge": self._judge,
                 "merge": self._merge,
@@ -275,6 +294,7 @@ class Consolidation:
                 "seconds": report.seconds,
                 "receipt": counts,
                 "faded": report.faded,
+                "turns": report.turns and report.turns.counts(),
                 "error": report.error,
                 "calls": [asdict(call) for call in report.calls],
             },
@@ -322,6 +342,24 @@ class Consolidation:
         read_directives(self._context, write=lambda ops: self._write(report, ops))
         self._write(report, learning_ops(self._store))
         report.receipt.add(self._drained())  # the new facts take part in what follows
+
+    def _turns(self, report: RunReport) -> None:
+        """Let the model read turns, if there is one; what it does not answer for waits on."""
+        if self._context.model is None:
+            return
+
+        def write(ops: Sequence[Op]) -> Receipt:
+            receipt = self._context.write(
+                ops, Trigger.UPKEEP, now=report.as_of, run_id=report.run_id
+            )
+            self._renew()
+            return receipt
+
+        report.turns = extract_turns(
+            self._context, near=self._near, write=write, calls=policy.TURN_CALLS_NIGHT
+        )
+        report.receipt.add(report.turns.receipt)
+        report.receipt.add(self._drained())
 
     def _support(self, report: RunReport) -> None:
         ops = support.support_ops(self._store, now=report.as_of, reading=self._reading)

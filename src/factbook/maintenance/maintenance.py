@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -93,9 +93,15 @@ def readers_used(store: Store) -> list[ReaderUse]:
 class Maintenance:
     """What looks after what is there; `Memory.maintenance`."""
 
-    def __init__(self, context: Context) -> None:
-        """Compose over what the memory works with."""
+    def __init__(
+        self, context: Context, *, near: Callable[[str, str], Mapping[int, float]]
+    ) -> None:
+        """Compose over what the memory works with.
+
+        `near` finds the facts of an owner that a text may speak of, with their cosines.
+        """
         self._context = context
+        self._near = near
         self._store = context.store
         self._worker: EmbeddingWorker | None = None
 
@@ -150,7 +156,7 @@ class Maintenance:
         """Do the nightly work; with `dry_run` on a copy in memory, with the same report.
 
         What rules cannot decide is asked of `resolver`, else of the configured language model, if
-        there is one; a dry run asks it too.
+        there is one, and that reads the turns that it has not answered for; a dry run asks it too.
 
         `on_done` is given the store that was worked on, where the facts of the report stand as they
         are after it; that of a dry run is gone afterwards.
@@ -184,7 +190,7 @@ class Maintenance:
         on_phase: Callable[[str], None] | None,
     ) -> Consolidation:
         context = replace(self._context, store=store)
-        return Consolidation(context, resolver=resolver, on_phase=on_phase)
+        return Consolidation(context, near=self._near, resolver=resolver, on_phase=on_phase)
 
     # --- counts ---------------------------------------------------------------------------------
 

@@ -314,10 +314,12 @@ class Memory:
 
     @_Made
     def typed(self) -> Typed:
-        """Typed memories out of summaries, and what a model reads in commands."""
+        """Typed memories out of summaries, and what a model reads in commands and turns."""
         from factbook.memory.typed_memories import Typed
 
-        return Typed(self._context, like=self._facts_like, record=self._record)
+        return Typed(
+            self._context, like=self._facts_like, near=self._facts_near, record=self._record
+        )
 
     @_Made
     def review(self) -> Review:
@@ -338,7 +340,7 @@ class Memory:
         """What looks after what is there: the queue, the night, the counts."""
         from factbook.maintenance.maintenance import Maintenance
 
-        return Maintenance(self._context)
+        return Maintenance(self._context, near=self._facts_near)
 
     @_Made
     def erasure(self) -> Erasure:
@@ -376,6 +378,10 @@ class Memory:
 
     def _facts_like(self, text: str, owner: str) -> dict[int, float]:
         filters = Filters(owner=owner, kinds=MERGED_KINDS)
+        return self.engine.facts_like(text, filters=filters)
+
+    def _facts_near(self, text: str, owner: str) -> dict[int, float]:
+        filters = Filters(owner=owner, kinds=[FactKind.STATEMENT, FactKind.DIRECTIVE])
         return self.engine.facts_like(text, filters=filters)
 
     # --- putting in -----------------------------------------------------------------------------

@@ -245,6 +245,8 @@ class AsyncTyped(_Part[Typed]):
     extract_typed = _worked(Typed.extract_typed)
     keep_verdict = _told(Typed.keep_verdict)
     extract_commands = _worked(Typed.extract_commands)
+    extract_turns = _worked(Typed.extract_turns)
+    turns_waiting = _asked(Typed.turns_waiting)
     envelope = _asked(Typed.envelope)
     rejection_summary = _asked(Typed.rejection_summary)
     record_state = _asked(Typed.record_state)

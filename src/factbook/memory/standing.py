@@ -63,6 +63,7 @@ _WHAT_CHARS: Final = 80  # of the text of an input that a model did not answer f
 _ASKS: Final[Mapping[str, str]] = {
     "commands": "factbook extract --commands",
     "judge": "factbook consolidate",
+    "turns": "factbook extract --turns",
 }
 
 
@@ -85,7 +86,7 @@ class Living:
 class Unanswered:
     """An input that a language model gave no usable answer for."""
 
-    kind: str  # typed, tell, commands or judge
+    kind: str  # typed, tell, commands, turns or judge
     ids: Sequence[str]  # the episode ("e3"), or the two facts of a pair ("f2", "f8")
     what: str  # the beginning of its text, redacted
     aside: bool  # not asked about again before `factbook extract --retry`

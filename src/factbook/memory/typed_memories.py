@@ -1,4 +1,4 @@
-"""What a language model finds in what was read: typed memories, and what commands mean.
+"""What a language model finds in what was read: typed memories, what commands mean, what is said.
 
 It composes the parts of `assist` and holds no rule. Without a configured model each raises a
 ModelError of the kind not_configured.
@@ -16,6 +16,7 @@ from factbook.memory.refused import summarize
 from factbook.model.confidence import as_of, is_passive, value_at
 from factbook.model.facts import ME, Fact, FactKind, Receipt, Trigger, Trust
 from factbook.pipelines.commands import extract_commands
+from factbook.pipelines.turns import extract_turns, turns_waiting
 from factbook.pipelines.typed import extract_typed, keep_verdict
 from factbook.recall.facts import shown
 from factbook.store.derived.ledger import typed_log
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from factbook.memory.refused import RejectionSummary
     from factbook.memory.typed_store import RecordState, TypedStore
     from factbook.pipelines.commands import CommandsReport
+    from factbook.pipelines.turns import TurnsReport
     from factbook.pipelines.typed import TypedReport
 
 __all__ = ["Envelope", "Typed"]
@@ -50,10 +52,15 @@ class Typed:
         context: Context,
         *,
         like: Callable[[str, str], Mapping[int, float]],
+        near: Callable[[str, str], Mapping[int, float]],
         record: TypedStore,
     ) -> None:
-        """Compose; `like` finds an owner's facts that may say what a text says, with cosines."""
+        """Compose; `like` finds an owner's facts that may say what a text says, with cosines.
+
+        `near` finds their statements, rules and decisions that are near to a text.
+        """
         self._record = record
+        self._near = near
         self._context = context
         self._store = context.store
         self._like = like
@@ -86,6 +93,21 @@ class Typed:
         What it names must stand in the command, and goes through the same gate as a rule's claims.
         """
         return extract_commands(self._context, limit=limit, progress=progress)
+
+    def extract_turns(
+        self, *, limit: int | None = None, progress: Callable[[int], None] | None = None
+    ) -> TurnsReport:
+        """Ask the model what people say in turns that it has not answered for yet.
+
+        Statements, preferences, rules and decisions, names, and what is over or otherwise now: each
+        must quote its turn, and goes through the same gate as what the reader finds. A turn whose
+        call failed waits for the next time. Raises ModelError where no model is configured.
+        """
+        return extract_turns(self._context, near=self._near, limit=limit, progress=progress)
+
+    def turns_waiting(self) -> int:
+        """Return how many turns no model has answered for."""
+        return turns_waiting(self._store)
 
     def envelope(self, *, owner: str = ME) -> Envelope:
         """Return what is surest of an owner now, as it may come by itself, with no search for it.

@@ -126,6 +126,7 @@ class SupportFact:
     method: str
     trust: Trust  # of the episode's channel: it bounds how far the fact grows
     confidence: float = 0.0  # how sure this episode alone makes the fact
+    agrees: bool = False  # it was read of its words before: no more evidence, but as sure as this
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -401,7 +402,7 @@ class QueueTask:
 class FinishTask:
     """Remember that a model has answered for an input, so that it is not asked again."""
 
-    kind: str  # typed, tell, commands or judge
+    kind: str  # typed, tell, commands, turns or judge
     target: int  # the episode's id; of a pair, upkeep.settling.task_of
     version: str  # of the prompt
 

@@ -10,6 +10,7 @@ claim comes from.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final, NamedTuple, TypeAlias
 
 from factbook import policy
@@ -19,7 +20,7 @@ from factbook.model import fast_dataclass
 from factbook.model.facts import Accepted, Candidate, Episode, StoredEpisode, Trust
 from factbook.model.ops import AssertFact, Propose, RejectCandidate, SupportFact
 
-__all__ = ["ASKED", "Witness", "asked", "asserted", "judged", "refused", "supported"]
+__all__ = ["ASKED", "Witness", "agreed", "asked", "asserted", "judged", "refused", "supported"]
 
 ASKED: Final = "memory"  # the kind of what asks an owner about a memory
 
@@ -105,6 +106,22 @@ def supported(
         trust=trust,
         confidence=min(candidate.confidence, policy.TRUST_CAP[trust]),
     )
+
+
+def agreed(
+    fact_id: int,
+    candidate: Candidate,
+    episode: StoredEpisode | Witness,
+    *,
+    quote: str | None = None,
+) -> SupportFact:
+    """Let two readings of the same words make a fact surer: it is one evidence of one fact.
+
+    Arguments as of `supported`.
+    """
+    support = supported(fact_id, candidate, episode, quote=quote)
+    sure = min(policy.AGREED, policy.TRUST_CAP[support.trust])
+    return replace(support, confidence=sure, agrees=True)
 
 
 def refused(

@@ -35,7 +35,8 @@ from factbook.model.facts import (
     Trust,
 )
 from factbook.model.ops import JudgePair, MarkProgress, Op, SupersedeFact
-from factbook.pipelines.claims import judged, supported
+from factbook.pipelines.claims import agreed, judged, supported
+from factbook.store.derived import ledger
 from factbook.store.derived.facts import current_by_claim, holds
 from factbook.store.port import marked
 from factbook.store.rows import Filters, Life, LifeWhere, claim_digest
@@ -43,7 +44,10 @@ from factbook.store.rows import Filters, Life, LifeWhere, claim_digest
 if TYPE_CHECKING:
     from factbook.context import Context
 
+__all__ = ["Hearing", "read_directives"]
+
 MARK: Final = "directives"
+TURN_RULE: Final = "turn_directive"  # of what a model read off a turn
 
 Write = Callable[[Sequence[Op]], object]
 
@@ -57,7 +61,7 @@ def read_directives(
     be loaded.
     """
     write = write or (lambda ops: context.write(ops, Trigger.UPKEEP, now=context.clock()))
-    store, hearing = context.store, _Hearing(context, write)
+    store, hearing = context.store, Hearing(context, write)
     while pages is None or pages > 0:
         page = store.changed("episode", marked(store, MARK), limit=policy.DIRECTIVE_PAGE)
         if not page.came:
@@ -84,7 +88,7 @@ class _Met(NamedTuple):
     is_earlier: bool  # else it was said after the one that it is judged against
 
 
-class _Hearing:
+class Hearing:
     """Hears episodes one by one, each against what holds where it was said."""
 
     def __init__(self, context: Context, write: Write) -> None:
@@ -102,10 +106,21 @@ class _Hearing:
         for each in given:
             if not any(c.start < each.end and each.begin < c.end for c in candidates):
                 candidates += self._ending(episode, reading, each)
+        kind = FactKind.DIRECTIVE
+        held = ledger.held_spans(self._context.store, [episode.id] * bool(candidates), kind)
+        before = [span for span in held.get(episode.id, ()) if span.rule == TURN_RULE]
         for candidate in candidates:
-            if self._context.redact(candidate.object) == candidate.object:  # else learned since
-                inside = [g for g in given if g.begin < candidate.end and candidate.start < g.end]
-                self._keep(candidate, episode, self._met(candidate, episode, inside))
+            same = [span for span in before if span.overlaps(candidate.start, candidate.end)]
+            if same:  # a model has read the same words: one evidence, and surer
+                self._write([agreed(span.fact_id, candidate, episode) for span in same])
+            else:
+                self.keep(candidate, episode, given)
+
+    def keep(self, candidate: Candidate, episode: StoredEpisode, given: Sequence[GivenUp]) -> None:
+        """Write a directive and what it changes; `given` is what its episode gives up."""
+        if self._context.redact(candidate.object) == candidate.object:  # else learned since
+            inside = [g for g in given if g.begin < candidate.end and candidate.start < g.end]
+            self._keep(candidate, episode, self._met(candidate, episode, inside))
 
     def _ending(
         self, episode: StoredEpisode, reading: Reading, given: GivenUp

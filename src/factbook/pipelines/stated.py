@@ -50,7 +50,7 @@ from factbook.model.facts import (
 from factbook.model.fading import DAY_MS
 from factbook.model.keys import fold_value, normalize_fact_key, split_rank_key
 from factbook.model.ops import KeepLoose, MarkProgress, Op
-from factbook.pipelines.claims import Witness, asked, asserted, supported
+from factbook.pipelines.claims import Witness, agreed, asked, asserted, supported
 from factbook.store.derived import ledger
 from factbook.store.derived.facts import current_by_claim, vouched
 from factbook.store.kinds import LOOSE
@@ -67,6 +67,7 @@ _CLUSTER_RULE = "recurring_statement"
 _CLUSTER_METHOD = "The medoid of episodes that say the same (HDBSCAN)"
 _SINGLE_RULE = "clear_statement"
 _SINGLE_METHOD = "A lasting statement in the owner's own words"
+TURN_RULE = "turn_statement"  # of what a model read off a turn
 _JOIN_RULE = "known_statement"
 _JOIN_METHOD = "Said again, in other words or the same"
 
@@ -134,11 +135,12 @@ def _owner_ops(
 ) -> tuple[list[Op], list[int]]:
     """Return (the Ops, the episodes with a statement that stands alone)."""
     pieces, vectors = _pieces(context, episodes)
+    ops, pieces = _read_before(context.store, owner, pieces)
     if not pieces:
-        return [], []
+        return ops, []
     known, known_vectors = _known(context.store, owner)
     result = find_clusters(pieces, vectors, known, known_vectors if known else None, same=same)
-    ops: list[Op] = [
+    ops += [
         # It states the fact by itself: a fact that is said again is as sure as if said first.
         supported(
             fact_id,
@@ -156,6 +158,22 @@ def _owner_ops(
         ops += _assertions(owner, single, left, _SINGLE_RULE, _SINGLE_METHOD)
     stated = {n for fact in said for n in fact.members}
     return ops, [piece.episode_id for n, piece in enumerate(left) if n not in stated]
+
+
+def _read_before(store: Store, owner: str, pieces: Sequence[Piece]) -> tuple[list[Op], list[Piece]]:
+    """Return (what makes facts surer that a model read off the same words, the other pieces)."""
+    held = ledger.held_spans(store, {piece.episode_id for piece in pieces}, FactKind.STATEMENT)
+    ops: list[Op] = []
+    left: list[Piece] = []
+    for piece in pieces:
+        spans = [span for span in held.get(piece.episode_id, ()) if span.rule == TURN_RULE]
+        same = [span.fact_id for span in spans if span.overlaps(piece.start, piece.end)]
+        candidate = _candidate(owner, piece, _JOIN_RULE, _JOIN_METHOD)
+        shown = _evidence(owner, piece)
+        ops += [agreed(fact_id, candidate, shown, quote=piece.text) for fact_id in same]
+        if not same:
+            left.append(piece)
+    return ops, left
 
 
 def _pieces(context: Context, episodes: Sequence[StoredEpisode]) -> tuple[list[Piece], Floats]:

@@ -38,6 +38,7 @@ from factbook.errors import (
     TakenOver,
     UsageError,
 )
+from factbook.extract import turn_reading
 from factbook.extract.entity_prompts import PROMPT_VERSION
 from factbook.extract.mentions import RECENT_MESSAGES, called, hear, preferences_in, spoken_of
 from factbook.extract.prompt_injection import hostile, taint
@@ -56,6 +57,7 @@ from factbook.store.derived.entities import known_names
 from factbook.store.derived.ledger import said_before
 from factbook.store.derived.searches import is_discovered, results_of, search_logs
 from factbook.store.derived.tasks import open_tasks, unheard
+from factbook.store.kinds import MODEL_TASK
 from factbook.store.leases import drop_lease, due, holder_name, take_lease
 
 if TYPE_CHECKING:
@@ -384,7 +386,7 @@ class WorldReading:
         # What others wrote in it nobody reads on; of the rest every place stays where it is.
         text = voice.text
         message = replace(message, text=text)
-        if self._context.model is not None:
+        if self._context.model is not None and not self._is_turn_read(message.id):
             named = [*named, *self._model.heard(message, named, gained)]
         for mention in named:
             self._names.hear(mention, message, gained)
@@ -398,6 +400,14 @@ class WorldReading:
         self._facts.keep(claims, message, gained)
         gained.ops.append(MarkHeard(episode_id=message.id))
         return gained.ops
+
+    def _is_turn_read(self, episode_id: int) -> bool:
+        """Tell whether a model was asked for the names of a message with the rest of its turn."""
+        done = {"kind": turn_reading.PURPOSE, "target": episode_id, "state": "done"}
+        return any(
+            task.version == turn_reading.PROMPT_VERSION
+            for task in self._store.find(MODEL_TASK, done)
+        )
 
 
 def _reason(error: Exception, redact: Callable[[str], str]) -> str:

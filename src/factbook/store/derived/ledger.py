@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from operator import itemgetter
-from typing import Final
+from typing import Final, NamedTuple
 
 from factbook.model.facts import (
     EVERYONE,
@@ -18,7 +18,7 @@ from factbook.model.facts import (
     StoredEpisode,
 )
 from factbook.store.derived.counts import row_owners
-from factbook.store.derived.facts import lives_by_id
+from factbook.store.derived.facts import holds, lives_by_id
 from factbook.store.kinds import CITED, REJECTION, Above, Below, Least, Other, Refusal, Where
 from factbook.store.port import Reads
 from factbook.store.rows import Filters, LifeWhere, RejectionFilters
@@ -96,6 +96,34 @@ def spent_spans(reads: Reads, episode_ids: Collection[int]) -> dict[int, list[tu
     for row in rows:
         if lives[row.fact_id].status is Status.SUPERSEDED:
             spans.setdefault(row.episode_id, []).append((row.start, row.end))
+    return spans
+
+
+class HeldSpan(NamedTuple):
+    """A part of an episode that speaks for a fact which holds."""
+
+    start: int
+    end: int
+    fact_id: int
+    rule: str  # that read it so
+
+    def overlaps(self, start: int, end: int) -> bool:
+        """Tell whether it shares a character with another part."""
+        return self.start < end and start < self.end
+
+
+def held_spans(
+    reads: Reads, episode_ids: Collection[int], kind: FactKind
+) -> dict[int, list[HeldSpan]]:
+    """Return the parts of episodes that speak for facts of a kind which hold, by episode."""
+    rows = reads.evidence(episode_ids=episode_ids)
+    rows = [row for row in rows if row.stance is Stance.SUPPORTS]
+    lives = lives_by_id(reads, {row.fact_id for row in rows})
+    spans: dict[int, list[HeldSpan]] = {}
+    for row in rows:
+        if lives[row.fact_id].kind is kind and holds(lives[row.fact_id]):
+            held = HeldSpan(row.start, row.end, row.fact_id, row.rule)
+            spans.setdefault(row.episode_id, []).append(held)
     return spans
 
 

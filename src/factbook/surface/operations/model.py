@@ -112,28 +112,35 @@ def extract(
     llm: Llm,
     limit: Annotated[int | None, Arg(short="-n", metavar="N", least=1)] = None,
     commands: bool = False,
+    turns: bool = False,
     retry: bool = False,
 ) -> Outcome:
-    """Let the model propose memories from summaries, or facts from commands; code decides.
+    """Let the model propose memories from summaries, facts from commands or turns; code decides.
 
     Args:
-        limit: At most N summaries, or commands.
+        limit: At most N summaries, commands or turns.
         commands: Instead of summaries, commands and requests that no rule understands: hosts,
             operations and files that stand in them.
-        retry: Those that were set aside too, of every kind: summaries, messages, commands and pairs
-            of facts, which `consolidate` asks about.
+        turns: Instead of summaries, what people say in conversations and to agents: statements,
+            preferences, rules and decisions, names, and what is over or otherwise now.
+        retry: Those that were set aside too, of every kind: summaries, messages, commands, turns
+            and pairs of facts, which `consolidate` asks about.
     """
     del llm
+    if commands and turns:
+        raise UsageError(detail="--commands and --turns exclude each other")
     revived = _revive(run.memory) if retry and run.memory.resources.has_model else 0
+    if turns:
+        return _extract_turns(run, limit, revived)
     return (_extract_commands if commands else _extract_typed)(run, limit, revived)
 
 
 def _revive(memory: Memory) -> int:
     """Let everything that was set aside be asked about again; return how much it was."""
     from factbook.maintenance import verdict_queue
-    from factbook.pipelines import commands, keyed, typed
+    from factbook.pipelines import commands, keyed, turns, typed
 
-    kinds = (typed.KIND, keyed.KIND, commands.KIND, verdict_queue.TASK)
+    kinds = (typed.KIND, keyed.KIND, commands.KIND, turns.KIND, verdict_queue.TASK)
     return sum(memory.maintenance.retry_tasks(kind).updated for kind in kinds)
 
 
@@ -182,6 +189,29 @@ def _extract_commands(run: Run, limit: int | None, revived: int) -> Outcome:
         record={**records.plain(commands_report), "revived": revived, "unanswered": left},
         show=show,
         code=ModelError.exit_code if commands_report.failed else 0,
+    )
+
+
+def _extract_turns(run: Run, limit: int | None, revived: int) -> Outcome:
+    from factbook.memory.standing import unanswered
+    from factbook.surface.progress import bar
+
+    typed = run.memory.typed
+    waiting = typed.turns_waiting() if run.memory.resources.has_model else 0
+    total = waiting if limit is None else min(waiting, limit)
+    with bar("reading turns", total=total, unit="turns", quiet=run.quiet) as advance:
+        report = run.shown(typed.extract_turns(limit=limit, progress=advance))
+    left = [row for row in unanswered(run.memory) if row.kind == "turns"]
+
+    def show(page: Page) -> None:
+        _say_revived(page, revived)
+        views.model.turns(page, report)
+        views.model.unanswered(page, left)
+
+    return Outcome(
+        record={**records.plain(report), "revived": revived, "unanswered": left},
+        show=show,
+        code=ModelError.exit_code if report.failed else 0,
     )
 
 

@@ -83,6 +83,8 @@ def _report(report: RunReport, left: Left, *, head: str, dry_run: bool, all_: bo
             all_=all_,
         )
         views.keep.aside(page, left.aside)
+        if report.turns is not None and (report.turns.calls or report.turns.stopped):
+            views.model.turns(page, report.turns)
         for call in report.calls:
             page.say(f"asked the model about {call.told()}", "dim")
         if report.error:
@@ -97,6 +99,7 @@ def _report(report: RunReport, left: Left, *, head: str, dry_run: bool, all_: bo
             "changes": left.changes,
             "pairs_waiting": report.waiting,
             "aside": records.aside(left.aside),
+            "turns": report.turns,
             "error": report.error,
             "calls": report.calls,
             "unanswered": left.unanswered,

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from factbook.pipelines.keyed import Told
     from factbook.pipelines.observed import IngestReport
     from factbook.pipelines.sources import Explanation
+    from factbook.pipelines.turns import TurnsReport
     from factbook.pipelines.typed import TypedReport
 
 Record = dict[str, object]
@@ -420,6 +421,11 @@ def _commands(report: CommandsReport) -> Record:
         "failed": [{"commands": number, "why": why} for number, why in report.failed],
         "receipt": report.receipt,
     }
+
+
+@_form("TurnsReport")
+def _turns(report: TurnsReport) -> Record:
+    return {**report.counts(), "receipt": report.receipt}
 
 
 @_form("Unanswered")

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from factbook.memory.standing import Unanswered
     from factbook.pipelines.commands import CommandsReport
     from factbook.pipelines.keyed import RetriedTold, Told
+    from factbook.pipelines.turns import TurnsReport
     from factbook.pipelines.typed import Judged, TypedReport
     from factbook.surface.output import Page
 
@@ -145,6 +146,26 @@ def commands(page: Page, report: CommandsReport, left: Sequence[Unanswered]) -> 
         stay = "It waits" if number == 1 else "They wait"
         page.warn(f"{count(number, 'command')}: {_sentence(why)} {stay}.")
     unanswered(page, left)
+
+
+def turns(page: Page, report: TurnsReport) -> None:
+    """Show what the model read in turns."""
+    read, calls = count(report.read, "turn"), count(report.calls, "call")
+    page.say(
+        f"{read} read by the model in {calls}: {count(report.offered, 'item')} offered,"
+        f" {report.agreed:,} as the reader has it, {report.refused.total():,} refused;"
+        f" {count(report.receipt.stored, 'fact')} stored"
+    )
+    if report.refused:
+        reasons = (f"{reason} {number:,}" for reason, number in report.refused.most_common())
+        page.say(f"  refused: {', '.join(reasons)}; `factbook rejections` shows each", "dim")
+    for number, why in report.failed:
+        stay = "It waits" if number == 1 else "They wait"
+        page.warn(f"{count(number, 'turn')}: {_sentence(why)} {stay}.")
+    if report.stopped and report.stopped not in {why for _, why in report.failed}:
+        page.warn(_sentence(report.stopped))
+    if report.left:
+        page.say(f"{count(report.left, 'turn')} not answered for; the next pass asks", "dim")
 
 
 def _sentence(why: str) -> str:
