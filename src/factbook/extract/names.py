@@ -202,7 +202,7 @@ def _read(text: str) -> Iterator[NameSpan]:
         ):
             continue
         article = _ARTICLE.match(text, span.begin, span.end)
-        more = _MORE.match(text, span.end)
+        more = (_OF_PERSON if span.type == "person" else _OF_THING).match(text, span.end)
         yield from _span(
             text,
             article.end() if article else span.begin,
@@ -213,12 +213,14 @@ def _read(text: str) -> Iterator[NameSpan]:
 
 
 _ARTICLE: Final = re.compile(r"(?:the|an?) (?=\S)")
-_MORE: Final = re.compile(
-    r"\w*(?: (?!I\b)[A-Z][a-z'’]{1,30}){0,3}(?:['’]s(?: (?!I\b)[A-Z][a-z'’]{1,30}){1,3})?"
+_CAPITAL: Final = r"(?!I\b)[A-Z][a-z'’]{1,30}"
+_LAST_PARTS: Final = (
+    rf"(?:['’]s(?: {_CAPITAL}){{1,3}})?"
     r"(?: \d{1,4}(?:\.\d{1,3})?(?=\s*[,;:!?]|\s*\.?\s*(?:\Z|\n)))?"
-)  # "Ender's Game", "Gran Turismo 7"
-
-
+)
+_OF_PERSON: Final = re.compile(rf"\w*(?:(?: of the)? {_CAPITAL}){{0,3}}{_LAST_PARTS}")
+_OF_THING: Final = re.compile(rf"\w*(?:(?: of(?: the)?)? {_CAPITAL}){{0,3}}{_LAST_PARTS}")
+"""What belongs to a name behind what the reader marks: "Ender's Game", "Game of Thrones"."""
 _AND: Final = re.compile(
     r"(?<![.!?\n] )(?<![\w&])[A-Z][\w'’-]{1,30} (?:&|['’]?[nN]['’]?) [A-Z][\w'’-]{1,30}"
 )

@@ -211,7 +211,7 @@ def _said_outright(reading: Reading) -> Iterator[tuple[Opinion, bool]]:
             yield from _fond(tree, i)
         elif token.pos == "VERB" and (low in _LIKES or low in _HATES or low in _BORNE):
             liked = _sense(tree, i)
-            meant = liked is not None and _is_meant(tree, i) and _is_own(reading, token.begin)
+            meant = liked is not None and _is_meant(tree, i) and _is_so(reading, token.begin)
             title = _TITLE.match(reading.text, token.end)
             if title and meant:
                 why = "says to like it" if liked else "says to dislike it"
@@ -394,13 +394,13 @@ def _listed(reading: Reading, one: Opinion) -> Iterator[Opinion]:
         yield one
 
 
-_VOID: Final = frozenset({"if", "wish", "over", "quoted"})
+_UNREAL_CLAUSE: Final = frozenset({"if", "wish", "over"})
 
 
-def _is_own(reading: Reading, at: int) -> bool:
-    """Say whether the clause at a place tells what its writer holds, as it is."""
+def _is_so(reading: Reading, at: int, void: Collection[str] = _UNREAL_CLAUSE) -> bool:
+    """Say whether the clause at a place tells what is so; quotes in it may be titles."""
     clause = next((c for c in reading.clauses if c.begin <= at < c.end), None)
-    return clause is None or not clause.flags & _VOID
+    return clause is None or not clause.flags & frozenset(void)
 
 
 def _marked(reading: Reading) -> Iterator[Opinion]:
@@ -409,7 +409,7 @@ def _marked(reading: Reading) -> Iterator[Opinion]:
     for span in reading.opinions:
         if span.chance < LEAST_CHANCE or span.sure < LEAST_SURE:
             continue
-        if not _is_own(reading, span.begin):
+        if not _is_so(reading, span.begin, _UNREAL_CLAUSE | {"quoted"}):
             continue
         words = [i for i, t in enumerate(tree.tokens) if span.begin <= t.begin < span.end]
         first, last = tree.named(words[0], words[-1])
