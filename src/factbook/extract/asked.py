@@ -9,7 +9,7 @@ Knows: how English asks. Does not know: what is known, a model, a provider.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 from typing import Final
 
@@ -126,6 +126,8 @@ def _is_of_listener(reading: Reading, clause: Clause) -> bool:
     tokens = reading.tokens
     yours = [at for at in places if tokens[at].text.casefold() in ("you", "u", "your", "ya")]
     roots = {at for at in places if tokens[at].head not in places}
+    if any(_is_object_asked(tokens, at, roots) for at in places):
+        return False
     owned = {tokens[at].head for at in yours}
     return bool(yours) and not any(
         tokens[at].pos in _CONTENT and not is_broad_word(tokens[at].text.casefold())
@@ -148,6 +150,20 @@ LINK: Final = spaced(
 # What refers to something that was said before: to a thing as "it", or to a part of one.
 POINTS: Final = spaced(r"\b(?:it|its|it['’]s|they|them|their|theirs|this|that|these|those|such)\b")
 REFERS: Final = spaced(rf"{POINTS.pattern}|\b(?:the|he|him|his|she|her|hers|there|one)\b")
+
+
+def _is_object_asked(tokens: Sequence[Token], at: int, roots: Collection[int]) -> bool:
+    """Tell "what do you think?" from "what are you doing?": the former asks for what is known."""
+    token = tokens[at]
+    return (
+        token.relation == "obj"
+        and token.head in roots
+        and token.text.casefold() in ("what", "which", "who")
+        and not any(
+            other.head == token.head and other.text.casefold() in ("are", "were", "r")
+            for other in tokens
+        )
+    )
 
 
 def search_query(message: str, names: Sequence[str] = ()) -> str:
