@@ -232,7 +232,7 @@ def own(row: Row) -> Labels:
 
 def lasting(row: Row) -> Labels:
     """Say whether a sentence of a chat states something that lasts."""
-    return told(kept=sentences.ruling(row["text"]).kept)
+    return told(kept=bool(sentences.statements(row["text"])))
 
 
 # --- keyed facts ----------------------------------------------------------------------------------

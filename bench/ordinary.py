@@ -175,7 +175,7 @@ def episode_of(text: str) -> StoredEpisode:
 
 def statements_in(row: Row) -> list[Place]:
     """Return what is kept of a turn that was said once."""
-    pieces = pieces_of(episode_of(row["text"]))
+    pieces = pieces_of(episode_of(row["text"]), row["before"] or "")
     return [(fact.start, fact.end) for fact in find_statements(pieces)]
 
 

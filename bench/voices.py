@@ -101,8 +101,8 @@ def score(part: str, *, hand: str = "", layout: bool = False) -> Score:
             continue
         voice = voice_of(one.text) if layout else own_words(one.text)
         read = one.text if layout else voice.text
-        stated = {said.start for said, _ in sentences.statements(read)}
-        mine = {said.start for said, _ in sentences.statements(one.text) if one.is_own(said.start)}
+        stated = {said.start for said in sentences.statements(read)}
+        mine = {said.start for said in sentences.statements(one.text) if one.is_own(said.start)}
         own += len(mine)
         heard += len(mine & stated)
         short += len(mine) * (len(one.text) < SHORT)

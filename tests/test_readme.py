@@ -125,7 +125,7 @@ def test_the_demo_ends_with_a_report_and_a_context(demo: ModuleType, cli: Cli) -
     places = [report.index(f"\n{head}") for head in heads]
     assert places == sorted(places)
     context = report[report.index("$ factbook context") :]
-    assert "I take my coffee black" in context
+    assert "I drink my coffee black" in context
     assert 'statement: "I like mushrooms' not in context, "what is over does not come by itself"
     assert re.search(r"^\d+ of 1500 tokens", context, re.MULTILINE)
 

@@ -230,12 +230,13 @@ STATED: Final = (
     KEYWORD  # origins 000.3's band for what a pattern of words shows: a clear statement in
 )
 # the owner's own words
+HEDGED: Final = 0.6  # ours: of what owners say that they are not sure of; passive recall shows it
 DIRECTIVE_LIKELY: Final = 0.6  # ours, by the rows `tune` (bench.ordinary, prompts): from this
 # chance on a rule is kept, and six of seven are right
 DIRECTIVE_SURE: Final = 0.9  # ours: from here on it is shown; higher than those rows ask for, as
 # fewer prompts of real sessions hold a rule
 DIRECTIVE_SHARE: Final = 0.25  # ours: of a clause that a mark must cover; less is a scrap of it
-DIRECTIVE_FOREIGN: Final = 0.7  # ours: from this chance on what the reader takes for others' is so
+FOREIGN: Final = 0.3  # ours: from this chance on what the reader takes for others' is so
 DIRECTIVE_UNSURE: Final = 0.48  # ours: below what comes by itself; said again it is above
 DIRECTIVE: Final = PATTERN  # a rule or a decision in the owner's own words, as the reader marks it
 DIRECTIVE_LEFT: Final = 2  # ours: other words of a rule that go with each one that is given up

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
@@ -51,7 +51,6 @@ __all__ = [
 BLOCK_ROWS: Final = 4_000  # the most pieces that are clustered at once: the cost is their square
 MIN_CLUSTER_SIZE: Final = 2  # ours: said twice, in two episodes, recurs
 JOIN_COSINE: Final = 0.75  # origins 001.6: an episode this near to a fact is evidence for it
-STATEMENT_CONFIDENCE: Final = policy.STATED  # of what the user states clearly, even once
 LEAST_CONFIDENCE: Final = 0.5  # ours: of a cluster; the least that passive recall can ever show
 MOST_CONFIDENCE: Final = 0.9  # ours: nobody has confirmed it
 SIZE_WEIGHT: Final = 0.4
@@ -86,6 +85,8 @@ class Piece:
     start: int  # in the episode's text
     end: int  # exclusive
     row: int = -1  # in the matrix of vectors; -1 where there is none
+    clear: bool = True  # worth keeping though it is said once
+    sure: float = policy.STATED  # how sure it is, said once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,44 +112,72 @@ class ProposedFact:
     trust: Trust  # of the medoid
     start: int  # the statement's place in the text of the medoid's episode
     end: int  # exclusive
-    rule: str  # of `sentences.RULES`, that keeps the statement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterResult:
-    """What became of each piece; every index stands in exactly one of the four."""
+    """What became of each piece; every index stands in exactly one of the three."""
 
     proposed: list[ProposedFact]
     joined: list[tuple[int, int, float]]  # piece, fact_id, cosine
     left: list[int]  # statements that stand alone so far; offer them again with the next ones
-    unfit: list[int] = field(default_factory=list)  # no statements: need not be offered again
 
 
-def pieces_of(episode: StoredEpisode) -> list[Piece]:
+def pieces_of(episode: StoredEpisode, answers: str = "") -> list[Piece]:
     """Return the statements of an episode as pieces, still without vectors.
 
     Only what people and assistants say: tool calls and their results have rules of their own, and
     text that factbook injected is never evidence. Questions, thanks and the like are left out here
     already, so that nobody embeds them: a piece's text is what a fact would say, and its vector is
-    that fact's vector.
+    that fact's vector. `answers` is the line that the episode answers.
     """
     if episode.injected or episode.kind not in _SPOKEN or episode.role is Role.TOOL:
         return []
+    text, name = stated(episode), f"{episode.speaker}: "
+    if episode.speaker and text.startswith(name):
+        text = "\n" * len(name) + text[len(name) :]
+    said = sentences.statements(text, answers, recurring=True)
+    if episode.role is not Role.USER:  # whose "I" is not the owner
+        said = [part for part in said if not _in_person(part.text)]
     return [
-        Piece(
-            episode_id=episode.id,
-            uid=episode.uid,
-            session=episode.session,
-            source_id=episode.source_id,
-            role=episode.role,
-            trust=episode.trust,
-            occurred_at=episode.occurred_at,
-            text=sentence.text,
-            start=sentence.start,
-            end=sentence.end,
-        )
-        for sentence, _ in _said(stated(episode), episode.role)
+        _piece(episode, part, part.text, (part.start, part.end), trust=episode.trust)
+        for part in said
     ]
+
+
+_PERSON: Final = word_set("i i'm i've i'd i'll im ive my me mine we we're we've we'll our us")
+_LABEL: Final = re.compile(  # of a line of a chat: "Ben: I moved to Bergen."
+    r"^[ \t]*[^\W\d_][\w.'’-]{0,39}(?: [\w.'’-]{1,40}){0,2}: (?=\S)", re.MULTILINE
+)
+
+
+def _in_person(text: str) -> bool:
+    """Say whether whoever says it speaks of themselves."""
+    return not _PERSON.isdisjoint(sentences.words(text))
+
+
+def _piece(
+    episode: StoredEpisode,
+    said: sentences.Statement,
+    text: str,
+    place: tuple[int, int],
+    *,
+    trust: Trust,
+) -> Piece:
+    return Piece(
+        episode_id=episode.id,
+        uid=episode.uid,
+        session=episode.session,
+        source_id=episode.source_id,
+        role=episode.role,
+        trust=trust,
+        occurred_at=episode.occurred_at,
+        text=text,
+        start=place[0],
+        end=place[1],
+        clear=said.clear and episode.role is Role.USER,
+        sure=policy.HEDGED if "hedge" in said.flags else policy.STATED,
+    )
 
 
 _MARKS: Final = re.compile(
@@ -175,33 +204,16 @@ def overheard_pieces(episode: StoredEpisode) -> list[HandedOn]:
         marks = [place for match in _MARKS.finditer(whole) for place in range(*match.span())]
         places = sorted(set(range(len(whole))).difference(marks))
         plain = "".join(whole[at] for at in places)
-        for sentence, rule in sentences.statements(plain, recurring=True):
-            start, last = (part.start + places[at] for at in (sentence.start, sentence.end - 1))
-            piece = Piece(
-                episode_id=episode.id,
-                uid=episode.uid,
-                session=episode.session,
-                source_id=episode.source_id,
-                role=episode.role,
-                trust=Trust.DERIVED,
-                occurred_at=episode.occurred_at,
-                text=" ".join(sentence.text.split()),
-                start=start,
-                end=last + 1,
+        plain = _LABEL.sub(lambda label: "\n" * len(label[0]), plain)
+        for said in sentences.statements(plain, all_told=True):
+            start, last = (part.start + places[at] for at in (said.start, said.end - 1))
+            piece = _piece(
+                episode, said, _one_line(said.text), (start, last + 1), trust=Trust.DERIVED
             )
-            in_doubt = part.why == DOUBTFUL and rule != "about"
+            of_life = said.of in ("me", "person") and _in_person(said.text)
+            in_doubt = part.why == DOUBTFUL and said.clear and of_life
             handed_ons.append(HandedOn(piece, episode.text[start : last + 1], part.why, in_doubt))
     return handed_ons
-
-
-def _said(text: str, role: Role) -> list[tuple[sentences.Sentence, str]]:
-    """Return the statements of a text that could be a fact about the owner or what is named.
-
-    "I" in the mouth of an assistant is not the owner, so of what others say only statements about
-    something that they name count.
-    """
-    said = sentences.statements(text, recurring=True)
-    return said if role is Role.USER else [pair for pair in said if pair[1] == "about"]
 
 
 def confidence(*, support: int, sessions: int, persistence: float, trust: Trust) -> float:
@@ -312,38 +324,32 @@ def guard(statement: str, piece: str, cosine: float) -> bool:
 
 
 def find_statements(pieces: Sequence[Piece]) -> list[ProposedFact]:
-    """Find the clear first-person statements that the user made himself.
+    """Find what the user states clearly himself, and is worth keeping though it never recurs.
 
-    One is valuable even when it never recurs ("I live in Oslo"). Only pieces of the user's own,
-    direct text are read, and only what a row of `sentences.RULES` recognises. The same words said
-    again are the same fact with more members. Confidence is `policy.STATED`, whatever their number:
-    growing with evidence is the ledger's business.
+    Only clear pieces of the user's own, direct text are read. The same words said again are the
+    same fact with more members, as sure as the surest of them, whatever their number: growing with
+    evidence is the ledger's business.
     """
-    places: dict[str, list[tuple[int, sentences.Sentence, str]]] = {}
+    places: dict[str, list[int]] = {}
     for index in sorted(range(len(pieces)), key=lambda index: _order(pieces[index])):
         piece = pieces[index]
-        if piece.role is not Role.USER or piece.trust is not Trust.DIRECT:
-            continue
-        for sentence, rule in sentences.statements(piece.text):
-            places.setdefault(_key(sentence.text), []).append((index, sentence, rule))
+        if piece.clear and piece.role is Role.USER and piece.trust is Trust.DIRECT:
+            places.setdefault(_key(piece.text), []).append(index)
     proposed_facts = []
     for said in places.values():
-        index, sentence, rule = said[0]
-        piece = pieces[index]
-        members = tuple(sorted({member for member, _, _ in said}))
+        piece = pieces[said[0]]
         proposed_facts.append(
             ProposedFact(
-                statement=_one_line(sentence.text),
-                medoid=index,
-                members=members,
+                statement=_one_line(piece.text),
+                medoid=said[0],
+                members=tuple(sorted(said)),
                 persistence=0.0,
-                confidence=min(STATEMENT_CONFIDENCE, policy.TRUST_CAP[piece.trust]),
-                sessions=len({pieces[member].session for member in members}),
-                support=_support(pieces[member] for member in members),
+                confidence=min(max(pieces[n].sure for n in said), policy.TRUST_CAP[piece.trust]),
+                sessions=len({pieces[member].session for member in said}),
+                support=_support(pieces[member] for member in said),
                 trust=piece.trust,
-                start=piece.start + sentence.start,
-                end=piece.start + sentence.end,
-                rule=rule,
+                start=piece.start,
+                end=piece.end,
             )
         )
     return proposed_facts
@@ -424,16 +430,6 @@ def find_clusters(
 
 
 @dataclass(slots=True)
-class _Statement:
-    """What a new fact says, while its members are collected. Numbers are places in `_Search`."""
-
-    text: str
-    start: int  # in the piece's text
-    end: int
-    rule: str
-
-
-@dataclass(slots=True)
 class _Cluster:
     medoid: int
     members: list[int]
@@ -459,13 +455,10 @@ class _Search:
 
         self._original = sorted(range(len(pieces)), key=lambda index: _order(pieces[index]))
         self._pieces = [pieces[index] for index in self._original]
-        self._statements = [_statement(piece) for piece in self._pieces]
-        self._fit = [n for n, statement in enumerate(self._statements) if statement is not None]
-        rows = [self._pieces[n].row for n in self._fit]
-        dim = vectors.shape[1] if vectors.ndim == 2 else 1
-        self._vectors: NDArray[np.float32] = np.zeros((len(pieces), dim), dtype=np.float32)
+        rows = [piece.row for piece in self._pieces]
+        self._vectors: NDArray[np.float32] = np.zeros((0, 1), dtype=np.float32)
         if rows:
-            self._vectors[self._fit] = _unit(vectors, rows, what="pieces")
+            self._vectors = _unit(vectors, rows, what="pieces")
         self._block_rows = block_rows
         self._min_size = min_cluster_size
         self._join_cosine = join_cosine
@@ -474,8 +467,7 @@ class _Search:
         self._progress = progress
 
     def run(self, known: Sequence[KnownCluster], known_vectors: Vectors | None) -> ClusterResult:
-        left = self._fit
-        unfit = sorted(set(range(len(self._pieces))) - set(left))
+        left = list(range(len(self._pieces)))
         joined: list[tuple[int, int, float]] = []
         known = sorted(known, key=lambda known_cluster: known_cluster.fact_id)
         if known:
@@ -508,7 +500,6 @@ class _Search:
             ],
             joined=[(original[n], fact_id, cosine) for n, fact_id, cosine in joined],
             left=sorted(original[n] for n in left),
-            unfit=sorted(original[n] for n in unfit),
         )
 
     def _report(self, left: Sequence[int]) -> None:
@@ -516,8 +507,7 @@ class _Search:
             self._progress(len(self._pieces) - len(left), len(self._pieces))
 
     def _text(self, n: int) -> str:
-        statement = self._statements[n]
-        return statement.text if statement else self._pieces[n].text
+        return self._pieces[n].text
 
     # --- belonging --------------------------------------------------------------------------------
 
@@ -674,8 +664,7 @@ class _Search:
         return piece.role is Role.USER and piece.trust is Trust.DIRECT
 
     def _proposed(self, cluster: _Cluster) -> ProposedFact:
-        piece, statement = self._pieces[cluster.medoid], self._statements[cluster.medoid]
-        assert statement is not None, "a medoid is fit, so it has a statement"
+        piece = self._pieces[cluster.medoid]
         members = [self._pieces[n] for n in cluster.members]
         support = _support(members)
         sessions = min(support, len({member.session for member in members}))
@@ -685,10 +674,10 @@ class _Search:
             persistence=cluster.persistence,
             trust=piece.trust,
         )
-        if self._own_words(cluster.medoid) and statement.rule != "about":
-            sure = max(sure, STATEMENT_CONFIDENCE)  # said twice is no less sure than said once
+        if self._own_words(cluster.medoid) and piece.clear:
+            sure = max(sure, piece.sure)  # said twice is no less sure than said once
         return ProposedFact(
-            statement=_one_line(statement.text),
+            statement=_one_line(piece.text),
             medoid=self._original[cluster.medoid],
             members=tuple(sorted(self._original[n] for n in cluster.members)),
             persistence=cluster.persistence,
@@ -696,21 +685,9 @@ class _Search:
             sessions=sessions,
             support=support,
             trust=piece.trust,
-            start=piece.start + statement.start,
-            end=piece.start + statement.end,
-            rule=statement.rule,
+            start=piece.start,
+            end=piece.end,
         )
-
-
-def _statement(piece: Piece) -> _Statement | None:
-    """Return what a piece states, or None where it states nothing that could be a fact."""
-    said = _said(piece.text, piece.role)
-    if not said:
-        return None
-    first, last = said[0][0], said[-1][0]
-    if last.end - first.start > sentences.MAX_STATEMENT_CHARS:
-        last = first
-    return _Statement(piece.text[first.start : last.end], first.start, last.end, said[0][1])
 
 
 def _unit(vectors: Vectors, rows: Sequence[int], *, what: str) -> NDArray[np.float32]:

@@ -113,7 +113,7 @@ def is_unsaid(reading: Reading, begin: int, end: int) -> bool:
     theirs = sum(
         max(0, min(end, part.end) - max(begin, part.begin))
         for part in reading.foreign
-        if part.chance >= policy.DIRECTIVE_FOREIGN
+        if part.chance >= policy.FOREIGN
     )
     if 2 * theirs > end - begin:
         return True

@@ -14,6 +14,7 @@ __all__ = [
     "MEMBER",
     "MOST_CHARS",
     "ORDER",
+    "TOO_LONG",
     "no_statement",
     "plain_words",
     "without_marks",
@@ -21,6 +22,7 @@ __all__ = [
 
 LEAST_CHARS: Final = 20  # ours: a shorter sentence says too little to be worth a notice
 MOST_CHARS: Final = 400  # ours: a longer one says several things
+TOO_LONG: Final = f"it has more than {MOST_CHARS} characters"
 LEAST_ITEM_CHARS: Final = 8  # ours: of a line under a name: "Age: 10+"
 MEMBER: Final = re.compile(r"[^\W_]+", re.UNICODE)
 
@@ -130,7 +132,7 @@ def no_statement(plain: str, *, external: bool, item: bool = False) -> str:
     if len(plain) < least:
         return f"it has less than {least} characters"
     if len(plain) > MOST_CHARS:
-        return f"it has more than {MOST_CHARS} characters"
+        return TOO_LONG
     for refusal in _REFUSED:
         if refusal.pattern.search(plain):
             return refusal.why

@@ -39,6 +39,7 @@ from factbook.extract.remarks import in_passing, unowned
 from factbook.extract.statements import (
     MEMBER,
     MOST_CHARS,
+    TOO_LONG,
     no_statement,
     plain_words,
     without_marks,
@@ -273,6 +274,8 @@ class _Reader:
             if self._names.find(words):
                 stated = self._trees.has_verb(start, end)
                 why = "a known thing is not its subject" if stated else "it has no verb"
+                if len(words) > MOST_CHARS:
+                    why = TOO_LONG
                 self._refuse(plain_words(marked), why)
             return
         cut = (said.end or end) if self._external else end

@@ -166,7 +166,6 @@ NUMBER_WORDS: Final[Mapping[str, int]] = {
 DAYS: Final[Mapping[str, str]] = {
     form: name for form, name in WEEKDAYS.items() if form not in {"sun", "sat", "wed"}
 }  # those are words of their own
-RELATIVE_DAYS: Final = frozenset({"today", "tomorrow", "yesterday", "tonight"})
 
 # Unit -> (base unit, how many of it). Sizes of data are left alone: a GB may be 1,000 or 1,024 MB.
 UNITS: Final[Mapping[str, tuple[str, float]]] = {

@@ -16,7 +16,7 @@ from typing import Final
 
 from factbook.gate import grammar, synonyms
 from factbook.gate.grammar import words
-from factbook.language.calendar import MONTHS
+from factbook.language.calendar import MONTHS, RELATIVE_DAYS
 from factbook.language.numbers import ORDINALS
 from factbook.language.verbs import PAST
 from factbook.language.words import base_of, stem
@@ -346,7 +346,7 @@ def _plain(lower: str, *, capital: bool, shouted: bool = False) -> LexiconEntry:
         sort, key = Sort.MONTH, f"{MONTHS[lower]:02d}"
     elif lower in grammar.DAYS:
         sort, key = Sort.DAY, grammar.DAYS[lower]
-    elif lower in grammar.RELATIVE_DAYS:
+    elif lower in RELATIVE_DAYS:
         sort, key = Sort.DAY, lower
     elif lower in grammar.NUMBER_WORDS:
         sort, key = Sort.NUMBER, str(grammar.NUMBER_WORDS[lower])

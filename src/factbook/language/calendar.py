@@ -8,7 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["MONTH", "MONTHS", "MONTH_NAMES", "WEEKDAYS", "WEEKDAY_NAMES", "is_calendar_word"]
+__all__ = [
+    "MONTH",
+    "MONTHS",
+    "MONTH_NAMES",
+    "RELATIVE_DAYS",
+    "WEEKDAYS",
+    "WEEKDAY_NAMES",
+    "is_calendar_word",
+]
 
 MONTH_NAMES: Final = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september",
@@ -32,6 +40,9 @@ WEEKDAYS: Final[Mapping[str, str]] = {
     form: name for name in WEEKDAY_NAMES for form in (name, name + "s", name[:3])
 } | {"tues": "tuesday", "thur": "thursday", "thurs": "thursday"}
 """Every form of a day's name, also its plural, with the name in full."""
+
+RELATIVE_DAYS: Final = frozenset({"yesterday", "today", "tonight", "tomorrow"})
+"""Days that are told from the day on which somebody speaks."""
 
 MONTH: Final = "|".join(sorted(MONTHS, key=len, reverse=True))
 """A month in a regular expression, without a group around it."""

@@ -13,7 +13,7 @@ from typing import Final
 
 from factbook import policy
 from factbook.embed.halves import unpacked
-from factbook.extract.sentences import Sentence, split, words
+from factbook.extract.sentences import Sentence, split, tells, words
 from factbook.gate.judge import JudgedClaim, Relation, TextReading, judge
 from factbook.maintenance.join import cross_pairs
 from factbook.model.facts import EVERYONE, MERGED_KINDS, Millis, Role, StoredEpisode, Trust
@@ -79,7 +79,7 @@ def _op(
     life: Life, episode: StoredEpisode, cosine: float, reading: Callable[[str], TextReading]
 ) -> SupportFact | DoubtFact | None:
     sentence = best_sentence(episode.text, life.statement)
-    if sentence is None:
+    if sentence is None or (episode.role is Role.USER and not tells(sentence.text)):
         return None
     judgement = judge(
         JudgedClaim(text=life.statement, kind=life.kind, occurred_at=life.occurred_at),

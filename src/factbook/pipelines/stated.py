@@ -40,6 +40,7 @@ from factbook.model.facts import (
     EVERYONE,
     At,
     Candidate,
+    EpisodeKind,
     FactKind,
     Millis,
     Role,
@@ -189,7 +190,7 @@ def _pieces(context: Context, episodes: Sequence[StoredEpisode]) -> tuple[list[P
     pieces: list[Piece] = []
     made: list[Floats | None] = []
     for episode in episodes:
-        for piece in pieces_of(episode):
+        for piece in pieces_of(episode, _answered(store, episode)):
             if context.redact(piece.text) != piece.text:
                 continue  # a rule learned since would redact it: no fact is made of it
             if any(a < piece.end and piece.start < b for a, b in spent.get(episode.id, ())):
@@ -212,6 +213,14 @@ def _pieces(context: Context, episodes: Sequence[StoredEpisode]) -> tuple[list[P
         _LOG.warning("%d sentences have no usable vector", len(pieces) - len(usable))
     kept = [replace(pieces[n], row=at) for at, n in enumerate(usable.tolist())]
     return kept, (vectors[usable] / length[usable, None]).astype(np.float32)
+
+
+def _answered(store: Store, episode: StoredEpisode) -> str:
+    """Return what an assistant said right before a message."""
+    if episode.kind is not EpisodeKind.TURN or not episode.session:
+        return ""
+    before = ledger.said_before(store, episode, limit=1)
+    return before[0].text if before and before[0].role is Role.ASSISTANT else ""
 
 
 def _known(store: Store, owner: str) -> tuple[list[KnownCluster], Floats]:
@@ -264,10 +273,12 @@ def statement(
 
 
 def _candidate(
-    owner: str, piece: Piece, rule: str, method: str, *, says: str = "", sure: float = policy.STATED
+    owner: str, piece: Piece, rule: str, method: str, *, says: str = "", sure: float = 0.0
 ) -> Candidate:
     shown = (piece.start, piece.end)
-    return statement(owner, says or piece.text, shown, rule=rule, method=method, sure=sure)
+    return statement(
+        owner, says or piece.text, shown, rule=rule, method=method, sure=sure or piece.sure
+    )
 
 
 def _evidence(owner: str, piece: Piece) -> Witness:

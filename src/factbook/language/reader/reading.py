@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-KEEP: Final = 0.5  # from this chance on a clause is worth knowing in a month
+KEEP: Final = 0.4  # ours: from this chance on a clause is worth knowing in a month
 
 
 @dataclass(frozen=True, slots=True)
