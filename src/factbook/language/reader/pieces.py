@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -16,6 +17,7 @@ WORD_TOKENS: Final = 12  # read of a word
 SECOND_TOKENS: Final = 80  # read of the second of two texts
 KNOWN_WORDS: Final = 50_000  # kept with their pieces
 CLS, SEP, UNKNOWN = 101, 102, 100
+_HALF: Final = re.compile("[\ud800-\udfff]")
 
 
 class Numbers(NamedTuple):
@@ -39,7 +41,7 @@ class Pieces:
         """Return at most 12 ids of a word; one for what the tokenizer cannot read."""
         ids = self._known.get(word)
         if ids is None:
-            ids = self._tokenizer.encode(word, add_special_tokens=False).ids[:WORD_TOKENS]
+            ids = self._encoded(word)[:WORD_TOKENS]
             ids = ids or [UNKNOWN]
             if len(self._known) > KNOWN_WORDS:  # people type few; a log's are endless
                 self._known.clear()
@@ -69,9 +71,14 @@ class Pieces:
 
     def pair(self, first: str, second: str) -> Numbers:
         """Return two texts as one; of a long first text the tail is cut."""
-        b = self._tokenizer.encode(second, add_special_tokens=False).ids[:SECOND_TOKENS]
-        a = self._tokenizer.encode(first, add_special_tokens=False).ids
-        a = a[: MAX_TOKENS - len(b) - 3]
+        b = self._encoded(second)[:SECOND_TOKENS]
+        a = self._encoded(first)[: MAX_TOKENS - len(b) - 3]
         ids = [CLS, *a, SEP, *b, SEP]
         segments = [0] * (len(a) + 2) + [1] * (len(b) + 1)
         return Numbers(ids, [0] * len(ids), segments, [0])
+
+    def _encoded(self, text: str) -> list[int]:
+        # the tokenizer takes no halves of characters, which text cut inside one has
+        whole = _HALF.sub("\ufffd", text)
+        ids: list[int] = self._tokenizer.encode(whole, add_special_tokens=False).ids
+        return ids
