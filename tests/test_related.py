@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from bench.related import STRANGER, choose
 
 from factbook import policy
 from factbook.gate.judge import JudgedClaim, Judgement, Relation, judge
 from factbook.gate.related import RelatedTexts
+from factbook.language.reader.read import read
 from factbook.language.reader.reading import Clause, Reading, Span
 from factbook.language.reader.relate import Chances, Relater
 
@@ -24,7 +27,7 @@ def _reading(
         Clause(0, len(text), "tell", of, 1.0, "home", frozenset(flags), 0, len(text.split()))
     ]
     spans = [Span(text.find(n), text.find(n) + len(n), "person", 1.0) for n in names if n in text]
-    return Reading(text, (), (), clauses, spans, (), (), ())
+    return replace(read(text), clauses=clauses, names=spans)
 
 
 def _judged(
