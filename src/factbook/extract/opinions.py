@@ -87,8 +87,10 @@ def _opinions(text: str, mixed: bool) -> tuple[Opinion, ...]:
     signs = list(plain)
     for sentence in sentences_of(plain):
         end = sentence.start + len(sentence.text)
-        theirs = LINE_END * len(sentence.text)
-        signs[sentence.start : end] = theirs if sentence.theirs else sentence.text
+        words = LINE_END * len(sentence.text)
+        if not sentence.theirs:
+            words = _AS_COMMAND.sub(lambda order: LINE_END * len(order[0]), sentence.text)
+        signs[sentence.start : end] = words
         mixed = mixed or sentence.theirs
     own = "".join(signs)
     reading = read(own)
@@ -100,6 +102,10 @@ def _opinions(text: str, mixed: bool) -> tuple[Opinion, ...]:
         told += [m for m in _marked(reading) if not any(_meet(m, other) for other in plain_ones)]
     told += [more for one in told for more in _listed(reading, one)]
     return tuple(sorted({one.start: one for one in reversed(told)}.values()))
+
+
+# "/like rye bread" within a message is no command, and it states nothing either
+_AS_COMMAND: Final = re.compile(r"(?<!\S)/[a-z]{2,20}(?=\s)[^\n]*")
 
 
 def _meet(one: Opinion, other: Opinion) -> bool:

@@ -15,6 +15,7 @@ from factbook.context import part
 from factbook.embed.halves import unpacked
 from factbook.errors import NotFound, UsageError
 from factbook.extract.mentions import RECENT_MESSAGES, asked_about, spoken_of
+from factbook.extract.name_tokens import NameSign
 from factbook.extract.names import names_in
 from factbook.extract.things import asked_names, is_of_owner
 from factbook.extract.voice import voice_of
@@ -700,7 +701,8 @@ def topic_of(store: Store, text: str, owner: str) -> str:
 
     What is kept of a topic, with or without its article, stays its name: "the velora city 2" and
     "velora city 2" are one. So does a known entity. Else an article goes that was not written as a
-    part of the name, before a single name: "The Who" keeps its own.
+    part of the name, before a single name: "The Who" keeps its own, and so does what is written
+    all in small letters, where nothing shows whether it is a part.
     """
     name = entity_name(text)
     if not name:
@@ -721,7 +723,12 @@ def topic_of(store: Store, text: str, owner: str) -> str:
             return entity
     for article in ARTICLES if bare != name else ():
         rest = " ".join(text.split()).removeprefix(article)
-        if rest != text and [(hit.name, hit.surface) for hit in names_in(rest)] == [(bare, rest)]:
+        liked = [
+            (hit.name, hit.surface)
+            for hit in names_in(f"I like {article}{rest}.")
+            if hit.how is not NameSign.READ or not rest.islower()
+        ]
+        if rest != text and liked == [(bare, rest)]:
             return bare
     return name
 
