@@ -237,6 +237,7 @@ DIRECTIVE_SURE: Final = 0.9  # ours: from here on it is shown; higher than those
 # fewer prompts of real sessions hold a rule
 DIRECTIVE_SHARE: Final = 0.25  # ours: of a clause that a mark must cover; less is a scrap of it
 FOREIGN: Final = 0.3  # ours: from this chance on what the reader takes for others' is so
+DIRECTIVE_FOREIGN: Final = 0.5  # ours: and where it marks a rule as the owner's, from this one on
 DIRECTIVE_UNSURE: Final = 0.48  # ours: below what comes by itself; said again it is above
 DIRECTIVE: Final = PATTERN  # a rule or a decision in the owner's own words, as the reader marks it
 DIRECTIVE_LEFT: Final = 2  # ours: other words of a rule that go with each one that is given up

@@ -63,7 +63,9 @@ def directives_in(episode: StoredEpisode, reading: Reading) -> list[Candidate]:
         if mark.chance < policy.DIRECTIVE_LIKELY:
             continue
         begin, end = _whole(reading, mark)
-        if begin == end or is_unsaid(reading, mark.begin, mark.end):
+        if begin == end or is_unsaid(
+            reading, mark.begin, mark.end, foreign=policy.DIRECTIVE_FOREIGN
+        ):
             continue
         candidate = directive_at(
             episode,
@@ -108,12 +110,12 @@ def _whole(reading: Reading, mark: Span) -> tuple[int, int]:
     return next(says, mark.begin), end
 
 
-def is_unsaid(reading: Reading, begin: int, end: int) -> bool:
-    """Tell whether a place is asked, supposed or somebody else's."""
+def is_unsaid(reading: Reading, begin: int, end: int, *, foreign: float = policy.FOREIGN) -> bool:
+    """Tell whether a place is asked, supposed or, with a chance of `foreign`, somebody else's."""
     theirs = sum(
         max(0, min(end, part.end) - max(begin, part.begin))
         for part in reading.foreign
-        if part.chance >= policy.FOREIGN
+        if part.chance >= foreign
     )
     if 2 * theirs > end - begin:
         return True
