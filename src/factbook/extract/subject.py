@@ -18,6 +18,7 @@ from typing import Final
 
 from factbook.extract.base import word_set
 from factbook.extract.known_names import KnownNames
+from factbook.language.common_words import is_everyday
 from factbook.language.nouns import singular
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import Token
@@ -349,10 +350,25 @@ class Trees:
         if owns or at > head:
             return Subject(kind=SubjectKind.PART, names=[name], noun=noun)
         if name in topics:
-            if _ACTIVITY.fullmatch(name):
+            if _ACTIVITY.fullmatch(name) or self._of_another(first, head, at):
                 return Subject(kind=SubjectKind.OTHER)
             return Subject(kind=SubjectKind.TOPIC, names=[name], noun=noun)
         return Subject(kind=SubjectKind.PART, names=[name], noun=noun)
+
+    def _of_another(self, first: int, head: int, at: int) -> bool:
+        """Tell whether a topic's word is of a name: "the jazz festival", "Tartine sourdough"."""
+        begin, end = self.tokens[at].begin, self.tokens[head].end
+        if any(start <= begin and end <= stop for start, stop in self._named):
+            return True
+        # the first word has its capital from there, if it is an everyday one
+        opening = self.tokens[first]
+        return (
+            first < at
+            and first in (*self._children[at], *self._children[head])
+            and opening.text[0].isupper()
+            and opening.pos != "DET"
+            and not is_everyday(opening.text.lower())
+        )
 
     def _says_which(self, head: int) -> bool:
         return any(self.tokens[at].relation == "det" for at in self._children[head])
