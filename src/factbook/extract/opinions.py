@@ -37,8 +37,8 @@ __all__ = [
     "preferences_in",
 ]
 
-LEAST_CHANCE: Final = 0.4  # of what the reader takes for liked or disliked; below, it is not heard
-LEAST_SURE: Final = 0.8  # of which of the two
+LEAST_CHANCE: Final = 0.5  # of what the reader takes for liked or disliked; below, it is not heard
+LEAST_SURE: Final = 0.95  # of which of the two
 HEARD_CHARS: Final = 20_000  # ours: of one message; what follows is pasted material
 TOPIC_WORDS: Final = 6  # ours: of a topic that is liked or disliked; more is a clause
 NO_MORE_OF_IT: Final = "asks to hear no more of it"
@@ -409,13 +409,23 @@ def _is_so(reading: Reading, at: int, void: Collection[str] = _UNREAL_CLAUSE) ->
     return clause is None or not clause.flags & frozenset(void)
 
 
+def _happened(reading: Reading, span: Span) -> bool:
+    """Say whether a stretch is a name in what happened: "I left Dune on the kitchen table"."""
+    clause = next((c for c in reading.clauses if c.begin <= span.begin < c.end), None)
+    return (
+        clause is not None
+        and (clause.kind == "event" or "past" in clause.flags)
+        and any(name.begin < span.end and span.begin < name.end for name in reading.names)
+    )
+
+
 def _marked(reading: Reading) -> Iterator[Opinion]:
     """Yield what the reader takes for liked or disliked, but where it is not so or not theirs."""
     tree = _Tree(reading.tokens)
     for span in reading.opinions:
         if span.chance < LEAST_CHANCE or span.sure < LEAST_SURE:
             continue
-        if not _is_so(reading, span.begin, _UNREAL_CLAUSE | {"quoted"}):
+        if not _is_so(reading, span.begin, _UNREAL_CLAUSE | {"quoted"}) or _happened(reading, span):
             continue
         words = [i for i, t in enumerate(tree.tokens) if span.begin <= t.begin < span.end]
         first, last = tree.named(words[0], words[-1])
