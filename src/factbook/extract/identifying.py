@@ -25,9 +25,6 @@ from factbook import policy
 from factbook.extract.name_tokens import (
     is_english,
 )
-from factbook.extract.names import (
-    names_in,
-)
 from factbook.language.calendar import is_calendar_word
 from factbook.language.common_words import (
     is_everyday,
@@ -42,6 +39,7 @@ __all__ = ["Gone", "How", "Residue", "Tell", "Telltales"]
 
 _TOKEN: Final = re.compile(rf"{WORD.pattern}|\x1f")
 _CHUNK: Final = re.compile(r"\d+(?:[ /.-]\d+)+|[^\s,;!?\"()\[\]<>]*[\d@][^\s;!?\"()\[\]<>]*")
+_CAPITALS: Final = re.compile(r"\b[A-Z][\w'’]*(?:[ &-]{1,3}[A-Z0-9][\w'’]*){1,7}")  # whole names
 _CLOCK: Final = re.compile(r"\D?(?:[01]?\d|2[0-4]):[0-5]\d(?::[0-5]\d)?(?:[ap]m)?\D?")
 _COUNT: Final = re.compile(r"\d+(?:st|nd|rd|th|s|[ap]m|[^\W\d_]{4,})|(?:19|20)\d\d")
 _CODE_LIKE: Final = re.compile(r"[{}=;$\\|<>]|\w\(|\w/\w+/|^\s*[#@]", re.MULTILINE)
@@ -276,8 +274,9 @@ def _names(text: str) -> Iterator[Tell]:
     english = is_english(text)
     share = policy.TELL_NAMES
     if english:
-        for span in names_in(text):
-            words = tuple(_words(span.surface))
+        for run in _CAPITALS.finditer(text):
+            words = tuple(_words(run[0]))
+            words = words[1:] if opens_sentences(words[0]) else words
             if len(words) > 1 and _is_telling(words):
                 yield Tell("name", words, share)
     chunks = [
