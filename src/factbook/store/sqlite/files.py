@@ -220,9 +220,10 @@ class SQLiteFiles:
             if kind != "table" or "_fts" in str(name):
                 continue  # what an index holds of its texts comes below, as terms
             for row in connection.execute(f"SELECT * FROM {name}"):
-                for value in row:
-                    if isinstance(value, str) and len(value) * 4 >= WIDTH:
-                        yield value.encode("utf-8", "surrogatepass")
+                yield from (run for run in _runs(row) if len(run) >= WIDTH)
+            for columns in self._indexed(str(name)):
+                for row in connection.execute(f"SELECT {columns} FROM {name}"):
+                    yield from (run for run in _runs(row) if len(run) >= WIDTH)
         for target in INDEXED:
             connection.execute(
                 "CREATE VIRTUAL TABLE temp.kept_terms USING"
@@ -234,6 +235,18 @@ class SQLiteFiles:
                         yield term.encode("utf-8", "surrogatepass")
             finally:
                 connection.execute("DROP TABLE temp.kept_terms")
+
+    def _indexed(self, table: str) -> Iterator[str]:
+        """Yield the columns of each index of a table, in their order."""
+        connection = self._file.connection
+        for (index,) in connection.execute("SELECT name FROM pragma_index_list(?)", (table,)):
+            columns = [
+                f'"{column}"' if column else "rowid" if number == -1 else "NULL"
+                for number, column in connection.execute(
+                    "SELECT cid, name FROM pragma_index_xinfo(?) ORDER BY seqno", (index,)
+                )
+            ]
+            yield ", ".join(columns)
 
     def _beside(self) -> list[Path]:
         """Return other files that may hold what this one held: copies, and what a kill left."""
@@ -268,3 +281,28 @@ def _escaped(texts: Sequence[str]) -> list[str]:
         if inside != text:
             escaped.append(inside)
     return escaped
+
+
+def _runs(row: Sequence[object]) -> Iterator[bytes]:
+    """Yield what a row holds as it stands in a file: texts, with the numbers right beside them.
+
+    The word "episode" before the number 58 has the bytes of "episode:".
+    """
+    run = b""
+    for value in row:
+        if isinstance(value, str):
+            run += value.encode("utf-8", "surrogatepass")
+        elif isinstance(value, int):
+            run += _number_as_stored(value)
+        elif value is not None:
+            yield run
+            run = b""
+    yield run
+
+
+def _number_as_stored(number: int) -> bytes:
+    """Return the bytes of a whole number in a record; 0 and 1 have none."""
+    if number in (0, 1):
+        return b""
+    size = next(n for n in (1, 2, 3, 4, 6, 8) if -(1 << 8 * n - 1) <= number < 1 << 8 * n - 1)
+    return number.to_bytes(size, "big", signed=True)
