@@ -32,7 +32,6 @@ from __future__ import annotations
 import argparse
 import json
 import lzma
-import re
 import tempfile
 import time
 from collections import Counter
@@ -103,14 +102,14 @@ class Tally:
         """Begin with nothing."""
         self.wanted = self.found = self.given = self.right = 0
 
-    def add(self, given: Sequence[Place], wanted: Sequence[Place]) -> list[str]:
-        """Count stretches of one text; return what is wrong, in words."""
+    def add(self, given: Sequence[Place], wanted: Sequence[Place]) -> list[tuple[str, Place]]:
+        """Count stretches of one text; return each that is missed, and each given wrongly."""
         missed = [w for w in wanted if not any(covers(w, g) for g in given)]
         wrong = [g for g in given if not any(covers(g, w) for w in wanted)]
         self.wanted, self.given = self.wanted + len(wanted), self.given + len(given)
         self.found += len(wanted) - len(missed)
         self.right += len(given) - len(wrong)
-        return [f"missed {m}" for m in missed] + [f"wrong {w}" for w in wrong]
+        return [("missed", m) for m in missed] + [("wrong", w) for w in wrong]
 
     def figures(self) -> dict[str, float]:
         """Return recall and precision in percent, and what was counted."""
@@ -133,9 +132,8 @@ def marked(
     for row in rows:
         text = row["text"]
         places = places_of(text, wanted(row))
-        for fault in tally.add(given(row), places):
-            kind, begin, end = fault.replace("(", "").replace(")", "").replace(",", "").split()
-            show(f"{kind}: {text[int(begin) : int(end)]!r}\n    in {text!r}")
+        for kind, (begin, end) in tally.add(given(row), places):
+            show(f"{kind}: {text[begin:end]!r}\n    in {text!r}")
     return tally.figures()
 
 
@@ -379,9 +377,8 @@ def pages(rows: Sequence[Row], show: Show) -> dict[str, float]:
         thing = entity_name(row["thing"])
         claims, _ = facts_about(text, names={thing: [row["thing"]]}, title=row["title"])
         given = [(claim.start, claim.end) for claim in claims]
-        for fault in tally.add(given, places_of(text, row["facts"])):
-            kind, begin, end = re.findall(r"\w+", fault)
-            show(f"{kind}: {text[int(begin) : int(end)]!r} of {row['thing']}")
+        for kind, (begin, end) in tally.add(given, places_of(text, row["facts"])):
+            show(f"{kind}: {text[begin:end]!r} of {row['thing']}")
     return {**tally.figures(), "CPU seconds": time.process_time() - begun}
 
 

@@ -12,7 +12,7 @@ from factbook.extract.prompt_injection import TaintKind, taint, touching
 from factbook.extract.text_objects import requested
 from factbook.extract.voice import blanked, in_layout
 from factbook.language.reader.read import read
-from factbook.language.reader.reading import Reading, Span
+from factbook.language.reader.reading import JOINING, NOT_MEANT, Reading, Span
 from factbook.model.directives import DECISION, subject_of
 from factbook.model.facts import (
     Candidate,
@@ -33,8 +33,6 @@ _MARKED: Final = "Marked by the reader as a {type} that holds on, with a chance 
 _ENDING: Final = "Gives up a rule or a decision that held"
 _FORGED: Final = frozenset({TaintKind.SPEECH, TaintKind.MEMORY, TaintKind.HIDDEN})
 """What is no owner's word even in their own message; an order is what a rule is."""
-_JOINING: Final = frozenset({"cc", "discourse", "punct"})  # words that only lead to what is said
-_NOT_SAID: Final = frozenset({"quoted", "if", "irony"})  # flags of what nobody asserts
 
 
 def own_reading(episode: StoredEpisode) -> Reading | None:
@@ -106,7 +104,7 @@ def _whole(reading: Reading, mark: Span) -> tuple[int, int]:
     begin = min([mark.begin, *(c.begin for c in mostly)])
     end = max([mark.end, *(c.end for c in mostly)])
     before = (token for token in reading.tokens if begin <= token.begin < mark.begin)
-    says = (token.begin for token in before if token.relation not in _JOINING)
+    says = (token.begin for token in before if token.relation not in JOINING)
     return next(says, mark.begin), end
 
 
@@ -120,7 +118,7 @@ def is_unsaid(reading: Reading, begin: int, end: int, *, foreign: float = policy
     if 2 * theirs > end - begin:
         return True
     clauses = [c for c in reading.clauses if c.begin < end and begin < c.end]
-    return any(c.act == "ask" or not _NOT_SAID.isdisjoint(c.flags) for c in clauses)
+    return any(c.act == "ask" or not NOT_MEANT.isdisjoint(c.flags) for c in clauses)
 
 
 def directive_at(

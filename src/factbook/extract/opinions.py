@@ -22,7 +22,7 @@ from factbook.extract.voice import OwnWords, own_words
 from factbook.language.calendar import is_calendar_word
 from factbook.language.common_words import is_function_word
 from factbook.language.reader.read import read
-from factbook.language.reader.reading import Reading, Span, Token
+from factbook.language.reader.reading import Reading, Span, Token, children
 from factbook.language.sentences import LINE_END
 from factbook.model.entities import PreferenceType
 from factbook.model.keys import entity_name
@@ -168,10 +168,7 @@ class _Tree:
     def __init__(self, tokens: Sequence[Token]) -> None:
         self.tokens = tokens
         self.lows = [token.text.casefold() for token in tokens]
-        self.below: list[list[int]] = [[] for _ in tokens]
-        for i, token in enumerate(tokens):
-            if token.head >= 0:
-                self.below[token.head].append(i)
+        self.below = children(tokens)
 
     def of(self, word: int, *relations: str) -> list[int]:
         return [i for i in self.below[word] if self.tokens[i].relation in relations]

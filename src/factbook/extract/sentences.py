@@ -14,12 +14,11 @@ from factbook import policy
 from factbook.extract.base import word_set
 from factbook.language.calendar import RELATIVE_DAYS
 from factbook.language.reader.read import read
-from factbook.language.reader.reading import KEEP, Clause, Reading, Token
+from factbook.language.reader.reading import JOINING, KEEP, NOT_MEANT, Clause, Reading, Token
 from factbook.language.sentences import markdown_sentences
 
 __all__ = [
     "MAX_STATEMENT_CHARS",
-    "NOT_MEANT",
     "Sentence",
     "Statement",
     "content_words",
@@ -127,8 +126,6 @@ def names(text: str) -> frozenset[str]:
 # --- what is stated -------------------------------------------------------------------------------
 
 _STATING: Final = frozenset({"tell", "want"})  # a standing wish asks, and is worth knowing
-NOT_MEANT: Final = frozenset({"quoted", "if", "irony"})
-_JOINING: Final = frozenset({"cc", "discourse", "punct"})  # words that hang so say nothing alone
 _HANGING: Final = frozenset({"CCONJ", "PUNCT"})
 _CAUSAL: Final = word_set("because since so cause cos cuz although though")  # what follows is so
 _POINTING: Final = word_set("he she it they him her them this that these those his its their")
@@ -247,7 +244,7 @@ def _to_listener(reading: Reading, clause: Clause) -> int:
 
 
 def _joins(token: Token) -> bool:
-    says_nothing = token.relation in _JOINING and token.text not in _OPENING
+    says_nothing = token.relation in JOINING and token.text not in _OPENING
     return says_nothing or token.text.lower() in _CAUSAL
 
 

@@ -21,7 +21,7 @@ from factbook.extract.known_names import KnownNames
 from factbook.language.common_words import is_everyday
 from factbook.language.nouns import singular
 from factbook.language.reader.read import read
-from factbook.language.reader.reading import Token
+from factbook.language.reader.reading import Token, children
 from factbook.language.verbs import base_forms
 
 __all__ = ["Subject", "SubjectKind", "Trees", "subject_of"]
@@ -167,11 +167,7 @@ class Trees:
 
     @cached_property
     def _children(self) -> Sequence[Sequence[int]]:
-        below: list[list[int]] = [[] for _ in self.tokens]
-        for at, token in enumerate(self.tokens):
-            if token.head >= 0:
-                below[token.head].append(at)
-        return below
+        return children(self.tokens)
 
     def nouns(self, start: int, end: int) -> frozenset[str]:
         """Return the nouns of a stretch, in the singular and in lower case."""

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from factbook.gate.reading import read
-from factbook.language.reader.reading import Reading, Token
+from factbook.language.reader.reading import Reading, Token, children
 
 __all__ = ["GivenUp", "given_up"]
 
@@ -51,10 +51,7 @@ class _Tree:
         self.text = text
         self.tokens: Sequence[Token] = text.tokens
         self.lower = [token.text.lower() for token in text.tokens]
-        self.below: list[list[int]] = [[] for _ in text.tokens]
-        for n, token in enumerate(text.tokens):
-            if token.head >= 0:
-                self.below[token.head].append(n)
+        self.below = children(text.tokens)
 
     def under(self, word: int, without: frozenset[str] = frozenset()) -> set[int]:
         """Return a word and all that hangs on it, but for what hangs by certain relations."""

@@ -19,13 +19,13 @@ from factbook import policy
 from factbook.gate.lexicon import tables
 from factbook.gate.reading import TextReading
 from factbook.gate.slots import of_a_series, same_people
-from factbook.language.reader.reading import Clause, Reading
+from factbook.language.reader.reading import NOT_MEANT, Clause, Reading
 from factbook.language.reader.relate import Chances, Relater
 
 __all__ = ["REWORDED", "Proposed", "RelatedTexts", "decided", "proposed", "related", "vetoed"]
 
 REWORDED: Final = "reworded"  # the rule of what likely says the same
-_SUPPOSED: Final = frozenset({"if", "wish", "quoted", "irony"})  # flags of what is not asserted
+_SUPPOSED: Final = NOT_MEANT | {"wish"}
 
 
 class RelatedTexts(NamedTuple):

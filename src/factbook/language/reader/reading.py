@@ -9,6 +9,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+NOT_MEANT: Final = frozenset({"quoted", "if", "irony"})  # flags of what nobody asserts
+JOINING: Final = frozenset({"cc", "discourse", "punct"})  # relations of words that only join
 KEEP: Final = 0.4  # ours: from this chance on a clause is worth knowing in a month
 
 
@@ -70,3 +72,12 @@ class Reading:
     def kept(self, chance: float = KEEP) -> list[Clause]:
         """Return the clauses that are worth keeping, in their order."""
         return [clause for clause in self.clauses if clause.keep >= chance]
+
+
+def children(tokens: Sequence[Token]) -> list[list[int]]:
+    """Return for each word the words that hang on it, in their order."""
+    below: list[list[int]] = [[] for _ in tokens]
+    for n, token in enumerate(tokens):
+        if token.head >= 0:
+            below[token.head].append(n)
+    return below
