@@ -110,7 +110,10 @@ def relater_sources(open_corpora: corpora.Corpora) -> dict[str, tuple[float, Seq
         "inferences": list(corpora.inferences(open_corpora, "train")),
         "pairs": [rows.pair(r) for r in own("pairs", "train")],
         "strangers": list(strange(own("pairs", "train"))),
-        "claims": [c for r in own("claims", "train") for c in rows.claims(r)],
+        "claims": [
+            *rows.claims(list(own("claims", "train")), random.Random(SEED)),
+            *rows.retold(list(own("pairs", "train"))),
+        ],
     }
     return {name: (RELATER_SHARES[name], found) for name, found in sources.items()}
 
@@ -161,7 +164,7 @@ def measure_relater(net: network.Relater, open_corpora: corpora.Corpora, pieces:
     figures: Figures = {}
     inferences = list(corpora.inferences(open_corpora, "test"))[:2000]
     pairs = [rows.pair(r) for r in own("pairs", "held")]
-    claims = [c for r in own("claims", "held") for c in rows.claims(r)]
+    claims = [c for r in own("claims", "held") for c in rows.labelled(r)]
     for name, held, part, answers in (
         ("inferences", inferences, "inference", corpora.INFERENCES),
         ("own pairs", pairs, "relation", labels.PAIRS),
@@ -184,7 +187,9 @@ def made(
     is_reader = kind == "reader"
     net: Any = network.Reader(encoder) if is_reader else network.Relater(encoder)
     before = options.start / f"{kind}.pt" if options.start else None
-    if before is not None and before.is_file():
+    if before is not None:
+        if not before.is_file():
+            raise make_embedder.MakeError(f"--start: there are no weights {before}")
         net.load_state_dict(torch.load(before), strict=False)
     if kind in options.train:
         train.train(

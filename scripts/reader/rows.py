@@ -213,14 +213,68 @@ def strangers(
                 yield pair({"old": statement, "new": statements[j], "label": "lookalike"})
 
 
-def claims(row: Row) -> list[Row]:
-    """The sentences of a summary that bear on a claim, and the claim."""
-    return [
-        {"a": bearing(row["summary"], c["c"]), "b": c["c"], "support": int(c["ok"])}
-        for c in row["claims"]
-    ]
+def claims(rows_: Sequence[Row], rng: random.Random) -> Iterator[Row]:
+    """Yield the sentences of each summary that bear on a claim, and the claim.
+
+    The labelled claims alone teach a network that what shares its words with a summary is false and
+    what shares none is true, as they were written to mislead. So each of a summary's own sentences
+    holds too, as does what it begins with, and no claim on another summary does.
+    """
+    said = [[c["c"] for c in row["claims"] if c["ok"]] for row in rows_]
+    for n, row in enumerate(rows_):
+        summary = row["summary"]
+        yield from labelled(row)
+        for sentence in _STOP.split(summary):
+            if len(words_of(sentence)) >= LEAST_WORDS:
+                yield _supported(summary, sentence, True)
+                begun = _PART.split(sentence)[0]
+                if begun != sentence and len(words_of(begun)) >= LEAST_WORDS:
+                    yield _supported(summary, begun + ".", True)
+        neighbour = said[n - 1]  # mostly of the same writer: of the same people and things
+        strange = said[(n + rng.randrange(2, len(said) - 1)) % len(said)]
+        for other in (*neighbour, *strange):
+            yield _supported(summary, other, False)
 
 
+def labelled(row: Row) -> Iterator[Row]:
+    """Yield the labelled claims on one summary."""
+    for claim in row["claims"]:
+        yield _supported(row["summary"], claim["c"], claim["ok"])
+
+
+def retold(pairs: Sequence[Row]) -> Iterator[Row]:
+    """Yield what people say of themselves, and the same said of them; and what the other said."""
+    for pair_ in pairs:
+        told = [(text, _of_another(text)) for text in (pair_["old"], pair_["new"])]
+        for (text, claim), (other, _) in (told, told[::-1]):
+            if claim:
+                yield {"a": text, "b": claim, "support": 1}
+                if pair_["label"] != "reword":
+                    yield {"a": other, "b": claim, "support": 0}
+
+
+_I = re.compile(
+    r"I (love|like|hate|work|live|play|use|drink|eat|own|keep|prefer|want|need|run|drive|read|cook"
+    r"|sleep|take|think|speak|write|wear|grow|make|pay|am|have|do) (.+)"
+)
+_IRREGULAR = {"am": "Is", "have": "Has", "do": "Does"}
+
+
+def _of_another(text: str) -> str:
+    """Tell of its speaker what a statement says; empty where it begins otherwise."""
+    said = _I.match(re.sub(r"^I['’]m\b", "I am", re.sub(r"^I['’]ve\b", "I have", text)))
+    if said is None or re.search(r"\bI\b", said[2]):
+        return ""
+    rest = re.sub(r"\bmyself\b", "themselves", re.sub(r"\bmy\b", "their", said[2]))
+    return f"{_IRREGULAR.get(said[1], said[1].capitalize() + 's')} {rest}"
+
+
+def _supported(summary: str, claim: str, holds: bool) -> Row:
+    return {"a": bearing(summary, claim), "b": claim, "support": int(holds)}
+
+
+LEAST_WORDS = 4  # of a sentence that says something by itself
+_PART = re.compile(r", (?:and|but) ")
 _STOP = re.compile(r"(?<=[.!?;])\s+|\n+")
 _WORD = re.compile(r"\w{3,}")
 

@@ -12,11 +12,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812 - as everybody writes it
 
-from factbook.language.reader.pieces import Pieces
+from factbook.language.reader.pieces import CLS, SEP, UNKNOWN, Pieces
 from reader.network import Batch, Read, Reader, Relater, padded
 from reader.rows import IGNORED, Row, joined, spoilt
 
 Rows = Sequence[Any]
+HIDDEN = 0.05  # of the pieces of a text
 SWAPPED = 0.5
 ENTAILED = 0  # of corpora.INFERENCES
 TAGGED = ("pos", "opinion", "mark", "cut", "end", "foreign")
@@ -142,7 +143,12 @@ def encoded(row: Row, pieces: Pieces, rng: random.Random | None) -> Row:
         return {**row, **pieces.pair(a, b)._asdict()}
     if rng is not None:
         row = spoilt(row, rng)
-    return {**row, **pieces.text(row["words"], row.get("after", ()))._asdict()}
+    made = {**row, **pieces.text(row["words"], row.get("after", ()))._asdict()}
+    if rng is not None:  # our own rows are few: what stays hidden cannot be learned by heart
+        made["ids"] = [
+            UNKNOWN if i not in (CLS, SEP) and rng.random() < HIDDEN else i for i in made["ids"]
+        ]
+    return made
 
 
 def by_size(rows: Sequence[Row], budget: int) -> Iterator[list[Row]]:
