@@ -25,7 +25,7 @@ SIZES = (1_000, 10_000, 100_000, 1_000_000)
 def parts(data: Path | None, *, quick: bool) -> list[tuple[str, list[str]]]:
     """Return (name, arguments) of the parts to run, in order."""
     found: list[tuple[str, list[str]]] = [("language", []), ("ordinary", [])]
-    found += [("reader", []), ("embed", [])]
+    found += [("reader", []), ("embed", []), ("grounding", [])]
     if data is None:
         Console().print("no data folder: ingest and retrieval quality are skipped")
     else:
@@ -35,10 +35,8 @@ def parts(data: Path | None, *, quick: bool) -> list[tuple[str, list[str]]]:
             ("sick", ["--sick", str(next((data / "sick").glob("*"), data / "sick"))]),
             ("clusters", []),
             ("preferences", [str(data / "prefeval")]),
-            ("grounding", []),
             ("speakers", []),
             ("typed", [str(data / "memory_gold")]),
-            ("entities", [str(data / "entities")]),
         ]
     found.append(("secrets", ["--benign", str(data / "sessions")] if data else []))
     found += [("changed", []), ("passive", []), ("join", []), ("consolidate", []), ("year", [])]

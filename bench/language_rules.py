@@ -30,13 +30,13 @@ from factbook.extract.rules import RuleSet
 from factbook.extract.topics import asks_of, named_topic, request_of, topic_of
 from factbook.extract.voice import own_words
 from factbook.extract.world import facts_about, is_kind
-from factbook.gate.grounding import ground, ground_summary, kin, read_passage
+from factbook.gate.grounding import ground, kin, read_passage
 from factbook.gate.grounding.words import read_line, read_lines
 from factbook.gate.judge import JudgedClaim, Judgement, Relation, judge
 from factbook.gate.names import structural_problem
 from factbook.gate.reading import read
 from factbook.gate.restated import contains, restates
-from factbook.gate.same_entity import Description, compare, known_as
+from factbook.gate.same_entity import compare, known_as
 from factbook.gate.terms import Term, TermKind, near, terms_of
 from factbook.gate.type_rules import (
     broken_rule,
@@ -419,8 +419,9 @@ def same_entity(row: Row) -> Labels:
         one, other = (Term(TermKind(name), text) for name, text in row["pair"])
         return told(alike=near(one, other) > 0, lopsided=near(one, other) != near(other, one))
     a, b = bundled().embed([first, second])
-    pair = (Description(name=first), Description(name=second))
-    there, back = (compare(*both, cosine=float(a @ b)) for both in (pair, pair[::-1]))
+    cosine = float(a @ b)
+    there = compare([first], [second], cosine=cosine)
+    back = compare([second], [first], cosine=cosine)
     lopsided = (there.verdict, there.score) != (back.verdict, back.score)
     return [there.verdict.value, *told(lopsided=lopsided)]
 
@@ -453,11 +454,7 @@ def nonsense(row: Row) -> Labels:
 
 def grounding(row: Row) -> Labels:
     """Hold a claim against its passage: `grounded`, or what stands against it."""
-    passage = read_passage(row["passage"])
-    if row["kind"] == "summary":
-        found = ground_summary(row["text"], passage)
-    else:
-        found = ground(row["text"], passage, speaker="owner")
+    found = ground(row["text"], read_passage(row["passage"]), speaker="owner")
     return ["grounded"] if found.grounded else [found.conflict]
 
 
@@ -533,6 +530,7 @@ READERS: Final[Mapping[str, Callable[[Row], Labels]]] = {
     "own_words": own,
     "lasting": lasting,
     "keyed_asked": keyed_asked,
+    "keyed_plain": keyed_asked,
     "keyed_told": keyed_told,
     "keyed_plans": keyed_plans,
     "keyed_values": keyed_values,

@@ -19,7 +19,8 @@ no training ever saw are read by default.
 - `voices`: stretches of a message that are not its writer's own words, messages wholly their
   writer's own of which something is taken for others', and clauses of `chats` that are to be kept
   of which something is.
-- `claims`: true claims on a summary that are refused, false ones that are stored.
+- `claims`: true claims on a summary that are refused, false ones that are stored, true ones of
+  another summary that are stored, and sentences of the summary itself that are refused.
 - `pages`: what a page of the web says of the thing it is about; right where a claim lies over a
   sentence or a row that is a fact of it. CPU time is of all pages together.
 - `questions`: private questions that a search provider would be asked and questions of the world
@@ -34,7 +35,7 @@ import json
 import lzma
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -53,8 +54,9 @@ from factbook.extract.names import names_in
 from factbook.extract.opinions import preferences_in
 from factbook.extract.voice import own_words
 from factbook.extract.world import facts_about
-from factbook.gate.grounding import read_passage
+from factbook.gate.grounding import Passage, read_passage
 from factbook.gate.typed_claims import judge_typed
+from factbook.language.sentences import sentences
 from factbook.memory import Memory
 from factbook.model.entities import EngagementType, PreferenceType, Valence
 from factbook.model.facts import EVERYONE, EpisodeKind, Role, StoredEpisode, Trust
@@ -349,23 +351,45 @@ def doubted_clauses(rows: Sequence[Row]) -> float:
 
 
 def claims(rows: Sequence[Row], show: Show) -> dict[str, float]:
-    """Say which claims on a summary are stored."""
-    told: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
-    for row in rows:
+    """Say which claims on a summary are stored, of it and of another, and which of its own words.
+
+    The labelled ones were written to mislead: the false share more of the summary's words than the
+    true. So the other two tell whether a gate goes by more than that.
+    """
+    told: dict[str, Counter[bool]] = defaultdict(Counter)
+    for row, other in zip(rows, (*rows[-1:], *rows[:-1]), strict=True):
         passage = read_passage(row["summary"])
-        for one in row["claims"]:
-            stored = False
-            for kind in (MemoryType.USER_FACT, MemoryType.USER_PATTERN):
-                claim = TypedClaim(text=one["c"], type=kind, confidence=0.9, reasoning="")
-                stored = stored or judge_typed(claim, passage, embed=bundled().embed).stored
-            told[one["ok"]]["stored" if stored else "refused"] += 1
-            if stored != one["ok"]:
-                show(f"{'true' if one['ok'] else 'false'} ({one['why']}): {one['c']!r}")
-    true, false = told[True], told[False]
+        held = [("true" if c["ok"] else "false", c["c"], c["why"]) for c in row["claims"]]
+        held += [("another's", c["c"], "of another summary") for c in other["claims"] if c["ok"]]
+        for part in sentences(row["summary"]):
+            held.append(("own", part.of(row["summary"]), "a sentence of the summary"))
+        for name, text, why in held:
+            stored = is_stored(text, passage)
+            told[name][stored] += 1
+            if stored is not (name in ("true", "own")):
+                show(f"{name} ({why}): {text!r}")
+
+    def share(name: str, *, stored: bool) -> float:
+        return 100 * told[name][stored] / max(1, told[name].total())
+
     return {
-        "true refused": 100 * true["refused"] / max(1, true.total()),
-        "false stored": 100 * false["stored"] / max(1, false.total()),
+        "true refused": share("true", stored=False),
+        "false stored": share("false", stored=True),
+        "of another summary stored": share("another's", stored=True),
+        "own sentences refused": share("own", stored=False),
     }
+
+
+def is_stored(text: str, passage: Passage) -> bool:
+    """Say whether the gate stores a claim, as a fact or as a pattern."""
+    return any(
+        judge_typed(
+            TypedClaim(text=text, type=kind, confidence=0.9, reasoning=""),
+            passage,
+            embed=bundled().embed,
+        ).stored
+        for kind in (MemoryType.USER_FACT, MemoryType.USER_PATTERN)
+    )
 
 
 def pages(rows: Sequence[Row], show: Show) -> dict[str, float]:

@@ -6,9 +6,8 @@
 interviews, job ads, reviews, novels, phishing, recipes, tickets, lyrics, forum posts, speeches and
 more, bare and with words of their owner before, behind or between, and words of others inside a
 line; and genuine messages, from a clause to a life story. Each has the spans that are its owner's
-own. The weights are fitted on one part ("built with") by `scripts/make_voice.py`; the other ("held
-out") is only measured. What is held out is of the same hands: for a hand that was never seen,
-`scripts/make_voice.py --folds` leaves each out once.
+own. The reader is trained on one part ("built with"), among much else; the other ("held out") is
+only measured. What is held out is of the same hands.
 
 - leaks: of the messages that hold others' words, those of which others' words leave anything
   direct: a statement, a like, or a name with an engagement that weighs something
@@ -102,7 +101,8 @@ def score(part: str, *, hand: str = "", layout: bool = False) -> Score:
         voice = voice_of(one.text) if layout else own_words(one.text)
         read = one.text if layout else voice.text
         stated = {said.start for said in sentences.statements(read)}
-        mine = {said.start for said in sentences.statements(one.text) if one.is_own(said.start)}
+        told = sentences.statements(one.text, all_told=True)
+        mine = {said.start for said in told if said.clear and one.is_own(said.start)}
         own += len(mine)
         heard += len(mine & stated)
         short += len(mine) * (len(one.text) < SHORT)

@@ -3,12 +3,12 @@
     python scripts/train_matter.py [FOLDER]
 
 Of English a linear model over the vectors of the bundled embedder and of the reader, over how the
-reader takes the question apart, and over how delicate it is, trained with `questions.train` of
-`data/language/ordinary` and the half `built` of `bench/privacy.jsonl`: anew with every version of
-the reader, whose weights are others'. Of every other language one over the vectors of the embedder
-and the pieces of the words. How delicate an English question is tells a layer of 24 over the
-vectors. This layer and the other languages are trained with our own `matter_questions.txt`, the
-layer with what lies in FOLDER, too, and kept as they are without it:
+reader takes the question apart, its pieces of words, and over how delicate it is, trained with
+`questions.train` of `data/language/ordinary` and the half `built` of `bench/privacy.jsonl`: anew
+with every version of the reader, whose weights are others'. Of every other language one over the
+vectors of the embedder and the pieces of the words. How delicate an English question is tells a
+layer of 24 over the vectors. This layer and the other languages are trained with our own
+`matter_questions.txt`, the layer with what lies in FOLDER, too, and kept as they are without it:
 
 - `oos-eval/data/data_full.json`: CLINC150 (Larson et al., 2019, CC BY 3.0), what is not its test;
 - `NLU-Evaluation-Data`: what people say to a robot at home (Liu et al., 2019, CC BY 4.0);
@@ -35,10 +35,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from factbook.embed import bundled
+from factbook.extract.name_tokens import is_english
 from factbook.extract.private_matters import (
     english_row,
     pieces,
-    reads_english,
     trimmed,
     unpacked,
 )
@@ -54,9 +54,11 @@ ROWS: Final = HERE.parent / "data" / "language" / "ordinary" / "questions.train.
 BENCH: Final = HERE.parent / "bench" / "privacy.jsonl"
 OUT: Final = HERE.parent / "src" / "factbook" / "extract" / "data" / "matter.json"
 FILLINGS: Final = 8  # questions that one with a slot makes
-ORDINARY: Final = 4.0  # what an ordinary question weighs beside one of the bench
+ORDINARY: Final = 2.0  # what a question as people ask it weighs beside one of our frames
 OWN: Final = 4.0  # what a question of ours weighs beside one of FOLDER
+TAKEN: Final = 0.25  # what one of another language weighs that may be read as English
 RIDGE: Final = 1.0  # of 0.5 and 1 no worse on the first half of the authors of the bench
+ENGLISH_RIDGE: Final = 2.0
 STEPS: Final = 10  # of Newton's method
 WIDTH: Final = 24
 EPOCHS: Final = 60
@@ -65,6 +67,7 @@ RATE: Final = 3e-3
 DECAY: Final = 1e-4  # of 1e-4 and 1e-3
 DROPPED: Final = 0.2
 SHIFT: Final = 0.55  # of the English one, so that the limits of `policy` are right for both
+SHIFT_ELSEWHERE: Final = 0.4  # of that of other languages, for the same
 HEALTH: Final = 700  # of the questions of MedQuAD, which are much alike
 
 # what people ask of their own, and what anybody could ask; the other intents are commands
@@ -143,15 +146,20 @@ def balanced(private: Floats, weight: Floats) -> Floats:
 
 
 def ordinary() -> list[tuple[str, bool, float]]:
-    """Return (English question, whether it is private, its weight) of what people really ask."""
+    """Return (question, whether it is private, its weight) of what may be read as English.
+
+    These are what people really ask, and those of our own in other languages that may be, too.
+    """
     with lzma.open(ROWS, "rt", encoding="utf-8") as file:
         asked = [(row["text"], not row["send"], ORDINARY) for row in map(json.loads, file)]
     asked += [
-        (row["q"], row["private"], 1.0)
+        (row["q"], row["private"], ORDINARY)
         for row in map(json.loads, BENCH.read_text("utf-8").splitlines())
         if row["half"] == "built" and not row.get("before")
     ]
-    return [one for one in asked if reads_english(one[0])[0]]
+    other = {text: private for language, text, private in questions() if language != "en"}
+    asked += [(text, private, TAKEN) for text, private in other.items()]
+    return [one for one in asked if is_english(one[0])]
 
 
 def english(weights: dict[str, Any], rows: list[tuple[str, bool, float]]) -> Floats:
@@ -164,14 +172,17 @@ def english(weights: dict[str, Any], rows: list[tuple[str, bool, float]]) -> Flo
         np.asarray(seen, dtype=np.float64),
         np.array([float(private) for _, private, _ in rows]),
         np.array([weight for *_, weight in rows]),
+        ENGLISH_RIDGE,
     )
 
 
-def linear(rows: Floats, private: Floats, weight: Floats | None = None) -> Floats:
+def linear(
+    rows: Floats, private: Floats, weight: Floats | None = None, ridge: float = RIDGE
+) -> Floats:
     """Return the weights and the bias of a ridge logistic regression with balanced classes."""
     rows = np.hstack([rows, np.ones((len(rows), 1))])
     weight = balanced(private, np.ones(len(rows)) if weight is None else weight)
-    penalty = np.full(rows.shape[1], RIDGE)
+    penalty = np.full(rows.shape[1], ridge)
     penalty[-1] = 1e-3
     found = np.zeros(rows.shape[1])
     for _ in range(STEPS):
@@ -261,11 +272,13 @@ def layers(folder: Path) -> dict[str, dict[str, Any]]:
     )
     outer[-1] -= SHIFT
     rows = np.hstack([vectors([text for text, _ in other]), [pieces(text) for text, _ in other]])
+    elsewhere = linear(rows, np.array([float(private) for _, private in other]))
+    elsewhere[-1] -= SHIFT_ELSEWHERE
     weights = {
         "inner": inner,
         "inner_bias": inner_bias,
         "outer": outer,
-        "any": linear(rows, np.array([float(private) for _, private in other])),
+        "any": elsewhere,
     }
     print(f"{len(asked)} English and {len(other)} other questions")
     return {name: packed(one) for name, one in weights.items()}

@@ -314,13 +314,6 @@ def test_clusters_across_blocks_are_put_together_again() -> None:
     assert [one.support for one in result.proposed] == [30, 30]
 
 
-def test_progress_is_told_and_ends_where_it_is_done() -> None:
-    told: list[tuple[int, int]] = []
-    result = clusters(OSLO + ALONE, progress=lambda done, total: told.append((done, total)))
-    assert told[-1] == (5 - len(result.left), 5)
-    assert [done for done, _ in told] == sorted(done for done, _ in told)
-
-
 def test_nothing_in_nothing_out() -> None:
     assert clusters([]) == ClusterResult(proposed=[], joined=[], left=[])
     assert clusters(OSLO[:1]).left == [0]

@@ -210,8 +210,8 @@ def extract(memory: Memory) -> Outcome:
 STATEMENTS: Final = (
     "I take long walks.",
     "The tram is yellow.",
-    "My boat is called Wanda.",
-    "We use pnpm for builds.",
+    "Am Wochenende backe ich Brot.",  # which the relater, of English alone, does not decide
+    "Brot backe ich am Wochenende.",
 )
 JUDGE: Final = {"verdicts": [{"id": "1-2", "verdict": "CONTRADICTION"}]}
 MERGES: Final = {"verdicts": [{"id": "3-4", "verdict": "MERGE"}]}

@@ -267,7 +267,7 @@ def test_lines_count_once_when_runs_overlap(tmp_path: Path, logs: Path) -> None:
         before = second.store.sources()
         report = first.ingest(discovery=found)
         with pytest.MonkeyPatch.context() as patch:  # the second run began before the first wrote
-            patch.setattr(second.store, "sources", lambda: before)
+            patch.setattr(second.store, "sources", lambda **_: before)
             second.ingest(discovery=found)
         assert second.stats().lines.records == report.lines.records
         assert second.check() == []

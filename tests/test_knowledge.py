@@ -229,14 +229,14 @@ async def test_it_can_be_awaited(world: World) -> None:
         ("tell me about the KEF LS50 Meta", Asking.WORLD),
         ("find me stuff about speakers", Asking.WORLD),
         ("how do I bake bread?", Asking.WORLD),
-        ("where should I eat tonight?", Asking.WORLD),
+        ("how do I get red wine out of a rug?", Asking.WORLD),
         ("I wonder what a heat pump costs", Asking.WORLD),
         ("I went to Rome. Which museum is the best there?", Asking.WORLD),
         ("recommend me a film", Asking.WORLD),
         ("how many eggs do I need for a cake?", Asking.WORLD),
         ("do I have to charge it?", Asking.WORLD),
         ("how long do we boil an egg?", Asking.WORLD),
-        ("what do I do with sourdough discard?", Asking.WORLD),
+        ("how do I tie a bow tie?", Asking.WORLD),
         ("how do I kill a child process?", Asking.WORLD),
         ("how do I take a screenshot?", Asking.WORLD),
         ("what is my dog called?", Asking.OWNER),
@@ -269,7 +269,7 @@ def test_what_a_message_wants_to_know(world: World, said: str, wanted: Asking) -
     [
         ("what tyres does my Halden take?", Asking.WORLD),
         ("is my Halden waterproof?", Asking.WORLD),
-        ("is the Halden good for my wife?", Asking.WORLD),
+        ("is the Halden safe for my dog?", Asking.WORLD),
         ("do I need a licence for the Halden?", Asking.WORLD),
         ("do I like the Halden?", Asking.OWNER),
         ("where do I keep the Halden?", Asking.OWNER),
@@ -431,3 +431,11 @@ def test_the_thresholds_are_those_that_the_script_prints() -> None:
 
 def test_the_clock_is_the_memorys(world: World) -> None:
     assert isinstance(world.clock, FrozenClock)
+
+
+def test_a_thing_that_is_known_with_its_article_is_searched_for_without(world: World) -> None:
+    world.memory.interests.like("The Mirden Golford")
+    world.memory.interests.search_web("search for mirden golford reviews")
+    known = {entity.name for entity in world.memory.interests.entities()}
+    assert "the mirden golford" in known
+    assert "mirden golford" not in known

@@ -21,7 +21,6 @@ from factbook.errors import ModelError, ModelFailure
 from factbook.extract.model_reading import (
     MAX_ITEMS,
     OPERATIONS,
-    PURPOSE,
     SHOWN_CHARS,
     CommandAnswer,
     CommandReading,
@@ -48,6 +47,7 @@ from factbook.model.facts import (
     StoredEpisode,
     Trust,
 )
+from factbook.pipelines.commands import KIND
 from factbook.testing.bad_answers import BadAnswer, bad_answers
 from factbook.testing.model_server import ModelServer, Reply, Request
 from rows import every
@@ -495,7 +495,7 @@ def ask(
     found: list[Candidate] = []
     unanswered: list[str] = []
     for batch in command_batches(episodes, context_tokens=llm.context_tokens):
-        given = llm.ask(command_messages(batch), CommandAnswer, purpose=PURPOSE)
+        given = llm.ask(command_messages(batch), CommandAnswer, purpose=KIND)
         reading = command_candidates(given, batch, model=llm.id)
         found += [one for kept in reading.candidates.values() for one in kept]
         unanswered += reading.unanswered

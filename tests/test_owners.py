@@ -152,7 +152,9 @@ WHOLE = frozenset(
         "background.plan_learning",
         "read_directives",
         "sources.record",
+        "maintenance.read_by_others",
         "maintenance.reembed",
+        "maintenance.reread",
         "typed.rebuild_record",
         "typed.record_state",
         "typed.rejection_summary",
@@ -182,6 +184,7 @@ READ_WHOLE = [
     "maintenance.cost",
     "erasure.erasures",
     "maintenance.model_tasks",
+    "maintenance.read_by_others",
     "typed.rejection_summary",
     "maintenance.rule_uses",
     "maintenance.runs",
@@ -190,7 +193,7 @@ READ_WHOLE = [
     "maintenance.waiting",
 ]
 WHOLE_COMMANDS = {
-    "doctor", "embed", "extract", "install-timer", "reembed", "rules", "sql",
+    "doctor", "embed", "extract", "install-timer", "reembed", "reread", "rules", "sql",
     "stats", "version", "worker",
 }  # fmt: skip
 GIVEN = {

@@ -21,8 +21,8 @@ from factbook.surface.cli import run
 from factbook.testing import FrozenClock
 
 LETTER: Final = (
-    "Hi Marta,\n\nThanks for the flowers, they made my week. {} The flat is small, but the view is"
-    " good.\n\nCome visit in June!\n\nLove,\nIngrid"
+    "Hi Marta,\n\nThanks for the flowers, they made my week. {}\n\nCome visit"
+    " in June!\n\nLove,\nIngrid"
 )
 FORMS: Final[Mapping[str, str]] = {
     "quoted": "> {}",

@@ -19,7 +19,6 @@ from factbook.gate.type_sanity import (
 from factbook.gate.type_signs import (
     SHOWN,
     shown_by,
-    type_by_tree,
 )
 from factbook.model.memory_types import MemoryType, TypedClaim
 
@@ -137,23 +136,6 @@ def test_what_each_type_shows() -> None:
         "continuity",
         "connection",
     ) or set(_shown("Been chatting since 2019", NARRATIVE, story)) >= {"continuity"}
-
-
-@pytest.mark.parametrize(
-    ("text", "source", "kind"),
-    [
-        ("Loves quinces", "User: I love quinces.", FACT),
-        ("Works in radiology", "User: I work in radiology.", FACT),
-        ("Prefers detailed explanations", "User prefers detailed explanations.", PATTERN),
-        ("Been chatting since 2019", "User: We have been chatting since 2019.", NARRATIVE),
-        ("Loves quinces", "User: I love pears.", None),
-    ],
-)
-def test_the_decision_tree(text: str, source: str, kind: MemoryType | None) -> None:
-    """Seed 002, type classification: fact, else pattern, else narrative, else nothing."""
-    passage = read_passage(source)
-    grounding = ground(text, passage, speaker="owner", pattern=kind is PATTERN)
-    assert type_by_tree(claim(text), grounding, passage) is kind
 
 
 @pytest.mark.parametrize(

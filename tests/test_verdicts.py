@@ -616,13 +616,44 @@ def test_if_one_call_fails_the_verdicts_of_the_other_hold(
     house: House, server: ModelServer
 ) -> None:
     facts = house.facts(4)
-    doubtful, merge = house.wait(*facts[:2]), house.wait(*facts[2:], rule="merge")
+    merge, doubtful = house.wait(*facts[:2], rule="merge"), house.wait(*facts[2:])
     server.script = [Reply.status(503), says((merge, "MERGE"))]
     report = house.night()
     assert [one.failure for one in report.calls] == [ModelFailure.HTTP, ""]
     assert report.error.startswith("contradictions: 1 of 1 pairs asked; ")
     assert (report.receipt.merged, report.waiting) == (1, 1)
     assert [one.ids for one in house.memory.review.questions()] == [doubtful]
+
+
+def test_a_model_makes_no_one_fact_of_two_values(house: House, server: ModelServer) -> None:
+    """It is asked again, and the pair waits for a person; who decides in person may merge."""
+    low, high = house.fact("I take 5 mg of ramipril."), house.fact("I take 10 mg of ramipril.")
+    pair = house.wait(low, high)
+    server.script = says((pair, "MERGE"))
+    report = house.night()
+    assert (report.receipt.merged, report.waiting) == (0, 1)
+    assert "cannot be merged: they differ (value)" in report.error
+    (waits,) = house.memory.review.questions()
+    assert (waits.ids, waits.attempts) == (pair, 1)
+    assert house.memory.review.settle({pair: "MERGE"}).merged == 1
+
+
+def test_a_model_is_asked_about_near_pairs_in_which_no_rule_finds_anything(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    """A person is not: nothing is suspicious about them."""
+    texts = ("I bake bread on Sundays.", "I buy flour at the mill.")
+    config = ModelConfig(provider="ollama", model="judge", url=server.url, timeout_s=5.0)
+    clock = FrozenClock()
+    with Memory(tmp_path / "f.db", clock=clock, key_file=tmp_path / "key", model=config) as memory:
+        first, second = (memory.remember(text).id for text in texts)
+        server.script = [Reply.status(503), says(((first, second), "KEEP_BOTH"))]
+        for waiting in (1, 0):
+            clock.advance(days=1)
+            assert memory.consolidate().waiting == waiting
+            assert memory.review.questions() == []
+        assert all(text in server.requests[0].prompt for text in texts)
+        assert memory.store.check() == []
 
 
 def test_after_many_failures_a_pair_is_set_aside_and_says_so(

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, get_args
 
 import pytest
-from bench.voices import messages, score
+from bench.voices import score
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from factbook import policy
 from factbook.apply.apply import apply
 from factbook.errors import FactbookError
-from factbook.extract.voice import WEIGHTS, marks_of, own_words
+from factbook.extract.voice import own_words
 from factbook.memory import Memory
 from factbook.model.entities import EngagementType, PreferenceType, Valence
 from factbook.model.facts import ME, Candidate, FactKind, Status, Trigger, Trust
@@ -84,8 +83,8 @@ def test_what_was_pasted_makes_nothing_direct_and_is_found(memory: Memory) -> No
 
 def test_in_doubt_a_statement_waits_for_a_yes(memory: Memory) -> None:
     text = (
-        "Hi Marta,\n\nThanks for the flowers, they made my week. I live in Delft now. The flat is"
-        " small, but the view is good.\n\nCome visit in June!\n\nLove,\nIngrid"
+        "Hi Marta,\n\nThanks for the flowers, they made my week.\n\nI live in Delft now.\n\n"
+        "Come visit in June!\n\nLove,\nIngrid"
     )
     memory.add_turn(text)
     memory.consolidate()
@@ -188,7 +187,8 @@ def roads(uid: str, episode_id: int, fact_id: int) -> Mapping[type[Op], list[Op]
 
 
 NO_ROAD: Final = """
-    NoteReaders RecordSource RecordEpisode RejectCandidate RejectLine AdvanceCursor StoreVectors
+    NoteReaders WithdrawEvidence
+    RecordSource RecordEpisode RejectCandidate RejectLine AdvanceCursor StoreVectors
     ContradictFacts SupersedeFact JudgePair SettlePair MergeFacts UnmergeFact PinFact RateFact
     RetractFact RevertFact Propose DecideProposal MarkProgress KeepLoose StartRun FinishRun
     StoreNextVectors ReplaceVectors RecordInjection RecordUse Count ConfirmFact QueueTask
@@ -269,30 +269,6 @@ def test_a_like_of_others_inside_a_line_is_not_ones_own() -> None:
         "★★★★ I live round the corner and I love this place.",
     ):
         assert "I " not in own_words(text).text, text
-
-
-def test_a_message_is_read_at_once() -> None:
-    text = "".join(f"I saw {n} birds today, they were grey. " for n in range(50))[:2_000]
-    own_words(text)
-    begin = time.process_time()
-    for n in range(20):
-        own_words(text[:-1] + chr(97 + n))
-    assert (time.process_time() - begin) / 20 < 0.02  # 2 ms where nothing else runs
-
-
-def test_the_fitted_weights_name_marks_that_are_seen() -> None:
-    """A mark that is renamed would be silently worth nothing."""
-    kept = json.loads(WEIGHTS.read_text(encoding="utf-8"))
-    seen: list[set[str]] = [set(), set(), set()]
-    for one in messages():
-        _, whole, marks = marks_of(one.text, handed=True)
-        seen[0].update(whole)
-        for mark in marks:
-            for names, found in zip(seen, mark, strict=True):
-                names.update(found)
-    for (kind, weights), names in zip(kept.items(), seen, strict=True):
-        grammar = {name for name in weights if name[:2] not in ("w ", "f ", "l ")}
-        assert grammar <= names, (kind, grammar - names)
 
 
 def test_voices() -> None:

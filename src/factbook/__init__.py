@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from factbook.gate.typed_claims import TypedVerdict
     from factbook.interests.deliver import Channel
     from factbook.interests.scheduler import LoopStep
+    from factbook.language.reader.reading import Reader
     from factbook.llm import LLM
     from factbook.llm.config import ModelConfig
     from factbook.maintenance.consolidate import Resolver, RunReport
@@ -130,6 +131,7 @@ __all__ = [
     "Planner",
     "Problem",
     "PromptContext",
+    "Reader",
     "Receipt",
     "RejectionError",
     "RejectionFilters",
@@ -186,6 +188,7 @@ _HOMES: Final = {
     "factbook.gate.typed_claims": "TypedVerdict",
     "factbook.interests.deliver": "Channel",
     "factbook.interests.scheduler": "LoopStep",
+    "factbook.language.reader.reading": "Reader",
     "factbook.extract.keyed.contracts": "FactsOpsResponse FactsQueryPlan",
     "factbook.llm": "LLM",
     "factbook.llm.config": "ModelConfig",

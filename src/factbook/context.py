@@ -27,6 +27,7 @@ from factbook.store.screened import screening
 if TYPE_CHECKING:
     from factbook.embed import Embedder
     from factbook.extract.rules import RuleSet
+    from factbook.language.reader.reading import Reader
     from factbook.llm import LLM
     from factbook.llm.config import ModelConfig
     from factbook.model.ops import Op
@@ -117,6 +118,7 @@ class Resources:
         key_file: str | os.PathLike[str] | None = None,
         reading: bool = False,
         rules: RuleSet | None = None,
+        reader: Reader | None = None,
         embedder: Embedder | None = None,
         llm: LLM | None = None,
         model: ModelConfig | Literal["configured"] | None = None,
@@ -131,6 +133,7 @@ class Resources:
         self._reading = reading
         self._screening: Screening | None = None
         self._rules = rules
+        self.reader = reader  # of what people say; None for the one that ships
         self._embedder = embedder
         self._llm = llm
         self._model = model
@@ -187,6 +190,15 @@ class Resources:
 
             self._rules = RuleSet.default()
         return self._rules
+
+    @property
+    def reader_version(self) -> str:
+        """The version of the reader of what people say; raises ReaderError where it has none."""
+        if self.reader is not None:
+            return self.reader.version
+        from factbook.language.reader.network import shared
+
+        return shared().version
 
     # --- vectors --------------------------------------------------------------------------------
 

@@ -204,14 +204,17 @@ RELATED_NEIGHBOURS: Final = 4  # ours: the nearest statements that it is asked a
 RELATED_PAIRS: Final = 4_000  # ours: pairs that it reads in one run, the nearest ones; 10 ms each
 RELATED: Final[Mapping[str, float]] = MappingProxyType(
     {
-        "merge": 0.6,
-        "merge_cosine": 0.2,
+        "merge": 0.8,
+        "merge_cosine": 0.4,
         "end": 0.8,
-        "end_cosine": 0.2,
-        "ask": 0.35,
-        "ask_cosine": 0.2,
+        "end_cosine": 0.25,
+        "ask": 0.4,
+        "ask_cosine": 0.25,
     }
 )  # ours, by `python -m bench.related`: of the network's weights, chosen anew whenever those are
+NEAR_PAIR: Final = "near"  # ours: the rule of a pair that only a model is asked about
+NEAR_PAIR_SIMILARITY: Final = 0.3  # ours: from here a model is asked, if there is one
+NEAR_PAIRS: Final = 200  # ours: such pairs of one run, the nearest ones
 MERGE_SIMILARITY: Final = 0.85  # origins 001.5: candidates for a merge
 MERGE_WITHIN: Final = 0.3  # CHECKLIST: "similar confidence"
 MERGE_MIN_CONFIDENCE: Final = 0.6  # origins 001.5: at least one of the merged is surer than this
@@ -232,12 +235,12 @@ STATED: Final = (
 # the owner's own words
 HEDGED: Final = 0.6  # ours: of what owners say that they are not sure of; passive recall shows it
 DIRECTIVE_LIKELY: Final = 0.6  # ours, by the rows `tune` (bench.ordinary, prompts): from this
-# chance on a rule is kept, and six of seven are right
+# chance on a rule is kept, and nine of ten are right
 DIRECTIVE_SURE: Final = 0.9  # ours: from here on it is shown; higher than those rows ask for, as
 # fewer prompts of real sessions hold a rule
 DIRECTIVE_SHARE: Final = 0.25  # ours: of a clause that a mark must cover; less is a scrap of it
-FOREIGN: Final = 0.3  # ours: from this chance on what the reader takes for others' is so
-DIRECTIVE_FOREIGN: Final = 0.5  # ours: and where it marks a rule as the owner's, from this one on
+FOREIGN: Final = 0.05  # ours: of a run of words, from this chance on they are taken for others'
+DIRECTIVE_FOREIGN: Final = 0.7  # ours: and where it marks a rule as the owner's, from this one on
 DIRECTIVE_UNSURE: Final = 0.48  # ours: below what comes by itself; said again it is above
 DIRECTIVE: Final = PATTERN  # a rule or a decision in the owner's own words, as the reader marks it
 DIRECTIVE_LEFT: Final = 2  # ours: other words of a rule that go with each one that is given up
@@ -293,7 +296,6 @@ MAX_OPS: Final = 200  # ours: that one answer of a model may hold
 # --- whose words they are (ours) ------------------------------------------------------------------
 
 VOICE_CHARS: Final = 20_000  # of one message; what follows is nobody's own
-VOICE_DOUBT: Final = -0.4  # log-odds from which on a piece of a message is overheard
 OVERHEARD_STATEMENTS: Final = 3  # of one message, that are proposed where it may be its owner's own
 
 # --- what a model states of its own accord (ours) -------------------------------------------------
@@ -371,12 +373,11 @@ NOTICE_CAP_MS: Final = 3_600_000  # origins 003.9, learned
 NOTICE_STALE_MS: Final = 30 * 24 * 3600 * 1000  # ours: "I just learned" is not true for longer
 # Ours: log odds of being private below which a text may be sent to a search provider. Chosen by
 # leaving authors of `questions.train` out in turn, so that about one in thirty is sent.
-LEAVES_PLAIN: Final = -0.7
-LEAVES_FIRST: Final = -1.5  # "I", and nothing public is named
+LEAVES_PLAIN: Final = -1.1
+LEAVES_FIRST: Final = -1.5  # "I", whatever is named, but not "my"
 LEAVES_TOLD: Final = -2.0  # it holds a name that only its owner has written
 LEAVES_MARKED: Final = -0.3  # it holds a title, a model's number, or "the" before a name
 LEAVES_PUBLIC: Final = 0.6  # it names what a page says something of
-OF_OWNER: Final = 0.5  # ours: log odds from which "I" asks for what only memory can know
 SEARCH_RESULTS: Final = 8  # ours: results of one search that are kept
 SEARCH_TIMEOUT_S: Final = 15.0  # ours: total deadline of one search
 SEARCH_ATTEMPTS: Final = 4  # ours: failures after which a search is set aside, visibly
@@ -410,6 +411,7 @@ CLUSTER_LOOSE: Final = 1_500  # of these, episodes that stood alone so far
 CLUSTER_DAYS: Final = 60  # how long an episode that stands alone waits for others like it
 LEARNED_COMMANDS: Final = 4_000  # the newest commands that learned predicates are looked for in
 LEARN_AFTER: Final = 20  # new commands before they are looked at again
+REREAD_PAGE: Final = 200  # episodes that are read again at once
 UPKEEP_BATCH: Final = 500  # ops that one transaction of the nightly work holds
 
 # --- the store (ours) -----------------------------------------------------------------------------
@@ -539,6 +541,7 @@ MAY_EMIT: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         | {"SupportFact", "QueueSearch", "RecordSearch", "FailSearch", "Announce", "Fence"}
         | {"MarkResultRead", "FailResult", "MarkExtracted"},
         "upkeep": (_LIVING - {"RevertFact", "UnmergeFact"})  # a person takes back
+        | {"NoteReaders", "WithdrawEvidence"}
         | {"StoreVectors", "StoreNextVectors", "ReplaceVectors", "AssertFact", "RejectCandidate"}
         | {"Count"}
         | _ASKING

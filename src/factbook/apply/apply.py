@@ -15,13 +15,13 @@ from collections.abc import (
     Sequence,
 )
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import Any
 
 from factbook import policy
 from factbook.apply.facts import CHANGING, Changes
 from factbook.apply.graph import is_of_graph, new_in_graph
 from factbook.apply.tombstones import Tombstones, any_tombstones, sifted
+from factbook.apply.voices import Voices
 from factbook.errors import NotAllowed, NotFound, UsageError
 from factbook.model.confidence import better_trust, worse_trust
 from factbook.model.facts import (
@@ -33,7 +33,6 @@ from factbook.model.facts import (
     LineCount,
     Millis,
     Receipt,
-    Role,
     Source,
     SourceState,
     Stance,
@@ -86,7 +85,7 @@ from factbook.model.ops import (
 )
 from factbook.model.text import stands_at
 from factbook.store.derived.facts import current_by_claim, lives_by_id, merged_into
-from factbook.store.kinds import EMBED_TASK, ERASURE, EVENT, READER, REJECTION, Reader, Refusal
+from factbook.store.kinds import EMBED_TASK, ERASURE, EVENT, REJECTION, Refusal
 from factbook.store.leases import end_claims, held_rows
 from factbook.store.port import Store, Writer
 from factbook.store.rows import EpisodeHead, EvidenceRow, Life, Wiped, claim_digest
@@ -94,7 +93,7 @@ from factbook.store.screened import Screen, unscreened
 
 # By their own names: to look a member up in its Enum takes as long as to make a small row.
 _ACTIVE, _PENDING_EMBED, _PROPOSED = Status.ACTIVE, Status.PENDING_EMBED, Status.PROPOSED
-_DIRECT, _USER = Trust.DIRECT, Role.USER
+_DIRECT = Trust.DIRECT
 _SUPPORTS, _WORLD, _GRAPH = Stance.SUPPORTS, FactKind.WORLD, FactKind.GRAPH
 
 _BESIDE_MEMORY = frozenset(
@@ -158,6 +157,7 @@ def apply(
     touches = _owners(sorted_ops)
     if touches and any_tombstones(store):
         touches = EVERYONE  # an owner who was erased is not named again by what is kept out
+    voices = Voices(store, sorted_ops[RecordEpisode], sorted_ops[RecordSource])
     with store.writing(now=now, touches=touches) as writer:
         holed, offered = frozenset[str](), ops
         if any_tombstones(writer):
@@ -167,7 +167,7 @@ def apply(
             ops = new_in_graph(writer, ops, offered=offered)
             sorted_ops = _sorted(ops)
         changes = Changes(writer, receipt, now=now, trigger=trigger, actor=actor, run_id=run_id)
-        run = _Run(writer, receipt, changes, now=now, trigger=trigger, holed=holed)
+        run = _Run(writer, receipt, changes, now=now, trigger=trigger, holed=holed, voices=voices)
         run.sources(sorted_ops[RecordSource])
         run.episodes([op.episode for op in sorted_ops[RecordEpisode]])
         for op in sorted_ops[CreateEntity]:
@@ -238,8 +238,10 @@ class _Run:
         now: Millis,
         trigger: Trigger,
         holed: frozenset[str],
+        voices: Voices,
     ) -> None:
         self._writer = writer
+        self._voices = voices
         self._receipt = receipt
         self._changes = changes
         self._holed = holed  # uids of episodes that something was erased from
@@ -273,22 +275,10 @@ class _Run:
             self._event("store", "source", source_id)
 
     def readers(self, ops: Sequence[NoteReaders], read: Sequence[RecordEpisode]) -> None:
-        """Remember with what the sources of these episodes were read."""
-        if not ops:
-            return
-        sources = sorted(map(self._source_id, {op.episode.source for op in read}))
-        known = {reader[:3]: reader for reader in self._writer.find(READER, {"source_id": sources})}
-        used = []
+        """Remember with what sources were read, those of these episodes where none are named."""
         for op in ops:
-            for pair in product(sources, op.readers.items()):
-                key = (pair[0], *pair[1])
-                before = known.get(key)
-                if before is None:
-                    used.append(Reader(*key, first_at=self._now, last_at=self._now))
-                elif before.last_at < self._now - policy.READERS_EVERY_MS:
-                    used.append(before._replace(last_at=self._now))
-        if used:
-            self._writer.put(READER, used)
+            sources = {self._source_id(source) for source in {op.episode.source for op in read}}
+            self._changes.note_readers(op, sorted(op.sources or sources))
 
     def _source_id(self, key: str) -> int:
         id_ = self._source_ids.get(key)
@@ -333,7 +323,11 @@ class _Run:
         self._receipt.episodes_unchanged += len(episodes) - len(kept)
 
     def _add_episodes(self, episodes: Sequence[Episode]) -> None:
-        new = [(self._source_id(episode.source), self._with_voice(episode)) for episode in episodes]
+        hosts = {key: self._source(key).source.host for key in {new.source for new in episodes}}
+        new = [
+            (self._source_id(episode.source), self._voices.of(episode, hosts[episode.source]))
+            for episode in episodes
+        ]
         ids = self._writer.add_episodes(new)
         for episode_id, (_, episode) in zip(ids, new, strict=True):
             self._episode_ids[episode.uid] = episode_id
@@ -343,19 +337,6 @@ class _Run:
         # Episodes are immutable and dated, so the history needs a line per step only.
         for source_id, count in Counter(source_id for source_id, _ in new).items():
             self._event("add_episodes", "source", source_id, {"episodes": count})
-
-    def _with_voice(self, episode: Episode) -> Episode:
-        """Return an episode with the parts of its text that are not words of whoever speaks.
-
-        They are read once, here: what hears and what shows it need not weigh them again.
-        """
-        if episode.role is not _USER or episode.trust is not _DIRECT:
-            return episode
-        from factbook.extract.voice import voice_in  # tool results, most of a log, need it not
-
-        host = self._source(episode.source).source.host
-        heard = voice_in(episode, host=host).overheard
-        return replace(episode, overheard=tuple((piece.start, piece.end) for piece in heard))
 
     # --- facts ----------------------------------------------------------------------------------
 

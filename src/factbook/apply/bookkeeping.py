@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection
+from itertools import product
 from operator import add
 from typing import TYPE_CHECKING
 
@@ -20,6 +22,7 @@ from factbook.model.ops import (
     FinishTask,
     KeepLoose,
     MarkProgress,
+    NoteReaders,
     Propose,
     QueueTask,
     RecordInjection,
@@ -38,12 +41,15 @@ from factbook.store.kinds import (
     MARK,
     MODEL_TASK,
     PROPOSAL,
+    READER,
     RUN,
     CallCount,
     Calls,
     DayCount,
     Loose,
     Mark,
+    Other,
+    Reader,
 )
 from factbook.store.port import first
 
@@ -105,6 +111,22 @@ class Bookkeeping(FactRows):
     def mark(self, op: MarkProgress) -> None:
         """Remember how far the work has come."""
         self._writer.put(MARK, [Mark(op.name, *op.at)])
+
+    def note_readers(self, op: NoteReaders, sources: Collection[int]) -> None:
+        """Remember with what sources were read."""
+        known = {reader[:3]: reader for reader in self._writer.find(READER, {"source_id": sources})}
+        used = []
+        for source, (part, version) in product(sources, op.readers.items()):
+            before = known.get((source, part, version))
+            if before is None:
+                used.append(Reader(source, part, version, first_at=self._now, last_at=self._now))
+            elif before.last_at < self._now - policy.READERS_EVERY_MS:
+                used.append(before._replace(last_at=self._now))
+        if used:
+            self._writer.put(READER, used)
+        for part, version in op.readers.items() if op.only else ():
+            others = {"source_id": sources, "part": part, "version": Other(version)}
+            self._writer.drop(READER, others)
 
     def keep_loose(self, op: KeepLoose) -> None:
         """Remember which episodes stand alone."""

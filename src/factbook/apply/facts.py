@@ -56,6 +56,7 @@ from factbook.model.ops import (
     SupersedeFact,
     SupportFact,
     UnmergeFact,
+    WithdrawEvidence,
 )
 from factbook.model.text import stands_at
 from factbook.store.derived.ledger import stances
@@ -472,6 +473,7 @@ def _awake(life: Life) -> Status:
 _HANDLERS: Mapping[type[Op], Callable[[Changes, Any], None]] = {
     SupportFact: Changes.support,
     DoubtFact: Changes.doubt,
+    WithdrawEvidence: Changes.withdraw,
     ContradictFacts: Changes.contradict,
     SupersedeFact: Changes.supersede,
     JudgePair: Changes.judge,

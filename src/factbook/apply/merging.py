@@ -1,4 +1,4 @@
-"""4 apply: facts that say the same become one, and what takes back a change of a fact."""
+"""4 apply: facts that say the same become one; what takes back a change, or evidence."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
+from factbook import policy
 from factbook.apply.fact_rows import FactRows, Past, one_owner_only
 from factbook.errors import NotFound, UsageError
-from factbook.model.confidence import better_trust, value_at, worse_trust
+from factbook.model.confidence import better_trust, shrunk, value_at, worse_trust
 from factbook.model.facts import Stance, Status, Trust
-from factbook.model.ops import MergeFacts, RevertFact, UnmergeFact
+from factbook.model.ops import MergeFacts, RevertFact, UnmergeFact, WithdrawEvidence
 from factbook.store.derived.facts import current_by_claim, lives_by_id
 from factbook.store.derived.ledger import stances
 from factbook.store.kinds import EVENT, PAIR, Pair
 from factbook.store.port import first
-from factbook.store.rows import Life
+from factbook.store.rows import Life, LifeWhere
 
 if TYPE_CHECKING:
     pass
@@ -252,6 +253,77 @@ class MergeChanges(FactRows):
             evidence_count=len(supports),
             occurred_at=max((time_ for time_ in times if time_ is not None), default=None),
         )
+
+    # --- what is read again -----------------------------------------------------------------------
+
+    def withdraw(self, op: WithdrawEvidence) -> None:
+        """Let an episode speak for a fact no more.
+
+        What its owner stands for stays as sure as it is. What they called wrong keeps the words
+        that say so, which then bring nothing back.
+        """
+        life = self._find(op.fact_id)
+        supports = self._supports(life.id)
+        vouched = self._is_vouched(life)
+        alone = supports == [op.episode_id]
+        if (
+            not life.current
+            or life.confidence <= 0.0
+            or op.episode_id not in supports
+            or (vouched and alone)
+        ):
+            self._receipt.unchanged += 1
+            return
+        if alone:
+            self._unsupported(life, why=op.rule)
+        else:
+            self._lose(life, op, vouched=vouched)
+        kept = not alone and op.episode_id in self._supports(life.id)
+        self._receipt.unchanged += kept
+        self._receipt.withdrawn += not kept
+
+    def _unsupported(self, life: Life, *, why: str) -> None:
+        """Retire a fact that nothing speaks for; what it took the place of comes back.
+
+        It keeps its row, its last evidence and its confidence: nobody said that it is wrong.
+        """
+        after = life._replace(status=Status.RETRACTED, retired_at=self._now, valid_to=self._now)
+        self._writer.drop_vectors("fact", [life.id])
+        self._receipt.retracted += 1
+        self.change("withdraw", life, after, why=why)
+        for older in self._writer.lives(LifeWhere(superseded_by=[life.id])):
+            gone = [event for event in self._history(older.id) if event.op == "supersede"]
+            if gone and self._revert_change(older, gone[-1]):
+                self._receipt.reverted += 1
+
+    def _lose(self, life: Life, op: WithdrawEvidence, *, vouched: bool) -> None:
+        """Take an episode from a fact that others speak for, and from what was merged into it."""
+        for child in self._children(life.id):
+            supports = self._supports(child.id)
+            if supports != [op.episode_id]:
+                if op.episode_id in supports:
+                    self._lose(child, op, vouched=self._is_vouched(child))
+            elif not current_by_claim(self._writer, [child.claim]):
+                self._part(child, op="unmerge", why=op.rule)
+                self._unsupported(self._find(child.id), why=op.rule)
+            else:
+                return  # it was stated again since, and keeps what stood behind it then
+        life, left = self._find(life.id), self._supports(life.id)
+        if op.episode_id not in left:
+            return  # it had it by what was merged into it
+        left.remove(op.episode_id)
+        grew = any(event.op == "support" for event in self._history(life.id))
+        self._writer.drop_evidence([(life.id, op.episode_id)])
+        trust = self._witnessed(life)
+        sure = life.confidence
+        if not vouched:
+            sure = min(shrunk(sure) if grew else sure, policy.TRUST_CAP[trust])
+        after = self._recounted(life)._replace(
+            confidence=sure,
+            trust=trust,
+            episode_id=life.episode_id if life.episode_id in left else min(left),
+        )
+        self.change("withdraw", life, after, why=op.rule, removed=[op.episode_id])
 
     # --- undo -------------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from factbook.language.calendar import MONTHS, WEEKDAY_NAMES
 from factbook.language.numbers import SEVERAL
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import Clause, Reading, Token
-from factbook.language.sentences import Span, sentences
+from factbook.language.sentences import sentences
 from factbook.language.words import STOPWORDS, stem, words
 from factbook.model.text import asks
 
@@ -36,11 +36,15 @@ __all__ = [
     "amount_asked",
     "asked_text",
     "asks_for_search",
+    "asks_listener",
     "holds",
+    "is_asking",
     "is_bare",
     "is_broad_word",
+    "is_request",
     "search_query",
     "spaced",
+    "to_be_told",
     "wanted",
 ]
 
@@ -57,6 +61,7 @@ _TELLING: Final = word_set("""
     tell show remind explain describe summarize summarise compare recommend suggest list search look
     find google research know learn read give
     """)
+_DENIALS: Final = word_set("n't n’t not never dont")
 _CONTENT: Final = frozenset({"NOUN", "PROPN", "NUM", "ADJ", "VERB"})
 _BEGINS: Final = r"^\W*(?:(?:so|and|but|ok|okay|hey|hi|well|oh|then|now|also)\b\W*)*"
 # "I'm thinking of buying an X, what do you think?": it is asked behind the comma
@@ -87,21 +92,24 @@ def asks_for_search(message: str) -> bool:
 def wanted(message: str) -> list[str]:
     """Return the sentences of a message that ask, or want to be told something."""
     heard = message[:HEARD_CHARS]
-    told = _to_be_told(heard) if is_english(heard) else None
+    told = to_be_told(heard) if is_english(heard) else None
     return [
         sentence.of(heard)
         for sentence in sentences(heard)
-        if _asks(sentence, sentence.of(heard), told)
+        if is_asking(sentence.start, sentence.end, sentence.of(heard), told)
     ]
 
 
-def _asks(sentence: Span, said: str, told: Sequence[tuple[int, bool]] | None) -> bool:
-    """Tell whether a sentence asks: by its mark, or by a clause in it, of more than who listens."""
-    here = [wants for at, wants in told or () if sentence.start <= at < sentence.end]
+def is_asking(start: int, end: int, said: str, told: Sequence[tuple[int, bool]] | None) -> bool:
+    """Tell whether a sentence asks: by its mark, or by a clause in it, of more than who listens.
+
+    `told` are the clauses of its text that ask (`to_be_told`), None where it cannot be read.
+    """
+    here = [wants for at, wants in told or () if start <= at < end]
     return any(here) or (asks(said) and not here)
 
 
-def _to_be_told(text: str) -> list[tuple[int, bool]]:
+def to_be_told(text: str) -> list[tuple[int, bool]]:
     """Return where the clauses of a text begin that ask, each with whether it asks of anything.
 
     "how are you?" and "can you help me?" ask nothing but who is spoken to.
@@ -113,8 +121,32 @@ def _to_be_told(text: str) -> list[tuple[int, bool]]:
         if clause.act == "ask":
             clauses.append((clause.begin, not _is_of_listener(reading, clause)))
         elif clause.act == "want":
-            clauses += [(clause.begin, True)] * any(_is_telling(token) for token in tokens)
+            clauses += [(clause.begin, True)] * any(
+                _is_telling(token) and not _is_denied(reading.tokens, token) for token in tokens
+            )
     return clauses
+
+
+def _is_denied(tokens: Sequence[Token], verb: Token) -> bool:
+    below = {
+        token.text.casefold() for token in tokens if token.head >= 0 and tokens[token.head] is verb
+    }
+    return bool(below & _DENIALS)
+
+
+def asks_listener(sentence: str) -> bool:
+    """Tell whether a sentence asks who listens of themselves: "do you like jazz?"."""
+    tokens = read(sentence).tokens
+    return any(
+        token.text.casefold() in ("you", "u", "ya")
+        and token.relation == "nsubj"
+        and not _is_telling(tokens[token.head])
+        and not any(
+            other.head == token.head and other.text.casefold() in ("can", "could", "will")
+            for other in tokens
+        )
+        for token in tokens
+    )
 
 
 def _is_telling(token: Token) -> bool:
@@ -172,7 +204,7 @@ def search_query(message: str, names: Sequence[str] = ()) -> str:
     `names` are what it is about, put in front where it does not name them ("how heavy is it?").
     """
     asked = _asked(message, names)
-    topic = request_of(asked).topic if _is_request(asked) else asked
+    topic = request_of(asked).topic if is_request(asked) else asked
     query = _with_names(" ".join(topic.split()).strip(" ?!.,;:"), names)
     if len(query) <= QUERY_CHARS:
         return query
@@ -219,7 +251,7 @@ def is_broad_word(word: str) -> bool:
     return word in STOPWORDS or word in _BROAD
 
 
-def _is_request(asked: str) -> bool:
+def is_request(asked: str) -> bool:
     """Tell whether a text begins by asking to be told: "can you tell me about", "look up"."""
     if not is_english(asked):
         return False

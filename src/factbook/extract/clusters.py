@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from factbook import policy
 from factbook.extract import sentences
 from factbook.extract.base import word_set
-from factbook.extract.text_objects import stated
 from factbook.extract.voice import DOUBTFUL, voice_of
 from factbook.language.numbers import CARDINALS
 from factbook.language.words import stem
@@ -29,6 +28,8 @@ from factbook.model.facts import EpisodeKind, Millis, Role, StoredEpisode, Trust
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from factbook.language.reader.reading import Reader
 
     Vectors: TypeAlias = NDArray[np.floating[Any]]
 
@@ -66,8 +67,6 @@ _CHUNK: Final = 1_024  # rows of a similarity matrix in memory at once
 
 Same: TypeAlias = Callable[[str, str, float], bool]
 """Say whether a piece (second) says what a statement (first) says, at this cosine."""
-Progress: TypeAlias = Callable[[int, int], None]
-"""Called with (pieces settled, pieces in all) after each step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,20 +122,22 @@ class ClusterResult:
     left: list[int]  # statements that stand alone so far; offer them again with the next ones
 
 
-def pieces_of(episode: StoredEpisode, answers: str = "") -> list[Piece]:
+def pieces_of(
+    episode: StoredEpisode, answers: str = "", reader: Reader | None = None
+) -> list[Piece]:
     """Return the statements of an episode as pieces, still without vectors.
 
     Only what people and assistants say: tool calls and their results have rules of their own, and
     text that factbook injected is never evidence. Questions, thanks and the like are left out here
     already, so that nobody embeds them: a piece's text is what a fact would say, and its vector is
-    that fact's vector. `answers` is the line that the episode answers.
+    that fact's vector. `answers` is the line that the episode answers, `reader` reads both.
     """
     if episode.injected or episode.kind not in _SPOKEN or episode.role is Role.TOOL:
         return []
-    text, name = stated(episode), f"{episode.speaker}: "
+    text, name = voice_of(episode).text, f"{episode.speaker}: "
     if episode.speaker and text.startswith(name):
         text = "\n" * len(name) + text[len(name) :]
-    said = sentences.statements(text, answers, recurring=True)
+    said = sentences.statements(text, answers, recurring=True, reader=reader)
     if episode.role is not Role.USER:  # whose "I" is not the owner
         said = [part for part in said if not _in_person(part.text)]
     return [
@@ -393,9 +394,7 @@ def find_clusters(
     block_rows: int = BLOCK_ROWS,
     min_cluster_size: int = MIN_CLUSTER_SIZE,
     join_cosine: float = JOIN_COSINE,
-    seed: int = 0,
     same: Same = guard,
-    progress: Progress | None = None,
 ) -> ClusterResult:
     """Find the statements that recur, and which pieces belong to a known one.
 
@@ -422,9 +421,7 @@ def find_clusters(
         block_rows=block_rows,
         min_cluster_size=min_cluster_size,
         join_cosine=join_cosine,
-        seed=seed,
         same=same,
-        progress=progress,
     )
     return search.run(known, known_vectors)
 
@@ -447,9 +444,7 @@ class _Search:
         block_rows: int,
         min_cluster_size: int,
         join_cosine: float,
-        seed: int,
         same: Same,
-        progress: Progress | None,
     ) -> None:
         import numpy as np
 
@@ -462,9 +457,7 @@ class _Search:
         self._block_rows = block_rows
         self._min_size = min_cluster_size
         self._join_cosine = join_cosine
-        self._seed = seed
         self._same = same
-        self._progress = progress
 
     def run(self, known: Sequence[KnownCluster], known_vectors: Vectors | None) -> ClusterResult:
         left = list(range(len(self._pieces)))
@@ -482,7 +475,6 @@ class _Search:
             left = [n for n in left if n not in homes]
         free = left
         clusters: list[_Cluster] = []
-        self._report(left)
         for _ in range(MAX_ROUNDS):
             new = self._round(left)
             if not new:
@@ -491,7 +483,6 @@ class _Search:
             taken = {n for cluster in clusters for n in cluster.members}
             left = [n for n in free if n not in taken]
             left = self._sweep(clusters, left)
-            self._report(left)
         original = self._original
         return ClusterResult(
             proposed=[
@@ -501,10 +492,6 @@ class _Search:
             joined=[(original[n], fact_id, cosine) for n, fact_id, cosine in joined],
             left=sorted(original[n] for n in left),
         )
-
-    def _report(self, left: Sequence[int]) -> None:
-        if self._progress is not None:
-            self._progress(len(self._pieces) - len(left), len(self._pieces))
 
     def _text(self, n: int) -> str:
         return self._pieces[n].text
@@ -619,7 +606,7 @@ class _Search:
                 continue
             rows = self._vectors[heads[block]].astype(np.float64)
             rows -= rows.mean(axis=0)
-            axis: Any = np.random.default_rng(self._seed).normal(size=rows.shape[1])
+            axis: Any = np.random.default_rng(0).normal(size=rows.shape[1])
             for _ in range(12):  # power iteration: near enough, and it costs two products
                 axis = rows.T @ (rows @ axis)
                 axis = axis / (float(np.linalg.norm(axis)) or 1.0)

@@ -9,46 +9,45 @@ from typing import Final
 
 from factbook import policy
 from factbook.extract.prompt_injection import TaintKind, taint, touching
-from factbook.extract.text_objects import requested
-from factbook.extract.voice import blanked, in_layout
+from factbook.extract.voice import blanked, in_layout, is_others
 from factbook.language.reader.read import read
-from factbook.language.reader.reading import JOINING, NOT_MEANT, Reading, Span
+from factbook.language.reader.reading import JOINING, NOT_MEANT, Clause, Reader, Reading, Span
 from factbook.model.directives import DECISION, subject_of
 from factbook.model.facts import (
+    DIRECTED_IN,
     Candidate,
-    EpisodeKind,
     FactKind,
-    Overheard,
     Role,
     StoredEpisode,
     Trust,
 )
 
-__all__ = ["SAID_IN", "decision_at", "directive_at", "directives_in", "is_unsaid", "own_reading"]
+__all__ = ["decision_at", "directive_at", "directives_in", "is_unsaid", "own_reading"]
 
-SAID_IN: Final = (EpisodeKind.PROMPT,)
-"""What is read: the reader learned its marks from prompts alone, and sees rules in any chat."""
 RULE: Final = "directive"
 _MARKED: Final = "Marked by the reader as a {type} that holds on, with a chance of {chance:.2f}"
 _ENDING: Final = "Gives up a rule or a decision that held"
 _FORGED: Final = frozenset({TaintKind.SPEECH, TaintKind.MEMORY, TaintKind.HIDDEN})
 """What is no owner's word even in their own message; an order is what a rule is."""
+_ASKING: Final = frozenset({"how", "what", "when", "where", "which", "who", "whose", "why"})
 
 
-def own_reading(episode: StoredEpisode) -> Reading | None:
+def own_reading(episode: StoredEpisode, reader: Reader | None = None) -> Reading | None:
     """Return what an owner says to an agent, read; None where none of it is the owner's own.
 
     What is pasted, quoted, or given to be worked on is not read, and neither is what a model or a
-    tool wrote. Raises ReaderError where the reader cannot be loaded.
+    tool wrote. `reader` is the one that ships unless another is given. Raises ReaderError where it
+    cannot be loaded.
     """
-    if episode.injected or episode.kind not in SAID_IN or episode.agent:
+    if episode.injected or episode.kind not in DIRECTED_IN or episode.agent:
         return None
     if episode.role is not Role.USER or episode.trust is not Trust.DIRECT:
         return None
     text = blanked(episode.text, in_layout(episode.text, episode.pasted))
-    given = [Overheard(start, end, "") for start, end in requested(episode.text)]
-    text = blanked(text, given)[: policy.DIRECTIVE_CHARS]
-    return read(text) if text.strip() else None
+    text = text[: policy.DIRECTIVE_CHARS]
+    if not text.strip():
+        return None
+    return reader.read(text) if reader is not None else read(text)
 
 
 def directives_in(episode: StoredEpisode, reading: Reading) -> list[Candidate]:
@@ -108,17 +107,34 @@ def _whole(reading: Reading, mark: Span) -> tuple[int, int]:
     return next(says, mark.begin), end
 
 
-def is_unsaid(reading: Reading, begin: int, end: int, *, foreign: float = policy.FOREIGN) -> bool:
+def is_unsaid(reading: Reading, begin: int, end: int, *, foreign: float = 0.0) -> bool:
     """Tell whether a place is asked, supposed or, with a chance of `foreign`, somebody else's."""
-    theirs = sum(
-        max(0, min(end, part.end) - max(begin, part.begin))
-        for part in reading.foreign
-        if part.chance >= foreign
-    )
-    if 2 * theirs > end - begin:
+    if is_others(reading, begin, end, chance=foreign):
         return True
     clauses = [c for c in reading.clauses if c.begin < end and begin < c.end]
-    return any(c.act == "ask" or not NOT_MEANT.isdisjoint(c.flags) for c in clauses)
+    return any(
+        (c.act == "ask" and _is_question(reading, c)) or not NOT_MEANT.isdisjoint(c.flags)
+        for c in clauses
+    )
+
+
+def _is_question(reading: Reading, clause: Clause) -> bool:
+    """Tell whether a clause that reads as a question also has a question's mark, word or order.
+
+    One without any of them is as often a terse rule: "lines have at most 100 characters".
+    """
+    around = (at for at in reading.sentences if at[0] < clause.end and clause.begin < at[1])
+    if any("?" in reading.text[begin:end] for begin, end in around):
+        return True
+    words = range(clause.first, clause.last)
+    if any(reading.tokens[n].text.lower() in _ASKING for n in words):
+        return True
+    leads = {reading.tokens[n].head: n for n in reversed(words) if reading.tokens[n].pos == "AUX"}
+    return any(
+        leads.get(reading.tokens[n].head, n) < n
+        for n in words
+        if reading.tokens[n].relation.startswith("nsubj")
+    )
 
 
 def directive_at(

@@ -58,7 +58,6 @@ NAME_CHARS: Final = 120  # ours: of a name in an answer; the gate knows the real
 KNOWN_NAMES: Final = 60  # ours: of the known names, those that a prompt lists
 KNOWN_FACTS: Final = 20  # ours: of the known facts
 TEXT_CHARS: Final = policy.RESULT_TEXT_CHARS  # ours: of a text that a prompt holds
-QUOTE_CHARS: Final = policy.QUOTE_CHARS
 MODELLED: Final = 0.55  # ours: a model chose the words, code found them; under EXTERNAL_FACT
 
 _DATA: Final = (
@@ -336,7 +335,7 @@ def _problem(
     said = subject_of(content, known)
     if said.kind is SubjectKind.OTHER:
         return "the entity is not the subject of what it says"
-    problem = "" if external else in_passing(content, said)
+    problem = "" if external else in_passing(content, said.verb)
     if problem:
         return problem
     source = subject_of(quote, known)

@@ -17,6 +17,13 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from factbook import policy
+from factbook.extract.asked import (
+    asks_for_search,
+    asks_listener,
+    is_asking,
+    is_request,
+    to_be_told,
+)
 from factbook.extract.message_sentences import (
     SPOKEN_OF,
     MessageSentence,
@@ -48,11 +55,9 @@ from factbook.language.common_words import (
     is_function_word,
     is_greeting,
     is_nationality,
-    is_place,
     opens_sentences,
 )
 from factbook.language.nouns import counted, is_plural
-from factbook.language.questions import begins_asking
 from factbook.language.sentences import LINE_END
 from factbook.model.entities import EngagementType, Valence
 from factbook.model.keys import entity_name
@@ -95,55 +100,11 @@ class Mention:
 
 # --- questions and requests -----------------------------------------------------------------------
 
-_SMALL_TALK: Final = spaced(
-    r"\b(?:(?:do|did|don['’]?t|would|have|haven['’]?t|had) (?:you|u|ya|your \w+) (?:(?:ever|also"
-    r"|really|guys|even|still|all) )*(?:like|love|enjoy|prefer|watch|watched|play|played|read"
-    r"|seen|see|tried|try|been|visit|visited|go|went|hate|listen|listened|want|have|own|live|eat"
-    r"|follow)|are you (?:a (?:big |huge )?fan|into|interested|from|a)|what(?:['’]?s| is"
-    r"| are) your|who(?:['’]?s| is| are) your|which \w+ do you|what do you (?:think|like|do)"
-    r"|how (?:do|did) you (?:like|feel|find|know)|what about you|how about you|remember when"
-    r"|can i (?:tell|ask)|guess what|you (?:like|know)\b)",
-)
-_SEARCH: Final = spaced(
-    r"(?:^|[,;:.!–—]\s{0,12}|\b(?:then|please|pls) )\W{0,12}"
-    r"(?:(?:hey|hi|hello|ok|okay|so|now|then|please|pls|also|and|penny|kindly|just)\b[\s,:!]*)*"
-    r"(?:(?:can|could|would|will) (?:you"
-    r"|u) (?:please |just |maybe |also )*|(?:i|we)(?:['’]d| would)? (?:just |really )?(?:want"
-    r"|need|like|love) (?:you )?to (?:please )?|i was wondering if you could |let['’]?s "
-    r"|help me (?:to )?|go (?:ahead )?(?:and )?|try (?:to |and )?|i['’]?m (?:trying"
-    r"|hoping) to )?(?P<verb>search(?: (?:the (?:web|internet|net)|online|google|around))? (?:for"
-    r"|up|about)|search(?=\s)|google|look up|look (?=\S+(?: \S+){0,5} up\b)|look into|read up on"
-    r"|research|find (?:me |us )?(?:out )?(?:(?:some|any|more|all|the|latest|good|recent"
-    r"|a bit of) )*(?:stuff|things|info|information|news|articles?|reviews?|details|facts"
-    r"|something|anything|everything|more)?\s*(?:about|on|regarding|for|of)|find (?:me|us)"
-    r"|find out|learn(?: \w+)? about|tell me (?:(?:all|more|everything|something|a bit"
-    r"|a little) )*about|teach me about|show me (?:(?:stuff|news|info|reviews|the latest"
-    r"|more) )*(?:about|on|of|for)|know (?:more )?about|hear (?:more )?about|keep an eye on"
-    r"|get me (?:info|news|details|information) (?:on|about)|compare)(?=\s)",
-)
-_NO_SEARCH: Final = spaced(
-    r"\b(?:do\s*n['’]?t|do not|never|no need to|stop|without|instead of|rather than"
-    r"|needn['’]?t) (?:\w+ ){0,2}?$",
-)
-_ASKED: Final = spaced(
-    r"^\W*(?:(?:so|and|but|ok|okay|hey|hi|well|also|oh|penny)\b\W*)*(?:what(?:['’]?s| (?:is|are"
-    r"|was|were))|who(?:['’]?s| (?:is|are|was|were))|what do you know about|(?:do"
-    r"|have) you (?:know|heard?) (?:anything |something |much )?(?:about|of)"
-    r"|what can you tell me about|any (?:news|info|updates?|word) (?:on|about|from|of)"
-    r"|what['’]?s (?:new|going on|up|happening) with|what about|how about|how good (?:is|are)"
-    r"|when (?:is|are|does|do|did|was)|where (?:is|are|can i (?:buy|get|find)))(?=\s)",
-)
 _PRONOUN: Final = spaced(
     r"\b(?:it|its|it['’]s|they|them|their|theirs|those|these|that one|this one|him|his|she|her"
     r"|he)\b",
 )
-_IDLE: Final = spaced(
-    r"\b(?:what (?:time|day|date|year) is it|how\s*(?:['’]?s| is| was) (?:it|that) (?:going|been"
-    r"|hanging)|how (?:was|is) it\s*\W*$|is it (?:true|possible|ok|okay|fine|just me|raining"
-    r"|snowing|cold|hot|warm|sunny|still raining|late|time|me|really)|was it (?:you|me|something)"
-    r"|it['’]?s (?:me|raining|late)|does it matter|how does (?:it|that) (?:sound|feel|look)"
-    r"|what is it\b|is it\s*\W*$|isn['’]?t it|where were they)\b",
-)
+_IDLE: Final = spaced(r"\b(?:what \w+ is it|how(?:['’]?s| is| was) (?:it|that)|isn['’]?t it)\b")
 _BAD: Final = re.compile(r"\b(?:hate|dislike|despise)[sd]?\b", re.IGNORECASE)
 _NO_MORE: Final = spaced(
     r"^\W*(?:(?:please|ugh|ok|okay|no|nah|hey|just|thanks)\b\W*)*(?:stop(?: (?:it|that|this"
@@ -169,6 +130,7 @@ _MORE: Final = spaced(
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’&.+-](?=[^\W_])[^\W_]+)*(?:\+\+|\+(?!\w)|#(?!\w))?")
 _ENDING: Final = re.compile(r"['’]s$|(?<=s)['’]$")
+_NUMBER: Final = re.compile(r" \d{1,4}")
 
 
 class _Place(NamedTuple):
@@ -274,46 +236,29 @@ def _part_of(name: str, recent: Collection[str]) -> str | None:
     return wholes[0] if len(wholes) == 1 else None
 
 
-def _parts_in(text: str, recent: Collection[str], taken: Sequence[_Place]) -> Iterator[_Place]:
-    """Yield where a recent entity is called by a part of its name."""
-    covered = bytearray(len(text))
-    for place in taken:
-        covered[place.start : place.end] = b"\1" * (place.end - place.start)
-    for match in _WORD.finditer(text):
-        cancel.check()
-        if not is_uncommon(match[0]) or any(covered[match.start() : match.end()]):
-            continue
-        whole = _part_of(entity_name(match[0]), recent)
-        if whole is not None:
-            cut = _ENDING.search(match[0])
-            yield _Place(whole, match.start(), match.end() - (len(cut[0]) if cut else 0), True)
-
-
 _SPOKEN_TO: Final = spaced(
-    r"(?:\b(?:my name(?:['’]?s| is)|call me|i go by|named me|meet you(?: too)?,?"
-    r"|thanks?(?: you)?,?|sincerely,?|cheers,?|regards,?|love,)"
-    r"|(?:^|[.!?\n]\s{0,4})(?:best|yours|best wishes|all the best),"
-    r"|(?:merry christmas|happy (?:birthday|bday|new year|easter|holidays|thanksgiving"
-    r"|anniversary)),?(?: to)?|(?:^|[\s,])(?:hi|hey|hello|hiya"
-    r"|yo|bye|goodbye|dear|morning|afternoon|evening|night),?(?: there,?)?|(?:^"
-    r"|[.!?,\n]\s*)(?:i['’]?m|i am|this is|it['’]?s)(?= \S+(?: \S+)?\s*(?:[.,!?\n]|and\s|$)))\s*$",
+    r"(?:\b(?:my name(?:['’]?s| is)|call me|meet you|thanks?(?: you)?|regards|cheers|love,|hi|hey"
+    r"|hello|bye|dear|(?:merry|happy) \w+(?: to)?|(?:good )?(?:morning|evening|night))\b,?"
+    r"(?: there,?)?|(?:^|[.!?,\n]\s*)(?:i['’]?m|i am|this is|it['’]?s)"
+    r"(?= \S+(?: \S+)?\s*(?:[.,!?\n]|and\s|$)))\s*$",
 )
 """Before the name of who speaks or is spoken to: neither is what a message is about."""
 
 
-def _is_new_name(span: NameSpan, text: str) -> bool:
-    """Say whether a name that nobody spoke of so far may be one (the gate judges it again)."""
+def _is_new_name(span: NameSpan, text: str, *, stated: bool) -> bool:
+    """Say whether a name that nobody spoke of so far may be one (the gate judges it again).
+
+    `stated` says that its owner likes or dislikes it: then what only sounds like a place may be.
+    """
     words = span.name.split()
     if (
         _SPOKEN_TO.search(text, max(0, span.start - 60), span.start)
         and span.how is not NameSign.QUOTED
     ):
         return False
-    if not 1 <= len(words) <= policy.NAME_WORDS or span.type == "place" or is_place(span.name):
+    if not 1 <= len(words) <= policy.NAME_WORDS or (span.type == "place" and not stated):
         return False
     if all(is_calendar_word(word) or is_nationality(word) for word in words):
-        return False
-    if span.how is NameSign.READ and all(is_greeting(word) for word in words):
         return False
     return not all(_is_weak(word) for word in words) or span.how is NameSign.QUOTED
 
@@ -352,27 +297,30 @@ def hear(
     cancel.check()
     sentences = sentences_of(plain)
     starts = {s.start + len(s.text) - len(s.text.lstrip()) for s in sentences}
-    places = _places(text, plain, known=known, recent=recent, starts=starts)
+    opinions = opinions_in(text, voice=voice)
+    places = _places(text, plain, opinions, known=known, recent=recent, starts=starts)
     heard = list(_handed_on(whole, voice, known))
     if proactive:
         heard += _answered(text, proactive, bool(known.get(proactive, proactive)))
     named: list[str] = []  # entities in the order in which the message names them
-    opinions = opinions_in(text, voice=voice)
+    told = to_be_told(text) if english else None
     for sentence in sentences:
         cancel.check()
         stop = sentence.start + len(sentence.text)
         here = [place for place in places if sentence.start <= place.start < stop]
-        if sentence.theirs:
-            heard += [_passing(place, Valence.NEUTRAL) for place in here if place.is_known]
-            continue
         here = [
             p for p in here if p.is_known or not (_is_spoken(sentence, p) or _is_cut(sentence, p))
         ]
         if english:
-            here += _asked_for(sentence, here, known=known)
+            words = sentence.text
+            asks = asks_for_search(words) or is_asking(sentence.start, stop, words, told)
+            asks = asks and not asks_listener(words)
+            here += _asked_for(sentence, here, known=known) if asks else ()
             lately = named[-1:] if named else list(recent) if len(recent) == 1 else []
             said = _stated(sentence, here, opinions, recent)
-            heard += _in_sentence(sentence, here, said, opinions, recent=recent, lately=lately)
+            heard += _in_sentence(
+                sentence, here, said, opinions, asks=asks, recent=recent, lately=lately
+            )
         else:
             heard += [_passing(place, Valence.NEUTRAL) for place in here]
         spoken = [place for place in here if not _is_spoken(sentence, place)]
@@ -453,6 +401,7 @@ def _answered(text: str, name: str, is_known: bool) -> Iterator[Mention]:
 def _places(
     text: str,
     plain: str,
+    opinions: Sequence[Opinion],
     *,
     known: Mapping[str, str],
     recent: Collection[str],
@@ -463,21 +412,25 @@ def _places(
     cancel.check()
     for span in names_in(text):
         cancel.check()
+        stated = [o for o in opinions if o.start <= span.start < o.end and not o.implied]
+        longer = max((o.end for o in stated), default=span.end)
+        if _NUMBER.fullmatch(plain, span.end, max(longer, span.end)):  # "Q40 Meta 3"
+            surface = plain[span.start : longer]
+            span = span._replace(surface=surface, name=entity_name(surface), end=longer)
         over = [place for place in places if place.start < span.end and span.start < place.end]
-        if over and not _is_longer(span, over, plain):
+        if over and not _is_longer(span, over):
             continue
         entity = _entity_of(span.surface, known)
         if entity is None and not over:
             entity = _part_of(span.name, recent) or _pointed_at(span, plain, known)
-        if entity is None and not _is_new_name(span, plain):
+        if entity is None and not _is_new_name(span, plain, stated=bool(stated)):
             continue
         places = [place for place in places if place not in over]
         places.append(_Place(entity or span.name, span.start, span.end, entity is not None))
-    places += list(_parts_in(plain, recent, places))
     return sorted(places, key=lambda place: place.start)
 
 
-def _is_longer(span: NameSpan, known: Sequence[_Place], text: str) -> bool:
+def _is_longer(span: NameSpan, known: Sequence[_Place]) -> bool:
     """Say whether a name around a known one is another: "Blade Runner 2049", not "Dune Trailer"."""
     if any(place.start < span.start or place.end > span.end for place in known):
         return False
@@ -521,15 +474,7 @@ def _pointed_at(span: NameSpan, text: str, known: Mapping[str, str]) -> str | No
     return entities.pop() if len(entities) == 1 else None
 
 
-_NOT_ASKED: Final = spaced(
-    r"\b(?:my|your|his|her|their|our|me|you|it|them|him|this|that|these|those|here|there|near"
-    r"|nearby|to|for|with|in|on|at|from|and|or|how|what|when|where|why|who|which|if|is|are|was|i"
-    r"|we|can|could|do|does|should|best|good|cheap|nice|new|any|some|more|other|another|something"
-    r"|someone|weather|time|today|tomorrow|tonight|next|last)\b",
-)
-
-
-_POINTED: Final = spaced(r"\b(?:my|your|our|his|her|their|this|that|these|those|some|any) $")
+_POINTED: Final = spaced(r"\b(?:my|its|your|our|his|her|their|this|that|these|those|some|any) $")
 
 
 def _asked_for(
@@ -539,28 +484,26 @@ def _asked_for(
 
     "look up sourdough starters", "who is ada lovelace?": its owner names it, in lower case too.
     """
-    if here or sentence.theirs:
+    if here:
         return
     text = sentence.text
-    order = _search_order(text)
-    asked = None if order else _ASKED.match(text)
-    if order is None and asked is None:
+    topic = named_topic(text)
+    if topic is None:
         return
-    begin = order.start("verb") if order else (asked.start() if asked else 0)
-    topic = topic_of(text[begin:])
     words = topic.topic.split()
     name = entity_name(topic.topic)
-    if not 1 <= len(words) <= 5 or not name or is_place(name) or _NOT_ASKED.search(topic.topic):
+    if not 1 <= len(words) <= 5 or not name:
         return
-    if asked and not all(is_uncommon(word) or word.isdigit() for word in words):
+    if not is_request(text) and not all(is_uncommon(word) or word.isdigit() for word in words):
         return  # "what is love?" names nothing; "what is kubernetes?" does
     if all(_is_weak(word.casefold()) or is_calendar_word(word.casefold()) for word in words):
         return
     if len(words) == 1 and not is_uncommon(words[0]) and not is_plural(name):
         return  # "search for love"
-    start = sentence.start + begin + topic.start
-    if _POINTED.search(text, 0, begin + topic.start):
-        return  # "search for my keys", "look up the weather"
+    start = sentence.start + topic.start
+    one_of_it = len(words) == 1 and words[0].islower() and _DEFINITE.search(text, 0, topic.start)
+    if one_of_it or _POINTED.search(text, 0, topic.start):
+        return  # "and the grip?", "search for my keys"
     entity = _entity_of(topic.topic, known)
     yield _Place(
         entity or name, start, start + len(topic.topic), entity is not None, "is asked for"
@@ -586,20 +529,13 @@ def asked_about(request: str, *, known: Mapping[str, str]) -> str:
     return entity_name(span.topic) if span else ""
 
 
-def _search_order(text: str) -> re.Match[str] | None:
-    """Return where a sentence asks for a search, and with which words."""
-    order = _SEARCH.search(text)
-    if order is None or _NO_SEARCH.search(text[: order.start("verb")]):
-        return None
-    return order
-
-
 def _in_sentence(
     sentence: MessageSentence,
     here: Sequence[_Place],
     said: Sequence[Mention],
     opinions: Sequence[Opinion],
     *,
+    asks: bool,
     recent: Collection[str],
     lately: Sequence[str],
 ) -> Iterator[Mention]:
@@ -607,38 +543,25 @@ def _in_sentence(
     text = sentence.text
     yield from said
     stated = {mention.start for mention in said}
-    order = _search_order(text)
-    asks = (sentence.asks or begins_asking(text)) and not stated
-    idle = asks and _SMALL_TALK.search(text) is not None
+    asks = asks and not stated
     for place in here:
         if place.start in stated:
             continue
-        at = place.start - sentence.start
         if _is_spoken(sentence, place):
             yield _passing(place, Valence.NEUTRAL)
-        elif order is not None and at >= order.end("verb") - 1:
-            kind = EngagementType.FOLLOW_UP_QUESTION if _is_more(text, place, recent) else None
-            yield _engaged(place, kind or EngagementType.SEARCH_INITIATED, "is to be searched for")
-        elif asks and not idle:
-            if place.name in recent:
-                yield _engaged(place, EngagementType.FOLLOW_UP_QUESTION, "is asked about further")
-            else:
-                yield _engaged(place, EngagementType.SEARCH_INITIATED, "is asked about")
+        elif asks:
+            more = place.name in recent and not asks_for_search(text)
+            yield _asked(place, "is asked about further" if more else "is asked about", more=more)
         else:
             ill = _BAD.search(text) or _is_blamed(place, opinions)
             yield _passing(place, Valence.NEUTRAL if ill else None)
-    if asks and not here and lately and not idle:
+    if asks and not here and lately and not asks_for_search(text):
         pronoun = _PRONOUN.search(text)
         if pronoun and not _IDLE.search(text):
             place = _Place(
                 lately[0], sentence.start + pronoun.start(), sentence.start + pronoun.end(), True
             )
-            kind = (
-                EngagementType.FOLLOW_UP_QUESTION
-                if lately[0] in recent
-                else EngagementType.SEARCH_INITIATED
-            )
-            yield _engaged(place, kind, "is asked about further")
+            yield _asked(place, "is asked about further", more=lately[0] in recent)
 
 
 def _is_blamed(place: _Place, opinions: Sequence[Opinion]) -> bool:
@@ -648,17 +571,9 @@ def _is_blamed(place: _Place, opinions: Sequence[Opinion]) -> bool:
     )
 
 
-def _is_more(text: str, place: _Place, recent: Collection[str]) -> bool:
-    """Say whether a request asks for more about what was just spoken of: "tell me more of it"."""
-    return (
-        place.name in recent
-        and re.search(
-            r"\b(?:tell|know|hear|more)\b",
-            text,
-            re.I,
-        )
-        is not None
-    )
+def _asked(place: _Place, why: str, *, more: bool) -> Mention:
+    further, first = EngagementType.FOLLOW_UP_QUESTION, EngagementType.SEARCH_INITIATED
+    return _engaged(place, further if more else first, why)
 
 
 def _stated(

@@ -1,12 +1,11 @@
 """Cut a message into the sentences of its writer, with what others say in it blotted out.
 
-Knows: pasted lines, quotes that are told, questions. Does not know what a sentence says.
+Knows: quotes that are told, questions. Does not know what a sentence says.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
@@ -38,13 +37,6 @@ def spaced(pattern: str) -> re.Pattern[str]:
 
 # --- sentences ------------------------------------------------------------------------------------
 
-_OTHERS_LINE: Final = re.compile(
-    r"^[ \t]*(?:>|\[?\d{1,2}:\d\d|(?!(?i:me|ps|note|edit|update|btw|fyi|also|question"
-    r"|currently\s\w+|favou?rites?(?:\s\w+)*|facts?|reminder|thought|idea|plan|goal|task|decision|status|summary"
-    r"|my\s\w+(?:\s\w+)*|\w*ing|p\.s)\s*:)[A-Z][\w.'’-]{1,30}(?:\x20[A-Z][\w.'’-]{0,30})?:\x20\S).*$",
-    re.MULTILINE,
-)
-
 
 class MessageSentence(NamedTuple):
     """One sentence of a message."""
@@ -52,30 +44,25 @@ class MessageSentence(NamedTuple):
     text: str  # with what is not read blotted out
     start: int
     asks: bool  # it ends in a question mark
-    theirs: bool  # a pasted or quoted line
 
 
-def _sentences(plain: str, others: Sequence[tuple[int, int]]) -> Iterator[MessageSentence]:
+def _sentences(plain: str) -> Iterator[MessageSentence]:
     for start, end in sentences(plain):
         cancel.check()
         asks = ends_asking(plain[max(start, end - _ENDING) : end])
-        yield from _sentence(plain, start, end, others, asks=asks)
+        yield from _sentence(plain, start, end, asks=asks)
 
 
 _ENDING: Final = 12  # characters in which the marks at the end of a sentence stand
 
 
-def _sentence(
-    plain: str, start: int, end: int, others: Sequence[tuple[int, int]], *, asks: bool
-) -> Iterator[MessageSentence]:
+def _sentence(plain: str, start: int, end: int, *, asks: bool) -> Iterator[MessageSentence]:
     while end - start > SENTENCE_CHARS:
         cut = plain.rfind(" ", start + 1, start + SENTENCE_CHARS)
         stop = cut if cut > 0 else start + SENTENCE_CHARS
-        yield from _sentence(plain, start, stop, others, asks=False)
+        yield from _sentence(plain, start, stop, asks=False)
         start = stop
-    before = bisect_right(others, (start, len(plain))) - 1
-    theirs = before >= 0 and start < others[before][1]
-    yield MessageSentence(plain[start:end], start, asks, theirs)
+    yield MessageSentence(plain[start:end], start, asks)
 
 
 _SPEECH: Final = re.compile(
@@ -134,5 +121,4 @@ SPOKEN_OF: Final = "\x1e"
 
 def sentences_of(plain: str) -> list[MessageSentence]:
     """Return the sentences of a message that is masked (`names.masked`)."""
-    others = [match.span() for match in _OTHERS_LINE.finditer(plain)]
-    return list(_sentences(_without_speech(plain), others))
+    return list(_sentences(_without_speech(plain)))

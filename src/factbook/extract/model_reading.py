@@ -45,7 +45,6 @@ from factbook.model.text import shorten
 __all__ = [
     "OPERATIONS",
     "PROMPT_VERSION",
-    "PURPOSE",
     "CommandAnswer",
     "CommandItems",
     "CommandReading",
@@ -63,7 +62,6 @@ __all__ = [
 ]
 
 PROMPT_VERSION: Final = "commands-1"
-PURPOSE: Final = "commands"  # of the calls, as the meter counts them
 SHOWN_CHARS: Final = (
     2_000  # ours: of one command or prompt; what follows is mostly a file's content
 )

@@ -4,8 +4,6 @@ Names are what the reader takes for them, and what is written so that nothing ha
 titles in quotes, hashtags, numbers of models ("LS50"). Where two overlap the longer one holds. Does
 not know which names are known already, who speaks, or what is kept: `mentions` reads what an owner
 says of a name, and the gate judges it.
-
-Of a text in another language only what is written so is taken.
 """
 
 from __future__ import annotations
@@ -27,12 +25,7 @@ from factbook.extract.name_tokens import (
     is_uncommon,
     masked,
 )
-from factbook.language.calendar import is_calendar_word
-from factbook.language.common_words import (
-    is_function_word,
-    is_nationality,
-    opens_sentences,
-)
+from factbook.language.common_words import is_everyday, is_function_word
 from factbook.language.reader.read import read
 from factbook.language.sentences import LINE_END
 from factbook.model.keys import entity_name
@@ -40,76 +33,27 @@ from factbook.net import cancel
 
 __all__ = ["VARIANTS", "is_headline", "names_in"]
 
-LEAST_CHANCE: Final = 0.6
+LEAST_CHANCE: Final = 0.55
 """From this chance on a stretch that the reader marks is a name."""
+DOUBTED_CHANCE: Final = 0.95
+"""The same, where all its words are everyday ones, or it has neither a proper noun nor capitals."""
 READ_CHARS: Final = 20_000  # ours: of a text, by the reader; what follows is pasted material
 
 # --- quotes and hashtags --------------------------------------------------------------------------
 
 _QUOTE: Final = re.compile(
-    r"(?P<a>(?<![\w\"])\"(?P<at>[^\"\n]{1,120})\"(?![\w\"]))|“(?P<bt>[^”“\n]{1,120})”"
-    r"|«(?P<ct>[^»«\n]{1,120})»|《(?P<dt>[^》《\n]{1,60})》|„(?P<et>[^“”„\n]{1,120})[“”]"
-    r"|(?<![\w'’])['‘](?P<ft>[A-Z][^'’‘\n\"]{1,60}(?:['’](?=\w)[^'’‘\n\"]{1,40})?)['’](?![\w])"
-)
-_CALLED: Final = re.compile(
-    r"\b(?:called|named|titled|entitled|book|novel|film|movie|song|album|track|show|series|game"
-    r"|band|podcast|app|play|musical|anime|manga|comic|poem|documentary|magazine|restaurant|bar"
-    r"|cafe|brand|tool|library|channel|product|project|paper|reading|watching|playing|read"
-    r"|watched|finished)[,:]?\s*$",
-    re.IGNORECASE,
-)
-_PRESSED: Final = re.compile(
-    r"\b(?:click(?:ed|ing)?(?: on)?|press(?:ed|ing)?|hit|select(?:ed)?|choose|tap(?:ped)?"
-    r"|type[ds]?|word|words|say|says|said|saying|spell(?:ed)?|means|called it|so-called|phrase"
-    r"|error|message|column|field|key|value|string|variable|label)[,:]?\s*(?:the\s*)?$",
-    re.IGNORECASE,
-)
-_PRESSED_AFTER: Final = re.compile(
-    r"\s*(?:button|key|tab|menu|option|field|checkbox|link|column|flag|error|label|page|setting"
-    r"|command|object|attribute|module|instance|type|exception|parameter"
-    r"|argument|string|header|status|state|mode|folder|branch)\b",
-    re.IGNORECASE,
-)
-_SPOKEN: Final = re.compile(
-    r"\b(?:i|i'm|i've|i'd|i'll|you|you're|we|we're|let's|don't|it's|that's|please)\b",
-    re.IGNORECASE,
+    r"《(?P<title>[^》《\n]{1,60})》|(?:«|“|„|(?<![\w\"])\")(?P<words>[^»«”“„\"\n]{1,120})[»”“\"](?!\w)"
 )
 _HASHTAG: Final = re.compile(r"(?<![\w&/#])#(?P<tag>[^\W\d_][\w-]{1,50})")
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[-_]")
 
 
-def _quoted(text: str, *, english: bool) -> Iterator[NameSpan]:
+def _quoted(text: str, least: int) -> Iterator[NameSpan]:
+    """Yield titles in quotes of so many words at least, which another language has as well."""
     for match in _QUOTE.finditer(text):
-        group = next(name for name in ("at", "bt", "ct", "dt", "et", "ft") if match[name])
-        start, end = match.span(group)
-        inner = match[group]
-        words = inner.split()
-        if LINE_END in inner or not 1 <= len(words) <= policy.NAME_WORDS:
-            continue
-        if group == "dt":
-            yield from _span(text, start, end, NameSign.QUOTED)
-            continue
-        before, after = text[: match.start()][-60:], text[match.end() : match.end() + 30]
-        called = _CALLED.search(before) is not None
-        if not called and (_PRESSED.search(before) or _PRESSED_AFTER.match(after)):
-            if len(words) < 3:
-                yield NameSpan(inner, "", start, end, NameSign.QUOTED)  # no name, however written
-            continue
-        headline = is_headline(words)
-        if inner[-1] in ".!?,;:…":
-            end -= len(inner) - len(inner.rstrip(".,;:"))
-            if inner[-1] in ".!?…" and not headline and not called:
-                continue
-        if _SPOKEN.search(inner) and not headline:
-            continue
-        lows = [word.casefold().strip(".,:;!?'’") for word in words]
-        if not called and not headline and not (english and any(map(is_uncommon, lows))):
-            continue
-        if len(lows) == 1 and not called and opens_sentences(lows[0]):
-            continue
-        if lows[0] in ("the", "a", "an") and (len(lows) > 2 or is_uncommon(lows[-1])):
-            start += len(words[0]) + 1
-        yield from _span(text, start, end, NameSign.QUOTED)
+        words = (match["words"] or "").split()
+        if match["title"] or (len(words) >= least and is_headline(words)):
+            yield from _span(text, match.start() + 1, match.end() - 1, NameSign.QUOTED)
 
 
 def is_headline(words: list[str]) -> bool:
@@ -137,7 +81,7 @@ _MODEL: Final = re.compile(
     r"(?<![\w@/.-])(?=[\w-]{0,20}\d)(?=[\w-]{0,20}[^\W\d_])[^\W_]{1,20}(?:-[^\W_]{1,20}){0,3}"
     r"(?![\w@/-]|\.\w)"
 )
-_BEFORE: Final = re.compile(r"(?P<word>[^\W\d_][\w&'’-]{0,30}) \Z")
+_BEFORE: Final = re.compile(r"(?P<word>[^\W\d_][\w&'’-]{0,30})(?<!['’]s) \Z")
 _BEHIND: Final = re.compile(r" (?P<word>[^\W_][\w&'’-]{0,30})")
 _BESIDE: Final = 3  # words on each side of a model's number that may be part of its name
 
@@ -185,28 +129,32 @@ def names_in(text: str) -> list[NameSpan]:
     plain = masked(text)
     cancel.check()
     english = is_english(plain.replace(LINE_END, " "))
-    spans = [*_quoted(plain, english=english), *_hashtags(plain), *_models(plain)]
+    spans = [*_quoted(plain, 2 if english else 1), *_hashtags(plain), *_models(plain)]
     if english:
         spans += _joined(plain, list(_read(plain)))
     return _longest(spans, len(plain))
 
 
 def _read(text: str) -> Iterator[NameSpan]:
-    """Yield what the reader marks, but for days, nations and small words by themselves."""
-    for span in read(text[:READ_CHARS]).names:
-        words = text[span.begin : span.end].casefold().split()
-        if (
-            span.chance < LEAST_CHANCE
-            or all(map(_is_none, words))
-            or FILE.fullmatch(text, *_blank_to_blank(text, span.begin, span.end))
+    """Yield what the reader marks, but for files."""
+    reading = read(text[:READ_CHARS])
+    proper = {token.begin for token in reading.tokens if token.pos == "PROPN"}
+    for span in reading.names:
+        words = text[span.begin : span.end].split()
+        plain = proper.isdisjoint(range(span.begin, span.end)) and not is_headline(words)
+        doubted = plain or all(is_everyday(word.casefold()) for word in words)
+        if span.chance < (DOUBTED_CHANCE if doubted else LEAST_CHANCE) or FILE.fullmatch(
+            text, *_blank_to_blank(text, span.begin, span.end)
         ):
             continue
         article = _ARTICLE.match(text, span.begin, span.end)
         more = (_OF_PERSON if span.type == "person" else _OF_THING).match(text, span.end)
+        end = more.end() if more else span.end
+        model = _OF_MODEL.match(text, end)
         yield from _span(
             text,
             article.end() if article else span.begin,
-            more.end() if more else span.end,
+            model.end() if model else end,
             NameSign.READ,
             span.type,
         )
@@ -221,6 +169,9 @@ _LAST_PARTS: Final = (
 _OF_PERSON: Final = re.compile(rf"\w*(?:(?: of the)? {_CAPITAL}){{0,3}}{_LAST_PARTS}")
 _OF_THING: Final = re.compile(rf"\w*(?:(?: of(?: the)?)? {_CAPITAL}){{0,3}}{_LAST_PARTS}")
 """What belongs to a name behind what the reader marks: "Ender's Game", "Game of Thrones"."""
+_OF_MODEL: Final = re.compile(
+    rf" (?:{'|'.join(sorted(VARIANTS))})\b(?: \d{{1,3}}\b(?! \w+s\b))?", re.IGNORECASE
+)
 _AND: Final = re.compile(
     r"(?<![.!?\n] )(?<![\w&])[A-Z][\w'’-]{1,30} (?:&|['’]?[nN]['’]?) [A-Z][\w'’-]{1,30}"
 )
@@ -231,8 +182,9 @@ def _joined(text: str, spans: Sequence[NameSpan]) -> Iterator[NameSpan]:
     joined: list[NameSpan] = []
     for span in spans:
         last = joined[-1] if joined else None
-        if last and span.start - last.end == 1 and text[last.end] == " ":
-            joined[-1:] = _span(text, last.start, span.end, NameSign.READ, span.type)
+        if last and (span.start < last.end or text[last.end : span.start] == " "):
+            end = max(last.end, span.end)
+            joined[-1:] = _span(text, last.start, end, NameSign.READ, span.type)
         else:
             joined.append(span)
     yield from joined
@@ -249,10 +201,6 @@ def _blank_to_blank(text: str, start: int, end: int) -> tuple[int, int]:
     while end < len(text) and not text[end].isspace():
         end += 1
     return start, end - len(text[start:end]) + len(text[start:end].rstrip(".,;:!?)"))
-
-
-def _is_none(word: str) -> bool:
-    return is_calendar_word(word) or is_nationality(word) or is_function_word(word)
 
 
 def _span(text: str, start: int, end: int, how: NameSign, kind: str = "") -> Iterator[NameSpan]:

@@ -30,6 +30,7 @@ from factbook.model.keys import entity_name
 __all__ = [
     "HEARD_CHARS",
     "NO_MORE_OF_IT",
+    "OF_TASTE",
     "TOPIC_WORDS",
     "Opinion",
     "PreferenceSpan",
@@ -38,7 +39,8 @@ __all__ = [
 ]
 
 LEAST_CHANCE: Final = 0.5  # of what the reader takes for liked or disliked; below, it is not heard
-LEAST_SURE: Final = 0.95  # of which of the two
+SUREST: Final = 0.95  # of both, from here on it is so whatever else its clause seems to be
+LEAST_SURE: Final = 0.7  # of which of the two
 HEARD_CHARS: Final = 20_000  # ours: of one message; what follows is pasted material
 TOPIC_WORDS: Final = 6  # ours: of a topic that is liked or disliked; more is a clause
 NO_MORE_OF_IT: Final = "asks to hear no more of it"
@@ -78,8 +80,8 @@ def opinions_in(text: str, *, voice: OwnWords | None = None) -> list[Opinion]:
 def _opinions(text: str, mixed: bool) -> tuple[Opinion, ...]:
     """Read own words; `mixed` says that the message hands on words of others.
 
-    Beside those nothing counts but what is said outright: what lies between the lines of a page or
-    a mail is its author's.
+    Beside those nothing counts but what words say: what lies between the lines of a page or a mail
+    is its author's.
     """
     plain = masked(text)
     if not is_english(plain.replace(LINE_END, " ")):
@@ -87,19 +89,16 @@ def _opinions(text: str, mixed: bool) -> tuple[Opinion, ...]:
     signs = list(plain)
     for sentence in sentences_of(plain):
         end = sentence.start + len(sentence.text)
-        words = LINE_END * len(sentence.text)
-        if not sentence.theirs:
-            words = _AS_COMMAND.sub(lambda order: LINE_END * len(order[0]), sentence.text)
+        words = _AS_COMMAND.sub(lambda order: LINE_END * len(order[0]), sentence.text)
         signs[sentence.start : end] = words
-        mixed = mixed or sentence.theirs
     own = "".join(signs)
     reading = read(own)
     outright = [(_whole(reading, one), meant) for one, meant in _said_outright(reading)]
     said = [one for one, meant in outright if meant]
     told = [*_ordered(own), *said]
-    if not mixed:
-        plain_ones = [*told, *(one for one, _ in outright)]  # the reader is not asked again
-        told += [m for m in _marked(reading) if not any(_meet(m, other) for other in plain_ones)]
+    plain_ones = [*told, *(one for one, _ in outright)]  # the reader is not asked again
+    marked = [m for m in _marked(reading) if not (mixed and m.implied)]
+    told += [m for m in marked if not any(_meet(m, other) for other in plain_ones)]
     told += [more for one in told for more in _listed(reading, one)]
     return tuple(sorted({one.start: one for one in reversed(told)}.values()))
 
@@ -147,10 +146,12 @@ def _ordered(text: str) -> Iterator[Opinion]:
 
 _LIKES: Final = word_set("love loved loving like liked enjoy enjoyed enjoying adore adored prefer")
 _HATES: Final = word_set("hate hated hating dislike disliked despise detest loathe loathed")
+OF_TASTE: Final = _LIKES | _HATES  # verbs by which somebody says or asks what they like
 _FAVORITE: Final = word_set("favorite favourite favorites favourites fave faves")
 _UNREAL: Final = word_set("would 'd ’d could might may should if unless whether when until used")
 _PRONOUNS: Final = word_set("it them him her this that these those")
 _FANS: Final = word_set("fan fans lover lovers")
+_FOND: Final = _FANS | {"into"}
 _SELF: Final = word_set("i we")
 _OWNED: Final = word_set("i we my our")
 _BORNE: Final = word_set("stand bear abide")  # "can't stand it"
@@ -184,6 +185,10 @@ class _Tree:
                 last = max(last, self.phrase(i)[1])
         return self.named(first, last)
 
+    def parts(self, word: int) -> list[int]:
+        """Return a noun, the words of its name and its preposition: a verb may hang on any."""
+        return [word, *self.of(word, "compound", "flat", "amod", "case")]
+
     def is_of(self, word: int) -> bool:
         """Say whether "of" stands before a noun."""
         return any(self.lows[i] == "of" for i in self.of(word, "case"))
@@ -214,7 +219,9 @@ def _said_outright(reading: Reading) -> Iterator[tuple[Opinion, bool]]:
             yield from _fond(tree, i)
         elif token.pos == "VERB" and (low in _LIKES or low in _HATES or low in _BORNE):
             liked = _sense(tree, i)
-            meant = liked is not None and _is_meant(tree, i) and _is_so(reading, token.begin)
+            ended = liked is False and low in _LIKES  # "I don't like it any more"
+            void = _UNREAL_CLAUSE - {"over"} if ended else _UNREAL_CLAUSE
+            meant = liked is not None and _is_meant(tree, i) and _is_so(reading, token.begin, void)
             title = _TITLE.match(reading.text, token.end)
             if title and meant:
                 why = "says to like it" if liked else "says to dislike it"
@@ -247,7 +254,7 @@ def _is_meant(tree: _Tree, verb: int) -> bool:
         below = {tree.lows[i] for i in tree.of(word, "aux", "mark", "advmod")}
         if below & _UNREAL:
             return False
-        subjects = tree.of(word, "nsubj", "csubj")
+        subjects = [i for part in tree.parts(word) for i in tree.of(part, "nsubj", "csubj")]
         if own is None and subjects:
             own = bool({tree.lows[j] for i in subjects for j in (i, *tree.of(i, "conj"))} & _SELF)
         elif own is None and token.relation == "parataxis" and tree.lows[verb - 1] in _SELF:
@@ -301,8 +308,9 @@ def _fond(tree: _Tree, word: int) -> Iterator[tuple[Opinion, bool]]:
         of = tree.lows[word + 1 : word + 2] == ["of"]
         targets = [tree.tokens[word + 1].head] if of else tree.of(word, "compound")[:1]
     else:
-        targets = [being] if tree.tokens[word].relation == "case" and tree.of(being, "cop") else []
-    liked = not _is_denied(tree, being)
+        is_being = any(tree.of(i, "cop") for i in tree.parts(being))
+        targets = [being] if tree.tokens[word].relation == "case" and is_being else []
+    liked = not any(_is_denied(tree, i) for i in tree.parts(being))
     why = "says to be fond of it" if liked else "says not to be fond of it"
     for target in targets:
         if target < 0:
@@ -422,7 +430,9 @@ def _marked(reading: Reading) -> Iterator[Opinion]:
     for span in reading.opinions:
         if span.chance < LEAST_CHANCE or span.sure < LEAST_SURE:
             continue
-        if not _is_so(reading, span.begin, _UNREAL_CLAUSE | {"quoted"}) or _happened(reading, span):
+        surest = min(span.chance, span.sure) > SUREST  # its clause is read by a head of its own
+        unreal = {"quoted"} if surest else _UNREAL_CLAUSE | {"quoted"}
+        if not _is_so(reading, span.begin, unreal) or _happened(reading, span):
             continue
         words = [i for i, t in enumerate(tree.tokens) if span.begin <= t.begin < span.end]
         first, last = tree.named(words[0], words[-1])
@@ -434,14 +444,28 @@ def _marked(reading: Reading) -> Iterator[Opinion]:
         begin, end = tree.tokens[first].begin, tree.tokens[last].end
         why = "speaks well of it" if span.type == "like" else "speaks ill of it"
         implied = not _is_said(tree, reading, span)
+        if implied and any(
+            _introduces(tree, i) for i in words if _in_name(reading, tree.tokens[i])
+        ):
+            continue
         yield Opinion(begin, end, span.type == "like", why, implied=implied)
+
+
+def _in_name(reading: Reading, token: Token) -> bool:
+    return any(name.begin <= token.begin < name.end for name in reading.names)
+
+
+def _introduces(tree: _Tree, word: int) -> bool:
+    """Say whether a name only says who the writer or theirs is: "my name is Ada"."""
+    subjects = tree.of(word, "nsubj") if tree.of(word, "cop") else []
+    return any(tree.lows[j] in _OWNED for i in subjects for j in (i, *tree.below[i]))
 
 
 def _is_said(tree: _Tree, reading: Reading, span: Span) -> bool:
     """Say whether the clause of a stretch has a word of liking: "Elden Ring is my favorite"."""
     clause = next((c for c in reading.clauses if c.begin <= span.begin < c.end), None)
     lows = set(tree.lows[clause.first : clause.last]) if clause else set()
-    return bool(lows & (_LIKES | _HATES | _FAVORITE | _FANS | _BORNE) and lows & _OWNED)
+    return bool(lows & (_LIKES | _HATES | _FAVORITE | _FOND | _BORNE) and lows & _OWNED)
 
 
 # --- topics ---------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -118,7 +118,6 @@ def find_operations(
     commands: Sequence[ExecutedCommand],
     vectors: NDArray[np.floating[Any]],
     *,
-    taken: Collection[str] = (),
     min_count: int = MIN_COUNT,
     min_sessions: int = MIN_SESSIONS,
 ) -> list[LearnedPredicate]:
@@ -126,9 +125,8 @@ def find_operations(
 
     HDBSCAN finds commands that are alike; what at least 30 % of a cluster run names it, and
     clusters of one operation are one proposal. `vectors` has a unit row for each `row` of a command
-    (shape (rows, dim)). Names in `taken` are not proposed (rules that exist, proposals that were
-    declined). The order of the commands makes no difference. Raises ValueError for thresholds
-    below 1 and rows that are missing.
+    (shape (rows, dim)). The order of the commands makes no difference. Raises ValueError for
+    thresholds below 1 and rows that are missing.
     """
     if min_count < 2 or min_sessions < 1:
         raise ValueError(
@@ -152,8 +150,7 @@ def find_operations(
     for head in sorted(wanted):
         proposal = _proposal(head, ordered)
         if (
-            proposal.name not in taken
-            and proposal.count >= min_count
+            proposal.count >= min_count
             and proposal.sessions >= min_sessions
             and proposal.count >= RECOGNISED * wanted[head]
         ):

@@ -42,7 +42,7 @@ from factbook.extract.name_tokens import (
 from factbook.extract.names import (
     names_in,
 )
-from factbook.extract.opinions import HEARD_CHARS
+from factbook.extract.opinions import HEARD_CHARS, OF_TASTE
 from factbook.extract.voice import own_words
 from factbook.language.calendar import is_calendar_word
 from factbook.language.common_words import is_everyday, is_function_word, is_nationality, is_place
@@ -117,6 +117,7 @@ SIGN_WEIGHT: Final = 2.0  # of all signs together
 VECTOR_WEIGHT: Final = 2.0
 SENSE_WEIGHT: Final = 3.0  # of the reader's own vector
 DELICACY_WEIGHT: Final = 0.3
+BESIDE: Final = np.float32(0.7)  # of the pieces, beside what else is read of an English question
 _PIECE_CHARS: Final = 300  # of a question; what follows says little more
 
 
@@ -154,7 +155,7 @@ def pieces(text: str) -> Floats:
     grams = {joined[at : at + size] for size in sizes for at in range(len(joined) - size + 1)}
     grams |= {char for char in joined if char > _DENSE}
     row = np.zeros(PIECES + 1, dtype=np.float32)
-    places = list({zlib.crc32(gram.encode()) % PIECES for gram in grams})
+    places = list({zlib.crc32(gram.encode("utf-8", "replace")) % PIECES for gram in grams})
     if places:
         row[places] = PIECE_WEIGHT / math.sqrt(len(places))
     dense = sum(char > _DENSE for char in text) * 2 > len(text)
@@ -187,7 +188,9 @@ def signs(reading: Reading) -> Floats:
     seen.add(f"names {min(3, len(reading.names))}")
     row = np.zeros(SIGNS, dtype=np.float32)
     for sign in seen:
-        row[zlib.crc32(sign.encode()) % SIGNS] += SIGN_WEIGHT / math.sqrt(len(seen))
+        row[zlib.crc32(sign.encode("utf-8", "replace")) % SIGNS] += SIGN_WEIGHT / math.sqrt(
+            len(seen)
+        )
     return row
 
 
@@ -198,11 +201,12 @@ def delicacy(vector: Floats, weights: Mapping[str, Floats]) -> float:
 
 
 def english_row(text: str, vector: Floats, weights: Mapping[str, Floats]) -> Floats:
-    """Return what an English question is judged by: its delicacy, its vectors, how it is built."""
+    """Return what an English question is judged by: delicacy, vectors, how it is built, pieces."""
     first = np.array([delicacy(vector, weights) * DELICACY_WEIGHT], dtype=np.float32)
     reading = read(text[:_PIECE_CHARS])
     sense = reading.sense * (SENSE_WEIGHT / max(1e-6, float(np.linalg.norm(reading.sense))))
-    return np.concatenate((first, vector * VECTOR_WEIGHT, sense, signs(reading)))
+    parts = (first, vector * VECTOR_WEIGHT, sense, signs(reading), pieces(text) * BESIDE)
+    return np.concatenate(parts)
 
 
 def reads_english(text: str) -> tuple[bool, bool]:
@@ -217,7 +221,7 @@ def privacy(text: str) -> float | None:
     """Return how private a question reads, as log odds; None where that cannot be told.
 
     It takes one text through the bundled embedder, some milliseconds. Where it may be English and
-    may be not, it counts as what reads more private.
+    may be not, as a few words without grammar may, it is the mean of what both models say.
     """
     letters = [char for char in text if char.isalpha()]
     if sum(_READ.match(char) is not None for char in letters) * 2 <= len(letters):
@@ -225,16 +229,16 @@ def privacy(text: str) -> float | None:
     weights = _weights()
     if not weights:
         return None
-    english, sure = reads_english(text)
+    _, sure = reads_english(text)
     vector = bundled().embed([trimmed(text)])[0]
     odds = []
-    if english:
+    if sure or is_english(text):
         row = english_row(text, vector, weights)
         odds.append(float(row @ weights["english"][:-1] + weights["english"][-1]))
     if not sure:
         row = np.concatenate((vector, pieces(text)))
         odds.append(float(row @ weights["any"][:-1] + weights["any"][-1]))
-    return max(odds)
+    return sum(odds) / len(odds)
 
 
 # --- what is read of it ---------------------------------------------------------------------------
@@ -250,18 +254,19 @@ def titles_in(text: str) -> list[str]:
     return [match[0] for match in _TITLE_OR_MODEL.finditer(text)]
 
 
-def as_things(text: str, names: Sequence[str]) -> str:
-    """Return a text with "the" before names that are no person's."""
+def as_things(text: str, names: Sequence[str], *, owned: bool = False) -> str:
+    """Return a text with "the" before names that are no person's; with `owned` also for "my"."""
+    before = "the|a|an|my|our" if owned else "the|a|an"
     for name in names:
         some = _written(name)
-        text = re.sub(rf"(?i)(?:\b(?:the|a|an)\s+)?({some})(?!\w)", r"the \1", text)
+        text = re.sub(rf"(?i)(?:\b(?:{before})\s+)?({some})(?!\w)", r"the \1", text)
     return text
 
 
 class OwnerMentions(NamedTuple):
     """How a text speaks of its owner and their people."""
 
-    recalls: bool  # of what they did or said: "did I", "have we"
+    recalls: bool  # of what they did, said, like or own: "did I", "have we", "do I like"
     possessive: bool  # of something as theirs: "my rent"
     first_person: bool  # of who asks: "where do I live?", "we"
 
@@ -269,6 +274,7 @@ class OwnerMentions(NamedTuple):
 _DONE: Final = frozenset({"did", "have", "'ve", "’ve", "had", "was", "were"})
 _POSSESSIVE: Final = frozenset({"my", "mine", "our", "ours"})
 _FIRST: Final = frozenset({"i", "me", "myself", "we", "us", "ourselves"})
+_OWNING: Final = frozenset({"own", "possess"})
 _TOLD_TO: Final = frozenset({"iobj", "obj"})  # "tell me", "let us": a root's own
 
 
@@ -288,7 +294,7 @@ def spoken_in(asked: str) -> OwnerMentions:
 def _of_owner(reading: Reading) -> list[tuple[Token, bool]]:
     """Return the words by which a text speaks of its owner, each with whether it recalls."""
     tokens = reading.tokens
-    done = {token.head for token in tokens if _is_done(token)}
+    done = {token.head for token in tokens if _is_done(token) or _is_state(token, tokens)}
     return [
         (token, token.relation == "nsubj" and token.head in done)
         for token in tokens
@@ -298,6 +304,17 @@ def _of_owner(reading: Reading) -> list[tuple[Token, bool]]:
 
 def _is_done(token: Token) -> bool:
     return token.relation == "aux" and token.text.casefold() in _DONE
+
+
+def _is_state(token: Token, tokens: Sequence[Token]) -> bool:
+    """Tell the "do" of "do I like it?" and "what do we own?" from that of "how do I own it?"."""
+    if token.relation != "aux" or token.text.casefold() != "do" or token.head < 0:
+        return False
+    if tokens[token.head].text.casefold() not in OF_TASTE | _OWNING:
+        return False
+    return not any(
+        one.head == token.head and one.text.casefold() in ("how", "to") for one in tokens
+    )
 
 
 def _is_addressed(token: Token, tokens: Sequence[Token]) -> bool:
@@ -506,8 +523,10 @@ def _is_introduced(tokens: Sequence[Token], inside: Sequence[int], kind: str) ->
     if kind in ("work", "place"):
         return False
     heads = {tokens[at].head for at in inside if tokens[at].head not in inside}
-    owned = {one.head for one in tokens if one.text.casefold() in ("my", "our")} - {-1, *inside}
-    for at in owned:
+    owned = {one.head for one in tokens if one.text.casefold() in ("my", "our")} - {-1}
+    if kind == "person" and owned.intersection(inside):  # "my daughter Lena", led by the name
+        return True
+    for at in owned.difference(inside):
         beside = inside[0] - at == 1 or (inside[0] - at == 2 and tokens[at + 1].text == ",")
         if at in heads or tokens[at].head in inside or beside:
             return kind == "person" or any(

@@ -1,8 +1,8 @@
 """Tell the words of a message that its writer pasted from the writer's own, where layout shows it.
 
-Knows: how people hand on what others wrote: behind "my boss wrote:", as quoted lines, as mails with
-their headers, as logs with a name before each line, between fences and rules, under a byline or an
-address. Does not know names, nor what is said; what has none of these forms `voice` weighs.
+Knows: the marks of what people hand on: quoted lines, mails with their headers, logs with a name
+before each line, output of programs, what stands between fences, rules and quotation marks. Does
+not know names, nor what is said; what has none of these marks the reader judges (`voice`).
 
 Where a paste shows its own end (a closing quote, the last quoted line, a fence, the last turn of a
 log), what follows is its writer's again. A mail shows none: it reaches to the end of the message,
@@ -14,19 +14,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from factbook.language.common_words import is_everyday, is_function_word
-from factbook.language.sentences import sentences
 
-__all__ = ["TEXTS", "Pasted", "pasted"]
+__all__ = ["Pasted", "is_mentioned", "pasted"]
 
 READ_CHARS: Final = 20_000  # ours: of one message; what follows is pasted
 FULL_LINE: Final = 45  # ours: a shorter line was not wrapped by a program
 LINE_CHARS: Final = 400  # ours: of a line, to see what it is
-CLAUSE_CHARS: Final = 160  # ours: of the words before a colon that say who speaks
 
 
 class Pasted(NamedTuple):
@@ -49,47 +47,6 @@ def _spaced(pattern: str) -> re.Pattern[str]:
     return re.compile(spread, re.IGNORECASE)
 
 
-# --- who is said to speak -------------------------------------------------------------------------
-
-TEXTS: Final = (
-    r"(?:articles?|e-?mails?|mails?|messages?|msgs?|texts?|letters?|notes?|posts?|posting|pages?"
-    r"|reviews?|comments?|repl(?:y|ies)|responses?|answers?|quotes?|quotations?|excerpts?|passages?"
-    r"|snippets?|paragraphs?|tweets?|threads?|blurbs?|ads?|adverts?|advertisements?|descriptions?"
-    r"|newsletters?|transcripts?|logs?|chats?|conversations?|output|outputs|statements?|captions?"
-    r"|lyrics|dms?|reports?|blogs?|site|website|stor(?:y|ies)|documents?|docs?|readme|tickets?"
-    r"|issues?|announcements?|press release|abstract|paste|pasted text|results?|forum|wiki"
-    r"|instructions|prompt|error|stack ?trace|recipe|poem|listing|offer|invitation|discussion"
-    r"|bio|profile|status|slogan|(?:exact |very |last )?words)"
-)
-_SAID: Final = (
-    r"(?:said|says|saying|say|wrote|writes|writing|written|told|tells|replied|replies|answered"
-    r"|answers|asked|asks|texted|texts|messaged|e-?mailed|mailed|posted|posts|tweeted|commented"
-    r"|claimed|claims|stated|states|reads?|goes|went|quoted|announced|explained|added|adds"
-    r"|mentioned|noted|notes|argued|argues|insisted|insists|shouted|yelled|sent|sends|shared"
-    r"|forwarded|responded|responds|concluded|concludes|put it|sang|sings|was like|is like)"
-)
-_WHO_SAYS: Final = _spaced(
-    rf"\b(?P<verb>{_SAID})(?: (?:me|us|him|her|them|you|back|this|that|it|the following|so|in"
-    rf"|on|at|to|about|yesterday|today|last|earlier|again|once|when|the|a|an|my|his|our|their|all"
-    rf"|everyone|everybody|there|here|also|then|like|just|now|as follows|follows|\w+day|night|week"
-    rf"|month|morning|group|team|chat|channel|list|{TEXTS})){{0,7}} ?[:：]"
-)
-_WHO_IS_IT_FROM: Final = _spaced(
-    rf"(?:\b(?:the|a|an|this|that|his|her|their|its|your|these|those|\w+['’]s|\w+s['’])(?: [\w-]+)"
-    rf"{{0,3}} {TEXTS}(?: (?:(?:from|by|of|on|in|to|about|at|for|is|was|i|we|that|they|he|she|got"
-    rf"|were|are|found|received|below|here|again|as follows) ?(?:[\w'’.&-]+ ?){{0,3}}){{0,3}})?"
-    rf"|\b{TEXTS} (?:from|by) (?:[\w'’.&-]+ ?){{1,5}}|\baccording to (?:[\w'’.&-]+ ?){{1,5}}"
-    rf"|\bas (?:[\w'’.&-]+ ){{1,4}}puts? it|^\W*(?:quotes?|quotation|begin quote"
-    r"|excerpt|passage|snippet|lyrics|transcript|article|e-?mail|mail|message|newsletter|tweet"
-    r"|press release|abstract|caption|output|logs?|copy|paste|pasted|copied|fwd|forwarded"
-    r"|fw)) ?[:：]"
-)
-_BY_MYSELF: Final = _spaced(
-    r"\b(?:i|i['’]ve|i['’]d|i['’]ll|we|we['’]ve|let me|let us|let['’]s|to|can i|my(?: own)?)"
-    rf"(?: (?:just|also|already|then|have|had|always|once|will|would|must|should|never"
-    rf"|only|honestly|really|can|could|own|first|short|quick|new|last))* (?:{_SAID}|say|tell|add"
-    rf"|ask|answer|write|note|post|reply|{TEXTS})\b[^:]*[:：]$"
-)
 _OPENING_QUOTES: Final = {
     '"': '"',
     "“": "”",
@@ -102,43 +59,8 @@ _OPENING_QUOTES: Final = {
 }
 
 
-def _reporting(line: str) -> int:
-    """Return where the words of another begin in a line; -1 where none speaks.
-
-    They stand behind a colon or a dash ("my boss wrote: ...", "translate this: ..."), or in a quote
-    that the line does not close.
-    """
-    for mark in _SPEAKS_UP.finditer(line):
-        if mark["quote"] and any(sign in line[mark.end() :] for sign in _closing(mark["quote"])):
-            continue
-        begin = max(0, mark.start() - CLAUSE_CHARS)
-        stops = [stop.end() for stop in _CLAUSE_END.finditer(line, begin, mark.start())]
-        clause = line[stops[-1] if stops else begin : mark.start()] + ":"
-        patterns = (_WHO_SAYS, _WHO_IS_IT_FROM) if mark["colon"] else (_WHO_SAYS,)
-        for pattern in patterns:
-            ends = (match for match in pattern.finditer(clause) if match.end() == len(clause))
-            speaker = next(ends, None)
-            if speaker is not None and not _is_mine(clause, speaker):
-                return mark.end() - len(mark["quote"] or "")
-    return -1
-
-
-_SPEAKS_UP: Final = re.compile(
-    r"(?P<colon>[:：])(?=\s|$|[\"“„«'‘])|\s(?:-{1,2}|[–—])(?=\s)|,?\s(?P<quote>[\"“„«])"
-)
-
-
 def _closing(quote: str) -> str:
     return _OPENING_QUOTES.get(quote, "")
-
-
-_CLAUSE_END: Final = re.compile(r"[.!?;](?=\s)|[:：](?=\s)")
-
-
-def _is_mine(clause: str, speaker: re.Match[str]) -> bool:
-    """Say whether it is the writer who speaks: "I wrote: ...", "my answer: ..."."""
-    mine = _BY_MYSELF.search(clause)
-    return mine is not None and mine.start() <= speaker.start() + len("my own ")
 
 
 # --- lines ----------------------------------------------------------------------------------------
@@ -247,19 +169,6 @@ _PROMPT: Final = _spaced(
 )
 
 
-_YOU_SAID: Final = _spaced(rf"\b(?:you|u)(?: \w+)? {_SAID}(?: me)? ?[:：]\s*$")
-
-
-_BEGINS_TO_SAY: Final = _spaced(
-    rf"^\W*(?:(?:and|so|then|but|well|ok)\W+)?(?!(?:i|we|what|that|as|like|if|when|how)\b)"
-    rf"(?:[\w'’.()-]+ ){{1,4}}{_SAID}\W*$"
-)
-_BYLINE: Final = _spaced(
-    r"[ \t]*(?:[-–—~]{1,3}|(?:posted|written|reviewed|review|submitted) by|by|source:|from:?)"
-    r"[ \t]*[A-Z@u][\w.'’@/-]*(?:[ ,|(][^\n]{0,80})?$"
-)
-_ADDRESS: Final = _spaced(r"[ \t>*_<(\[-]*(?:(?:source|link|url): ?)?(?:https?://|www\.)\S+ ?$")
-_ITEM: Final = re.compile(r"[-–—~*•+] |\d{1,3}[.)] ")
 _CLOSED: Final = re.compile(r"[.!?…。！？:;,][\"'”’)\]*_]*$")
 
 
@@ -289,10 +198,8 @@ class _Reader:
         self._logs()
         self._mails()
         self._turns()
-        self._reports()
         self._single_turns()
         self._outputs()
-        self._signed()
         return _joined(self.theirs)
 
     # --- parts
@@ -462,23 +369,6 @@ class _Reader:
         beside = [n for n in (index - 1, index + 1) if 0 <= n < len(self.lines)]
         return any(_HEADER.match(self.lines[n].said) for n in beside)
 
-    def _signed(self) -> None:
-        """Note what has the name of another or an address below it or above it.
-
-        "Posted by Bob" stands below a paragraph, or heads a page: below its title, as an address
-        stands above it.
-        """
-        for index, said in self._own():
-            first, below = self.first[index], self._next(index + 1)
-            items = first < index and _ITEM.match(self.lines[index - 1].said)
-            if _ADDRESS.match(said) and below == index + 1 < len(self.lines):
-                if not _CLOSED.search(self.lines[below].said) and self.last[index] == below:
-                    self._to_the_end(index, "is a page")
-            elif first < index and _BYLINE.match(said) and not (items and said[0] in "-–—~"):
-                heads = first == index - 1 and not _CLOSED.search(self.lines[first].said)
-                last = len(self.lines) - 1 if heads else index
-                self._mark(first, last, "is signed by another")
-
     def _turns(self) -> None:
         """Note a forged turn of a conversation: whatever comes after it is of nobody."""
         for index, _ in self._own():
@@ -486,57 +376,10 @@ class _Reader:
             turn = _TURN.search(line.text)
             if turn is not None:
                 start = line.start + turn.start()
-                self._note(start, len(self.text), index, "plays a turn of a conversation")
+                why = "plays a turn of a conversation"
+                self.theirs.append(Pasted(start, len(self.text), why))
+                self.free[index + (start > line.begin) :] = [False] * len(self.free)
                 return
-
-    def _note(self, start: int, end: int, index: int, why: str) -> None:
-        """Note a piece that begins within a line and may end within another."""
-        self.theirs.append(Pasted(start, end, why))
-        if start <= self.lines[index].begin:
-            self.free[index] = False
-        for n in range(index + 1, len(self.lines)):
-            if self.lines[n].begin >= end:
-                break
-            self.free[n] = False
-
-    def _reports(self) -> None:
-        """Note what stands behind "my boss wrote:"."""
-        for index, _ in self._own():
-            if not self.free[index]:
-                continue
-            line = self.lines[index]
-            at = len(line.text) if _BEGINS_TO_SAY.search(line.said) else _reporting(line.text)
-            while at >= 0:
-                rest = line.text[at:]
-                if not rest.strip():
-                    below = self._next(index + 1)
-                    if below < len(self.lines) and self.free[below]:
-                        self._to_the_end(below, "is announced as another's")
-                    break
-                start = line.start + at + len(rest) - len(rest.lstrip())
-                end = self._quote_end(start, index)
-                self._note(start, end, index, "is told as another's")
-                at = end - line.start
-                again = _reporting(line.text[at:]) if at < len(line.text) else -1
-                at = again + at if again >= 0 else -1
-
-    def _quote_end(self, start: int, index: int) -> int:
-        """Return where the words of another end: with their quote, or with the paragraph."""
-        stop = self.lines[self.last[index]].end
-        if _YOU_SAID.search(self.text, max(0, start - CLAUSE_CHARS), start):
-            return next(
-                (sentence.end for sentence in sentences(self.text, start, stop, lines=False)), stop
-            )
-        closing = _closing(self.text[start])
-        if not closing:
-            return stop
-        sign = rf"[{re.escape(closing)}](?!\w)"
-        inside = re.compile(sign).search(self.text, start + 1, stop)
-        if inside is not None:
-            return inside.end()
-        beyond = re.compile(sign + r"[.!?,]?[ \t]*$", re.MULTILINE)
-        ends = [match.end() for match in beyond.finditer(self.text, stop)]
-        return ends[-1] if ends else stop
 
 
 def _is_stamped(said: str) -> bool:
@@ -565,37 +408,21 @@ def _joined(spans: Sequence[Pasted]) -> list[Pasted]:
     return pasteds
 
 
-_SALUTATION: Final = _spaced(
-    r"(?:^|(?<=\n))[ \t]*(?:dear (?:sir|madam|sirs|hiring|recruit|recruiting|recruitment|selection"
-    r"|admissions?|search|mr|mrs|ms|dr|prof|professor|customer|editor|editors|committee"
-    r"|human resources|hr|valued|support|all)\b|to whom it may concern)[^\n]{0,200}"
-)
-_COMPLIMENT: Final = _spaced(
-    r"(?:(?<=\n)[ \t]*|(?<=[.!?])\s)(?:sincerely(?: yours)?|yours (?:sincerely|faithfully|truly)"
-    r"|respectfully(?: yours)?|(?:(?:kind|best|warm|with kind) )?regards)[ \t]*[,.\n]"
-)
-
-
-_RATED: Final = re.compile(r"^[ \t]*[★☆⭐]{3}[^\n]*(?:\n[^\n]+)*", re.MULTILINE)
-
-
-def _letter(text: str) -> Iterator[Pasted]:
-    """Yield what speaks to others by its form, whoever wrote it.
-
-    A formal letter, from its salutation on; a paragraph that begins with stars.
-    """
-    for review in _RATED.finditer(text):
-        yield Pasted(*review.span(), "is a review")
-    opened = _SALUTATION.search(text)
-    if opened and _COMPLIMENT.search(text, opened.start()):
-        yield Pasted(opened.start(), len(text), "is a letter")
-
-
 @lru_cache(maxsize=64)
 def pasted(text: str) -> tuple[Pasted, ...]:
     """Return the pieces of a message that others wrote, in order, none overlapping."""
     read = text[:READ_CHARS]
-    pasteds = _joined([*_Reader(read).read(), *_letter(read)])
+    pasteds = _Reader(read).read()
     if len(text) > READ_CHARS:
         pasteds = _joined([*pasteds, Pasted(READ_CHARS, len(text), "is too long to be one's own")])
     return tuple(pasteds)
+
+
+_MENTIONED: Final = re.compile(
+    r"\"[^\"\n]+\"|[“”„][^“”\n]+[“”]|«[^»\n]+»|»[^«\n]+«|(?<!\w)(?:'[^'\n]+'|‘[^’\n]+’)(?!\w)"
+)
+
+
+def is_mentioned(message: str, start: int, end: int) -> bool:
+    """Tell whether a part of a message stands in quotation marks."""
+    return any(a <= start and end <= b for a, b in (m.span() for m in _MENTIONED.finditer(message)))

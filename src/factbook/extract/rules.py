@@ -34,7 +34,7 @@ from factbook.model import fast_dataclass
 from factbook.model.facts import Candidate, Episode, EpisodeKind
 from factbook.model.text import shorten
 
-__all__ = ["MAX_HITS", "Rule", "RuleSet", "compile_linear", "markdown_table"]
+__all__ = ["MAX_HITS", "Rule", "RuleSet", "compile_linear"]
 
 MAX_HITS: Final = 64
 """Objects that one rule may claim from one place: a list of ten thousand paths is data."""
@@ -109,8 +109,9 @@ class RuleSet:
         """Say in one paragraph what a rule does; raises NotFound."""
         rule = self.lookup(name)
         state = "" if rule.enabled else " It is off."
+        subject = rule.subject.replace("|", " or ")
         return (
-            f"{rule.name} claims {rule.predicate} of the {_subject_words(rule)} with confidence "
+            f"{rule.name} claims {rule.predicate} of the {subject} with confidence "
             f"{rule.confidence:g}. It looks in: {rule.looks_in}. Method: {rule.method}. "
             f"Pattern: {rule.matches}.{state}"
         )
@@ -412,29 +413,3 @@ def _make_plan(rules: Sequence[_Ready], kind: EpisodeKind, tool: str) -> _Plan:
 def _fits(tool: str, pattern: str) -> bool:
     # Most names have no wildcard, and to compile each would take longer than all else here.
     return not _WILDCARDS.isdisjoint(pattern) and fnmatch.fnmatchcase(tool, pattern)
-
-
-# --- the table for readers ------------------------------------------------------------------------
-
-
-def _subject_words(rule: Rule) -> str:
-    return " or ".join(rule.subject.split("|"))
-
-
-def markdown_table(rules: Sequence[Rule]) -> str:
-    """Write rules as the Markdown table that docs/rules.md shows."""
-    rows = [
-        "| rule | confidence | subject | looks in | matches | method |",
-        "|---|---|---|---|---|---|",
-    ]
-    for rule in rules:
-        cells = (
-            f"`{rule.name}`" + ("" if rule.enabled else " (off)"),
-            f"{rule.confidence:.1f}",
-            _subject_words(rule),
-            rule.looks_in,
-            rule.matches,
-            rule.method,
-        )
-        rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join(rows) + "\n"

@@ -10,11 +10,19 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from factbook import policy
 from factbook.extract.base import word_set
+from factbook.extract.voice import is_others
 from factbook.language.calendar import RELATIVE_DAYS
 from factbook.language.reader.read import read
-from factbook.language.reader.reading import JOINING, KEEP, NOT_MEANT, Clause, Reading, Token
+from factbook.language.reader.reading import (
+    JOINING,
+    KEEP,
+    NOT_MEANT,
+    Clause,
+    Reader,
+    Reading,
+    Token,
+)
 from factbook.language.sentences import markdown_sentences
 
 __all__ = [
@@ -141,7 +149,12 @@ _CLOSING: Final = frozenset(".!…)]\"”’'%")  # and before them
 
 
 def statements(
-    text: str, answers: str = "", *, recurring: bool = False, all_told: bool = False
+    text: str,
+    answers: str = "",
+    *,
+    recurring: bool = False,
+    all_told: bool = False,
+    reader: Reader | None = None,
 ) -> list[Statement]:
     """Return what a text states that is worth keeping, in its order; it stands there word for word.
 
@@ -150,16 +163,17 @@ def statements(
     that the text answers. `recurring` is for what may be said several times: what says something of
     a thing that it names is then returned too, as not clear; `all_told` adds whatever else is told,
     also where it reads like another's words.
-    Own words are read up to 20,000 characters.
+    Own words are read up to 20,000 characters, by the reader that ships unless another is given.
     """
     if not text or text.isspace():
         return []
-    reading = read(text[:MAX_READ_CHARS], answers)
+    reads = read if reader is None else reader.read
+    reading = reads(text[:MAX_READ_CHARS], answers)
     parts: list[Statement] = []
     for at, clause in enumerate(reading.clauses):
         if clause.act not in _STATING or clause.flags & NOT_MEANT:
             continue
-        if not all_told and _foreign(reading, clause):
+        if not all_told and is_others(reading, clause.begin, clause.end):
             continue
         clear = clause.keep >= KEEP and not _passes(reading, clause)
         more = all_told or (recurring and _names(reading, clause))
@@ -188,14 +202,6 @@ def statements(
 def tells(text: str) -> bool:
     """Say whether a sentence states anything that its writer means."""
     return any(_meant(clause) for clause in read(text).clauses)
-
-
-def _foreign(reading: Reading, clause: Clause) -> bool:
-    """Say whether a clause stands in what are most likely another's words."""
-    return any(
-        span.chance >= policy.FOREIGN and span.begin <= clause.begin and clause.end <= span.end
-        for span in reading.foreign
-    )
 
 
 def _passes(reading: Reading, clause: Clause) -> bool:

@@ -13,7 +13,6 @@ from typing import Final, NamedTuple
 __all__ = [
     "MEMBER",
     "MOST_CHARS",
-    "ORDER",
     "TOO_LONG",
     "no_statement",
     "plain_words",
@@ -103,15 +102,6 @@ _READER: Final = re.compile(r"\b(?:you|your|yours|you're|you'll|you've|yourself)
 _LETS_YOU: Final = re.compile(
     r"\b(?:lets?|allow(?:s|ed|ing)?|help(?:s|ed|ing)?|enabl(?:es|ed|ing)|gives?|shows?|offers?"
     r"|makes? it (?:easy|possible) for) you\b(?! (?:now|today|to (?:buy|order|save)))",
-    re.IGNORECASE,
-)
-ORDER: Final = re.compile(
-    r"\W*(?:please |just |also |always |never |do not |don't )*(?:add|buy|click|check|read|see"
-    r"|learn|subscribe|follow|share|try|get|visit|order|download|call|contact|sign|join|save"
-    r"|remember|store|ignore|search|ask|tell|use|go|record|register|insert|mark|create|delete"
-    r"|make sure|keep|note|take|watch|listen|compare|choose|pick|shop|browse|enter|enjoy|discover"
-    r"|install|run|type|write|say|answer|reply|forget|disregard|like|unlike|dislike|schedule"
-    r"|mute)\b(?! (?:is|are|was|were|has)\b)",
     re.IGNORECASE,
 )
 _LETTER: Final = re.compile(r"[A-Za-z]")

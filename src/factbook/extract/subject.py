@@ -78,13 +78,9 @@ _ACTIVITY: Final = re.compile(r"(?:.*[\s-])?\w*[aeiouy]\w*ing", re.IGNORECASE)
 _PARTS: Final = frozenset({"compound", "flat", "amod", "nummod", "det", "case", "punct"})
 
 
-def subject_of(sentence: str, names: KnownNames, *, topics: Collection[str] = ()) -> Subject:
-    """Return what a sentence is about; `names` are the known things.
-
-    `topics` are those among them that are a kind or a matter and no single thing: what is said of
-    some of it, or of what belongs to it, is said about it.
-    """
-    return Trees(sentence, names).subject(0, len(sentence), topics=topics)
+def subject_of(sentence: str, names: KnownNames) -> Subject:
+    """Return what a sentence is about; `names` are the known things."""
+    return Trees(sentence, names).subject(0, len(sentence))
 
 
 def _groups(spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -202,7 +198,11 @@ class Trees:
         return bare and first in roots and self._head(first, last) is None
 
     def subject(self, start: int, end: int, *, topics: Collection[str] = ()) -> Subject:
-        """Return what the sentence of a stretch is about."""
+        """Return what the sentence of a stretch is about.
+
+        `topics` are those among the known things that are a kind or a matter and no single thing:
+        what is said of some of it, or of what belongs to it, is said about it.
+        """
         first, last = bisect_left(self._begins, start), bisect_left(self._begins, end)
         clause = self._head(first, last)
         if clause is None:
@@ -447,7 +447,8 @@ class Trees:
 
     def _until(self, root: int, last: int, end: int) -> int:
         """Return where a sentence goes over to an order or to what is said of another thing."""
-        for at in self._joined(root):
+        apart = (at for at in range(root + 1, last) if self.tokens[at].head < 0)
+        for at in (*self._joined(root), *apart):
             if at >= last or at <= root:
                 continue
             subjects = [
@@ -459,9 +460,10 @@ class Trees:
             )
             order = (
                 not subjects
-                and self.tokens[at].relation == "parataxis"
+                and self.tokens[at].relation in ("parataxis", "root")
                 and self.tokens[at].pos == "VERB"
                 and not self._verb(at) < at
+                and all(self.tokens[below].relation != "mark" for below in self._children[at])
             )
             if other or order:
                 left = min((below for below in self._below(at) if below > root), default=at)

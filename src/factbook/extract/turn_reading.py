@@ -26,7 +26,7 @@ from factbook import policy
 from factbook.extract.directives import is_unsaid
 from factbook.extract.prompt_injection import TaintKind, taint, touching
 from factbook.extract.quotes import places, words_in
-from factbook.extract.text_objects import stated
+from factbook.extract.voice import voice_of
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import Reading
 from factbook.llm.base import Message
@@ -223,7 +223,7 @@ def shown_turn(episode: StoredEpisode) -> ShownTurn | None:
         return None
     if episode.host == policy.TOLD_HOST:
         return None  # what is told on purpose is a fact already
-    text, name = stated(episode), f"{episode.speaker}: "
+    text, name = voice_of(episode).text, f"{episode.speaker}: "
     if episode.speaker and text.startswith(name):
         text = "\n" * len(name) + text[len(name) :]
     text = _UNREADABLE.sub(" ", text[:SHOWN_CHARS])

@@ -28,7 +28,6 @@ __all__ = [
 ]
 
 PROMPT_VERSION: Final = "typed-1"  # moves with every change of SYSTEM or TEMPLATE
-PURPOSE: Final = "typed"  # what the meter of model calls calls it
 MAX_ITEMS: Final = 100  # ours: a summary of 2,000 tokens holds far fewer; more is a runaway answer
 CLAIM_CHARS: Final = 400  # ours: a claim is a sentence
 REASONING_CHARS: Final = 600  # ours: what is kept of the model's reasoning and of its quote

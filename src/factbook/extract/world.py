@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from factbook import policy
@@ -274,6 +274,8 @@ class _Reader:
             if self._names.find(words):
                 stated = self._trees.has_verb(start, end)
                 why = "a known thing is not its subject" if stated else "it has no verb"
+                if stated and words.rstrip().endswith("?"):
+                    why = no_statement(plain_words(marked), external=self._external) or why
                 if len(words) > MOST_CHARS:
                     why = TOO_LONG
                 self._refuse(plain_words(marked), why)
@@ -287,10 +289,7 @@ class _Reader:
         if not problem and len(_QUOTES.findall(words[: said.verb - start])) % 2:
             problem = "somebody else says it"
         if not problem and not self._external:
-            places = self._names.find(words[said.verb - start :])
-            others = any(owner not in entities for _, _, owner in places)
-            here = replace(said, verb=said.verb - start)
-            problem = in_passing(words, here, names_another=others)
+            problem = in_passing(self._plain.replace("\0", " "), said.verb)
         if not problem and len(marked) == len(words):
             problem = self._unfinished(start, end)
         if problem:

@@ -4,8 +4,8 @@ Knows: a claim, and the sentences that ground it. Does not know: types, confiden
 Pure.
 
 `grounding` asks whether the words of a claim are there, and what denies or supposes them. This asks
-how they belong together: who does it, how much of it, when one thing is said of another, and
-whether it is told as something that nearly was or that others say.
+what `grounding.bound` does not: how much of it, what links them, and whether it is told as
+something that nearly was or that others say.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Final
 from factbook.gate.grammar import words
 from factbook.gate.grounding import Grounding, kin
 from factbook.gate.grounding.claim import ClaimSentence, read_claim
-from factbook.gate.grounding.words import VALUES, SentenceToken, SentenceWords, read_line
+from factbook.gate.grounding.words import VALUES, SentenceWords, read_line
 from factbook.gate.lexicon import Sort
 from factbook.language.words import stem
 
@@ -27,25 +27,12 @@ __all__ = ["TURNS", "Inversion", "turned"]
 
 CACHED_TEXTS: Final = 4_096  # a quote is the ground of several claims
 READ_CHARS: Final = 4_000  # ours: of what a claim rests on; longer sentences are no speech
-MOST_PLACES: Final = 8  # ours: of one word in one source
-LONGEST_SUBJECT: Final = 5  # ours: words of who does it
 
 _DETERMINERS: Final = frozenset(
     words("a an the my our his her their your its this that these those")
 )
-_OTHERS: Final = frozenset(words("my our his her their the a an"))  # begin another's name
 _THEIRS: Final = frozenset(words("his her their"))
-_BE: Final = frozenset(words("am is are was were 'm 're be been"))
-_HAVE: Final = frozenset(words("have has had owns"))
 _PARTS: Final = frozenset(words("and but or nor while whereas because although though"))
-_OPENERS: Final = _PARTS | frozenset(words("so then also well since if when that hence"))
-# What is said of these is said of the user: "My job is nursing", "My age is 40".
-_OF_THE_USER: Final = frozenset(
-    words("""
-        job work profession occupation career age nationality hobby passion role position title
-        name favorite favourite
-        """)
-)
 _LIKINGS: Final = frozenset(map(stem, words("like love enjoy adore prefer favor favour want")))
 _NOT_ALL: Final = -1
 
@@ -240,100 +227,6 @@ def _surface(text: _Text, node: _Node) -> str:
     return text.line.tokens[node.at].surface
 
 
-def _of_user(claim: _Text, read: ClaimSentence) -> bool:
-    """Say whether the user is who does or is something in a claim: "Sings", "I sing"."""
-    opening = [token.surface for token in claim.line.tokens[:3]]
-    if opening[0] in {"i", "user"}:
-        return read.personal
-    if opening[0] in _PAST:
-        return True
-    return read.personal and _MINE.isdisjoint(opening) and opening[0] not in _DETERMINERS
-
-
-# Verbs with no ending that tells them: a claim that begins with one is of the user.
-_PAST: Final = frozenset(
-    words("""
-    gave got bought sold met went took made wrote taught left won lost found built grew ran saw told
-    sent paid spent drove ate drank broke began chose became brought caught fell flew kept led
-    """)
-)
-_MINE: Final = frozenset(words("i my me mine we us our ours"))
-
-
-def _anothers(claim: _Text, source: _Text, read: ClaimSentence) -> str:
-    """Find that somebody else does or is what a claim says of the user."""
-    if not _of_user(claim, read):
-        return ""
-    doers = []
-    for part in _closest_part(claim, source):
-        who = _does(claim, source, part, read)
-        if not who:
-            return ""
-        doers.append(who)
-    return f"the source says it of {doers[0]}" if doers else ""
-
-
-def _does(claim: _Text, source: _Text, part: int, read: ClaimSentence) -> str:
-    """Return who else does in a part of the source what a claim says; "" for the user."""
-    begin = source.parts[part][0]
-    tokens = source.line.tokens
-    if read.is_ or read.has:
-        wanted = _BE if read.is_ else _HAVE
-        told = [
-            node.at
-            for node in source.nodes
-            if node.part == part and any(_supports(word.key, node.key) for word in claim.nodes)
-            if tokens[node.at].surface not in wanted
-        ]
-        last = max(told, default=begin)
-        at = max((n for n in range(begin, last) if tokens[n].surface in wanted), default=-1)
-    else:
-        first = next((node for node in claim.nodes if _surface(claim, node) == read.verb), None)
-        if first is None:
-            return ""
-        at = next(
-            (
-                node.at
-                for node in source.nodes
-                if node.part == part and _supports(first.key, node.key)
-            ),
-            -1,
-        )
-    owned = read.has and not tokens[at].surface.startswith("own")
-    return _subject(tokens[begin:at], owned=owned) if at > begin else ""
-
-
-def _subject(tokens: Sequence[SentenceToken], *, owned: bool = False) -> str:
-    """Return the words before a verb where they name another one; "" where they do not.
-
-    `owned` is for what something of the user's has: "My house has a garden".
-    """
-    rest = list(tokens)
-    while rest and (rest[0].surface in _OPENERS or rest[0].surface.endswith("ly")):
-        rest.pop(0)
-    while rest and (
-        rest[-1].sort in (Sort.MODAL, Sort.FUNCTION, Sort.NEGATOR)
-        or rest[-1].surface.endswith("ly")
-    ):
-        rest.pop()
-    if not rest or len(rest) > LONGEST_SUBJECT or rest[-1].surface in _OTHERS:
-        return ""
-    names = all(token.capital and token.sort is Sort.CONTENT for token in rest)
-    if names and rest[0].surface not in {"user", "users"}:
-        # A sentence may begin with any word; two capitals, or an "is", tell a name.
-        return " ".join(token.surface for token in rest) if len(rest) > 1 or not owned else ""
-    if rest[0].surface not in _OTHERS or len(rest) < 2:
-        return ""
-    if any(token.sort is not Sort.CONTENT for token in rest[1:]):
-        return ""
-    surfaces = [token.surface for token in rest]
-    if not _OF_THE_USER.isdisjoint(surfaces) or {"user", "users"} & set(surfaces):
-        return ""
-    if owned and surfaces[0] in {"my", "our"}:
-        return ""
-    return " ".join(surfaces)
-
-
 def _theirs(claim: _Text, source: _Text, read: ClaimSentence) -> str:
     """Find that a thing without an owner in the claim is his or hers in what the user said."""
     if read.personal or not claim.nodes:
@@ -350,91 +243,6 @@ def _theirs(claim: _Text, source: _Text, read: ClaimSentence) -> str:
     if places and all(at and tokens[at - 1].surface in _THEIRS for at in places):
         return f"the source says it of {tokens[places[0] - 1].surface} {_surface(claim, first)}"
     return ""
-
-
-def _own(claim: _Text, source: _Text, read: ClaimSentence) -> str:
-    """Find that the user said it of themselves, and the claim says it of another one."""
-    if read.personal:
-        return ""
-    tokens = source.line.tokens
-    for left, right in zip(claim.nodes, claim.nodes[1:], strict=False):
-        if claim.line.tokens[left.at].sort is not Sort.CONTENT:
-            continue
-        places = [
-            (source.nodes[a].at, source.nodes[b].at)
-            for a in _where(left.key, source)[:MOST_PLACES]
-            for b in _where(right.key, source)[:MOST_PLACES]
-        ]
-        if not places:
-            continue
-        if right.links & _BE and all(a < b and _speaks_of_self(tokens[a:b]) for a, b in places):
-            return "the source says it of the user"
-        # "Ann taught chess" of "I taught Ann chess".
-        if left.at == 0 == len(right.links) and all(
-            a > b > 0 and tokens[b - 1].surface == "i" for a, b in places
-        ):
-            return "the source says it of the user"
-    return ""
-
-
-def _speaks_of_self(tokens: Sequence[SentenceToken]) -> bool:
-    return any(
-        token.surface == "i" and number and tokens[number - 1].surface != "and"
-        for number, token in enumerate(tokens)
-    )
-
-
-def _no_part(claim: _Text, source: _Text, read: ClaimSentence) -> str:
-    """Find that what a claim says the user is, is only who does something in the source.
-
-    "I work at a bank. The director was in the news" makes nobody a director.
-    """
-    if not read.is_:
-        return ""
-    for node in claim.nodes[:1]:
-        numbers = _where(node.key, source)
-        if numbers and all(_acts(source, source.nodes[number]) for number in numbers):
-            return f"the source does not say that the user is the {_surface(claim, node)}"
-    return ""
-
-
-def _acts(source: _Text, node: _Node) -> bool:
-    begin, _ = source.parts[node.part]
-    tokens = source.line.tokens
-    following = tokens[node.at + 1].surface if node.at + 1 < len(tokens) else ""
-    return (
-        node.at == begin + 1
-        and tokens[begin].surface in _OTHERS
-        and following in _BE | _HAVE | {"said", "says", "told"}
-    )
-
-
-def _borrowed(claim: _Text, source: _Text, read: ClaimSentence) -> str:
-    """Find that a claim takes its verb from one sentence, and the rest from another's story."""
-    if not read.personal or read.is_ or read.has or len(claim.nodes) < 2:
-        return ""
-    verb, rest = claim.nodes[0], claim.nodes[1:]
-    if _surface(claim, verb) != read.verb:
-        return ""
-    own = {source.nodes[number].part for number in _where(verb.key, source)}
-    if len(own) != 1:
-        return ""
-    for part in {
-        source.nodes[number].part for node in rest for number in _where(node.key, source)
-    } - own:
-        begin, end = source.parts[part]
-        tokens = source.line.tokens
-        at = next((n for n in range(begin, end) if tokens[n].surface in _HAVE | _BE), -1)
-        who = _subject(tokens[begin:at]) if at > begin else ""
-        held = [node for node in rest if _in(node.key, source, part)]
-        kept = [node for node in rest if any(_in(node.key, source, own_part) for own_part in own)]
-        if who and len(held) >= len(rest) > len(kept):
-            return f"the source says it of {who}"
-    return ""
-
-
-def _in(key: str, source: _Text, part: int) -> bool:
-    return any(source.nodes[number].part == part for number in _where(key, source))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -470,34 +278,10 @@ TURNS: Final[tuple[Inversion, ...]] = (
         find=_moved,
     ),
     Inversion(
-        name="anothers",
-        source="My landlord owns a mill",
-        claim="Owns a mill",
-        find=_anothers,
-    ),
-    Inversion(
         name="theirs",
         source="Her best dish is soup",
         claim="Best dish is soup",
         find=_theirs,
-    ),
-    Inversion(
-        name="own",
-        source="Next to my uncle I am poor",
-        claim="Uncle is poor",
-        find=_own,
-    ),
-    Inversion(
-        name="no_part",
-        source="I sing in a choir. The conductor was ill",
-        claim="Is the conductor of a choir",
-        find=_no_part,
-    ),
-    Inversion(
-        name="borrowed",
-        source="I study in Ghent. My cousins have a mill in Lier",
-        claim="Studies in a mill in Lier",
-        find=_borrowed,
     ),
 )
 """What is looked for, in this order; the words of each claim all stand in its source."""

@@ -149,9 +149,16 @@ def _ended(tree: _Tree, n: int) -> tuple[set[int], bool]:
         doing = [m for m in tree.below[n] if tree.tokens[m].relation in ("xcomp", "obj")]
         return (tree.under(doing[0], _CLAUSES) if doing else set()), False
     if word in _RULES and token.head >= 0 and tree.lower[token.head] in _DROPS | _OVER:
-        return tree.under(n, _CLAUSES) - {n}, True
+        return (tree.under(n, _CLAUSES) | _right_behind(tree, n)) - {n}, True
     if word in _SAID and token.head >= 0:
         verb = tree.verb(n)
         if tree.lower[verb] in _DROPS and n > verb:
             return {m for m in tree.under(n) if m > n}, True
     return set(), False
+
+
+def _right_behind(tree: _Tree, n: int) -> set[int]:
+    """Return the phrase right behind a word that hangs on its verb: "drop the rule about mocks"."""
+    beside = (m for m in tree.below[tree.tokens[n].head] if tree.tokens[m].relation == "obl")
+    phrases = (tree.under(m, _CLAUSES) for m in beside)
+    return next((phrase for phrase in phrases if min(phrase) == n + 1), set())

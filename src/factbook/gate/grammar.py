@@ -20,11 +20,6 @@ def words(text: str) -> list[str]:
     return text.split()
 
 
-def lines(text: str) -> list[str]:
-    """Return the lines of a list that is written as a text."""
-    return text.strip().splitlines()
-
-
 ARTICLES: Final = frozenset(words("a an the"))
 
 # Words that carry grammar only. Prepositions without a direction are here too: what is "in" a yard

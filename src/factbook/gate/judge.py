@@ -326,7 +326,7 @@ def _by_words(text_reading: TextReading, other: TextReading, similarity: float) 
     if len(match.left) > MOST_LEFT and len(match.right) > MOST_LEFT:
         return _fixed(Relation.DIFFERENT, "other_words", "They speak of different things.")
     if text_reading.denies != other.denies:
-        return _denial(text_reading, other, match, similarity, table)
+        return _denial(text_reading, other, similarity, table)
     clash = _opposed_direction(text_reading, other, match, similarity, table) or _opposite(
         text_reading, other, match, similarity
     )
@@ -335,7 +335,7 @@ def _by_words(text_reading: TextReading, other: TextReading, similarity: float) 
     if text_reading.values != other.values:
         return _other_value(text_reading, other, match, similarity)
     if match.left and match.right:
-        return _other_words(text_reading, other, match, similarity, table)
+        return _other_words(text_reading, other, match, similarity)
     blocked = _blocked(text_reading, other, match, table)
     if blocked is not None:
         relation, rule, detail = blocked
@@ -363,7 +363,7 @@ def _by_words(text_reading: TextReading, other: TextReading, similarity: float) 
 
 
 def _denial(
-    text_reading: TextReading, other: TextReading, match: _Match, similarity: float, table: Tables
+    text_reading: TextReading, other: TextReading, similarity: float, table: Tables
 ) -> Judgement:
     """Judge two texts of which exactly one denies something."""
     denying, affirming = (text_reading, other) if text_reading.denies else (other, text_reading)
@@ -490,7 +490,7 @@ def _conflict(newer: TextReading, rule: str, detail: str) -> Judgement:
 
 
 def _other_words(
-    text_reading: TextReading, other: TextReading, match: _Match, similarity: float, table: Tables
+    text_reading: TextReading, other: TextReading, match: _Match, similarity: float
 ) -> Judgement:
     """Judge texts that each have a word that the other one lacks."""
     left = [

@@ -88,16 +88,15 @@ def may_leave(matter: Matter) -> OutgoingVerdict:
         return _stays("it reads like a matter of your own", of_owner=True)
     if matter.told:
         limit = policy.LEAVES_TOLD
+    elif matter.first_person and not matter.possessive:
+        limit = policy.LEAVES_FIRST  # "do I like the Halden?" is no matter of the Halden
     elif matter.read:
         limit = policy.LEAVES_PUBLIC
-    elif matter.first_person:
-        limit = policy.LEAVES_FIRST
     else:
         limit = policy.LEAVES_MARKED if matter.marked else policy.LEAVES_PLAIN
     if matter.private < limit:
         return OutgoingVerdict(leaves=True, why=_of(public) if public else "anybody could ask it")
-    sure = matter.private >= policy.OF_OWNER
-    if (matter.possessive and sure) or (matter.first_person and (sure or matter.told)):
+    if matter.possessive or matter.first_person:
         return _stays("it reads like a matter of your own", of_owner=True)
     if matter.told and matter.private < policy.LEAVES_PLAIN:
         return _stays(f"nobody but you has spoken of {', '.join(matter.told)}")

@@ -16,13 +16,24 @@ from itertools import product
 from typing import Final, Literal, NamedTuple
 
 from factbook import policy
+from factbook.gate.grounding import kin
 from factbook.gate.lexicon import tables
-from factbook.gate.reading import TextReading
+from factbook.gate.reading import TextReading, read
 from factbook.gate.slots import of_a_series, same_people
 from factbook.language.reader.reading import NOT_MEANT, Clause, Reading
 from factbook.language.reader.relate import Chances, Relater
+from factbook.language.words import stem
 
-__all__ = ["REWORDED", "Proposed", "RelatedTexts", "decided", "proposed", "related", "vetoed"]
+__all__ = [
+    "REWORDED",
+    "Proposed",
+    "RelatedTexts",
+    "decided",
+    "proposed",
+    "related",
+    "tells_apart",
+    "vetoed",
+]
 
 REWORDED: Final = "reworded"  # the rule of what likely says the same
 _SUPPOSED: Final = NOT_MEANT | {"wish"}
@@ -127,6 +138,13 @@ def vetoed(
     return _no_merge(older, newer), no_end
 
 
+def tells_apart(older: str, newer: str, net: Relater) -> str:
+    """Return what two texts that somebody would merge differ in; "" for nothing that is exact."""
+    first, second = ((net.read(text), read(text)) for text in (older, newer))
+    no_merge, _ = vetoed(first, second)
+    return "" if no_merge == "indefinite" else no_merge or _no_merge(first, second)
+
+
 def _no_merge(older: tuple[Reading, TextReading], newer: tuple[Reading, TextReading]) -> str:
     (first, old), (second, new) = older, newer
     if old.values and new.values and set(old.values) != set(new.values):
@@ -136,7 +154,23 @@ def _no_merge(older: tuple[Reading, TextReading], newer: tuple[Reading, TextRead
     clashes = tables().quantifier_clashes
     if not clashes.isdisjoint(product(old.quantifiers, new.quantifiers)):
         return "quantifier"
+    if _apart(_signs(old), _signs(new)) or _opposed(old, new):
+        return "word"
     return ""
+
+
+def _signs(text: TextReading) -> set[str]:
+    """Return the words of a text that have no letter and no digit: its emoji."""
+    return {key for key in text.keys if not any(map(str.isalnum, key))}
+
+
+def _opposed(old: TextReading, new: TextReading) -> bool:
+    """Say whether a word of each, which the other lacks, are opposites: quickly, slowly."""
+    first, second = set(old.written), set(new.written)
+    return any(
+        kin.opposed(stem(word), stem(other))
+        for word, other in product(first - second, second - first)
+    )
 
 
 def _no_end(older: Sequence[Clause], newer: Sequence[Clause]) -> str:

@@ -1,7 +1,7 @@
-"""Read names and descriptions as terms: words, numbers, measures, model numbers, telephones, times.
+"""Read names as terms: words, numbers, measures, model numbers, telephones, times.
 
-Knows: the text of a name or of one attribute, and how two terms may be one though spelled
-differently. Does not know: what is described, how rare a term is, or what follows from a match.
+Knows: the text of a name, and how two terms may be one though spelled differently. Does not know:
+what is named, or what follows from a match.
 Pure, with no input and output.
 """
 
@@ -20,7 +20,7 @@ from factbook.language.numbers import CARDINALS, ORDINALS, ordinal
 
 __all__ = ["Alignment", "Term", "TermKind", "align", "near", "terms_of"]
 
-MOST_TERMS: Final = 200  # ours: terms of one text that are read; descriptions can be pages
+MOST_TERMS: Final = 200  # ours: terms of one text that are read; a name can be a page
 SHORTEST_CODE: Final = 5  # ours: digits alone are a code from here on; shorter is a number
 CODE_STEM: Final = 5  # ours: letters and digits that two spellings of a code share at least
 CODE_ENDING: Final = 3  # ours: letters at its end that name a colour or a market
@@ -62,88 +62,17 @@ class Alignment:
     only_b: Sequence[Term]
 
 
-_SMALL: Final = frozenset(
-    [
-        "the",
-        "a",
-        "an",
-        "of",
-        "and",
-        "for",
-        "in",
-        "on",
-        "with",
-        "to",
-        "by",
-        "at",
-        "from",
-        "or",
-        "is",
-        "w",
-    ]
-)
+_SMALL_WORDS: Final = "the a an of and for in on with to by at from or is w"
+_SMALL: Final = frozenset(_SMALL_WORDS.split())
+_WRITTEN: Final = """
+gb mb tb kb in mm cm ghz mhz hz khz lb oz ft w x mp pack user ml l kg g v mah cu hour min year piece
+channel disc cup quart percent inch/in inches/in megapixel/mp megapixels/mp lbs/lb pounds/lb
+users/user watt/w watts/w volt/v volts/v hours/hour years/year foot/ft feet/ft gigabyte/gb
+megabyte/mb cubic/cu minutes/min discs/disc channels/channel
+"""  # as a unit is written, and as it is called where that is another
 _UNITS: Final = {
-    **{
-        unit: unit
-        for unit in (
-            "gb",
-            "mb",
-            "tb",
-            "kb",
-            "in",
-            "mm",
-            "cm",
-            "ghz",
-            "mhz",
-            "hz",
-            "khz",
-            "lb",
-            "oz",
-            "ft",
-            "w",
-            "x",
-            "mp",
-            "pack",
-            "user",
-            "ml",
-            "l",
-            "kg",
-            "g",
-            "v",
-            "mah",
-            "cu",
-            "hour",
-            "min",
-            "year",
-            "piece",
-            "channel",
-            "disc",
-            "cup",
-            "quart",
-            "percent",
-        )
-    },
-    "inch": "in",
-    "inches": "in",
-    "megapixel": "mp",
-    "megapixels": "mp",
-    "lbs": "lb",
-    "pounds": "lb",
-    "users": "user",
-    "watt": "w",
-    "watts": "w",
-    "volt": "v",
-    "volts": "v",
-    "hours": "hour",
-    "years": "year",
-    "foot": "ft",
-    "feet": "ft",
-    "gigabyte": "gb",
-    "megabyte": "mb",
-    "cubic": "cu",
-    "minutes": "min",
-    "discs": "disc",
-    "channels": "channel",
+    written: name or written
+    for written, _, name in (unit.partition("/") for unit in _WRITTEN.split())
 }
 _NUMERALS: Final = {
     "ii": "2",

@@ -157,14 +157,11 @@ _HYPOTHETICAL: Final = any_of(
     r"if (?:i|he|she|they|we|you|the user|user|it|money|given|there)\b[^.;]{0,120}\b(?:had|were|"
     r"was|could|would|won|ever|became|got)\b",
     r"suppose(?:d(?:ly)?)?\b(?! to)", r"imagine\b",
-)  # fmt: skip
-
-_IMAGINED: Final = any_of(
-    _HYPOTHETICAL.pattern,
     r"(?:thought|wondered|dreamed|dreamt|fantasi[sz]ed) (?:about|of|what) (?:being|becoming|it|"
     r"having|\w+ing)\b",
     r"always wanted to\b", r"if only\b",
 )  # fmt: skip
+
 
 _VAGUE: Final = any_of(
     r"kinda\b", r"sorta\b", r"somewhat\b", r"vaguely\b", r"mildly\b", r"more or less\b",
@@ -267,11 +264,6 @@ _SPECULATION: Final = any_of(
     r"i (?:guess|suppose|assume|suspect|imagine|think|bet)\b", r"suspected\b", r"assum(?:ed|ing)\b",
     r"potentially\b", r"conceivably\b", r"hints? at\b", r"suggests? (?:that|an?)\b", r"or maybe\b",
 )  # fmt: skip
-_GUESSED: Final = any_of(
-    r"probably\b", r"perhaps\b", r"maybe\b", r"possibly\b", r"presumably\b", r"might (?:like|be|"
-    r"prefer|want|enjoy)\b", r"(?:seems?|appears?) (?:to|like)\b", r"i (?:guess|suppose|assume)\b",
-)  # fmt: skip
-
 # ------------------------------------------------------------------ SHARED_NARRATIVE
 
 _TOLD: Final = any_of(
@@ -622,7 +614,7 @@ RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
             example="Would like to try pottery",
             allows="Plans to study pottery next year",
             in_claim=_HYPOTHETICAL,
-            in_source=_IMAGINED,
+            in_source=_HYPOTHETICAL,
             unless=any_of(r"(?:\w+)?(?:would|'d) (?:rather|prefer)\b"),
         ),
         Exclusion(
@@ -689,7 +681,7 @@ RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
             example="Probably likes short answers",
             allows="Likes short answers",
             in_claim=_SPECULATION,
-            in_source=_GUESSED,
+            in_source=_SPECULATION,
         ),
     ),
     NARRATIVE: (

@@ -5,7 +5,6 @@ Knows: the signs that each type asks for. Does not know: what speaks against a c
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -22,10 +21,8 @@ from factbook.gate.type_rules import (
     RULES,
     Pattern,
     Requirement,
-    any_of,
     is_over,
     moody,
-    shared_clue,
     supporting_clauses,
 )
 from factbook.model.memory_types import MemoryType, TypedClaim
@@ -33,7 +30,6 @@ from factbook.model.memory_types import MemoryType, TypedClaim
 __all__ = [
     "SHOWN",
     "shown_by",
-    "type_by_tree",
 ]
 
 # ------------------------------------------------------------------ what a memory must show
@@ -136,34 +132,3 @@ def shown_by(
         if (keeps_rules and requirement.holds in _FOLLOWS)
         or requirement.holds(claim, grounding, passage)
     )
-
-
-def type_by_tree(claim: TypedClaim, grounding: Grounding, passage: Passage) -> MemoryType | None:
-    """Walk the seed's decision tree: which type do the words of a claim have by themselves?
-
-    Explicit about the user: a fact. Else a tendency in what the user does: a pattern. Else shared
-    context: a narrative. Else None. It describes a claim; a candidate is never retyped by it.
-    """
-    text = claim.text
-    if not grounding.grounded:
-        return None
-    spoken = _is_explicit(claim, grounding, passage)
-    if spoken and _SHARED_FIRST.search(text):
-        return NARRATIVE
-    if spoken and not _TENDENCY.match(text) and _is_factual(claim, grounding, passage):
-        return FACT
-    if _TENDENCY.match(text) and _is_behavioural(claim, grounding, passage):
-        return PATTERN
-    return NARRATIVE if shared_clue(text) else None
-
-
-_TENDENCY: Final = re.compile(
-    r"\W*(?:(?:the )?user |he |she |they |i )?(?:\w+ly )?(?:always |often |usually |tends? to )?"
-    r"(?:prefers?|asks?|requests?|uses?|wants?|likes? (?:to be|being|when|it when)|writes?|"
-    r"responds?|replies|explains?|seeks?|checks?|communicates?|avoids?|starts?|needs?|values?|"
-    r"expects?|tends?|favou?rs?)\b",
-    re.IGNORECASE,
-)
-_SHARED_FIRST: Final = any_of(
-    r"we\b", r"we'", r"our\b", r"together\b", r"remember\b", r"you\b", r"chatting\b", r"talking\b"
-)

@@ -22,6 +22,8 @@ from typing import Final
 from factbook import policy
 from factbook.gate.claim_inversion import turned
 from factbook.gate.grounding import Grounding, Passage, Support
+from factbook.gate.grounding.bound import unbound
+from factbook.gate.grounding.claim import shows_in_talk
 from factbook.gate.paraphrase import preference_in_would, rewritten, swapped
 from factbook.gate.scoring import Embed, Score, ground_claim, partly_supported, score
 from factbook.gate.type_rules import (
@@ -151,7 +153,7 @@ def _grounding(claim: TypedClaim, passage: Passage, embed: Embed | None) -> tupl
     writer of a summary does: "The assistant helped with the project".
     """
     grounding = _grounded_or_retold(claim, passage, embed)
-    if grounding.grounded and (objection := _turned(claim, grounding)):
+    if grounding.grounded and (objection := _turned(claim, grounding, passage)):
         return grounding, objection
     if grounding.grounded or all(line.speaker in _OWNERS for line in passage.lines):
         return grounding, ""
@@ -170,14 +172,24 @@ def _grounding(claim: TypedClaim, passage: Passage, embed: Embed | None) -> tupl
     return grounding, f"said by {' '.join(utterance.name.split())}, and not by the user"
 
 
-def _turned(claim: TypedClaim, grounding: Grounding) -> str:
+def _turned(claim: TypedClaim, grounding: Grounding, passage: Passage) -> str:
     """Say what a claim turns round although its words are there; "" for nothing."""
     pattern = claim.type is MemoryType.USER_PATTERN
     if told_of_another(claim.text, grounding, pattern=pattern):
         return "the user said it of another one, and not of themselves"
     if swapped(claim.text, grounding.quote):
         return "the source chooses it the other way round"
-    return turned(claim.text, grounding, pattern=pattern)
+    if why := turned(claim.text, grounding, pattern=pattern):
+        return why
+    whole = grounding.exact_match and len(claim.text) >= len(grounding.quote.rstrip(_STOPS))
+    if whole or (pattern and shows_in_talk(claim.text)):
+        return ""  # nobody says "I prefer" where they ask for something
+    if broken_rule(claim, grounding, passage):
+        return ""  # which is the better reason
+    return unbound(claim.text, grounding.quote)
+
+
+_STOPS: Final = " .!?\"'"  # that end a sentence and may be missing from a claim
 
 
 def _grounded_or_retold(claim: TypedClaim, passage: Passage, embed: Embed | None) -> Grounding:

@@ -676,10 +676,10 @@ class Interests:
         if name not in known and (structural_problem(name) or command_problem(text)) is not None:
             return []
         name = known_as(name, known, written=text) or name
-        return [
-            CreateEntity(owner=owner, name=name, episode=uid),
-            engaged(owner, kind, uid, entity=name),
-        ]
+        done = engaged(owner, kind, uid, entity=name)
+        if name in known.values():  # "mirden golford" may be said of "the mirden golford"
+            return [done]
+        return [CreateEntity(owner=owner, name=name, episode=uid), done]
 
     def _some(self, text: str, verb: str) -> str:
         # What was copied from a page may hold signs that nobody sees, and that break a word in two.

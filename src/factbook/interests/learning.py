@@ -24,9 +24,8 @@ from factbook.store.derived.searches import unplanned
 if TYPE_CHECKING:
     from factbook.context import Context
 
-__all__ = ["PROMPT_VERSION", "PURPOSE", "RULES", "LearnQueries", "plan_learning", "queries_for"]
+__all__ = ["PURPOSE", "RULES", "LearnQueries", "plan_learning", "queries_for"]
 
-PROMPT_VERSION: Final = "learn-1"
 PURPOSE: Final = "learn"
 RULES: Final = "rules"
 QUERY_CHARS: Final = 200  # ours: a longer query is no query

@@ -113,18 +113,26 @@ def read_matter(
     told = told_names(asked, [*read, *marked], said)
     spoken = spoken_in(asked)
     named = f"{asked}. {'. '.join(names).title()}"
+    this = words(text)
+    earlier = [heard for heard in said if words(heard) != this]
+    own = _own(store, named, [*earlier, *recent[:OWN_LATELY]], owner)
+    first = _own(store, named, said, owner)  # that nothing but the text itself may bring in
     return Matter(
         asked_for=pasted is not None and asks_for_search(own_words(text, pasted=pasted).text),
-        own=_own(store, named, [*said, *recent[:OWN_LATELY]], owner),
+        own=own,
         pronoun=refers_to_own(pronoun, before),
         recalls=spoken.recalls,
         possessive=spoken.possessive,
         first_person=spoken.first_person,
-        told=tuple(word for word in told if not is_public(store, owner, word)),
+        told=(
+            *(word for word in told if not is_public(store, owner, word)),
+            *(name for name in first if name not in own),
+        ),
         read=read,
         marked=marked,
         contacts=contacts_in(text),
-        private=privacy(asked),
+        # what a page tells of a thing holds of everybody's, so of one's own
+        private=privacy(as_things(asked, read, owned=True) if read else asked),
     )
 
 

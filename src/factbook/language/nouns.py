@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from pathlib import Path
 from typing import Final
 
 from factbook.language.verbs import with_s
@@ -19,79 +20,19 @@ def _listed(text: str) -> list[str]:
     return text.split()
 
 
-# Things that people count, in the singular.
-_COUNTED: Final = _listed("""
-accessory activist activity actor actress airline airport album algorithm amusement animal
-animator anthem app appetizer application architect area artist artwork asteroid athlete
-attraction audiobook author automobile avalanche avocado bakery ball ballad band bar barista beach
-beer bike bird biscuit blockchain blog blogger board boat bond book bookmark bookshop bookstore
-boss boxer boy brand bread breakfast breed brewery bridge brownie browser building burger bus
-business butterfly cache cafe cake camera camp candle candy car card career cartoon case cat
-category celebrity cereal chain chair champion channel character charity cheese chef child
-chocolate city class clip club coach cocktail coin collection college color column comedian comedy
-comic command commercial company composer concert conference console constellation cookbook cookie
-country couple course crate creator creature cricketer cruise cuisine cup currency cushion dad
-dance dancer database date day deity designer dessert destination developer device diner dinner
-dinosaur director disc dish distro doctor documentary dog doll drama dress drink driver drummer
-duo echo editor element emoji emperor engineer episode equation era essay etf event exchange
-exercise exhibition expression fable fabric family fandom farm feature festival field film
-filmmaker firm flag flavor flight flower font food foot footballer forest formula forum framework
-friend fruit function fund gadget galaxy gallery game gamer garden garment gem genre gift girl
-glove goal god goddess golfer goose group guitar guitarist habit half hand hat headache herb hero
-highlight hike hobby holiday home hoodie horse host hotel house hymn idea influencer ingredient
-insect instrument investment island item jacket jewel job joke journal journalist juice keyboard
-king kit kitchen knife lake language lap laptop lawyer leader leaf league lecture lecturer legend
-lens lesson library life line link lunch machine magazine magician mammal man map marathon market
-mascot meal medicine medium melody meme memory meteor method mile mineral mix mobile model
-molecule mollusk monster month monument moon mountain mouse movie mug muppet muscle museum musical
-musician myth nail name neighborhood newsletter newspaper niche night noodle note notebook novel
-novelist number nut object ocean olive opera orchestra outfit package painter painting palace
-paper park part partner party pastry pattern pen performer perfume person pet phone photo
-photographer phrase pianist pick picture pie pilot pirate pizza place plan planet plant platform
-play player playlist playwright plugin podcast podcaster poem poet politician portrait position
-poster potato prayer present president price prince princess product production professor program
-programmer project proverb psalm psychologist pub puzzle quality queen quest quiche quiz quotation
-quote race racer racket rapper reason recipe record region religion repo repository reptile
-researcher resort restaurant ride river road robot role room route rule sailor saint salad
-sandwich sauce saying scent school scientist scooter sculptor sculpture sea season selfie senator
-sentence serial server service shape share shark shelf shell ship shirt shoe shop show sight
-singer sister site skill skirt smell smoothie snack sneaker soap sock soda soldier song songwriter
-sonnet soup space spice spirit sport spot stablecoin stadium stage star startup state station
-statue stew stock stone store story street student studio style subject subreddit subway suit
-superhero supermarket superpower surname sweater sweet symbol symphony system table taco tactic
-talk task taste teacher team technique technology temple terminal theater theme theorem theory
-thing thinker thriller ticker tie token tomato tool tooth topic tourist town toy track tradition
-trail train trainer trait treat tree trend tribe trilogy trip trophy truck trumpeter tune tutor
-tutorial type typeface uncle university vacation vase vegetable vehicle venue verb verse video
-videogame villa village villain violinist vlog vlogger voice volcano walk wall wallet watch
-waterfall weapon website week weekday whale wife wine winery winner wolf woman word workout world
-wrestler writer year youtuber zombie zoo
-""")
+def _pairs(text: str) -> dict[str, str]:
+    return dict(pair.split("/") for pair in text.split())
 
-_IRREGULAR: Final = {
-    "child": "children",
-    "echo": "echoes",
-    "foot": "feet",
-    "goose": "geese",
-    "half": "halves",
-    "hero": "heroes",
-    "knife": "knives",
-    "leaf": "leaves",
-    "life": "lives",
-    "man": "men",
-    "mouse": "mice",
-    "person": "people",
-    "potato": "potatoes",
-    "quiz": "quizzes",
-    "shelf": "shelves",
-    "superhero": "superheroes",
-    "tomato": "tomatoes",
-    "tooth": "teeth",
-    "volcano": "volcanoes",
-    "wife": "wives",
-    "wolf": "wolves",
-    "woman": "women",
-}
+
+# Things that people count, in the singular.
+_COUNTED: Final = (Path(__file__).parent / "data" / "counted.txt").read_text("ascii").split()
+
+_IRREGULAR: Final = _pairs("""
+child/children echo/echoes foot/feet goose/geese half/halves hero/heroes knife/knives leaf/leaves
+life/lives man/men mouse/mice person/people potato/potatoes quiz/quizzes shelf/shelves
+superhero/superheroes tomato/tomatoes tooth/teeth volcano/volcanoes wife/wives wolf/wolves
+woman/women
+""")
 
 # They end in s and are no plural, or have no singular that anybody says.
 _AS_THEY_ARE: Final = frozenset(
@@ -162,49 +103,14 @@ def singular(noun: str) -> str:
 _SINGULAR_OF: Final = {form: noun for noun in _COUNTED for form in (noun, _plural(noun))}
 
 # Plurals that no ending tells, of nouns that nobody keeps lists of.
-_FORMS: Final = {
-    "analyses": "analysis",
-    "axes": "axe",
-    "bikinis": "bikini",
-    "businessmen": "businessman",
-    "cacti": "cactus",
-    "cds": "cd",
-    "chilis": "chili",
-    "cpus": "cpu",
-    "crises": "crisis",
-    "criteria": "criterion",
-    "diagnoses": "diagnosis",
-    "emus": "emu",
-    "evs": "ev",
-    "firemen": "fireman",
-    "fishermen": "fisherman",
-    "fungi": "fungus",
-    "gentlemen": "gentleman",
-    "gpus": "gpu",
-    "grandchildren": "grandchild",
-    "haikus": "haiku",
-    "hypotheses": "hypothesis",
-    "indices": "index",
-    "kiwis": "kiwi",
-    "leaves": "leaf",
-    "lice": "louse",
-    "lives": "life",
-    "matrices": "matrix",
-    "menus": "menu",
-    "oases": "oasis",
-    "oxen": "ox",
-    "pcs": "pc",
-    "phenomena": "phenomenon",
-    "policemen": "policeman",
-    "safaris": "safari",
-    "salesmen": "salesman",
-    "skis": "ski",
-    "snowmen": "snowman",
-    "taxis": "taxi",
-    "theses": "thesis",
-    "tvs": "tv",
-    "vertices": "vertex",
-}
+_FORMS: Final = _pairs("""
+analyses/analysis axes/axe bikinis/bikini businessmen/businessman cacti/cactus cds/cd chilis/chili
+cpus/cpu crises/crisis criteria/criterion diagnoses/diagnosis emus/emu evs/ev firemen/fireman
+fishermen/fisherman fungi/fungus gentlemen/gentleman gpus/gpu grandchildren/grandchild haikus/haiku
+hypotheses/hypothesis indices/index kiwis/kiwi leaves/leaf lice/louse lives/life matrices/matrix
+menus/menu oases/oasis oxen/ox pcs/pc phenomena/phenomenon policemen/policeman safaris/safari
+salesmen/salesman skis/ski snowmen/snowman taxis/taxi theses/thesis tvs/tv vertices/vertex
+""")
 # Nouns with an e of their own before the s, where their ending lets expect another singular.
 _OWN_E: Final = frozenset(
     _listed("""

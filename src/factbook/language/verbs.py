@@ -15,8 +15,6 @@ __all__ = [
     "UNCHANGED",
     "base_forms",
     "first_person",
-    "forms_of",
-    "is_irregular_past",
     "with_s",
 ]
 
@@ -59,25 +57,11 @@ UNCHANGED: Final = frozenset(_UNCHANGED.split())
 """Verbs whose past and participle are as their base."""
 
 
-def is_irregular_past(word: str) -> bool:
-    """Tell whether a word is the past of a verb that does not put it with "-ed": "fell"."""
-    return word in PAST or word in UNCHANGED
-
-
 def with_s(word: str) -> str:
     """Return a lower-case noun in the plural, or a verb of the third person: "boxes", "tries"."""
     if word.endswith("y") and word[-2:-1] not in "aeiou":
         return word[:-1] + "ies"
     return word + ("es" if word.endswith(("s", "x", "ch", "sh")) else "s")
-
-
-def forms_of(verb: str) -> tuple[str, ...]:
-    """Return a regular lower-case verb with its forms of the present and the past."""
-    past = verb + ("d" if verb.endswith("e") else "ed")
-    if verb.endswith("y") and verb[-2:-1] not in "aeiou":
-        past = verb[:-1] + "ied"
-    third = verb + "es" if verb.endswith("o") else with_s(verb)
-    return verb, third, past, verb + verb[-1] + "ed"
 
 
 _FIRST: Final = {"is": "am", "has": "have", "does": "do", "goes": "go", "was": "was"}

@@ -26,7 +26,7 @@ from factbook import policy
 from factbook.embed.halves import unpacked
 from factbook.errors import ModelError, ModelFailure
 from factbook.gate.judge import JudgedClaim, Relation, TextReading, judge, read
-from factbook.gate.same_entity import Description, Same, SameEntityVerdict, compare
+from factbook.gate.same_entity import Same, SameEntityVerdict, compare
 from factbook.gate.terms import MOST_TERMS, Term, TermKind, terms_of
 from factbook.language.reader.relate import RELATER
 from factbook.llm.base import Message
@@ -452,11 +452,7 @@ def _names(entity: Entity) -> tuple[str, ...]:
 
 
 def _compared(first: Entity, second: Entity, cosine: float) -> Same:
-    return compare(
-        Description(name=first.name, aliases=first.aliases),
-        Description(name=second.name, aliases=second.aliases),
-        cosine=cosine,
-    )
+    return compare(_names(first), _names(second), cosine=cosine)
 
 
 def _candidates(entities: Sequence[Entity]) -> list[tuple[Entity, Entity]]:

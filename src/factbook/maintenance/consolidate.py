@@ -45,6 +45,7 @@ from factbook.maintenance.verdict_queue import (
     PairQuestion,
     Resolver,
     category,
+    changed_mind,
     settle,
     settle_pairs,
     task_ops,
@@ -57,6 +58,7 @@ from factbook.model.facts import (
     At,
     Event,
     Everyone,
+    FactKind,
     Millis,
     Receipt,
     Trigger,
@@ -84,6 +86,7 @@ from factbook.store.rows import Life, LifeWhere
 
 if TYPE_CHECKING:
     from factbook.context import Context
+    from factbook.store.port import Store
 
 __all__ = [
     "PHASES",
@@ -108,6 +111,8 @@ PHASES = (
     "fade",
     "embed again",
 )
+_SAID = (FactKind.STATEMENT, FactKind.TYPED, FactKind.DIRECTIVE)
+_NEAR = "Both are about much the same; only a model may tell."
 _RUNS = 20  # the newest, among which the last that ended is
 _LEASE = "consolidation"
 _LOOK_AGAIN_S = 0.05
@@ -138,6 +143,27 @@ class RunReport:
     events: Sequence[Event] = ()  # every change, oldest first
 
 
+@contextmanager
+def only_run(store: Store, clock: Callable[[], Millis]) -> Iterator[Callable[[], None]]:
+    """Hold what only one process may do at a time, and give what keeps it held.
+
+    Raises AlreadyRunning while another process does it.
+    """
+    holder = holder_name()
+
+    def take() -> int:
+        token = take_lease(store, _LEASE, holder=holder, now=clock())
+        if token is None:
+            raise AlreadyRunning(seconds=policy.LEASE_MS / 1000)
+        return token
+
+    token = take()
+    try:
+        yield lambda: void(take())
+    finally:
+        drop_lease(store, _LEASE, token=token)
+
+
 class Consolidation:
     """The nightly work over one store."""
 
@@ -161,7 +187,6 @@ class Consolidation:
         self._redact = context.redact
         self._resolver = resolver
         self._on_phase = on_phase
-        self._holder = holder_name()
         self._readings: dict[str, TextReading] = {}
         self._alike: list[tuple[int, int]] = []  # pairs of this run that say the same
         self._mark: At | None = None  # of the facts that this run has judged
@@ -175,7 +200,7 @@ class Consolidation:
         Raises AlreadyRunning while another process does it.
         """
         now = self._clock()
-        with self._lease(now) as renew:
+        with only_run(self._store, self._clock) as renew:
             self._renew = renew
             self._close_interrupted(now)
             runs = self._store.find(RUN, newest_first=True, limit=_RUNS)
@@ -234,7 +259,7 @@ class Consolidation:
         undone once nothing that it changed of others is left.
         """
         now = self._clock()
-        with self._lease(now):
+        with only_run(self._store, self._clock):
             run = run_of(self._store, run_id)
             if run is None or run.state == "undone":
                 known = "was undone already" if run else "does not exist"
@@ -257,21 +282,6 @@ class Consolidation:
                 )
             report.receipt = self._context.write(ops, Trigger.COMMAND, now=now)
         return report
-
-    @contextmanager
-    def _lease(self, now: Millis) -> Iterator[Callable[[], None]]:
-        def take() -> int:
-            at = self._clock()
-            token = take_lease(self._store, _LEASE, holder=self._holder, now=at)
-            if token is None:
-                raise AlreadyRunning(seconds=policy.LEASE_MS / 1000)
-            return token
-
-        token = take()
-        try:
-            yield lambda: void(take())
-        finally:
-            drop_lease(self._store, _LEASE, token=token)
 
     def _close_interrupted(self, now: Millis) -> None:
         """Say of runs that were killed that they did not end; what they wrote is whole."""
@@ -376,6 +386,8 @@ class Consolidation:
         near = _nearest(lives, vectors, new)
         words = self._candidates(lives, vectors, new)
         pairs = {(left, right): cosine for left, right, cosine in words}
+        asks = self._resolver is not None and self._context.model is not None
+        for_model = policy.NEAR_PAIRS if asks else 0
         for (left, right), cosine in (near | pairs).items():
             first, second = lives[left], lives[right]
             if first.owner != second.owner or _ids(first, second) in known:
@@ -385,8 +397,12 @@ class Consolidation:
             judgement = self._judgement(older, newer, cosine, net)
             if judgement.relation is Relation.SAME:
                 self._alike.append((first.id, second.id))
-            else:
-                ops += _pair_ops(older, newer, judgement, cosine)
+                continue
+            told = _pair_ops(older, newer, judgement, cosine)
+            if not told and net is not None and for_model and _near(older, newer, cosine):
+                for_model -= 1
+                told = [_waiting(older, newer, policy.NEAR_PAIR, _NEAR, cosine)]
+            ops += told
         self._write(report, ops)
         self._mark = mark
 
@@ -496,19 +512,10 @@ class Consolidation:
                 if sure and alike:
                     losers.append(n)
                 else:
-                    low, high = _ids(group[best], group[n])
                     why = "both are uncertain" if not sure else "their confidences differ by much"
-                    ops.append(
-                        JudgePair(
-                            low_id=low,
-                            high_id=high,
-                            relation="ambiguous",
-                            rule=MERGE_RULE,
-                            detail=f"they say the same, but {why}",
-                            similarity=cosine,
-                        )
-                    )
-                    known.add((low, high))
+                    says = f"they say the same, but {why}"
+                    ops.append(_waiting(group[best], group[n], MERGE_RULE, says, cosine))
+                    known.add(_ids(group[best], group[n]))
             if losers:
                 members = [group[best], *(group[n] for n in losers)]
                 ops.append(
@@ -635,7 +642,7 @@ def _pair_ops(older: Life, newer: Life, judgement: Judgement, cosine: float) -> 
     if judgement.relation is Relation.CONTRADICTION:
         # Halving both would also kill the newer word: what the owner says on a later day about
         # the same thing takes the place of what the owner said before.
-        if not _changed_mind(older, newer):
+        if not changed_mind(older, newer):
             return [
                 ContradictFacts(
                     low_id=low,
@@ -659,17 +666,27 @@ def _pair_ops(older: Life, newer: Life, judgement: Judgement, cosine: float) -> 
             )
         ]
     if judgement.relation is Relation.AMBIGUOUS:
-        return [
-            JudgePair(
-                low_id=low,
-                high_id=high,
-                relation="ambiguous",
-                rule=judgement.rule,
-                detail=judgement.detail,
-                similarity=cosine,
-            )
-        ]
+        return [_waiting(older, newer, judgement.rule, judgement.detail, cosine)]
     return []
+
+
+def _near(older: Life, newer: Life, cosine: float) -> bool:
+    """Tell whether a model is asked about two facts that no rule and no network has joined."""
+    said = older.kind in _SAID and newer.kind in _SAID
+    return said and cosine >= policy.NEAR_PAIR_SIMILARITY
+
+
+def _waiting(left: Life, right: Life, rule: str, detail: str, cosine: float) -> JudgePair:
+    """Return what lets a pair wait for a verdict."""
+    low, high = _ids(left, right)
+    return JudgePair(
+        low_id=low,
+        high_id=high,
+        relation="ambiguous",
+        rule=rule,
+        detail=detail,
+        similarity=cosine,
+    )
 
 
 def _nearest(
@@ -742,11 +759,3 @@ def _outranked(older: Life, newer: Life) -> bool:
     """Tell whether the newer one was only overheard: what was told does not go for that."""
     order = policy.TRUST_ORDER
     return order.index(newer.trust.value) > order.index(older.trust.value)
-
-
-def _changed_mind(older: Life, newer: Life) -> bool:
-    """Tell whether the owner said the newer one, in person, on a later day than the older."""
-    if older.occurred_at is None or newer.occurred_at is None:
-        return False
-    said = newer.trust is Trust.DIRECT and older.trust is Trust.DIRECT
-    return said and newer.occurred_at - older.occurred_at >= policy.CHANGED_MIND_MS

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from factbook.context import part
 from factbook.extract.rule_noise import measure_noise
-from factbook.maintenance.consolidate import Consolidation
+from factbook.maintenance.consolidate import Consolidation, only_run
 from factbook.maintenance.embedding import EmbeddingQueue, EmbeddingWorker
 from factbook.maintenance.meter import cost
 from factbook.maintenance.verdicts import model_resolver
 from factbook.model.facts import EVERYONE, ME, Everyone, Receipt, Trigger
 from factbook.model.ops import RetryTasks
 from factbook.store.derived.counts import count_waiting, has_others, rule_counts
+from factbook.store.derived.readers import read_by_others
 from factbook.store.derived.tasks import open_tasks
 from factbook.store.kinds import READER, REJECTION, RUN, Reader
 from factbook.store.leases import retry_aside, set_aside
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from factbook.maintenance.embedding import EmbedReport
     from factbook.maintenance.meter import CostLine
     from factbook.model.facts import Millis, ModelTask, Run
+    from factbook.pipelines.reread import RereadReport
     from factbook.store.port import Store
 
 __all__ = ["Maintenance", "ReaderUse", "RuleNoise", "RuleUse", "readers_used"]
@@ -64,7 +66,7 @@ class RuleNoise:
 class ReaderUse(NamedTuple):
     """One version of a part that reads texts, as it was used."""
 
-    part: str  # "redactor" or "rules"
+    part: str  # "redactor", "rules", or what a language reader reads
     version: str
     sources: int  # that it has read something of
     first_at: Millis
@@ -178,6 +180,44 @@ class Maintenance:
     def undo(self, run_id: int, *, owner: str | Everyone = ME) -> RunReport:
         """Take back what a consolidation changed of an owner's; what changed since stays so."""
         return self._consolidation(self._store, None, None).undo(run_id, owner=owner)
+
+    # --- what another reader has read -----------------------------------------------------------
+
+    def read_by_others(self, *, source: str = "") -> int:
+        """Return how many sources another version of the language reader has read.
+
+        `source` is one by its name, its path or its id (s12); raises NotFound without it.
+        """
+        others = read_by_others(self._store, self._context.resources.reader_version)
+        if not source:
+            return len(others)
+        from factbook.pipelines.reread import sources_named
+
+        return len(others.keys() & sources_named(self._store, source))
+
+    def reread(
+        self,
+        *,
+        source: str = "",
+        dry_run: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> RereadReport:
+        """Read again what another version of the language reader has read; see docs/reader.md.
+
+        With `dry_run` on a copy in memory, with the same report. `source` as of `read_by_others`;
+        `progress` is called with 1 for each source. What is interrupted goes on there next time.
+
+        Raises AlreadyRunning while another process does it, or the nightly work.
+        """
+        from factbook.pipelines.reread import reread, sources_named
+
+        only = sources_named(self._store, source) if source else None
+        advance = progress or (lambda _: None)
+        if dry_run:
+            with self._store.rehearsal() as store:
+                return reread(replace(self._context, store=store), only=only, progress=advance)
+        with only_run(self._store, self._context.clock) as renew:
+            return reread(self._context, only=only, renew=renew, progress=advance)
 
     def runs(self, *, limit: int = 20) -> list[Run]:
         """Return the newest consolidations, newest first."""

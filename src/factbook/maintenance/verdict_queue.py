@@ -21,6 +21,8 @@ import numpy as np
 
 from factbook import policy
 from factbook.gate.judge import Relation
+from factbook.gate.related import tells_apart
+from factbook.language.reader.relate import RELATER
 from factbook.maintenance.join import components
 from factbook.model.confidence import value_at
 from factbook.model.facts import ME, Fact, FactKind, Millis, Trust
@@ -51,6 +53,7 @@ __all__ = [
     "Resolver",
     "Unsettled",
     "category",
+    "changed_mind",
     "settle",
     "settle_pairs",
     "waiting_questions",
@@ -147,7 +150,7 @@ waits on. It raises a FactbookError when it cannot answer; nothing is decided th
 class Unsettled(NamedTuple):
     """Why a verdict has no effect."""
 
-    reason: str  # not_waiting, no_verdict, changed, told_apart or another_kind
+    reason: str  # not_waiting, no_verdict, changed, told_apart, another_kind or other_value
     says: str
 
 
@@ -274,7 +277,7 @@ def task_ops(
 
 # --- what follows from verdicts -------------------------------------------------------------------
 
-_MODELS_FAULT: Final = frozenset({"no_verdict", "told_apart", "another_kind"})
+_MODELS_FAULT: Final = frozenset({"no_verdict", "told_apart", "another_kind", "other_value"})
 
 
 def settle_pairs(
@@ -299,13 +302,15 @@ def settle(
 ) -> dict[Ids, Unsettled]:
     """Do what follows from verdicts on waiting pairs, and say why others have no effect.
 
-    A verdict on a question is void where one of its facts is another than the question showed.
+    A verdict on a question is void where one of its facts is another than the question showed, and
+    where it would make one of two values, names or quantities.
     Pairs that are to be merged are merged by component, into the surest of them, unless two of the
     component were told apart; a pair is settled only when its facts are one, so a merge that a
     concurrent write prevented waits on.
     """
     waiting = {(pair.low_id, pair.high_id): pair for pair in waiting_pairs(store)}
-    unsettled = _changed(store, verdicts, questions)
+    asked = [question for question in questions if question.ids in verdicts]
+    unsettled = _other_values(asked, verdicts) | _changed(store, asked)
     ops: list[Op] = []
     merging: list[Ids] = []
     for ids, verdict in verdicts.items():
@@ -334,10 +339,19 @@ def settle(
     return unsettled
 
 
-def _changed(
-    store: Store, verdicts: Mapping[Ids, str], questions: Iterable[PairQuestion]
+def _other_values(
+    asked: Sequence[PairQuestion], verdicts: Mapping[Ids, str]
 ) -> dict[Ids, Unsettled]:
-    asked = [question for question in questions if question.ids in verdicts]
+    unsettled = {}
+    for question in asked:
+        if verdicts[question.ids] == "MERGE" and (what := tells_apart(*question.texts, RELATER)):
+            low, high = question.ids
+            says = f"the facts {low} and {high} cannot be merged: they differ ({what})"
+            unsettled[question.ids] = Unsettled("other_value", says)
+    return unsettled
+
+
+def _changed(store: Store, asked: Sequence[PairQuestion]) -> dict[Ids, Unsettled]:
     facts = lives_by_id(
         store, sorted({fact for pair_question in asked for fact in pair_question.ids})
     )
@@ -355,7 +369,8 @@ def _changed_meanwhile(ids: Ids) -> Unsettled:
 def _kept_ops(store: Store, pair: Pair, verdict: str) -> list[Op]:
     """Return what follows where both stay, or one is not so.
 
-    Of two directives that cannot both hold the later one does.
+    Of two directives that cannot both hold the later one does, and so does what its owner says on
+    a later day.
     """
     settled = SettlePair(low_id=pair.low_id, high_id=pair.high_id, verdict=verdict)
     if verdict != "CONTRADICTION" or pair.relation == Relation.CONTRADICTION:
@@ -363,8 +378,8 @@ def _kept_ops(store: Store, pair: Pair, verdict: str) -> list[Op]:
     both = sorted(
         lives_by_id(store, pair[:2]).values(), key=lambda life: (life.occurred_at or 0, life.id)
     )
-    if all(life.kind is FactKind.DIRECTIVE for life in both):
-        older, newer = both
+    older, newer = both
+    if changed_mind(older, newer) or all(life.kind is FactKind.DIRECTIVE for life in both):
         over = SupersedeFact(old_id=older.id, new_id=newer.id, rule="verdict", detail=pair.detail)
         return [settled, over]
     return [
@@ -455,3 +470,11 @@ def category(life: Life) -> tuple[str, ...]:
     """Return what two facts must share to be one (origins 001.5: "same category")."""
     predicate = "" if life.kind is FactKind.DIRECTIVE else life.predicate  # a rule or a decision
     return life.owner, life.kind, predicate, life.subject
+
+
+def changed_mind(older: Life, newer: Life) -> bool:
+    """Tell whether the owner said the newer one, in person, on a later day than the older."""
+    if older.occurred_at is None or newer.occurred_at is None:
+        return False
+    said = newer.trust is Trust.DIRECT and older.trust is Trust.DIRECT
+    return said and newer.occurred_at - older.occurred_at >= policy.CHANGED_MIND_MS

@@ -36,6 +36,7 @@ from factbook.recall.time_expressions import now_ms
 from factbook.store import open_store
 from factbook.store.damage import name_damage
 from factbook.store.derived.counts import predicate_counts, row_counts
+from factbook.store.derived.readers import read_by_others
 from factbook.store.port import Files, Store
 from factbook.store.rows import Filters, Mode, Problem
 
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from factbook.extract.rules import RuleSet
     from factbook.interests.interests import Interests
     from factbook.interests.jobs import Background
+    from factbook.language.reader.reading import Reader
     from factbook.llm import LLM
     from factbook.llm.config import ModelConfig
     from factbook.maintenance.consolidate import Resolver, RunReport
@@ -83,6 +85,7 @@ class Stats:
     lines: LineCount
     hosts: dict[str, int] = field(default_factory=dict)
     passive_failures: dict[str, int] = field(default_factory=dict)  # by the kind of error
+    read_by_others: int = 0  # sources that another version of the language reader has read
 
 
 _T = TypeVar("_T")
@@ -141,6 +144,7 @@ class Memory:
         redact: bool = True,
         key_file: str | os.PathLike[str] | None = None,
         rules: RuleSet | None = None,
+        reader: Reader | None = None,
         llm: LLM | None = None,
         model: ModelConfig | Literal["configured"] | None = "configured",
         search: SearchProvider | None = None,
@@ -155,7 +159,8 @@ class Memory:
         `path` may be a URL, as `open_store` takes it; without one it is what `default_db` says.
 
         `embedder` is the bundled model unless another is given or configured; it is loaded when
-        first needed. `redact=False` keeps secrets as they are. `llm` is a language model; without
+        first needed. `reader` reads what people say, in the place of the one that ships.
+        `redact=False` keeps secrets as they are. `llm` is a language model; without
         one, `model` says how to reach one: as the environment and the configuration file have it,
         which is not at all unless they say so, or never for None. `search` is a search provider;
         without one, `search_config` says how to reach one in the same way. `notify_on` are the
@@ -168,6 +173,7 @@ class Memory:
             key_file=key_file,
             reading=mode == "read",
             rules=rules,
+            reader=reader,
             embedder=embedder,
             llm=llm,
             model=model,
@@ -660,6 +666,7 @@ class Memory:
                 predicates=predicate_counts(self.store),
                 lines=lines,
                 hosts=hosts,
+                read_by_others=len(read_by_others(self.store, self.resources.reader_version)),
             )
         # Outside: they are partly this process's own, and of no moment of the file.
         return replace(stats, passive_failures=self.conversations.failures())

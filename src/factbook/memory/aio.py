@@ -56,6 +56,7 @@ from factbook.store.rows import Mode
 if TYPE_CHECKING:
     from factbook.embed import Embedder
     from factbook.extract.rules import RuleSet
+    from factbook.language.reader.reading import Reader
     from factbook.llm import LLM
     from factbook.llm.config import ModelConfig
     from factbook.search_providers.base import SearchProvider
@@ -301,6 +302,8 @@ class AsyncMaintenance(_Part[Maintenance]):
     waiting = _asked(Maintenance.waiting)
     consolidate = _worked(Maintenance.consolidate)
     undo = _worked(Maintenance.undo)
+    read_by_others = _asked(Maintenance.read_by_others)
+    reread = _worked(Maintenance.reread)
     runs = _asked(Maintenance.runs)
     rule_uses = _asked(Maintenance.rule_uses)
     has_others = _asked(Maintenance.has_others)
@@ -386,6 +389,7 @@ class AsyncMemory(_Awaited[Memory]):
         redact: bool = True,
         key_file: str | os.PathLike[str] | None = None,
         rules: RuleSet | None = None,
+        reader: Reader | None = None,
         llm: LLM | None = None,
         model: ModelConfig | Literal["configured"] | None = "configured",
         search: SearchProvider | None = None,
@@ -412,6 +416,7 @@ class AsyncMemory(_Awaited[Memory]):
             redact=redact,
             key_file=key_file,
             rules=rules,
+            reader=reader,
             llm=llm,
             model=model,
             search=search,

@@ -454,7 +454,7 @@ def _echoes(memory: Memory) -> _Found:
 
 @_of("readers")
 def _readers(memory: Memory) -> _Found:
-    """Say where texts were read by another redactor or by other rules than are in force now."""
+    """Say where texts were read by another redactor, reader or rules than are in force now."""
     from factbook.context import rules_in_force
     from factbook.memory.standing import reader_versions, readers_used
 
@@ -464,7 +464,8 @@ def _readers(memory: Memory) -> _Found:
         " it was read",
         "rules": "what today's find in them is not in memory",
     }
-    others = [use for use in readers_used(memory) if use.version != now[use.part]]
+    used = [use for use in readers_used(memory) if use.part in now]
+    others = [use for use in used if use.version != now[use.part]]
     for other in others[:_PROBLEMS_SHOWN]:
         which = "no redactor" if other.version == "none" else f"{other.part} {other.version}"
         yield (
@@ -473,8 +474,15 @@ def _readers(memory: Memory) -> _Found:
             f" {moment(other.last_at)}; yours is {now[other.part]}: {told[other.part]}."
             " `factbook ingest --db NEW.db` reads the logs anew, into another file",
         )
-    if not others:
-        both = ", ".join(f"{part} {version}" for part, version in now.items())
+    reader = memory.resources.reader_version
+    if again := memory.maintenance.read_by_others():
+        yield (
+            "warn",
+            f"what people say in {count(again, 'source')} was read by another version of the"
+            f" language reader than yours, {reader}: `factbook reread` reads it again",
+        )
+    if not others and not again:
+        both = ", ".join([*(f"{part} {version}" for part, version in now.items()), reader])
         yield "ok", f"{both}: nothing was read with others"
 
 

@@ -65,11 +65,18 @@ class Review:
     # --- what waits -----------------------------------------------------------------------------
 
     def questions(self, *, owner: str | Everyone = ME) -> list[PairQuestion]:
-        """Return the pairs of an owner's facts that rules could not decide."""
+        """Return the pairs of an owner's facts that rules could not decide, but for near ones.
+
+        Those are for a model alone (`policy.NEAR_PAIR`): no rule finds anything between them.
+        """
         questions = waiting_questions(
             self._store, now=self._context.clock(), redact=self._context.redact
         )
-        return [question for question in questions if owner in (question.owner, EVERYONE)]
+        return [
+            question
+            for question in questions
+            if owner in (question.owner, EVERYONE) and question.rule != policy.NEAR_PAIR
+        ]
 
     def settle(
         self, verdicts: Mapping[tuple[int, int], str], *, owner: str | Everyone = ME

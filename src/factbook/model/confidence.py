@@ -77,6 +77,11 @@ def grown(confidence: float, *, cap: float = 1.0) -> float:
     return max(confidence, min(cap, confidence + policy.EVIDENCE_GROWTH * (1.0 - confidence)))
 
 
+def shrunk(confidence: float) -> float:
+    """Return the confidence after one episode less speaks for it: the inverse of `grown`."""
+    return max(0.0, (confidence - policy.EVIDENCE_GROWTH) / (1.0 - policy.EVIDENCE_GROWTH))
+
+
 def supported(
     fact: ConfidenceHolder, *, at: Millis | None, trust: Trust, now: Millis, own: float = 0.0
 ) -> tuple[float, Millis]:

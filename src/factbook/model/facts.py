@@ -124,6 +124,11 @@ class EpisodeKind(StrEnum):
     SEARCH_RESULT = "search_result"  # one result of a search: text of others
 
 
+DIRECTED_IN: Final = (EpisodeKind.PROMPT,)
+"""Where rules and decisions are read: the reader learned its marks from prompts alone, and sees
+rules in any chat."""
+
+
 class FactKind(StrEnum):
     """Say which family a fact belongs to; it decides whether the fact fades and how it is shown."""
 
@@ -453,7 +458,8 @@ class Receipt:
     queued: int = 0  # of these, ambiguous ones that wait for a verdict
     settled: int = 0  # waiting pairs and proposals that were decided
     confirmed: int = 0  # proposed facts that a person or a second observation made active
-    retracted: int = 0  # keyed facts, and those of a graph, that were taken back
+    retracted: int = 0  # keyed facts and those of a graph that were taken back, or unsupported now
+    withdrawn: int = 0  # evidence that a better reader does not find
     entities: int = 0  # new ones, or brought back
     engagements: int = 0
     preferences: int = 0  # set or taken back

@@ -78,9 +78,14 @@ class RejectLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteReaders:
-    """Remember with what the episodes of this call were read; `apply` adds it by itself."""
+    """Remember with what sources were read.
 
-    readers: Mapping[str, str]  # "redactor", "rules" -> version
+    Of the episodes of a call `apply` notes the redactor and the rules by itself.
+    """
+
+    readers: Mapping[str, str]  # "redactor", "rules", "directives", "statements" -> version
+    sources: Sequence[int] = ()  # ids; without any, those of the episodes of this call
+    only: bool = False  # all of them was read so: what other versions read counts no more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +145,19 @@ class DoubtFact:
     end: int
     rule: str
     method: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WithdrawEvidence:
+    """Let an episode speak for a fact no more: read again, it does not say so.
+
+    A fact that nothing else speaks for retires, and what it took the place of comes back. What its
+    owner stands for or has called wrong stays as it is.
+    """
+
+    fact_id: int
+    episode_id: int
+    rule: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -548,6 +566,7 @@ Op: TypeAlias = (
     | StoreVectors
     | SupportFact
     | DoubtFact
+    | WithdrawEvidence
     | ContradictFacts
     | SupersedeFact
     | MergeFacts

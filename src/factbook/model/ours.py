@@ -62,6 +62,7 @@ WORKING_COMMANDS: Final = frozenset(
         "install-timer",
         "mcp",
         "reembed",
+        "reread",
         "rules",
         "stats",
         "version",

@@ -10,7 +10,7 @@ the last one was told. What holds stays until a later one changes it or says tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from factbook import policy
-from factbook.extract.directives import SAID_IN, decision_at, directives_in, own_reading
+from factbook.extract.directives import decision_at, directives_in, own_reading
 from factbook.gate.directives import ends, stand
 from factbook.gate.given_up import GivenUp, given_up
 from factbook.gate.judge import Judgement, Relation
@@ -26,6 +26,7 @@ from factbook.language.reader.read import read
 from factbook.language.reader.reading import Reading
 from factbook.model.directives import PROJECT, scope_of, subject_of
 from factbook.model.facts import (
+    DIRECTED_IN,
     EVERYONE,
     Candidate,
     FactKind,
@@ -34,10 +35,11 @@ from factbook.model.facts import (
     Trigger,
     Trust,
 )
-from factbook.model.ops import JudgePair, MarkProgress, Op, SupersedeFact
+from factbook.model.ops import JudgePair, MarkProgress, NoteReaders, Op, SupersedeFact
 from factbook.pipelines.claims import agreed, judged, supported
 from factbook.store.derived import ledger
 from factbook.store.derived.facts import current_by_claim, holds
+from factbook.store.derived.readers import DIRECTIVES, PARTS
 from factbook.store.port import marked
 from factbook.store.rows import Filters, Life, LifeWhere, claim_digest
 
@@ -46,7 +48,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Hearing", "read_directives"]
 
-MARK: Final = "directives"
+MARK: Final = PARTS[DIRECTIVES][0]
 TURN_RULE: Final = "turn_directive"  # of what a model read off a turn
 
 Write = Callable[[Sequence[Op]], object]
@@ -69,15 +71,27 @@ def read_directives(
         spoken = Filters(
             owner=EVERYONE,
             ids=page.came,
-            episode_kinds=SAID_IN,
+            episode_kinds=DIRECTED_IN,
             roles=[Role.USER],
             trusts=[Trust.DIRECT],
         )
         episodes = store.episodes_by_id(store.ids("episode", spoken))
         for _, episode in sorted(episodes.items()):
             hearing.hear(episode)
-        write([MarkProgress(name=MARK, at=page.last)])  # last: what is read again says the same
+        # last: what is read again says the same
+        write(
+            [
+                *noted(context, DIRECTIVES, {episode.source_id for episode in episodes.values()}),
+                MarkProgress(name=MARK, at=page.last),
+            ]
+        )
         pages = None if pages is None else pages - 1
+
+
+def noted(context: Context, part: str, sources: Collection[int]) -> list[Op]:
+    """Return what remembers by which reader sources were read; nothing where there are none."""
+    readers = {part: context.resources.reader_version}
+    return [NoteReaders(readers=readers, sources=sorted(sources))] if sources else []
 
 
 class _Met(NamedTuple):
@@ -98,14 +112,24 @@ class Hearing:
 
     def hear(self, episode: StoredEpisode) -> None:
         """Write what an episode says that holds on, or that something holds no more."""
-        reading = own_reading(episode)
+        self.take(*self.read(episode), episode)
+
+    def read(self, episode: StoredEpisode) -> tuple[list[Candidate], Sequence[GivenUp]]:
+        """Return what an episode says that holds on, and what it gives up."""
+        reading = own_reading(episode, self._context.resources.reader)
         if reading is None:
-            return
+            return [], []
         given = given_up(reading)
         candidates = directives_in(episode, reading)
         for each in given:
             if not any(c.start < each.end and each.begin < c.end for c in candidates):
                 candidates += self._ending(episode, reading, each)
+        return candidates, given
+
+    def take(
+        self, candidates: Sequence[Candidate], given: Sequence[GivenUp], episode: StoredEpisode
+    ) -> None:
+        """Write what was read of an episode."""
         kind = FactKind.DIRECTIVE
         held = ledger.held_spans(self._context.store, [episode.id] * bool(candidates), kind)
         before = [span for span in held.get(episode.id, ()) if span.rule == TURN_RULE]

@@ -27,7 +27,7 @@ from factbook.extract.keyed.contracts import (
 from factbook.extract.keyed.grounded import Heard, locate, op_objection
 from factbook.extract.keyed.phrases import parse_tell
 from factbook.extract.keyed.prompts import tell_messages
-from factbook.extract.text_objects import stated
+from factbook.extract.voice import voice_of
 from factbook.model.facts import (
     EVERYONE,
     Candidate,
@@ -470,7 +470,7 @@ def apply_response(
     text = ""
     if known:
         episode = store.episodes_by_id(list(known.values()))[known[message_id]]
-        text = episode.text if by_command else stated(episode)  # places stay the same
+        text = episode.text if by_command else voice_of(episode).text  # places stay the same
         if episode.owner != owner:
             raise UsageError(
                 detail=f"{message_id} is a message of {episode.owner}, and says nothing of {owner}"

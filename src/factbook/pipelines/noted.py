@@ -21,13 +21,14 @@ from pydantic import ValidationError
 from factbook import policy
 from factbook.errors import UsageError
 from factbook.extract.keyed.contracts import ApplyResult, FactsOpsResponse
-from factbook.extract.keyed.wording import asks_something, mood_problem, without_requests
+from factbook.extract.keyed.told import Tree
+from factbook.extract.quoted_text import is_mentioned
 from factbook.extract.sentences import content_words, split
-from factbook.extract.text_objects import is_given_as_text
 from factbook.extract.voice import voice_of
 from factbook.gate.frames import POSSESSIVES, as_said, frames_of
 from factbook.gate.grounding import ground, read_passage
 from factbook.gate.related import REWORDED
+from factbook.language.reader.read import read
 from factbook.model.facts import (
     ME,
     Fact,
@@ -168,9 +169,10 @@ def _not_said(said: str, text: str, start: int, end: int) -> str:
         return f"The quoted words do not say it: {grounding.why}"
     around = [part for part in split(text) if part.start < end and start < part.end]
     first = min(start, around[0].start) if around else text.rfind("\n", 0, start) + 1
-    if any(asks_something(part.text) for part in around):
-        return "The sentence of the quote is a question."
-    if problem := mood_problem(without_requests(text[first:start])):
+    sentence = Tree(text[first : max(end, around[-1].end if around else end)])
+    quoted = sentence.at((start - first, end - first))
+    problem = sentence.unmeant(sentence.head(quoted), order=True) if quoted else ""
+    if problem:
         return f"The sentence of the quote does not say it: {problem}."
     whole = [part.text for part in around] or [text[first:end]]
     groundings = [ground(said, read_passage(part)) for part in whole]
@@ -362,6 +364,23 @@ def _recorded(
         spans = voice_of(episode).spans if places else ()
         for start, end in places:
             own = any(a <= start and end <= b for a, b in spans)
-            if own and not is_given_as_text(text, start, end, named=not values):
+            if own and (values or not _is_given(text, start, end)):
                 return episode, start, end
     return None
+
+
+def _is_given(text: str, start: int, end: int) -> bool:
+    """Tell whether a part of a message is only named, or a piece of what is asked for.
+
+    "set the subject to I quit my job" wants something, and the verb of that stands before the part.
+    """
+    if is_mentioned(text, start, end):
+        return True
+    reading = read(text[: policy.VOICE_CHARS])
+    begin = max(text.rfind(sign, 0, start) for sign in "\n,;")
+    return any(
+        token.pos == "VERB" and begin < token.begin < start
+        for clause in reading.clauses
+        if clause.act == "want" and clause.begin < start < clause.end
+        for token in reading.tokens[clause.first : clause.last]
+    )

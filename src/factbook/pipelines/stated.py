@@ -14,7 +14,8 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,8 +53,10 @@ from factbook.model.fading import DAY_MS
 from factbook.model.keys import fold_value, normalize_fact_key, split_rank_key
 from factbook.model.ops import KeepLoose, MarkProgress, Op
 from factbook.pipelines.claims import Witness, agreed, asked, asserted, supported
+from factbook.pipelines.directives import noted
 from factbook.store.derived import ledger
 from factbook.store.derived.facts import current_by_claim, vouched
+from factbook.store.derived.readers import PARTS, STATEMENTS
 from factbook.store.kinds import LOOSE
 from factbook.store.port import Store, marked
 from factbook.store.rows import Filters, Life, LifeWhere, claim_digest
@@ -64,13 +67,15 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 Floats = NDArray[np.float32]
 STATES = "states"  # the predicate of a statement
+MARK: Final = PARTS[STATEMENTS][0]
+CLEAR_RULE: Final = "clear_statement"
 _CLUSTER_RULE = "recurring_statement"
 _CLUSTER_METHOD = "The medoid of episodes that say the same (HDBSCAN)"
-_SINGLE_RULE = "clear_statement"
 _SINGLE_METHOD = "A lasting statement in the owner's own words"
 TURN_RULE = "turn_statement"  # of what a model read off a turn
 _JOIN_RULE = "known_statement"
 _JOIN_METHOD = "Said again, in other words or the same"
+RULES: Final = frozenset({CLEAR_RULE, _CLUSTER_RULE, _JOIN_RULE})  # by which the reader reads
 
 
 def extract_ops(
@@ -85,12 +90,30 @@ def extract_ops(
     of a cluster must hold against its statement.
     """
     store = context.store
-    mark = marked(store, "extract")
+    mark = marked(store, MARK)
     room = policy.CLUSTER_POOL - policy.CLUSTER_LOOSE
     new, last = _told(store, mark, limit=room)
-    done = MarkProgress(name="extract", at=last)
+    done = MarkProgress(name=MARK, at=last)
     if not new:
         return [] if last == mark else [done]
+    ops = said_ops(context, new, same=same, now=now)
+    ops += _overheard_ops(context, new)
+    return [*ops, *noted(context, STATEMENTS, {episode.source_id for episode in new}), done]
+
+
+def said_ops(
+    context: Context,
+    new: Sequence[StoredEpisode],
+    *,
+    same: Callable[[str, str, float], bool],
+    now: Millis,
+    taken: Mapping[int, Sequence[tuple[int, int]]] = MappingProxyType({}),
+) -> list[Op]:
+    """Return what episodes give, with those that supported nothing so far, in owners' own words.
+
+    `taken` are the parts of episodes, by id, that are not looked at. Arguments as of `extract_ops`.
+    """
+    store = context.store
     since = now - policy.CLUSTER_DAYS * DAY_MS
     fresh = {episode.id for episode in new}
     loose = sorted(store.episodes_by_id([row.episode_id for row in store.find(LOOSE)]).items())
@@ -101,12 +124,10 @@ def extract_ops(
     alone: list[int] = []
     for owner in sorted({episode.owner for episode in episodes}):
         mine = [episode for episode in episodes if episode.owner == owner]
-        made, left = _owner_ops(context, owner, mine, same=same)
+        made, left = _owner_ops(context, owner, mine, same=same, taken=taken)
         ops += made
         alone += left
-    ops += _overheard_ops(context, new)
-    ops.append(KeepLoose(episode_ids=sorted(set(alone))))
-    return [*ops, done]
+    return [*ops, KeepLoose(episode_ids=sorted(set(alone)))]
 
 
 def _told(store: Store, after: At, *, limit: int) -> tuple[list[StoredEpisode], At]:
@@ -133,9 +154,10 @@ def _owner_ops(
     episodes: Sequence[StoredEpisode],
     *,
     same: Callable[[str, str, float], bool],
+    taken: Mapping[int, Sequence[tuple[int, int]]],
 ) -> tuple[list[Op], list[int]]:
     """Return (the Ops, the episodes with a statement that stands alone)."""
-    pieces, vectors = _pieces(context, episodes)
+    pieces, vectors = _pieces(context, episodes, taken)
     ops, pieces = _read_before(context.store, owner, pieces)
     if not pieces:
         return ops, []
@@ -156,7 +178,7 @@ def _owner_ops(
     left = [pieces[n] for n in result.left]
     said = find_statements(left)
     for single in said:
-        ops += _assertions(owner, single, left, _SINGLE_RULE, _SINGLE_METHOD)
+        ops += _assertions(owner, single, left, CLEAR_RULE, _SINGLE_METHOD)
     stated = {n for fact in said for n in fact.members}
     return ops, [piece.episode_id for n, piece in enumerate(left) if n not in stated]
 
@@ -177,7 +199,17 @@ def _read_before(store: Store, owner: str, pieces: Sequence[Piece]) -> tuple[lis
     return ops, left
 
 
-def _pieces(context: Context, episodes: Sequence[StoredEpisode]) -> tuple[list[Piece], Floats]:
+def pieces_read(context: Context, episode: StoredEpisode) -> list[Piece]:
+    """Return the statements of an episode as the reader finds them, without vectors."""
+    answered = _answered(context.store, episode)
+    return pieces_of(episode, answered, context.resources.reader)
+
+
+def _pieces(
+    context: Context,
+    episodes: Sequence[StoredEpisode],
+    taken: Mapping[int, Sequence[tuple[int, int]]],
+) -> tuple[list[Piece], Floats]:
     """Return the statements of the episodes and their vectors.
 
     An episode that is one sentence has its vector already; the sentences of others are embedded.
@@ -190,10 +222,11 @@ def _pieces(context: Context, episodes: Sequence[StoredEpisode]) -> tuple[list[P
     pieces: list[Piece] = []
     made: list[Floats | None] = []
     for episode in episodes:
-        for piece in pieces_of(episode, _answered(store, episode)):
+        for piece in pieces_read(context, episode):
             if context.redact(piece.text) != piece.text:
                 continue  # a rule learned since would redact it: no fact is made of it
-            if any(a < piece.end and piece.start < b for a, b in spent.get(episode.id, ())):
+            past = [*spent.get(episode.id, ()), *taken.get(episode.id, ())]
+            if any(a < piece.end and piece.start < b for a, b in past):
                 continue
             whole = piece.text.strip() == episode.text.strip()
             made.append(of_episode.get(episode.id) if whole else None)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 from factbook import policy
 from factbook.extract.directives import directive_at
 from factbook.extract.entity_prompts import EntitiesFull, EntityItem, read_entities
-from factbook.extract.mentions import Mention, hear
+from factbook.extract.mentions import hear
 from factbook.extract.opinions import preferences_in
 from factbook.extract.turn_reading import (
     ChangeItem,
@@ -38,7 +38,7 @@ from factbook.gate.judge import Relation, judge
 from factbook.gate.turn_claims import judge_statement, judge_topic
 from factbook.language.reader.read import read
 from factbook.model.directives import DECISION, subject_of
-from factbook.model.entities import EngagementType, PreferenceType, Valence
+from factbook.model.entities import PreferenceType
 from factbook.model.facts import Candidate, FactKind, Receipt, Trigger, Trust
 from factbook.model.ops import JudgePair, Op, RejectCandidate, SupersedeFact
 from factbook.pipelines.claims import agreed, judged
@@ -46,6 +46,7 @@ from factbook.pipelines.directives import TURN_RULE as DIRECTIVE_RULE
 from factbook.pipelines.directives import Hearing
 from factbook.pipelines.stated import TURN_RULE, claim_of, statement
 from factbook.pipelines.world_facts import Gathered, TextVectors
+from factbook.pipelines.world_model import named_by
 from factbook.pipelines.world_names import EntityIntake
 from factbook.store.derived import ledger
 from factbook.store.derived.entities import known_names
@@ -292,7 +293,6 @@ class TurnKeeper:
         owner, text = self._episode.owner, self._turn.text
         heard = hear(text, known=known_names(self._store, owner), voice=OwnWords(text, ()))
         known = {mention.name: mention for mention in heard}
-        _, valence = policy.ENGAGEMENTS[EngagementType.MENTIONED_IN_PASSING]
         for item in items:
             if self._is_secret(item, text_of(item.item)):
                 continue
@@ -304,14 +304,8 @@ class TurnKeeper:
                 self._refuse(item, reason, detail)
             for name in names:
                 self._taken.agreed += name.name in known
-                mention = known.get(name.name) or Mention(
-                    name=name.name,
-                    start=name.start,
-                    end=name.end,
-                    type=EngagementType.MENTIONED_IN_PASSING,
-                    valence=Valence(valence),
-                    is_known=name.name in gained.names,
-                    why=f"named by {self._context.llm.id}",
+                mention = known.get(name.name) or named_by(
+                    self._context.llm.id, name, known=gained.names
                 )
                 intake.hear(mention, self._episode, gained)
 

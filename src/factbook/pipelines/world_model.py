@@ -8,7 +8,7 @@ Knows: what to ask about which text. Does not know: what becomes of a name or a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from factbook import policy
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from factbook.llm.base import Message
     from factbook.model.entities import SearchLog
 
-__all__ = ["ModelReading"]
+__all__ = ["ModelReading", "named_by"]
 
 MODEL_ENTITIES: Final = 12  # ours: entities of one text that a model is asked about, one call each
 _Answer = TypeVar("_Answer", bound="BaseModel")
@@ -62,17 +62,8 @@ class ModelReading:
         names, ops = self._names("", message, gained.names, full=True, external=False)
         gained.ops += ops
         heard = {mention.name for mention in named}
-        _, valence = policy.ENGAGEMENTS[EngagementType.MENTIONED_IN_PASSING]
         return [
-            Mention(
-                name=name.name,
-                start=name.start,
-                end=name.end,
-                type=EngagementType.MENTIONED_IN_PASSING,
-                valence=Valence(valence),
-                is_known=name.name in gained.names,
-                why=f"named by {self._context.llm.id}",
-            )
+            named_by(self._context.llm.id, name, known=gained.names)
             for name in names
             if name.name not in heard
         ]
@@ -142,3 +133,17 @@ class ModelReading:
         """Ask as whoever reads still."""
         self._renew()
         return self._context.llm.ask(messages, schema, purpose=purpose)
+
+
+def named_by(model: str, name: entity_prompts.ReadName, *, known: Container[str]) -> Mention:
+    """Return the mention of a `name` that `model`, its id, read off a message: in passing."""
+    _, valence = policy.ENGAGEMENTS[EngagementType.MENTIONED_IN_PASSING]
+    return Mention(
+        name=name.name,
+        start=name.start,
+        end=name.end,
+        type=EngagementType.MENTIONED_IN_PASSING,
+        valence=Valence(valence),
+        is_known=name.name in known,
+        why=f"named by {model}",
+    )

@@ -17,7 +17,6 @@ from factbook.extract.keyed.wording import (
     RANK,
 )
 from factbook.language.coordination import spoken_items
-from factbook.language.questions import INVERTED, QUESTION_WORD
 from factbook.language.sentences import Span
 from factbook.model.keys import (
     canonical_list_key,
@@ -28,14 +27,12 @@ from factbook.model.keys import (
 __all__ = [
     "ADVERBS",
     "ATTRIBUTES",
-    "CLAUSE",
     "DEFINED",
     "FILLERS",
-    "INTERROGATIVE",
     "LATER_WORDS",
     "LEADING_WORDS",
     "LINK",
-    "MORE_THAN_A_VALUE",
+    "MORE",
     "NO_BEGINNING",
     "NO_VALUE",
     "OR",
@@ -173,20 +170,7 @@ NO_VALUE: Final = re.compile(
     r"(?:not|never|no longer|neither|nor|maybe|perhaps|probably|possibly|unknown|undecided|either"
     r"|whatever|what|when|where|who|how|if|between)(?!\w)"
 )  # in lower case: a book is called "Never Let Me Go"
-MORE_THAN_A_VALUE: Final = re.compile(
-    r"\s(?:if|unless|because|since|when|while|but|although|though|which|who|except|not)\s"
-    r"|\s(?:says|said|thinks|told|claims)\s|\s(?:you|he|she|they|we)\s"
-    r"|\s[Ii](?:['’]|\s+\S)"  # "and I live in ..."; "The King and I" ends with it
-    r"|[?？]",
-)
-CLAUSE: Final = re.compile(
-    rf"\b(?:is|are)\s+{ADVERBS}(?:my|one\s+of\s+my)\b"
-    rf"|\bmy\s+(?:{RANK}|{FAVORITE})"
-    r"|\bmy\s+[\w'’ ]{1,40}?\s(?:is|are)\s"
-    r"|#\s?\d|\s(?:at|to)\s+(?:number\s+\w+|rank\s+\d+|\d+(?:st|nd|rd|th))\b",
-    re.IGNORECASE,
-)
-INTERROGATIVE: Final = re.compile(rf"(?:{QUESTION_WORD}|{INVERTED})(?!\w)", re.IGNORECASE)
+MORE: Final = re.compile(r"\bmy\s|#\s?\d|[?？]|\bno longer\b", re.IGNORECASE)  # of no plain value
 OR: Final = re.compile(r"\s+or\s+", re.IGNORECASE)
 
 

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from typing import Final
 
 from factbook.extract.keyed.clause_words import (
     ADVERBS,
-    CLAUSE,
     DEFINED,
     FILLERS,
-    INTERROGATIVE,
     LATER_WORDS,
     LEADING_WORDS,
     LINK,
-    MORE_THAN_A_VALUE,
+    MORE,
     NO_BEGINNING,
     NO_VALUE,
     OR,
@@ -33,19 +32,22 @@ from factbook.extract.keyed.clause_words import (
     attribute_key,
     topic_in,
 )
+from factbook.extract.keyed.contracts import OpName
+from factbook.extract.keyed.told import NEGATIONS, SPEAKERS
 from factbook.extract.keyed.wording import (
     FAVORITE,
     NUMBER_WORD,
     POLITE,
     RANK,
     asks_something,
-    mood_problem,
     rank_value,
     unquoted,
 )
 from factbook.language.calendar import MONTH
 from factbook.language.coordination import QUOTES, spoken_items
 from factbook.language.nouns import is_plural
+from factbook.language.reader.read import read
+from factbook.language.reader.reading import Reading
 from factbook.language.sentences import Span, sentences
 from factbook.model.keys import (
     canonical_list_key,
@@ -87,9 +89,8 @@ class _Rule:
 
     head: re.Pattern[str]
     hinge: re.Pattern[str] | None
-    build: Callable[
-        [ClauseReader, _Parts], list[UnplacedOp] | None
-    ]  # None: these words are another rule's
+    # None: these words are another rule's.
+    build: Callable[[ClauseReader, _Parts], list[UnplacedOp] | None]
 
 
 class ClauseReader:
@@ -101,6 +102,11 @@ class ClauseReader:
         self.masked = unquoted(message)
         self._refusal = ""
         self._trials = 0
+
+    @cached_property
+    def reading(self) -> Reading:
+        """What the language reader makes of the message, without what stands in quotes."""
+        return read(self.masked)
 
     def read(self) -> list[UnplacedOp]:
         """Return what the message asks for; raises Refused for a sentence that sets nothing."""
@@ -128,8 +134,6 @@ class ClauseReader:
         if self._trials > TRIALS:
             raise Refused(f"{_shown(text)} has too many parts; say it in shorter sentences")
         if clauses is None:
-            if INTERROGATIVE.match(text):
-                raise Refused(f"{_shown(text)} is a question, which sets nothing")
             raise Refused(self._refusal or self._why_not(text))
         return clauses
 
@@ -210,9 +214,6 @@ class ClauseReader:
             at = hinge.start() + 1
 
     def _why_not(self, text: str) -> str:
-        mood = mood_problem(unquoted(text))
-        if mood:
-            return f"{_shown(text)} sets nothing: {mood}"
         return (
             f"{_shown(text)} is none of the phrasings that the rules know; say it like 'BTC is my"
             " #1 favorite crypto' or 'my timezone is Europe/Athens'"
@@ -244,18 +245,34 @@ class ClauseReader:
         if " ".join(bare.lower().split()) in PRONOUNS:
             raise Refused(f"{bare!r} does not say what is meant; name it")
         seen = self.masked[start:end]
-        mood = mood_problem(seen) if NO_VALUE.match(seen) else ""
-        if mood:
-            raise Refused(f"{_shown(bare)} is no value: {mood}; put it in quotes where it is one")
         if NO_VALUE.match(seen) or (leads and NO_BEGINNING.match(seen)):
             raise Refused(f"{_shown(bare)} is no plain value; put it in quotes where it is one")
-        several = next(islice(sentences(seen), 1, None), None) is not None
-        if several or CLAUSE.search(seen) or MORE_THAN_A_VALUE.search(f" {seen} "):
+        if MORE.search(seen) or self._says_more(start, end):
             raise Refused(
                 f"{_shown(bare)} says more than a value; put it in quotes where it is one"
             )
         article = re.match(r"an?\s+(?=\S)", bare)
         return Span(start=start + (article.end() if article else 0), end=end)
+
+    def _says_more(self, start: int, end: int) -> bool:
+        """Say whether words say something of their own: "blue because it calms me"."""
+        tokens = self.reading.tokens
+        inside = {
+            i
+            for i, t in enumerate(tokens)
+            if start <= t.begin < end and self.masked[t.begin] != "_"
+        }
+        for i in inside:
+            token = tokens[i]
+            plain = token.text.islower() or token.text == "I"
+            under = token.relation in ("mark", "cop", "expl") or token.text == "because"
+            if plain and (under or token.text in NEGATIONS):
+                return True
+            told = token.relation == "nsubj" and token.head in inside
+            speaks = token.text.lower() in SPEAKERS and i + 1 in inside
+            if speaks or (told and tokens[token.head].text.islower()):
+                return True
+        return next(islice(sentences(self.masked[start:end]), 1, None), None) is not None
 
     def one(self, span: Span, *, leads: bool = False) -> Span:
         """Return a single value; raises Refused for what looks like a list."""
@@ -304,37 +321,72 @@ class ClauseReader:
 
 # --- what is made of the parts --------------------------------------------------------------------
 
+_Build = Callable[[ClauseReader, _Parts], list[UnplacedOp] | None]
+
+
+def _speaks_of_many(topic: str | None, words: str) -> bool:
+    """Say whether "favorite ..." is about several things."""
+    if re.search(r"(?i)(?:favou?rites|favs|faves)(?!\w)", words):
+        return True
+    return topic is not None and is_plural(topic.lower().split()[-1])
+
+
+def _group(parts: _Parts, name: str) -> str:
+    """Return what a rule names in its head or its hinge, or "" where it names no such thing."""
+    for match in (parts.hinge, parts.head):
+        if match is not None and match.groupdict().get(name):
+            return str(match[name])
+    return ""
+
+
 _SURE_RANK: Final = re.compile(r"(?i)#|(?:number|no|nr|rank|position|place|spot|slot|numero)\b")
 
 
-def _place(
-    reader: ClauseReader, parts: _Parts, words: str, value: Span, topic: str | None, around: Span
-) -> list[UnplacedOp]:
-    """Return the setting of a rank, where the words say that it is one of a list of favorites.
+def _put(
+    values: str,
+    *,
+    op: OpName = "ranked_list_set",
+    listed: bool = False,
+    stated: bool = False,
+) -> _Build:
+    """Return what reads a clause with a place on one side and values on the other.
 
-    "Rex is my second dog" is none: a bare ordinal needs "favorite", "pick" or a list that is there.
+    `values` says on which, "left" or "right" of the hinge; `listed` that the other side must name a
+    list, `stated` that "my second dog" is no place unless there is a list of dogs. Without a rank,
+    one value is the first and several are put at the end.
     """
-    said = re.search(rf"(?i)(?<!\w)(?:{FAVORITE}|{PICK})(?!\w)", around.of(reader.message))
-    if not (_SURE_RANK.match(words) or said or reader.has(topic)):
-        raise Refused(
-            f"{_shown(parts.clause.of(reader.message))} does not say that it is about favorites;"
-            f" say 'my {words} favorite ...'"
-        )
-    return [
-        UnplacedOp(
-            op="ranked_list_set",
-            clause=parts.clause,
-            topic=topic,
-            rank=rank_value(words),
-            values=(value,),
-        )
-    ]
 
+    def build(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
+        assert parts.hinge is not None
+        said, where = parts.left, parts.right
+        around = Span(start=parts.hinge.start(), end=parts.right.end)
+        if values == "right":
+            said, where = where, said
+            around = Span(start=parts.head.start(), end=parts.left.end)
+        fits, topic = reader.list_named(where) if listed else reader.topic(where)
+        if not fits:
+            return None
+        leads = said.start == parts.clause.start
+        rank, count = _group(parts, "rank"), _group(parts, "count")
+        many = _speaks_of_many(topic, around.of(reader.message)) or op == "ranked_list_append"
+        favorite = re.search(rf"(?i)(?<!\w)(?:{FAVORITE}|{PICK})(?!\w)", around.of(reader.message))
+        if stated and rank and not (_SURE_RANK.match(rank) or favorite or reader.has(topic)):
+            clause = _shown(parts.clause.of(reader.message))
+            raise Refused(
+                f"{clause} does not say that it is about favorites; say 'my {rank} favorite ...'"
+            )
+        if count:
+            return _counted(reader, parts, reader.several(said), topic)
+        if rank or not (many or _group(parts, "are")) or _group(parts, "to"):
+            value = reader.one(said, leads=leads)
+            at = rank_value(rank) if rank else 1
+            return [UnplacedOp(op=op, clause=parts.clause, topic=topic, rank=at, values=(value,))]
+        spans = reader.several(said, leads=leads)
+        if len(spans) == 1 and not many:
+            return _all(parts, [(spans[0][0], 1)], topic)
+        return _all(parts, spans, topic)
 
-def _top(parts: _Parts, value: Span, topic: str | None) -> list[UnplacedOp]:
-    return [
-        UnplacedOp(op="ranked_list_set", clause=parts.clause, topic=topic, rank=1, values=(value,))
-    ]
+    return build
 
 
 def _all(
@@ -352,148 +404,18 @@ def _all(
     return [UnplacedOp(op="ranked_list_append", clause=parts.clause, topic=topic, values=spans)]
 
 
-def _speaks_of_many(topic: str | None, *, words: str) -> bool:
-    """Say whether "favorite ..." is about several things."""
-    if re.search(r"(?i)(?:favou?rites|favs|faves)(?!\w)", words):
-        return True
-    return topic is not None and is_plural(topic.lower().split()[-1])
-
-
-def _value_is_mine(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
-    """Read "BTC is my #1 favorite crypto" and "Dune and Alien are my favorite movies"."""
-    assert parts.hinge is not None
-    fits, topic = reader.topic(parts.right)
-    if not fits:
-        return None
-    rank = parts.hinge["rank"]
-    if rank:
-        value = reader.one(parts.left, leads=True)
-        return _place(reader, parts, rank, value, topic, _tail(parts))
-    if parts.hinge["are"]:
-        values = reader.several(parts.left, leads=True)
-        if len(values) > 1 or _speaks_of_many(topic, words=_tail(parts).of(reader.message)):
-            return _all(parts, values, topic)
-    return _top(parts, reader.one(parts.left, leads=True), topic)
-
-
-def _value_in_mine(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
-    """Read "BTC is #1 on my crypto list"."""
-    assert parts.hinge is not None
-    is_list, topic = reader.list_named(parts.right)
-    if not is_list:
-        return None
-    value = reader.one(parts.left, leads=True)
-    rank = rank_value(parts.hinge["rank"])
-    return [
-        UnplacedOp(
-            op="ranked_list_set", clause=parts.clause, topic=topic, rank=rank, values=(value,)
-        )
-    ]
-
-
-def _mine_is_value(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
-    """Read "My #1 favorite crypto is BTC" and "My favorite countries are Spain and Greece"."""
-    assert parts.hinge is not None
-    fits, topic = reader.topic(parts.left)
-    if not fits:
-        return None
-    rank = parts.head["rank"]
-    around = Span(start=parts.head.start(), end=parts.left.end)
-    if rank:
-        return _place(reader, parts, rank, reader.one(parts.right), topic, around)
-    words = around.of(reader.message)
-    if parts.hinge["are"] or _speaks_of_many(topic, words=words):
-        values = reader.several(parts.right)
-        if len(values) == 1 and not _speaks_of_many(topic, words=words):
-            return _top(parts, values[0][0], topic)
-        return _all(parts, values, topic)
-    return _top(parts, reader.one(parts.right), topic)
-
-
-def _top_n(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
-    """Read "My top 3 movies are Dune, Alien and Heat"."""
-    fits, topic = reader.topic(parts.left)
-    if not fits:
-        return None
-    values = reader.several(parts.right)
-    wanted = rank_value(parts.head["count"])
+def _counted(
+    reader: ClauseReader,
+    parts: _Parts,
+    values: list[tuple[Span, int | None]],
+    topic: str | None,
+) -> list[UnplacedOp]:
+    wanted = rank_value(_group(parts, "count"))
     if len(values) != wanted:
         raise Refused(
             f"{_shown(parts.clause.of(reader.message))} speaks of {wanted} and names {len(values)}"
         )
-    numbered = [(value, rank or place) for place, (value, rank) in enumerate(values, 1)]
-    return _all(parts, list(numbered), topic)
-
-
-def _make(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
-    """Read "Make BTC my #1", "Put BTC at #1 in my favorite cryptos", "Make BTC my favorite"."""
-    assert parts.hinge is not None
-    fits, topic = reader.topic(parts.right)
-    if not fits:
-        return None
-    if parts.hinge["rank"]:
-        value = reader.one(parts.left)
-        rank = rank_value(parts.hinge["rank"])
-        unplaced_op = UnplacedOp(
-            op="ranked_list_set", clause=parts.clause, topic=topic, rank=rank, values=(value,)
-        )
-        return [unplaced_op]
-    if _speaks_of_many(topic, words=_tail(parts).of(reader.message)):
-        return _all(parts, reader.several(parts.left), topic)
-    return _top(parts, reader.one(parts.left), topic)
-
-
-def _change(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
-    """Read "Change my favorite color to green" and "Set my #2 movie to Alien"."""
-    fits, topic = reader.topic(parts.left)
-    if not fits:
-        return None
-    value = reader.one(parts.right)
-    rank = rank_value(parts.head["rank"]) if parts.head["rank"] else 1
-    return [
-        UnplacedOp(
-            op="ranked_list_set", clause=parts.clause, topic=topic, rank=rank, values=(value,)
-        )
-    ]
-
-
-def _add(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
-    """Read "Add Dune and Emma to my favorite books"."""
-    is_list, topic = reader.list_named(parts.right)
-    left = parts.left.of(reader.message)
-    if not is_list or re.search(rf"(?i)\s(?:at|as|to|in)\s+(?:(?:my|the)\s+)?{RANK}\s*$", left):
-        return None
-    values = [(value, None) for value, _ in reader.several(parts.left)]
-    return _all(parts, list(values), topic)
-
-
-def _one_of_mine(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
-    """Read "Dune is one of my favorite books"."""
-    fits, topic = reader.topic(parts.right)
-    return _all(parts, reader.several(parts.left, leads=True), topic) if fits else None
-
-
-def _mine_include(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
-    """Read "One of my favorite books is Dune" and "My favorite books include Dune"."""
-    fits, topic = reader.topic(parts.left)
-    return _all(parts, reader.several(parts.right), topic) if fits else None
-
-
-def _insert(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
-    """Read "Insert Emma at #2 in my favorite books"."""
-    assert parts.hinge is not None
-    fits, topic = reader.topic(parts.right)
-    if not fits:
-        return None
-    return [
-        UnplacedOp(
-            op="ranked_list_insert",
-            clause=parts.clause,
-            topic=topic,
-            rank=rank_value(parts.hinge["rank"]),
-            values=(reader.one(parts.left),),
-        )
-    ]
+    return _all(parts, [(value, rank or n) for n, (value, rank) in enumerate(values, 1)], topic)
 
 
 _BARE_RANK: Final = re.compile(rf"(?:(?:my|the)\s+)?({RANK})", re.IGNORECASE)
@@ -502,7 +424,6 @@ _WITHIN: Final = re.compile(r"\s+(?:in|on|from|of|within)\s+my\s+", re.IGNORECAS
 
 def _move(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
     """Read "Move BTC to #3 in my favorite cryptos" and "Move #5 to #2"."""
-    assert parts.hinge is not None
     fits, topic = reader.topic(parts.right)
     if not fits:
         return None
@@ -513,26 +434,18 @@ def _move(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
         if not is_list or (topic and inner):
             return None
         topic, left = inner or topic, Span(start=left.start, end=within.start())
+    move = UnplacedOp(
+        op="ranked_list_move",
+        clause=parts.clause,
+        topic=topic,
+        rank=rank_value(_group(parts, "rank")),
+    )
     bare = _BARE_RANK.match(reader.masked, left.start, left.end)
-    to = rank_value(parts.hinge["rank"])
     if bare:
         inside, named = reader.topic(Span(start=bare.end(), end=left.end))
         if inside and not (named and topic):
-            return [
-                UnplacedOp(
-                    op="ranked_list_move",
-                    clause=parts.clause,
-                    topic=topic or named,
-                    rank=to,
-                    from_rank=rank_value(bare[1]),
-                )
-            ]
-    value = reader.one(left)
-    return [
-        UnplacedOp(
-            op="ranked_list_move", clause=parts.clause, topic=topic, rank=to, values=(value,)
-        )
-    ]
+            return [replace(move, topic=topic or named, from_rank=rank_value(bare[1]))]
+    return [replace(move, values=(reader.one(left),))]
 
 
 def _remove(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
@@ -540,116 +453,69 @@ def _remove(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
     is_list, topic = reader.list_named(parts.right)
     if not is_list:
         return None
+    gone = UnplacedOp(op="ranked_list_remove", clause=parts.clause, topic=topic)
     bare = _BARE_RANK.fullmatch(reader.masked, parts.left.start, parts.left.end)
     if bare:
-        rank = rank_value(bare[1])
-        return [UnplacedOp(op="ranked_list_remove", clause=parts.clause, topic=topic, rank=rank)]
-    return [
-        UnplacedOp(op="ranked_list_remove", clause=parts.clause, topic=topic, values=(value,))
-        for value, _ in reader.several(parts.left)
-    ]
+        return [replace(gone, rank=rank_value(bare[1]))]
+    return [replace(gone, values=(value,)) for value, _ in reader.several(parts.left)]
 
 
-def _remove_rank(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
-    """Read "Remove my #3 favorite movie"."""
-    fits, topic = reader.topic(parts.left)
+def _away(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
+    """Read "Remove my #3 movie", "Clear my favorite movies", "Forget my timezone", "... user.x"."""
+    gone = UnplacedOp(op="ranked_list_remove", clause=parts.clause)
+    written = _group(parts, "key")
+    if written:
+        key, ranked = normalize_fact_key(written)[0], split_rank_key(written)
+        if parts.left.of(reader.message).strip():
+            return None
+        if ranked is not None:
+            return [replace(gone, topic=ranked[0], rank=ranked[1])]
+        if key.startswith("user.favorites."):
+            return [replace(gone, op="ranked_list_clear", topic=key)]
+        return [replace(gone, op="clear", key=key)]
+    rank = _group(parts, "rank")
+    own = attribute_key(LATER_WORDS.sub("", parts.left.of(reader.message)))
+    if own is not None and not rank:
+        return [replace(gone, op="clear", key=own)]
+    fits, topic = reader.topic(parts.left) if rank else reader.list_named(parts.left)
     if not fits:
         return None
-    rank = rank_value(parts.head["rank"])
-    return [UnplacedOp(op="ranked_list_remove", clause=parts.clause, topic=topic, rank=rank)]
-
-
-def _clear(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
-    """Read "Clear my favorite movies" and "Forget my timezone"."""
-    words = parts.left.of(reader.message)
-    key = attribute_key(LATER_WORDS.sub("", words))
-    if key is not None:
-        return [UnplacedOp(op="clear", clause=parts.clause, key=key)]
-    is_list, topic = reader.list_named(parts.left)
-    return (
-        [UnplacedOp(op="ranked_list_clear", clause=parts.clause, topic=topic)] if is_list else None
-    )
-
-
-def _attribute(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
-    """Read "My timezone is Europe/Athens"."""
-    key = attribute_key(parts.left.of(reader.message))
-    if key is None:
-        return None
-    return [UnplacedOp(op="set", clause=parts.clause, key=key, values=(reader.value(parts.right),))]
-
-
-def _about_me(key: str) -> Callable[[ClauseReader, _Parts], list[UnplacedOp] | None]:
-    """Return what reads "I live in ..." and its like."""
-
-    def build(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
-        value = reader.value(parts.right)
-        return [UnplacedOp(op="set", clause=parts.clause, key=key, values=(value,))]
-
-    return build
+    if rank:
+        return [replace(gone, topic=topic, rank=rank_value(rank))]
+    return [replace(gone, op="ranked_list_clear", topic=topic)]
 
 
 _BY_DATE: Final = re.compile(rf"(?i)(?:the\s+)?(?:\d|(?:{MONTH})\b)")
 
 
-def _born_in(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
-    """Read "I was born in Athens" and "I was born in May 1990"."""
-    value = reader.value(parts.right)
-    dated = _BY_DATE.match(value.of(reader.message))
-    key = "user.birthday" if dated else "user.birthplace"
-    return [UnplacedOp(op="set", clause=parts.clause, key=key, values=(value,))]
+def _set(key: str = "") -> _Build:
+    """Return what reads "My timezone is ...", and with a key "I live in ..." and its like."""
 
-
-def _key_to(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
-    """Read "Set user.editor.theme to dark" and "user.timezone = Europe/Athens"."""
-    if parts.hinge is None or parts.left.start != parts.left.end:
-        return None
-    written = parts.head["key"]
-    own = written.lower().startswith("user.")
-    if not own and not (parts.head["verb"] and parts.hinge["to"]):
-        return None  # "node.js is my favorite library" sets no key
-    key = normalize_fact_key(written)[0]
-    ranked = split_rank_key(key)
-    value = reader.value(parts.right)
-    if ranked is None:
-        return [UnplacedOp(op="set", clause=parts.clause, key=key, values=(value,))]
-    return [
-        UnplacedOp(
-            op="ranked_list_set",
-            clause=parts.clause,
-            topic=ranked[0],
-            rank=ranked[1],
-            values=(value,),
+    def build(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
+        written = _group(parts, "key")
+        own = written.lower().startswith("user.")
+        if written and (parts.left.start != parts.left.end or not (own or _group(parts, "verb"))):
+            return None  # "node.js is my favorite library" sets no key
+        meant = key or (
+            normalize_fact_key(written)[0]
+            if written
+            else attribute_key(parts.left.of(reader.message))
         )
-    ]
+        if meant is None or (key and parts.left.start != parts.left.end):
+            return None
+        value = reader.value(parts.right)
+        if meant == "user.birthplace" and _BY_DATE.match(value.of(reader.message)):
+            meant = "user.birthday"
+        ranked = split_rank_key(meant)
+        told = UnplacedOp(op="set", clause=parts.clause, key=meant, values=(value,))
+        if ranked is None:
+            return [told]
+        return [replace(told, op="ranked_list_set", key="", topic=ranked[0], rank=ranked[1])]
+
+    return build
 
 
-def _key_away(reader: ClauseReader, parts: _Parts) -> list[UnplacedOp] | None:
-    """Read "Forget user.timezone" and "Clear user.favorites.crypto"."""
-    if parts.left.of(reader.message).strip():
-        return None
-    key = normalize_fact_key(parts.head["key"])[0]
-    ranked = split_rank_key(key)
-    if ranked is not None:
-        return [
-            UnplacedOp(
-                op="ranked_list_remove", clause=parts.clause, topic=ranked[0], rank=ranked[1]
-            )
-        ]
-    if key.startswith("user.favorites."):
-        return [UnplacedOp(op="ranked_list_clear", clause=parts.clause, topic=key)]
-    return [UnplacedOp(op="clear", clause=parts.clause, key=key)]
-
-
-def _tail(parts: _Parts) -> Span:
-    """Return the words from the rank or "favorite" on, for what stands on the right of a hinge."""
-    assert parts.hinge is not None
-    return Span(start=parts.hinge.start(), end=parts.right.end)
-
-
-def _rule(
-    head: str, hinge: str | None, build: Callable[[ClauseReader, _Parts], list[UnplacedOp] | None]
-) -> _Rule:
+def _rule(head: str, hinge: str | None, build: _Build) -> _Rule:
     return _Rule(
         head=re.compile(head, re.IGNORECASE),
         hinge=None if hinge is None else re.compile(hinge, re.IGNORECASE),
@@ -663,20 +529,20 @@ _AWAY: Final = r"(?:clear|empty|erase|reset|delete|wipe|forget|remove|drop|unset
 
 _RULES: Final = (
     _rule(
-        rf"(?P<verb>(?:set|store|save|change|update|put)\s+)?{_KEY}",
-        r"(?P<to>\s+to\s+|\s*=\s*)|\s+(?:is|as)\s+|\s*:\s+",
-        _key_to,
+        rf"(?:(?P<verb>set|store|save|change|update|put)\s+)?{_KEY}",
+        r"\s+to\s+|\s*=\s*|\s+(?:is|as)\s+|\s*:\s+",
+        _set(),
     ),
-    _rule(rf"{_AWAY}\s+{_KEY}", None, _key_away),
+    _rule(rf"{_AWAY}\s+{_KEY}", None, _away),
     _rule(
         r"(?:insert|add|slot|squeeze|slip)\s+",
         rf"\s+(?:at|as|in|into|to|on)\s+(?:(?:my|the)\s+)?(?P<rank>{RANK})",
-        _insert,
+        _put("left", op="ranked_list_insert"),
     ),
     _rule(
         r"(?:add|append|include|put|save)\s+",
         r"\s+(?:to|on|onto|in|into|under|among)\s+(?:my|the|our)\s+",
-        _add,
+        _put("left", op="ranked_list_append", listed=True),
     ),
     _rule(
         r"(?:move|shift|bump|promote|demote|push)\s+",
@@ -688,56 +554,58 @@ _RULES: Final = (
         r"\s+(?:from|off(?:\s+of)?|out\s+of)\s+(?:my|the|our)\s+",
         _remove,
     ),
-    _rule(rf"{_AWAY}\s+{_MY}(?P<rank>{RANK})", None, _remove_rank),
+    _rule(rf"{_AWAY}\s+{_MY}(?P<rank>{RANK})", None, _away),
     _rule(
         rf"{_AWAY}(?:\s+out)?\s+(?:all\s+(?:of\s+)?|everything\s+(?:in|on|from)\s+)?(?:the\s+|{_MY})",
         None,
-        _clear,
+        _away,
     ),
     _rule(
         rf"(?:set|change|update|switch|make)\s+{_MY}{DEFINED}",
-        r"\s+(?:to|as|be|into)\s+|\s*[=:]\s*",
-        _change,
+        r"(?P<to>\s+(?:to|as|be|into)\s+|\s*[=:]\s*)",
+        _put("right"),
     ),
-    _rule(rf"(?:set|change|update|switch)\s+{_MY}", r"\s+(?:to|as|into)\s+|\s*=\s*", _attribute),
+    _rule(rf"(?:set|change|update|switch)\s+{_MY}", r"\s+(?:to|as|into)\s+|\s*=\s*", _set()),
     _rule(
         r"(?:make|set|put|rank|place|keep|mark|name|choose|pick|want|call)\s+",
         rf"\s+(?:as\s+|at\s+|to\s+(?:be\s+)?|in\s+|on\s+|be\s+)?(?:(?:my|our|the)\s+)?{DEFINED}",
-        _make,
+        _put("left"),
     ),
     _rule(
         "",
         rf"\s+(?:is|are)\s+{ADVERBS}(?:one|two|some|among\s+the\s+ones|both|all)?\s*(?:of|among)"
         rf"\s+{_MY}{FAVORITE}",
-        _one_of_mine,
+        _put("left", op="ranked_list_append"),
     ),
-    _rule(rf"(?:another\s+)?(?:one|two|some)\s+of\s+{_MY}{FAVORITE}", LINK, _mine_include),
-    _rule(rf"{_MY}{FAVORITE}", r"\s+(?:also\s+)?includes?\s+", _mine_include),
     _rule(
-        rf"{_MY}top\s+(?P<count>\d{{1,4}}|{NUMBER_WORD})(?!\w)",
+        rf"(?:another\s+)?(?:one|two|some)\s+of\s+{_MY}{FAVORITE}",
         LINK,
-        _top_n,
+        _put("right", op="ranked_list_append"),
     ),
     _rule(
-        "",
-        rf"(?:\s+is|\s+(?P<are>are)|['’]s)\s+{ADVERBS}{_MY}{DEFINED}",
-        _value_is_mine,
+        rf"{_MY}{FAVORITE}",
+        r"\s+(?:also\s+)?includes?\s+",
+        _put("right", op="ranked_list_append"),
+    ),
+    _rule(rf"{_MY}top\s+(?P<count>\d{{1,4}}|{NUMBER_WORD})(?!\w)", LINK, _put("right")),
+    _rule(
+        "", rf"(?:\s+is|\s+(?P<are>are)|['’]s)\s+{ADVERBS}{_MY}{DEFINED}", _put("left", stated=True)
     ),
     _rule(
         "",
         rf"(?:\s+(?:is|are)|['’]s)\s+{ADVERBS}(?:(?:at|in)\s+)?(?:the\s+)?(?P<rank>{RANK})"
         r"\s+(?:in|on|of|among|for)\s+(?:my|our)\s+",
-        _value_in_mine,
+        _put("left", listed=True),
     ),
-    _rule(rf"(?:{_MY})?(?:{DEFINED})", LINK, _mine_is_value),
-    _rule(_MY, LINK, _attribute),
-    _rule(r"i(?:['’]m|\s+am)\s+called(?=\s)", r"\s+", _about_me("user.name")),
-    _rule(r"call\s+me(?=\s)", r"\s+", _about_me("user.nickname")),
-    _rule(r"i\s+(?:(?:currently|now)\s+)?live\s+in(?=\s)", r"\s+", _about_me("user.location")),
-    _rule(r"i\s+was\s+born\s+on(?=\s)", r"\s+", _about_me("user.birthday")),
-    _rule(r"i\s+was\s+born\s+in(?=\s)", r"\s+", _born_in),
-    _rule(r"i\s+work\s+(?:at|for)(?=\s)", r"\s+", _about_me("user.employer")),
-    _rule(r"i\s+work\s+as(?=\s)", r"\s+", _about_me("user.occupation")),
+    _rule(rf"(?:{_MY})?(?:{DEFINED})", LINK, _put("right", stated=True)),
+    _rule(_MY, LINK, _set()),
+    _rule(r"i(?:['’]m|\s+am)\s+called(?=\s)", r"\s+", _set("user.name")),
+    _rule(r"call\s+me(?=\s)", r"\s+", _set("user.nickname")),
+    _rule(r"i\s+(?:(?:currently|now)\s+)?live\s+in(?=\s)", r"\s+", _set("user.location")),
+    _rule(r"i\s+was\s+born\s+on(?=\s)", r"\s+", _set("user.birthday")),
+    _rule(r"i\s+was\s+born\s+in(?=\s)", r"\s+", _set("user.birthplace")),
+    _rule(r"i\s+work\s+(?:at|for)(?=\s)", r"\s+", _set("user.employer")),
+    _rule(r"i\s+work\s+as(?=\s)", r"\s+", _set("user.occupation")),
 )
 """Every way to say something, the more special before the more general."""
 
@@ -745,7 +613,7 @@ _CONTINUED: Final = (
     _rule(
         "",
         rf"\s+(?:(?:as|at|is|is\s+at|in)\s+)?{ADVERBS}(?:my\s+)?(?P<rank>{RANK})",
-        _make,
+        _put("left"),
     ),
 )
 """What may follow a clause: "... and ETH my #2"."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime
 from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -426,10 +426,8 @@ def _list_plan_problem(plan: FactsQueryPlan) -> str | None:
     return None if names_something(topic) else f"the topic {topic!r} has no letter or digit"
 
 
-def plan_window(
-    plan: FactsQueryPlan, *, zone: tzinfo = UTC
-) -> tuple[Millis | None, Millis | None, str | None]:
-    """Return (since, until, problem) of a plan; a moment without a zone is one of `zone`."""
+def plan_window(plan: FactsQueryPlan) -> tuple[Millis | None, Millis | None, str | None]:
+    """Return (since, until, problem) of a plan; a moment without a zone is one of UTC."""
     moments: list[Millis | None] = []
     for name, text in (("since", plan.since), ("until", plan.until)):
         if not text:
@@ -437,7 +435,7 @@ def plan_window(
             continue
         try:
             moment = datetime.fromisoformat(text.strip())
-            moments.append(int(moment.replace(tzinfo=moment.tzinfo or zone).timestamp() * 1000))
+            moments.append(int(moment.replace(tzinfo=moment.tzinfo or UTC).timestamp() * 1000))
         except (ValueError, OverflowError):
             return None, None, f"{name} is {text!r}; give a moment like 2026-11-02T10:30:00Z"
     since, until = moments

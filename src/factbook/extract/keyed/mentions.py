@@ -1,4 +1,4 @@
-"""Find a value in a message, and the sentences around it.
+"""Find a value or a topic in a message.
 
 Works on the message as it was said. Does not know operations or what the words ask for.
 """
@@ -7,29 +7,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Final
 
-from factbook.extract.keyed.speech import TOPIC, VALUE, clauses, is_bare, is_linked, without_others
-from factbook.extract.keyed.wording import (
-    RANK,
-    asks_something,
-    mood_problem,
-    named_ranks,
-    unquoted,
-    without_requests,
-)
+from factbook.extract.keyed.wording import named_ranks, unquoted
 from factbook.language.nouns import counted
-from factbook.language.sentences import Span, sentences
-from factbook.model.keys import split_rank_key, topic_title
+from factbook.language.sentences import Span
+from factbook.model.keys import topic_title
 
-__all__ = ["LONGEST", "Heard", "Sentences", "locate", "singular", "topic_places"]
+__all__ = ["Heard", "locate", "singular", "topic_places"]
 
-LONGEST: Final = 600  # characters of a sentence that is looked at whole
-_NEAR: Final = 250  # of a longer one, before and after the value
-_BEFORE: Final = 30  # sentences before a value that may be its heading: lines of a list are some
 _PLACES: Final = 8  # places of one value that are worth looking at
 
 _SAME: Final = str.maketrans(
@@ -60,11 +49,6 @@ class Heard:
     def ranks(self) -> set[int]:
         """Every rank that the message names."""
         return named_ranks(self.unquoted)
-
-    @cached_property
-    def sentences(self) -> list[Span]:
-        """The sentences of the message."""
-        return list(sentences(self.unquoted))
 
     def locate(self, value: str) -> tuple[int, int] | None:
         """Return where the message holds a value (`locate`)."""
@@ -104,15 +88,6 @@ class Heard:
                 parts += [self.message[at:start], " , "]
             at = max(at, end)
         return "".join([*parts, self.message[at:]])
-
-    def sentence_at(self, start: int, end: int) -> Span:
-        """Return the sentence that holds a span, or all the sentences that it reaches over."""
-        over = [
-            sentence for sentence in self.sentences if sentence.end > start and sentence.start < end
-        ]
-        if not over:
-            return Span(start=start, end=end)
-        return Span(start=over[0].start, end=over[-1].end)
 
 
 def _folded(text: str, *, bare: bool) -> tuple[str, list[tuple[int, int]]]:
@@ -197,110 +172,3 @@ def topic_places(text: str, topic: str) -> list[tuple[int, int]]:
 def singular(word: str) -> str:
     """Return a word as topics are compared, in the number that keys have."""
     return " ".join(counted(part) for part in topic_title(word).split())
-
-
-# --- around a value -------------------------------------------------------------------------------
-
-
-class Sentences:
-    """The sentences of a message around one place of a value, with the value and the topic blotted.
-
-    Whose a rank or a favorite is counts: what is another's is blotted out too. Of a sentence that
-    is longer than people speak, the words near the value are looked at.
-    """
-
-    def __init__(self, heard: Heard, place: Span | None, list_key: str | None) -> None:
-        masked = heard.unquoted.replace(VALUE, " ").replace(TOPIC, " ")
-        spans = heard.sentences
-        self.heard = heard
-        self.at = 0  # of the sentence that holds the value
-        self.is_cut = False  # that sentence is longer, and what it begins with is not seen
-        if place is not None:
-            masked = masked[: place.start] + VALUE * (place.end - place.start) + masked[place.end :]
-            over = heard.sentence_at(place.start, place.end)
-            spans = [span for span in spans if span.end <= over.start]
-            self.at = len(spans)
-            if over.end - over.start > LONGEST:
-                near = (max(over.start, place.start - _NEAR), min(over.end, place.end + _NEAR))
-                over = Span(start=near[0], end=near[1])
-                self.is_cut = True
-            spans += [
-                over,
-                *(sentence for sentence in heard.sentences if sentence.start >= over.end),
-            ]
-        shown = [span.of(masked) if span.end - span.start <= LONGEST else "" for span in spans] or [
-            ""
-        ]
-        self.own = [without_others(_without_topic(text, list_key)) for text in shown]
-
-    @property
-    def here(self) -> str:
-        """The sentence that holds the value."""
-        return self.own[self.at]
-
-    def scope(self, tells: Callable[[str], bool]) -> str:
-        """Return the words that may tell something of the value: its clause and what belongs to it.
-
-        A clause that holds no more than the value, or is taken up by the next one ("it is my #1"),
-        is told of by its sentence; a sentence of that kind, by the message.
-        """
-        parts = clauses(self.here)
-        index = next((n for n, part in enumerate(parts) if VALUE in part), 0)
-        clause = parts[index] if parts else self.here
-        together = _TOGETHER.search(self.here)
-        if tells(clause) and not together:
-            return clause
-        if all(map(is_bare, parts)):
-            # "1." ends a sentence, and is a number all the same.
-            return _NUMBER.sub(r"\1 ", "\n".join(self._around()))
-        later = [part for part in parts[index + 1 :] if mood_problem(part)]
-        sentence = ", ".join(part for part in parts if part not in later) if later else self.here
-        if together or is_bare(clause) or _HEADING.match(self.here) or _TRAILS.match(clause):
-            return sentence
-        if any(is_linked(part) for part in parts[index + 1 : index + 2]):
-            return sentence
-        following = self.own[self.at + 1 : self.at + 2]
-        if following and is_linked(following[0]) and _states(following[0]):
-            return f"{sentence}\n{following[0]}"
-        if _REFERS.match(clause):
-            return "\n".join([*filter(_states, self.own[max(0, self.at - 1) : self.at]), sentence])
-        return clause
-
-    def _around(self) -> list[str]:
-        """Return the sentence of the value and those around it that state something."""
-        before = self.own[max(0, self.at - _BEFORE) : self.at]
-        heading = [sentence for sentence in before[-1:] if _OWN_QUESTION.match(sentence)]
-        before = [sentence for sentence in before if _states(sentence)] or heading
-        return [*before, self.here, *filter(_states, self.own[self.at + 1 : self.at + 3])]
-
-
-def _states(sentence: str) -> bool:
-    return not asks_something(sentence) and not mood_problem(without_requests(sentence))
-
-
-_OWN_QUESTION: Final = re.compile(r"\W*(?:and\s+)?my\b", re.IGNORECASE)
-_NUMBER: Final = re.compile(r"(?<!\w)(\(?\d{1,3}[.)])\n")
-_TOGETHER: Final = re.compile(
-    rf"\brespectively\b|{RANK}\s+and\s+{RANK}[^.;!?]*\bare\b", re.IGNORECASE
-)
-_HEADING: Final = re.compile(
-    r"\W*(?:as\s+for|regarding|about|concerning|speaking\s+of|when\s+it\s+comes\s+to|of\s+all|among"
-    r"|in\s+terms\s+of|on\s+the\s+topic\s+of)\b",
-    re.IGNORECASE,
-)
-_TRAILS: Final = re.compile(
-    rf"\W*{VALUE}+\s+(?:to|in|on|onto|into|from|off|as|at|of|for|out)\b", re.IGNORECASE
-)  # the last of several: "add BTC, ETH and ADA to my list"
-_REFERS: Final = re.compile(r"\W*(?:it|that|this|mine|the\s+(?:answer|value|one))\b", re.IGNORECASE)
-
-
-def _without_topic(text: str, list_key: str | None) -> str:
-    """Return a text with a sign in the place of each mention of a list's topic.
-
-    A rank's key that is written out becomes the topic and the rank: "user.favorites.crypto.2".
-    """
-    for start, end in reversed(topic_places(text, list_key) if list_key else []):
-        ranked = split_rank_key(text[start:end])
-        sign = f"{TOPIC} #{ranked[1]}" if ranked else TOPIC
-        text = f"{text[:start]}{sign}{text[end:]}"
-    return text

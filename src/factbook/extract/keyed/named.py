@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
-from factbook.extract.keyed.speech import VALUE
+from factbook.extract.keyed.told import VALUE
 from factbook.language.nouns import singular
 from factbook.language.words import COMPOUND
 from factbook.model.keys import normalize_fact_key

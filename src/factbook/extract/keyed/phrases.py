@@ -23,6 +23,7 @@ from factbook.extract.keyed.clauses import (
     ClauseReader,
 )
 from factbook.extract.keyed.contracts import FactsOp, FactsOpsResponse, batch_problems
+from factbook.extract.keyed.grounded import Heard, op_objection
 from factbook.extract.keyed.questions import ReadQuestion, parse_ask
 from factbook.model.keys import canonical_list_key
 
@@ -126,6 +127,10 @@ def _resolved(message: str, ops: Sequence[UnplacedOp], known: Sequence[str]) -> 
     problems = batch_problems([parsed_op.op for parsed_op in parsed])
     if problems:
         return ReadMessage(reason=next(iter(problems.values())))
+    heard = Heard(message)
+    unmeant = next(filter(None, (op_objection(parsed_op.op, heard) for parsed_op in parsed)), "")
+    if unmeant:
+        return ReadMessage(reason=unmeant)
     if len(parsed) > policy.MAX_OPS:
         return ReadMessage(
             reason=f"the message asks for more than {policy.MAX_OPS} changes at once"

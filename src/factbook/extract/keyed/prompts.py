@@ -22,9 +22,8 @@ from factbook.llm.schema import plain_schema
 from factbook.model.facts import Millis
 from factbook.model.keys import topic_title
 
-__all__ = ["PROMPT_VERSION", "ask_messages", "tell_messages"]
+__all__ = ["ask_messages", "tell_messages"]
 
-PROMPT_VERSION: Final = "keyed-1"
 """Changes with every change of the words below; kept with what a prompt led to."""
 
 SHOWN_LISTS: Final = 60  # lists that a prompt carries; the rest is counted

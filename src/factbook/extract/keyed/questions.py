@@ -185,10 +185,6 @@ def _everything() -> ReadQuestion:
     return ReadQuestion(plan=FactsQueryPlan(intent="facts_get_by_prefix", key_prefix=FAVORITES))
 
 
-def _everything_listed(_asked: _Question, _match: re.Match[str]) -> ReadQuestion:
-    return _everything()
-
-
 def _ranked(asked: _Question, match: re.Match[str]) -> ReadQuestion | None:
     """Read "What's my #2 movie" and "which crypto is my number one"."""
     before = match.groupdict().get("before") or ""
@@ -346,37 +342,30 @@ _RULES: Final[tuple[_Rule, ...]] = (
         _predicate,
     ),
     _rule(
-        r"what\s+(?:did|have)\s+i\s+(?:ever\s+)?(?:tell|told|said|say|mention|mentioned)(?:\s+to)?"
-        r"(?:\s+you)?\s+(?:about|of|on)\s+(?P<rest>.+)",
-        _entity,
-    ),
-    _rule(
         r"(?:what\s+do\s+you\s+(?:know|remember|have)\s+(?:about|of|on)|who\s+am)\s+(?:me|i|myself)",
         _about_me,
     ),
     _rule(
-        r"(?:what|who)\s+do\s+(?:you|i)\s+(?:know|remember|have)\s+(?:about|of|on)\s+(?P<rest>.+)",
+        r"(?:what\s+(?:did|have)\s+i\s+(?:ever\s+)?(?:tell|told|said|say|mention|mentioned)(?:\s+to)?"
+        r"(?:\s+you)?\s+(?:about|of|on)"
+        r"|(?:what|who)\s+do\s+(?:you|i)\s+(?:know|remember|have)\s+(?:about|of|on)"
+        r"|(?:tell\s+me\s+)?(?:everything|anything|all)\s+about|tell\s+me\s+about)\s+(?P<rest>.+)",
         _entity,
     ),
-    _rule(r"(?:tell\s+me\s+)?(?:everything|anything|all)\s+about\s+(?P<rest>.+)", _entity),
-    _rule(r"tell\s+me\s+about\s+(?P<rest>.+)", _entity),
-    _rule(rf"(?:what|which\s+(?:facts|keys))\s+(?:did|have|has)\s+i\s+{_SAID}(?P<rest>.+)", _time),
     _rule(
-        r"(?:what|which\s+(?:facts|keys))\s+(?:was|were|has\s+been|have\s+been|did)\s+"
-        r"(?:set|changed?|added|stored|saved|updated|new)(?P<rest>.+)",
+        rf"(?:(?:what|which\s+(?:facts|keys))\s+(?:(?:did|have|has)\s+i\s+{_SAID}"
+        r"|(?:was|were|has\s+been|have\s+been|did)\s+"
+        r"(?:set|changed?|added|stored|saved|updated|new))"
+        r"|what(?:\s+has|['’]s|\s+is)?\s+(?:changed|new))(?P<rest>.+)",
         _time,
     ),
-    _rule(r"what(?:\s+has|['’]s|\s+is)?\s+(?:changed|new)(?P<rest>.+)", _time),
     _rule(
         rf"(?:{_WH}|{_SHOW})\s+(?:all\s+)?(?:of\s+)?(?:my|the)\s+(?:{FAVORITE})?\s*(?:lists?|rankings?)"
-        r"(?:\s+do\s+i\s+have)?",
-        _everything_listed,
+        r"(?:\s+do\s+i\s+have)?"
+        r"|(?:what|which)\s+(?:favou?rites?\s+)?lists\s+(?:do\s+i\s+have|are\s+there)"
+        r"|what\s+do\s+i\s+(?:like|love|prefer)(?:\s+(?:best|most))?",
+        lambda _asked, _match: _everything(),
     ),
-    _rule(
-        r"(?:what|which)\s+(?:favou?rites?\s+)?lists\s+(?:do\s+i\s+have|are\s+there)",
-        _everything_listed,
-    ),
-    _rule(r"what\s+do\s+i\s+(?:like|love|prefer)(?:\s+(?:best|most))?", _everything_listed),
     _rule(
         rf"(?:{_WH}|{_SHOW})\s+(?:my|our)\s+(?P<rank>{RANK})(?P<rest>.*)",
         _ranked,
@@ -392,10 +381,9 @@ _RULES: Final[tuple[_Rule, ...]] = (
     _rule(rf"(?:what|which|who)\s+my\s+(?:{FAVORITE})(?P<rest>.*?)\s+(?:is|are)", _favorites),
     _rule(r"(?:what|who|when|where)\s+my\s+(?P<rest>.+?)\s+(?:is|are)", _attribute),
     _rule(
-        rf"{_ASK}(?:my|our)\s+{_COUNT}?(?:{FAVORITE})(?P<rest>.*)",
+        rf"{_ASK}(?:my|our)\s+(?:{_COUNT}(?:{FAVORITE})?|{FAVORITE})(?P<rest>.*)",
         _favorites,
     ),
-    _rule(rf"{_ASK}(?:my|our)\s+{_COUNT}(?P<rest>.*)", _favorites),
     _rule(
         rf"(?:what|which|who)\s+(?P<rest>.+?)\s+(?:is|are)\s+my\s+(?:{FAVORITE})",
         _favorites,
@@ -413,10 +401,7 @@ _RULES: Final[tuple[_Rule, ...]] = (
     ),
     _rule(r"(?:what|which|who)(?:\s+(?:is|are)|['’]s)\s+(?:on|in)\s+my\s+(?P<rest>.+)", _my_list),
     _rule(rf"(?:{_WH}|{_SHOW})\s+my\s+(?P<rest>.+)", _my_list),
-    _rule(r"(?:what(?:\s+(?:is|are)|['’]s)|who(?:\s+is|['’]s))\s+my\s+(?P<rest>.+)", _attribute),
-    _rule(rf"{_SHOW}\s+my\s+(?P<rest>.+)", _attribute),
-    _rule(r"(?:when(?:\s+is|['’]s)|where\s+is)\s+my\s+(?P<rest>.+)", _attribute),
-    _rule(r"my\s+(?P<rest>.+)", _attribute),
+    _rule(rf"(?:(?:{_WH}|{_SHOW}|when(?:\s+is|['’]s))\s+)?my\s+(?P<rest>.+)", _attribute),
     _rule(r"(?:who\s+am\s+i|what\s+am\s+i\s+called)", _fixed("user.name")),
     _rule(r"how\s+old\s+am\s+i", _fixed("user.age")),
     _rule(r"when\s+was\s+i\s+born", _fixed("user.birthday")),

@@ -1,206 +1,293 @@
 """Tell whether words make a value a favorite, give it a rank, or put it on a list.
 
-A rank alone says nothing: "I sold some SOL at the #3 exchange" puts SOL nowhere. The ways of saying
-it are the frames below. The words come as `speech` describes: value and topic are blotted out.
-"""
+A rank alone says nothing: "I sold some SOL at the #3 exchange" puts SOL nowhere. A place is a rank or
+"favorite" with the words around it, and it is told of a value that stands beside it ("BTC is my #1")
+or that somebody puts there ("put BTC at #1").
+"""  # noqa: E501
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
-from factbook.extract.keyed.speech import LEADS, LIST_WORD, MOVING, TOPIC, VALUE
-from factbook.extract.keyed.wording import FAVORITE, NUMBER_WORD, RANK
+from factbook.extract.keyed.told import OWN, Told, stems_of, words_of
+from factbook.extract.keyed.wording import FAVORITE, NUMBER_WORD, RANK, rank_value
 
-__all__ = [
-    "adds",
-    "counted_place",
-    "in_order",
-    "mentions_rank",
-    "places",
-    "places_first",
-    "relative",
-    "sure",
-]
+__all__ = ["PICK", "PLACING", "Placed"]
 
-_V: Final = f"{VALUE}+"
-_R: Final = RANK
-_RF: Final = rf"(?:{RANK}|{FAVORITE}|top\s+(?:\d{{1,4}}|{NUMBER_WORD})\b)"
-_MY: Final = (
-    r"(?:my|our)\s+(?:(?:new|newest|current|old|own|absolute|all[- ]time|personal|clear|undisputed"
-    r"|definite|next|favou?rite|top|other)\s+){0,2}"
+PLACING: Final = stems_of(
+    "make put set rank place keep mark name choose pick want call add insert move shift bump"
+    " promote demote push slot list have consider change update switch raise lower swap crown rate"
+    " give include save store append count record drop replace like note go"
 )
-_COPULA: Final = r"(?:(?:\b(?:is|are|be|being|am|becomes?|became|remains?|stays?)|['’](?:s|re))\b)"
-_GOES: Final = (
-    r"(?:\b(?:is|are|comes?|goes|sits?|stands?|lands?|ranks?|takes?|gets?|belongs?|holds?|becomes?"
-    r"|stays?|moves|deserves)|['’]s)\b"
+"""Verbs by which somebody puts something at a place, by their stems."""
+
+_TAKING: Final = stems_of("be come go move take get belong hold stay become")
+_LIKING: Final = stems_of("like love enjoy adore prefer dig")
+_INCLUDING: Final = stems_of("include become remain stay come go")
+_BESIDE: Final = words_of(
+    "above below ahead behind before after between up down higher lower over under"
 )
-_LITTLE: Final = (
-    r"(?:(?:actually|really|now|currently|still|definitely|also|honestly|officially|absolutely|truly"
-    r"|clearly|obviously|by\s+far|easily|hands\s+down|just|already|again|at|in|as|to|on|the|an?|one"
-    r"|two|some|of|all|both|among|another|my|our|always|forever)\s+)*"
+_ENDS: Final = words_of("bottom end last")
+_THEIRS: Final = words_of("your his her their its")
+PICK: Final = words_of(
+    "pick picks choice choices spot position place slot entry item number one ones thing things"
 )
-_WITHIN: Final = (
-    rf"(?:in|on|of|for|among|from)\s+(?:(?:my|our)\b|(?:the\s+)?(?:[\w-]+\s+)?(?:{TOPIC}|{LIST_WORD})"
-    r"|(?:me|us|all|mine)\b)"
-)
-# What may follow a rank that nobody called theirs: "at #3 in my list", and not "the #3 exchange".
-_END: Final = (
-    rf"(?=\s*(?:$|[.,;:!?)\]…]|[-–—]\s|{_WITHIN}|{TOPIC}|{_V}|\bby\s+far\b"
-    r"|(?:now|again|too|still|and|but|then|is|are|please|right|favou?rites?|favs?|faves?|picks?"
-    r"|choices?|spot|place|position|slot|ones?|instead|thanks|ever|today|to|with|at)\b|['’]s\b))"
+_LINKING: Final = words_of("as one two some of among a an in at the by far")
+_OURS: Final = OWN | words_of("me us all mine")
+_NO_RANK: Final = 8  # words that a place without a number counts as farther away
+_PLACE: Final = re.compile(
+    rf"(?<![\w#])(?P<rank>{RANK})|\btop\s+(?:\d{{1,4}}|{NUMBER_WORD})\b|(?<!\w){FAVORITE}",
+    re.IGNORECASE,
 )
 _SURE: Final = re.compile(
-    r"#\s?\d|\b(?:number|no\.?|nr\.?|rank|position|place|spot|slot)\s+#?\w+|\bnumero\s+uno\b"
-    rf"|{_V}\s*\Z",
+    r"#|\btop\b|\b(?:number|no\.?|nr\.?|rank|position|place|spot|slot|uno|picks?|choices?)\b",
     re.IGNORECASE,
 )
-_LISTED: Final = re.compile(rf"(?:(?:^|[\n,;:])\s*\(?\d{{1,4}}[.):]|\s\(?\d{{1,3}}[.)])\s+{_V}")
-_COUNTED: Final = re.compile(
-    rf"\bthe\s+(?!#){RANK}\s+{TOPIC}\s+(?:i|we|that|which|to|by|from|about|at|ever)\b",
-    re.IGNORECASE,
-)  # "the second movie I saw today"
-_PAST: Final = (
-    r"(?:i|we)(?:['’](?:ve|m|re))?\s+(?:(?:just|have|am|now|already|also)\s+)*"
-    r"(?:made|making|putting|setting|ranked|ranking|placed|placing|kept|keeping|moved|moving|shifted"
-    r"|shifting|bumped|bumping|promoted|demoted|pushed|chose|chosen|choosing|picked|picking|added"
-    r"|adding|inserted|inserting|changed|changing|updated|switched|switching|rated|listed|listing"
-    r"|included|named|naming|called|calling|crowned|considered)"
-)
-_PLACING: Final = rf"(?:(?<!{VALUE}\s)\b{MOVING}|\b{_PAST})\b"
+_NUMBER: Final = re.compile(r"(?:(?:^|[\n,;:])\s*\(?|\s\(?)(\d{1,3})[.):]\s+\Z")
+_IN_ORDER: Final = re.compile(r"\border\b|\brank(?:ed|ing)\b|\bbest\s+to\s+worst\b", re.IGNORECASE)
+_MOST: Final = words_of("most best")
 
 
-def _compiled(*patterns: str) -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns)
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A rank or "favorite" with the words that belong to it."""
+
+    words: list[int]
+    ranks: frozenset[int]
+    owner: str  # "me", "other", or "" where nobody is named
+    extra: bool  # it is the place of something that is no list: "the #3 exchange"
+    sure: bool  # it is about favorites: "my second dog" is not
 
 
-_FRAMES: Final = _compiled(
-    # BTC is my #1; BTC is without doubt my favorite
-    rf"{_COPULA}\s+(?:[^\W\d]\S*\s+){{0,4}}?{_MY}{_RF}",
-    # BTC is #1 on my list; they are favorites of mine
-    rf"{_COPULA}\s+{_LITTLE}(?:{_R}{_END}|{FAVORITE})",
-    # my #1 is BTC; my favorite crypto: BTC; #2 is ETH
-    rf"(?:{_MY}|^\W*{LEADS}(?:the\s+)?|[,;:]\s*){_RF}[^.;!?]{{0,60}}?"
-    rf"(?:\b(?:is|are|includes?|would\s+be|becomes?|remains?|stays?|has\s+to\s+be)\b(?!\s+to\s)"
-    r"|\bgoes\s+to\b|['’]s\b|[:=]|\s[–—-]\s)",
-    # make BTC my #1 coin
-    rf"{_PLACING}[^.;!?]{{0,160}}?(?<!\bin\s)(?<!\bon\s)(?<!\bat\s)(?<!into\s)\b{_MY}{_RF}",
-    # put BTC at #1; rank it first; add it to my favorites
-    rf"{_PLACING}[^.;!?]{{0,160}}?\s(?:(?:my|our|the|number)\s+)?(?:{_R}{_END}|{FAVORITE})",
-    # BTC as my #1; I go with BTC for my #1
-    rf"\b(?:as|for)\s+{_MY}{_RF}",
-    # BTC, my #1; my favorite crypto, BTC
-    rf"{_V}\s*[,;(–—-]\s*{_MY}{_RF}",
-    rf"{_MY}{_RF}(?:\s+[\w{TOPIC}-]+){{0,3}}\s*[,(?–—-]\s*{_V}",
-    # my favorite band Queen
-    rf"{_MY}{_RF}\s+(?:(?!(?:for|with|on|in|at|to|from|and|than|after|before|near|by|of)\b)\S+\s+)"
-    rf"{{0,2}}{_V}",
-    # BTC #1; BTC at #1; BTC goes first
-    rf"^\W*{LEADS}{_V}[\s:=,()–—-]*(?:{_GOES}\s+)?{_LITTLE}(?:{_R}{_END}|{FAVORITE}(?!\s+of\s+(?!mine)))",
-    # #1 BTC; favorite movie - Alien
-    rf"^\W*{LEADS}(?:my\s+)?{_RF}(?:\s+[^\W\d][\w-]*){{0,2}}[\s:=)–—-]+{_V}",
-    # crypto #2: BTC
-    rf"{TOPIC}\s+{_R}\s*(?:[=:]|\b(?:is|to|as)\b)\s*{_V}",
-    # BTC comes first on my list
-    rf"{_V}\s+{_GOES}\s+{_LITTLE}{_R}{_END}",
-)
-_MOST: Final = re.compile(
-    rf"(?=.*(?:\b(?:i|my|me)\b|\bi['’]))(?=.*{TOPIC})(?=.*\b(?:best|(?:the\s+)?most|above\s+all"
-    r"|more\s+than\s+any\w*)\b)",
-    re.IGNORECASE | re.DOTALL,
-)
-_RELATIVE: Final = _compiled(
-    rf"(?:^|[,;:]\s*){LEADS}(?:(?:i|we)(?:['’]d|\s+would)?\s+(?:want|like|need)\s+(?:you\s+)?to\s+)?"
-    rf"{MOVING}\b[^.;!?]*{_V}[^.;!?]*\b(?:above|below|ahead\s+of|behind|before|after|between|up|down"
-    r"|in\s+front\s+of|higher|lower|over|under|bottom|end|last)\b",
-)
-_INSTEAD: Final = re.compile(
-    rf"\b(?:replace|swap|switch|change)\b[^.;!?]*\b(?:with|by|for|to)\s+(?:the\s+)?{_V}",
-    re.IGNORECASE,
-)
-_ON_A_LIST: Final = re.compile(rf"{TOPIC}|\b{LIST_WORD}|(?<!\w){FAVORITE}", re.IGNORECASE)
-_ADDS: Final = _compiled(
-    rf"(?:\b(?:add|append|include|put|insert|save|store|throw|stick|note|keep|have|want|list|record"
-    rf"|make)|\b{_PAST})\b[^.;!?]*(?:{TOPIC}|\b{LIST_WORD})",
-    rf"\b(?:i|we)\b[^.;!?]*\b(?:like|love|enjoy|adore|into|(?:fan|fond)\s+of|dig|prefer)\b[^.;!?]*{TOPIC}",
-    rf"\b(?:my|our)\s+(?:{TOPIC}|[\w-]+\s+{LIST_WORD})[^.;!?]{{0,30}}?(?:\b(?:is|are|includes?)\b|[:=])",
-    rf"{_V}[^.;!?]*{_GOES}\s+{_LITTLE}(?:{TOPIC}|{LIST_WORD}|(?:[\w-]+\s+){LIST_WORD})",
-    rf"\b(?:belongs?|goes|should\s+go)\b[^.;!?]*(?:{TOPIC}|\b{LIST_WORD})",
-    rf"^\W*{LEADS}(?:{TOPIC}|(?:my\s+)?{LIST_WORD})\s*[:=]",
-    rf"{TOPIC}\s+(?:that\s+)?(?:i|we)\s+(?:really\s+)?(?:like|love|enjoy|adore)\b",
-)
-_RANK: Final = re.compile(_RF, re.IGNORECASE)
+class Placed:
+    """What a message says of the place of one value."""
 
+    def __init__(self, told: Told) -> None:
+        self.told = told
 
-def mentions_rank(words: str) -> bool:
-    """Say whether words name a rank or speak of a favorite at all."""
-    return _RANK.search(words) is not None or _LISTED.search(words) is not None
+    @cached_property
+    def places(self) -> list[_Place]:
+        """Every place that the message names, those that are told together as one."""
+        told = self.told
+        taken = set(told.at(told.value)) if told.value else set()
+        groups: list[tuple[list[int], set[int], str]] = []
+        for match in _PLACE.finditer(told.text):
+            words = told.at(match.span())
+            if taken & {*words} or not words:
+                continue
+            ranks = {rank_value(match["rank"])} if match["rank"] else set()
+            last = groups[-1] if groups else None
+            between = range(last[0][-1] + 1, words[0]) if last else range(0)
+            joined = last and all(told.words[i] in ("and", "my") for i in between)
+            if last and (words[0] <= last[0][-1] or joined):
+                groups[-1] = ([*last[0], *words], last[1] | ranks, f"{last[2]} {match[0]}")
+                continue
+            groups.append((self._widened(words, taken), ranks, match[0]))
+        return [self._place(words, ranks, said, taken) for words, ranks, said in groups]
 
+    def _widened(self, words: list[int], taken: set[int]) -> list[int]:
+        tokens, told = self.told.tokens, self.told
+        first, last = words[0], words[-1]
+        while first > 0 and first - 1 not in taken and tokens[first - 1].pos in ("ADJ", "DET"):
+            first -= 1
+        if first and told.words[first - 1] in OWN | _THEIRS and told.words[first] not in OWN:
+            first -= 1
+        while (
+            last + 1 < len(tokens)
+            and last + 1 not in taken
+            and tokens[last + 1].pos in ("ADJ", "NOUN", "PROPN", "SYM", "NUM")
+            and told.sentence(last + 1) == told.sentence(last)
+            and "\n" not in told.text[tokens[last].end : tokens[last + 1].begin]
+        ):
+            last += 1
+        return list(range(first, last + 1))
 
-def places(words: str) -> bool:
-    """Say whether words make the value a favorite or give it a rank."""
-    if _LISTED.search(words):
-        return True
-    words = _COUNTED.sub(" ", words)
-    return any(frame.search(words) for frame in _FRAMES) and sure(words)
+    def _place(self, words: list[int], ranks: set[int], said: str, taken: set[int]) -> _Place:
+        told = self.told
+        words = sorted({*words})
+        before = told.words[words[0] - 1] if words[0] else ""
+        owners = {before, *(told.words[i] for i in words)}
+        after = told.words[words[-1] + 1 : words[-1] + 4]
+        owner = "me" if owners & OWN or "mine" in after else ""
+        genitive = words[0] and told.tokens[words[0] - 1].relation == "case"
+        if owners & _THEIRS or (genitive and before in ("'s", "'")):
+            owner = "other"
+        own = [i for m in _PLACE.finditer(told.text) for i in told.at(m.span())]
+        extra = any(
+            (
+                told.tokens[i].pos in ("NOUN", "PROPN")
+                and i not in own
+                and i not in told.about
+                and told.words[i] not in PICK
+            )
+            or any(told.tokens[j].relation == "acl" for j in told.below[i])
+            for i in words
+        )
+        favorite = re.search(FAVORITE, said, re.IGNORECASE)
+        near = [i for i in told.about if told.sentence(i) == told.sentence(words[0])]
+        sure = bool(favorite or near or _SURE.search(said) or {*told.words} & PICK)
+        follows = words[-1] + 1
+        if not owner and not extra and after and told.tokens[follows].pos == "ADP":
+            of = range(follows, min(follows + 5, len(told.tokens)))
+            mine = any(i in told.about or i in taken or told.words[i] in _OURS for i in of)
+            extra = (
+                not mine and after[0] not in ("to", "with", "and") and after[:2] != ["by", "far"]
+            )
+        return _Place(words, frozenset(ranks), owner, extra, sure)
 
+    # --- what is told of the value ------------------------------------------------------------
 
-def sure(words: str) -> bool:
-    """Say whether words speak of favorites: "my second dog" and "first" do not, "#2" does."""
-    return bool(_SURE.search(words) or _ON_A_LIST.search(words) or _OWN.search(words))
+    @cached_property
+    def here(self) -> tuple[_Place | None, str]:
+        """The place that is told of the value, or None; and why it is not meant, or ""."""
+        best: tuple[int, _Place | None, str] = (99, None, "")
+        for place in self.places:
+            if place.owner == "other" or not place.sure:
+                continue
+            for word in self.told.meant:
+                gap = self._linked(word, place)
+                gap = gap if gap is None or place.ranks else gap + _NO_RANK
+                if gap is not None and gap < best[0]:
+                    best = (gap, place, self._unmeant(word, place))
+        return best[1], best[2]
 
+    def _linked(self, word: int, place: _Place) -> int | None:
+        """Return how far a place that is told of a word is from it, or None where it is not."""
+        told = self.told
+        last, first = place.words[-1], place.words[0]
+        group = told.siblings(word)
+        between = range(word + 1, first) if word < first else range(last + 1, word)
+        apart = sum(4 if told.tokens[i].pos in ("PUNCT", "CCONJ") else 1 for i in between)
+        if place.extra and not place.owner:
+            return None
+        if all(self._joins(i, group, place) for i in between):
+            alone = not any(told.tokens[i].pos == "AUX" for i in between)
+            verbs = [i for i in told.up(word) if told.tokens[i].pos == "VERB"]
+            token = told.tokens[word]
+            other = alone and first < word and token.relation in ("nsubj", "obj")
+            if other and token.head not in place.words and told.tokens[token.head].pos != "AUX":
+                return None  # "BTC is my #1, SOL is dull"
+            if not (alone and place.owner != "me" and verbs and not self._puts(verbs[0])):
+                return apart
+        if self._is_subject(word, place) or any(self._is_subject(i, group) for i in place.words):
+            return apart
+        if place.extra:
+            return None
+        above = [i for i in told.up(word) if i != word]
+        verb = next((i for i in above if told.stems[i] in PLACING | _TAKING), None)
+        if verb is None or not (self._puts(verb) or self._takes(verb, word)):
+            return None
+        if told.sentence(word) != told.sentence(first):
+            return None
+        return apart + 2
 
-_OWN: Final = re.compile(
-    r"\b(?:my|our)\s+(?:top|first|second|third)\s+(?:picks?|choices?|spot|place)\b|\btop\b"
-    r"|\b(?:first|second|third|last)\s+(?:picks?|choices?|place)\b"
-    rf"|\b(?:my|our)\s+{RANK}\s*(?:$|[.,;!])"
-    rf"|(?:^|[,;:]\s*){LEADS}(?:make|put|rank|place|set|move|insert|add)\s+{_V}[^.;!?]{{0,12}}"
-    rf"\s{RANK}(?:\s+place)?\s*(?:$|[.,;!])",
-    re.IGNORECASE,
-)
+    def _is_subject(self, word: int, of: _Place | list[int]) -> bool:
+        words = of.words if isinstance(of, _Place) else of
+        token = self.told.tokens[word]
+        return token.relation == "nsubj" and token.head in words
 
+    def _joins(self, i: int, group: list[int], place: _Place) -> bool:
+        told = self.told
+        if told.tokens[i].pos in ("AUX", "ADV", "CCONJ", "INTJ", "SYM", "PART"):
+            return True
+        if told.tokens[i].pos == "PUNCT":
+            return told.tokens[i].text != "."
+        return (
+            i in group
+            or told.stems[i] in _INCLUDING
+            or (told.words[i] in _LINKING and not place.extra)
+            or bool({*told.up(i)} & {*group} and told.tokens[i].relation in ("compound", "flat"))
+        )
 
-def places_first(words: str) -> bool:
-    """Say whether words put the value above all others without a rank: "I like BTC most"."""
-    return _MOST.search(words) is not None
+    def _puts(self, verb: int) -> bool:
+        """Say whether a verb has its writer put something somewhere."""
+        return self.told.stems[verb] in PLACING and self.told.requested(verb)
 
+    def _takes(self, verb: int, word: int) -> bool:
+        """Say whether a verb tells of the place that its subject takes: "BTC moves to #3"."""
+        told = self.told
+        inner = told.tokens[word].relation == "nsubj" and told.tokens[word].head == verb
+        return inner and told.stems[verb] in _TAKING
 
-def relative(words: str) -> bool:
-    """Say whether words ask for a place that only the list tells: "put ETH above BTC"."""
-    if any(frame.search(words) for frame in _RELATIVE):
-        return True
-    return bool(_INSTEAD.search(words) and _ON_A_LIST.search(words))
+    def _unmeant(self, word: int, place: _Place) -> str:
+        told = self.told
+        head = told.head(place.words)
+        between = range(min(word, head), max(word, head))
+        for i in (
+            word,
+            *([head] if word < head else []),
+            *(i for i in between if told.tokens[i].pos in ("VERB", "AUX")),
+        ):
+            problem = told.unmeant(i)
+            if problem:
+                return problem
+        if any(told.words[i] in ("not", "n't", "never") for i in between):
+            return "it says what is not so"
+        return ""
 
+    # --- what else may be asked ------------------------------------------------------------------
 
-def adds(words: str) -> bool:
-    """Say whether words put the value on a list, at whatever place."""
-    return places(words) or any(frame.search(words) for frame in _ADDS)
+    def number(self) -> int | None:
+        """Return the number that stands before the value in a list: "2. Alien"."""
+        told = self.told
+        match = _NUMBER.search(told.text[: told.value.start]) if told.value else None
+        return int(match[1]) if match else None
 
+    def counted(self) -> int:
+        """Return which one the value is of several that are told one after another."""
+        told = self.told
+        return told.siblings(told.own).index(told.own) + 1 if told.own is not None else 0
 
-_BEGIN: Final = re.compile(
-    r":|\b(?:are|is|includes?|as|add|append|make|order)\b|\bfirst\b(?=\s*▮|\s+\w)", re.IGNORECASE
-)
-_ORDER: Final = re.compile(r"\border\b|\branked\b|\branking\b|\bbest\s+to\s+worst\b", re.IGNORECASE)
-_STEP: Final = re.compile(
-    r"\s*[,;]\s*(?:and\s+)?(?:then\s+|finally\s+|lastly\s+)?|\s+(?:and|then|followed\s+by|plus|&)\s+"
-    r"(?:then\s+)?|\s*\n\s*|\s+>\s+|\s*(?:->|→)\s*",
-    re.IGNORECASE,
-)
-_MANY: Final = re.compile(
-    r"\bare\b|:|\bfavou?rites\b|\bfavs\b|\border\b|\bthen\b|\btop\b|\blists?\b|\branking\b",
-    re.IGNORECASE,
-)
+    def in_order(self) -> bool:
+        """Say whether words tell a list in its order: "my cryptos in order: BTC, ETH"."""
+        return bool(self.told.about and _IN_ORDER.search(self.told.text))
 
+    def first(self) -> bool:
+        """Say whether words put the value above all others without a rank: "I like BTC most"."""
+        return bool(self.told.named) and any(
+            {*(self.told.words[j] for j in self.told.below[i])} & _MOST for i in self._likes()
+        )
 
-def in_order(words: str) -> bool:
-    """Say whether words tell a list in its order: "my cryptos in order: BTC, ETH"."""
-    return bool(_ORDER.search(words) and _ON_A_LIST.search(words))
+    def _likes(self) -> Iterator[int]:
+        told = self.told
+        for word in told.meant:
+            for i in told.up(word):
+                if told.stems[i] in _LIKING and told.subject(i) in ("i", "we"):
+                    yield i
 
+    def relative(self) -> bool:
+        """Say whether words ask for a place that only the list tells: "put ETH above BTC"."""
+        told = self.told
+        for word in told.meant:
+            for i in told.up(word):
+                if told.stems[i] not in PLACING or told.subject(i) not in ("you", None, "i", "we"):
+                    continue
+                below = {told.words[j] for k in told.below[i] for j in (k, *told.below[k])}
+                swapped = told.stems[i] in ("replac", "swap", "switch", "chang") and told.about
+                if below & (_BESIDE | _ENDS) or swapped:
+                    return not told.unmeant(i)
+        return False
 
-def counted_place(words: str) -> int | None:
-    """Return which one the value is of several that are told one after another, from 1 on."""
-    if not _MANY.search(words):
-        return None
-    before = words[: words.index(VALUE)]
-    begin = max((match.end() for match in _BEGIN.finditer(before)), default=0)
-    return 1 + len(_STEP.findall(before[begin:].lstrip()))
+    def added(self) -> str | None:
+        """Return why the value is put on no list, "" for no reason at all; None where it is."""
+        place, problem = self.here
+        if place is not None:
+            return problem or None
+        if self.number() is not None and self.places:
+            return None
+        told = self.told
+        if not told.about:
+            return ""
+        for word in told.meant:
+            for i in told.up(word):
+                puts = self._puts(i) and told.stems[i] != "like"
+                takes = self._takes(i, word) or told.stems[i] in _INCLUDING
+                if puts or takes or i in self._likes() or i in told.about:
+                    return told.unmeant(i) or told.unmeant(word) or None
+            if any(i in told.about for i in told.below[word]):
+                return told.unmeant(word) or None
+        return ""

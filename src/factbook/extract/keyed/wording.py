@@ -1,4 +1,4 @@
-"""Read the words around a value: ranks, sentences, and whether something is really stated.
+"""Read the words around a value: ranks, favorites, quotes, and the form of a request.
 
 Knows English function words. Does not know topics, lists or operations.
 """
@@ -15,14 +15,12 @@ __all__ = [
     "FAVORITE",
     "NUMBER_WORD",
     "POLITE",
+    "QUOTED",
     "RANK",
     "asks_something",
-    "mood_problem",
     "named_ranks",
-    "negations",
     "rank_value",
     "unquoted",
-    "without_requests",
 ]
 
 
@@ -77,61 +75,18 @@ def named_ranks(message: str) -> set[int]:
 
 # --- what is really stated ------------------------------------------------------------------------
 
-_QUOTED: Final = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|「[^」\n]*」|`[^`\n]*`")
-
-_NEGATED: Final = re.compile(
-    r"\b(?:not|never|neither|nor|none|cannot|hardly|barely|isnt|arent|wasnt|dont|doesnt|didnt|aint"
-    r"|cant|wont)\b|n['’]t\b",
-    re.IGNORECASE,
-)
-_OVER: Final = re.compile(
-    r"\b(?:used\s+to|no\s+longer|no\s+more|any\s?more|formerly|previously)\b"
-    r"|\b(?:was|were)\b(?!\s+born)(?=[^.;!?]*\b(?:my|favou?rites?|#\s?\d))"
-    r"|\bfavou?rites?\b[^.;!?]*\b(?:was|were)\b",
-    re.IGNORECASE,
-)
-_SUPPOSED: Final = re.compile(
-    r"\b(?:if|unless|suppos(?:e|ing)|imagine|assum(?:e|ing)|pretend|hypothetically|whether|wish"
-    r"|would|could|might|should|were\s+to|in\s+case)\b|\blet['’]?s\s+say\b",
-    re.IGNORECASE,
-)
-_HEDGED: Final = re.compile(
-    r"\b(?:maybe|perhaps|probably|possibly|apparently|allegedly|supposedly|presumably)\b"
-    r"|\bi(?:['’]m|\s+am)\s+(?:not\s+)?(?:un)?sure\b|\bi\s+(?:think|guess|suppose|believe)\b"
-    r"|\b(?:kind|sort)\s+of\b",
-    re.IGNORECASE,
-)
-_REPORTED: Final = re.compile(
-    r"\b(?:says?|said|claims?|claimed|thinks?|thought|believes?|told|tells|wrote|writes|asked"
-    r"|asks|according\s+to)\b",
-    re.IGNORECASE,
-)
-_MOODS: Final = (
-    (_SUPPOSED, "it supposes something and does not say that it is so"),
-    (_OVER, "it says what was so before, not what is so now"),
-    (_HEDGED, "it is not sure of it"),
-    (_REPORTED, "it tells what somebody said or thinks"),
-    (_NEGATED, "it says what is not so"),
-)
+QUOTED: Final = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|「[^」\n]*」|`[^`\n]*`")
 
 
 def unquoted(text: str) -> str:
     """Return a text of the same length in which what stands in quotes is blotted out."""
-    return _QUOTED.sub(lambda match: "_" * len(match[0]), text)
+    return QUOTED.sub(lambda match: "_" * len(match[0]), text)
 
 
 _REQUESTED: Final = re.compile(
     rf"(?:^|[,;:–—]\s*|\b(?:and|so|but|then|hey|hi|hello|please|ok|okay)\s+)(?:{POLITE.pattern})",
     re.IGNORECASE,
 )
-_WISHED: Final = re.compile(
-    r"\b(?:i|we)(?:['’]d|\s+would)\s+(?:like|love|rather|prefer)\b", re.IGNORECASE
-)
-
-
-def without_requests(sentence: str) -> str:
-    """Take away what is polite and looks like a supposition: "could you", "I would like"."""
-    return _WISHED.sub(" ", _REQUESTED.sub(" ", sentence))
 
 
 def asks_something(sentence: str) -> bool:
@@ -140,18 +95,3 @@ def asks_something(sentence: str) -> bool:
     if _REQUESTED.search(bare):
         return False
     return ends_asking(bare)
-
-
-def mood_problem(words: str, *, only_order: bool = False) -> str:
-    """Say why words around a value state nothing, or "" where nothing stands against it.
-
-    Give the words without the value and without quotes: a film may be called "Never Say Never".
-    `only_order` leaves out negations and what was so before, which an order to remove may name.
-    """
-    moods = (mood for mood in _MOODS if not (only_order and mood[0] in (_OVER, _NEGATED)))
-    return next((reason for pattern, reason in moods if pattern.search(words)), "")
-
-
-def negations(words: str) -> list[tuple[int, int]]:
-    """Return where words are negated."""
-    return [match.span() for match in _NEGATED.finditer(words)]

@@ -8,7 +8,6 @@ from factbook.gate.grounding.ground import (
     Grounding,
     Support,
     ground,
-    ground_summary,
     validate_fact_against_summary,
 )
 from factbook.gate.grounding.passage import Passage, Utterance, read_passage
@@ -19,7 +18,6 @@ __all__ = [
     "Support",
     "Utterance",
     "ground",
-    "ground_summary",
     "read_passage",
     "validate_fact_against_summary",
 ]

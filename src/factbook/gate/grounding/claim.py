@@ -60,14 +60,16 @@ def read_claim(text: str, pattern: bool) -> tuple[ClaimSentence, ...]:
     return tuple(_claim_of(line, pattern) for line in read_lines(text))
 
 
+def shows_in_talk(text: str) -> bool:
+    """Say whether a claim begins with a verb that nobody says and that questions show."""
+    claims = read_claim(text, False)
+    return bool(claims) and claims[0].first in PATTERN_VERBS
+
+
 def is_pattern(text: str) -> bool:
     """Say whether a claim is about how the user communicates, by its words alone."""
     claims = read_claim(text, False)
-    return (
-        bool(claims)
-        and claims[0].first in PATTERN_VERBS
-        and not _TALK.isdisjoint(claims[0].line.keys)
-    )
+    return shows_in_talk(text) and not _TALK.isdisjoint(claims[0].line.keys)
 
 
 def _claim_of(line: SentenceWords, pattern: bool) -> ClaimSentence:

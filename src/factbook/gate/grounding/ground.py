@@ -19,8 +19,7 @@ from factbook.gate.grounding.against import WordMatch, objection
 from factbook.gate.grounding.claim import ClaimSentence, is_pattern, read_claim
 from factbook.gate.grounding.index import Index, index_of
 from factbook.gate.grounding.passage import Passage, SpokenSentence, read_passage
-from factbook.gate.grounding.summary import judge_summary
-from factbook.gate.grounding.words import MAX_CHARS, MAX_CLAIM_CHARS
+from factbook.gate.grounding.words import MAX_CLAIM_CHARS
 from factbook.gate.lexicon import Sort
 
 if TYPE_CHECKING:
@@ -128,39 +127,6 @@ def ground(
         mentions=mentions,
         speaker=index.spoken[worst.window[0]].speaker,
         why=_why(support, conflict, worst.detail, missing, similarity),
-    )
-
-
-def ground_summary(summary: str, passage: Passage) -> Grounding:
-    """Say whether a summary of a document says only what the document says.
-
-    Made for texts of several sentences that tell a document in other words: a common word without
-    support is listed in `missing` and refuses nothing, a name, a number, a denial, an opposite and
-    the other cases of `summary.RULES` do. For the claim of one fact use `ground`.
-    """
-    if len(summary) > MAX_CHARS:
-        return _nothing(f"The summary has more than {MAX_CHARS:,} characters.")
-    summary_findings = judge_summary(summary, passage)
-    if not passage.lines or not summary.strip():
-        return _nothing("The summary or the passage is empty.")
-    exact = _stands_there(summary, passage, range(len(passage.lines)))
-    conflict = "" if exact else summary_findings.conflict
-    support = (
-        Support.EXACT if exact else Support.SIMILAR if summary_findings.missing else Support.PHRASES
-    )
-    return Grounding(
-        support=Support.NONE if conflict else support,
-        start=summary_findings.start,
-        end=summary_findings.end,
-        quote=passage.text[summary_findings.start : summary_findings.end],
-        similarity=None,
-        exact_match=exact,
-        key_phrases=not summary_findings.missing,
-        missing=summary_findings.missing,
-        conflict=conflict,
-        mentions=0 if conflict else 1,
-        speaker=summary_findings.speaker,
-        why="It stands there word for word." if exact else summary_findings.why,
     )
 
 

@@ -6,7 +6,6 @@ against a passage, and remembers what it was asked.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -14,7 +13,6 @@ from typing import Any, Final, NamedTuple
 from factbook.gate.grounding import kin
 from factbook.gate.grounding.passage import Passage, SpokenSentence
 from factbook.gate.grounding.words import SentenceWords, read_line
-from factbook.gate.lexicon import Sort
 
 SUPPORTED: Final = kin.GENERAL  # a word with less has no support
 
@@ -34,12 +32,10 @@ class Index:
         self.lines: tuple[SentenceWords, ...] = tuple(spoken.line for spoken in passage.lines)
         places: defaultdict[str, dict[int, int]] = defaultdict(dict)
         named: defaultdict[str, set[int]] = defaultdict(set)
-        names = set()
         for number, spoken in enumerate(passage.lines):
             for at, key in enumerate(spoken.line.keys):
                 places[key].setdefault(number, at)
             if spoken.speaker == "other" and spoken.name:
-                names.add(spoken.name)
                 for key in read_line(spoken.name).keys:
                     named[key].add(number)
         self.places: Mapping[str, Mapping[int, int]] = places
@@ -49,16 +45,9 @@ class Index:
             rooted[kin.root(key)].append(key)
         self._rooted: Mapping[str, Sequence[str]] = rooted
         self.named: Mapping[str, set[int]] = named
-        self.values = frozenset().union(*(line.values for line in self.lines)) | _listed(
-            passage.text
-        )
-        self.surfaces = frozenset(t.surface for line in self.lines for t in line.tokens)
-        self.speakers = len(names)
         self.memo: dict[Any, Any] = {}  # vectors of the sentences, by who may speak and embedder
         self._support: dict[str, Mapping[int, SupportPlace]] = {}
         self._opposites: dict[str, Mapping[int, str]] = {}
-        self._against: dict[str, tuple[tuple[str, str], ...]] = {}
-        self._initials: dict[int, frozenset[str]] = {}
 
     def supporters(self, key: str) -> Mapping[int, SupportPlace]:
         """Return the sentences with a word that supports this one, each with the best of its."""
@@ -89,21 +78,6 @@ class Index:
             words.update(self._rooted.get(root, ()))
         return sorted(words, key=self._order.__getitem__)
 
-    def support(self, key: str) -> float:
-        """Return how well the passage supports a word at its best."""
-        return max((place.strength for place in self.supporters(key).values()), default=0.0)
-
-    def holds(self, key: str) -> bool:
-        """Say whether a word has support anywhere."""
-        return bool(self.supporters(key))
-
-    def names(self, key: str) -> bool:
-        """Say whether a name is there: as such or in another form, never by a synonym."""
-        return any(
-            place.at < 0 or kin.derived(key, self.lines[number].keys[place.at])
-            for number, place in self.supporters(key).items()
-        )
-
     def opposites(self, key: str) -> Mapping[int, str]:
         """Return the sentences that say the opposite of a word, each with its first such word."""
         known = self._opposites.get(key)
@@ -119,34 +93,6 @@ class Index:
             }
         return known
 
-    def against(self, key: str) -> tuple[tuple[str, str], ...]:
-        """Return the words of the passage that exclude a word, each with the kind of conflict."""
-        known = self._against.get(key)
-        if known is None:
-            known = self._against[key] = tuple(
-                (said, "antonym" if kin.opposed(key, said) else "other_kind")
-                for said in self.places
-                if kin.opposed(key, said) or kin.rival(key, said)
-            )
-        return known
-
-    def initials(self, size: int) -> frozenset[str]:
-        """Return the first letters of every `size` content words in a row."""
-        known = self._initials.get(size)
-        if known is None:
-            initials = set()
-            for line in self.lines:
-                run = ""
-                for token in line.tokens:
-                    if token.sort is Sort.CONTENT:
-                        run = (run + token.surface[0])[-size:]
-                        if len(run) == size:
-                            initials.add(run)
-                    if token.ends:
-                        run = ""
-            known = self._initials[size] = frozenset(initials)
-        return known
-
 
 def index_of(passage: Passage) -> Index:
     """Return the index of a passage, made with the first call."""
@@ -155,14 +101,3 @@ def index_of(passage: Passage) -> Index:
         index = passage.memo["index"] = Index(passage)
     made: Index = index
     return made
-
-
-_ITEM: Final = re.compile(r"^[ \t]*[(\[]?(\d{1,2})[.)\]]\s", re.MULTILINE)
-
-
-def _listed(text: str) -> frozenset[str]:
-    """Return how many items the numbered lists of a text have: it does say "four packages"."""
-    numbers = [int(match[1]) for match in _ITEM.finditer(text)]
-    return frozenset(
-        str(number) for at, number in enumerate(numbers) if numbers[at + 1 : at + 2] != [number + 1]
-    )

@@ -35,14 +35,14 @@ def stretches(
     scores: Floats,
     tags: Sequence[str],
     *,
-    bias: float = 0.0,
+    bias: float | Floats = 0.0,
     costs: Sequence[float] | None = None,
 ) -> list[Stretch]:
     """Decode tags `O`, `B-type`, `I-type` of words: where first, then of which type.
 
     `scores` has the shape (words, tags). Where is decided over all types together, as types are
-    mixed up more often than places; `bias` is taken off the outside, so that more is found.
-    `costs` are what it takes for a stretch to begin or to end before each word.
+    mixed up more often than places; `bias`, of all words or of each, is taken off the outside, so
+    that more is found. `costs` are what it takes for a stretch to begin or to end before each word.
     """
     if not len(scores):
         return []

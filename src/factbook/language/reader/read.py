@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import functools
+import itertools
+import math
+import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from typing import Final
 
 import numpy as np
 
+from factbook import policy
 from factbook.language.reader import labels
 from factbook.language.reader.decode import Floats, Stretch, softmax, stretches, tree
 from factbook.language.reader.network import Networks, shared
@@ -20,7 +25,17 @@ FLAGGED = 0.5
 BETWEEN = 2  # words between two pieces of one rule
 WIDTH = 384  # of the vector of a word
 _APART = frozenset(':;"“”„«»()–—-')  # signs that set apart what another says
-_PARAGRAPH, _SET_APART, _SENTENCE, _CLAUSE, _NOWHERE = 1.0, 2.0, 4.0, 5.0, 1e9  # as logarithms
+# What it takes for another's words to begin or end there, as logarithms. It is much, as words that
+# follow each other are scored alike: twenty of them say little more than one.
+_PARAGRAPH, _SET_APART, _SENTENCE, _CLAUSE, _NOWHERE = 5.0, 10.0, 80.0, 100.0, 1e9
+_CLOSES = {'"': '"', "“": "”", "„": "“", "«": "»"}  # a quote by the mark that opens it
+_FOREIGN = math.log(1 / policy.FOREIGN - 1)
+_QUOTED, _TOLD = 4.0, 6.0  # what it adds that a clause is flagged so, or told: "He wrote: ..."
+_ORDERED = 12.0  # and that an order stands behind the colon of another: it is given as text
+_BESIDE = 2.0  # and that a request stands beside a block
+_SPEAKERS = frozenset(("i", "we", "you"))  # of whom nothing is handed on
+_BLOCK_WORDS = 25  # of a block that a request may be about
+_REQUEST_WORDS = 40  # of the paragraph that asks
 FEW_WORDS = 24  # at once: a product so small is made without threads, which would wait for others
 
 
@@ -34,7 +49,7 @@ def read(text: str, answers: str = "", *, networks: Networks | None = None) -> R
     nets = networks or shared()
     after = [word.text for word in words_of(answers)]
     whole = _Parts(text)
-    for words in _parts(nets, words_of(text), text):
+    for words in _parts(nets, words_of(_plain(text)), text):
         whole.add(nets, words, after)
         after = []
     return Reading(
@@ -48,6 +63,26 @@ def read(text: str, answers: str = "", *, networks: Networks | None = None) -> R
         sense=whole.sense(),
         foreign=tuple(whole.foreign),
     )
+
+
+# A tag or what begins a comment, and what stands where a secret stood: nobody's words.
+_SIGNS: Final = re.compile(
+    r"""
+      <!--(?:[^<>]{0,2000}-->)?
+    | <\s{0,3}[/!?|]?\s{0,3}[^\W\d][^\s<>=]{0,60}
+      (?:\s{1,3}[\w:-]{1,40}=(?:'[^'<>]{0,200}'|"[^"<>]{0,200}"|[^\s<>'"]{1,200})){0,9}
+      (?:\s{0,3}[/?|]?>|(?<=['"])(?=\n\n|\Z))  # or what is set apart begins with its end
+    | &lt;/?[^\W\d][^\s&<>=]{0,60}(?:&gt;|>)
+    | (?P<secret>\[REDACTED:[a-z0-9:-]{1,60}\]?)
+    """,
+    re.VERBOSE,
+)
+_PLAIN_WORD: Final = "something"
+
+
+def _plain(text: str) -> str:
+    """Return a text of the same length without markup, and with a plain word for each secret."""
+    return _SIGNS.sub(lambda m: (_PLAIN_WORD if m["secret"] else "").ljust(len(m[0])), text)
 
 
 def _parts(nets: Networks, words: Sequence[Word], text: str) -> list[list[Word]]:
@@ -142,8 +177,13 @@ class _Parts:
         self.clauses += clauses
         costs = _costs(self.text, words, ends, {clause.first - base for clause in clauses})
         self.foreign += [
-            Span(words[s.first].begin, words[s.last - 1].end, s.type, s.chance)
-            for s in stretches(scores["tag.foreign"], labels.FOREIGN_TAGS, costs=costs)
+            Span(words[s.first].begin, words[s.last - 1].end, s.type, s.mean)
+            for s in stretches(
+                scores["tag.foreign"],
+                labels.FOREIGN_TAGS,
+                bias=_leaning(self.text, self.tokens[base:], clauses, costs, base),
+                costs=costs,
+            )
         ]
 
 
@@ -172,13 +212,79 @@ def _costs(
         between = text[last.end : word.begin]
         if "\n" in between:
             costs.append(_PARAGRAPH if between.count("\n") > 1 else _SET_APART)
-        elif last.text[-1] in _APART or word.text[0] in _APART:
+        elif between and (
+            last.text[-1] in _APART
+            or word.text[0] in _APART
+            or (last.text in ".!?" and i > 1 and words[i - 2].text in _CLOSES.values())
+        ):
             costs.append(_SET_APART)
         elif ends[i - 1] or last.text[-1] in ".!?…":
             costs.append(_SENTENCE)
         else:
             costs.append(_CLAUSE if i in clauses else _NOWHERE)
     return costs
+
+
+def _leaning(
+    text: str,
+    tokens: Sequence[Token],
+    clauses: Sequence[Clause],
+    costs: Sequence[float],
+    base: int,
+) -> Floats:
+    """Return how much likelier each word is another's than its own score says, as logarithms."""
+    lean = np.full(len(costs), _FOREIGN, np.float32)
+    for clause in clauses:
+        if "quoted" in clause.flags:
+            lean[clause.first - base : clause.last - base] += _QUOTED
+    wanted = {n for c in clauses if c.act == "want" for n in range(c.first, c.last)}
+    for at, token in enumerate(tokens):
+        first = _announced_from(text, tokens, at, base) if token.text == ":" else at
+        if first < at:
+            end = _announced_to(tokens, at + 1, costs)
+            lean[first : at + 1], lean[at + 1 : end] = _FOREIGN, _FOREIGN + _TOLD
+        elif token.text == ":" and wanted.issuperset((base + at - 1, base + at + 1)):
+            end = next((n for n in range(at + 2, len(costs)) if costs[n] == _PARAGRAPH), len(costs))
+            lean[at + 1 : end] += _ORDERED * (tokens[at + 1].pos == "VERB")
+    cuts = [0, *(i for i, cost in enumerate(costs) if cost == _PARAGRAPH), len(costs)]
+    blocks = list(itertools.pairwise(cuts))
+    asking = {
+        n
+        for n, (first, last) in enumerate(blocks)
+        for clause in clauses
+        if clause.act in ("want", "ask")
+        and first <= clause.first - base < last <= first + _REQUEST_WORDS
+    }
+    for n, (first, last) in enumerate(blocks):
+        if asking - {n} and last - first >= _BLOCK_WORDS:
+            lean[first:last] += _BESIDE
+    return lean
+
+
+def _announced_to(tokens: Sequence[Token], first: int, costs: Sequence[float]) -> int:
+    """Return where what is announced ends: with its quote, where it is one, or its paragraph."""
+    closes = _CLOSES.get(tokens[first].text) if first < len(costs) else None
+    for at in range(first + 1, len(costs)):
+        if costs[at] == _PARAGRAPH:
+            return at
+        if tokens[at].text == closes:
+            return at + 1 + (tokens[at + 1 : at + 2] != [] and tokens[at + 1].text in ".!?")
+    return len(costs)
+
+
+def _announced_from(text: str, tokens: Sequence[Token], at: int, base: int) -> int:
+    """Return where a clause before a colon begins, in which somebody else does something.
+
+    "My boss wrote:"; where none does, where the colon stands.
+    """
+    first = at
+    while first and tokens[first - 1].text[-1] not in ".!?:;":
+        if "\n" in text[tokens[first - 1].end : tokens[first].begin]:
+            break
+        first -= 1
+    verbs = [n for n in range(first, at) if tokens[n].pos == "VERB"]
+    doers = [t for t in tokens[first:at] if t.relation == "nsubj" and t.head - base in verbs[-1:]]
+    return first if any(doer.text.lower() not in _SPEAKERS for doer in doers) else at
 
 
 def _relations(nets: Networks, scores: dict[str, Floats], heads: Sequence[int]) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +72,17 @@ class Reading:
     def kept(self, chance: float = KEEP) -> list[Clause]:
         """Return the clauses that are worth keeping, in their order."""
         return [clause for clause in self.clauses if clause.keep >= chance]
+
+
+class Reader(Protocol):
+    """What reads English."""
+
+    @property
+    def version(self) -> str:
+        """Its name; what another version has read may be read again."""
+
+    def read(self, text: str, answers: str = "", /) -> Reading:
+        """Return what is said in a text; `answers` is the line that it answers."""
 
 
 def children(tokens: Sequence[Token]) -> list[list[int]]:

@@ -72,6 +72,64 @@ def consolidate(
     return _report(run.shown(report), run.shown(lefts[0]), head=head, dry_run=dry_run, all_=all_)
 
 
+@operation(KEEP, Effect.OWN, tool=False)
+def reread(
+    run: Run,
+    source: Annotated[str, Arg(metavar="PATH")] = "",
+    dry_run: Annotated[
+        bool, Arg("Do it on a copy in memory, and count what would change.")
+    ] = False,
+) -> Outcome:
+    """Read again what another version of the language reader has read.
+
+    Args:
+        source: Only of this source: a path, a name, or an id of `factbook sessions`, like s12.
+    """
+    from factbook.surface.progress import bar
+
+    memory = run.open(Effect.READS if dry_run else Effect.WRITES)
+    total = memory.maintenance.read_by_others(source=source)
+    try:
+        with bar("reading again", total=total, unit="sources", quiet=run.quiet) as advance:
+            report = memory.maintenance.reread(source=source, dry_run=dry_run, progress=advance)
+    except KeyboardInterrupt:
+        return Outcome.interrupted(
+            "nothing was changed"
+            if dry_run
+            else "stopped; what was read again is kept, and `factbook reread` goes on from there"
+        )
+    got = report.receipt
+    record = {
+        "version": report.version,
+        "dry_run": dry_run,
+        "sources": report.sources,
+        "episodes": report.episodes,
+        "facts_added": got.stored,
+        "evidence_added": got.evidence,
+        "evidence_kept": report.kept,
+        "evidence_withdrawn": got.withdrawn,
+        "facts_retired": got.retracted,
+    }
+
+    def show(page: Page) -> None:
+        if not report.sources:
+            page.say(f"Nothing was read by another version than {report.version}.")
+            return
+        page.say(
+            f"{count(report.sources, 'source')} read again with {report.version}"
+            f" ({count(report.episodes, 'message')}){'; this is what would change' * dry_run}:"
+        )
+        page.say(f"{count(got.stored, 'new fact')}, {count(got.evidence, 'new piece')} of evidence")
+        page.say(f"{count(report.kept, 'piece')} of evidence kept")
+        page.say(
+            f"{count(got.withdrawn, 'piece')} withdrawn, {count(got.retracted, 'fact')} retired"
+        )
+        if not dry_run:
+            page.say("`factbook consolidate` compares what is new with the rest.", "dim")
+
+    return Outcome(record=record, show=show)
+
+
 def _report(report: RunReport, left: Left, *, head: str, dry_run: bool, all_: bool) -> Outcome:
     def show(page: Page) -> None:
         views.keep.account(

@@ -39,6 +39,7 @@ _STEPS: Final[Mapping[str, str]] = {
     "absorb": "took in {others}, which says the same",
     "merge": "merged into {others}",
     "give_back": "gave {others} back",
+    "withdraw": "read again, and no longer found there",
     "unmerge": "taken out again, as a fact of its own",
     "pin": "pinned: it fades no more",
     "unpin": "pin taken away: it fades again",

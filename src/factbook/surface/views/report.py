@@ -156,6 +156,13 @@ def stats(page: Page, state: Stats) -> None:
             ("refused", f"{count(counts['rejections'])}   `factbook rejections`"),
             ("history", count(counts["events"], "event")),
             (
+                "reader",
+                f"{count(state.read_by_others, 'source')} read by another version;"
+                " `factbook reread`"
+                if state.read_by_others
+                else "",
+            ),
+            (
                 "passive recall",
                 f"{count(failed)} failed and brought nothing; `factbook doctor`" if failed else "",
             ),

@@ -18,6 +18,7 @@ from factbook.model.facts import (
     Cursor,
     Episode,
     EpisodeKind,
+    FactKind,
     LineCount,
     Millis,
     Receipt,
@@ -35,6 +36,7 @@ from factbook.model.ops import (
     FailTask,
     FinishTask,
     KeyStep,
+    NoteReaders,
     Op,
     RecordEpisode,
     RecordSource,
@@ -42,15 +44,20 @@ from factbook.model.ops import (
     RejectLine,
     RetryTasks,
     StoreVectors,
+    WithdrawEvidence,
 )
+from factbook.store.derived.facts import lives_by_id
 from factbook.store.derived.keyed import key_history, keyed_facts
 from factbook.store.derived.ledger import evidence_of
+from factbook.store.derived.readers import STATEMENTS, read_by_others
 from factbook.store.derived.tasks import open_tasks
 from factbook.store.kinds import CALL, REJECTION
 from factbook.store.port import Reads, Store, events_of
-from factbook.store.rows import Filters
+from factbook.store.rows import Filters, LifeWhere
 from factbook.testing import DAY, sample_episode, sample_fact, sample_source
 from factbook.testing.contract.base import Contract, of
+
+_SEEN = (FactKind.OBSERVATION,)
 
 
 class Counts(NamedTuple):
@@ -142,6 +149,45 @@ class AppliedContract(Contract):
         (fact,) = store.facts(Filters(), limit=None)
         assert (fact.confidence, fact.trust) == (0.9, Trust.OBSERVED)
         assert store.check() == []
+
+    @of("drop_evidence", "put_facts", "check")
+    def test_evidence_is_withdrawn_and_a_fact_without_any_retires(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        self._write(store, self._two_calls()[0])
+        named = {life.predicate: life for life in store.lives(LifeWhere(owner="me", kinds=_SEEN))}
+        host, tool = named["connects_to_host"], named["used_tool"]
+        first = host.episode_id
+        ops = [
+            WithdrawEvidence(fact_id=life.id, episode_id=first, rule="test")
+            for life in (host, tool)
+        ]
+        receipt = apply(store, ops, trigger=Trigger.UPKEEP, actor="test", now=20)
+        assert (receipt.withdrawn, receipt.retracted, receipt.unchanged) == (2, 1, 0)
+        lives = lives_by_id(store, [host.id, tool.id])
+        assert (lives[host.id].status, lives[host.id].retired_at) == (Status.RETRACTED, 20)
+        assert (lives[tool.id].current, lives[tool.id].evidence_count) == (True, 1)
+        assert lives[tool.id].episode_id != first
+        assert store.check() == []
+        again = apply(store, ops, trigger=Trigger.UPKEEP, actor="test", now=30)
+        assert again == Receipt(unchanged=2)
+
+    @of("find", "put", "drop")
+    def test_what_another_reader_has_read_is_known_by_its_source(self, tmp_path: Path) -> None:
+        store = self.open(tmp_path)
+        self._write(store, self._two_calls()[0])
+        [source] = [state.id for state in store.sources()]
+
+        def note(version: str, *, only: bool = False) -> dict[int, list[str]]:
+            readers = {STATEMENTS: version}
+            op = NoteReaders(readers=readers, sources=[source], only=only)
+            apply(store, [op], trigger=Trigger.UPKEEP, actor="test", now=20)
+            return read_by_others(store, "new")
+
+        assert read_by_others(store, "new") == {}
+        assert note("old") == {source: [STATEMENTS]}
+        assert note("new") == {source: [STATEMENTS]}  # a part of it
+        assert note("new", only=True) == {}
+        assert read_by_others(store, "newer") == {source: [STATEMENTS]}
 
     @of("writing")
     def test_all_or_nothing(self, tmp_path: Path) -> None:

@@ -1,0 +1,206 @@
+"""Say whether the words of a claim are bound as in its source: in one clause, to one subject.
+
+Knows: a claim and the sentences that hold its words, both as trees. Does not know: who speaks.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from factbook.gate.grammar import words
+from factbook.gate.grounding import kin
+from factbook.gate.lexicon import Sort, words_of
+from factbook.language.reader.read import read
+from factbook.language.reader.reading import Token, children
+
+CACHED_TREES: Final = 1_024  # a source is held against several claims
+_USERS: Final = frozenset(words("i we me my our us user user's"))
+_ANYBODY: Final = frozenset(words("she he they who it that this which you one there"))
+_NOBODY: Final = frozenset(words("it that this which who there"))  # stand for what is named nearby
+_SAYS: Final = frozenset({Sort.CONTENT, Sort.NUMBER})
+_QUALIFIES: Final = frozenset({"amod", "nummod"})
+_SUBJECTS: Final = frozenset({"nsubj", "csubj"})
+_DEEPEST: Final = 12  # ours: words above a word in which its subject is looked for
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Tree:
+    """A text as a tree; the same object for the same text."""
+
+    tokens: tuple[Token, ...]
+    below: tuple[tuple[int, ...], ...]
+    clause: tuple[int, ...]  # of each word; -1 for none
+    keys: tuple[str, ...]  # of each word that says something; else empty
+    by_user: bool  # its writer tells of themselves
+
+    def where(self, key: str) -> list[int]:
+        """Return the words that support one of a claim."""
+        return [n for n, said in enumerate(self.keys) if said and kin.support(key, said)]
+
+    def subject(self, at: int) -> int:
+        """Return who or what does or is what a word says; -1 where nothing is named."""
+        for _ in range(_DEEPEST):
+            if at < 0:
+                break
+            for child in self.below[at]:
+                if self.tokens[child].relation in _SUBJECTS:
+                    return child
+            if self.tokens[at].relation == "acl":
+                return self.tokens[at].head
+            at = self.tokens[at].head
+        return -1
+
+    def phrase(self, at: int) -> Iterator[int]:
+        """Yield a word and all that hang on it."""
+        yield at
+        for child in self.below[at]:
+            yield from self.phrase(child)
+
+
+@functools.lru_cache(maxsize=CACHED_TREES)
+def _tree(text: str) -> _Tree:
+    reading = read(text)
+    clause = [-1] * len(reading.tokens)
+    for number, part in enumerate(reading.clauses):
+        clause[part.first : part.last] = [number] * (part.last - part.first)
+    keys = []
+    for token in reading.tokens:
+        entry = next(iter(words_of(token.text)), None)
+        keys.append(entry.key if entry is not None and entry.sort in _SAYS else "")
+    return _Tree(
+        tokens=tuple(reading.tokens),
+        below=tuple(map(tuple, children(reading.tokens))),
+        clause=tuple(clause),
+        keys=tuple(keys),
+        by_user=any(token.text.lower() in _USERS - {"user", "user's"} for token in reading.tokens),
+    )
+
+
+def unbound(text: str, source: str) -> str:
+    """Say how a source binds the words of a claim otherwise; "" where it binds them as the claim.
+
+    A word that the source lacks is no matter of binding.
+    """
+    claim, said = _tree(text), _tree(source)
+    if not said.by_user:
+        if why := _apart(claim, said):
+            return why
+    elif why := _told_of_another(claim, said):
+        return why  # who tells of themselves says a thing in several sentences: seed 002, example 1
+    return _of_another(claim, said)
+
+
+def _apart(claim: _Tree, said: _Tree) -> str:
+    """Find two words that a claim joins and that no clause of the source does."""
+    for at, token in enumerate(claim.tokens):
+        if token.head < 0 or not claim.keys[at] or not claim.keys[token.head]:
+            continue
+        if claim.clause[at] != claim.clause[token.head]:
+            continue
+        lower = said.where(claim.keys[at])
+        upper = said.where(claim.keys[token.head])
+        if not lower or not upper:
+            continue
+        pairs = [(n, m) for n in lower for m in upper if said.clause[n] == said.clause[m]]
+        if token.relation in _QUALIFIES:
+            pairs = [pair for pair in pairs if not _qualifies_another(said, *pair)]
+        if not pairs:
+            head = claim.tokens[token.head].text
+            return f'"{token.text}" and "{head}" are said of two things'
+    return ""
+
+
+def _told_of_another(claim: _Tree, said: _Tree) -> str:
+    """Find a word that a claim says of the user, and that the source only says of another one.
+
+    So it is where the source speaks of it in another clause, of another subject, than of the word
+    that it hangs on in the claim: "I work in Turku. My parents have a farm." for "Works on a farm".
+    """
+    root = next((n for n, token in enumerate(claim.tokens) if token.head < 0), -1)
+    if root < 0 or not claim.keys[root] or claim.subject(root) >= 0:
+        return ""
+    upper = said.where(claim.keys[root])
+    if upper and all(said.subject(n) == n and said.tokens[n].pos == "NOUN" for n in upper):
+        return f"the source says of {said.tokens[upper[0]].text} what it does, not who it is"
+    for at in claim.below[root]:
+        lower = said.where(claim.keys[at]) if claim.keys[at] else []
+        if not upper or not lower or claim.tokens[at].relation not in {"obj", "obl"}:
+            continue
+        if any(said.clause[n] == said.clause[m] for n in lower for m in upper):
+            continue
+        others = [said.subject(n) for n in lower]
+        if not any(_may_be(claim, -1, said, other) for other in others):
+            return f"the source says it of {said.tokens[others[0]].text}"
+    return ""
+
+
+def _qualifies_another(said: _Tree, at: int, noun: int) -> bool:
+    """Say whether a word qualifies another thing than this one."""
+    token = said.tokens[at]
+    return token.relation in _QUALIFIES and token.head not in {noun, said.tokens[noun].head}
+
+
+def _of_another(claim: _Tree, said: _Tree) -> str:
+    """Find that the source says of another one what a claim says of its subject."""
+    root = next((n for n, token in enumerate(claim.tokens) if token.head < 0), -1)
+    if root < 0:
+        return ""
+    near = [n for n in claim.below[root] if claim.tokens[n].relation in {"obj", "xcomp", "obl"}]
+    places = next(
+        (at for n in (root, *near) if claim.keys[n] and (at := said.where(claim.keys[n]))), []
+    )
+    if not places:
+        return ""
+    held = [_held(claim, said, at) for at in places]
+    subjects = [
+        said.subject(at) for at, count in zip(places, held, strict=True) if count == max(held)
+    ]
+    who = claim.subject(root)
+    if any(_may_be(claim, who, said, other) for other in subjects):
+        return ""
+    return f"the source says it of {said.tokens[subjects[0]].text}"
+
+
+def _held(claim: _Tree, said: _Tree, at: int) -> int:
+    """Count the words of a claim that stand in the clause of a word."""
+    return sum(
+        any(said.clause[n] == said.clause[at] for n in said.where(key)) for key in claim.keys if key
+    )
+
+
+def _may_be(claim: _Tree, who: int, said: _Tree, other: int) -> bool:
+    """Say whether the subject of a claim may be the one that its source names."""
+    joined = {said.tokens[n].text.lower() for n in said.below[other]} if other >= 0 else set()
+    if other < 0 or not joined.isdisjoint({"i", "we"}):
+        return True  # nobody else, or "my wife and I"
+    surface, told = said.tokens[other].text.lower(), said.tokens[other]
+    named = claim.tokens[who].text.lower() if who >= 0 else ""
+    if named == surface:
+        return True
+    if not named or named in _USERS | _ANYBODY:
+        if surface in _USERS | _NOBODY or not surface[0].isalpha():
+            return True
+        if surface in _ANYBODY or told.pos == "PROPN":
+            return not said.by_user
+        return _share(said, other, claim, range(len(claim.tokens)))
+    if surface in _ANYBODY:
+        return True
+    if surface in _USERS:
+        things = (said.tokens[n].pos for n in said.where(claim.keys[who] or named))
+        if not any(pos in {"NOUN", "PROPN"} for pos in things):
+            return True  # no other is named: "Kind of likes jazz"
+        whose = {claim.tokens[n].text.lower() for n in claim.phrase(who)}
+        return not whose.isdisjoint(_USERS | {"her", "his", "their"})
+    return _share(said, other, claim, claim.phrase(who))
+
+
+def _share(said: _Tree, other: int, claim: _Tree, of: Iterator[int] | range) -> bool:
+    """Say whether a phrase of the source holds a word of some words of a claim."""
+    keys = [claim.keys[n] for n in of if claim.keys[n]]
+    return any(
+        said.keys[n] and any(kin.support(key, said.keys[n]) for key in keys)
+        for n in said.phrase(other)
+    )
