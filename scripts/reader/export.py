@@ -1,4 +1,7 @@
-"""Write the trained networks as 8-bit ONNX that shares its table of words with the embedder."""
+"""Write the trained networks as 8-bit ONNX that shares its table of words with the embedder.
+
+`restore` reads them back, so that a training can go on from what ships.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+import torch
 from onnx import TensorProto, helper, numpy_helper
 
 import make_embedder
@@ -159,6 +163,44 @@ def relater(net: Relater, folder: Path) -> None:
     for name, layer in net.parts.items():
         g.output(g.linear("state", name, layer), axes=2)
     g.save(folder / "relater.onnx")
+
+
+def restore(net: Any, folder: Path) -> None:
+    """Fill a network with the weights of its written file; rounding to 8 bits has cost a little."""
+    name = "relater" if isinstance(net, Relater) else "reader"
+    graph = onnx.load(folder / f"{name}.onnx").graph
+    written = {i.name.removesuffix(".half"): numpy_helper.to_array(i) for i in graph.initializer}
+
+    def floats(key: str) -> Any:
+        if key in written:
+            return torch.tensor(written[key].astype(np.float32))
+        scales = written[f"{key}.scales"].astype(np.float32)
+        rows = written[f"{key}.int8"].astype(np.float32)
+        return torch.tensor(rows * np.repeat(scales, make_embedder.BLOCK, axis=0))
+
+    def fill(layer: Any, key: str) -> None:
+        layer.weight.copy_(floats(f"{key}.w").T)
+        layer.bias.copy_(floats(f"{key}.b"))
+
+    with torch.no_grad():
+        for key, values in net.encoder.layers.items():
+            values.copy_(floats(key.replace("/", ".")))
+        net.encoder.segments.copy_(floats("segment.table"))
+        net.encoder.shapes.copy_(floats("shaped.table"))
+        if isinstance(net, Relater):
+            fill(net.state, "state.in")
+            for key, layer in net.parts.items():
+                fill(layer, key)
+            return
+        for key, layer in net.tags.items():
+            fill(layer, f"tag.{key}")
+        for key in ("arc_head", "arc_word", "rel_head", "rel_word"):
+            fill(getattr(net, key), key.replace("_", ".") + ".in")
+        net.arc.copy_(torch.cat([floats("arc.w"), floats("arc.b")[None]]))
+        written |= dict(np.load(folder / CLAUSE_FILE))
+        net.rel.copy_(floats("rel"))
+        for key, layer in (("state", net.clause), ("prompt", net.prompt), *net.parts.items()):
+            fill(layer, key)
 
 
 def record(folder: Path, figures: Mapping[str, Any], embedder: Path) -> dict[str, Any]:

@@ -196,21 +196,30 @@ def pair(row: Row) -> Row:
 
 
 def strangers(
-    statements: Sequence[str], mates: Sequence[int], vectors: Any, *, near: float, far: float
+    statements: Sequence[str],
+    mates: Sequence[int],
+    vectors: Any,
+    rng: random.Random,
+    *,
+    near: float,
+    far: float,
 ) -> Iterator[Row]:
-    """Yield statements beside the two of other rows that come nearest to them: both hold.
+    """Yield statements beside others of the circle that recall draws around them: both hold.
 
     What is held against a statement are its nearest neighbours, of which most have nothing to do
-    with it. `mates` numbers the row of each; neighbours nearer than `near` may well say the same.
+    with it: its two nearest are taken, and two from anywhere in the circle. `mates` numbers the row
+    of each; neighbours nearer than `near` may well say the same.
     """
     likeness = vectors @ vectors.T
     rows_ = np.asarray(mates)
     likeness[rows_[:, None] == rows_[None]] = -1
     likeness[likeness > near] = -1
     for i, statement in enumerate(statements):
-        for j in np.argsort(-likeness[i])[:2]:
-            if likeness[i, j] >= far:
-                yield pair({"old": statement, "new": statements[j], "label": "lookalike"})
+        circle = np.flatnonzero(likeness[i] >= far)
+        nearest = circle[np.argsort(-likeness[i][circle])][:2]
+        drawn = rng.sample(list(circle), min(2, len(circle)))
+        for j in {int(n) for n in (*nearest, *drawn)}:
+            yield pair({"old": statement, "new": statements[j], "label": "lookalike"})
 
 
 def claims(rows_: Sequence[Row], rng: random.Random) -> Iterator[Row]:
@@ -242,17 +251,25 @@ def labelled(row: Row) -> Iterator[Row]:
         yield _supported(row["summary"], claim["c"], claim["ok"])
 
 
-def retold(pairs: Sequence[Row]) -> Iterator[Row]:
-    """Yield what people say of themselves, and the same said of them; and what the other said."""
+def retold(pairs: Sequence[Row], rng: random.Random) -> Iterator[Row]:
+    """Yield what people say of themselves, and the same said of them; and what the other said.
+
+    Some of it is shown as a line of a talk is, and told of as one who reads the talk would.
+    """
     for pair_ in pairs:
         told = [(text, _of_another(text)) for text in (pair_["old"], pair_["new"])]
         for (text, claim), (other, _) in (told, told[::-1]):
             if claim:
-                yield {"a": text, "b": claim, "support": 1}
-                if pair_["label"] != "reword":
-                    yield {"a": other, "b": claim, "support": 0}
+                line, who = rng.choice(_LINES), rng.choice(_TELLERS)
+                said = who + claim[0].lower() + claim[1:] if who else claim
+                yield {"a": line.format(text), "b": said, "support": 1}
+                again = int(pair_["label"] == "reword")
+                yield {"a": line.format(other), "b": said, "support": again}
 
 
+# how a line of a talk is shown, and how one who tells of it begins
+_LINES = ("{}", "{}", "User: {}", 'User: "{}"', "user: {}")
+_TELLERS = ("", "User ", "The user ", "user ")
 _I = re.compile(
     r"I (love|like|hate|work|live|play|use|drink|eat|own|keep|prefer|want|need|run|drive|read|cook"
     r"|sleep|take|think|speak|write|wear|grow|make|pay|am|have|do) (.+)"
