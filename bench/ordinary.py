@@ -56,6 +56,7 @@ from factbook.extract.voice import own_words
 from factbook.extract.world import facts_about
 from factbook.gate.grounding import Passage, read_passage
 from factbook.gate.typed_claims import judge_typed
+from factbook.language.reader.relate import RELATER
 from factbook.language.sentences import sentences
 from factbook.memory import Memory
 from factbook.model.entities import EngagementType, PreferenceType, Valence
@@ -387,6 +388,7 @@ def is_stored(text: str, passage: Passage) -> bool:
             TypedClaim(text=text, type=kind, confidence=0.9, reasoning=""),
             passage,
             embed=bundled().embed,
+            net=RELATER,
         ).stored
         for kind in (MemoryType.USER_FACT, MemoryType.USER_PATTERN)
     )

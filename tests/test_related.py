@@ -43,6 +43,7 @@ def _judged(
     net = Relater(
         lambda *_: chances,
         lambda text: _reading(text, names=names, flags=flags if text == newer else (), of=of),
+        lambda *_: 0.0,
     )
     return judge(JudgedClaim(text=older), JudgedClaim(text=newer), similarity=similarity, net=net)
 

@@ -6,7 +6,6 @@ text), and any of the targets `pos head rel end name lacks opinion mark prompt c
 
 from __future__ import annotations
 
-import collections
 import json
 import lzma
 import random
@@ -17,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from factbook.language.reader import labels
+from factbook.language.reader import labels, relate
 from factbook.language.reader.words import Word, words_of
 from reader.corpora import LABELLED_TYPES
 
@@ -293,18 +292,12 @@ def _supported(summary: str, claim: str, holds: bool) -> Row:
 LEAST_WORDS = 4  # of a sentence that says something by itself
 _PART = re.compile(r", (?:and|but) ")
 _STOP = re.compile(r"(?<=[.!?;])\s+|\n+")
-_WORD = re.compile(r"\w{3,}")
 
 
 def bearing(text: str, claim: str, most: int = 3) -> str:
-    """Return the sentences that share most words with a claim, rare ones of the text first."""
+    """Return the sentences of a text that share most words with a claim."""
     sentences = [s for s in _STOP.split(text) if s.strip()]
-    held = [{w[:6] for w in _WORD.findall(s.lower())} for s in sentences]
-    count = collections.Counter(w for words in held for w in words)
-    asked = {w[:6] for w in _WORD.findall(claim.lower())}
-    worth = [sum(1 / count[w] for w in asked & words) for words in held]
-    best = sorted(range(len(sentences)), key=lambda i: -worth[i])[:most]
-    return " ".join(sentences[i] for i in sorted(best))
+    return " ".join(sentences[i] for i in relate.bearing(sentences, claim, most))
 
 
 # --- spoilt as people write -----------------------------------------------------------------------

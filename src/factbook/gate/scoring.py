@@ -31,6 +31,7 @@ from factbook.gate.type_rules import (
 from factbook.gate.type_sanity import (
     reading_of,
 )
+from factbook.language.reader.relate import Relater
 from factbook.model.memory_types import MemoryType, TypedClaim
 
 __all__ = ["Embed", "Score", "contradicted", "ground_claim", "score", "score_confidence"]
@@ -130,6 +131,7 @@ def ground_claim(
     *,
     embed: Embed | None = None,
     speaker: str | None = "owner",
+    net: Relater | None = None,
 ) -> Grounding:
     """Hold a claim against the words of its owner, and against what is told of the owner."""
     text = claim.text
@@ -141,6 +143,7 @@ def ground_claim(
         embed=embed,
         speaker=speaker,
         pattern=claim.type is MemoryType.USER_PATTERN,
+        net=net,
     )
 
 

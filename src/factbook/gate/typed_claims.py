@@ -37,6 +37,7 @@ from factbook.gate.type_sanity import (
 from factbook.gate.type_signs import (
     shown_by,
 )
+from factbook.language.reader.relate import Relater
 from factbook.model.memory_types import MemoryType, RefusedItem, RejectionReason, TypedClaim
 
 __all__ = [
@@ -95,15 +96,17 @@ def judge_typed(
     *,
     embed: Embed | None = None,
     known: Sequence[str] = (),
+    net: Relater | None = None,
 ) -> TypedVerdict:
     """Judge one claim against the passage that it is said to come from.
 
     `known` are texts of what is known of the owner. Without `embed` nothing is grounded by
-    similarity. A pattern is stored as a proposal from its threshold on and as active from
-    `policy.PATTERN_APPLIES` on, if it was seen more than once or is told of as a habit; below its
-    threshold it is refused and from `policy.PROPOSED_FROM` on kept as a candidate.
+    similarity. With `net` the reader says whether a summary bears a claim out. A pattern is stored
+    as a proposal from its threshold on and as active from `policy.PATTERN_APPLIES` on, if it was
+    seen more than once or is told of as a habit; below its threshold it is refused and from
+    `policy.PROPOSED_FROM` on kept as a candidate.
     """
-    grounding, objection = _grounding(claim, passage, embed)
+    grounding, objection = _grounding(claim, passage, embed, net)
     scored = score(claim, grounding, known=known, embed=embed)
     refusal = _refusal(claim, passage, grounding, scored, objection)
     threshold = threshold_of(claim.type)
@@ -146,18 +149,28 @@ class _Refusal:
     rule: Exclusion | None = None
 
 
-def _grounding(claim: TypedClaim, passage: Passage, embed: Embed | None) -> tuple[Grounding, str]:
+def _grounding(
+    claim: TypedClaim, passage: Passage, embed: Embed | None, net: Relater | None
+) -> tuple[Grounding, str]:
     """Return what grounds a claim in its owner's words, and what stands against that all the same.
 
     What the assistant did is no fact about the user, but a narrative may tell of it where the
     writer of a summary does: "The assistant helped with the project".
     """
-    grounding = _grounded_or_retold(claim, passage, embed)
-    if grounding.grounded and (objection := _turned(claim, grounding, passage)):
-        return grounding, objection
+    pattern = claim.type is MemoryType.USER_PATTERN
+    if passage.named or (pattern and shows_in_talk(claim.text)):
+        # Talk in the first person, and what its questions show: the words' own rules read these
+        # better, as no claim in the third person stands beside them (docs/grounding.md).
+        net = None
+    if net is not None:
+        grounding = ground_claim(claim, passage, embed=embed, net=net)
+    else:
+        grounding = _grounded_or_retold(claim, passage, embed)
+        if grounding.grounded and (objection := _turned(claim, grounding, passage)):
+            return grounding, objection
     if grounding.grounded or all(line.speaker in _OWNERS for line in passage.lines):
         return grounding, ""
-    anybody = ground_claim(claim, passage, embed=embed, speaker=None)
+    anybody = ground_claim(claim, passage, embed=embed, speaker=None, net=net)
     if not anybody.grounded:
         return grounding, ""
     utterance = passage.speaker_at(anybody.start)
@@ -330,6 +343,7 @@ def judge_all(
     refused: Sequence[RefusedItem] = (),
     embed: Embed | None = None,
     known: Sequence[str] = (),
+    net: Relater | None = None,
 ) -> list[TypedVerdict]:
     """Judge all claims of one answer, and log it in the seed's lines.
 
@@ -345,7 +359,7 @@ def judge_all(
             _short(item.claim.text),
             item.detail,
         )
-    verdicts = [judge_typed(claim, passage, embed=embed, known=known) for claim in claims]
+    verdicts = [judge_typed(claim, passage, embed=embed, known=known, net=net) for claim in claims]
     for verdict in verdicts:
         _log_validation(verdict)
     for kind in MemoryType:

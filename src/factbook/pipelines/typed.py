@@ -28,6 +28,7 @@ from factbook.gate.typed_claims import (
     log_stored,
     rejection_details,
 )
+from factbook.language.reader.relate import RELATER
 from factbook.llm.prompt import estimate_tokens, message_tokens
 from factbook.model.facts import (
     EVERYONE,
@@ -235,6 +236,7 @@ def judge_answer(
         refused=refused,
         embed=embed,
         known=list(near),
+        net=RELATER,
     )
     # What says the same as another item comes last: a claim is refused once, for its own reason.
     return [

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
@@ -21,6 +21,7 @@ from factbook.gate.grounding.index import Index, index_of
 from factbook.gate.grounding.passage import Passage, SpokenSentence, read_passage
 from factbook.gate.grounding.words import MAX_CLAIM_CHARS
 from factbook.gate.lexicon import Sort
+from factbook.language.reader.relate import Relater, bearing
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 
 WINDOW: Final = 3  # sentences of one speaker that may support a claim together
+BEARING: Final = (1, 2, 3)  # sentences that the reader is shown of a passage, each time so many
 NEAR_WORD: Final = 0.70  # ours: cosine of two words that may say the same; sales and profits: 0.65
 
 
@@ -36,7 +38,7 @@ class Support(StrEnum):
     """Say what supports a claim."""
 
     EXACT = "exact"  # it stands there word for word
-    PHRASES = "phrases"  # all its key phrases do
+    PHRASES = "phrases"  # all its key phrases do, or the reader finds it said
     SIMILAR = "similar"  # sentences say nearly the same, in words that are close
     NONE = "none"
 
@@ -71,6 +73,7 @@ def ground(
     embed: Embed | None = None,
     speaker: str | None = None,
     pattern: bool = False,
+    net: Relater | None = None,
 ) -> Grounding:
     """Say whether a passage supports a claim, by which of its sentences, and what is against it.
 
@@ -78,7 +81,8 @@ def ground(
     None takes anybody's. `pattern` is for a pattern of behaviour, whose verb ("prefers") nobody
     says and which questions may show. `embed` turns texts into unit vectors; without it nothing
     is grounded by similarity (origins 002.3: over 0.85), and with it nothing that has a name, a
-    number or another word without support.
+    number or another word without support. With `net` the reader says whether the sentences that
+    bear on the claim bear it out, unless it stands there word for word.
     """
     if len(claim) > MAX_CLAIM_CHARS:
         return _nothing(f"The claim has more than {MAX_CLAIM_CHARS:,} characters: it is a page.")
@@ -89,6 +93,8 @@ def ground(
     allowed = _allowed(passage, speaker)
     if not allowed:
         return _nothing(f"Nothing in the passage was said by the {speaker}.")
+    if net is not None and not _stands_there(claim, passage, allowed):
+        return _read(claim, passage, allowed, net)
     fits = [_best_fit(sentence, index, allowed, pattern) for sentence in claims]
     worst = max(fits, key=lambda fit: (bool(fit.conflict), len(fit.missing)))
     missing = tuple(dict.fromkeys(word for fit in fits for word in fit.missing))
@@ -141,6 +147,59 @@ def validate_fact_against_summary(fact: str, summary: str, *, embed: Embed | Non
         fact, passage, embed=embed, speaker=speaker, pattern=is_pattern(fact[:MAX_CLAIM_CHARS])
     )
     return grounding.grounded
+
+
+# ------------------------------------------------------------------ by the reader
+
+
+def _read(claim: str, passage: Passage, allowed: Sequence[int], net: Relater) -> Grounding:
+    """Ask the reader whether the sentences that bear on a claim bear it out.
+
+    The chance is the mean over the one, two and three sentences that share most words with it: one
+    alone may say "she", and three may bury what one says.
+    """
+    lines = [passage.lines[number] for number in allowed]
+    texts = [spoken.line.text for spoken in lines]
+    near = [bearing(texts, claim, most) for most in BEARING]
+    chances = [net.supports(" ".join(texts[i] for i in some), claim) for some in near]
+    chance = sum(chances) / len(chances)
+    best = near[0][0]
+    holds = chance >= policy.CLAIM_SUPPORTED
+    said = sum(net.supports(texts[i], claim) >= policy.CLAIM_SUPPORTED for i in near[-1])
+    shown = " ".join(texts[i] for i in near[-1]).lower()
+    missing = () if holds else tuple(dict.fromkeys(_unsaid(claim, shown)))
+    start, end = lines[best].line.start, lines[best].line.end
+    return Grounding(
+        support=Support.PHRASES if holds else Support.NONE,
+        start=start,
+        end=end,
+        quote=passage.text[start:end],
+        similarity=None,
+        exact_match=False,
+        key_phrases=holds,
+        missing=missing,
+        conflict="",
+        mentions=max(1, said) if holds else 0,
+        speaker=lines[best].speaker,
+        why=(
+            f"The passage says so (chance {chance:.2f})."
+            if holds
+            else f"Nothing supports: {', '.join(missing)}."
+            if missing
+            else f"The passage does not say so (chance {chance:.2f})."
+        ),
+    )
+
+
+def _unsaid(claim: str, text: str) -> Iterator[str]:
+    """Yield the key phrases of a claim of which a text in lower case has not even the stem."""
+    for sentence in read_claim(claim, False):
+        for key, surface in zip(sentence.phrases, sentence.surfaces, strict=True):
+            if key[:STEM] not in text:
+                yield surface
+
+
+STEM: Final = 5  # letters
 
 
 # ------------------------------------------------------------------ key phrases

@@ -37,6 +37,7 @@ from factbook.gate.type_sanity import (
     is_nonsensical,
 )
 from factbook.gate.typed_claims import TypedVerdict, judge_typed
+from factbook.language.reader.relate import RELATER
 from factbook.model.memory_types import MemoryType, TypedClaim
 
 __all__ = [
@@ -87,7 +88,9 @@ def store_fact(
     reason, for what the gate refuses; the refusal is kept as well. An extraction without a summary
     has no evidence and is refused. Without `memory` nothing is written.
     """
-    verdict = judge_typed(claim_of(extraction), read_passage(summary), embed=embed, known=known)
+    verdict = judge_typed(
+        claim_of(extraction), read_passage(summary), embed=embed, known=known, net=RELATER
+    )
     if memory is not None:
         memory.typed.keep_verdict(verdict, summary=summary)
     if verdict.reason is not None:
