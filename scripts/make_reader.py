@@ -54,7 +54,7 @@ READER_SHARES: Final = {
     "prompts": 0.16,
     "voices": 0.10,
 }
-RELATER_SHARES: Final = {"inferences": 0.25, "pairs": 0.25, "strangers": 0.2, "claims": 0.3}
+RELATER_SHARES: Final = {"inferences": 0.22, "pairs": 0.33, "strangers": 0.15, "claims": 0.3}
 DRAFTS: Final = ("letter", "translation", "bio", "own-letter", "own mail draft")
 NEAR, FAR = 0.62, 0.2  # cosine of statements that are not of one matter and yet found together
 
@@ -205,6 +205,7 @@ def made(
             seed=SEED,
             say=say,
             stop_after_s=options.minutes * 60,
+            rate=options.rate,
         )
         if options.keep:
             options.keep.mkdir(parents=True, exist_ok=True)
@@ -241,6 +242,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--start", type=Path, help="a folder of weights (.pt, .onnx) to go on from")
     parser.add_argument("--keep", type=Path, help="a folder to keep the trained float weights in")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="of each, at most")
+    parser.add_argument("--rate", type=float, default=1.0, help="of learning, 1 for the usual one")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--only", choices=("reader", "relater"), help="leave the other alone")
     options = parser.parse_args(arguments)

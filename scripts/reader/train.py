@@ -217,8 +217,12 @@ def train(
     budget: int = 1400,
     say: Callable[[str], None] = print,
     stop_after_s: float = float("inf"),
+    rate: float = 1.0,
 ) -> None:
-    """Train in place. `sources` maps a name to its share of the steps and its rows."""
+    """Train in place. `sources` maps a name to its share of the steps and its rows.
+
+    `rate` scales both rates of learning: what goes on from trained weights needs less.
+    """
     rng = random.Random(seed)
     torch.manual_seed(seed)
     slow = [*list(net.encoder.layers.parameters()), net.encoder.segments]
@@ -239,9 +243,9 @@ def train(
         if done >= 1:
             break
         name = rng.choices(list(sources), shares)[0]
-        rate = min(1.0, (step + 1) / 150) * max(0.02, 1 - done)
+        now = rate * min(1.0, (step + 1) / 150) * max(0.02, 1 - done)
         for group in optimiser.param_groups:
-            group["lr"] = group["base"] * rate
+            group["lr"] = group["base"] * now
         with torch.autocast("cpu", dtype=torch.bfloat16):
             loss = loss_of(net, next(batches[name]))
         optimiser.zero_grad()
