@@ -54,7 +54,7 @@ READER_SHARES: Final = {
     "prompts": 0.16,
     "voices": 0.10,
 }
-RELATER_SHARES: Final = {"inferences": 0.22, "pairs": 0.33, "strangers": 0.15, "claims": 0.3}
+RELATER_SHARES: Final = {"inferences": 0.22, "pairs": 0.3, "strangers": 0.18, "claims": 0.3}
 DRAFTS: Final = ("letter", "translation", "bio", "own-letter", "own mail draft")
 NEAR, FAR = 0.62, 0.2  # cosine of statements that are not of one matter and yet found together
 

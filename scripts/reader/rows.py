@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from factbook.gate.grounding.ground import allowed_lines, shown
+from factbook.gate.grounding.passage import read_passage
 from factbook.language.reader import labels, relate
 from factbook.language.reader.words import Word, words_of
 from reader.corpora import LABELLED_TYPES
@@ -295,9 +297,11 @@ _STOP = re.compile(r"(?<=[.!?;])\s+|\n+")
 
 
 def bearing(text: str, claim: str, most: int = 3) -> str:
-    """Return the sentences of a text that share most words with a claim."""
-    sentences = [s for s in _STOP.split(text) if s.strip()]
-    return " ".join(sentences[i] for i in relate.bearing(sentences, claim, most))
+    """Return the sentences of its owner, or of nobody named, that share most words with a claim."""
+    passage = read_passage(text)
+    lines = [passage.lines[n] for n in allowed_lines(passage, "owner")] or passage.lines
+    near = relate.bearing([spoken.line.text for spoken in lines], claim, most)
+    return shown([lines[i] for i in near])
 
 
 # --- spoilt as people write -----------------------------------------------------------------------

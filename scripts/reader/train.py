@@ -17,7 +17,7 @@ from reader.network import Batch, Read, Reader, Relater, padded
 from reader.rows import IGNORED, Row, joined, spoilt
 
 Rows = Sequence[Any]
-HIDDEN = 0.05  # of the pieces of a text
+HIDDEN, HIDDEN_OF_PAIRS = 0.05, 0.10  # of the pieces of a text
 SWAPPED = 0.5
 ENTAILED = 0  # of corpora.INFERENCES
 TAGGED = ("pos", "opinion", "mark", "cut", "end", "foreign")
@@ -140,13 +140,15 @@ def encoded(row: Row, pieces: Pieces, rng: random.Random | None) -> Row:
         a, b = row["a"], row["b"]
         if rng is not None and "relation" in row and rng.random() < SWAPPED:
             a, b = b, a  # which came first is known elsewhere; what they are to each other is kept
-        return {**row, **pieces.pair(a, b)._asdict()}
-    if rng is not None:
-        row = spoilt(row, rng)
-    made = {**row, **pieces.text(row["words"], row.get("after", ()))._asdict()}
+        made = {**row, **pieces.pair(a, b)._asdict()}
+    else:
+        if rng is not None:
+            row = spoilt(row, rng)
+        made = {**row, **pieces.text(row["words"], row.get("after", ()))._asdict()}
     if rng is not None:  # our own rows are few: what stays hidden cannot be learned by heart
+        share = HIDDEN_OF_PAIRS if "a" in row and "inference" not in row else HIDDEN
         made["ids"] = [
-            UNKNOWN if i not in (CLS, SEP) and rng.random() < HIDDEN else i for i in made["ids"]
+            UNKNOWN if i not in (CLS, SEP) and rng.random() < share else i for i in made["ids"]
         ]
     return made
 

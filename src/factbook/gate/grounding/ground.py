@@ -90,7 +90,7 @@ def ground(
     if not claims or not passage.lines:
         return _nothing("The claim or the passage is empty.")
     index = index_of(passage)
-    allowed = _allowed(passage, speaker)
+    allowed = allowed_lines(passage, speaker)
     if not allowed:
         return _nothing(f"Nothing in the passage was said by the {speaker}.")
     if net is not None and not _stands_there(claim, passage, allowed):
@@ -161,13 +161,13 @@ def _read(claim: str, passage: Passage, allowed: Sequence[int], net: Relater) ->
     lines = [passage.lines[number] for number in allowed]
     texts = [spoken.line.text for spoken in lines]
     near = [bearing(texts, claim, most) for most in BEARING]
-    chances = [net.supports(" ".join(texts[i] for i in some), claim) for some in near]
+    chances = [net.supports(shown([lines[i] for i in some]), claim) for some in near]
     chance = sum(chances) / len(chances)
     best = near[0][0]
     holds = chance >= policy.CLAIM_SUPPORTED
-    said = sum(net.supports(texts[i], claim) >= policy.CLAIM_SUPPORTED for i in near[-1])
-    shown = " ".join(texts[i] for i in near[-1]).lower()
-    missing = () if holds else tuple(dict.fromkeys(_unsaid(claim, shown)))
+    said = sum(net.supports(shown([lines[i]]), claim) >= policy.CLAIM_SUPPORTED for i in near[-1])
+    read = " ".join(texts[i] for i in near[-1]).lower()
+    missing = () if holds else tuple(dict.fromkeys(_unsaid(claim, read)))
     start, end = lines[best].line.start, lines[best].line.end
     return Grounding(
         support=Support.PHRASES if holds else Support.NONE,
@@ -189,6 +189,16 @@ def _read(claim: str, passage: Passage, allowed: Sequence[int], net: Relater) ->
             else f"The passage does not say so (chance {chance:.2f})."
         ),
     )
+
+
+def shown(lines: Sequence[SpokenSentence]) -> str:
+    """Return sentences as the reader is shown them: a speaker who is named stands before a turn."""
+    texts, turn = [], -1
+    for spoken in lines:
+        named = spoken.name and spoken.turn != turn
+        texts.append(f"{spoken.name}: {spoken.line.text}" if named else spoken.line.text)
+        turn = spoken.turn
+    return " ".join(texts)
 
 
 def _unsaid(claim: str, text: str) -> Iterator[str]:
@@ -227,7 +237,7 @@ _BEING: Final = frozenset(
 )
 
 
-def _allowed(passage: Passage, speaker: str | None) -> tuple[int, ...]:
+def allowed_lines(passage: Passage, speaker: str | None) -> tuple[int, ...]:
     """Return the numbers of the sentences that may support a claim."""
     known = passage.memo.get(("allowed", speaker))
     if known is None:
