@@ -64,8 +64,8 @@ TARGETS: Final = {
     ("trees", "uas"): 0.89,
     ("trees", "las"): 0.865,
     ("names wnut17", "spans", "F"): 0.56,
-    ("own chats", "kept of turns", 0.5, "P"): 0.85,
-    ("own chats", "kept of turns", 0.5, "R"): 0.75,
+    ("own chats", "kept of turns", "0.5", "P"): 0.85,
+    ("own chats", "kept of turns", "0.5", "R"): 0.75,
     ("own names", "spans", "F"): 0.77,
     ("own opinions", "typed", "F"): 0.45,
     ("own pairs", "right"): 0.62,
@@ -276,7 +276,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 for name in shipped["files"]:
                     if not (out / name).exists():
                         shutil.copyfile(OUT / name, out / name)
-            say(json.dumps(figures, indent=1))
+            written = json.dumps(figures, indent=1)
+            figures = json.loads(written)  # a shipped file's figures have come the same way
+            say(written)
             faults = missed(figures)
             if faults:
                 raise make_embedder.MakeError("; ".join(faults))

@@ -204,10 +204,10 @@ RELATED_NEIGHBOURS: Final = 4  # ours: the nearest statements that it is asked a
 RELATED_PAIRS: Final = 4_000  # ours: pairs that it reads in one run, the nearest ones; 10 ms each
 RELATED: Final[Mapping[str, float]] = MappingProxyType(
     {
-        "merge": 0.8,
-        "merge_cosine": 0.4,
-        "end": 0.8,
-        "end_cosine": 0.25,
+        "merge": 0.6,
+        "merge_cosine": 0.35,
+        "end": 0.6,
+        "end_cosine": 0.35,
         "ask": 0.4,
         "ask_cosine": 0.25,
     }
