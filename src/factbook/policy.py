@@ -206,7 +206,7 @@ RELATED: Final[Mapping[str, float]] = MappingProxyType(
     {
         "merge": 0.6,
         "merge_cosine": 0.35,
-        "end": 0.6,
+        "end": 0.85,
         "end_cosine": 0.35,
         "ask": 0.4,
         "ask_cosine": 0.25,
