@@ -17,6 +17,7 @@ from factbook.gate.grammar import words
 from factbook.gate.grounding import kin
 from factbook.gate.grounding.against import WordMatch, objection
 from factbook.gate.grounding.claim import ClaimSentence, is_pattern, read_claim
+from factbook.gate.grounding.exact import invented
 from factbook.gate.grounding.index import Index, index_of
 from factbook.gate.grounding.passage import Passage, SpokenSentence, read_passage
 from factbook.gate.grounding.words import MAX_CLAIM_CHARS
@@ -160,14 +161,15 @@ def _read(claim: str, passage: Passage, allowed: Sequence[int], net: Relater) ->
     """
     lines = [passage.lines[number] for number in allowed]
     texts = [spoken.line.text for spoken in lines]
+    conflict, new = invented(claim, [spoken.line for spoken in lines], passage.text)
     near = [bearing(texts, claim, most) for most in BEARING]
     chances = [net.supports(shown([lines[i] for i in some]), claim) for some in near]
     chance = sum(chances) / len(chances)
     best = near[0][0]
-    holds = chance >= policy.CLAIM_SUPPORTED
+    holds = chance >= policy.CLAIM_SUPPORTED and not conflict
     said = sum(net.supports(shown([lines[i]]), claim) >= policy.CLAIM_SUPPORTED for i in near[-1])
     read = " ".join(texts[i] for i in near[-1]).lower()
-    missing = () if holds else tuple(dict.fromkeys(_unsaid(claim, read)))
+    missing = () if holds or conflict else tuple(dict.fromkeys(_unsaid(claim, read)))
     start, end = lines[best].line.start, lines[best].line.end
     return Grounding(
         support=Support.PHRASES if holds else Support.NONE,
@@ -178,12 +180,14 @@ def _read(claim: str, passage: Passage, allowed: Sequence[int], net: Relater) ->
         exact_match=False,
         key_phrases=holds,
         missing=missing,
-        conflict="",
+        conflict=conflict,
         mentions=max(1, said) if holds else 0,
         speaker=lines[best].speaker,
         why=(
             f"The passage says so (chance {chance:.2f})."
             if holds
+            else f"The passage has no such {conflict}: {new}."
+            if conflict
             else f"Nothing supports: {', '.join(missing)}."
             if missing
             else f"The passage does not say so (chance {chance:.2f})."
