@@ -21,6 +21,7 @@ no training ever saw are read by default.
   of which something is.
 - `claims`: true claims on a summary that are refused, false ones that are stored, true ones of
   another summary that are stored, and sentences of the summary itself that are refused.
+- `talk`: the same of claims on what a person says in a chat, but for its own sentences.
 - `pages`: what a page of the web says of the thing it is about; right where a claim lies over a
   sentence or a row that is a fact of it. CPU time is of all pages together.
 - `questions`: private questions that a search provider would be asked and questions of the world
@@ -352,7 +353,7 @@ def doubted_clauses(rows: Sequence[Row]) -> float:
 
 
 def claims(rows: Sequence[Row], show: Show) -> dict[str, float]:
-    """Say which claims on a summary are stored, of it and of another, and which of its own words.
+    """Say which claims on a text are stored, of it and of another, and which of its own words.
 
     The labelled ones were written to mislead: the false share more of the summary's words than the
     true. So the other two tell whether a gate goes by more than that.
@@ -361,9 +362,9 @@ def claims(rows: Sequence[Row], show: Show) -> dict[str, float]:
     for row, other in zip(rows, (*rows[-1:], *rows[:-1]), strict=True):
         passage = read_passage(row["summary"])
         held = [("true" if c["ok"] else "false", c["c"], c["why"]) for c in row["claims"]]
-        held += [("another's", c["c"], "of another summary") for c in other["claims"] if c["ok"]]
-        for part in sentences(row["summary"]):
-            held.append(("own", part.of(row["summary"]), "a sentence of the summary"))
+        held += [("another's", c["c"], "of another text") for c in other["claims"] if c["ok"]]
+        for part in () if passage.named else sentences(row["summary"]):
+            held.append(("own", part.of(row["summary"]), "a sentence of the text"))
         for name, text, why in held:
             stored = is_stored(text, passage)
             told[name][stored] += 1
@@ -376,9 +377,8 @@ def claims(rows: Sequence[Row], show: Show) -> dict[str, float]:
     return {
         "true refused": share("true", stored=False),
         "false stored": share("false", stored=True),
-        "of another summary stored": share("another's", stored=True),
-        "own sentences refused": share("own", stored=False),
-    }
+        "of another text stored": share("another's", stored=True),
+    } | ({"own sentences refused": share("own", stored=False)} if told["own"] else {})
 
 
 def is_stored(text: str, passage: Passage) -> bool:
@@ -447,6 +447,7 @@ SETS: Final[Mapping[str, Callable[[Sequence[Row], Show], dict[str, float]]]] = {
     "pairs": pairs,
     "voices": voices,
     "claims": claims,
+    "talk": claims,
     "pages": pages,
     "questions": questions,
 }

@@ -54,7 +54,8 @@ READER_SHARES: Final = {
     "prompts": 0.16,
     "voices": 0.10,
 }
-RELATER_SHARES: Final = {"inferences": 0.22, "pairs": 0.3, "strangers": 0.18, "claims": 0.3}
+RELATER_SHARES: Final = {"inferences": 0.2, "pairs": 0.26, "strangers": 0.16, "claims": 0.38}
+TALK_ROUNDS: Final = 3
 DRAFTS: Final = ("letter", "translation", "bio", "own-letter", "own mail draft")
 NEAR, FAR = 0.62, 0.2  # cosine of statements that are not of one matter and yet found together
 
@@ -112,6 +113,12 @@ def relater_sources(open_corpora: corpora.Corpora) -> dict[str, tuple[float, Seq
         "strangers": list(strange(own("pairs", "train"))),
         "claims": [
             *rows.claims(list(own("claims", "train")), random.Random(SEED)),
+            # there is less of talk, so each time round other things of it are changed
+            *(
+                claim
+                for n in range(TALK_ROUNDS)
+                for claim in rows.claims(list(own("talk", "train")), random.Random(SEED + n))
+            ),
             *rows.retold(list(own("pairs", "train")), random.Random(SEED)),
         ],
     }
@@ -166,10 +173,18 @@ def measure_relater(net: network.Relater, open_corpora: corpora.Corpora, pieces:
     inferences = list(corpora.inferences(open_corpora, "test"))[:2000]
     pairs = [rows.pair(r) for r in own("pairs", "held")]
     claims = [c for r in own("claims", "held") for c in rows.labelled(r)]
+    talk = [c for r in own("talk", "held") for c in rows.labelled(r)]
+    rng, changed = random.Random(SEED), list[Any]()
+    for row in own("claims", "held"):
+        said = rows.sentences(row["summary"])
+        for sentence in said:
+            changed += rows.changed(row["summary"], sentence, said, rng)
     for name, held, part, answers in (
         ("inferences", inferences, "inference", corpora.INFERENCES),
         ("own pairs", pairs, "relation", labels.PAIRS),
         ("own claims", claims, "support", ("false", "true")),
+        ("own talk", talk, "support", ("false", "true")),
+        ("own sentences, and one thing changed", changed, "support", ("false", "true")),
     ):
         chances = measure.pair_scores(net, held, pieces, part)
         wanted = [row[part] for row in held]

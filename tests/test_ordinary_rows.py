@@ -10,7 +10,10 @@ from tests.rows import every
 
 from factbook.language.reader import labels
 
-SETS: Final = ("chats", "pairs", "opinions", "names", "prompts", "voices", "claims", "questions")
+SETS: Final = (
+    *("chats", "pairs", "opinions", "names", "prompts", "voices"),
+    *("claims", "talk", "questions"),
+)
 PARTS: Final = ("train", "tune", "held")
 FIELDS: Final = {"clauses": "q", "opinions": "t", "names": "n", "marks": "q", "about": "n"}
 Row = dict[str, Any]

@@ -20,6 +20,7 @@ from factbook.gate.grounding.ground import allowed_lines, shown
 from factbook.gate.grounding.passage import read_passage
 from factbook.language.reader import labels, relate
 from factbook.language.reader.words import Word, words_of
+from reader import spoil
 from reader.corpora import LABELLED_TYPES
 
 Row = dict[str, Any]
@@ -228,22 +229,43 @@ def claims(rows_: Sequence[Row], rng: random.Random) -> Iterator[Row]:
 
     The labelled claims alone teach a network that what shares its words with a summary is false and
     what shares none is true, as they were written to mislead. So each of a summary's own sentences
-    holds too, as does what it begins with, and no claim on another summary does.
+    holds too, as does what it begins with, and no claim on another summary does. Nor does a sentence
+    of its own, or a claim that is true, of which one thing is changed.
     """
     said = [[c["c"] for c in row["claims"] if c["ok"]] for row in rows_]
     for n, row in enumerate(rows_):
         summary = row["summary"]
         yield from labelled(row)
-        for sentence in _STOP.split(summary):
-            if len(words_of(sentence)) >= LEAST_WORDS:
-                yield _supported(summary, sentence, True)
-                begun = _PART.split(sentence)[0]
-                if begun != sentence and len(words_of(begun)) >= LEAST_WORDS:
-                    yield _supported(summary, begun + ".", True)
+        talk = read_passage(summary).named
+        own = sentences(summary)
+        for sentence in () if talk else own:
+            begun = _PART.split(sentence)[0]
+            if begun != sentence and len(words_of(begun)) >= LEAST_WORDS:
+                yield _supported(summary, begun + ".", True)
+            yield from changed(summary, sentence, own, rng)
+        for claim in rng.sample(said[n], len(said[n]) // 2):
+            if wrong := spoil.spoilt(claim, said[n - 1] if talk else own, rng):
+                yield _supported(summary, wrong, False)
         neighbour = said[n - 1]  # mostly of the same writer: of the same people and things
         strange = said[(n + rng.randrange(2, len(said) - 1)) % len(said)]
-        for other in (*neighbour, *strange):
+        for other in rng.sample([*neighbour, *strange], STRANGE):
             yield _supported(summary, other, False)
+
+
+def changed(summary: str, sentence: str, own: Sequence[str], rng: random.Random) -> Iterator[Row]:
+    """Yield a sentence of a summary as claims: as it stands, without its head, with one change."""
+    yield _supported(summary, sentence, True)
+    short = _HEAD.sub("", sentence)
+    short = short[:1].upper() + short[1:]
+    if short != sentence:
+        yield _supported(summary, short, True)
+    if wrong := spoil.spoilt(rng.choice((sentence, short)), own, rng):
+        yield _supported(summary, wrong, False)
+
+
+def sentences(summary: str) -> list[str]:
+    """Return the sentences of a summary that say something by themselves."""
+    return [s for s in _STOP.split(summary) if len(words_of(s)) >= LEAST_WORDS]
 
 
 def labelled(row: Row) -> Iterator[Row]:
@@ -266,6 +288,15 @@ def retold(pairs: Sequence[Row], rng: random.Random) -> Iterator[Row]:
                 yield {"a": line.format(text), "b": said, "support": 1}
                 again = int(pair_["label"] == "reword")
                 yield {"a": line.format(other), "b": said, "support": again}
+                if wrong := spoil.spoilt(claim, [other], rng):
+                    yield {"a": line.format(text), "b": wrong, "support": 0}
+                done = _I.match(text)
+                if done and done[1] not in _IRREGULAR and rng.random() < FRAMED:
+                    phrase = f"{done[1]} {done[2].rstrip('.!')}"
+                    not_so, told_so = spoil.not_so(phrase, rng)
+                    yield {"a": line.format(not_so), "b": claim, "support": 0}
+                    yield {"a": line.format(not_so), "b": told_so, "support": 1}
+                    yield {"a": line.format(spoil.so(phrase, rng)), "b": claim, "support": 1}
 
 
 # how a line of a talk is shown, and how one who tells of it begins
@@ -291,6 +322,9 @@ def _supported(summary: str, claim: str, holds: bool) -> Row:
     return {"a": bearing(summary, claim), "b": claim, "support": int(holds)}
 
 
+STRANGE = 3  # claims on other summaries that each is held against
+FRAMED = 0.5  # share of what is said that is also said to be otherwise
+_HEAD = re.compile(r"^(?:The user|User|He|She|They)\s+(?=\w+(?:s|ed)\b)")
 LEAST_WORDS = 4  # of a sentence that says something by itself
 _PART = re.compile(r", (?:and|but) ")
 _STOP = re.compile(r"(?<=[.!?;])\s+|\n+")

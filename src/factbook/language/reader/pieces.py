@@ -15,6 +15,7 @@ MAX_TOKENS: Final = 256  # what the networks have places for
 AFTER_TOKENS: Final = 60  # read of the line that a text answers
 WORD_TOKENS: Final = 12  # read of a word
 SECOND_TOKENS: Final = 80  # read of the second of two texts
+BEGINNING: Final = 4  # letters by which two pieces are likely forms of one word
 KNOWN_WORDS: Final = 50_000  # kept with their pieces
 CLS, SEP, UNKNOWN = 101, 102, 100
 _HALF: Final = re.compile("[\ud800-\udfff]")
@@ -70,15 +71,31 @@ class Pieces:
         return Numbers(ids, shapes, segments, first)
 
     def pair(self, first: str, second: str) -> Numbers:
-        """Return two texts as one; of a long first text the tail is cut."""
-        b = self._encoded(second)[:SECOND_TOKENS]
-        a = self._encoded(first)[: MAX_TOKENS - len(b) - 3]
+        """Return two texts as one; of a long first text the tail is cut.
+
+        The shape of a piece says whether the other text has it too: a small network does not find
+        out by itself that all is the same but for one word.
+        """
+        b, second_texts = self._pieces(second, SECOND_TOKENS)
+        a, first_texts = self._pieces(first, MAX_TOKENS - len(b) - 3)
         ids = [CLS, *a, SEP, *b, SEP]
         segments = [0] * (len(a) + 2) + [1] * (len(b) + 1)
-        return Numbers(ids, [0] * len(ids), segments, [0])
+        shapes = [0, *_met(first_texts, second_texts), 0, *_met(second_texts, first_texts), 0]
+        return Numbers(ids, shapes, segments, [0])
 
     def _encoded(self, text: str) -> list[int]:
         # the tokenizer takes no halves of characters, which text cut inside one has
         whole = _HALF.sub("\ufffd", text)
         ids: list[int] = self._tokenizer.encode(whole, add_special_tokens=False).ids
         return ids
+
+    def _pieces(self, text: str, most: int) -> tuple[list[int], list[str]]:
+        whole = _HALF.sub("\ufffd", text)
+        encoded = self._tokenizer.encode(whole, add_special_tokens=False)
+        return encoded.ids[:most], encoded.tokens[:most]
+
+
+def _met(pieces: Sequence[str], others: Sequence[str]) -> list[int]:
+    """Return for each piece: 1 where the others have it, 2 where one begins alike, else 3."""
+    whole, begun = set(others), {other[:BEGINNING] for other in others}
+    return [1 if p in whole else 2 if p[:BEGINNING] in begun else 3 for p in pieces]
