@@ -229,8 +229,8 @@ def claims(rows_: Sequence[Row], rng: random.Random) -> Iterator[Row]:
 
     The labelled claims alone teach a network that what shares its words with a summary is false and
     what shares none is true, as they were written to mislead. So each of a summary's own sentences
-    holds too, as does what it begins with, and no claim on another summary does. Nor does a sentence
-    of its own, or a claim that is true, of which one thing is changed.
+    holds too, as does what it begins with, and no claim on another summary does. Nor does a
+    sentence of its own, or a claim that is true, of which one thing is changed.
     """
     said = [[c["c"] for c in row["claims"] if c["ok"]] for row in rows_]
     for n, row in enumerate(rows_):

@@ -12,59 +12,56 @@ import random
 import re
 from collections.abc import Callable, Sequence
 
-_COUNTS = "two three four five six seven eight nine ten eleven twelve twenty thirty forty".split()
-_DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
-_MONTHS = (
-    "January February March April May June July August September October November December".split()
-)
-_LIKE = [  # words of which each may stand where another does, and says something else
-    _COUNTS,
-    _DAYS,
-    _MONTHS,
-    "first second third fourth fifth last".split(),
-    "once twice".split(),
-    "morning afternoon evening night".split(),
-    "spring summer autumn winter".split(),
-    "seconds minutes hours days weeks months years".split(),
-    "second minute hour day week month year".split(),
-    "daily weekly monthly yearly".split(),
-    "always usually often sometimes rarely never".split(),
-    "all most some many few none".split(),
-    "every each some no".split(),
-    "before after".split(),
-    "mother father sister brother aunt uncle cousin grandmother grandfather".split(),
-    "mum dad sister brother".split(),
-    "son daughter nephew niece".split(),
-    "wife sister boss neighbour friend".split(),
-    "husband brother boss neighbour friend".split(),
-    "older younger".split(),
-    "more less".split(),
-    "loves likes hates dislikes".split(),
-    "love like hate dislike".split(),
-    "up down".split(),
-    "left right".split(),
-    "bought sold".split(),
-    "buys sells".split(),
-    "with without".split(),
-    "from to".split(),
-    "kilometres miles metres".split(),
-    "pounds euros dollars".split(),
-    "red blue green black white yellow brown".split(),
-    "big small".split(),
-    "new old".split(),
-    "cheap expensive".split(),
-    "early late".split(),
-    "north south east west".split(),
-    "started stopped".split(),
-    "works lives studies".split(),
-    "gained lost".split(),
-    "better worse".split(),
-    "increased decreased".split(),
-    "rose fell".split(),
-    "can cannot".split(),
-    "still no longer".split(" ", 1),
-]
-_OTHERS = {word.lower(): [o for o in row if o != word] for row in reversed(_LIKE) for word in row}
+_LIKE = """
+    two, three, four, five, six, seven, eight, nine, ten, eleven, twelve, twenty, thirty, forty
+    Monday, Tuesday, Wednesday, Thursday, Friday, Saturday, Sunday
+    January, February, March, April, May, June, July, August, September, October, November, December
+    first, second, third, fourth, fifth, last
+    once, twice
+    morning, afternoon, evening, night
+    spring, summer, autumn, winter
+    seconds, minutes, hours, days, weeks, months, years
+    second, minute, hour, day, week, month, year
+    daily, weekly, monthly, yearly
+    always, usually, often, sometimes, rarely, never
+    all, most, some, many, few, none
+    every, each, some, no
+    before, after
+    mother, father, sister, brother, aunt, uncle, cousin, grandmother, grandfather
+    mum, dad, sister, brother
+    son, daughter, nephew, niece
+    wife, sister, boss, neighbour, friend
+    husband, brother, boss, neighbour, friend
+    older, younger
+    more, less
+    loves, likes, hates, dislikes
+    love, like, hate, dislike
+    up, down
+    left, right
+    bought, sold
+    buys, sells
+    with, without
+    from, to
+    kilometres, miles, metres
+    pounds, euros, dollars
+    red, blue, green, black, white, yellow, brown
+    big, small
+    new, old
+    cheap, expensive
+    early, late
+    north, south, east, west
+    started, stopped
+    works, lives, studies
+    gained, lost
+    better, worse
+    increased, decreased
+    rose, fell
+    can, cannot
+    still, no longer
+"""  # in each row, words of which each may stand where another does, and says something else
+_ROWS = [row.split(", ") for row in _LIKE.replace("\n    ", "\n").strip().splitlines()]
+_CALENDAR = frozenset([*_ROWS[1], *_ROWS[2]])
+_OTHERS = {word.lower(): [o for o in row if o != word] for row in reversed(_ROWS) for word in row}
 _WORD = re.compile(r"[A-Za-z]+")
 _NAME = re.compile(r"(?<=[a-z,] )(?!I\b)[A-Z][a-z]{2,}(?: [A-Z][a-z]+)*")
 _SUBJECT = re.compile(r"^(?:The user|User)\b(?!['’]s)")
@@ -173,7 +170,7 @@ def _word(text: str, others: Sequence[str], rng: random.Random) -> str:
 
 def _name(text: str, others: Sequence[str], rng: random.Random) -> str:
     here = list(_NAME.finditer(text))
-    here = [m for m in here if m[0] not in _DAYS and m[0] not in _MONTHS]
+    here = [m for m in here if m[0] not in _CALENDAR]
     if not here:
         return ""
     if len({m[0] for m in here}) > 1 and rng.random() < 0.5:
@@ -185,7 +182,7 @@ def _name(text: str, others: Sequence[str], rng: random.Random) -> str:
             + text[second.end() :]
         )  # fmt: skip
     known = {m[0] for other in others for m in _NAME.finditer(other)} - {m[0] for m in here}
-    known -= {*_DAYS, *_MONTHS}
+    known -= _CALENDAR
     return _put(text, rng.choice(here), rng.choice(sorted(known))) if known else ""
 
 

@@ -204,12 +204,12 @@ RELATED_NEIGHBOURS: Final = 4  # ours: the nearest statements that it is asked a
 RELATED_PAIRS: Final = 4_000  # ours: pairs that it reads in one run, the nearest ones; 10 ms each
 RELATED: Final[Mapping[str, float]] = MappingProxyType(
     {
-        "merge": 0.6,
-        "merge_cosine": 0.35,
-        "end": 0.85,
+        "merge": 0.7,
+        "merge_cosine": 0.4,
+        "end": 0.95,
         "end_cosine": 0.35,
-        "ask": 0.4,
-        "ask_cosine": 0.25,
+        "ask": 0.6,
+        "ask_cosine": 0.2,
     }
 )  # ours, by `python -m bench.related`: of the network's weights, chosen anew whenever those are
 NEAR_PAIR: Final = "near"  # ours: the rule of a pair that only a model is asked about
@@ -266,7 +266,7 @@ PATTERN_APPLIES: Final = (
 ANY_TYPE_FLOOR: Final = 0.60  # origins 002.2: under it nothing of any type is let in
 PROPOSED_FROM: Final = 0.60  # CHECKLIST: a refused pattern from here on is kept as a proposal
 GROUNDING_SIMILARITY: Final = 0.85  # origins 002.3: more than this is similar enough
-CLAIM_SUPPORTED: Final = 0.6  # ours, by `python -m bench.ordinary --part tune --sets claims`: the
+CLAIM_SUPPORTED: Final = 0.35  # ours, by `python -m bench.ordinary --part tune --sets claims`: the
 # chance, by the reader, from which on a summary says what a claim says
 SIMILAR_ONLY_FACTOR: Final = 1 / 3  # origins 002.2, example 4: 0.70 * 0.10 / 0.30
 EXACT_QUOTE_SCORE: Final = 0.30  # origins 002.5: score_confidence, factor 1

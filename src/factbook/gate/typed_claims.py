@@ -162,12 +162,13 @@ def _grounding(
         # Talk in the first person, and what its questions show: the words' own rules read these
         # better, as no claim in the third person stands beside them (docs/grounding.md).
         net = None
+    grounding = _grounded_or_retold(claim, passage, embed)
+    if grounding.grounded and (objection := _turned(claim, grounding, passage)):
+        return grounding, objection
     if net is not None:
+        # What is said in other words the reader finds; how words are bound that are all there, and
+        # what is denied of them, the rules of words know better.
         grounding = ground_claim(claim, passage, embed=embed, net=net)
-    else:
-        grounding = _grounded_or_retold(claim, passage, embed)
-        if grounding.grounded and (objection := _turned(claim, grounding, passage)):
-            return grounding, objection
     if grounding.grounded or all(line.speaker in _OWNERS for line in passage.lines):
         return grounding, ""
     anybody = ground_claim(claim, passage, embed=embed, speaker=None, net=net)
