@@ -37,6 +37,7 @@ def parts(data: Path | None, *, quick: bool) -> list[tuple[str, list[str]]]:
             ("preferences", [str(data / "prefeval")]),
             ("speakers", []),
             ("typed", [str(data / "memory_gold")]),
+            ("answers_from_logs", [str(data / "sessions")]),
         ]
     found.append(("secrets", ["--benign", str(data / "sessions")] if data else []))
     found += [("changed", []), ("passive", []), ("join", []), ("consolidate", []), ("year", [])]

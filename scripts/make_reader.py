@@ -54,7 +54,14 @@ READER_SHARES: Final = {
     "prompts": 0.16,
     "voices": 0.10,
 }
-RELATER_SHARES: Final = {"inferences": 0.2, "pairs": 0.26, "strangers": 0.16, "claims": 0.38}
+RELATER_SHARES: Final = {
+    "inferences": 0.14,
+    "pairs": 0.26,
+    "strangers": 0.12,
+    "claims": 0.26,
+    "opinions": 0.14,
+    "matters": 0.08,
+}
 TALK_ROUNDS: Final = 3
 DRAFTS: Final = ("letter", "translation", "bio", "own-letter", "own mail draft")
 NEAR, FAR = 0.62, 0.2  # cosine of statements that are not of one matter and yet found together
@@ -109,7 +116,8 @@ def relater_sources(open_corpora: corpora.Corpora) -> dict[str, tuple[float, Seq
     """Return what the relater is trained on."""
     sources: dict[str, Sequence[Any]] = {
         "inferences": list(corpora.inferences(open_corpora, "train")),
-        "pairs": [rows.pair(r) for r in own("pairs", "train")],
+        "pairs": [rows.pair(r) for r in own("pairs", "train")]
+        + list(rows.told_of(own("pairs", "train"), random.Random(SEED))),
         "strangers": list(strange(own("pairs", "train"))),
         "claims": [
             *rows.claims(list(own("claims", "train")), random.Random(SEED)),
@@ -121,8 +129,20 @@ def relater_sources(open_corpora: corpora.Corpora) -> dict[str, tuple[float, Seq
             ),
             *rows.retold(list(own("pairs", "train")), random.Random(SEED)),
         ],
+        "opinions": list(rows.thought_of(own("opinions", "train"), random.Random(SEED))),
+        "matters": [rows.matter(r) for r in own("questions", "train")] + asked_for_privacy(),
     }
     return {name: (RELATER_SHARES[name], found) for name, found in sources.items()}
+
+
+def asked_for_privacy() -> list[rows.Row]:
+    """Return the questions of the bench of privacy that rules may be made by."""
+    with (ROOT / "bench" / "privacy.jsonl").open(encoding="utf-8") as lines:
+        return [
+            rows.matter({"text": row["q"], "send": not row["private"]})
+            for row in map(json.loads, lines)
+            if row["half"] == "built"
+        ]
 
 
 def strange(pairs: Iterator[rows.Row]) -> Iterator[rows.Row]:
@@ -174,6 +194,8 @@ def measure_relater(net: network.Relater, open_corpora: corpora.Corpora, pieces:
     pairs = [rows.pair(r) for r in own("pairs", "held")]
     claims = [c for r in own("claims", "held") for c in rows.labelled(r)]
     talk = [c for r in own("talk", "held") for c in rows.labelled(r)]
+    things = list(rows.thought_of(own("opinions", "held"), random.Random(SEED)))
+    asked = [rows.matter(r) for r in own("questions", "held")]
     rng, changed = random.Random(SEED), list[Any]()
     for row in own("claims", "held"):
         said = rows.sentences(row["summary"])
@@ -184,6 +206,8 @@ def measure_relater(net: network.Relater, open_corpora: corpora.Corpora, pieces:
         ("own pairs", pairs, "relation", labels.PAIRS),
         ("own claims", claims, "support", ("false", "true")),
         ("own talk", talk, "support", ("false", "true")),
+        ("own things", things, "opinion", labels.OPINIONS),
+        ("own questions", asked, "matter", labels.MATTERS),
         ("own sentences, and one thing changed", changed, "support", ("false", "true")),
     ):
         chances = measure.pair_scores(net, held, pieces, part)

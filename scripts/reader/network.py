@@ -195,9 +195,19 @@ class Read:
 
 
 class Relater(nn.Module):
-    """A second copy that reads two texts at once: what the second is to the first."""
+    """A second copy that reads two texts at once: what the second is to the first.
 
-    PARTS: ClassVar = {"relation": len(labels.PAIRS), "inference": 3, "support": 2}
+    Of a message and a thing in it, what its writer thinks of that; of a question, with nothing
+    beside it, whose matter it is.
+    """
+
+    PARTS: ClassVar = {
+        "relation": len(labels.PAIRS),
+        "inference": 3,
+        "support": 2,
+        "opinion": len(labels.OPINIONS),
+        "matter": len(labels.MATTERS),
+    }
 
     def __init__(self, encoder: Encoder) -> None:
         super().__init__()

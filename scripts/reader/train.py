@@ -122,7 +122,7 @@ def reader_loss(net: Reader, rows: Sequence[Row]) -> Tensor:
 
 def relater_loss(net: Relater, rows: Sequence[Row]) -> Tensor:
     """Cross-entropy of whichever question the pairs of one batch answer."""
-    part = next(k for k in ("relation", "inference", "support") if k in rows[0])
+    part = next(k for k in Relater.PARTS if k in rows[0])
     scores = net(Batch.of(rows))
     right = torch.tensor([r[part] for r in rows])
     loss = F.cross_entropy(scores[part], right)
