@@ -241,8 +241,10 @@ def main() -> int:
             for name in ("recall", "BM25", "ripgrep")
         }
         figures[group]["context"] = 100 * sum(f["context"] for _, f in pairs) / len(pairs)
-        for name in ("recall", "BM25", "ripgrep"):
-            table.append({"words": group, "by": name, **figures[group][name]})
+        table += [
+            {"words": group, "by": name, **figures[group][name]}
+            for name in ("recall", "BM25", "ripgrep")
+        ]
         table.append({"words": group, "by": "context", "@1": figures[group]["context"]})
     figures["context_tokens"] = float(np.mean([found["context_tokens"] for _, found in asked]))
     figures["chars"] = float(np.mean([len(t) for _, f in asked for t in f["shown"]] or [0]))

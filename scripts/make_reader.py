@@ -55,11 +55,10 @@ READER_SHARES: Final = {
     "voices": 0.10,
 }
 RELATER_SHARES: Final = {
-    "inferences": 0.14,
-    "pairs": 0.26,
-    "strangers": 0.12,
-    "claims": 0.26,
-    "opinions": 0.14,
+    "inferences": 0.18,
+    "pairs": 0.28,
+    "strangers": 0.14,
+    "claims": 0.32,
     "matters": 0.08,
 }
 TALK_ROUNDS: Final = 3
@@ -129,7 +128,6 @@ def relater_sources(open_corpora: corpora.Corpora) -> dict[str, tuple[float, Seq
             ),
             *rows.retold(list(own("pairs", "train")), random.Random(SEED)),
         ],
-        "opinions": list(rows.thought_of(own("opinions", "train"), random.Random(SEED))),
         "matters": [rows.matter(r) for r in own("questions", "train")] + asked_for_privacy(),
     }
     return {name: (RELATER_SHARES[name], found) for name, found in sources.items()}
@@ -194,7 +192,6 @@ def measure_relater(net: network.Relater, open_corpora: corpora.Corpora, pieces:
     pairs = [rows.pair(r) for r in own("pairs", "held")]
     claims = [c for r in own("claims", "held") for c in rows.labelled(r)]
     talk = [c for r in own("talk", "held") for c in rows.labelled(r)]
-    things = list(rows.thought_of(own("opinions", "held"), random.Random(SEED)))
     asked = [rows.matter(r) for r in own("questions", "held")]
     rng, changed = random.Random(SEED), list[Any]()
     for row in own("claims", "held"):
@@ -206,7 +203,6 @@ def measure_relater(net: network.Relater, open_corpora: corpora.Corpora, pieces:
         ("own pairs", pairs, "relation", labels.PAIRS),
         ("own claims", claims, "support", ("false", "true")),
         ("own talk", talk, "support", ("false", "true")),
-        ("own things", things, "opinion", labels.OPINIONS),
         ("own questions", asked, "matter", labels.MATTERS),
         ("own sentences, and one thing changed", changed, "support", ("false", "true")),
     ):

@@ -197,15 +197,13 @@ class Read:
 class Relater(nn.Module):
     """A second copy that reads two texts at once: what the second is to the first.
 
-    Of a message and a thing in it, what its writer thinks of that; of a question, with nothing
-    beside it, whose matter it is.
+    Of a question, with nothing beside it, whose matter it is.
     """
 
     PARTS: ClassVar = {
         "relation": len(labels.PAIRS),
         "inference": 3,
         "support": 2,
-        "opinion": len(labels.OPINIONS),
         "matter": len(labels.MATTERS),
     }
 

@@ -19,8 +19,6 @@ import numpy as np
 from factbook.gate.grounding.ground import allowed_lines, shown
 from factbook.gate.grounding.passage import read_passage
 from factbook.language.reader import labels, relate
-from factbook.language.reader.read import read
-from factbook.language.reader.reading import children
 from factbook.language.reader.words import Word, words_of
 from reader import spoil
 from reader.corpora import LABELLED_TYPES
@@ -214,53 +212,6 @@ def matter(row: Row) -> Row:
     return {"a": row["text"], "b": "", "matter": labels.MATTERS.index(MATTER[bool(row["send"])])}
 
 
-def thought_of(rows_: Iterable[Row], rng: random.Random) -> Iterator[Row]:
-    """Yield messages with each thing that they name, and what their writer thinks of it.
-
-    Besides what is labelled these are the nouns of a message with what describes them, and what the
-    reader that ships takes for liked or disliked: most of it is neither, and a thing that is liked
-    may be named by more or by fewer words.
-    """
-    for row in rows_:
-        text = row["text"]
-        labelled_ = [(m["t"], m["s"]) for m in row["opinions"]]
-        places = quoted_spans(text, [quote for quote, _ in labelled_])
-        for quote, sign in labelled_:
-            yield _thing(text, quote, sign)
-        others: list[tuple[str, str]] = []
-        for begin, end in things_in(text):
-            met = [
-                (2 * shared > min(end - begin, place[1] - place[0]), sign)
-                for place, (_, sign) in zip(places, labelled_, strict=True)
-                if (shared := min(end, place[1]) - max(begin, place[0])) > 0
-            ]
-            signs = {sign for over_half, sign in met if over_half}
-            if not met or len(signs) == 1:  # of what is met by less nothing is known
-                others.append((text[begin:end], signs.pop() if met else "none"))
-        for quote, sign in rng.sample(others, min(len(others), OTHER_THINGS)):
-            yield _thing(text, quote, sign)
-
-
-def things_in(text: str) -> list[tuple[int, int]]:
-    """Return where a message names something that may be liked, each once."""
-    reading = read(text)
-    below = children(reading.tokens)
-    places = {(span.begin, span.end) for span in reading.opinions}
-    for n, token in enumerate(reading.tokens):
-        if token.pos in ("NOUN", "PROPN") and token.relation not in ("compound", "flat"):
-            first = n
-            while first - 1 in below[n] and reading.tokens[first - 1].relation in DESCRIBING:
-                first -= 1
-            places.add((reading.tokens[first].begin, token.end))
-    return sorted(places)
-
-
-def _thing(text: str, quote: str, sign: str) -> Row:
-    return {"a": text, "b": quote, "opinion": labels.OPINIONS.index(sign)}
-
-
-DESCRIBING = ("compound", "flat", "amod", "nummod")
-OTHER_THINGS = 4  # of a message, besides those that are labelled
 MATTER = {True: "world", False: "own"}
 
 

@@ -171,6 +171,23 @@ CUED_SHARE: Final = 1.25  # of the best score, for a fact that is asked for and 
 CUE_WORDS_SHARE: Final = 0.4  # what such a fact loses when its own sentence has none of those words
 OUTDATED_SHARE: Final = 0.5  # ours: of its relevance, for an episode whose statement is over
 TOLD_WITHIN_MS: Final = 7 * 24 * 3600 * 1000  # how long after a month people still tell of it
+TURN_CHARS: Final = 400  # ours: of a prompt and of each reply that a turn is embedded by
+TURN_REPLIES: Final = 2  # ours: the last ones of a turn, of these
+ASKED_CHARS: Final = 120  # ours: of the prompt that each record of its turn is embedded with
+TURN_ROWS: Final = 120  # ours: rows of a pool whose turns are weighed
+TURN_RECORDS: Final = 200  # ours: of a turn, whose words count
+TURN_FOUND: Final = 6  # ours: rows of one turn that are weighed, and read for what is shown
+TURN_READ: Final = 40  # ours: last replies of a turn that are read for what is shown
+TURN_SHARPNESS: Final = 1.5  # ours, by bench.answers_from_logs: power on shares of the best
+TURN_WORDS: Final = 0.5  # ours, likewise: of BM25, and of all its words, beside the vector
+PASSAGES: Final = 3  # ours: shown of a turn
+PASSAGE_CHARS: Final = 400
+PROMPT_SHOWN: Final = 240
+NEAR_WEIGHT: Final = 1.0  # ours: of a record's vector, beside the words that it holds
+FOUND_WEIGHT: Final = 0.2  # ours: of a record that was found
+ASKED_WEIGHT: Final = 0.3  # ours: less of a prompt, which rarely answers
+LAST_WEIGHT: Final = 0.2  # ours: of the last reply
+PROMPT_WORDS: Final = 3  # ours: a prompt of fewer says nothing by itself
 SHOWN_POOL: Final = 40  # rows, or four times the limit, that are read and weighed by the relevance
 SHOWN_EVIDENCE: Final = 3  # pieces of evidence with each hit
 FAILURES_TOLD_DAYS: Final = 30  # ours: `doctor` is silent on what went wrong longer ago
@@ -204,12 +221,12 @@ RELATED_NEIGHBOURS: Final = 4  # ours: the nearest statements that it is asked a
 RELATED_PAIRS: Final = 4_000  # ours: pairs that it reads in one run, the nearest ones; 10 ms each
 RELATED: Final[Mapping[str, float]] = MappingProxyType(
     {
-        "merge": 0.7,
+        "merge": 0.6,
         "merge_cosine": 0.4,
-        "end": 0.95,
-        "end_cosine": 0.35,
-        "ask": 0.6,
-        "ask_cosine": 0.2,
+        "end": 0.8,
+        "end_cosine": 0.3,
+        "ask": 0.2,
+        "ask_cosine": 0.35,
     }
 )  # ours, by `python -m bench.related`: of the network's weights, chosen anew whenever those are
 NEAR_PAIR: Final = "near"  # ours: the rule of a pair that only a model is asked about

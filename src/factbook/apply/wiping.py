@@ -23,6 +23,7 @@ from factbook.apply.repeating import (
     wordless,
 )
 from factbook.apply.tombstones import same_words
+from factbook.apply.turns import embed_again
 from factbook.model.entities import NoticeState, SearchState
 from factbook.model.facts import (
     EVERYONE,
@@ -320,6 +321,7 @@ class Wiping:
                 self._gone(v for k, v in episode.attributes.items() if k not in attributes)
                 rows[kept.id] = replace(episode, text="".join(left), attributes=attributes)
             self._writer.rewrite_episodes(rows)
+            embed_again(self._writer, rows)
         return len(self._doomed.masks)
 
     def _episodes(self) -> int:
@@ -332,6 +334,7 @@ class Wiping:
                 self._gone([row.agent, row.tool, row.call_id, row.speaker, row.uid])
                 self._gone(strings(row.attributes))
                 self._take(_speaks(row.trust), [row.text])
+            embed_again(self._writer, page)  # while it is known where their turns began
             self._say_erased("episode", page)
             self._blank_episodes(page)
             count += len(rows)

@@ -49,6 +49,7 @@ from factbook.language.common_words import is_everyday, is_function_word, is_nat
 from factbook.language.reader.network import shared
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import Reading, Token
+from factbook.language.reader.relate import own_matter
 from factbook.language.sentences import sentences
 from factbook.language.words import STOPWORDS, words
 
@@ -118,6 +119,8 @@ VECTOR_WEIGHT: Final = 2.0
 SENSE_WEIGHT: Final = 3.0  # of the reader's own vector
 DELICACY_WEIGHT: Final = 0.3
 BESIDE: Final = np.float32(0.7)  # of the pieces, beside what else is read of an English question
+NETWORK_SHARE: Final = 0.4  # of the log odds of the network that reads the whole question
+NETWORK_SHIFT: Final = -1.5  # so that the limits of `policy` are right for both
 _PIECE_CHARS: Final = 300  # of a question; what follows says little more
 
 
@@ -234,7 +237,8 @@ def privacy(text: str) -> float | None:
     odds = []
     if sure or is_english(text):
         row = english_row(text, vector, weights)
-        odds.append(float(row @ weights["english"][:-1] + weights["english"][-1]))
+        linear = float(row @ weights["english"][:-1] + weights["english"][-1])
+        odds.append(linear + NETWORK_SHARE * (own_matter(text[:_PIECE_CHARS]) - NETWORK_SHIFT))
     if not sure:
         row = np.concatenate((vector, pieces(text)))
         odds.append(float(row @ weights["any"][:-1] + weights["any"][-1]))

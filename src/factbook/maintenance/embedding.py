@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from factbook import policy
 from factbook.embed.halves import packed
 from factbook.errors import EmbedderMismatch, FactbookError
-from factbook.model.facts import Receipt, Trigger
+from factbook.model.facts import EpisodeKind, Receipt, Trigger
 from factbook.model.ops import EMBEDDED, ReplaceVectors, StoreNextVectors, StoreVectors
+from factbook.model.turns import meaning_of_record, meaning_of_turn
 from factbook.store.derived.counts import row_counts
 from factbook.store.kinds import EMBED_TASK
 from factbook.store.leases import Claimed, claim_waiting, holder_name, release
@@ -98,7 +99,8 @@ class EmbeddingQueue:
         try:
             embedder = self._context.embedder
             self._check_model(embedder)
-            good, vectors, bad = self._vectors(embedder, claim.rows)
+            rows = self._meant(target, claim.rows)
+            good, vectors, bad = self._vectors(embedder, rows)
         except BaseException as error:
             # Given back at once, for the next worker may have the right model.
             ids = [id_ for id_, _ in claim.rows]
@@ -119,6 +121,27 @@ class EmbeddingQueue:
         for row_id, why in bad.items():
             self._fail(claim, row_id, why, report)
         return report
+
+    def _meant(self, target: str, rows: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
+        """Return rows with what they are embedded by: a prompt with what followed, this with it."""
+        if target != "episode":
+            return list(rows)
+        turns = self._store.turns([id_ for id_, _ in rows])
+        replies = {
+            id_: [n for n, kind in turn if kind is EpisodeKind.REPLY][-policy.TURN_REPLIES :]
+            for id_, turn in turns.items()
+            if turn[0][0] == id_
+        }
+        prompts = {turn[0][0] for turn in turns.values()}
+        said = self._store.texts("episode", [*prompts, *(n for r in replies.values() for n in r)])
+        meant = []
+        for id_, text in rows:
+            if id_ in replies:
+                text = meaning_of_turn(text, [said[n] for n in replies[id_] if n in said])
+            elif id_ in turns:
+                text = meaning_of_record(said.get(turns[id_][0][0], ""), text)
+            meant.append((id_, text))
+        return meant
 
     def _check_model(self, embedder: Embedder) -> None:
         stored = self._store.embedder()
@@ -214,7 +237,7 @@ class EmbeddingQueue:
         return counts["episode_vectors"] + counts["fact_vectors"]
 
     def _store_next(self, embedder: Embedder, target: str, rows: Sequence[tuple[int, str]]) -> None:
-        good, vectors, bad = self._vectors(embedder, rows)
+        good, vectors, bad = self._vectors(embedder, self._meant(target, rows))
         if bad:
             id_, why = next(iter(bad.items()))
             raise FactbookError(

@@ -535,10 +535,18 @@ class Memory:
     # --- asking ---------------------------------------------------------------------------------
 
     def recall(
-        self, question: str, *, limit: int = policy.DEFAULT_LIMIT, filters: Filters | None = None
+        self,
+        question: str,
+        *,
+        limit: int = policy.DEFAULT_LIMIT,
+        filters: Filters | None = None,
+        turns: bool = True,
     ) -> Answer:
-        """Answer a question with the facts and episodes that bear on it, best first."""
-        return self.engine.recall(question, limit=limit, filters=filters or Filters())
+        """Answer a question with the facts and episodes that bear on it, best first.
+
+        What agents' logs hold is shown by turns, each once; by single records without `turns`.
+        """
+        return self.engine.recall(question, limit=limit, filters=filters or Filters(), turns=turns)
 
     def search_memory(
         self,

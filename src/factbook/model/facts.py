@@ -15,6 +15,7 @@ from typing import Final, NamedTuple, TypeAlias
 from factbook import policy
 from factbook.errors import UsageError
 from factbook.model.frame import speaker_of
+from factbook.model.turns import Turn
 
 Millis: TypeAlias = int
 
@@ -535,6 +536,7 @@ class Hit:
     role: Role | None = None  # who speaks in an episode
     speaker: str = ""  # by which name, where several do
     overheard: tuple[tuple[int, int], ...] = ()  # parts of its text that who speaks only hands on
+    turn: Turn | None = None  # the turn of an agent's log that it was found in
 
     @property
     def by(self) -> str:

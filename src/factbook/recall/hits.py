@@ -7,8 +7,9 @@ they were found.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from factbook import policy
@@ -28,6 +29,8 @@ from factbook.model.facts import (
 )
 from factbook.model.fading import recency, relevance_score
 from factbook.recall import query as words
+from factbook.recall.pool import PoolRow
+from factbook.recall.turns import NO_TURNS, Records, Turned, TurnWords, in_log, read_turn
 from factbook.store.derived.ledger import called_wrong, evidence_of, outdated
 from factbook.store.port import Store
 from factbook.store.rows import Filters
@@ -37,21 +40,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SAYS_ONLY: Final = 0.75  # share of a turn's words that its fact holds where it says nothing else
-
-
-@dataclass(slots=True)
-class PoolRow:
-    """One row of the pool before it is shown."""
-
-    target: str  # "episode" or "fact"
-    id: int
-    episode: int  # its own id, or that of the fact's first evidence
-    lexical: float = math.nan
-    cosine: float = math.nan
-    cued: float = 0.0  # how well a fact of a named predicate fits, 0 to 1
-    chars: int = 0  # of the episode's text
-    leaning: float = 0.0  # how much advice has to respect the fact, as a share of the most
-    fact: Fact | None = None
 
 
 class Showing:
@@ -79,9 +67,14 @@ class Showing:
         filters: Filters,
         passive: bool,
         facts_lead: bool,
+        turned: Turned = NO_TURNS,
     ) -> list[Hit]:
-        """Return the best `limit` hits of ranked rows, each with what it rests on."""
-        top = _foremost(rows, scores, depth=max(policy.SHOWN_POOL, 4 * limit))
+        """Return the best `limit` hits of ranked rows, each with what it rests on.
+
+        Rows that lie in one of the turns of `turned` are one hit, which shows the turn.
+        """
+        turns = turned.turns
+        top = _foremost(rows, scores, depth=max(policy.SHOWN_POOL, 4 * limit), turns=turns)
         episodes = self._store.episodes_by_id(
             sorted({row.id for row, _ in top if row.target == "episode"})
         )
@@ -98,9 +91,10 @@ class Showing:
                 continue
             if row.fact is None and row.id in wrong:
                 continue
+            in_turn = row.episode in turns and in_log(row)
             relevance = relevance_score(
                 (score / best) ** policy.SIMILARITY_POWER,
-                _confidence(memory),
+                1.0 if in_turn else _confidence(memory),  # that a turn took place is certain
                 recency(memory.occurred_at, now),
             )
             if row.fact is None and row.id in taken_back:
@@ -113,6 +107,8 @@ class Showing:
         for relevance, _, _, row in weighed:
             key: object = row.id if row.fact is None else _same(row.fact)
             key = standing.get(key, key)
+            if row.episode in turns and in_log(row):
+                key = "turn", turns[row.episode][0][0]
             if key not in groups:
                 if row.episode in taken:
                     # This episode is shown already, by something better.
@@ -134,10 +130,27 @@ class Showing:
             [rows[0][1].id for rows in groups.values() if rows[0][1].fact is not None],
             limit=policy.SHOWN_EVIDENCE,
         )
-        return [
-            self._hit(group[0][1], group[0][0], len(group), episodes, evidence, terms)
-            for group in groups.values()
-        ]
+        of_log = {
+            key: turns[group[0][1].episode]
+            for key, group in groups.items()
+            if isinstance(key, tuple) and key[0] == "turn"
+        }
+        cosines = turned.near(
+            [id_ for turn in of_log.values() for id_, _ in turn[-policy.TURN_RECORDS :]]
+        )
+        asked = TurnWords(terms)
+        hits = []
+        for key, group in groups.items():
+            (relevance, first), count = group[0], 1 if key in of_log else len(group)
+            hit = self._hit(first, relevance, count, episodes, evidence, terms)
+            if key in of_log:
+                found = [row.episode for _, row in group]
+                turn = read_turn(
+                    self._store, of_log[key], found, asked, turned.rarity, cosines, self._redact
+                )
+                hit = replace(hit, turn=turn)
+            hits.append(hit)
+        return hits
 
     def still(self, hits: Sequence[Hit], *, filters: Filters, now: Millis) -> list[Hit]:
         """Return what may come by itself of hits found before, each as it is now, in their order.
@@ -266,7 +279,11 @@ def _says_only(text: str, fact: Fact) -> bool:
 
 
 def _foremost(
-    rows: Sequence[PoolRow], scores: NDArray[np.float64], *, depth: int
+    rows: Sequence[PoolRow],
+    scores: NDArray[np.float64],
+    *,
+    depth: int,
+    turns: Mapping[int, Records],
 ) -> list[tuple[PoolRow, float]]:
     """Return the best rows with their scores, and after them all facts that are asked for.
 
@@ -274,6 +291,7 @@ def _foremost(
     for others. Equal texts have equal lengths and cosines.
     """
     seen: set[tuple[float, int]] = set()
+    of_turn: Counter[int] = Counter()
     top: list[tuple[PoolRow, float]] = []
     for row, score in zip(rows, scores.tolist(), strict=True):
         if len(top) >= depth and not row.cued:
@@ -283,6 +301,11 @@ def _foremost(
             if key in seen:
                 continue
             seen.add(key)
+        if row.episode in turns and in_log(row):
+            begun = turns[row.episode][0][0]
+            of_turn[begun] += 1
+            if of_turn[begun] > policy.TURN_FOUND:
+                continue
         top.append((row, score))
     return top
 

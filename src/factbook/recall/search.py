@@ -37,8 +37,9 @@ from factbook.model.facts import (
 )
 from factbook.recall import query as words
 from factbook.recall.executor import Beside
-from factbook.recall.hits import PoolRow, Showing
+from factbook.recall.hits import Showing
 from factbook.recall.plan import SearchType
+from factbook.recall.pool import PoolRow
 from factbook.recall.query_expansion import (
     LEANING_CANDIDATES,
     LEANING_KINDS,
@@ -48,6 +49,7 @@ from factbook.recall.query_expansion import (
 from factbook.recall.query_intent import Cued, Intent, read_intent
 from factbook.recall.rank import DEFAULT_WEIGHTS, CandidatePool, RankWeights, fuse
 from factbook.recall.time_expressions import Window, find_window, without
+from factbook.recall.turns import NO_TURNS, TurnWords, by_turn
 from factbook.store.derived.counts import count_waiting
 from factbook.store.port import Reads, Store
 from factbook.store.rows import Filters, Nearest
@@ -203,6 +205,7 @@ class Engine:
         search_type: SearchType = "both",
         facts_lead: bool = False,
         leaving_out: frozenset[str] = frozenset(),
+        turns: bool = False,
     ) -> Answer:
         """Return the best `limit` hits; any text is a legal question.
 
@@ -212,7 +215,8 @@ class Engine:
         `search_type` leaves only one of them. With `facts_lead`, a fact takes the place of an
         episode that says nothing else. The newest episodes with one of the texts `leaving_out` are
         not there: what was just said is no memory of it, and nothing else is as near to the
-        question.
+        question. With `turns`, what agents' logs hold is found and shown by turns, unless one kind
+        of records is asked for.
 
         An embedder that fails, or returns no usable vector, leaves the search by words; the
         answer's `note` says so. Raises EmbedderMismatch where the store's vectors are of another
@@ -237,6 +241,7 @@ class Engine:
                 search_type=search_type,
                 facts_lead=facts_lead,
                 leaving_out=leaving_out,
+                turns=turns,
             )
             if window is not None and window.exact:
                 asked = without(question, window) or question
@@ -272,6 +277,7 @@ class Engine:
         search_type: SearchType,
         facts_lead: bool,
         leaving_out: frozenset[str],
+        turns: bool,
     ) -> Answer:
         named = words.named_speakers(asked, self._store.speakers(filters.owner))
         terms = words.without_names(words.content_terms(question), named)
@@ -309,6 +315,12 @@ class Engine:
             if advice:
                 self._find_leanings(pool, fact_leg, near, filters)
         order, scores = self._ranked(pool, filters.owner, vector, named, window)
+        turned = NO_TURNS
+        one_kind = filters.episode_kinds or filters.roles or filters.kinds or filters.predicates
+        if turns and not one_kind and search_type != "facts":
+            nearness = partial(self._nearness, moment, vector, filters.owner)
+            turned = by_turn(moment, order, scores, TurnWords(terms), nearness)
+            order, scores = turned.rows, turned.scores
         hits = self._showing.best(
             order,
             scores,
@@ -318,6 +330,7 @@ class Engine:
             filters=filters,
             passive=passive,
             facts_lead=facts_lead,
+            turned=turned,
         )
         counts = count_waiting(self._store)
         return Answer(
@@ -643,6 +656,20 @@ class Engine:
                 scores[n] = max(scores[n], best * row.leaning * LEANING_SHARE)
         order = np.lexsort((ranking.order.argsort(), -scores))
         return [rows[n] for n in order.tolist()], scores[order]
+
+    def _nearness(
+        self,
+        moment: Reads,
+        vector: NDArray[np.float32] | None,
+        owner: str | Everyone,
+        ids: Sequence[int],
+    ) -> dict[int, float]:
+        """Return the cosines of episodes, as far as they have a vector."""
+        if vector is None or not ids:
+            return {}
+        among = Filters(owner=owner, ids=ids)
+        (nearest,) = moment.nearest("episode", vector[None], among, len(ids))
+        return dict(zip(nearest.ids.tolist(), nearest.cosines.tolist(), strict=True))
 
     def _compare(
         self,

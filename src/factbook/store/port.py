@@ -15,6 +15,7 @@ from factbook.model.facts import (
     EVERYONE,
     At,
     Episode,
+    EpisodeKind,
     Event,
     Everyone,
     Fact,
@@ -150,6 +151,15 @@ class Reads(Protocol):
         """Return what ranking needs of an owner's episodes, those known among the ids.
 
         With `reach`, also of those up to so many positions before and after them in their sources.
+        """
+
+    def turns(self, ids: Sequence[int]) -> dict[int, Sequence[tuple[int, EpisodeKind]]]:
+        """Return for each episode that lies in a turn of an agent's log the turn's records.
+
+        Each is an id and its kind, in the order of the log; all of one turn are one object.
+
+        A turn begins with a prompt, the first of its records, and ends before the next one of its
+        source; what we put there ourselves begins none.
         """
 
     def speakers(self, owner: str | Everyone) -> Sequence[str]:

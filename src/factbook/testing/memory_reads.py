@@ -611,6 +611,18 @@ class MemoryReads:
             [row.speaker for row in rows],
         )
 
+    def turns(self, ids: Sequence[int]) -> dict[int, Sequence[tuple[int, EpisodeKind]]]:
+        """Return for each episode that lies in a turn the turn's records."""
+        begun: dict[int, list[tuple[int, EpisodeKind]]] = {}  # what goes on in each source
+        found: dict[int, Sequence[tuple[int, EpisodeKind]]] = {}
+        for id, (source, episode) in sorted(self.table("episode").items()):
+            if episode.kind is EpisodeKind.PROMPT and not (episode.injected and episode.text):
+                begun[source] = []
+            if source in begun:
+                begun[source].append((id, episode.kind))
+                found[id] = begun[source]
+        return {id: found[id] for id in ids if id in found}
+
     def speakers(self, owner: str | Everyone) -> Sequence[str]:
         """Return the names that speak in the episodes of an owner."""
         episodes = [episode for _, episode in self.table("episode").values()]

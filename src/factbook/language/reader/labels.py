@@ -64,7 +64,6 @@ RELATIONS: Final = (
 )
 NAME_TYPES: Final = ("person", "place", "org", "product", "work", "other")
 SIGNS: Final = ("like", "dislike")
-OPINIONS: Final = ("none", *SIGNS)  # of a thing that a message names
 MATTERS: Final = ("world", "own")  # whose a question is: anybody could ask it, or its owner alone
 MARKS: Final = ("rule", "decision")
 

@@ -1,4 +1,4 @@
-"""Say how two texts stand to each other, and whether one bears the other out, by the network."""
+"""Say how two texts stand to each other, whether one bears the other out, whose matter one is."""
 
 from __future__ import annotations
 
@@ -50,6 +50,20 @@ def supports(text: str, claim: str, *, networks: Networks | None = None) -> floa
     """
     nets = networks or shared()
     return float(softmax(nets.pair(text, claim)["support"].ravel())[1])
+
+
+@functools.lru_cache(maxsize=4096)
+def own_matter(question: str, *, networks: Networks | None = None) -> float:
+    """Return how much a question reads like one of whoever asks, as log odds within 6.
+
+    Raises ReaderError where the network cannot be loaded.
+    """
+    nets = networks or shared()
+    world, own = nets.pair(question, "")["matter"].ravel().tolist()
+    return float(max(-_SUREST, min(_SUREST, own - world)))
+
+
+_SUREST: Final = 6.0  # log odds: beyond it nothing more is known
 
 
 def bearing(sentences: Sequence[str], claim: str, most: int) -> list[int]:

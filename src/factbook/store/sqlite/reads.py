@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from factbook import policy
-from factbook.model.facts import EVERYONE, At, Everyone, Millis
+from factbook.model.facts import EVERYONE, At, EpisodeKind, Everyone, Millis
 from factbook.model.text import strings
 from factbook.store.kinds import CALLED, NO_WORDS, called
 from factbook.store.rows import Changes, Filters, Head, Nearest, Outlines
@@ -41,6 +41,17 @@ _EMBEDDER: Final = (
 )
 _HEAD: Final = "SELECT name, value FROM meta WHERE name IN ('commit', 'memory', 'everyone')"
 _EMBEDDED: Final = {"episode": "text", "fact": "statement", "entity": "name", "preference": "topic"}
+
+
+_PROMPTS: Final = (
+    "SELECT id FROM episode_row WHERE source_id = ? AND kind = 'prompt'"
+    " AND (injected = 0 OR text = '')"  # an erased one still is where its turn began
+)
+_TURN_BEGINS: Final = """
+    SELECT p.source_id, p.id FROM episode_row e JOIN episode_row p ON p.source_id = e.source_id
+    WHERE e.id = ? AND p.kind = 'prompt' AND (p.injected = 0 OR p.text = '') AND p.id <= e.id
+    ORDER BY p.id DESC LIMIT 1
+"""
 
 
 class SQLiteReads(RecordReads, LedgerReads):
@@ -163,6 +174,26 @@ class SQLiteReads(RecordReads, LedgerReads):
     ) -> Outlines:
         """Return what ranking needs of an owner's episodes, and of those around them."""
         return self.in_memory().outlines(ids, reach=reach, owner=owner)
+
+    def turns(self, ids: Sequence[int]) -> dict[int, Sequence[tuple[int, EpisodeKind]]]:
+        """Return for each episode that lies in a turn the turn's records."""
+        found: dict[int, Sequence[tuple[int, EpisodeKind]]] = {}
+        for id_ in sorted(set(ids)):
+            if id_ in found:
+                continue
+            for source, first in self._rows(_TURN_BEGINS, (id_,)):
+                ends = self._rows(f"{_PROMPTS} AND id > ? ORDER BY id LIMIT 1", (source, first))
+                end = next((row[0] for row in ends), None)
+                members = [
+                    (row[0], EpisodeKind(row[1]))
+                    for row in self._rows(
+                        "SELECT id, kind FROM episode_row WHERE source_id = ? AND id >= ?"
+                        " AND (?3 IS NULL OR id < ?3) ORDER BY id",
+                        (source, first, end),
+                    )
+                ]
+                found.update((member, members) for member, _ in members)
+        return {id_: found[id_] for id_ in ids if id_ in found}
 
     def speakers(self, owner: str | Everyone) -> Sequence[str]:
         """Return the names that speak in the episodes of an owner."""

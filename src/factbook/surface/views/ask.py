@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         SQLValue,
         StoredEpisode,
     )
+    from factbook.model.turns import Turn
     from factbook.pipelines.sources import Explanation
     from factbook.recall.budget import PromptContext
     from factbook.recall.search import Answer
@@ -37,6 +38,7 @@ Episodes = Mapping[int, "StoredEpisode"]
 
 _HEADLINE_LINES: Final = 3  # of a hit: enough to see whether it is the one
 _QUOTE_LINES: Final = 2
+_PASSAGE_LINES: Final = 5
 _BEFORE_QUOTE: Final = 60  # characters of a long line that are shown before a hit's quote
 _AROUND_QUOTE: Final = 180  # characters of a log's line on both sides of the quote
 _LABEL: Final = "[REDACTED"  # how the redactor begins what it puts in a secret's place
@@ -105,6 +107,9 @@ def _window(window: Window) -> str:
 def _hit(
     page: Page, hit: Hit, *, number: int, margin: int, episodes: Episodes, redact: Redact
 ) -> None:
+    if hit.turn is not None:
+        _turn(page, hit, hit.turn, number=number, margin=margin)
+        return
     is_fact = hit.kind == "fact"
     first = hit.evidence[0] if hit.evidence else None
     headline = hit.text if is_fact or first is None else _passage(hit.text, first)
@@ -128,6 +133,30 @@ def _hit(
         quoted = _quote_in_line(first, episodes.get(first.episode_id), redact)
         for line in page.wrap(quoted, indent=margin + 2, lines=_QUOTE_LINES):
             page.line(indent + page.paint("| ", "dim") + page.paint(line, ""))
+    where = text.safe(place(hit.source, hit.position))
+    if where:
+        page.line(indent + page.paint(where, "dim"))
+
+
+def _turn(page: Page, hit: Hit, turn: Turn, *, number: int, margin: int) -> None:
+    """Show a turn of an agent's log: what bears on the question, what was asked, how it ended."""
+    lead, indent = page.paint(f"{number}.".ljust(margin), "dim"), " " * margin
+    first, *more = turn.passages or [turn.ended or turn.asked]
+    page.say(text.one_line(first), lead=lead, lines=_PASSAGE_LINES)
+    for passage in more:
+        page.say(text.one_line(passage), lead=indent, lines=_PASSAGE_LINES)
+    for name, said in (("asked", turn.asked), ("ended", turn.ended)):
+        if said and (name != "ended" or turn.passages):
+            label = page.paint(f"{name} ", "cyan")
+            page.say(text.one_line(said), lead=indent + label, lines=_PASSAGE_LINES)
+    parts = [
+        moment(turn.began) or moment(hit.occurred_at) or "no date",
+        text.fit(text.one_line(home_path(hit.project)), 28, keep="end"),
+        turn.outcome,
+        f"{count(turn.records, 'record')}",
+        turn.id,
+    ]
+    page.line(indent + page.paint(" · ", "dim").join(part for part in parts if part))
     where = text.safe(place(hit.source, hit.position))
     if where:
         page.line(indent + page.paint(where, "dim"))

@@ -11,6 +11,8 @@ from factbook.errors import EmbedderMismatch, UsageError
 from factbook.model.facts import (
     EVERYONE,
     At,
+    EpisodeKind,
+    Role,
 )
 from factbook.store.kinds import EMBED_TASK, EmbedTask
 from factbook.store.port import Store
@@ -185,6 +187,29 @@ class SearchContract(Contract):
         assert store.outlines([3], reach=2).ids.tolist() == [1, 2, 3, 4]
         assert store.outlines([3, 5], owner="ann").ids.tolist() == [5]
         assert (store.outlines([4]).positions - store.outlines([1]).positions).tolist() == [3]
+
+    @of("turns")
+    def test_a_turn_goes_from_its_prompt_to_the_next_of_its_source(self, store: Store) -> None:
+        prompt = {"kind": EpisodeKind.PROMPT, "role": Role.USER}
+        with writing(store) as writer:
+            writer.add_episodes(
+                [
+                    (2, sample_episode(4, text="why?", **prompt)),
+                    (2, sample_episode(5, text="look")),
+                    (1, sample_episode(6, text="of another source")),
+                    (2, sample_episode(7, text="ours", injected=True, **prompt)),
+                    (2, sample_episode(8, text="so", **prompt)),
+                    (2, sample_episode(9, text="done")),
+                ]
+            )
+        turns = store.turns([9, 4, 7, 6, 1, 99])
+        assert {id: [n for n, _ in records] for id, records in turns.items()} == {
+            4: [4, 5, 7],
+            7: [4, 5, 7],
+            9: [8, 9],
+        }
+        assert [kind for _, kind in turns[9]] == [EpisodeKind.PROMPT, EpisodeKind.TOOL_CALL]
+        assert store.turns([]) == {}
 
     @of("speakers")
     def test_who_speaks_is_known_of_every_owner(self, store: Store) -> None:

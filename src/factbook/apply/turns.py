@@ -1,0 +1,26 @@
+"""Vectors of a log's records hold what stands around them: what changes there is embedded anew.
+
+A prompt is embedded by its whole turn, and every record of the turn with the prompt's beginning
+(`maintenance/embedding.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from factbook.store.port import Writer
+
+
+def embed_again(writer: Writer, ids: Collection[int]) -> None:
+    """Let what is embedded with the text of these episodes wait for a vector again."""
+    changed = set(ids)
+    with_them: set[int] = set()
+    for turn in writer.turns(sorted(changed)).values():
+        prompt = turn[0][0]
+        with_them.update([id_ for id_, _ in turn] if prompt in changed else [prompt])
+    there, _ = writer.vectors("episode", sorted(with_them - changed))
+    if there:
+        kept = writer.whole_episodes(there)
+        writer.rewrite_episodes({row.id: row.episode for row in kept})

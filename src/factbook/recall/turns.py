@@ -1,0 +1,291 @@
+"""Order what was found in agents' logs by turns, and read of a turn what bears on a question.
+
+A record of a log rarely answers by itself: the prompt has the question's words, the reply the
+answer, the call the command. So the records that the legs found vote for their turns: each turn is
+weighed by its best record, by how many of the question's words all its records hold, rare ones
+more, and by its nearest vector. Of the turn is shown what bears on the question.
+
+Knows: records of turns, by the store; scores of rows. Does not know: how they were found, facts of
+other kinds, conversations that are no agent's.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from factbook import policy
+from factbook.language.words import stem
+from factbook.model.facts import EpisodeKind, FactKind, StoredEpisode
+from factbook.model.turns import Turn
+from factbook.recall.pool import PoolRow
+from factbook.store.port import Reads
+
+__all__ = ["NO_TURNS", "Records", "TurnWords", "Turned", "by_turn", "in_log", "read_turn"]
+
+_SAID: Final = (EpisodeKind.PROMPT, EpisodeKind.REPLY, EpisodeKind.TOOL_CALL, EpisodeKind.SUMMARY)
+"""Records whose words are the turn's own; output of tools holds any word."""
+_STEM_CHARS: Final = 3  # of a stem by which words are found; shorter ones stand whole
+_BREAK: Final = re.compile(r"\n|(?<=[.!?])\s")
+_INTERRUPTED: Final = "[Request interrupted"
+
+Records = Sequence[tuple[int, EpisodeKind]]
+
+
+class TurnWords:
+    """Finds the words of a question in texts, by their stems."""
+
+    def __init__(self, terms: Sequence[str]) -> None:
+        """Take the words that carry the question."""
+        begins: dict[str, None] = {}
+        for term in terms:
+            for word in term.casefold().split():
+                base = stem(word)
+                begun = base if word.startswith(base) and len(base) >= _STEM_CHARS else word
+                begins[begun] = None
+        self._begins = list(begins)
+        # The longest first: of two that begin alike the other would never be seen.
+        ordered = sorted(self._begins, key=len, reverse=True)
+        whole = "|".join(
+            re.escape(begun) + ("" if len(begun) >= _STEM_CHARS else r"(?![^\W_])")
+            for begun in ordered
+        )
+        self._any = re.compile(rf"(?<![^\W_])(?:{whole})") if whole else None
+
+    def __len__(self) -> int:
+        """Count them."""
+        return len(self._begins)
+
+    def places(self, text: str) -> list[tuple[int, str]]:
+        """Return where which of them stand."""
+        if self._any is None:
+            return []
+        return [(match.start(), match[0]) for match in self._any.finditer(text.lower())]
+
+    def within(self, text: str) -> set[str]:
+        """Return which of them a text holds."""
+        return set(self._any.findall(text.lower())) if self._any is not None else set()
+
+
+class Turned(NamedTuple):
+    """Rows of a pool in the order of their turns, and the turn of each that lies in one."""
+
+    rows: list[PoolRow]
+    scores: NDArray[np.float64]
+    turns: Mapping[int, Records]  # by the id of an episode
+    rarity: Mapping[str, float]  # of the words of the question, among the turns
+    near: Callable[[Sequence[int]], Mapping[int, float]]  # cosines of episodes to the question
+
+
+NO_TURNS: Final = Turned([], np.zeros(0), {}, {}, lambda _ids: {})
+
+
+def in_log(row: PoolRow) -> bool:
+    """Tell whether a row stands for what its episode says: a record, or what was seen in it."""
+    return row.fact is None or (row.fact.kind is FactKind.OBSERVATION and not row.cued)
+
+
+def by_turn(
+    moment: Reads,
+    rows: Sequence[PoolRow],
+    scores: NDArray[np.float64],
+    words: TurnWords,
+    near: Callable[[Sequence[int]], Mapping[int, float]],
+) -> Turned:
+    """Put rows that lie in turns in the order of these; all others stay where they are."""
+    first = [row for row in rows[: policy.TURN_ROWS] if in_log(row)]
+    turns = moment.turns([row.episode for row in first]) if first else {}
+    if not turns:
+        return Turned(list(rows), scores, {}, {}, near)
+    best: dict[int, list[float]] = {}  # of each turn: BM25, cosine, the score of its best row
+    known: dict[int, Records] = {}
+    for row, score in zip(rows, scores.tolist(), strict=True):
+        turn = turns.get(row.episode)
+        if turn is None or not in_log(row):
+            continue
+        begun = turn[0][0]
+        known[begun] = turn
+        held = best.setdefault(begun, [0.0, 0.0, 0.0])
+        held[0] = max(held[0], 0.0 if math.isnan(row.lexical) else row.lexical)
+        held[1] = max(held[1], 0.0 if math.isnan(row.cosine) else row.cosine)
+        held[2] = max(held[2], score)
+    texts = moment.texts(
+        "episode",
+        [
+            id_
+            for turn in known.values()
+            for id_, kind in turn[: policy.TURN_RECORDS]
+            if kind in _SAID
+        ],
+    )
+    held_words = {
+        begun: Counter(
+            word
+            for id_, _ in turn[: policy.TURN_RECORDS]
+            if id_ in texts
+            for word in words.within(texts[id_])
+        )
+        for begun, turn in known.items()
+    }
+    count = Counter(word for held in held_words.values() for word in held)
+    rarity = {word: math.log(1 + (len(known) - n + 0.5) / (n + 0.5)) for word, n in count.items()}
+    covered = {
+        begun: sum(rarity[word] * n / (n + 1.0) for word, n in held.items())
+        for begun, held in held_words.items()
+    }
+    order = list(known)
+    share = [_shares([best[begun][n] for begun in order]) for n in range(2)] + [
+        _shares([covered[begun] for begun in order])
+    ]
+    lexical, cosine, all_words = (part**policy.TURN_SHARPNESS for part in share)
+    weight = policy.TURN_WORDS * (lexical + all_words) + cosine
+    top = max(held[2] for held in best.values())
+    weighed = dict(
+        zip(order, (top * weight / max(float(weight.max()), 1e-9)).tolist(), strict=True)
+    )
+    final = [
+        weighed[turns[row.episode][0][0]] * (1 + 1e-3 * score)
+        if row.episode in turns and in_log(row)
+        else score
+        for row, score in zip(rows, scores.tolist(), strict=True)
+    ]
+    values = np.asarray(final)
+    ordered = np.argsort(-values, kind="stable")
+    return Turned([rows[n] for n in ordered.tolist()], values[ordered], turns, rarity, near)
+
+
+def _shares(values: Sequence[float]) -> NDArray[np.float64]:
+    array = np.asarray(values, np.float64)
+    return array / max(float(array.max()), 1e-9)
+
+
+# --- what is shown of it --------------------------------------------------------------------------
+
+
+def read_turn(
+    moment: Reads,
+    turn: Records,
+    found: Iterable[int],
+    words: TurnWords,
+    rarity: Mapping[str, float],
+    cosines: Mapping[int, float],
+    redact: Callable[[str], str],
+) -> Turn:
+    """Return what is shown of a turn for a question.
+
+    `found` are its records that were found, `cosines` how near to the question any of them are.
+    """
+    begun = turn[0][0]
+    hits = list(dict.fromkeys(found))[: policy.TURN_FOUND]
+    replies = [id_ for id_, kind in turn if kind in (EpisodeKind.REPLY, EpisodeKind.SUMMARY)]
+    episodes = moment.episodes_by_id(
+        sorted({begun, *hits, *_behind(turn, hits), *replies[-policy.TURN_READ :]})
+    )
+    texts = {id_: redact(episode.text) for id_, episode in episodes.items()}
+    prompt = texts.get(begun, "")
+    last = replies[-1] if replies else 0
+    windows = [
+        (window, id_)
+        for id_, text in texts.items()
+        if id_ != begun or len(text) > 2 * policy.PROMPT_SHOWN
+        for window in best_windows(text, words, rarity, policy.PASSAGE_CHARS)
+    ]
+    most = max((window[0] for window, _ in windows), default=0.0) or 1.0
+    nearest = max((cosines.get(id_, 0.0) for _, id_ in windows), default=0.0) or 1.0
+    weighed = sorted(
+        (
+            window[0] / most
+            + policy.NEAR_WEIGHT * max(0.0, cosines.get(id_, 0.0)) / nearest
+            + policy.FOUND_WEIGHT * (id_ in hits)
+            + policy.LAST_WEIGHT * (id_ == last)
+            - policy.ASKED_WEIGHT * (id_ == begun),
+            -id_,
+            -window[1],
+            window[2],
+        )
+        for window, id_ in windows
+    )[::-1]
+    chosen = sorted((-id_, -begin, end) for _, id_, begin, end in weighed[: policy.PASSAGES])
+    passages = [" ".join(texts[id_][begin:end].split()) for id_, begin, end in chosen]
+    ended = ""
+    if last in texts and last not in [id_ for id_, _, _ in chosen]:
+        _, begin, end = best_window(texts[last], words, rarity, policy.PASSAGE_CHARS)
+        ended = " ".join(texts[last][begin:end].split())
+    _, begin, end = best_window(prompt, words, rarity, policy.PROMPT_SHOWN)
+    times = [e.occurred_at for e in episodes.values() if e.occurred_at is not None]
+    return Turn(
+        id=f"e{begun}",
+        asked=" ".join(prompt[begin:end].split()),
+        passages=passages,
+        ended=ended,
+        outcome=_outcome(episodes.values()),
+        files=(),
+        records=len(turn),
+        began=min(times, default=None),
+        until=max(times, default=None),
+    )
+
+
+def _behind(turn: Records, hits: Sequence[int]) -> list[int]:
+    """Return the results that stand right behind some records: of calls, what came back."""
+    return [
+        id_
+        for (before, _), (id_, kind) in pairwise(turn)
+        if before in hits and kind is EpisodeKind.TOOL_RESULT
+    ]
+
+
+def best_windows(
+    text: str, words: TurnWords, rarity: Mapping[str, float], size: int
+) -> list[tuple[float, int, int]]:
+    """Return the best part of a text, and the best of the rest of it where that is long."""
+    if not text.strip():
+        return []
+    weight, begin, end = best_window(text, words, rarity, size)
+    found = [(weight, begin, end)]
+    for first, part in ((0, text[:begin]), (end, text[end:])):
+        if len(part) > size // 2:
+            more, at, to = best_window(part, words, rarity, size)
+            found.append((more, first + at, first + to))
+    return sorted(found, reverse=True)[:2]
+
+
+def best_window(
+    text: str, words: TurnWords, rarity: Mapping[str, float], size: int
+) -> tuple[float, int, int]:
+    """Return (weight, begin, end) of the part of a text, some sentences, that holds most words."""
+    if len(text) <= size:
+        return sum(rarity.get(word, 1.0) for word in words.within(text)), 0, len(text)
+    places = words.places(text)
+    best, at = 0.0, 0
+    for n, (begin, _) in enumerate(places):
+        seen: dict[str, None] = {}
+        for place, word in places[n:]:
+            if place - begin > size * 3 // 4:
+                break
+            seen[word] = None
+        weight = sum(rarity.get(word, 1.0) for word in seen)
+        if weight > best + 1e-9:
+            best, at = weight, begin
+    starts = [0, *(match.end() for match in _BREAK.finditer(text))]
+    begin = max((start for start in starts if start <= at), default=0)
+    if at - begin > size // 2:  # one long line
+        begin = text.rfind(" ", 0, at - size // 4) + 1
+    end = min(len(text), begin + size)
+    ends = [start for start in starts if begin + size // 2 < start <= end]
+    if end < len(text):
+        end = ends[-1] if ends else max(text.rfind(" ", 0, end), begin + size // 2)
+    return best, begin, end
+
+
+def _outcome(episodes: Iterable[StoredEpisode]) -> str:
+    if any(episode.text.startswith(_INTERRUPTED) for episode in episodes):
+        return "interrupted"
+    return ""
