@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from factbook.extract.keyed.contracts import batch_problems, plan_problem
-from factbook.extract.keyed.phrases import ReadMessage, parse_ask, parse_tell
+from factbook.extract.keyed.ask import parse_ask
+from factbook.extract.keyed.contracts import batch_problems, op_values, plan_problem
+from factbook.extract.keyed.grounded import locate
+from factbook.extract.keyed.tell import ReadMessage, parse_tell
 from factbook.recall.time_expressions import find_window
 
 ONE: Mapping[str, Mapping[int, str]] = {"user.favorites.crypto": {1: "SOL"}}
@@ -22,8 +24,7 @@ def short(told: ReadMessage) -> list[str]:
     assert not told.reason
     assert not told.needs_clarification
     found = []
-    for parsed in told.ops:
-        op = parsed.op
+    for op in told.ops:
         key = (op.list_key or op.fact_key or "").removeprefix("user.").removeprefix("favorites.")
         ranks = [str(rank) for rank in (op.from_rank, op.rank) if rank is not None]
         values = ["/".join(op.values or []) or op.value or ""]
@@ -37,7 +38,7 @@ def test_a_message_that_names_no_list_is_asked_back() -> None:
     for message in ("Make BTC my #1", "remove BTC from my favorites", "move BTC to #2"):
         told = parse_tell(message, lists=TWO)
         assert told.needs_clarification == ("Which favorites list? crypto/colors/...",)
-        assert not told.understood
+        assert not told.ops
         assert told.response.needs_clarification
     assert "There is none yet" in parse_tell("Make BTC my #1", lists={}).needs_clarification[0]
     assert short(parse_tell("BTC is my #1 crypto and SOL my #2", lists=TWO)) == [
@@ -64,10 +65,9 @@ def test_a_message_that_names_no_list_is_asked_back() -> None:
 def test_any_message_is_read_or_refused(message: str) -> None:
     told = parse_tell(message, lists=TWO)
     assert bool(told.ops) + bool(told.needs_clarification) + bool(told.reason) == 1
-    assert not batch_problems([parsed.op for parsed in told.ops])
-    for parsed in told.ops:
-        spans = [message[start:end] for start, end in parsed.values]
-        assert spans == (parsed.op.values or ([parsed.op.value] if parsed.op.value else []))
+    assert not batch_problems(told.ops)
+    for op in told.ops:
+        assert all(value in message and locate(value, message) for value in op_values(op))
     asked = parse_ask(message, lists=TWO, now=NOW, when=find_window)
     assert (asked.plan is not None) + bool(asked.needs_clarification) + bool(asked.reason) == 1
     assert asked.plan is None or plan_problem(asked.plan) is None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from factbook import policy
 from factbook.errors import ModelError, ModelFailure, UsageError
+from factbook.extract.keyed.ask import parse_ask
 from factbook.extract.keyed.clarify import plan_clarification
 from factbook.extract.keyed.contracts import (
     FactsAnswer,
@@ -21,7 +22,6 @@ from factbook.extract.keyed.contracts import (
     plan_window,
 )
 from factbook.extract.keyed.prompts import ask_messages
-from factbook.extract.keyed.questions import parse_ask
 from factbook.model.confidence import as_of
 from factbook.model.facts import Fact, FactKind, Millis
 from factbook.model.keys import (

@@ -25,8 +25,8 @@ from factbook.extract.keyed.contracts import (
     op_values,
 )
 from factbook.extract.keyed.grounded import Heard, locate, op_objection
-from factbook.extract.keyed.phrases import parse_tell
 from factbook.extract.keyed.prompts import tell_messages
+from factbook.extract.keyed.tell import parse_tell
 from factbook.extract.voice import voice_of
 from factbook.model.facts import (
     EVERYONE,
@@ -236,10 +236,7 @@ class _Telling:
             parsed = parse_tell(self.said, lists=lists)
             if parsed.reason:
                 raise UsageError(detail=f"the rules do not read that: {parsed.reason}")
-            return FactsOpsResponse(
-                ops=[parsed_op.op for parsed_op in parsed.ops],
-                needs_clarification=list(parsed.needs_clarification),
-            )
+            return parsed.response
         if self.llm is None:
             raise _not_configured()
 

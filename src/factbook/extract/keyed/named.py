@@ -12,11 +12,91 @@ from functools import lru_cache
 from typing import Final
 
 from factbook.extract.keyed.told import VALUE
+from factbook.extract.keyed.wording import words_of
 from factbook.language.nouns import singular
 from factbook.language.words import COMPOUND
 from factbook.model.keys import normalize_fact_key
 
-__all__ = ["key_words", "says_key"]
+__all__ = ["ATTRIBUTES", "attribute_key", "key_words", "said_of_me", "says_key"]
+
+ATTRIBUTES: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("timezone", "time zone"), "user.timezone"),
+    **dict.fromkeys(("name", "full name"), "user.name"),
+    **dict.fromkeys(("first name", "given name"), "user.first_name"),
+    **dict.fromkeys(("last name", "surname", "family name"), "user.last_name"),
+    "middle name": "user.middle_name",
+    **dict.fromkeys(("nickname", "username", "user name"), "user.nickname"),
+    **dict.fromkeys(("email", "e-mail", "email address", "e-mail address"), "user.email"),
+    **dict.fromkeys(
+        ("phone", "phone number", "mobile number", "cell number", "telephone number"), "user.phone"
+    ),
+    **dict.fromkeys(("birthday", "birth date", "birthdate", "date of birth"), "user.birthday"),
+    **dict.fromkeys(("birthplace", "place of birth"), "user.birthplace"),
+    "age": "user.age",
+    **dict.fromkeys(("pronouns",), "user.pronouns"),
+    "gender": "user.gender",
+    **dict.fromkeys(("address", "home address"), "user.address"),
+    **dict.fromkeys(("location", "home", "home city", "city"), "user.location"),
+    **dict.fromkeys(("hometown", "home town"), "user.hometown"),
+    "country": "user.country",
+    "nationality": "user.nationality",
+    **dict.fromkeys(("occupation", "job", "profession"), "user.occupation"),
+    "job title": "user.job_title",
+    **dict.fromkeys(("employer", "company", "workplace"), "user.employer"),
+    **dict.fromkeys(("language", "native language", "mother tongue"), "user.language"),
+    "currency": "user.currency",
+    "locale": "user.locale",
+    "height": "user.height",
+    "weight": "user.weight",
+    "shoe size": "user.shoe_size",
+    "blood type": "user.blood_type",
+    "website": "user.website",
+    "github": "user.github",
+    "star sign": "user.star_sign",
+    **{
+        relative: f"user.{relative}"
+        for relative in ("wife", "husband", "partner", "girlfriend", "boyfriend", "boss")
+    },
+}
+"""What a person has one of, by the words for it, and its key."""
+
+_OWNED: Final = re.compile(
+    r"(?P<who>[^\W\d_]+(?:\s+[^\W\d_]+)?)['’]s?\s+"
+    r"(?P<what>name|birthday|age|email|phone number|address|breed|job)",
+    re.IGNORECASE,
+)
+
+_NOBODY: Final = words_of("it that this these those he she him her they them who what")
+_SAID: Final = (
+    (r"i(?:['’]m|\s+am)\s+called", "user.name"),
+    (r"call\s+me", "user.nickname"),
+    (r"i\s+(?:(?:currently|now)\s+)?live\s+in", "user.location"),
+    (r"i\s+was\s+born\s+on", "user.birthday"),
+    (r"i\s+was\s+born\s+in", "user.birthplace"),
+    (r"i\s+work\s+(?:at|for)", "user.employer"),
+    (r"i\s+work\s+as", "user.occupation"),
+)
+
+
+def attribute_key(words: str) -> str | None:
+    """Return the key of what a person has one of: "time zone", "dog's name"; None for no such."""
+    plain = " ".join(words.lower().replace("’", "'").split())
+    if plain in ATTRIBUTES:
+        return ATTRIBUTES[plain]
+    owned = _OWNED.fullmatch(plain)
+    if owned and owned["who"] not in _NOBODY:
+        return normalize_fact_key(f"user.{owned['who']}.{owned['what']}")[0]
+    return None
+
+
+def said_of_me(clause: str) -> tuple[str, int] | None:
+    """Return (the key, where its value begins) of "I live in Oslo"; None for other words."""
+    for pattern, key in _SAID:
+        match = re.match(rf"(?i){pattern}\s+", clause)
+        if match:
+            return key, match.end()
+    return None
+
 
 _I: Final = (
     r"(?:\b(?:i|we)(?:['’](?:m|ve|re|ll))?|\b(?:im|ive)\b|^)\W*(?:(?:am|are|have|been|just|now"

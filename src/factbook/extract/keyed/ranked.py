@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from factbook.extract.keyed.told import OWN, Told, stems_of, words_of
-from factbook.extract.keyed.wording import FAVORITE, NUMBER_WORD, RANK, rank_value
+from factbook.extract.keyed.told import OWN, Told, stems_of
+from factbook.extract.keyed.wording import COUNT, FAVORITE, RANK, rank_value, words_of
 
 __all__ = ["PICK", "PLACING", "Placed"]
 
@@ -40,7 +40,7 @@ _LINKING: Final = words_of("as one two some of among a an in at the by far")
 _OURS: Final = OWN | words_of("me us all mine")
 _NO_RANK: Final = 8  # words that a place without a number counts as farther away
 _PLACE: Final = re.compile(
-    rf"(?<![\w#])(?P<rank>{RANK})|\btop\s+(?:\d{{1,4}}|{NUMBER_WORD})\b|(?<!\w){FAVORITE}",
+    rf"(?<![\w#])(?P<rank>{RANK})|\b{COUNT}|(?<!\w){FAVORITE}",
     re.IGNORECASE,
 )
 _SURE: Final = re.compile(

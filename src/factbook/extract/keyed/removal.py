@@ -13,8 +13,8 @@ from typing import Final
 from factbook.extract.keyed.contracts import FactsOp
 from factbook.extract.keyed.named import says_key
 from factbook.extract.keyed.ranked import PICK, PLACING
-from factbook.extract.keyed.told import LIST_WORD, OWN, Told, stems_of, words_of
-from factbook.extract.keyed.wording import FAVORITE, named_ranks
+from factbook.extract.keyed.told import LIST_WORD, OWN, Told, stems_of
+from factbook.extract.keyed.wording import FAVORITE, named_ranks, words_of
 
 __all__ = ["removal_problem"]
 

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Final
 
 from factbook.extract.keyed.mentions import Heard, topic_places
-from factbook.extract.keyed.wording import QUOTED
+from factbook.extract.keyed.wording import QUOTED, words_of
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import Reading, Token, children
 from factbook.language.sentences import Span, sentences
@@ -23,6 +23,7 @@ from factbook.language.words import stem
 from factbook.model.keys import FAVORITES, normalize_fact_key, split_rank_key
 
 __all__ = [
+    "DOUBTS",
     "LIST_WORD",
     "NEGATIONS",
     "OWN",
@@ -31,13 +32,7 @@ __all__ = [
     "Told",
     "Tree",
     "stems_of",
-    "words_of",
 ]
-
-
-def words_of(text: str) -> frozenset[str]:
-    """Return words, as a set of them is looked into."""
-    return frozenset(text.split())
 
 
 def stems_of(text: str) -> frozenset[str]:
@@ -63,7 +58,7 @@ _CONDITIONS: Final = words_of(
 _UNREAL: Final = frozenset(("would", "could", "might", "should", "may", "'d", "’d"))
 _WISHED: Final = frozenset(("would", "could", "'d", "’d"))
 _MODAL: Final = frozenset(("can", "could", "would", "will"))
-_DOUBTS: Final = words_of(
+DOUBTS: Final = words_of(
     "maybe perhaps probably possibly apparently allegedly supposedly presumably"
 )
 _MINE_TO_SAY: Final = stems_of("want like need love remember note let say")
@@ -232,7 +227,7 @@ class Tree:
         wished = self.subject(i) in ("you", *_SELF) and self.tokens[i].pos == "VERB"
         if _UNREAL & {*inner} and not (wished and _WISHED & {*inner}):
             return "it supposes something and does not say that it is so"
-        if _DOUBTS & {self.words[i], *inner}:
+        if DOUBTS & {self.words[i], *inner}:
             return "it is not sure of it"
         past = {"was", "were"} & {*inner} or "used" in inner
         if not order:
