@@ -88,7 +88,7 @@ def _key_problem(key: str, value: str, told: Told) -> str | None:
     problem = told.unmeant(told.own)
     if problem:
         return _unstated(value, problem)
-    if says_key(key, told.scope(lambda words: says_key(key, words, value)), value):
+    if says_key(key, told, told.said):
         return None
     return f"the message does not say what {normalize_fact_key(key)[0]} is"
 
@@ -100,10 +100,7 @@ def _placed_problem(op: FactsOp, value: str, told: Told) -> str | None:
     placed = Placed(told)
     place, problem = placed.here
     if place is None:
-        numbered = placed.number() == rank and placed.places
-        first = placed.first() and rank == 1
-        ordered = placed.in_order() and placed.counted() == rank
-        if numbered or first or ordered or placed.relative():
+        if placed.is_at(rank):
             return None
         return f"the message does not say that {_shown(value)} is a favorite or has a rank"
     if problem:

@@ -8,16 +8,14 @@ crypto"). Does not know operations.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from functools import cached_property
-from itertools import pairwise
 from typing import Final
 
 from factbook.extract.keyed.mentions import Heard, topic_places
 from factbook.extract.keyed.wording import QUOTED, words_of
 from factbook.language.reader.read import read
-from factbook.language.reader.reading import Reading, Token, children
+from factbook.language.reader.reading import children
 from factbook.language.sentences import Span, sentences
 from factbook.language.words import stem
 from factbook.model.keys import FAVORITES, normalize_fact_key, split_rank_key
@@ -27,8 +25,8 @@ __all__ = [
     "LIST_WORD",
     "NEGATIONS",
     "OWN",
+    "SELF",
     "SPEAKERS",
-    "VALUE",
     "Told",
     "Tree",
     "stems_of",
@@ -42,41 +40,28 @@ def stems_of(text: str) -> frozenset[str]:
 
 _NAME: Final = "Rio"  # stands for a value that is no single word
 _THING: Final = "words"  # stands for what is quoted
-_FOREIGN: Final = 0.5  # from this chance on words are more likely not their writer's own
 _KEY: Final = re.compile(r"\buser\.\w[\w-]*(?:\.[\w#%&+-]+)*", re.IGNORECASE)
-VALUE: Final = "▮"
-_PARTS: Final = re.compile(r"\s*[,;]?\s+(?:and|but|while|then|so|because|since)\s+|[;,]\s+|\n")
 LIST_WORD: Final = words_of("list lists ranking rankings favorites favourites favs faves")
-OWN: Final = frozenset(("my", "our"))
-_SELF: Final = frozenset(("i", "we"))
+OWN: Final = words_of("my our")
+SELF: Final = words_of("i we")
 SPEAKERS: Final = words_of("i we you he she they")
 _REFERRING: Final = words_of("it that this they them these those both which")
 NEGATIONS: Final = words_of("not n't n’t never no nor neither hardly barely cannot")
 _CONDITIONS: Final = words_of(
     "if unless when whenever until till whether once suppose supposing imagine assuming"
 )
-_UNREAL: Final = frozenset(("would", "could", "might", "should", "may", "'d", "’d"))
-_WISHED: Final = frozenset(("would", "could", "'d", "’d"))
-_MODAL: Final = frozenset(("can", "could", "would", "will"))
+_WISHED: Final = words_of("would could 'd")
+_UNREAL: Final = _WISHED | words_of("might should may")
+_MODAL: Final = words_of("can could would will")
 DOUBTS: Final = words_of(
     "maybe perhaps probably possibly apparently allegedly supposedly presumably"
 )
 _MINE_TO_SAY: Final = stems_of("want like need love remember note let say")
 _UNDER: Final = ("ccomp", "xcomp", "acl", "csubj")
-_BESIDE: Final = ("conj", "parataxis", "list")
-_NOUNS: Final = ("NOUN", "PROPN", "PRON")
-_OVER: Final = frozenset(("longer", "more", "anymore"))
-
-
-def _spelled(key: str) -> str:
-    """Return a written key in words: "my #2 favorite crypto" for `user.favorites.crypto.2`."""
-    key = normalize_fact_key(key)[0]
-    ranked = split_rank_key(key)
-    if ranked is not None:
-        return f"my #{ranked[1]} favorite {ranked[0].removeprefix(FAVORITES + '.')}"
-    if key.startswith(FAVORITES + "."):
-        return f"my favorite {key.removeprefix(FAVORITES + '.')}"
-    return "my " + key.removeprefix("user.").replace(".", " ").replace("_", " ")
+_OVER: Final = words_of("longer more anymore")
+_DENIED: Final = "it says what is not so"
+_SUPPOSED: Final = "it supposes something and does not say that it is so"
+_HANDED_ON: Final = "it tells what somebody said or thinks"
 
 
 class Tree:
@@ -85,7 +70,7 @@ class Tree:
     def __init__(self, text: str) -> None:
         self.text = text
         self.reading = read(text)
-        self.tokens = _mended(self.reading)
+        self.tokens = self.reading.tokens
         self.words = [token.text.lower().replace("’", "'") for token in self.tokens]
         self.stems = [stem(word) for word in self.words]
 
@@ -106,6 +91,10 @@ class Tree:
     def head(self, words: list[int]) -> int:
         """Return the first word of some that hangs on none of them."""
         return next((i for i in words if self.tokens[i].head not in words), words[0])
+
+    def phrase(self, i: int) -> list[int]:
+        """Return a word with those that hang on it, to the second below."""
+        return [i, *self.below[i], *(k for j in self.below[i] for k in self.below[j])]
 
     def sentence(self, i: int) -> int:
         """Return which sentence a word stands in."""
@@ -129,23 +118,16 @@ class Tree:
 
     def _is_next(self, i: int) -> bool:
         token = self.tokens[i]
-        if token.head < 0 or self._says_own(i):
-            return False
-        if token.relation == "parataxis" and token.pos in ("NOUN", "PROPN"):
-            return self.tokens[token.head].pos in ("NOUN", "PROPN")
-        return token.relation in ("conj", "list")
+        return token.head >= 0 and token.relation in ("conj", "list") and not self._says_own(i)
 
     def _says_own(self, i: int) -> bool:
         return any(self.tokens[k].relation in ("nsubj", "cop") for k in self.below[i])
 
     def subject(self, i: int) -> str | None:
         """Return whose doing a verb is; None where nobody is named, as of an order."""
-        if self.stems[i] == "let":
-            return None
-        for j in self.below[i]:
-            if self.tokens[j].relation == "nsubj":
-                return self.words[j]
-        return None
+        return next(
+            (self.words[j] for j in self.below[i] if self.tokens[j].relation == "nsubj"), None
+        )
 
     def negated(self, i: int) -> bool:
         """Say whether a word is denied: "not my #1", "never remove", "no longer want"."""
@@ -153,12 +135,11 @@ class Tree:
             self.words[j] in NEGATIONS and self.tokens[j].relation != "discourse"
             for j in self._inner(i)
         )
-        above = self.tokens[i].head
-        shared = self.tokens[i].relation == "conj" and self.subject(i) is None
-        if shared and self.tokens[i].pos == "VERB" and self.tokens[above].pos in ("VERB", "ADJ"):
-            broken = any(self.words[j] == "but" for j in self.below[i])
-            return denied or (not broken and self.negated(above))
-        return denied
+        shared = self.tokens[i].relation == "conj" and self.tokens[i].pos == "VERB"
+        if denied or not shared or self.subject(i) is not None:
+            return denied
+        broken = any(self.words[j] == "but" for j in self.below[i])
+        return not broken and self.negated(self.tokens[i].head)
 
     def _inner(self, i: int) -> Iterator[int]:
         for j in self.below[i]:
@@ -172,7 +153,7 @@ class Tree:
 
     def requested(self, i: int) -> bool:
         """Say whether a verb is an order or its writer's own doing: "can you make", "I put"."""
-        return self.subject(i) in ("you", *_SELF, None)
+        return self.subject(i) in ("you", *SELF, None)
 
     def unmeant(self, i: int, *, order: bool = False) -> str:
         """Say why what a word tells is not stated, or "" where its writer means it.
@@ -180,68 +161,48 @@ class Tree:
         `order` leaves out what is denied and what was so before: an order may name both.
         """
         path = list(self.up(i))
-        clause = [c for c in self.reading.clauses if c.first <= i < c.last]
-        polite = any(self._is_request(j) for j in path)
-        if any(c.act == "ask" for c in clause) and not polite:
+        clauses = [c for c in self.reading.clauses if c.first <= i < c.last]
+        if any(c.act == "ask" for c in clauses) and not any(map(self._is_request, path)):
             return "it is a question"
-        if any("quoted" in c.flags for c in clause) or self._is_foreign(i):
-            return "it tells what somebody said or thinks"
-        for n, j in enumerate(path):
+        if any("quoted" in c.flags for c in clauses):
+            return _HANDED_ON
+        for j in path:
             problem = self._unmeant(j, order=order)
             if problem:
                 return problem
             relation, above = self.tokens[j].relation, self.tokens[j].head
             nominal = relation == "xcomp" and self.tokens[j].pos != "VERB"
-            if relation in _UNDER and not nominal and not self._says(above, j):
-                return "it tells what somebody said or thinks"
-            own = self._says_own(j)
-            left = clause and not clause[0].first <= above < clause[0].last
-            if (relation in _BESIDE and own) or (left and relation not in (*_UNDER, "advcl")):
+            if relation in _UNDER and not nominal and not self._says(above):
+                return _HANDED_ON
+            if relation in ("conj", "parataxis", "list") and self._says_own(j):
                 return ""
-            if relation == "advcl" and n + 1 < len(path):
-                return "it supposes something and does not say that it is so"
+            if relation == "advcl":
+                return _SUPPOSED
         return ""
 
     def _is_request(self, i: int) -> bool:
-        modal = {self.words[j] for j in self.below[i]} & _MODAL
-        return bool(modal) and self.subject(i) == "you"
+        return self.subject(i) == "you" and bool({self.words[j] for j in self.below[i]} & _MODAL)
 
-    def _says(self, above: int, i: int) -> bool:
+    def _says(self, above: int) -> bool:
         """Say whether a verb has its writer say what hangs on it: "remember that", "I want to"."""
-        if self.tokens[above].pos not in ("VERB", "AUX"):
-            return self.tokens[i].relation != "acl"
-        mine = self.subject(above) in (*_SELF, "you", None)
-        return mine and self.stems[above] in _MINE_TO_SAY
+        mine = self.requested(above) and self.stems[above] in _MINE_TO_SAY
+        return mine or self.tokens[above].pos not in ("VERB", "AUX")
 
     def _unmeant(self, i: int, *, order: bool) -> str:
-        inner = [self.words[j] for j in self._inner(i)]
-        marks = [self.words[j] for j in self.below[i] if self.tokens[j].relation == "mark"]
-        under = [
-            self.words[k]
-            for j in self.below[i]
-            if self.tokens[j].relation == "advcl"
-            for k in self.below[j]
-        ]
-        if _CONDITIONS & {*marks, *under}:
-            return "it supposes something and does not say that it is so"
-        wished = self.subject(i) in ("you", *_SELF) and self.tokens[i].pos == "VERB"
-        if _UNREAL & {*inner} and not (wished and _WISHED & {*inner}):
-            return "it supposes something and does not say that it is so"
+        inner = {self.words[j] for j in self._inner(i)}
+        under = [j for j in self.below[i] if self.tokens[j].relation == "advcl"]
+        marks = {self.words[j] for j in self.below[i] if self.tokens[j].relation == "mark"}
+        marks |= {self.words[k] for j in under for k in self.below[j]}
+        wished = self.tokens[i].pos == "VERB" and self.subject(i) in ("you", *SELF)
+        unreal = _UNREAL & inner and not (wished and _WISHED & inner)
+        if _CONDITIONS & marks or unreal:
+            return _SUPPOSED
         if DOUBTS & {self.words[i], *inner}:
             return "it is not sure of it"
-        past = {"was", "were"} & {*inner} or "used" in inner
-        if not order:
-            if past and self.stems[i] != "born":
-                return "it says what was so before, not what is so now"
-            if self.negated(i):
-                return "it says what is not so"
-        return ""
-
-    def _is_foreign(self, i: int) -> bool:
-        token = self.tokens[i]
-        return any(
-            s.begin <= token.begin < s.end and s.chance >= _FOREIGN for s in self.reading.foreign
-        )
+        past = {"was", "were", "used"} & {self.words[i], *inner} and self.stems[i] != "born"
+        if past and not order:
+            return "it says what was so before, not what is so now"
+        return "" if order or not self.negated(i) else _DENIED
 
 
 class Told(Tree):
@@ -251,15 +212,15 @@ class Told(Tree):
         self.heard = heard
         self.list_key = list_key
         text, self.value = _plain(heard.message, place)
+        self.value_said = place.of(heard.message) if place else ""
         super().__init__(text)
 
     @cached_property
     def named(self) -> frozenset[int]:
         """The words that name the topic of the list."""
         places = topic_places(self.text, self.list_key) if self.list_key else []
-        spans = [Span(*place) for place in places]
-        taken = set(self.at(self.value)) if self.value else set()
-        return frozenset(i for span in spans for i in self.at(span) if i not in taken)
+        taken = self.at(self.value) if self.value else []
+        return frozenset(i for place in places for i in self.at(place) if i not in taken)
 
     @cached_property
     def about(self) -> frozenset[int]:
@@ -282,70 +243,28 @@ class Told(Tree):
         taken = [i for i in near if self.words[i] in _REFERRING and self.tokens[i].pos == "PRON"]
         return [self.own, *(i for i in taken if self.tokens[i].relation not in ("det", "mark"))]
 
-    def scope(self, tells: Callable[[str], bool]) -> str:
-        """Return the words that may tell something of the value, which is blotted by `VALUE`.
+    @cached_property
+    def said(self) -> list[int]:
+        """The words that may tell something of the value: those of its clause.
 
-        These are its part of the sentence, and where that says nothing of anybody, or is taken up
-        by another, those parts too.
+        Those of a clause that takes it up too: "Europe/Athens. That's my timezone."
         """
-        if self.own is None or self.value is None:
-            return ""
-        start, end = self.sentences[max(0, self.sentence(self.own) - 1)]
-        cuts = [start, *(m.end() for m in _PARTS.finditer(self.text, start, end)), end]
-        parts = [Span(*pair) for pair in pairwise(cuts)]
-        here = next((p for p in parts if p.start <= self.value.start < p.end), Span(start, end))
-        if tells(self._blotted(here)):
-            return self._blotted(here)
-        bare = not self._tells(here) or here.start == self.value.start
-        joined = [p for p in parts if p == here or bare or not self._tells(p)]
-        for i in self.meant[1:]:
-            if not self.unmeant(i):
-                at = self.tokens[i]
-                joined += [
-                    s for s in self.sentences if s[0] <= at.begin < s[1] and s[0] > here.start
-                ]
-        return " ".join(self._blotted(p) for p in joined)
-
-    def _tells(self, span: Span) -> bool:
-        return any(self.tokens[i].pos in ("VERB", "AUX") for i in self.at(span))
-
-    def _blotted(self, span: Span) -> str:
-        assert self.value is not None
-        before, after = span.start, span.end
-        if not before <= self.value.start < after:
-            return span.of(self.text)
-        return f"{self.text[before : self.value.start]}{VALUE}{self.text[self.value.end : after]}"
-
-
-def _mended(reading: Reading) -> tuple[Token, ...]:
-    """Return the words of a reading, a sentence that fell into a verb and a noun in one tree."""
-    tokens = list(reading.tokens)
-    last = -1
-    for i, token in enumerate(tokens):
-        if token.relation != "root":
-            continue
-        if last >= 0 and not re.search(r"[.!?\n]", reading.text[tokens[last].end : token.begin]):
-            noun = token.pos in _NOUNS and tokens[last].pos == "VERB"
-            verb = token.pos == "VERB" and tokens[last].pos in _NOUNS
-            if noun:
-                tokens[i] = replace(token, head=last, relation="obj")
-                continue
-            if verb:
-                tokens[last] = replace(tokens[last], head=i, relation="nsubj")
-        last = i
-    return tuple(tokens)
+        found: set[int] = set()
+        for i in self.meant:
+            if i == self.own or not self.unmeant(i):
+                clause = next((c for c in self.reading.clauses if c.first <= i < c.last), None)
+                same = [j for j in range(len(self.tokens)) if self.sentence(j) == self.sentence(i)]
+                found |= {*(range(clause.first, clause.last) if clause else same)}
+        return sorted(found)
 
 
 def _plain(message: str, place: Span | None) -> tuple[str, Span | None]:
     """Return a message in words that are read well, and where the value stands in it."""
     pieces: list[tuple[int, int, str]] = []
     if place is not None:
-        said = place.of(message)
-        start, end = place.start, place.end
-        quoted = next((q for q in QUOTED.finditer(message) if q.start() < start < q.end()), None)
-        if quoted is not None and quoted.end() == end + 1 and quoted.start() == start - 1:
-            start, end = quoted.span()
-            said = ""
+        said, (start, end) = place.of(message), (place.start, place.end)
+        if any(quote.span() == (start - 1, end + 1) for quote in QUOTED.finditer(message)):
+            start, end, said = start - 1, end + 1, ""
         pieces.append((start, end, said if re.fullmatch(r"\w+", said) else _NAME))
     for pattern in (QUOTED, _KEY):
         for match in pattern.finditer(message):
@@ -360,3 +279,14 @@ def _plain(message: str, place: Span | None) -> tuple[str, Span | None]:
         text += words
         at = end
     return text + message[at:], value
+
+
+def _spelled(key: str) -> str:
+    """Return a written key in words: "my #2 favorite crypto" for `user.favorites.crypto.2`."""
+    key = normalize_fact_key(key)[0]
+    ranked = split_rank_key(key)
+    if ranked is not None:
+        return f"my #{ranked[1]} favorite {ranked[0].removeprefix(FAVORITES + '.')}"
+    if key.startswith(FAVORITES + "."):
+        return f"my favorite {key.removeprefix(FAVORITES + '.')}"
+    return "my " + key.removeprefix("user.").replace(".", " ").replace("_", " ")
