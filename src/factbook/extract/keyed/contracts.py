@@ -171,18 +171,6 @@ class FactsAnswer:
 
 # --- one operation --------------------------------------------------------------------------------
 
-_LIST_OPS: Final = frozenset(
-    {
-        "ranked_list_set",
-        "ranked_list_insert",
-        "ranked_list_append",
-        "ranked_list_move",
-        "ranked_list_remove",
-        "ranked_list_clear",
-    }
-)
-
-
 # What stands where a secret stood; a model may write it in another case or lose its brackets. The
 # shape is that of `sources.redact.labels`, which a reader of keys does not import.
 _LABEL: Final = re.compile(
@@ -196,7 +184,7 @@ def list_key_of(op: FactsOp) -> str | None:
 
     A `set` of `user.favorites.crypto.1` is about a list as well: there is one way to change it.
     """
-    if op.op in _LIST_OPS:
+    if op.op in _TAKES:
         if op.list_key is None or _list_key_problem(op.list_key):
             return None
         return normalize_fact_key(op.list_key)[0]
@@ -231,7 +219,7 @@ def op_problem(op: FactsOp) -> str | None:
         return problem
     if op.fact_key is not None:
         return f"{op.op} takes a list_key and no fact_key"
-    return _LIST_RULES[op.op](op)
+    return _list_op_problem(op)
 
 
 def _key_op_problem(op: FactsOp) -> str | None:
@@ -261,57 +249,42 @@ def _key_op_problem(op: FactsOp) -> str | None:
     return _value_problem(op.value, "set", ranked=ranked is not None)
 
 
-def _set_problem(op: FactsOp) -> str | None:
-    if op.rank is None:
-        return f"{op.op} has no rank; give one from 1 to {policy.MAX_RANK}"
-    if op.values is not None or op.from_rank is not None:
-        return f"{op.op} takes one value and its rank"
-    if op.op == "ranked_list_insert" and op.mode == "replace":
-        return "ranked_list_insert cannot replace; that is ranked_list_set"
-    return _value_problem(op.value, op.op, ranked=True)
-
-
-def _append_problem(op: FactsOp) -> str | None:
-    values = op_values(op)
-    if not values:
-        return "ranked_list_append has no values"
-    if op.rank is not None or op.from_rank is not None:
-        return "ranked_list_append takes no rank; ranked_list_insert does"
-    for value in values:
-        problem = _value_problem(value, op.op, ranked=True)
-        if problem:
-            return problem
-    return None
-
-
-def _move_problem(op: FactsOp) -> str | None:
-    if op.rank is None:
-        return "ranked_list_move has no rank to move to"
-    if (op.value is None) == (op.from_rank is None) or op.values is not None:
-        return "ranked_list_move takes either a value or a from_rank"
-    return None if op.value is None else _value_problem(op.value, op.op, ranked=True)
-
-
-def _remove_problem(op: FactsOp) -> str | None:
-    if (op.value is None) == (op.rank is None) or op.values is not None or op.from_rank is not None:
-        return "ranked_list_remove takes either a value or a rank"
-    return None if op.value is None else _value_problem(op.value, op.op, ranked=True)
-
-
-def _clear_problem(op: FactsOp) -> str | None:
-    if op_values(op) or op.rank is not None or op.from_rank is not None:
-        return "ranked_list_clear takes no value and no rank; ranked_list_remove does"
-    return None
-
-
-_LIST_RULES: Final = {
-    "ranked_list_set": _set_problem,
-    "ranked_list_insert": _set_problem,
-    "ranked_list_append": _append_problem,
-    "ranked_list_move": _move_problem,
-    "ranked_list_remove": _remove_problem,
-    "ranked_list_clear": _clear_problem,
+_BY_RANK: Final = "one value and its rank"
+_EITHER: Final = "either a value or a "
+_TAKES: Final = {
+    "ranked_list_set": (frozenset({"value", "rank"}), _BY_RANK),
+    "ranked_list_insert": (frozenset({"value", "rank"}), _BY_RANK),
+    "ranked_list_append": (frozenset({"value", "values"}), "no rank; ranked_list_insert does"),
+    "ranked_list_move": (frozenset({"value", "rank", "from_rank"}), _EITHER + "from_rank"),
+    "ranked_list_remove": (frozenset({"value", "rank"}), _EITHER + "rank"),
+    "ranked_list_clear": (frozenset(), "no value and no rank; ranked_list_remove does"),
 }
+"""The fields that an operation on a list may have, and what it takes, in words."""
+
+
+def _list_op_problem(op: FactsOp) -> str | None:
+    fields, words = _TAKES[op.op]
+    given = {
+        name for name in ("value", "values", "rank", "from_rank") if getattr(op, name) is not None
+    }
+    takes = f"{op.op} takes {words}"
+    values: list[str | None] = [*op_values(op)]
+    if op.op == "ranked_list_append" and not values:
+        return "ranked_list_append has no values"
+    if op.op == "ranked_list_move" and op.rank is None:
+        return "ranked_list_move has no rank to move to"
+    if op.op in ("ranked_list_set", "ranked_list_insert"):
+        if op.rank is None:
+            return f"{op.op} has no rank; give one from 1 to {policy.MAX_RANK}"
+        if op.op == "ranked_list_insert" and op.mode == "replace":
+            return "ranked_list_insert cannot replace; that is ranked_list_set"
+        values = [op.value]
+    named = {"ranked_list_move": op.from_rank, "ranked_list_remove": op.rank}
+    if op.op in named and (op.value is None) == (named[op.op] is None):
+        return takes
+    if given - fields:
+        return takes
+    return next(filter(None, (_value_problem(value, op.op, ranked=True) for value in values)), None)
 
 
 def _list_key_problem(list_key: str) -> str | None:

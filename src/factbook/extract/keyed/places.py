@@ -45,18 +45,20 @@ _SOME: Final = re.compile(
     r"(?:another\s+)?(?:(?:one|two|some|both|all)\s+)?(?:of|among(?:\s+the\s+ones\s+of)?)\s+(?=my\b)",
     re.IGNORECASE,
 )
-_WHOSE: Final = re.compile(r"(?P<mine>my|our)\s+|the\s+", re.IGNORECASE)
+_WHOSE: Final = re.compile(r"(?P<mine>my|our)\s+|(?:the|an?)\s+", re.IGNORECASE)
 _WHERE: Final = re.compile(
     rf"{COUNT}(?:\s+{FAVORITE})?|(?P<rank>{RANK})|(?P<favorite>{FAVORITE})", re.IGNORECASE
 )
 _SURE_RANK: Final = re.compile(r"#|(?:number|no|nr|rank|position|place|spot|slot|numero)\b", re.I)
-PICK: Final = r"(?:(?:picks?|choices?|spot|position|place|slot|ones?|things?)(?!\w))"
+PICK: Final = (
+    r"(?:(?:picks?|choices?|spot|position|place|slot|entry|entries|items?|ones?|things?)(?!\w))"
+)
 _ABOUT_LISTS: Final = re.compile(
     rf"(?<!\w)(?:{FAVORITE}|{PICK}|(?:lists?|ranking)\b)", re.IGNORECASE
 )
 # What stands before a topic and after it: "pick for", "in my list of", "... list".
 _BEFORE: Final = re.compile(
-    rf"(?:{FAVORITE}|{PICK}|(?:in|on|for|from|among|of|under|within|out\s+of|all|my|our|the"
+    rf"(?:{FAVORITE}|{PICK}|(?:in|on|for|from|among|of|off|under|within|out\s+of|rid\s+of|out|all|whole|entire|my|our|the"
     r"|everything|(?:lists?|ranking)\s+of)(?!\w))\s*",
     re.IGNORECASE,
 )

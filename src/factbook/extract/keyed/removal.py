@@ -12,9 +12,11 @@ from typing import Final
 
 from factbook.extract.keyed.contracts import FactsOp
 from factbook.extract.keyed.named import says_key
-from factbook.extract.keyed.ranked import PICK, PLACING
-from factbook.extract.keyed.told import LIST_WORD, OWN, SELF, Told, stems_of
-from factbook.extract.keyed.wording import FAVORITE, named_ranks, words_of
+from factbook.extract.keyed.places import Place, place_in
+from factbook.extract.keyed.ranked import PLACING
+from factbook.extract.keyed.told import OWN, SELF, Told, stems_of
+from factbook.extract.keyed.wording import named_ranks, words_of
+from factbook.model.keys import canonical_list_key
 
 __all__ = ["removal_problem"]
 
@@ -32,10 +34,9 @@ _NEED_AWAY: Final = stems_of("take get throw strike kick cross")
 _SPARING: Final = words_of("except but besides keep keeping without apart unlike not")
 _FEELING: Final = stems_of("like love enjoy want care need")
 _HAVING: Final = stems_of("want need have keep live work use speak be")
-_ALL: Final = words_of("everything all each every items entries values contents")
 _IT: Final = words_of("it that them this these those")
+_NO_OBJECT: Final = ("advmod", "cc", "discourse", "mark", "punct", "vocative")
 _FORM: Final = re.compile(r"(?:[^s]s|ed|ing)$")  # of a verb that is no order
-_PLAIN: Final = words_of("favorite favourite fav fave whole entire old ranked")
 
 
 def removal_problem(op: FactsOp, list_key: str | None, rank: int | None, told: Told) -> str | None:
@@ -46,14 +47,14 @@ def removal_problem(op: FactsOp, list_key: str | None, rank: int | None, told: T
     if list_key is None:
         what, orders = "to forget that", _fact_orders(op.fact_key or "", told)
     elif op.op == "ranked_list_clear":
-        what, orders = "to clear that list", _clear_orders(told)
+        what, orders = "to clear that list", _clear_orders(told, list_key)
     elif op.op == "ranked_list_move":
         ranks = {number for number in (rank, op.from_rank) if number is not None}
-        what, orders = "to move that", _rank_orders(told, ranks, PLACING)
+        what, orders = "to move that", _move_orders(told, ranks)
     elif op.value is not None:
         what, orders = "to remove that", _value_orders(told)
     else:
-        what, orders = f"to remove #{rank}", _rank_orders(told, {rank or 0}, _REMOVING)
+        what, orders = f"to remove #{rank}", _rank_orders(told, rank or 0, list_key)
     problems = list(orders)
     if "" in problems:
         return None
@@ -75,19 +76,12 @@ def _orders(told: Told, verbs: frozenset[str]) -> Iterator[tuple[int, str]]:
 
 def _objects(told: Told, verb: int) -> list[int]:
     """Return what a verb is done to: its object and what stands in one row with it."""
-    token, direct, of = told.tokens[verb], ("obj", "xcomp"), False
-    holders = [verb]
+    token, holders = told.tokens[verb], [verb]
     if token.relation == "xcomp":
         holders.append(token.head)  # "I want BTC removed"
-    if token.relation == "conj" and not any(
-        told.tokens[i].relation == "obj" for i in told.below[verb]
-    ):
-        holders.append(token.head)
-    if "rid" in told.words[verb + 1 : verb + 3]:
-        holders += [i for i in told.below[verb] if told.words[i] == "rid"]
-        direct, of = ("obl", "nmod"), True
+    rid = "rid" in told.words[verb + 1 : verb + 3]
+    direct = ("obl", "nmod") if rid else ("obj", "xcomp")
     objects = [i for j in holders for i in told.below[j] if told.tokens[i].relation in direct]
-    objects = [i for i in objects if not of or "of" in {told.words[j] for j in told.below[i]}]
     return [k for i in objects for k in told.siblings(i)]
 
 
@@ -102,14 +96,33 @@ def _spares(told: Told, words: list[int]) -> bool:
     return any(told.words[i] in _SPARING for i in words)
 
 
+def _away(told: Told, verb: int) -> list[int]:
+    """Return the words that say what something is to leave."""
+    case = [i for i in _behind(told, verb) if told.words[i] in _AWAY]
+    heads = [told.tokens[i].head for i in case if told.tokens[i].relation == "case"]
+    return told.under(heads[-1]) if heads else []
+
+
 def _is_from_list(told: Told, verb: int) -> bool:
     """Say whether it is to leave a list, where words say what it is to leave."""
-    here = _behind(told, verb)
-    away = [i for i in here if told.words[i] in _AWAY and told.tokens[i].relation == "case"]
+    away = _away(told, verb)
     if not away:
-        return told.stems[verb] not in _NEED_AWAY or any(told.words[i] in _AWAY for i in here)
-    left = told.tokens[away[0]].head
-    return bool({left, *told.below[left]} & told.about) or told.words[left] in ("it", "there")
+        said = any(told.words[i] in _AWAY for i in _behind(told, verb))
+        return said or told.stems[verb] not in _NEED_AWAY
+    return not {*away}.isdisjoint(told.about) or told.words[away[-1]] in ("it", "there")
+
+
+def _places(told: Told, verb: int, list_key: str) -> Iterator[Place]:
+    """Yield the places of a list that a verb is done to: "my #2 crypto", "all of my cryptos"."""
+    objects = _objects(told, verb)
+    behind = [i for i in told.under(verb) if i > verb]
+    for phrase in [behind, *(told.under(i) for i in objects if i not in behind)]:
+        words = [i for i in phrase if told.tokens[i].relation not in _NO_OBJECT]
+        said = re.split(r"\s+with\s+", told.text_of(words))[0]  # "replace my list with BTC"
+        place = place_in(said, frozenset({list_key}))
+        named = place and place.topic and canonical_list_key(place.topic)
+        if place is not None and not place.key and (named or list_key) == list_key:
+            yield place
 
 
 def _value_orders(told: Told) -> Iterator[str]:
@@ -117,72 +130,44 @@ def _value_orders(told: Told) -> Iterator[str]:
         return
     ranks = named_ranks(told.text)
     for verb, problem in _orders(told, _REMOVING):
-        gone = [
-            i for i in _objects(told, verb) if i in told.meant and not _spares(told, told.below[i])
-        ]
+        objects = [i for i in _objects(told, verb) if not _spares(told, told.below[i])]
         moved = ranks and told.stems[verb] == "drop"  # "Drop BTC to #5"
         mine = told.subject(verb) in SELF and not told.about
-        if gone and _is_from_list(told, verb) and not moved and not mine:
+        if {*objects} & {*told.meant} and _is_from_list(told, verb) and not moved and not mine:
             yield problem
     first = told.siblings(told.own)[0]
     for i in told.up(told.own):
         over = told.ended(i) and i in (told.own, told.tokens[first].head) and not ranks
         liked = told.stems[i] in _FEELING and told.subject(i) in SELF
-        if (
-            over
-            and (liked or i in told.about)
-            and told.tokens[told.own].relation in ("obj", "nsubj")
-        ):
+        if over and (liked or i in told.about) and told.tokens[told.own].relation != "obl":
             yield told.unmeant(i, order=True)
 
 
-def _rank_orders(told: Told, ranks: set[int], verbs: frozenset[str]) -> Iterator[str]:
-    for verb, problem in _orders(told, verbs):
-        here = _behind(told, verb)
-        after = told.text[told.tokens[verb].end : told.tokens[here[-1]].end]
-        things = [i for i in _objects(told, verb) if told.tokens[i].pos in ("NOUN", "PROPN")]
-        placed = all(_is_place(told, i) for i in things)
-        if ranks <= named_ranks(after) and placed and not _spares(told, here):
-            if _is_from_list(told, verb):
-                yield problem
+def _rank_orders(told: Told, rank: int, list_key: str) -> Iterator[str]:
+    for verb, problem in _orders(told, _REMOVING):
+        if not _spares(told, _behind(told, verb)):
+            yield from (problem for at in _places(told, verb, list_key) if at.rank == rank)
 
 
-def _is_place(told: Told, i: int) -> bool:
-    """Say whether a word is a rank or of the list, as "spot" is and "paragraph" is not."""
-    word = told.words[i]
-    rank = named_ranks(word) or word == "#" or re.match(FAVORITE, word)
-    return bool(rank) or i in told.about or word in PICK
+def _move_orders(told: Told, ranks: set[int]) -> Iterator[str]:
+    for verb, problem in _orders(told, PLACING):
+        if ranks <= named_ranks(told.text_of(_behind(told, verb))):
+            yield problem
 
 
-def _clear_orders(told: Told) -> Iterator[str]:
+def _clear_orders(told: Told, list_key: str) -> Iterator[str]:
     for verb, problem in _orders(told, _CLEARING):
         objects = _objects(told, verb)
         # "Clear it", of a list that was named before.
         it = any(told.words[i] in _IT for i in objects) and told.stems[verb] != "forget"
         it = it and (any(i < verb for i in told.named) or len(told.tokens) <= 4)
-        if not _spares(told, _behind(told, verb)):
-            if it or any(_is_the_list(told, i, verb) for i in objects):
-                yield problem
+        whole = any(at.rank is None for at in _places(told, verb, list_key))
+        if (it or whole) and not _spares(told, _behind(told, verb)):
+            yield problem
     for i, stem in enumerate(told.stems):
         over = stem in _HAVING and told.ended(i) and told.subject(i) in SELF
-        if over and any(_is_the_list(told, j, i) for j in _objects(told, i)):
+        if over and any(_places(told, i, list_key)):
             yield told.unmeant(i, order=True)
-
-
-def _is_the_list(told: Told, i: int, verb: int) -> bool:
-    """Say whether a word stands for the whole of a list and not for something in it.
-
-    "my crypto list", "everything on my list of favorite cryptos"; not "my crypto wallet" and not
-    "my #2 crypto".
-    """
-    around = told.phrase(i)
-    if named_ranks(told.text[told.tokens[verb].end : told.tokens[i].end]):
-        return False
-    if told.words[i] in _ALL:
-        return any(k in told.about for j in (*around, *told.below[verb]) for k in told.siblings(j))
-    told_of = [j for j in around if told.tokens[j].relation in ("compound", "amod")]
-    plain = all(j in told.named or told.words[j] in _PLAIN for j in told_of)
-    return i in told.about and (plain or told.words[i] not in LIST_WORD)
 
 
 def _fact_orders(key: str, told: Told) -> Iterator[str]:

@@ -57,6 +57,7 @@ DOUBTS: Final = words_of(
     "maybe perhaps probably possibly apparently allegedly supposedly presumably"
 )
 _MINE_TO_SAY: Final = stems_of("want like need love remember note let say")
+_BESIDE: Final = ("conj", "parataxis", "list")
 _UNDER: Final = ("ccomp", "xcomp", "acl", "csubj")
 _OVER: Final = words_of("longer more anymore")
 _DENIED: Final = "it says what is not so"
@@ -95,6 +96,17 @@ class Tree:
     def phrase(self, i: int) -> list[int]:
         """Return a word with those that hang on it, to the second below."""
         return [i, *self.below[i], *(k for j in self.below[i] for k in self.below[j])]
+
+    def under(self, i: int) -> list[int]:
+        """Return a word with all that hangs on it, in order, without what is told beside it."""
+        found = [i]
+        for j in found:
+            found += [k for k in self.below[j] if self.tokens[k].relation not in _BESIDE]
+        return sorted(found)
+
+    def text_of(self, words: list[int]) -> str:
+        """Return the text from the first of some words to the last, or "" where there is none."""
+        return self.text[self.tokens[words[0]].begin : self.tokens[words[-1]].end] if words else ""
 
     def sentence(self, i: int) -> int:
         """Return which sentence a word stands in."""
@@ -174,7 +186,7 @@ class Tree:
             nominal = relation == "xcomp" and self.tokens[j].pos != "VERB"
             if relation in _UNDER and not nominal and not self._says(above):
                 return _HANDED_ON
-            if relation in ("conj", "parataxis", "list") and self._says_own(j):
+            if relation in _BESIDE and self._says_own(j):
                 return ""
             if relation == "advcl":
                 return _SUPPOSED
