@@ -25,6 +25,7 @@ from factbook.extract.keyed.named import says_key
 from factbook.extract.keyed.ranked import Placed
 from factbook.extract.keyed.removal import removal_problem
 from factbook.extract.keyed.told import Told
+from factbook.extract.keyed.wording import shown
 from factbook.model.keys import normalize_fact_key, split_rank_key
 
 __all__ = ["Heard", "locate", "op_objection"]
@@ -41,8 +42,8 @@ def op_objection(op: FactsOp, message: str | Heard) -> str | None:
     heard = Heard(message) if isinstance(message, str) else message
     values = op_values(op)
     for value in values:
-        if heard.locate(value) is None:
-            return f"the message does not hold {_shown(value)}"
+        if not heard.places(value):
+            return f"the message does not hold {shown(value, 60)}"
     key = list_key_of(op)
     if op.op in _SETTING or (op.op == "ranked_list_move" and values):
         for value in values:
@@ -84,7 +85,7 @@ def _setting_problem(op: FactsOp, key: str | None, value: str, heard: Heard) -> 
 
 def _key_problem(key: str, value: str, told: Told) -> str | None:
     if told.own is None:
-        return f"the message does not hold {_shown(value)} as a word"
+        return f"the message does not hold {shown(value, 60)} as a word"
     problem = told.unmeant(told.own)
     if problem:
         return _unstated(value, problem)
@@ -102,16 +103,16 @@ def _placed_problem(op: FactsOp, value: str, told: Told) -> str | None:
     if place is None:
         if placed.is_at(rank):
             return None
-        return f"the message does not say that {_shown(value)} is a favorite or has a rank"
+        return f"the message does not say that {shown(value, 60)} is a favorite or has a rank"
     if problem:
         return _unstated(value, problem)
     if rank in (place.ranks or {placed.number() or placed.counted() or 1}):
         return None
     if place.ranks:
-        shown = ", ".join(f"#{named_rank}" for named_rank in sorted(place.ranks)[:5])
-        of = f" for {_shown(value)}" if rank in told.heard.ranks else ""
-        return f"the message names {shown} and not #{rank}{of}"
-    return f"the message does not say that {_shown(value)} is #{rank}"
+        ranks = ", ".join(f"#{named_rank}" for named_rank in sorted(place.ranks)[:5])
+        of = f" for {shown(value, 60)}" if rank in told.heard.ranks else ""
+        return f"the message names {ranks} and not #{rank}{of}"
+    return f"the message does not say that {shown(value, 60)} is #{rank}"
 
 
 def _added_problem(value: str, told: Told) -> str | None:
@@ -120,12 +121,8 @@ def _added_problem(value: str, told: Told) -> str | None:
         return None
     if problem:
         return _unstated(value, problem)
-    return f"the message does not put {_shown(value)} on a list of favorites"
+    return f"the message does not put {shown(value, 60)} on a list of favorites"
 
 
 def _unstated(value: str, problem: str) -> str:
-    return f"the message does not state {_shown(value)}: {problem}"
-
-
-def _shown(value: str) -> str:
-    return repr(value if len(value) <= 60 else value[:59] + "…")
+    return f"the message does not state {shown(value, 60)}: {problem}"

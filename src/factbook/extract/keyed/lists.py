@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from factbook import policy
+from factbook.extract.keyed.wording import shown
 from factbook.model.keys import fold_value
 from factbook.model.ops import KeyStep
 
@@ -57,7 +58,7 @@ def stepped(ranks: Ranks, step: KeyStep) -> dict[int, str]:
         last = max(after, default=0) + 1
         if last > policy.MAX_RANK:
             ends = f"ranks end at {policy.MAX_RANK}"
-            raise RankProblem(f"there is no room for {_shown(step.value)}; {ends}")
+            raise RankProblem(f"there is no room for {shown(step.value, 60)}; {ends}")
         _place(after, last, step.value, insert=False)
     return dict(sorted(after.items()))
 
@@ -69,7 +70,7 @@ def _found(ranks: dict[int, str], step: KeyStep, *, to: bool = False) -> int:
         raise RankProblem(f"say what to {step.action} either by its value or by its rank")
     held = rank_of(ranks, step.value) if step.value else rank
     if held is None:
-        raise RankProblem(f"{_shown(step.value)} is not in the list")
+        raise RankProblem(f"{shown(step.value, 60)} is not in the list")
     if held not in ranks:
         raise RankProblem(f"nothing stands at rank {held}")
     return held
@@ -105,7 +106,3 @@ def _close(ranks: dict[int, str], rank: int) -> None:
         ranks[rank] = ranks[rank + 1]
         rank += 1
     del ranks[rank]
-
-
-def _shown(value: str) -> str:
-    return repr(value if len(value) <= 60 else value[:59] + "…")
