@@ -15,7 +15,7 @@ from factbook.embed import bundled
 from factbook.extract import sentences
 from factbook.extract.asked import Amount, amount_asked, holds, search_query
 from factbook.extract.discovery import ResultText, discover
-from factbook.extract.keyed.ask import parse_ask
+from factbook.extract.keyed.ask import Window, parse_ask
 from factbook.extract.keyed.contracts import FactsOp, op_values
 from factbook.extract.keyed.grounded import locate, op_objection
 from factbook.extract.keyed.tell import parse_tell
@@ -293,13 +293,13 @@ def keyed_told(row: Row) -> Labels:
 
 def keyed_plans(row: Row) -> Labels:
     """Read what a question asks for with the rules."""
-    asked = parse_ask(
-        row["text"],
-        lists=_TWO,
-        now=1_790_000_000_000,  # 2026-09-21, a Monday
-        when=lambda text, *, now: find_window(text, now=now, zone=UTC),
-        keys={"user.coffee_order"},
-    )
+
+    def when(text: str) -> Window | None:
+        now = 1_790_000_000_000  # 2026-09-21, a Monday
+        found = find_window(text, now=now, zone=UTC)
+        return Window(found.phrase, found.since, found.until) if found else None
+
+    asked = parse_ask(row["text"], lists=_TWO, when=when, keys={"user.coffee_order"})
     if asked.plan is None:
         return []
     said = asked.plan.model_dump(exclude_none=True, exclude={"intent", "topic", "include_ranks"})

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from factbook.extract.keyed.ask import parse_ask
+from factbook.extract.keyed.ask import Window, parse_ask
 from factbook.extract.keyed.contracts import batch_problems, op_values, plan_problem
 from factbook.extract.keyed.grounded import locate
 from factbook.extract.keyed.tell import ReadMessage, parse_tell
@@ -17,6 +17,11 @@ from factbook.recall.time_expressions import find_window
 ONE: Mapping[str, Mapping[int, str]] = {"user.favorites.crypto": {1: "SOL"}}
 TWO: Mapping[str, Mapping[int, str]] = {**ONE, "user.favorites.colors": {1: "red"}}
 NOW = 1_790_000_000_000  # 2026-09-21, a Monday
+
+
+def when(text: str) -> Window | None:
+    found = find_window(text, now=NOW)
+    return Window(found.phrase, found.since, found.until) if found else None
 
 
 def short(told: ReadMessage) -> list[str]:
@@ -39,7 +44,6 @@ def test_a_message_that_names_no_list_is_asked_back() -> None:
         told = parse_tell(message, lists=TWO)
         assert told.needs_clarification == ("Which favorites list? crypto/colors/...",)
         assert not told.ops
-        assert told.response.needs_clarification
     assert "There is none yet" in parse_tell("Make BTC my #1", lists={}).needs_clarification[0]
     assert short(parse_tell("BTC is my #1 crypto and SOL my #2", lists=TWO)) == [
         "set crypto 1 BTC",
@@ -68,7 +72,7 @@ def test_any_message_is_read_or_refused(message: str) -> None:
     assert not batch_problems(told.ops)
     for op in told.ops:
         assert all(value in message and locate(value, message) for value in op_values(op))
-    asked = parse_ask(message, lists=TWO, now=NOW, when=find_window)
+    asked = parse_ask(message, lists=TWO, when=when)
     assert (asked.plan is not None) + bool(asked.needs_clarification) + bool(asked.reason) == 1
     assert asked.plan is None or plan_problem(asked.plan) is None
 
@@ -86,18 +90,18 @@ def test_any_message_is_read_or_refused(message: str) -> None:
     ],
 )
 def test_a_question_without_a_plan_has_a_reason(question: str, reason: str) -> None:
-    asked = parse_ask(question, lists=TWO, now=NOW, when=find_window)
+    asked = parse_ask(question, lists=TWO, when=when)
     assert asked.plan is None
     assert reason in asked.reason
 
 
 def test_a_question_about_no_list_is_asked_back() -> None:
-    asked = parse_ask("What's my #1?", lists=TWO, now=NOW)
+    asked = parse_ask("What's my #1?", lists=TWO)
     assert asked.needs_clarification == ("Which favorites list? crypto/colors/...",)
-    only = parse_ask("What's my #1?", lists=ONE, now=NOW)
+    only = parse_ask("What's my #1?", lists=ONE)
     assert only.plan is not None
     assert only.plan.fact_key == "user.favorites.crypto.1"
 
 
 def test_without_a_reader_of_times_no_time_is_understood() -> None:
-    assert parse_ask("what did I set last week", lists=ONE, now=NOW).reason
+    assert parse_ask("what did I set last week", lists=ONE).reason

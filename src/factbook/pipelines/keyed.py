@@ -236,7 +236,9 @@ class _Telling:
             parsed = parse_tell(self.said, lists=lists)
             if parsed.reason:
                 raise UsageError(detail=f"the rules do not read that: {parsed.reason}")
-            return parsed.response
+            return FactsOpsResponse(
+                ops=list(parsed.ops), needs_clarification=list(parsed.needs_clarification)
+            )
         if self.llm is None:
             raise _not_configured()
 

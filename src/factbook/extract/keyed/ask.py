@@ -7,9 +7,8 @@ of something or set when. A question that is none of that gets a reason and no p
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from factbook import policy
 from factbook.extract.keyed.clarify import clarification
@@ -27,57 +26,35 @@ from factbook.model.keys import (
     normalize_fact_key,
 )
 
-__all__ = ["QUESTION_CHARS", "ReadQuestion", "TimeWindow", "parse_ask"]
+__all__ = ["QUESTION_CHARS", "ReadQuestion", "Window", "parse_ask"]
 
 QUESTION_CHARS: Final = 1_000
 """The longest question that the rules read."""
 
 
-class TimeWindow(Protocol):
-    """A span of time that words of a question name (`recall.when.Window`)."""
+class Window(NamedTuple):
+    """A span of time that words of a question name."""
 
-    @property
-    def since(self) -> Millis | None:
-        """When it begins, inclusive."""
-
-    @property
-    def until(self) -> Millis | None:
-        """When it ends, exclusive."""
-
-    @property
-    def phrase(self) -> str:
-        """The words that name it, as they stand in the question."""
+    phrase: str  # the words, as they stand in the question
+    since: Millis | None  # inclusive
+    until: Millis | None  # exclusive
 
 
-class FindWindow(Protocol):
-    """Finds the time that a question names (`recall.when.find_window`)."""
-
-    def __call__(self, question: str, *, now: Millis) -> TimeWindow | None:
-        """Return it, or None."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadQuestion:
+class ReadQuestion(NamedTuple):
     """What the rules made of a question: a plan, or a question back, or a reason for neither."""
 
     plan: FactsQueryPlan | None = None
-    needs_clarification: tuple[str, ...] = ()
+    needs_clarification: Sequence[str] = ()
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Question:
+class _Question(NamedTuple):
     """A question with what it is read by."""
 
     text: str  # without what leads in, and without its mark
-    lists: tuple[str, ...]  # the owner's, by their keys
-    keys: frozenset[str]  # other keys that hold something
-    window: TimeWindow | None
-
-    @property
-    def known(self) -> frozenset[str]:
-        """The lists as a set."""
-        return frozenset(self.lists)
+    known: Sequence[str]  # the owner's lists, by their keys
+    keys: Collection[str]  # other keys that hold something
+    window: Window | None
 
 
 _LEAD: Final = re.compile(
@@ -98,8 +75,7 @@ def parse_ask(
     question: str,
     *,
     lists: Mapping[str, Mapping[int, str]],
-    now: Millis,
-    when: FindWindow | None = None,
+    when: Callable[[str], Window | None] | None = None,
     keys: Collection[str] = (),
 ) -> ReadQuestion:
     """Return the plan for a question, or why there is none.
@@ -117,12 +93,8 @@ def parse_ask(
             reason=f"the question has {len(text)} characters; the rules read up to"
             f" {QUESTION_CHARS}, so ask in fewer words"
         )
-    asked = _Question(
-        text=text,
-        lists=tuple(dict.fromkeys(map(canonical_list_key, lists))),
-        keys=frozenset(keys),
-        window=None if when is None else when(text, now=now),
-    )
+    known = list(dict.fromkeys(map(canonical_list_key, lists)))
+    asked = _Question(text, known, keys, when(text) if when else None)
     for read in (_all_below, _everything, _entity, _time, _of_me, _at_place):
         found = read(asked)
         if found is not None:
@@ -206,9 +178,9 @@ def _plan(asked: _Question, place: Place, words: str) -> ReadQuestion | None:
         return None
     if not key and place.defined and not place.rank and not place.count:
         return _below(FAVORITES)  # "what are my favorites": all the lists
-    if not key and len(asked.lists) != 1:
-        return ReadQuestion(needs_clarification=(clarification(asked.lists),))
-    key = key or asked.lists[0]
+    if not key and len(asked.known) != 1:
+        return ReadQuestion(needs_clarification=(clarification(asked.known),))
+    key = key or asked.known[0]
     if place.rank:
         return _planned("exact_key", fact_key=canonical_rank_key(key, place.rank))
     topic = extract_topic_from_list_key(key)
@@ -319,5 +291,5 @@ def _time(asked: _Question) -> ReadQuestion | None:
     return None if rest.strip(" ,") else _planned("by_time", **_moments(asked.window))
 
 
-def _moments(window: TimeWindow) -> dict[str, str | None]:
+def _moments(window: Window) -> dict[str, str | None]:
     return {"since": iso(window.since), "until": iso(window.until)}

@@ -157,7 +157,8 @@ weigh : weight
 study graduate attend go major : school university college education degree major field
 use run switch on : editor ide browser os shell terminal keyboard tool laptop framework stack
  database computer system theme app
-like love enjoy prefer adore fan into : hobby interest like love preference preferred prefer favorite
+like love enjoy prefer adore fan into : hobby interest like love preference preferred prefer
+ favorite
 hate dislike loathe avoid : dislike hate
 want plan hope aim try dream intend : goal plan dream
 earn make pay : salary income
@@ -200,7 +201,8 @@ _HOLDERS: Final = words_of(
     " default general data about status value fact misc other type the of is my me self"
 )
 _COMMON: Final = words_of(
-    "name age birthday email phone address job breed color type size number date title location city"
+    "name age birthday email phone address job breed color type size number date title location"
+    " city"
 )
 _THEIRS: Final = words_of("his her their your its whose no another")
 

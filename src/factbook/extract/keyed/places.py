@@ -8,6 +8,7 @@ not know sentences.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Final, NamedTuple
 
 from factbook.extract.keyed.named import attribute_key
@@ -58,8 +59,8 @@ _ABOUT_LISTS: Final = re.compile(
 )
 # What stands before a topic and after it: "pick for", "in my list of", "... list".
 _BEFORE: Final = re.compile(
-    rf"(?:{FAVORITE}|{PICK}|(?:in|on|for|from|among|of|off|under|within|out\s+of|rid\s+of|out|all|whole|entire|my|our|the"
-    r"|everything|(?:lists?|ranking)\s+of)(?!\w))\s*",
+    rf"(?:{FAVORITE}|{PICK}|(?:in|on|for|from|among|of|off|under|within|out|rid|all|whole|entire|my"
+    r"|our|the|everything|(?:lists?|ranking)\s+of)(?!\w))\s*",
     re.IGNORECASE,
 )
 _AFTER: Final = re.compile(r"(?:^|\s+)(?:favou?rites|favs|faves|lists?|rankings?)$", re.IGNORECASE)
@@ -75,7 +76,7 @@ _NO_TOPIC: Final = words_of(
 _MOST_WORDS: Final = 6  # of a topic
 
 
-def place_in(words: str, known: frozenset[str]) -> Place | None:
+def place_in(words: str, known: Collection[str]) -> Place | None:
     """Return the place that words name and nothing but it; None where they say something else.
 
     `known` are the owner's lists: "my books" is a place only where there is a list of them.
@@ -129,7 +130,7 @@ def _of_many(topic: str | None, words: str) -> bool:
     return topic is not None and is_plural(topic.lower().split()[-1])
 
 
-def _topic(text: str, known: frozenset[str]) -> tuple[bool, str | None]:
+def _topic(text: str, known: Collection[str]) -> tuple[bool, str | None]:
     """Return (may it be a topic, the topic), without what is said besides.
 
     No words are a place without a topic. What holds a verb or a pronoun is none.

@@ -99,7 +99,7 @@ class Placed:
         return list(range(first, last + 1))
 
     def _place(self, words: list[int], ranks: set[int], said: str) -> _Place | None:
-        """Return a place, or None where it is somebody else's, or not of favorites: "second dog"."""
+        """Return a place, or None where it is somebody else's or of no list: "second dog"."""
         told, first, follows = self.told, words[0], words[-1] + 1
         before = told.words[first - 1] if first else ""
         owners = {before, *(told.words[i] for i in words)}
@@ -146,9 +146,9 @@ class Placed:
         group, token = told.siblings(word), told.tokens[word]
         if all(self._joins(i, group, place) for i in between):
             stated = any(told.tokens[i].pos == "AUX" or told.stems[i] in _TAKING for i in between)
-            if not stated and first < word and token.relation in ("nsubj", "obj"):
-                if token.head not in place.words and told.tokens[token.head].pos != "AUX":
-                    return None  # "BTC is my #1, SOL is dull"
+            other = token.head not in place.words and told.tokens[token.head].pos != "AUX"
+            if other and not stated and first < word and token.relation in ("nsubj", "obj"):
+                return None  # "BTC is my #1, SOL is dull"
             verb = next((i for i in told.up(word) if told.tokens[i].pos == "VERB"), None)
             if stated or place.mine or verb is None or self._puts(verb):
                 return apart

@@ -119,7 +119,7 @@ def _places(told: Told, verb: int, list_key: str) -> Iterator[Place]:
     for phrase in [behind, *(told.under(i) for i in objects if i not in behind)]:
         words = [i for i in phrase if told.tokens[i].relation not in _NO_OBJECT]
         said = re.split(r"\s+with\s+", told.text_of(words))[0]  # "replace my list with BTC"
-        place = place_in(said, frozenset({list_key}))
+        place = place_in(said, [list_key])
         named = place and place.topic and canonical_list_key(place.topic)
         if place is not None and not place.key and (named or list_key) == list_key:
             yield place

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 from factbook import policy
 from factbook.extract.keyed.clarify import clarification
-from factbook.extract.keyed.contracts import FactsOp, FactsOpsResponse, OpName, batch_problems
+from factbook.extract.keyed.contracts import FactsOp, OpName, batch_problems
 from factbook.extract.keyed.grounded import Heard, op_objection
 from factbook.extract.keyed.named import said_of_me
 from factbook.extract.keyed.places import Place, place_in
@@ -36,7 +35,6 @@ from factbook.extract.keyed.wording import (
 from factbook.language.calendar import MONTH
 from factbook.language.coordination import QUOTES, spoken_items
 from factbook.language.reader.read import read
-from factbook.language.reader.reading import Reading
 from factbook.language.sentences import Span, sentences
 from factbook.model.keys import canonical_list_key, names_something
 
@@ -49,22 +47,12 @@ _TRIALS: Final = 600  # readings of clauses that one message is worth
 _JOINTS: Final = 60  # places where one sentence may be two; more is no sentence
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadMessage:
+class ReadMessage(NamedTuple):
     """What the rules made of a message."""
 
     ops: Sequence[FactsOp] = ()
     needs_clarification: Sequence[str] = ()  # what to ask; there are no operations then
     reason: str = ""  # why the message was not understood; there are no operations then
-
-    @property
-    def response(self) -> FactsOpsResponse:
-        """The same in the shape in which a model answers."""
-        return FactsOpsResponse(
-            ops=list(self.ops),
-            needs_clarification=list(self.needs_clarification),
-            notes=[self.reason] if self.reason else [],
-        )
 
 
 def parse_tell(message: str, *, lists: Mapping[str, Mapping[int, str]]) -> ReadMessage:
@@ -82,17 +70,18 @@ def parse_tell(message: str, *, lists: Mapping[str, Mapping[int, str]]) -> ReadM
         )
     known = list(dict.fromkeys(map(canonical_list_key, lists)))
     try:
-        told = _Clauses(message, frozenset(known)).read()
-        if not told:
-            raise _Refused("there is nothing to set in the message")
-        named = list(dict.fromkeys(canonical_list_key(t.topic) for t in told if t.topic))
-        meant = named if named or len(known) != 1 else known
-        if len(meant) != 1 and any(not t.key and t.topic is None for t in told):
-            asked = clarification(dict.fromkeys([*named, *known]))
-            return ReadMessage(needs_clarification=(asked,))
-        ops = [_operation(t, meant[0] if meant else "") for t in told]
+        ops = _Clauses(message, known).read()
     except _Refused as refused:
         return ReadMessage(reason=str(refused))
+    if not ops:
+        return ReadMessage(reason="there is nothing to set in the message")
+    named = list(dict.fromkeys(op.list_key for op in ops if op.list_key))
+    open_ = [op for op in ops if not op.list_key and not op.fact_key]
+    meant = named if named or len(known) != 1 else known
+    if open_ and len(meant) != 1:
+        asked = clarification(dict.fromkeys([*named, *known]))
+        return ReadMessage(needs_clarification=(asked,))
+    ops = [op.model_copy(update={"list_key": meant[0]}) if op in open_ else op for op in ops]
     if len(ops) > policy.MAX_OPS:
         reason = f"the message asks for more than {policy.MAX_OPS} changes at once"
         return ReadMessage(reason=reason)
@@ -106,36 +95,16 @@ class _Refused(Exception):  # never leaves this module
     """Carries why words that are known say nothing that could be done."""
 
 
-class _Told(NamedTuple):
-    """One operation before its list is known."""
-
-    op: OpName
-    values: tuple[str, ...] = ()
-    topic: str | None = None  # as it was said; None: none was named
-    key: str = ""  # of a fact that is in no list; empty for a list
-    rank: int | None = None
-    from_rank: int | None = None
-
-
-def _operation(told: _Told, only: str) -> FactsOp:
-    for value in told.values:
-        if len(value) > policy.VALUE_CHARS:
+def _op(name: OpName, topic: str | None = None, **fields: Any) -> FactsOp:
+    """Return an operation, on the list of a topic or on one that is not known yet."""
+    for value in (fields.get("value"), *(fields.get("values") or ())):
+        if value is not None and len(value) > policy.VALUE_CHARS:
             raise _Refused(f"a value has {len(value)} characters; it may have {policy.VALUE_CHARS}")
-    for rank in (told.rank, told.from_rank):
+    for rank in (fields.get("rank"), fields.get("from_rank")):
         if rank is not None and not 1 <= rank <= policy.MAX_RANK:
             raise _Refused(f"there is no rank {rank}; ranks are 1 to {policy.MAX_RANK}")
-    many = told.op == "ranked_list_append"
-    list_key = canonical_list_key(told.topic) if told.topic else only
-    return FactsOp(
-        op=told.op,
-        fact_key=told.key or None,
-        list_key=None if told.key else list_key,
-        rank=told.rank,
-        from_rank=told.from_rank,
-        value=None if many or not told.values else told.values[0],
-        values=list(told.values) if many else None,
-        confidence=policy.TOLD,
-    )
+    list_key = canonical_list_key(topic) if topic else None
+    return FactsOp(op=name, list_key=list_key, confidence=policy.TOLD, **fields)
 
 
 # --- clauses --------------------------------------------------------------------------------------
@@ -144,7 +113,8 @@ _JOINT: Final = re.compile(
     r"\s*[;,]?\s+(?:and|but|then|while|plus)\s+(?:then\s+)?|\s*;\s*|\s*,\s+|[.!]\s+", re.IGNORECASE
 )
 _LEAD: Final = re.compile(rf"(?:(?:{ASIDE}|{POLITE})[\s,:]*)+", re.IGNORECASE)
-_FILLER: Final = re.compile(rf"(?:{ASIDE}[\s,.!]*)+", re.IGNORECASE)
+_FILLER: Final = re.compile(rf"\s*(?:{ASIDE}[\s,.!]*)+", re.IGNORECASE)
+_END: Final = re.compile(r"(?:(?<!\b\w\.\w)[!?.。\s])+$")  # but for the dot of "U.S."
 _ADVERBS: Final = (
     r"(?:(?:actually|really|now|currently|still|definitely|also|honestly|officially|absolutely|truly"
     r"|clearly|obviously|by\s+far|easily|hands\s+down|just|already|again)\s+)*"
@@ -162,18 +132,16 @@ _VERB: Final = re.compile(
     rf"({'|'.join(_SETTING | _ADDING | _MOVING | _REMOVING)})(?:\s+out)?\s+", re.IGNORECASE
 )
 _HINGE: Final = re.compile(
-    rf"(?P<be>(?:\s+(?:is|(?P<are>are)|(?:also\s+)?(?P<some>includes?))|['’]s)(?:\s*:\s*|\s+{_ADVERBS}))"
-    r"(?P<at>(?:at|in)\s+)?|(?P<sign>\s*[:=]\s*)"
-    r"|\s+(?:up\s+|down\s+)?(?P<to>to\s+be|to|as|be|into|at|on|onto|in|under|among|from|off(?:\s+of)?"
-    r"|out\s+of)\s+"
+    r"(?P<be>(?:\s+(?:is|(?P<are>are)|(?:also\s+)?(?P<some>includes?))|['’]s)"
+    rf"(?:\s*:\s*|\s+{_ADVERBS}))(?P<at>(?:at|in)\s+)?|(?P<sign>\s*[:=]\s*)"
+    r"|\s+(?:up\s+|down\s+)?(?P<to>to\s+be|to|as|be|into|at|on|onto|in|under|among|from"
+    r"|off(?:\s+of)?|out\s+of)\s+"
     rf"|\s+(?=(?:my|our|the)\s|{RANK}|{FAVORITE})",
     re.IGNORECASE,
 )
 _WITHIN: Final = re.compile(r"\s+(?:in|on|from|of|within)\s+(?=my\s)", re.IGNORECASE)
 _BY_DATE: Final = re.compile(rf"(?i)(?:the\s+)?(?:\d|(?:{MONTH})\b)")
-
-
-_MORE: Final = re.compile(r"#\s?\d|[?？]")  # of no plain value
+_NO_PLAIN: Final = re.compile(r"#\s?\d|[?？]")
 _PRONOUNS: Final = words_of(
     "it that this these those he she him her they them one ones so something anything everything"
     " nothing someone somebody nobody none both all mine yours what whatever here there"
@@ -186,183 +154,166 @@ _NO_VALUE: Final = (
 
 
 class _Parts(NamedTuple):
-    """A clause taken apart."""
+    """A clause taken apart at a hinge."""
 
     verb: str  # in lower case; empty for a statement
-    whole: Span  # behind the verb
     hinge: re.Match[str]
-
-    @property
-    def left(self) -> Span:
-        """The words before the hinge."""
-        return Span(start=self.whole.start, end=self.hinge.start())
-
-    @property
-    def right(self) -> Span:
-        """The words behind it."""
-        return Span(start=self.hinge.end(), end=self.whole.end)
-
-    @property
-    def to(self) -> str:
-        """The preposition that the hinge is, or nothing."""
-        return (self.hinge["to"] or "").lower()
+    to: str  # the preposition that the hinge is, or nothing
+    left: Span
+    right: Span
 
 
-_Way = Callable[[], list[_Told] | None]
+_Way = Callable[[], list[FactsOp] | None]
 
 
 class _Clauses:
     """Reads the sentences of one message."""
 
-    def __init__(self, message: str, known: frozenset[str]) -> None:
+    def __init__(self, message: str, known: Sequence[str]) -> None:
         self.message = message
         self.known = known  # the owner's lists, by their keys
         self.masked = unquoted(message)
         self._refusal = ""
         self._trials = 0
 
-    @cached_property
-    def reading(self) -> Reading:
-        """What the language reader makes of the message, without what stands in quotes."""
-        return read(self.masked)
-
-    def read(self) -> list[_Told]:
+    def read(self) -> list[FactsOp]:
         """Return what the message asks for; raises _Refused for a sentence that sets nothing."""
         # Lines below "My favorite films are:" are its list and no sentences of their own.
         introduced = re.match(r"[^\n]*:[ \t]*\n", self.masked)
-        whole = [Span(start=0, end=len(self.message))]
-        found = whole if introduced else sentences(self.masked)
-        return [told for sentence in found for told in self._sentence(sentence)]
+        found = [Span(0, len(self.message))] if introduced else sentences(self.masked)
+        return [op for sentence in found for op in self._sentence(sentence)]
 
-    def _sentence(self, sentence: Span) -> Sequence[_Told]:
-        text = sentence.of(self.message)
-        if _FILLER.fullmatch(text.strip()):
-            return ()
+    def _sentence(self, sentence: Span) -> list[FactsOp]:
+        text, end = sentence.of(self.message), _END.search(sentence.of(self.masked))
+        if _FILLER.fullmatch(text):
+            return []
         if asks_something(text):
             raise _Refused(f"{shown(text)} is a question, which sets nothing")
-        end = sentence.end
-        while end > sentence.start and self.message[end - 1] in "!?.。 \n":
-            if re.search(r"\b\w\.\w\.$", self.message[:end]):
-                break  # "U.S."
-            end -= 1
         self._refusal = ""
-        told = self._joined(Span(start=sentence.start, end=end), {}, first=True)
+        stop = sentence.start + end.start() if end else sentence.end
+        ops = self._joined(Span(sentence.start, stop), {}, first=True)
         if self._trials > _TRIALS:
             raise _Refused(f"{shown(text)} has too many parts; say it in shorter sentences")
-        if told is None:
+        if ops is None:
             raise _Refused(
                 self._refusal
                 or f"{shown(text)} is none of the phrasings that the rules know; say it like"
                 " 'BTC is my #1 favorite crypto' or 'my timezone is Europe/Athens'"
             )
-        return told
+        return ops
 
     def _joined(
-        self, span: Span, seen: dict[int, list[_Told] | None], *, first: bool
-    ) -> list[_Told] | None:
+        self, span: Span, seen: dict[int, list[FactsOp] | None], *, first: bool
+    ) -> list[FactsOp] | None:
         """Read a span as one clause, or as one and what follows a joint."""
-        if span.start in seen:
-            return seen[span.start]
-        told = self._clause(span, first=first)
-        for joint in list(_JOINT.finditer(self.masked, span.start, span.end))[:_JOINTS]:
-            if told is not None or self._trials > _TRIALS:
-                break
-            left = self._clause(Span(start=span.start, end=joint.start()), first=first)
-            if left is not None:
-                right = self._joined(Span(start=joint.end(), end=span.end), seen, first=False)
-                told = None if right is None else [*left, *right]
-        seen[span.start] = told
-        return told
+        if span.start not in seen:
+            ops = self._clause(span, first=first)
+            for joint in list(_JOINT.finditer(self.masked, *span))[:_JOINTS]:
+                if ops is not None or self._trials > _TRIALS:
+                    break
+                left = self._clause(Span(span.start, joint.start()), first=first)
+                if left is not None:
+                    right = self._joined(Span(joint.end(), span.end), seen, first=False)
+                    ops = None if right is None else [*left, *right]
+            seen[span.start] = ops
+        return seen[span.start]
 
-    def _clause(self, span: Span, *, first: bool) -> list[_Told] | None:
+    def _clause(self, span: Span, *, first: bool) -> list[FactsOp] | None:
         """Read one clause without what leads in ("please"), or with it."""
-        lead = _LEAD.match(self.masked, span.start, span.end)
+        lead = _LEAD.match(self.masked, *span)
         for start in dict.fromkeys([lead.end() if lead else span.start, span.start]):
-            for way in self._ways(Span(start=start, end=span.end), first=first):
+            for way in self._ways(Span(start, span.end), first=first):
                 self._trials += 1
                 if self._trials > _TRIALS:
                     return None
                 try:
-                    told = way()
+                    ops = way()
                 except _Refused as refused:
                     self._refusal = self._refusal or str(refused)
                     continue
-                if told:
-                    return told
+                if ops:
+                    return ops
         return None
 
     def _ways(self, span: Span, *, first: bool) -> Iterator[_Way]:
         """Yield every way to take a clause apart: at its verb, and at each hinge."""
         mine = said_of_me(span.of(self.masked))
         if mine is not None:
-            value = Span(start=span.start + mine[1], end=span.end)
-            yield partial(self._key, Place(key=mine[0]), value)
-        ordered = _VERB.match(self.masked, span.start, span.end)
-        wholes = {ordered[1].lower(): Span(start=ordered.end(), end=span.end)} if ordered else {}
+            yield partial(self._key, mine[0], Span(span.start + mine[1], span.end))
+        ordered = _VERB.match(self.masked, *span)
+        wholes = {ordered[1].lower(): Span(ordered.end(), span.end)} if ordered else {}
         for verb, whole in {**wholes, "": span}.items():  # "Clear and Present Danger" is no order
             if verb in _REMOVING:
                 yield partial(_gone, self._place(whole))
-            parts = [_Parts(verb, whole, hinge) for hinge in self._hinges(whole)]
+            parts = [
+                _Parts(
+                    verb,
+                    hinge,
+                    (hinge["to"] or "").lower(),
+                    Span(whole.start, hinge.start()),
+                    Span(hinge.end(), whole.end),
+                )
+                for hinge in self._hinges(whole)
+            ]
             yield from (partial(self._behind, part) for part in parts)
             yield from (partial(self._ahead, part, first=first) for part in parts)
 
     def _hinges(self, span: Span) -> Iterator[re.Match[str]]:
         """Yield every place of a hinge, overlapping ones too: "Make The Third Man my #1"."""
-        at = span.start
-        for _ in range(_JOINTS):
-            hinge = _HINGE.search(self.masked, at, span.end)
-            if hinge is None:
-                return
+        at, found = span.start, 0
+        while (hinge := _HINGE.search(self.masked, at, span.end)) and found < _JOINTS:
             yield hinge
-            at = hinge.start() + 1
+            at, found = hinge.start() + 1, found + 1
 
     def _place(self, span: Span) -> Place | None:
         return place_in(span.of(self.message), self.known)
 
     # --- the place and its values -----------------------------------------------------------------
 
-    def _behind(self, parts: _Parts) -> list[_Told] | None:
+    def _behind(self, parts: _Parts) -> list[FactsOp] | None:
         """Read values behind their place: "my favorite color is blue", "set my #1 to BTC"."""
         place, hinge = self._place(parts.left), parts.hinge
         linked = parts.to in ("to", "as", "be", "into") if parts.verb else hinge["be"]
         if place is None or not (linked or hinge["sign"]) or parts.verb in _MOVING | _REMOVING:
             return None
         if place.key:
-            written = "." in parts.left.of(self.message) and not place.key.startswith("user.")
-            return None if written and not parts.verb else self._key(place, parts.right)
+            own = place.mine or place.key.startswith("user.") or parts.verb
+            return self._key(place.key, parts.right) if own else None
         if not place.defined:
             return None
-        if not parts.verb:
-            self._check_favorite(place, parts)
+        self._check_favorite(place, parts)
         return self._put(place, parts.right, parts, append=bool(place.some or hinge["some"]))
 
-    def _ahead(self, parts: _Parts, *, first: bool) -> list[_Told] | None:
+    def _ahead(self, parts: _Parts, *, first: bool) -> list[FactsOp] | None:
         """Read values before their place: "BTC is my #1", "move BTC to the top"."""
         place, verb, to = self._place(parts.right), parts.verb, parts.to
-        if place is None or place.key:
+        if place is None or place.key or parts.hinge["some"]:
             return None
         if not verb:
             stated = parts.hinge["be"] and place.mine and place.defined
-            if parts.hinge["some"] or (parts.hinge["at"] and not place.rank):
-                return None
-            if not stated and (first or not place.rank or to not in ("", "as", "at", "in")):
+            goes_on = not first and place.rank and to in ("", "as", "at", "in")
+            if not (stated or goes_on) or (parts.hinge["at"] and not place.rank):
                 return None
             if stated:
                 self._check_favorite(place, parts)
             return self._put(place, parts.left, parts, append=place.some, leads=True)
-        left, within = parts.left, _WITHIN.search(self.masked, parts.left.start, parts.left.end)
-        inner = self._place(Span(start=within.end(), end=left.end)) if within else None
+        left, within = parts.left, _WITHIN.search(self.masked, *parts.left)
+        inner = self._place(Span(within.end(), left.end)) if within else None
         if within and inner is not None and inner.listed and not (inner.topic and place.topic):
-            left = Span(start=left.start, end=within.start())
+            left = Span(left.start, within.start())
             place = place._replace(topic=place.topic or inner.topic)
-        if verb in _REMOVING:
-            away = to.split()[:1] in (["from"], ["off"], ["out"]) and place.listed
-            return self._removed(place, left) if away else None
         held = self._place(left)
-        moves = held is not None and held.rank and (held.mine or held.topic is None)
-        if place.rank and held is not None and moves and verb in _MOVING | _SETTING:
+        ranked = held.rank if held is not None and (held.mine or held.topic is None) else None
+        if verb in _REMOVING:
+            if to.split()[:1] not in (["from"], ["off"], ["out"]) or not place.listed:
+                return None
+            if ranked:
+                return [_op("ranked_list_remove", place.topic, rank=ranked)]
+            gone = self._values(left)
+            return [_op("ranked_list_remove", place.topic, value=value) for value, _ in gone]
+        if place.rank and held is not None and ranked and verb in _MOVING | _SETTING:
             topic = place.topic or held.topic
-            return [_Told("ranked_list_move", (), topic, "", place.rank, held.rank)]
+            return [_op("ranked_list_move", topic, rank=place.rank, from_rank=ranked)]
         if verb in _MOVING and (not place.rank or to not in ("to", "into", "at")):
             return None
         if not place.rank and (verb in _ADDING or (verb == "put" and to)):
@@ -371,50 +322,40 @@ class _Clauses:
 
     def _put(
         self, place: Place, said: Span, parts: _Parts, *, append: bool = False, leads: bool = False
-    ) -> list[_Told]:
+    ) -> list[FactsOp]:
         """Return what puts values at a place.
 
         Without a rank, one value is the first and several are put at the end.
         """
-        if place.rank is not None or not (
-            append or place.many or place.count or parts.hinge["are"]
-        ):
-            value = self._one(said, leads=leads)
-            op: OpName = "ranked_list_set"
-            if parts.verb in _MOVING:
-                op = "ranked_list_move"
-            elif parts.verb in _INSERTING:
-                op = "ranked_list_insert"
-            return [_Told(op, (value,), place.topic, "", 1 if place.rank is None else place.rank)]
-        values = self._several(said, leads=leads)
+        several = append or place.many or place.count or parts.hinge["are"]
+        one = place.rank is not None or not several
+        values = self._values(said, one=one, leads=leads)
+        if one:
+            moves, inserts = parts.verb in _MOVING, parts.verb in _INSERTING
+            step = "move" if moves else "insert" if inserts else "set"
+            rank = 1 if place.rank is None else place.rank
+            name = cast("OpName", f"ranked_list_{step}")
+            return [_op(name, place.topic, rank=rank, value=values[0][0])]
         if place.count and len(values) != place.count:
-            clause = shown(parts.whole.of(self.message))
+            clause = shown(self.message[parts.left.start : parts.right.end])
             raise _Refused(f"{clause} speaks of {place.count} and names {len(values)}")
         if place.count:
             values = [(value, rank or n) for n, (value, rank) in enumerate(values, 1)]
         elif len(values) == 1 and not (append or place.many):
             values = [(values[0][0], 1)]
         if all(rank is not None for _, rank in values):
-            return [_Told("ranked_list_set", (v,), place.topic, "", rank) for v, rank in values]
-        return [_Told("ranked_list_append", tuple(value for value, _ in values), place.topic)]
+            return [_op("ranked_list_set", place.topic, rank=rank, value=v) for v, rank in values]
+        return [_op("ranked_list_append", place.topic, values=[value for value, _ in values])]
 
-    def _removed(self, place: Place, said: Span) -> list[_Told]:
-        gone = self._place(said)
-        if gone is not None and gone.rank and gone.topic is None:
-            return [_Told("ranked_list_remove", (), place.topic, "", gone.rank)]
-        values = self._several(said)
-        return [_Told("ranked_list_remove", (value,), place.topic) for value, _ in values]
-
-    def _key(self, place: Place, said: Span) -> list[_Told]:
-        value, key = self._value(said).of(self.message), place.key
-        if key == "user.birthplace" and _BY_DATE.match(value):
-            key = "user.birthday"
-        return [_Told("set", (value,), key=key)]
+    def _key(self, key: str, said: Span) -> list[FactsOp]:
+        value = self._value(said)
+        dated = key == "user.birthplace" and _BY_DATE.match(value)
+        return [_op("set", fact_key="user.birthday" if dated else key, value=value)]
 
     def _check_favorite(self, place: Place, parts: _Parts) -> None:
         """Refuse "Rex is my second dog" where there is no list of dogs."""
-        if place.rank is not None and not place.listed:
-            clause = shown(parts.whole.of(self.message))
+        if place.rank is not None and not place.listed and not parts.verb:
+            clause = shown(self.message[parts.left.start : parts.right.end])
             raise _Refused(
                 f"{clause} does not say that it is about favorites; say 'my #{place.rank}"
                 " favorite ...'"
@@ -422,38 +363,58 @@ class _Clauses:
 
     # --- values -----------------------------------------------------------------------------------
 
-    def _value(self, span: Span, *, leads: bool = False) -> Span:
+    def _values(
+        self, said: Span, *, one: bool = False, leads: bool = False
+    ) -> list[tuple[str, int | None]]:
+        """Return one value, or those of a spoken list, each with the number before it."""
+        text, seen = said.of(self.message), said.of(self.masked)
+        if re.search(r"(?i)\s+or\s+", seen):
+            raise _Refused(f"{shown(text)} leaves open which one")
+        items = spoken_items(LATER.sub("", text))
+        if one:
+            if len(items) > 1 and re.search(r",\s|;", seen):
+                raise _Refused(
+                    f"{shown(text)} looks like several values for one place; put it in quotes where"
+                    " it is one"
+                )
+            return [(self._value(said, leads=leads), None)]
+        values: list[tuple[str, int | None]] = []
+        for item in items:
+            span = Span(said.start + item.start, said.start + item.end)
+            # A quote around an item is its margin already, and what is in it is not looked into.
+            quoted = span.of(self.masked).strip("_") == ""
+            value = span.of(self.message) if quoted else None
+            value = value or self._value(span, leads=leads and not values)
+            values.append((value, item.rank))
+        if not values:
+            raise _Refused("there is no value")
+        return values
+
+    def _value(self, span: Span, *, leads: bool = False) -> str:
         """Return a value without what surrounds it; raises _Refused where it says more.
 
         `leads` says that it stands at the beginning of a clause, where a capital says nothing.
         """
-        text = self.message
-        start, end = span.start, span.end
-        while start < end and (text[start].isspace() or text[start] in ",:"):
-            start += 1
-        while end > start and (text[end - 1].isspace() or text[end - 1] in ",:;"):
-            end -= 1
-        later = LATER.search(text[start:end])
-        end = start + later.start() if later else end
-        bare = text[start:end]
+        text = span.of(self.message)
+        start = span.start + len(text) - len(text.lstrip(" \t\n,:"))
+        bare = LATER.sub("", text.strip(" \t\n,:;"))
         if not names_something(bare):
             raise _Refused("there is no value")
-        closing = QUOTES.get(bare[:1])
-        if closing == bare[-1] and bare[1:-1].strip() and closing not in bare[1:-1]:
-            return Span(start=start + 1, end=end - 1)
+        closing, inner = QUOTES.get(bare[:1]), bare[1:-1]
+        if closing == bare[-1] and inner.strip() and closing not in inner:
+            return inner
         if bare.lower() in _PRONOUNS:
             raise _Refused(f"{bare!r} does not say what is meant; name it")
-        if self._says_more(start, end, leads=leads):
+        if self._says_more(start, start + len(bare), leads=leads):
             raise _Refused(
                 f"{shown(bare)} says more than a value; put it in quotes where it is one"
             )
-        article = re.match(r"an?\s+(?=\S)", bare)
-        return Span(start=start + (article.end() if article else 0), end=end)
+        return re.sub(r"^an?\s+(?=\S)", "", bare)
 
     def _says_more(self, start: int, end: int, *, leads: bool) -> bool:
         """Say whether words say something of their own: "blue because it calms me"."""
-        seen, tokens = self.masked[start:end], self.reading.tokens
-        if _MORE.search(seen) or next(islice(sentences(seen), 1, None), None) is not None:
+        seen, tokens = self.masked[start:end], read(self.masked).tokens
+        if _NO_PLAIN.search(seen) or next(islice(sentences(seen), 1, None), None) is not None:
             return True
         inside = [i for i, t in enumerate(tokens) if start <= t.begin < end]
         for i in inside:
@@ -468,46 +429,13 @@ class _Clauses:
                 return True
         return False
 
-    def _one(self, span: Span, *, leads: bool = False) -> str:
-        """Return a single value; raises _Refused for what looks like a list."""
-        self._check_or(span)
-        value = self._value(span, leads=leads)
-        text, seen = value.of(self.message), self.masked[value.start : value.end]
-        if re.search(r",\s|;", seen) and len(spoken_items(text)) > 1:
-            raise _Refused(
-                f"{shown(text)} looks like several values for one place; put it in quotes where it"
-                " is one"
-            )
-        return text
 
-    def _several(self, span: Span, *, leads: bool = False) -> list[tuple[str, int | None]]:
-        """Return the values of a spoken list, each with the number before it; at least one."""
-        self._check_or(span)
-        text = span.of(self.message)
-        later = LATER.search(text)
-        values: list[tuple[str, int | None]] = []
-        for item in spoken_items(text[: later.start()] if later else text):
-            place = Span(start=span.start + item.start, end=span.start + item.end)
-            # A quote around an item is its margin already, and what is in it is not looked into.
-            quoted = self.masked[place.start : place.end].strip("_") == ""
-            value = place if quoted else self._value(place, leads=leads and not values)
-            values.append((value.of(self.message), item.rank))
-        if not values:
-            raise _Refused("there is no value")
-        return values
-
-    def _check_or(self, span: Span) -> None:
-        if re.search(r"(?i)\s+or\s+", self.masked[span.start : span.end]):
-            raise _Refused(f"{shown(span.of(self.message))} leaves open which one")
-
-
-def _gone(place: Place | None) -> list[_Told] | None:
+def _gone(place: Place | None) -> list[FactsOp] | None:
     """Read "Remove my #3 movie", "Clear my favorite movies", "Forget my timezone"."""
-    if place is None or place.count:
+    if place is None or place.count or (place.rank and not place.mine):  # "the first paragraph"
         return None
     if place.key:
-        return [_Told("clear", key=place.key)]
+        return [_op("clear", fact_key=place.key)]
     if place.rank:
-        gone = _Told("ranked_list_remove", (), place.topic, "", place.rank)
-        return [gone] if place.mine else None  # "the first paragraph"
-    return [_Told("ranked_list_clear", (), place.topic)]
+        return [_op("ranked_list_remove", place.topic, rank=place.rank)]
+    return [_op("ranked_list_clear", place.topic)]
