@@ -12,10 +12,12 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
+from factbook.extract.keyed.places import place_in
 from factbook.extract.keyed.told import OWN, SELF, Told, stems_of
 from factbook.extract.keyed.wording import COUNT, FAVORITE, RANK, rank_value, words_of
+from factbook.model.keys import canonical_list_key
 
-__all__ = ["PICK", "PLACING", "Placed"]
+__all__ = ["PLACING", "Placed"]
 
 PLACING: Final = stems_of(
     "make put set rank place keep mark name choose pick want call add insert move shift bump"
@@ -30,18 +32,16 @@ _BESIDE: Final = words_of(
     "above below ahead behind before after between up down higher lower over under bottom end last"
 )
 _THEIRS: Final = words_of("your his her their its")
-PICK: Final = words_of(
-    "pick picks choice choices spot position place slot entry item number one ones thing things"
-)
 _LINKING: Final = words_of("as one two some of among a an in at the by far")
-_NO_RANK: Final = 8  # words that a place without a number counts as farther away
 _PLACE: Final = re.compile(
     rf"(?<![\w#])(?P<rank>{RANK})|\b{COUNT}|(?<!\w){FAVORITE}", re.IGNORECASE
 )
 _SURE: Final = re.compile(
-    r"#|\btop\b|\b(?:number|no\.?|nr\.?|rank|position|place|spot|slot|uno|picks?|choices?)\b",
+    r"#|\btop\b|\b(?:number|no\.?|nr\.?|rank|position|place|spot|slot|uno|picks?|choices?)\b"
+    rf"|{FAVORITE}",
     re.IGNORECASE,
 )
+_OF_PLACE: Final = ("ADJ", "ADP", "DET", "NOUN", "NUM", "PROPN", "SYM")
 _NUMBER: Final = re.compile(r"(?:(?:^|[\n,;:])\s*\(?|\s\(?)(\d{1,3})[.):]\s+\Z")
 _IN_ORDER: Final = re.compile(r"\border\b|\brank(?:ed|ing)\b|\bbest\s+to\s+worst\b", re.IGNORECASE)
 _MOST: Final = words_of("most best")
@@ -66,58 +66,48 @@ class Placed:
     @cached_property
     def places(self) -> list[_Place]:
         """Every place of favorites that the message names, those that are told together as one."""
-        told = self.told
-        groups: list[tuple[list[int], set[int], str]] = []
+        told, groups = self.told, []  # type: ignore[var-annotated]
         for match in _PLACE.finditer(told.text):
             words = told.at(match.span())
-            if self._taken & {*words} or not words:
-                continue
-            ranks = {rank_value(match["rank"])} if match["rank"] else set()
-            last = groups[-1] if groups else ([], set(), "")
-            between = range(last[0][-1] + 1, words[0]) if groups else range(0)
-            if groups and all(told.words[i] in ("and", "my") for i in between):
-                groups[-1] = (sorted({*last[0], *words}), last[1] | ranks, f"{last[2]} {match[0]}")
-            else:
-                groups.append((self._widened(words), ranks, match[0]))
-        found = [self._place(words, ranks, said) for words, ranks, said in groups]
-        return [place for place in found if place is not None]
+            if words and not self._taken & {*words}:
+                between = range(groups[-1][-1] + 1, words[0]) if groups else range(0)
+                if groups and all(told.words[i] in ("and", "my") for i in between):
+                    groups[-1] = sorted({*groups[-1], *words})
+                else:
+                    groups.append(self._widened(words))
+        return [place for place in map(self._place, groups) if place is not None]
 
     def _widened(self, words: list[int]) -> list[int]:
         """Return the words of a place with whose it is, and with the noun that it is of."""
-        tokens, told = self.told.tokens, self.told
-        first, last = words[0], words[-1]
+        told, first, last = self.told, words[0], words[-1]
         if first and told.words[first - 1] in OWN | _THEIRS:
             first -= 1
-        while (
-            last + 1 < len(tokens)
-            and last + 1 not in self._taken
-            and tokens[last + 1].pos in ("ADJ", "NOUN", "PROPN", "SYM", "NUM")
-            and told.sentence(last + 1) == told.sentence(last)
-            and "\n" not in told.text[tokens[last].end : tokens[last + 1].begin]
-        ):
-            last += 1
+        for i, token in list(enumerate(told.tokens))[last + 1 :]:
+            broken = "\n" in told.text[told.tokens[last].end : token.begin]
+            ours = told.words[i] in OWN and told.tokens[last].pos == "ADP"
+            if i in self._taken or not (token.pos in _OF_PLACE or ours) or broken:
+                break
+            last = i
+        while last > words[-1] and told.tokens[last].pos in ("ADP", "DET"):
+            last -= 1
         return list(range(first, last + 1))
 
-    def _place(self, words: list[int], ranks: set[int], said: str) -> _Place | None:
+    def _place(self, words: list[int]) -> _Place | None:
         """Return a place, or None where it is somebody else's or of no list: "second dog"."""
-        told, first, follows = self.told, words[0], words[-1] + 1
+        told, first = self.told, words[0]
+        text = told.text_of(words)
         before = told.words[first - 1] if first else ""
-        owners = {before, *(told.words[i] for i in words)}
         genitive = first and told.tokens[first - 1].relation == "case" and before in ("'s", "'")
         near = any(told.sentence(i) == told.sentence(first) for i in told.about)
-        sure = near or _SURE.search(said) or re.search(FAVORITE, said, re.IGNORECASE)
-        if owners & _THEIRS or genitive or not sure:
+        if told.words[first] in _THEIRS or genitive or not (near or _SURE.search(text)):
             return None
-        own = {i for m in _PLACE.finditer(told.text) for i in told.at(m.span())}
-        thing = [i for i in words if told.tokens[i].pos in ("NOUN", "PROPN")]
-        extra = any(told.words[i] not in PICK and i not in own | told.about for i in thing)
+        mine = told.words[first] in OWN
+        place = place_in(text, [told.list_key or ""])
+        named = canonical_list_key(place.topic) if place and place.topic else told.list_key
+        extra = place is not None and named != told.list_key
         extra = extra or any(told.tokens[j].relation == "acl" for i in words for j in told.below[i])
-        after = told.words[follows : follows + 2]
-        if not owners & OWN and after and told.tokens[follows].pos == "ADP":
-            of = range(follows, min(follows + 5, len(told.tokens)))
-            mine = any(i in told.about or i in self._taken or told.words[i] in OWN for i in of)
-            extra = extra or not (mine or after[0] in ("to", "with") or after == ["by", "far"])
-        return _Place(words, frozenset(ranks), bool(owners & OWN), extra)
+        ranks = {rank_value(match["rank"]) for match in _PLACE.finditer(text) if match["rank"]}
+        return _Place(words, frozenset(ranks), mine, extra)
 
     # --- what is told of the value ----------------------------------------------------------------
 
@@ -125,7 +115,7 @@ class Placed:
     def here(self) -> tuple[_Place | None, str]:
         """The place that is told of the value, or None; and why it is not meant, or ""."""
         linked = [
-            (gap if place.ranks else gap + _NO_RANK, n, word, place)
+            (gap, n, word, place)
             for n, place in enumerate(self.places)
             for word in self.told.meant
             if (gap := self._linked(word, place)) is not None
@@ -133,7 +123,7 @@ class Placed:
         if not linked:
             return None, ""
         _, _, word, place = min(linked)
-        return place, self._unmeant(word, place)
+        return place, self.told.unmeant(word)
 
     def _linked(self, word: int, place: _Place) -> int | None:
         """Return how far a place that is told of a word is from it, or None where it is not."""
@@ -152,13 +142,12 @@ class Placed:
             verb = next((i for i in told.up(word) if told.tokens[i].pos == "VERB"), None)
             if stated or place.mine or verb is None or self._puts(verb):
                 return apart
-        pairs = [(word, place.words), *((i, group) for i in place.words)]
-        if any(told.tokens[i].relation == "nsubj" and told.tokens[i].head in of for i, of in pairs):
+        if token.relation == "nsubj" and token.head in place.words:
             return apart
         verb = next((i for i in told.up(word) if told.stems[i] in PLACING | _TAKING), None)
         puts = verb is not None and (self._puts(verb) or self._takes(verb, word))
         near = told.sentence(word) == told.sentence(first)
-        return apart + 2 if puts and near and verb != word and not place.extra else None
+        return apart if puts and near and not place.extra else None
 
     def _joins(self, i: int, group: Sequence[int], place: _Place) -> bool:
         """Say whether a word between a value and a place only joins them."""
@@ -178,11 +167,6 @@ class Placed:
         """Say whether a verb tells of the place that its subject takes: "BTC moves to #3"."""
         inner = self.told.tokens[word].relation == "nsubj" and self.told.tokens[word].head == verb
         return inner and self.told.stems[verb] in _TAKING
-
-    def _unmeant(self, word: int, place: _Place) -> str:
-        head = self.told.head(list(place.words))
-        problems = [self.told.unmeant(i) for i in ((word, head) if word < head else (word,))]
-        return next(filter(None, problems), "")
 
     # --- what else may be asked -------------------------------------------------------------------
 
@@ -232,7 +216,7 @@ class Placed:
             return problem or None
         for word in told.meant if told.about else ():
             for i in told.up(word):
-                puts = self._puts(i) and told.stems[i] != "like"
-                if puts or self._takes(i, word) or i in (*self._likes(), *told.about):
+                puts = self._puts(i) or self._takes(i, word)
+                if puts or i in (*self._likes(), *told.about):
                     return told.unmeant(i) or told.unmeant(word) or None
         return ""
