@@ -23,6 +23,7 @@ from factbook.extract.keyed.contracts import (
     batch_problems,
     list_key_of,
     op_values,
+    rank_of,
 )
 from factbook.extract.keyed.grounded import Heard, locate, op_objection
 from factbook.extract.keyed.prompts import tell_messages
@@ -593,10 +594,7 @@ def _op_steps(
             warnings.append(warning)
         return [step("set" if op.op == "set" else "unset", key, first)], ""
     assert list_key is not None
-    rank = op.rank
-    if rank is None and op.fact_key is not None:
-        ranked = split_rank_key(op.fact_key)
-        rank = ranked[1] if ranked else None
+    rank = rank_of(op)
     if op.op in ("set", "ranked_list_set"):
         return [step("rank", list_key, first, rank=rank, insert=op.mode == "insert")], ""
     if op.op == "ranked_list_insert":

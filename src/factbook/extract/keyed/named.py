@@ -290,7 +290,7 @@ def _deeds(told: Told, words: Iterable[int]) -> Iterator[str]:
         token, me = told.tokens[i], "me" in {told.words[j] for j in told.phrase(i)}
         bare = subject is None and token.pos == "VERB" and token.relation != "xcomp"
         of_me = subject in SELF or (bare and told.stems[i] not in _TO_ME)
-        if i != told.own and (of_me or (me and (bare or subject == "you"))):
+        if i != told.own and (of_me or (me and not told.does(told.own, i))):
             yield told.stems[i]
         if i == told.own and subject in SELF:
             before = [told.words[j] for j in told.below[i] if told.tokens[j].relation == "case"]

@@ -165,8 +165,7 @@ class Placed:
 
     def _takes(self, verb: int, word: int) -> bool:
         """Say whether a verb tells of the place that its subject takes: "BTC moves to #3"."""
-        inner = self.told.tokens[word].relation == "nsubj" and self.told.tokens[word].head == verb
-        return inner and self.told.stems[verb] in _TAKING
+        return self.told.does(word, verb) and self.told.stems[verb] in _TAKING
 
     # --- what else may be asked -------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from factbook.extract.keyed.contracts import FactsOp
+from factbook.extract.keyed.contracts import FactsOp, rank_of
 from factbook.extract.keyed.named import says_key
 from factbook.extract.keyed.places import Place, place_in
 from factbook.extract.keyed.ranked import PLACING
@@ -39,11 +39,12 @@ _NO_OBJECT: Final = ("advmod", "cc", "discourse", "mark", "punct", "vocative")
 _FORM: Final = re.compile(r"(?:[^s]s|ed|ing)$")  # of a verb that is no order
 
 
-def removal_problem(op: FactsOp, list_key: str | None, rank: int | None, told: Told) -> str | None:
+def removal_problem(op: FactsOp, list_key: str | None, told: Told) -> str | None:
     """Say why a message does not ask for what takes something away, or None where it does.
 
     `told` holds the place of the operation's value, where it has one.
     """
+    rank = rank_of(op)
     if list_key is None:
         what, orders = "to forget that", _fact_orders(op.fact_key or "", told)
     elif op.op == "ranked_list_clear":

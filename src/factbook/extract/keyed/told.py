@@ -141,6 +141,10 @@ class Tree:
             (self.words[j] for j in self.below[i] if self.tokens[j].relation == "nsubj"), None
         )
 
+    def does(self, word: int | None, i: int) -> bool:
+        """Say whether a verb is a word's doing."""
+        return word in self.below[i] and self.tokens[word or 0].relation == "nsubj"
+
     def negated(self, i: int) -> bool:
         """Say whether a word is denied: "not my #1", "never remove", "no longer want"."""
         denied = any(
