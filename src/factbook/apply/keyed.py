@@ -12,8 +12,8 @@ from collections.abc import Mapping
 
 from factbook import policy
 from factbook.apply.changing import FactChanges
+from factbook.apply.ranked_lists import RankProblem, rank_of, stepped
 from factbook.errors import Overtaken, UsageError
-from factbook.extract.keyed.lists import RankProblem, rank_of, stepped
 from factbook.extract.voice import OwnWords, in_layout, overheard_at
 from factbook.model.facts import FactKind, Millis, Receipt, Stance, Status, Trust
 from factbook.model.keys import fold_value, split_rank_key, topic_title

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factbook import policy
-from factbook.extract.keyed.lists import RankProblem, Ranks, rank_of, stepped
+from factbook.apply.ranked_lists import RankProblem, Ranks, rank_of, stepped
 from factbook.model.keys import fold_value
 from factbook.model.ops import KeyStep
 

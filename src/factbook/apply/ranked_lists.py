@@ -19,9 +19,9 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from factbook import policy
-from factbook.extract.keyed.wording import shown
 from factbook.model.keys import fold_value
 from factbook.model.ops import KeyStep
+from factbook.model.text import shorten
 
 __all__ = ["RankProblem", "Ranks", "rank_of", "stepped"]
 
@@ -58,7 +58,7 @@ def stepped(ranks: Ranks, step: KeyStep) -> dict[int, str]:
         last = max(after, default=0) + 1
         if last > policy.MAX_RANK:
             ends = f"ranks end at {policy.MAX_RANK}"
-            raise RankProblem(f"there is no room for {shown(step.value, 60)}; {ends}")
+            raise RankProblem(f"there is no room for {shorten(step.value, 60)!r}; {ends}")
         _place(after, last, step.value, insert=False)
     return dict(sorted(after.items()))
 
@@ -70,7 +70,7 @@ def _found(ranks: dict[int, str], step: KeyStep, *, to: bool = False) -> int:
         raise RankProblem(f"say what to {step.action} either by its value or by its rank")
     held = rank_of(ranks, step.value) if step.value else rank
     if held is None:
-        raise RankProblem(f"{shown(step.value, 60)} is not in the list")
+        raise RankProblem(f"{shorten(step.value, 60)!r} is not in the list")
     if held not in ranks:
         raise RankProblem(f"nothing stands at rank {held}")
     return held
