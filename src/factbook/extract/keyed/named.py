@@ -287,7 +287,7 @@ def _deeds(told: Told, words: Iterable[int]) -> Iterator[str]:
     """Yield the stems of what one does or is; "am" and "a", or what stands before the value."""
     for i in words:
         subject, below = told.subject(i), {told.words[j] for j in told.below[i]}
-        token, me = told.tokens[i], "me" in {told.words[j] for j in told.phrase(i)}
+        token, me = told.tokens[i], "me" in {told.words[j] for j in told.under(i)}
         bare = subject is None and token.pos == "VERB" and token.relation != "xcomp"
         of_me = subject in SELF or (bare and told.stems[i] not in _TO_ME)
         if i != told.own and (of_me or (me and not told.does(told.own, i))):

@@ -47,9 +47,7 @@ _SOME: Final = re.compile(
     re.IGNORECASE,
 )
 _WHOSE: Final = re.compile(r"(?P<mine>my|our)\s+|(?:the|an?)\s+", re.IGNORECASE)
-_WHERE: Final = re.compile(
-    rf"{COUNT}(?:\s+{FAVORITE})?|(?P<rank>{RANK})|(?P<favorite>{FAVORITE})", re.IGNORECASE
-)
+_WHERE: Final = re.compile(rf"{COUNT}(?:\s+{FAVORITE})?|(?P<rank>{RANK})|{FAVORITE}", re.IGNORECASE)
 _SURE_RANK: Final = re.compile(r"#|(?:number|no|nr|rank|position|place|spot|slot|numero)\b", re.I)
 PICK: Final = (
     r"(?:(?:picks?|choices?|spot|position|place|slot|entry|entries|items?|ones?|things?)(?!\w))"
@@ -99,8 +97,6 @@ def place_in(words: str, known: Collection[str]) -> Place | None:
     listed = _ABOUT_LISTS.search(text) is not None
     listed = listed or (topic is not None and canonical_list_key(topic) in known)
     if not fits or not (where or listed):
-        return None
-    if where and where["favorite"] and re.search(FAVORITE, text[where.end() :], re.IGNORECASE):
         return None
     return Place(
         topic=topic,

@@ -202,7 +202,7 @@ class Placed:
     def _relative(self) -> bool:
         told = self.told
         for i in (i for word in told.meant for i in told.up(word)):
-            beside = {told.words[j] for j in told.phrase(i)} & _BESIDE
+            beside = {told.words[j] for j in told.under(i)} & _BESIDE
             swapped = told.stems[i] in ("replac", "swap", "switch", "chang") and told.about
             if self._puts(i) and (beside or swapped):
                 return not told.unmeant(i)

@@ -33,7 +33,6 @@ _AWAY: Final = words_of("from off out rid away")
 _NEED_AWAY: Final = stems_of("take get throw strike kick cross")
 _SPARING: Final = words_of("except but besides keep keeping without apart unlike not")
 _FEELING: Final = stems_of("like love enjoy want care need")
-_HAVING: Final = stems_of("want need have keep live work use speak be")
 _IT: Final = words_of("it that them this these those")
 _NO_OBJECT: Final = ("advmod", "cc", "discourse", "mark", "punct", "vocative")
 _FORM: Final = re.compile(r"(?:[^s]s|ed|ing)$")  # of a verb that is no order
@@ -140,7 +139,7 @@ def _value_orders(told: Told) -> Iterator[str]:
     for i in told.up(told.own):
         over = told.ended(i) and i in (told.own, told.tokens[first].head) and not ranks
         liked = told.stems[i] in _FEELING and told.subject(i) in SELF
-        if over and (liked or i in told.about) and told.tokens[told.own].relation != "obl":
+        if over and (liked or i in told.about):
             yield told.unmeant(i, order=True)
 
 
@@ -160,23 +159,21 @@ def _clear_orders(told: Told, list_key: str) -> Iterator[str]:
     for verb, problem in _orders(told, _CLEARING):
         objects = _objects(told, verb)
         # "Clear it", of a list that was named before.
-        it = any(told.words[i] in _IT for i in objects) and told.stems[verb] != "forget"
+        it = any(told.words[i] in _IT for i in objects)
         it = it and (any(i < verb for i in told.named) or len(told.tokens) <= 4)
         whole = any(at.rank is None for at in _places(told, verb, list_key))
         if (it or whole) and not _spares(told, _behind(told, verb)):
             yield problem
-    for i, stem in enumerate(told.stems):
-        over = stem in _HAVING and told.ended(i) and told.subject(i) in SELF
+    for i in range(len(told.tokens)):
+        over = told.ended(i) and told.subject(i) in SELF
         if over and any(_places(told, i, list_key)):
             yield told.unmeant(i, order=True)
 
 
 def _fact_orders(key: str, told: Told) -> Iterator[str]:
     for verb, problem in _orders(told, _CLEARING):
-        if told.subject(verb) in SELF:
-            continue
         for i in _objects(told, verb):
-            around = told.phrase(i)
+            around = told.under(i)
             mine = OWN & {told.words[j] for j in around}
             others = [
                 j

@@ -93,10 +93,6 @@ class Tree:
         """Return the first word of some that hangs on none of them."""
         return next((i for i in words if self.tokens[i].head not in words), words[0])
 
-    def phrase(self, i: int) -> list[int]:
-        """Return a word with those that hang on it, to the second below."""
-        return [i, *self.below[i], *(k for j in self.below[i] for k in self.below[j])]
-
     def under(self, i: int) -> list[int]:
         """Return a word with all that hangs on it, in order, without what is told beside it."""
         found = [i]
@@ -257,7 +253,7 @@ class Told(Tree):
         here = self.sentence(self.own)
         near = [i for i in range(self.own + 1, len(self.tokens)) if self.sentence(i) <= here + 1]
         taken = [i for i in near if self.words[i] in _REFERRING and self.tokens[i].pos == "PRON"]
-        return [self.own, *(i for i in taken if self.tokens[i].relation not in ("det", "mark"))]
+        return [self.own, *taken]
 
     @cached_property
     def said(self) -> list[int]:
