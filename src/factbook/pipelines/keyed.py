@@ -543,7 +543,8 @@ def steps_of(ops: Sequence[FactsOp], text: str, *, must_hold: bool = True) -> _B
     """
     built = _Built()
     problems = batch_problems(ops)
-    heard = Heard(text) if must_hold else None
+    values = [value for op in ops for value in op_values(op)]
+    heard = Heard(text, values) if must_hold else None
     for place, op in enumerate(ops):
         number = place + 1
         if place in problems:

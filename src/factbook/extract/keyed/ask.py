@@ -167,8 +167,8 @@ def _plan(asked: _Question, place: Place, words: str) -> ReadQuestion | None:
     if asked.window is not None and asked.window.phrase in words:
         reason = "the rules read a list as it is now, not as it was at another time"
         return ReadQuestion(reason=reason)
-    if place.count is not None and not 1 <= place.count <= policy.PAGE_MAX:
-        reason = f"a list shows 1 to {policy.PAGE_MAX} values, not {place.count}"
+    if place.top is not None and not 1 <= place.top <= policy.PAGE_MAX:
+        reason = f"a list shows 1 to {policy.PAGE_MAX} values, not {place.top}"
         return ReadQuestion(reason=reason)
     if place.rank is not None and not 1 <= place.rank <= policy.MAX_RANK:
         reason = f"there is no rank {place.rank}; ranks are 1 to {policy.MAX_RANK}"
@@ -176,7 +176,7 @@ def _plan(asked: _Question, place: Place, words: str) -> ReadQuestion | None:
     key = canonical_list_key(place.topic) if place.topic else ""
     if not place.mine and key not in asked.known and (place.rank or not place.listed):
         return None
-    if not key and place.defined and not place.rank and not place.count:
+    if not key and place.defined and not place.rank and not place.top:
         return _below(FAVORITES)  # "what are my favorites": all the lists
     if not key and len(asked.known) != 1:
         return ReadQuestion(needs_clarification=(clarification(asked.known),))
@@ -184,7 +184,7 @@ def _plan(asked: _Question, place: Place, words: str) -> ReadQuestion | None:
     if place.rank:
         return _planned("exact_key", fact_key=canonical_rank_key(key, place.rank))
     topic = extract_topic_from_list_key(key)
-    limit = place.count or policy.PLAN_LIMIT
+    limit = place.top or policy.PLAN_LIMIT
     return _planned("ranked_list", list_key=key, topic=topic, limit=limit)
 
 

@@ -39,8 +39,8 @@ def op_objection(op: FactsOp, message: str | Heard) -> str | None:
     Every value must stand in the message, in words that say what the operation does, and the ranks
     must be those that it names. Give a `Heard` for many operations of one message.
     """
-    heard = Heard(message) if isinstance(message, str) else message
     key, values = list_key_of(op), op_values(op)
+    heard = Heard(message, values) if isinstance(message, str) else message
     for value in values:
         if not heard.places(value):
             return f"the message does not hold {shown(value, 60)}"

@@ -40,8 +40,9 @@ def locate(value: str, message: str) -> tuple[int, int] | None:
 class Heard:
     """A message that was read once, for many values and operations."""
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, values: Iterable[str] = ()) -> None:
         self.message = message
+        self.values = list(dict.fromkeys(values))  # that are looked for in it, as far as is known
 
     @cached_property
     def ranks(self) -> set[int]:

@@ -34,7 +34,7 @@ class Place(NamedTuple):
     key: str = ""  # of what is in no list
     topic: str | None = None  # of the list; None where none is named
     rank: int | None = None
-    count: int | None = None  # of "my top 3"
+    top: int | None = None  # how many: "my top 3"
     defined: bool = False  # the words say that it is a favorite, or its rank
     listed: bool = False  # they say that it is about favorites
     many: bool = False  # about several things
@@ -101,7 +101,7 @@ def place_in(words: str, known: Collection[str]) -> Place | None:
     return Place(
         topic=topic,
         rank=rank_value(rank) if rank else None,
-        count=rank_value(where["count"]) if where and where["count"] else None,
+        top=rank_value(where["count"]) if where and where["count"] else None,
         defined=where is not None,
         listed=listed or bool(rank and _SURE_RANK.match(rank)),
         many=bool(some) or _of_many(topic, text),

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from factbook import policy
 from factbook.extract.keyed.clarify import clarification
-from factbook.extract.keyed.contracts import FactsOp, OpName, batch_problems
+from factbook.extract.keyed.contracts import FactsOp, OpName, batch_problems, op_values
 from factbook.extract.keyed.grounded import Heard, op_objection
 from factbook.extract.keyed.named import said_of_me
 from factbook.extract.keyed.places import Place, place_in
@@ -85,7 +85,7 @@ def parse_tell(message: str, *, lists: Mapping[str, Mapping[int, str]]) -> ReadM
     if len(ops) > policy.MAX_OPS:
         reason = f"the message asks for more than {policy.MAX_OPS} changes at once"
         return ReadMessage(reason=reason)
-    heard = Heard(message)
+    heard = Heard(message, [value for op in ops for value in op_values(op)])
     problems = (*batch_problems(ops).values(), *(op_objection(op, heard) for op in ops))
     reason = next(filter(None, problems), "")
     return ReadMessage(reason=reason) if reason else ReadMessage(ops=ops)
@@ -327,7 +327,7 @@ class _Clauses:
 
         Without a rank, one value is the first and several are put at the end.
         """
-        several = append or place.many or place.count or parts.hinge["are"]
+        several = append or place.many or place.top or parts.hinge["are"]
         one = place.rank is not None or not several
         values = self._values(said, one=one, leads=leads)
         if one:
@@ -336,10 +336,10 @@ class _Clauses:
             rank = 1 if place.rank is None else place.rank
             name = cast("OpName", f"ranked_list_{step}")
             return [_op(name, place.topic, rank=rank, value=values[0][0])]
-        if place.count and len(values) != place.count:
+        if place.top and len(values) != place.top:
             clause = shown(self.message[parts.left.start : parts.right.end])
-            raise _Refused(f"{clause} speaks of {place.count} and names {len(values)}")
-        if place.count:
+            raise _Refused(f"{clause} speaks of {place.top} and names {len(values)}")
+        if place.top:
             values = [(value, rank or n) for n, (value, rank) in enumerate(values, 1)]
         elif len(values) == 1 and not (append or place.many):
             values = [(values[0][0], 1)]
@@ -372,12 +372,13 @@ class _Clauses:
             raise _Refused(f"{shown(text)} leaves open which one")
         items = spoken_items(LATER.sub("", text))
         if one:
+            value = self._value(said, leads=leads)
             if len(items) > 1 and re.search(r",\s|;", seen):
                 raise _Refused(
                     f"{shown(text)} looks like several values for one place; put it in quotes where"
                     " it is one"
                 )
-            return [(self._value(said, leads=leads), None)]
+            return [(value, None)]
         values: list[tuple[str, int | None]] = []
         for item in items:
             span = Span(said.start + item.start, said.start + item.end)
@@ -432,7 +433,7 @@ class _Clauses:
 
 def _gone(place: Place | None) -> list[FactsOp] | None:
     """Read "Remove my #3 movie", "Clear my favorite movies", "Forget my timezone"."""
-    if place is None or place.count or (place.rank and not place.mine):  # "the first paragraph"
+    if place is None or place.top or (place.rank and not place.mine):  # "the first paragraph"
         return None
     if place.key:
         return [_op("clear", fact_key=place.key)]

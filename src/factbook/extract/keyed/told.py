@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
 from factbook.extract.keyed.mentions import Heard, topic_places
 from factbook.extract.keyed.wording import QUOTED, words_of
 from factbook.language.reader.read import read
-from factbook.language.reader.reading import children
+from factbook.language.reader.reading import Reading, Token, children
 from factbook.language.sentences import Span, sentences
 from factbook.language.words import stem
 from factbook.model.keys import FAVORITES, normalize_fact_key, split_rank_key
@@ -59,6 +60,7 @@ DOUBTS: Final = words_of(
 _MINE_TO_SAY: Final = stems_of("want like need love remember note let say")
 _BESIDE: Final = ("conj", "parataxis", "list")
 _UNDER: Final = ("ccomp", "xcomp", "acl", "csubj")
+_NOUNS: Final = ("NOUN", "PROPN", "PRON")
 _OVER: Final = words_of("longer more anymore")
 _DENIED: Final = "it says what is not so"
 _SUPPOSED: Final = "it supposes something and does not say that it is so"
@@ -71,7 +73,7 @@ class Tree:
     def __init__(self, text: str) -> None:
         self.text = text
         self.reading = read(text)
-        self.tokens = self.reading.tokens
+        self.tokens = _mended(self.reading)
         self.words = [token.text.lower().replace("’", "'") for token in self.tokens]
         self.stems = [stem(word) for word in self.words]
 
@@ -126,6 +128,8 @@ class Tree:
 
     def _is_next(self, i: int) -> bool:
         token = self.tokens[i]
+        if token.relation == "parataxis":
+            return token.pos in _NOUNS and self.tokens[token.head].pos in _NOUNS
         return token.head >= 0 and token.relation in ("conj", "list") and not self._says_own(i)
 
     def _says_own(self, i: int) -> bool:
@@ -223,7 +227,7 @@ class Told(Tree):
     def __init__(self, heard: Heard, place: Span | None, list_key: str | None) -> None:
         self.heard = heard
         self.list_key = list_key
-        text, self.value = _plain(heard.message, place)
+        text, self.value = _plain(heard, place)
         self.value_said = place.of(heard.message) if place else ""
         super().__init__(text)
 
@@ -270,19 +274,38 @@ class Told(Tree):
         return sorted(found)
 
 
-def _plain(message: str, place: Span | None) -> tuple[str, Span | None]:
+def _mended(reading: Reading) -> list[Token]:
+    """Return the words of a reading, a sentence that fell into a verb and a noun in one tree."""
+    tokens, last = list(reading.tokens), -1
+    for i, token in enumerate(tokens):
+        if token.relation != "root":
+            continue
+        apart = last < 0 or re.search(r"[.!?\n]", reading.text[tokens[last].end : token.begin])
+        if not apart and tokens[last].pos == "VERB" and token.pos in _NOUNS:
+            tokens[i] = replace(token, head=last, relation="obj")
+            continue
+        if not apart and tokens[last].pos in _NOUNS and token.pos == "VERB":
+            tokens[last] = replace(tokens[last], head=i, relation="nsubj")
+        last = i
+    return tokens
+
+
+def _plain(heard: Heard, place: Span | None) -> tuple[str, Span | None]:
     """Return a message in words that are read well, and where the value stands in it."""
-    pieces: list[tuple[int, int, str]] = []
-    if place is not None:
-        said, (start, end) = place.of(message), (place.start, place.end)
-        if any(quote.span() == (start - 1, end + 1) for quote in QUOTED.finditer(message)):
-            start, end, said = start - 1, end + 1, ""
-        pieces.append((start, end, said if re.fullmatch(r"\w+", said) else _NAME))
+    message = heard.message
+    values = [place] if place is not None else []
+    values += [span for other in heard.values for span in heard.places(other)]
+    spans = [(span, span.of(message), _NAME) for span in values]
     for pattern in (QUOTED, _KEY):
         for match in pattern.finditer(message):
-            if all(match.end() <= start or match.start() >= end for start, end, _ in pieces):
-                words = _THING if pattern is QUOTED else _spelled(match[0])
-                pieces.append((match.start(), match.end(), words))
+            words = _THING if pattern is QUOTED else _spelled(match[0])
+            spans.append((Span(*match.span()), "", words))
+    pieces: list[tuple[int, int, str]] = []
+    for (start, end), said, words in spans:
+        if said and any(quote.span() == (start - 1, end + 1) for quote in QUOTED.finditer(message)):
+            start, end, said = start - 1, end + 1, ""
+        if all(end <= first or start >= last for first, last, _ in pieces):
+            pieces.append((start, end, said if re.fullmatch(r"\w+", said) else words))
     text, at, value = "", 0, None
     for start, end, words in sorted(pieces):
         text += message[at:start]
