@@ -39,7 +39,7 @@ def stems_of(text: str) -> frozenset[str]:
     return frozenset(map(stem, text.split()))
 
 
-_NAME: Final = "Rio"  # stands for a value that is no single word
+_NAME: Final = "Tesla"  # stands for a value that is no single word
 _THING: Final = "words"  # stands for what is quoted
 _KEY: Final = re.compile(r"\buser\.\w[\w-]*(?:\.[\w#%&+-]+)*", re.IGNORECASE)
 LIST_WORD: Final = words_of("list lists ranking rankings favorites favourites favs faves")
@@ -130,6 +130,9 @@ class Tree:
         token = self.tokens[i]
         if token.relation == "parataxis":
             return token.pos in _NOUNS and self.tokens[token.head].pos in _NOUNS
+        if token.relation == "compound":  # "DOT and SOL", read as a name of two words
+            joins = (k for k in self.below[token.head] if self.tokens[k].relation == "cc")
+            return any(i < k < token.head for k in joins)
         return token.head >= 0 and token.relation in ("conj", "list") and not self._says_own(i)
 
     def _says_own(self, i: int) -> bool:
@@ -190,7 +193,9 @@ class Tree:
             nominal = relation == "xcomp" and self.tokens[j].pos != "VERB"
             if relation in _UNDER and not nominal and not self._says(above):
                 return _HANDED_ON
-            if relation in _BESIDE and self._says_own(j):
+            left = clauses and not clauses[0].first <= above < clauses[0].last
+            own = relation in _BESIDE and self._says_own(j)
+            if own or (left and relation not in (*_UNDER, "advcl")):
                 return ""
             if relation == "advcl":
                 return _SUPPOSED
@@ -275,7 +280,7 @@ class Told(Tree):
 
 
 def _mended(reading: Reading) -> list[Token]:
-    """Return the words of a reading, a sentence that fell into a verb and a noun in one tree."""
+    """Return the words of a reading, a sentence that fell into two trees in one."""
     tokens, last = list(reading.tokens), -1
     for i, token in enumerate(tokens):
         if token.relation != "root":
@@ -284,7 +289,8 @@ def _mended(reading: Reading) -> list[Token]:
         if not apart and tokens[last].pos == "VERB" and token.pos in _NOUNS:
             tokens[i] = replace(token, head=last, relation="obj")
             continue
-        if not apart and tokens[last].pos in _NOUNS and token.pos == "VERB":
+        tells = token.pos == "VERB" or any(t.head == i and t.relation == "cop" for t in tokens)
+        if not apart and tokens[last].pos in _NOUNS and tells:
             tokens[last] = replace(tokens[last], head=i, relation="nsubj")
         last = i
     return tokens
