@@ -51,6 +51,37 @@ def test_a_message_that_names_no_list_is_asked_back() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("Move The Third Man to #1", ["move crypto 1 The Third Man"]),
+        ("call me The Third Man", ["set nickname The Third Man"]),
+        ("Put Heat second in my favorite movies", ["set movies 2 Heat"]),
+        ("make my #3 tea #1", ["move tea 3->1"]),
+        ("my favorite film is My Fair Lady", ["set films 1 My Fair Lady"]),
+        (
+            "Add Never Let Me Go, Dune and 1984 to my favorite books",
+            ["append books Never Let Me Go/Dune/1984"],
+        ),
+        (
+            "my top 2 films are Never Say Never and Heat",
+            ["set films 1 Never Say Never", "set films 2 Heat"],
+        ),
+    ],
+)
+def test_a_title_is_no_rank_and_no_denial(message: str, expected: list[str]) -> None:
+    """What a value says is not what the message says of it."""
+    assert short(parse_tell(message, lists=ONE)) == expected
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["Delete the first paragraph", "Delete #3 from the report", "Dune is the second movie"],
+)
+def test_a_rank_of_something_else_is_no_place(message: str) -> None:
+    assert parse_tell(message, lists=ONE).reason
+
+
 @given(
     st.one_of(
         st.text(max_size=80),

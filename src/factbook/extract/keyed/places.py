@@ -43,7 +43,7 @@ class Place(NamedTuple):
 
 
 _SOME: Final = re.compile(
-    r"(?:another\s+)?(?:(?:one|two|some|both|all)\s+)?(?:of|among(?:\s+the\s+ones\s+of)?)\s+(?=my\b)",
+    r"(?:another\s+)?(?:(?:one|two|some|both|all)\s+)?(?:of|among(?:\s+the\s+ones\s+of)?)\s+(?=(?:my|our)\b)",
     re.IGNORECASE,
 )
 _WHOSE: Final = re.compile(r"(?P<mine>my|our)\s+|(?:the|an?)\s+", re.IGNORECASE)
@@ -144,9 +144,7 @@ def _topic(text: str, known: Collection[str]) -> tuple[bool, str | None]:
         return False, None
     if parts[-1].lower() in ("the", "of", "from", "off", "on"):
         return False, None
-    if re.match(r"(?i)(?:and|or|but|then|plus|&|with|as|at|to)(?!\w)", text) or re.search(
-        r"#\d", text
-    ):
+    if re.search(r"(?i)^(?:and|or|but|then|plus|&|with|as|at|to)(?!\w)|#\d", text):
         return False, None  # "at #1 and ETH at #2": another clause
     if not names_something(text):
         return False, None

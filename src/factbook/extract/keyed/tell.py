@@ -27,13 +27,13 @@ from factbook.extract.keyed.wording import (
     LATER,
     POLITE,
     RANK,
-    asks_something,
     shown,
     unquoted,
     words_of,
 )
 from factbook.language.calendar import MONTH
 from factbook.language.coordination import QUOTES, spoken_items
+from factbook.language.questions import ends_asking
 from factbook.language.reader.read import read
 from factbook.language.sentences import Span, sentences
 from factbook.model.keys import canonical_list_key, names_something
@@ -113,6 +113,7 @@ _JOINT: Final = re.compile(
     r"\s*[;,]?\s+(?:and|but|then|while|plus)\s+(?:then\s+)?|\s*;\s*|\s*,\s+|[.!]\s+", re.IGNORECASE
 )
 _LEAD: Final = re.compile(rf"(?:(?:{ASIDE}|{POLITE})[\s,:]*)+", re.IGNORECASE)
+_REQUEST: Final = re.compile(rf"(?:{ASIDE}[\s,:]*)*{POLITE}", re.IGNORECASE)
 _FILLER: Final = re.compile(rf"\s*(?:{ASIDE}[\s,.!]*)+", re.IGNORECASE)
 _END: Final = re.compile(r"(?:(?<!\b\w\.\w)[!?.。\s])+$")  # but for the dot of "U.S."
 _ADVERBS: Final = (
@@ -187,7 +188,7 @@ class _Clauses:
         text, end = sentence.of(self.message), _END.search(sentence.of(self.masked))
         if _FILLER.fullmatch(text):
             return []
-        if asks_something(text):
+        if ends_asking(text.strip()) and not _REQUEST.match(text):
             raise _Refused(f"{shown(text)} is a question, which sets nothing")
         self._refusal = ""
         stop = sentence.start + end.start() if end else sentence.end

@@ -1,4 +1,4 @@
-"""Read the words around a value: ranks, favorites, quotes, asides, and the form of a request.
+"""Read the words around a value: ranks, favorites, quotes, asides and polite forms.
 
 Knows English function words. Does not know topics, lists or operations.
 """
@@ -9,7 +9,6 @@ import re
 from typing import Final
 
 from factbook.language.numbers import CARDINALS, ORDINALS, SEVERAL
-from factbook.language.questions import ends_asking
 
 __all__ = [
     "ASIDE",
@@ -19,7 +18,6 @@ __all__ = [
     "POLITE",
     "QUOTED",
     "RANK",
-    "asks_something",
     "named_ranks",
     "rank_value",
     "shown",
@@ -87,17 +85,6 @@ def shown(text: str, chars: int = 80) -> str:
     """Return words as a reason quotes them."""
     text = " ".join(text.split())
     return repr(text if len(text) <= chars else text[: chars - 1] + "…")
-
-
-_REQUESTED: Final = re.compile(
-    rf"(?:^|[,;:–—]\s*|\b(?:and|so|but|then|hey|hi|hello|please|ok|okay)\s+)(?:{POLITE})",
-    re.IGNORECASE,
-)
-
-
-def asks_something(sentence: str) -> bool:
-    """Say whether a sentence is a question; "Can you make BTC my #1?" is a request."""
-    return not _REQUESTED.search(sentence.strip()) and ends_asking(sentence.strip())
 
 
 # --- ranks ----------------------------------------------------------------------------------------
