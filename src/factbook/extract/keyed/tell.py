@@ -288,7 +288,7 @@ class _Clauses:
     def _ahead(self, parts: _Parts, *, first: bool) -> list[FactsOp] | None:
         """Read values before their place: "BTC is my #1", "move BTC to the top"."""
         place, verb, to = self._place(parts.right), parts.verb, parts.to
-        if place is None or place.key or parts.hinge["some"]:
+        if place is None or place.key:
             return None
         if not verb:
             stated = parts.hinge["be"] and place.mine and place.defined
@@ -312,10 +312,10 @@ class _Clauses:
                 return [_op("ranked_list_remove", place.topic, rank=ranked)]
             gone = self._values(left)
             return [_op("ranked_list_remove", place.topic, value=value) for value, _ in gone]
-        if place.rank and held is not None and ranked and verb in _MOVING | _SETTING:
+        if place.rank and held is not None and ranked:
             topic = place.topic or held.topic
             return [_op("ranked_list_move", topic, rank=place.rank, from_rank=ranked)]
-        if verb in _MOVING and (not place.rank or to not in ("to", "into", "at")):
+        if verb in _MOVING and not place.rank:
             return None
         if not place.rank and (verb in _ADDING or (verb == "put" and to)):
             return self._put(place, left, parts, append=True) if to and place.listed else None
@@ -385,9 +385,10 @@ class _Clauses:
             span = Span(said.start + item.start, said.start + item.end)
             # A quote around an item is its margin already, and what is in it is not looked into.
             quoted = span.of(self.masked).strip("_") == ""
-            value = span.of(self.message) if quoted else None
-            value = value or self._value(span, leads=leads and not values)
-            values.append((value, item.rank))
+            plain = (
+                span.of(self.message) if quoted else self._value(span, leads=leads and not values)
+            )
+            values.append((plain, item.rank))
         if not values:
             raise _Refused("there is no value")
         return values
