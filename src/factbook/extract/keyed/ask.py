@@ -95,7 +95,7 @@ def parse_ask(
         )
     known = list(dict.fromkeys(map(canonical_list_key, lists)))
     asked = _Question(text, known, keys, when(text) if when else None)
-    for read in (_all_below, _everything, _entity, _time, _of_me, _at_place):
+    for read in (_all_below, _fixed, _entity, _time, _at_place):
         found = read(asked)
         if found is not None:
             return found
@@ -118,7 +118,7 @@ _ASKING: Final = (
     r"(?:\s+(?:all|out)\b)?(?:\s+of\b)?|look\s+up|do\s+i\s+have(?:\s+(?:any|an?)\b)?)(?!\w)"
 )
 _PLACED: Final = re.compile(
-    rf"(?:(?P<asking>{_ASKING})\s*)?[\"“'`]?(?P<rest>.+?)(?P<are>\s+(?:is|are))?[\"”'`]?", re.I
+    rf"(?:{_ASKING}\s*)?[\"“'`]?(?P<rest>.+?)(?:\s+(?:is|are))?[\"”'`]?", re.IGNORECASE
 )
 _OF_TOPIC: Final = re.compile(
     r"(?P<topic>.+?)\s+(?:(?:is|are)\s+(?P<place>(?:my|our|#|the)\b.*|#.*)"
@@ -201,15 +201,6 @@ _PREDICATE: Final = re.compile(
     r"[\"“'`]?(?P<predicate>[\w.-]+)[\"”'`]?",
     re.IGNORECASE,
 )
-_LISTS: Final = re.compile(
-    rf"{_ASKING}\s+(?:all\s+)?(?:of\s+)?(?:(?:my|the)\s+)?(?:{FAVORITE}\s*)?(?:lists|rankings)"
-    r"(?:\s+(?:do\s+i\s+have|are\s+there))?|what\s+do\s+i\s+(?:like|love|prefer)"
-    r"(?:\s+(?:best|most))?",
-    re.IGNORECASE,
-)
-_ABOUT_ME: Final = re.compile(
-    r"(?:what\s+do\s+you\s+(?:know|remember|have)\s+(?:about|of|on)|who\s+am)\s+(?:me|myself)", re.I
-)
 
 
 def _below(prefix: str) -> ReadQuestion:
@@ -227,16 +218,18 @@ def _all_below(asked: _Question) -> ReadQuestion | None:
     return _below(normalize_fact_key(match["key"])[0])
 
 
-def _everything(asked: _Question) -> ReadQuestion | None:
-    if _LISTS.fullmatch(asked.text):
-        return _below(FAVORITES)
-    return _below("user") if _ABOUT_ME.fullmatch(asked.text) else None
-
-
 # --- what is so of a person, and what was said ----------------------------------------------------
 
-_OF_ME: Final = (
-    (r"who\s+am\s+i|what\s+am\s+i\s+called", "user.name"),
+_FIXED: Final = (
+    (
+        rf"{_ASKING}\s+(?:all\s+)?(?:of\s+)?(?:(?:my|the)\s+)?(?:{FAVORITE}\s*)?(?:lists|rankings)"
+        r"(?:\s+(?:do\s+i\s+have|are\s+there))?",
+        FAVORITES,
+    ),
+    (r"what\s+do\s+i\s+(?:like|love|prefer)(?:\s+(?:best|most))?", FAVORITES),
+    (r"what\s+do\s+you\s+(?:know|remember|have)\s+(?:about|of|on)\s+(?:me|myself)", "user"),
+    (r"who\s+am\s+i", "user"),
+    (r"what\s+am\s+i\s+called", "user.name"),
     (r"how\s+old\s+am\s+i", "user.age"),
     (r"when\s+was\s+i\s+born", "user.birthday"),
     (r"where\s+was\s+i\s+born", "user.birthplace"),
@@ -244,6 +237,17 @@ _OF_ME: Final = (
     (r"(?:where|for\s+whom|who)\s+do\s+i\s+work(?:\s+(?:at|for))?", "user.employer"),
     (r"what\s+do\s+i\s+do(?:\s+for\s+(?:a\s+living|work))?", "user.occupation"),
 )
+"""Questions that ask for one key, or for all below it."""
+
+
+def _fixed(asked: _Question) -> ReadQuestion | None:
+    for pattern, key in _FIXED:
+        if re.fullmatch(pattern, asked.text, re.IGNORECASE):
+            below = key in ("user", FAVORITES)
+            return _below(key) if below else _planned("exact_key", fact_key=key)
+    return None
+
+
 _SAID: Final = r"(?:set|change[d]?|add|store[d]?|save[d]?|say|tell|told|update[d]?|said|mention)"
 _ABOUT: Final = re.compile(
     r"(?:what\s+(?:did|have)\s+i\s+(?:ever\s+)?(?:tell|told|said|say|mention|mentioned)(?:\s+to)?"
@@ -259,13 +263,6 @@ _WHEN: Final = re.compile(
     r"|what(?:\s+has|['’]s|\s+is)?\s+(?:changed|new))(?P<rest>.+)",
     re.IGNORECASE,
 )
-
-
-def _of_me(asked: _Question) -> ReadQuestion | None:
-    for pattern, key in _OF_ME:
-        if re.fullmatch(pattern, asked.text, re.IGNORECASE):
-            return _planned("exact_key", fact_key=key)
-    return None
 
 
 def _entity(asked: _Question) -> ReadQuestion | None:
