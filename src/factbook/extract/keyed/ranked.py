@@ -22,7 +22,7 @@ __all__ = ["PLACING", "Placed"]
 PLACING: Final = stems_of(
     "make put set rank place keep mark name choose pick want call add insert move shift bump"
     " promote demote push slot list have consider change update switch raise lower swap crown rate"
-    " give include save store append count record drop replace like note go"
+    " squeeze slip give include save store append count record drop replace like note go"
 )
 """Verbs by which somebody puts something at a place, by their stems."""
 

@@ -18,16 +18,13 @@ from factbook.extract.keyed.told import OWN, SELF, Told, stems_of
 from factbook.extract.keyed.wording import named_ranks, words_of
 from factbook.model.keys import canonical_list_key
 
-__all__ = ["removal_problem"]
+__all__ = ["NO_ORDER", "REMOVING", "removal_problem"]
 
 
-_REMOVING: Final = stems_of(
+REMOVING: Final = stems_of(
     "remove delete drop erase forget take strike kick cross scratch unset clear discard exclude"
-    " eliminate purge scrap trash dump ditch wipe replace get throw"
-)
-_CLEARING: Final = stems_of(
-    "clear empty erase reset delete remove drop forget wipe scrap purge trash dump discard unset"
-    " clean nuke destroy replace redo restart start get throw"
+    " eliminate purge scrap trash dump ditch wipe replace get throw empty reset clean nuke destroy"
+    " redo restart start"
 )
 _AWAY: Final = words_of("from off out rid away")
 _NEED_AWAY: Final = stems_of("take get throw strike kick cross")
@@ -35,7 +32,7 @@ _SPARING: Final = words_of("except but besides keep keeping without apart unlike
 _FEELING: Final = stems_of("like love enjoy want care need")
 _IT: Final = words_of("it that them this these those")
 _NO_OBJECT: Final = ("advmod", "cc", "discourse", "mark", "punct", "vocative")
-_FORM: Final = re.compile(r"(?:[^s]s|ed|ing)$")  # of a verb that is no order
+NO_ORDER: Final = re.compile(r"(?:[^s]s|ed|ing)$")  # of a verb that is no order
 
 
 def removal_problem(op: FactsOp, list_key: str | None, told: Told) -> str | None:
@@ -67,7 +64,7 @@ def _orders(told: Told, verbs: frozenset[str]) -> Iterator[tuple[int, str]]:
         token, subject = told.tokens[i], told.subject(i)
         if stem not in verbs or told.own == i or subject not in ("you", *SELF, None):
             continue
-        plain = not _FORM.search(told.words[i]) or token.relation == "xcomp"
+        plain = not NO_ORDER.search(told.words[i]) or token.relation == "xcomp"
         if plain == (subject in SELF and token.relation != "xcomp"):
             continue  # "I forget my timezone all the time", "Bob always forgets it"
         denied = "it says what is not so" if any(map(told.negated, told.up(i))) else ""
@@ -129,7 +126,7 @@ def _value_orders(told: Told) -> Iterator[str]:
     if told.own is None:
         return
     ranks = named_ranks(told.text)
-    for verb, problem in _orders(told, _REMOVING):
+    for verb, problem in _orders(told, REMOVING):
         objects = [i for i in _objects(told, verb) if not _spares(told, told.below[i])]
         moved = ranks and told.stems[verb] == "drop"  # "Drop BTC to #5"
         mine = told.subject(verb) in SELF and not told.about
@@ -144,7 +141,7 @@ def _value_orders(told: Told) -> Iterator[str]:
 
 
 def _rank_orders(told: Told, rank: int, list_key: str) -> Iterator[str]:
-    for verb, problem in _orders(told, _REMOVING):
+    for verb, problem in _orders(told, REMOVING):
         if not _spares(told, _behind(told, verb)):
             yield from (problem for at in _places(told, verb, list_key) if at.rank == rank)
 
@@ -156,7 +153,7 @@ def _move_orders(told: Told, ranks: set[int]) -> Iterator[str]:
 
 
 def _clear_orders(told: Told, list_key: str) -> Iterator[str]:
-    for verb, problem in _orders(told, _CLEARING):
+    for verb, problem in _orders(told, REMOVING):
         objects = _objects(told, verb)
         # "Clear it", of a list that was named before.
         it = any(told.words[i] in _IT for i in objects)
@@ -171,7 +168,7 @@ def _clear_orders(told: Told, list_key: str) -> Iterator[str]:
 
 
 def _fact_orders(key: str, told: Told) -> Iterator[str]:
-    for verb, problem in _orders(told, _CLEARING):
+    for verb, problem in _orders(told, REMOVING):
         for i in _objects(told, verb):
             around = told.under(i)
             mine = OWN & {told.words[j] for j in around}
@@ -186,6 +183,6 @@ def _fact_orders(key: str, told: Told) -> Iterator[str]:
             if it or (mine and not other and says_key(key, told, sorted(around))):
                 yield problem
     for i, stem in enumerate(told.stems):
-        over = told.ended(i) and told.subject(i) in SELF and stem not in _REMOVING | _CLEARING
+        over = told.ended(i) and told.subject(i) in SELF and stem not in REMOVING
         if over and says_key(key, told, range(len(told.tokens))):
             yield told.unmeant(i, order=True)

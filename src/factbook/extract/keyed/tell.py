@@ -20,7 +20,9 @@ from factbook.extract.keyed.contracts import FactsOp, OpName, batch_problems, op
 from factbook.extract.keyed.grounded import Heard, op_objection
 from factbook.extract.keyed.named import said_of_me
 from factbook.extract.keyed.places import Place, place_in
-from factbook.extract.keyed.told import DOUBTS, NEGATIONS, SPEAKERS
+from factbook.extract.keyed.ranked import PLACING
+from factbook.extract.keyed.removal import NO_ORDER, REMOVING
+from factbook.extract.keyed.told import DOUBTS, NEGATIONS, SPEAKERS, stems_of
 from factbook.extract.keyed.wording import (
     ASIDE,
     FAVORITE,
@@ -36,6 +38,7 @@ from factbook.language.coordination import QUOTES, spoken_items
 from factbook.language.questions import ends_asking
 from factbook.language.reader.read import read
 from factbook.language.sentences import Span, sentences
+from factbook.language.words import stem
 from factbook.model.keys import canonical_list_key, names_something
 
 __all__ = ["MESSAGE_CHARS", "ReadMessage", "parse_tell"]
@@ -120,18 +123,10 @@ _ADVERBS: Final = (
     r"(?:(?:actually|really|now|currently|still|definitely|also|honestly|officially|absolutely|truly"
     r"|clearly|obviously|by\s+far|easily|hands\s+down|just|already|again)\s+)*"
 )
-_SETTING: Final = words_of(
-    "make set put rank place keep mark name choose pick want call change update switch store save"
-)
-_INSERTING: Final = words_of("add insert slot squeeze slip")
-_ADDING: Final = _INSERTING | words_of("append include store save")
-_MOVING: Final = words_of("move shift bump promote demote push")
-_REMOVING: Final = words_of(
-    "remove delete drop take strike kick cross clear empty erase reset wipe forget unset"
-)
-_VERB: Final = re.compile(
-    rf"({'|'.join(_SETTING | _ADDING | _MOVING | _REMOVING)})(?:\s+out)?\s+", re.IGNORECASE
-)
+_INSERTING: Final = stems_of("add insert slot squeeze slip")
+_ADDING: Final = _INSERTING | stems_of("append include store save")
+_MOVING: Final = stems_of("move shift bump promote demote push")
+_VERB: Final = re.compile(r"([^\W_]+)(?:\s+out)?\s+")
 _HINGE: Final = re.compile(
     r"(?P<be>(?:\s+(?:is|(?P<are>are)|(?:also\s+)?(?P<some>includes?))|['’]s)"
     rf"(?:\s*:\s*|\s+{_ADVERBS}))(?P<at>(?:at|in)\s+)?|(?P<sign>\s*[:=]\s*)"
@@ -157,7 +152,7 @@ _NO_VALUE: Final = (
 class _Parts(NamedTuple):
     """A clause taken apart at a hinge."""
 
-    verb: str  # in lower case; empty for a statement
+    verb: str  # its stem; empty for a statement
     hinge: re.Match[str]
     to: str  # the preposition that the hinge is, or nothing
     left: Span
@@ -241,10 +236,13 @@ class _Clauses:
         mine = said_of_me(span.of(self.masked))
         if mine is not None:
             yield partial(self._key, mine[0], Span(span.start + mine[1], span.end))
+        wholes: dict[str, Span] = {}
         ordered = _VERB.match(self.masked, *span)
-        wholes = {ordered[1].lower(): Span(ordered.end(), span.end)} if ordered else {}
+        form = ordered[1].lower() if ordered else ""
+        if ordered and stem(form) in PLACING | REMOVING and not NO_ORDER.search(form):
+            wholes[stem(form)] = Span(ordered.end(), span.end)
         for verb, whole in {**wholes, "": span}.items():  # "Clear and Present Danger" is no order
-            if verb in _REMOVING:
+            if verb in REMOVING:
                 yield partial(_gone, self._place(whole))
             parts = [
                 _Parts(
@@ -275,7 +273,7 @@ class _Clauses:
         """Read values behind their place: "my favorite color is blue", "set my #1 to BTC"."""
         place, hinge = self._place(parts.left), parts.hinge
         linked = parts.to in ("to", "as", "be", "into") if parts.verb else hinge["be"]
-        if place is None or not (linked or hinge["sign"]) or parts.verb in _MOVING | _REMOVING:
+        if place is None or not (linked or hinge["sign"]) or parts.verb in _MOVING | REMOVING:
             return None
         if place.key:
             own = place.mine or place.key.startswith("user.") or parts.verb
@@ -305,7 +303,7 @@ class _Clauses:
             place = place._replace(topic=place.topic or inner.topic)
         held = self._place(left)
         ranked = held.rank if held is not None and (held.mine or held.topic is None) else None
-        if verb in _REMOVING:
+        if verb in REMOVING:
             if to.split()[:1] not in (["from"], ["off"], ["out"]) or not place.listed:
                 return None
             if ranked:
