@@ -15,9 +15,10 @@ from factbook.embed import bundled
 from factbook.extract import sentences
 from factbook.extract.asked import Amount, amount_asked, holds, search_query
 from factbook.extract.discovery import ResultText, discover
-from factbook.extract.keyed.contracts import FactsOp
+from factbook.extract.keyed.ask import Window, parse_ask
+from factbook.extract.keyed.contracts import FactsOp, op_values
 from factbook.extract.keyed.grounded import locate, op_objection
-from factbook.extract.keyed.phrases import parse_ask, parse_tell
+from factbook.extract.keyed.tell import parse_tell
 from factbook.extract.mentions import asked_about, hear, preferences_in
 from factbook.extract.model_reading import CommandAnswer, command_candidates
 from factbook.extract.name_tokens import (
@@ -278,12 +279,10 @@ def keyed_told(row: Row) -> Labels:
     message = row["text"]
     found = parse_tell(message, lists=_ONE)
     labels = []
-    for parsed in found.ops:
-        op = parsed.op
-        values = op.values or ([op.value] if op.value else [])
-        placed = [message[start:end] for start, end in parsed.values] == values
-        within = parsed.clause_start <= parsed.start < parsed.end <= parsed.clause_end
-        if not (placed and within and op_objection(op, message) is None):
+    for op in found.ops:
+        values = op_values(op)
+        placed = all(locate(value, message) for value in values)
+        if not placed or op_objection(op, message) is not None:
             labels.append(MISPLACED)
         key = (op.list_key or op.fact_key or "").removeprefix("user.").removeprefix("favorites.")
         ranks = "->".join(str(one) for one in (op.from_rank, op.rank) if one is not None)
@@ -294,13 +293,13 @@ def keyed_told(row: Row) -> Labels:
 
 def keyed_plans(row: Row) -> Labels:
     """Read what a question asks for with the rules."""
-    asked = parse_ask(
-        row["text"],
-        lists=_TWO,
-        now=1_790_000_000_000,  # 2026-09-21, a Monday
-        when=lambda text, *, now: find_window(text, now=now, zone=UTC),
-        keys={"user.coffee_order"},
-    )
+
+    def when(text: str) -> Window | None:
+        now = 1_790_000_000_000  # 2026-09-21, a Monday
+        found = find_window(text, now=now, zone=UTC)
+        return Window(found.phrase, found.since, found.until) if found else None
+
+    asked = parse_ask(row["text"], lists=_TWO, when=when, keys={"user.coffee_order"})
     if asked.plan is None:
         return []
     said = asked.plan.model_dump(exclude_none=True, exclude={"intent", "topic", "include_ranks"})

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 
 from factbook import policy
 from factbook.apply.changing import FactChanges
+from factbook.apply.ranked_lists import RankProblem, rank_of, stepped
 from factbook.errors import Overtaken, UsageError
-from factbook.extract.keyed import lists
 from factbook.extract.voice import OwnWords, in_layout, overheard_at
 from factbook.model.facts import FactKind, Millis, Receipt, Stance, Status, Trust
 from factbook.model.keys import fold_value, split_rank_key, topic_title
@@ -120,17 +120,17 @@ class KeyChanges:
                 return f"nothing stands under {step.key}"
             return None
         ranks = _ranks(after, step.key)
-        done = lists.apply_steps(ranks, [_list_step(step)])
-        if done.problems:
-            return next(iter(done.problems.values()))
+        try:
+            done = stepped(ranks, step)
+        except RankProblem as problem:
+            return str(problem)
         for rank in ranks:
             del after[f"{step.key}.{rank}"]
-        after.update({f"{step.key}.{rank}": value for rank, value in done.ranks.items()})
-        for change in done.changes:
-            by[f"{step.key}.{change.rank}"] = step
-        if step.action in ("rank", "append") and not done.changes:
-            held = lists.rank_of(done.ranks, step.value)
-            by[f"{step.key}.{held}"] = step  # said again
+        after.update({f"{step.key}.{rank}": value for rank, value in done.items()})
+        changed = [rank for rank in {*ranks, *done} if ranks.get(rank) != done.get(rank)]
+        if step.action in ("rank", "append") and not changed:
+            changed = [held for held in [rank_of(done, step.value)] if held]  # said again
+        by.update({f"{step.key}.{rank}": step for rank in changed})
         return None
 
     # --- writing --------------------------------------------------------------------------------
@@ -248,21 +248,6 @@ def _ranks(state: Mapping[str, str], list_key: str) -> dict[int, str]:
         if ranked[0] == list_key and ranked[2].isdigit():
             ranks[int(ranked[2])] = value
     return ranks
-
-
-def _list_step(step: KeyStep) -> lists.Step:
-    value = step.value or None
-    if step.action == "rank":
-        return lists.PutAtRank(
-            rank=step.rank or 0, value=step.value, mode="insert" if step.insert else "replace"
-        )
-    if step.action == "append":
-        return lists.Append(values=[step.value])
-    if step.action == "move":
-        return lists.Move(to=step.rank or 0, value=value, from_rank=step.from_rank)
-    if step.action == "remove":
-        return lists.Remove(value=value, rank=step.rank)
-    return lists.Clear()
 
 
 def _differs(known: Life | None, value: str) -> bool:

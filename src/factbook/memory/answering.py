@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from factbook import policy
 from factbook.errors import ModelError, ModelFailure, UsageError
+from factbook.extract.keyed.ask import Window, parse_ask
 from factbook.extract.keyed.clarify import plan_clarification
 from factbook.extract.keyed.contracts import (
     FactsAnswer,
@@ -21,7 +22,6 @@ from factbook.extract.keyed.contracts import (
     plan_window,
 )
 from factbook.extract.keyed.prompts import ask_messages
-from factbook.extract.keyed.questions import parse_ask
 from factbook.model.confidence import as_of
 from factbook.model.facts import Fact, FactKind, Millis
 from factbook.model.keys import (
@@ -135,7 +135,12 @@ def _planned(
     lists = lists_of(context.store, owner)
     if planner == _RULES:
         keys = [fact.predicate for fact in keyed_facts(context.store, owner)]
-        ask = parse_ask(question, lists=lists, now=now, when=find_window, keys=keys)
+
+        def when(text: str) -> Window | None:
+            found = find_window(text, now=now)
+            return Window(found.phrase, found.since, found.until) if found else None
+
+        ask = parse_ask(question, lists=lists, when=when, keys=keys)
         if ask.reason:
             raise UsageError(detail=f"the rules do not read that: {ask.reason}")
         return ask.plan, ask.needs_clarification

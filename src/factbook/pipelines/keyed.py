@@ -23,10 +23,11 @@ from factbook.extract.keyed.contracts import (
     batch_problems,
     list_key_of,
     op_values,
+    rank_of,
 )
 from factbook.extract.keyed.grounded import Heard, locate, op_objection
-from factbook.extract.keyed.phrases import parse_tell
 from factbook.extract.keyed.prompts import tell_messages
+from factbook.extract.keyed.tell import parse_tell
 from factbook.extract.voice import voice_of
 from factbook.model.facts import (
     EVERYONE,
@@ -237,8 +238,7 @@ class _Telling:
             if parsed.reason:
                 raise UsageError(detail=f"the rules do not read that: {parsed.reason}")
             return FactsOpsResponse(
-                ops=[parsed_op.op for parsed_op in parsed.ops],
-                needs_clarification=list(parsed.needs_clarification),
+                ops=list(parsed.ops), needs_clarification=list(parsed.needs_clarification)
             )
         if self.llm is None:
             raise _not_configured()
@@ -543,7 +543,8 @@ def steps_of(ops: Sequence[FactsOp], text: str, *, must_hold: bool = True) -> _B
     """
     built = _Built()
     problems = batch_problems(ops)
-    heard = Heard(text) if must_hold else None
+    values = [value for op in ops for value in op_values(op)]
+    heard = Heard(text, values) if must_hold else None
     for place, op in enumerate(ops):
         number = place + 1
         if place in problems:
@@ -594,10 +595,7 @@ def _op_steps(
             warnings.append(warning)
         return [step("set" if op.op == "set" else "unset", key, first)], ""
     assert list_key is not None
-    rank = op.rank
-    if rank is None and op.fact_key is not None:
-        ranked = split_rank_key(op.fact_key)
-        rank = ranked[1] if ranked else None
+    rank = rank_of(op)
     if op.op in ("set", "ranked_list_set"):
         return [step("rank", list_key, first, rank=rank, insert=op.mode == "insert")], ""
     if op.op == "ranked_list_insert":

@@ -33,7 +33,7 @@ from factbook.extract.clusters import (
     pieces_of,
 )
 from factbook.extract.keyed.contracts import list_key_of
-from factbook.extract.keyed.phrases import parse_tell
+from factbook.extract.keyed.tell import parse_tell
 from factbook.gate.frames import as_said, frames_of
 from factbook.gate.judge import JudgedClaim, Relation, TextReading, judge, read
 from factbook.language.reader.relate import RELATER
@@ -448,7 +448,7 @@ def _other_values(text: str, held: Mapping[str, Life]) -> list[int]:
         if ranked := split_rank_key(key):
             lists.setdefault(ranked[0], {})[ranked[1]] = life.object
     opposed = []
-    for op in (parsed.op for parsed in parse_tell(text, lists=lists).ops):
+    for op in parse_tell(text, lists=lists).ops:
         list_key = list_key_of(op)
         key = f"{list_key}.{op.rank}" if list_key else normalize_fact_key(op.fact_key or "")[0]
         known = held.get(key)

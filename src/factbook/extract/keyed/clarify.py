@@ -23,7 +23,8 @@ from factbook.extract.keyed.contracts import (
     list_key_of,
     op_values,
 )
-from factbook.extract.keyed.mentions import Heard, singular, topic_places
+from factbook.extract.keyed.mentions import Heard, topic_places
+from factbook.extract.keyed.places import place_in
 from factbook.extract.keyed.wording import FAVORITE, RANK
 from factbook.model.keys import canonical_list_key, extract_topic_from_list_key, topic_title
 
@@ -32,8 +33,6 @@ __all__ = [
     "WHICH_LIST",
     "clarification",
     "forced_clarification",
-    "names_a_topic",
-    "names_topic",
     "plan_clarification",
 ]
 
@@ -80,9 +79,8 @@ def plan_clarification(question: str, plan: FactsQueryPlan, list_keys: Sequence[
     topic = extract_topic_from_list_key(meant) or (plan.topic and meant)
     if len(known) < 2 or not topic or plan.intent == "facts_get_by_prefix":
         return []
-    if names_topic(question, topic, values=()) or names_a_topic(question, values=()):
-        return []
-    return [clarification(known)] if _BARE.search(question) else []
+    named = topic_places(question, topic) or _topics(question)
+    return [clarification(known)] if not named and _BARE.search(question) else []
 
 
 _BARE: Final = re.compile(rf"(?:{RANK}|(?<!\w)(?:{FAVORITE})|\blist\b)", re.IGNORECASE)
@@ -96,48 +94,25 @@ def _unnamed(message: str, ops: Sequence[FactsOp], known: Sequence[str]) -> list
     values = [value for op in ops for value in op_values(op)]
     meant = list(dict.fromkeys(key for op in ops if (key := list_key_of(op))))
     rest = Heard(message).without(values)
-    literal = {key for key in {*meant, *known} if names_topic(rest, key, values=())}
-    spoken = {singular(word) for key in literal for word in topic_title(key).split()}
-    others = [word for word in _topic_words(rest) if singular(word) not in spoken]
+    literal = {key for key in {*meant, *known} if topic_places(rest, key)}
+    others = {canonical_list_key(topic) for topic in _topics(rest)} - literal
     return [] if others else [key for key in meant if key not in literal]
 
 
-def names_topic(message: str, topic: str, *, values: Sequence[str]) -> bool:
-    """Say whether a message names a topic, in the singular or the plural.
-
-    The values do not count: "Make Crypto my #1" names no list of cryptos.
-    """
-    rest = Heard(message).without(values) if values else message
-    return bool(topic_places(rest, topic))
-
-
-_TOPIC_AFTER: Final = re.compile(
-    rf"(?:(?<!\w)(?:my|our)\s+(?:{RANK}|{FAVORITE})|(?<!\w){FAVORITE}|{RANK})"
-    r"(?:\s+(?:favou?rites?|favs?|faves?|picks?|choices?|spot|place|one))*"
-    r"(?:\s+(?:in|on|for|of|among|from)(?:\s+(?:my|the))?(?:\s+(?:favou?rites?|list\s+of))?)?"
-    r"\s+(?P<word>[^\W\d_][\w'’-]*)",
+_BEGINS: Final = re.compile(rf"(?<!\w)(?:(?:my|our)\s|{RANK}|{FAVORITE})", re.IGNORECASE)
+_ENDS: Final = re.compile(
+    r"[,.;:!?\n]|\s(?:is|are|and|but|to|as|at|so|because|than|then|when|while|please|today)\b",
     re.IGNORECASE,
 )
-_LIST_OF: Final = re.compile(
-    r"(?<!\w)my\s+(?P<one>[^\W\d_][\w'’-]*)\s+(?:list|ranking|favou?rites)(?!\w)", re.IGNORECASE
-)
-_NO_TOPIC: Final = frozenset(
-    """
-    a an and are as at again actually also be because but by change ever favorite favorites
-    favourite favourites for from here i if in instead is it item items just list lists make move
-    my no not now of ok on one ones only or our out please rank replace right so spot thanks that
-    the them then there these thing things this those to today too top was we were what when where
-    which while who will with yes you your
-    """.split()  # noqa: SIM905
-)
 
 
-def names_a_topic(message: str, *, values: Sequence[str]) -> bool:
-    """Say whether a message names any topic where one stands: "my #1 coin", "my coin list"."""
-    return bool(_topic_words(Heard(message).without(values) if values else message))
-
-
-def _topic_words(rest: str) -> list[str]:
-    words = [match["word"] for match in _TOPIC_AFTER.finditer(rest)]
-    words += [match["one"] for match in _LIST_OF.finditer(rest)]
-    return [word for word in words if word.lower() not in _NO_TOPIC]
+def _topics(rest: str) -> list[str]:
+    """Return any topic where one stands: "my #1 coin", "my coin list"."""
+    topics: list[str] = []
+    for begins in _BEGINS.finditer(rest):
+        ends = _ENDS.search(rest, begins.end())
+        words = rest[begins.start() : ends.start() if ends else len(rest)].split()
+        found = (place_in(" ".join(words[:n]), ()) for n in range(len(words), 0, -1))
+        place = next((place for place in found if place is not None), None)
+        topics += [place.topic] if place is not None and place.topic else []
+    return topics

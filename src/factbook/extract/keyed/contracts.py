@@ -8,7 +8,7 @@ the whole answer invalid. What only makes one operation useless (no key, a rank 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Final, Literal
@@ -41,6 +41,7 @@ __all__ = [
     "op_values",
     "plan_problem",
     "plan_window",
+    "rank_of",
 ]
 
 NOTE_CHARS: Final = 1_000  # of a note or of one clarification
@@ -171,18 +172,6 @@ class FactsAnswer:
 
 # --- one operation --------------------------------------------------------------------------------
 
-_LIST_OPS: Final = frozenset(
-    {
-        "ranked_list_set",
-        "ranked_list_insert",
-        "ranked_list_append",
-        "ranked_list_move",
-        "ranked_list_remove",
-        "ranked_list_clear",
-    }
-)
-
-
 # What stands where a secret stood; a model may write it in another case or lose its brackets. The
 # shape is that of `sources.redact.labels`, which a reader of keys does not import.
 _LABEL: Final = re.compile(
@@ -196,12 +185,18 @@ def list_key_of(op: FactsOp) -> str | None:
 
     A `set` of `user.favorites.crypto.1` is about a list as well: there is one way to change it.
     """
-    if op.op in _LIST_OPS:
-        if op.list_key is None or _list_key_problem(op.list_key):
+    if op.op in _TAKES:
+        if op.list_key is None or any(_list_key_problems(op.list_key)):
             return None
         return normalize_fact_key(op.list_key)[0]
     ranked = split_rank_key(op.fact_key) if op.fact_key is not None else None
     return ranked[0] if ranked else None
+
+
+def rank_of(op: FactsOp) -> int | None:
+    """Return the rank that an operation names, also at the end of its key."""
+    ranked = split_rank_key(op.fact_key) if op.rank is None and op.fact_key is not None else None
+    return ranked[1] if ranked else op.rank
 
 
 def op_values(op: FactsOp) -> list[str]:
@@ -214,135 +209,110 @@ def op_problem(op: FactsOp) -> str | None:
 
     Looks at the operation alone: not at the message, the list or the other operations.
     """
+    return next(_problems(op), None)
+
+
+def _problems(op: FactsOp) -> Iterator[str]:
+    """Yield what is wrong with an operation, as far as nothing comes before."""
     if op.confidence is not None and op.confidence < policy.MIN_CONFIDENCE_ACTIVE:
-        return (
+        yield (
             f"the model is not sure enough: its confidence is {op.confidence:g}, and"
             f" {policy.MIN_CONFIDENCE_ACTIVE:g} is the least"
         )
     for key in (op.fact_key, op.list_key):
         if key is not None and _LABEL.search(key):
-            return f"the key {key!r} holds the label of a redacted secret, which names nothing"
-    if op.op in ("set", "clear"):
-        return _key_op_problem(op)
+            yield f"the key {key!r} holds the label of a redacted secret, which names nothing"
+    if op.op not in _TAKES:
+        yield from _key_problems(op)
+        return
     if op.list_key is None:
-        return f"{op.op} names no list_key; give one like {FAVORITES}.crypto"
-    problem = _list_key_problem(op.list_key)
-    if problem:
-        return problem
+        yield f"{op.op} names no list_key; give one like {FAVORITES}.crypto"
+    yield from _list_key_problems(op.list_key or "")
     if op.fact_key is not None:
-        return f"{op.op} takes a list_key and no fact_key"
-    return _LIST_RULES[op.op](op)
-
-
-def _key_op_problem(op: FactsOp) -> str | None:
-    if op.fact_key is None:
-        return f"{op.op} names no fact_key; give one like user.timezone"
-    if op.list_key is not None or op.values is not None or op.from_rank is not None:
-        return f"{op.op} takes a fact_key and a value; a list has operations of its own"
-    if not names_something(op.fact_key):
-        return f"the fact_key {op.fact_key!r} has no letter or digit"
-    key = normalize_fact_key(op.fact_key)[0]
-    if "." not in key:
-        return f"the fact_key {key!r} has one part; say whose it is, as in user.{key}"
-    problem = _rank_problem(op.fact_key)
-    if problem:
-        return problem
-    if key == FAVORITES or (extract_topic_from_list_key(key) and not split_rank_key(key)):
-        if op.op == "clear":
-            return f"{key} is no single fact; clear a list with ranked_list_clear"
-        return f"{key} is no single fact; a list is set by ranks, as in {FAVORITES}.crypto.1"
-    if op.rank is not None and split_rank_key(key) is None:
-        return f"{key} has no ranks; only lists below {FAVORITES} have"
-    ranked = split_rank_key(key)
-    if ranked and op.rank not in (None, ranked[1]):
-        return f"the key {key} and the rank {op.rank} differ"
-    if op.op == "clear":
-        return None if op.value is None else "clear takes no value"
-    return _value_problem(op.value, "set", ranked=ranked is not None)
-
-
-def _set_problem(op: FactsOp) -> str | None:
-    if op.rank is None:
-        return f"{op.op} has no rank; give one from 1 to {policy.MAX_RANK}"
-    if op.values is not None or op.from_rank is not None:
-        return f"{op.op} takes one value and its rank"
+        yield f"{op.op} takes a list_key and no fact_key"
+    if op.op == "ranked_list_append" and not op_values(op):
+        yield "ranked_list_append has no values"
+    if op.op == "ranked_list_move" and op.rank is None:
+        yield "ranked_list_move has no rank to move to"
+    by_rank = op.op in ("ranked_list_set", "ranked_list_insert")
+    if by_rank and op.rank is None:
+        yield f"{op.op} has no rank; give one from 1 to {policy.MAX_RANK}"
     if op.op == "ranked_list_insert" and op.mode == "replace":
-        return "ranked_list_insert cannot replace; that is ranked_list_set"
-    return _value_problem(op.value, op.op, ranked=True)
+        yield "ranked_list_insert cannot replace; that is ranked_list_set"
+    fields, words = _TAKES[op.op]
+    given = {name for name in _FIELDS if getattr(op, name) is not None}
+    named = {"ranked_list_move": op.from_rank, "ranked_list_remove": op.rank}
+    twice = op.op in named and (op.value is None) == (named[op.op] is None)
+    if twice or not given.issubset(fields.split()):
+        yield f"{op.op} takes {words}"
+    for value in [op.value] if by_rank else op_values(op):
+        yield from _value_problems(value, op.op, ranked=True)
 
 
-def _append_problem(op: FactsOp) -> str | None:
-    values = op_values(op)
-    if not values:
-        return "ranked_list_append has no values"
-    if op.rank is not None or op.from_rank is not None:
-        return "ranked_list_append takes no rank; ranked_list_insert does"
-    for value in values:
-        problem = _value_problem(value, op.op, ranked=True)
-        if problem:
-            return problem
-    return None
-
-
-def _move_problem(op: FactsOp) -> str | None:
-    if op.rank is None:
-        return "ranked_list_move has no rank to move to"
-    if (op.value is None) == (op.from_rank is None) or op.values is not None:
-        return "ranked_list_move takes either a value or a from_rank"
-    return None if op.value is None else _value_problem(op.value, op.op, ranked=True)
-
-
-def _remove_problem(op: FactsOp) -> str | None:
-    if (op.value is None) == (op.rank is None) or op.values is not None or op.from_rank is not None:
-        return "ranked_list_remove takes either a value or a rank"
-    return None if op.value is None else _value_problem(op.value, op.op, ranked=True)
-
-
-def _clear_problem(op: FactsOp) -> str | None:
-    if op_values(op) or op.rank is not None or op.from_rank is not None:
-        return "ranked_list_clear takes no value and no rank; ranked_list_remove does"
-    return None
-
-
-_LIST_RULES: Final = {
-    "ranked_list_set": _set_problem,
-    "ranked_list_insert": _set_problem,
-    "ranked_list_append": _append_problem,
-    "ranked_list_move": _move_problem,
-    "ranked_list_remove": _remove_problem,
-    "ranked_list_clear": _clear_problem,
+_FIELDS: Final = ("value", "values", "rank", "from_rank")
+_TAKES: Final = {
+    "ranked_list_set": ("value rank", "one value and its rank"),
+    "ranked_list_insert": ("value rank", "one value and its rank"),
+    "ranked_list_append": ("value values", "no rank; ranked_list_insert does"),
+    "ranked_list_move": ("value rank from_rank", "either a value or a from_rank"),
+    "ranked_list_remove": ("value rank", "either a value or a rank"),
+    "ranked_list_clear": ("", "no value and no rank; ranked_list_remove does"),
 }
+"""The fields that an operation on a list may have, and what it takes, in words."""
 
 
-def _list_key_problem(list_key: str) -> str | None:
+def _key_problems(op: FactsOp) -> Iterator[str]:
+    if op.fact_key is None:
+        yield f"{op.op} names no fact_key; give one like user.timezone"
+    if op.list_key is not None or op.values is not None or op.from_rank is not None:
+        yield f"{op.op} takes a fact_key and a value; a list has operations of its own"
+    said = op.fact_key or ""
+    if not names_something(said):
+        yield f"the fact_key {said!r} has no letter or digit"
+    key, ranked = normalize_fact_key(said)[0], split_rank_key(said)
+    if "." not in key:
+        yield f"the fact_key {key!r} has one part; say whose it is, as in user.{key}"
+    yield from _rank_problems(said)
+    if key == FAVORITES or (extract_topic_from_list_key(key) and not ranked):
+        how = "clear a list with ranked_list_clear"
+        if op.op == "set":
+            how = f"a list is set by ranks, as in {FAVORITES}.crypto.1"
+        yield f"{key} is no single fact; {how}"
+    if op.rank is not None and ranked is None:
+        yield f"{key} has no ranks; only lists below {FAVORITES} have"
+    if ranked and op.rank not in (None, ranked[1]):
+        yield f"the key {key} and the rank {op.rank} differ"
+    if op.op == "set":
+        yield from _value_problems(op.value, "set", ranked=ranked is not None)
+    elif op.value is not None:
+        yield "clear takes no value"
+
+
+def _list_key_problems(list_key: str) -> Iterator[str]:
     key = normalize_fact_key(list_key)[0]
     if not key.startswith(FAVORITES + "."):
-        return f"the list_key {list_key!r} is not below {FAVORITES}"
+        yield f"the list_key {list_key!r} is not below {FAVORITES}"
     ranked = split_rank_key(key)
     if ranked is not None:
-        return f"the list_key {key} names a rank; give the list {ranked[0]} and the rank apart"
-    return _rank_problem(list_key)
+        yield f"the list_key {key} names a rank; give the list {ranked[0]} and the rank apart"
+    yield from _rank_problems(list_key)
 
 
-def _rank_problem(key: str) -> str | None:
+def _rank_problems(key: str) -> Iterator[str]:
     """Say where a key ends in a number that is no rank: `user.favorites.crypto.0`."""
     segments = [segment for segment in key.split(".") if segment.strip()]
     last = segments[-1].strip() if len(segments) > 3 else ""
     normal = normalize_fact_key(key)[0]
     if last.isdecimal() and normal.startswith(FAVORITES) and split_rank_key(normal) is None:
-        return f"the key {key!r} ends in a rank outside 1 to {policy.MAX_RANK}"
-    return None
+        yield f"the key {key!r} ends in a rank outside 1 to {policy.MAX_RANK}"
 
 
-def _value_problem(value: str | None, op: str, *, ranked: bool) -> str | None:
-    if value is None:
-        return f"{op} has no value"
-    kept = normalize_fact_value(value, ranked)[0]
+def _value_problems(value: str | None, op: str, *, ranked: bool) -> Iterator[str]:
+    kept = normalize_fact_value(value or "", ranked)[0]
     if not kept:
-        return f"{op} has an empty value"
+        yield f"{op} has {'no' if value is None else 'an empty'} value"
     if _LABEL.search(kept) and not names_something(_LABEL.sub(" ", kept)):
-        return f"the value of {op} is the label of a redacted secret, and the secret is not kept"
-    return None
+        yield f"the value of {op} is the label of a redacted secret, and the secret is not kept"
 
 
 # --- operations together --------------------------------------------------------------------------
@@ -359,42 +329,25 @@ def batch_problems(ops: Sequence[FactsOp]) -> dict[int, str]:
     filled: dict[str, int] = {}  # list or key -> the place of the last operation that filled it
     for place, op in enumerate(ops):
         problem = op_problem(op)
+        list_key = list_key_of(op) or ""
+        target = normalize_fact_key(op.fact_key)[0] if op.fact_key else f"{list_key}.{op.rank}"
         if problem is not None:
             problems[place] = problem
-            continue
-        list_key = list_key_of(op)
-        target = _target(op)
-        if op.op in ("clear", "ranked_list_clear"):
-            whole = target if op.op == "clear" else (list_key or "")
+        elif op.op in ("clear", "ranked_list_clear"):
+            whole = target if op.op == "clear" else list_key
             if whole in filled:
                 problems[place] = f"operation {filled[whole] + 1} fills {whole}, this one clears it"
-            continue
-        for key in {list_key or "", target} - {""}:
-            filled[key] = place
-        if op.op not in ("set", "ranked_list_set") or op.mode == "insert" or op.value is None:
-            continue
-        value = fold_value(normalize_fact_value(op.value, list_key is not None)[0])
-        before = set_to.get(target)
-        if before is not None and before[1] != value:
-            problems[place] = f"operation {before[0] + 1} sets {target} to another value"
-            continue
-        if list_key is not None:
-            other = stands.get((list_key, value))
-            if other is not None and other[1] != target:
-                problems[place] = f"operation {other[0] + 1} sets the same value at {other[1]}"
-                continue
-            stands[list_key, value] = (place, target)
-        set_to[target] = (place, value)
+        else:
+            filled |= {list_key: place, target: place}
+            if op.op in ("set", "ranked_list_set") and op.mode != "insert" and op.value:
+                value = fold_value(normalize_fact_value(op.value, bool(list_key))[0])
+                before = set_to.setdefault(target, (place, value))
+                other = stands.setdefault((list_key or target, value), (place, target))
+                if before[1] != value:
+                    problems[place] = f"operation {before[0] + 1} sets {target} to another value"
+                elif other[1] != target:
+                    problems[place] = f"operation {other[0] + 1} sets the same value at {other[1]}"
     return problems
-
-
-def _target(op: FactsOp) -> str:
-    """Return the one key that an operation without problem writes, or "" where it is a list's."""
-    if op.fact_key is not None:
-        return normalize_fact_key(op.fact_key)[0]
-    if op.op == "ranked_list_set" and op.list_key is not None:
-        return f"{normalize_fact_key(op.list_key)[0]}.{op.rank}"
-    return ""
 
 
 # --- plans ----------------------------------------------------------------------------------------
@@ -402,28 +355,35 @@ def _target(op: FactsOp) -> str:
 
 def plan_problem(plan: FactsQueryPlan) -> str | None:
     """Say why a plan cannot be carried out, in one sentence, or None where it can."""
+    return next(_plan_problems(plan), None)
+
+
+def _plan_problems(plan: FactsQueryPlan) -> Iterator[str]:
     if plan.intent == "facts_get_ranked_list":
-        return _list_plan_problem(plan)
-    if plan.intent in ("facts_get_by_prefix", "facts_get_exact_key"):
-        name = "key_prefix" if plan.intent == "facts_get_by_prefix" else "fact_key"
-        key = plan.key_prefix if name == "key_prefix" else plan.fact_key
-        if key is None:
-            return f"{plan.intent} has no {name}"
-        return None if names_something(key) else f"the {name} {key!r} has no letter or digit"
-    if plan.intent in ("facts_get_by_predicate", "facts_get_by_entity"):
-        name = plan.intent.removeprefix("facts_get_by_")
-        what = plan.predicate if name == "predicate" else plan.entity
-        return None if what and what.strip() else f"{plan.intent} has no {name}"
-    return None if plan.since or plan.until else f"{plan.intent} has neither since nor until"
+        if plan.list_key is None and plan.topic is None:
+            yield "facts_get_ranked_list has neither a list_key nor a topic"
+        if plan.list_key is not None:
+            yield from _list_key_problems(plan.list_key)
+        elif not names_something(plan.topic or ""):
+            yield f"the topic {plan.topic!r} has no letter or digit"
+    elif plan.intent == "facts_get_by_time":
+        if not (plan.since or plan.until):
+            yield f"{plan.intent} has neither since nor until"
+    else:
+        name = _LOOKED_UP[plan.intent]
+        said = getattr(plan, name)
+        if not said or not said.strip():
+            yield f"{plan.intent} has no {name}"
+        elif name.endswith(("key", "prefix")) and not names_something(said):
+            yield f"the {name} {said!r} has no letter or digit"
 
 
-def _list_plan_problem(plan: FactsQueryPlan) -> str | None:
-    if plan.list_key is None and plan.topic is None:
-        return "facts_get_ranked_list has neither a list_key nor a topic"
-    if plan.list_key is not None:
-        return _list_key_problem(plan.list_key)
-    topic = plan.topic or ""
-    return None if names_something(topic) else f"the topic {topic!r} has no letter or digit"
+_LOOKED_UP: Final = {
+    "facts_get_by_prefix": "key_prefix",
+    "facts_get_exact_key": "fact_key",
+    "facts_get_by_predicate": "predicate",
+    "facts_get_by_entity": "entity",
+}
 
 
 def plan_window(plan: FactsQueryPlan) -> tuple[Millis | None, Millis | None, str | None]:

@@ -19,13 +19,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from factbook.extract.keyed.contracts import FactsOp, list_key_of, op_values
+from factbook.extract.keyed.contracts import FactsOp, list_key_of, op_values, rank_of
 from factbook.extract.keyed.mentions import Heard, locate
 from factbook.extract.keyed.named import says_key
 from factbook.extract.keyed.ranked import Placed
 from factbook.extract.keyed.removal import removal_problem
 from factbook.extract.keyed.told import Told
-from factbook.model.keys import normalize_fact_key, split_rank_key
+from factbook.extract.keyed.wording import shown
+from factbook.model.keys import normalize_fact_key
 
 __all__ = ["Heard", "locate", "op_objection"]
 
@@ -38,97 +39,56 @@ def op_objection(op: FactsOp, message: str | Heard) -> str | None:
     Every value must stand in the message, in words that say what the operation does, and the ranks
     must be those that it names. Give a `Heard` for many operations of one message.
     """
-    heard = Heard(message) if isinstance(message, str) else message
-    values = op_values(op)
+    key, values = list_key_of(op), op_values(op)
+    heard = Heard(message, values) if isinstance(message, str) else message
     for value in values:
-        if heard.locate(value) is None:
-            return f"the message does not hold {_shown(value)}"
-    key = list_key_of(op)
-    if op.op in _SETTING or (op.op == "ranked_list_move" and values):
-        for value in values:
-            problem = _setting_problem(op, key, value, heard)
-            if problem:
-                return problem
-        return None
-    texts = [Told(heard, None, key)]
-    if values:
-        texts = [Told(heard, place, key) for place in heard.places(values[0])]
-    problems = [removal_problem(op, key, _rank_of(op), told) for told in texts]
-    return None if None in problems else problems[0]
+        if not heard.places(value):
+            return f"the message does not hold {shown(value, 60)}"
+    if not values:
+        return removal_problem(op, key, Told(heard, None, key))
+    for value in values:
+        # One place of the value is enough; of several that have none, the first tells why.
+        told = [Told(heard, place, key) for place in heard.places(value)]
+        objections = [_objection(op, value, at) for at in told]
+        if None not in objections:
+            return objections[0]
+    return None
 
 
-def _rank_of(op: FactsOp) -> int | None:
-    """Return the rank that an operation names, also at the end of its key."""
-    if op.rank is not None or op.fact_key is None:
-        return op.rank
-    ranked = split_rank_key(op.fact_key)
-    return ranked[1] if ranked else None
-
-
-def _setting_problem(op: FactsOp, key: str | None, value: str, heard: Heard) -> str | None:
-    """Return the objection of the place of a value that has none, or of the first place."""
-    objections: list[str] = []
-    for place in heard.places(value):
-        told = Told(heard, place, key)
-        if key is None:
-            problem = _key_problem(op.fact_key or "", value, told)
-        elif op.op == "ranked_list_append":
-            problem = _added_problem(value, told)
-        else:
-            problem = _placed_problem(op, value, told)
-        if problem is None:
-            return None
-        objections.append(problem)
-    return objections[0]
-
-
-def _key_problem(key: str, value: str, told: Told) -> str | None:
+def _objection(op: FactsOp, value: str, told: Told) -> str | None:
+    """Say why the words around one place of a value do not ask for an operation."""
+    if op.op not in _SETTING and op.op != "ranked_list_move":
+        return removal_problem(op, told.list_key, told)
+    quoted = shown(value, 60)
     if told.own is None:
-        return f"the message does not hold {_shown(value)} as a word"
-    problem = told.unmeant(told.own)
+        return f"the message does not hold {quoted} as a word"
+    if told.list_key is None:
+        problem: str | None = told.unmeant(told.own) or None
+        otherwise = f"the message does not say what {normalize_fact_key(op.fact_key or '')[0]} is"
+        otherwise = "" if says_key(op.fact_key or "", told, told.said) else otherwise
+    elif op.op == "ranked_list_append":
+        problem = Placed(told).added()
+        otherwise = f"the message does not put {quoted} on a list of favorites"
+        otherwise = "" if problem is None else otherwise
+    else:
+        problem, otherwise = _placed(rank_of(op) or 0, quoted, told)
     if problem:
-        return _unstated(value, problem)
-    if says_key(key, told.scope(lambda words: says_key(key, words, value)), value):
-        return None
-    return f"the message does not say what {normalize_fact_key(key)[0]} is"
+        return f"the message does not state {quoted}: {problem}"
+    return otherwise or None
 
 
-def _placed_problem(op: FactsOp, value: str, told: Told) -> str | None:
-    rank = _rank_of(op)
-    if rank is None:
-        return None  # `op_problem` says that it is missing
+def _placed(rank: int, quoted: str, told: Told) -> tuple[str, str]:
+    """Return (why the place of a value is not meant, why it is not the rank that is asked)."""
     placed = Placed(told)
     place, problem = placed.here
     if place is None:
-        numbered = placed.number() == rank and placed.places
-        first = placed.first() and rank == 1
-        ordered = placed.in_order() and placed.counted() == rank
-        if numbered or first or ordered or placed.relative():
-            return None
-        return f"the message does not say that {_shown(value)} is a favorite or has a rank"
-    if problem:
-        return _unstated(value, problem)
+        said = placed.is_at(rank)
+        why = f"the message does not say that {quoted} is a favorite or has a rank"
+        return "", "" if said else why
     if rank in (place.ranks or {placed.number() or placed.counted() or 1}):
-        return None
-    if place.ranks:
-        shown = ", ".join(f"#{named_rank}" for named_rank in sorted(place.ranks)[:5])
-        of = f" for {_shown(value)}" if rank in told.heard.ranks else ""
-        return f"the message names {shown} and not #{rank}{of}"
-    return f"the message does not say that {_shown(value)} is #{rank}"
-
-
-def _added_problem(value: str, told: Told) -> str | None:
-    problem = Placed(told).added()
-    if problem is None:
-        return None
-    if problem:
-        return _unstated(value, problem)
-    return f"the message does not put {_shown(value)} on a list of favorites"
-
-
-def _unstated(value: str, problem: str) -> str:
-    return f"the message does not state {_shown(value)}: {problem}"
-
-
-def _shown(value: str) -> str:
-    return repr(value if len(value) <= 60 else value[:59] + "…")
+        return problem, ""
+    if not place.ranks:
+        return problem, f"the message does not say that {quoted} is #{rank}"
+    ranks = ", ".join(f"#{named_rank}" for named_rank in sorted(place.ranks)[:5])
+    of = f" for {quoted}" if rank in told.heard.ranks else ""
+    return problem, f"the message names {ranks} and not #{rank}{of}"

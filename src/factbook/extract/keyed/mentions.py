@@ -34,53 +34,36 @@ def locate(value: str, message: str) -> tuple[int, int] | None:
     count only where the value is not found with them ("mens shoes" for "men's shoes"). A part of a
     word is no place: "SOL" does not stand in "solid", "5" not in "3.5", "C" not in "C++".
     """
-    return Heard(message).locate(value)
+    return next(iter(Heard(message).places(value)), None)
 
 
 class Heard:
     """A message that was read once, for many values and operations."""
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, values: Iterable[str] = ()) -> None:
         self.message = message
-        self.unquoted = unquoted(message)
-        self._forms: dict[bool, tuple[str, list[tuple[int, int]]]] = {}
+        self.values = list(dict.fromkeys(values))  # that are looked for in it, as far as is known
 
     @cached_property
     def ranks(self) -> set[int]:
         """Every rank that the message names."""
-        return named_ranks(self.unquoted)
+        return named_ranks(unquoted(self.message))
 
-    def locate(self, value: str) -> tuple[int, int] | None:
-        """Return where the message holds a value (`locate`)."""
-        return next(self._places(value), None)
+    @cached_property
+    def _forms(self) -> list[tuple[bool, str, list[int]]]:
+        return [(bare, *_folded(self.message, bare=bare)) for bare in (False, True)]
 
     def places(self, value: str) -> list[Span]:
         """Return every place where the message holds a value, as far as it is worth looking."""
-        places = self._places(value)
-        return [Span(start=start, end=end) for start, end in islice(places, _PLACES)]
-
-    def _places(self, value: str) -> Iterator[tuple[int, int]]:
-        for bare in (False, True):
-            wanted = _folded(value, bare=bare)[0].strip()
-            if not wanted:
-                return
-            if bare not in self._forms:
-                self._forms[bare] = _folded(self.message, bare=bare)
-            text, places = self._forms[bare]
-            at = text.find(wanted)
-            has_place = False
-            while at >= 0:
-                end = at + len(wanted)
-                if _stands_alone(text, at, end):
-                    has_place = True
-                    yield places[at][0], places[end - 1][1]
-                at = text.find(wanted, at + 1)
-            if has_place:
-                return
+        for bare, text, places in self._forms:
+            found = list(islice(_found(_folded(value, bare=bare)[0].strip(), text), _PLACES))
+            if found:
+                return [Span(start=places[at], end=places[end - 1] + 1) for at, end in found]
+        return []
 
     def without(self, values: Iterable[str]) -> str:
         """Return the message with a comma in the place of each value."""
-        spans = sorted({place for value in values if (place := self.locate(value))})
+        spans = sorted({place for value in values for place in self.places(value)[:1]})
         parts: list[str] = []
         at = 0
         for start, end in spans:
@@ -90,18 +73,24 @@ class Heard:
         return "".join([*parts, self.message[at:]])
 
 
-def _folded(text: str, *, bare: bool) -> tuple[str, list[tuple[int, int]]]:
+def _found(wanted: str, text: str) -> Iterator[tuple[int, int]]:
+    at = text.find(wanted) if wanted else -1
+    while at >= 0:
+        if _stands_alone(text, at, at + len(wanted)):
+            yield at, at + len(wanted)
+        at = text.find(wanted, at + 1)
+
+
+def _folded(text: str, *, bare: bool) -> tuple[str, list[int]]:
     """Return a text in one form, and for each of its characters where it came from."""
     folded: list[str] = []
-    places: list[tuple[int, int]] = []
+    places: list[int] = []
     for index, char in enumerate(text):
         for plain in _plain(char):
-            if plain == "'" and bare:
-                continue
-            if plain == " " and (not folded or folded[-1] == " "):
-                continue
-            folded.append(plain)
-            places.append((index, index + 1))
+            apostrophe = bare and plain == "'"
+            if not apostrophe and (plain != " " or folded[-1:] not in ([], [" "])):
+                folded.append(plain)
+                places.append(index)
     return "".join(folded), places
 
 
@@ -118,31 +107,28 @@ def _plain(char: str) -> str:
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
-    before = text[start - 1] if start else " "
-    after = text[end] if end < len(text) else " "
+    before, after = text[start - 1 : start] or " ", text[end : end + 1] or " "
+    first, last = text[start], text[end - 1]
     if unicodedata.category(after)[0] == "M":
         return False  # the last letter of the value is another one in the text
-    first, last = text[start], text[end - 1]
-    if _is_word(before) and _is_word(first) and not (_unspaced(before) or _unspaced(first)):
-        return False
-    if _is_word(after) and _is_word(last) and not (_unspaced(after) or _unspaced(last)):
+    if _of_one_word(before, first) or _of_one_word(last, after):
         return False
     if before == "#" and first.isdigit():
         return False  # a rank is no value
     if after in "+#" and last.isalnum():
         return False  # C++ and C# are no C
-    if last.isdigit() and after in ".,:" and text[end + 1 : end + 2].isdigit():
-        return False
-    return not (first.isdigit() and before in ".,:" and text[max(0, start - 2)].isdigit())
+    ahead, behind = text[max(0, start - 2) : start], text[end : end + 2]
+    part = re.fullmatch(r"[.,:]\d", behind) if last.isdigit() else None
+    return not part and not (first.isdigit() and re.fullmatch(r"\d[.,:]", ahead))
 
 
-def _is_word(char: str) -> bool:
-    return char == "_" or unicodedata.category(char)[0] in "LMN"
-
-
-def _unspaced(char: str) -> bool:
-    """Say whether a letter is of a script that puts no blanks between words."""
-    return not char.isascii() and unicodedata.name(char, "").startswith(_BOUNDLESS)
+def _of_one_word(left: str, right: str) -> bool:
+    """Say whether two signs that follow each other are of one word."""
+    return all(
+        (char == "_" or unicodedata.category(char)[0] in "LMN")
+        and (char.isascii() or not unicodedata.name(char, "").startswith(_BOUNDLESS))
+        for char in (left, right)
+    )
 
 
 # --- a topic --------------------------------------------------------------------------------------
@@ -152,20 +138,15 @@ _WORD: Final = re.compile(r"[^\W_]+(?:['’.&+#-]*[^\W_]+)*[+#]*")
 
 def topic_places(text: str, topic: str) -> list[tuple[int, int]]:
     """Return where a text names a topic or the topic of a list's key, in singular or plural."""
-    matches = list(_WORD.finditer(text))
     # "rock & roll" is two words here and three in its key, so that forms are compared by words.
-    forms = [(form, n) for n, match in enumerate(matches) for form in singular(match[0]).split()]
+    forms = [(form, m) for m in _WORD.finditer(text) for form in singular(m[0]).split()]
     wanted = [part for word in topic_title(topic).split() for part in singular(word).split()]
-    places: list[tuple[int, int]] = []
-    at = 0
-    while wanted and at + len(wanted) <= len(forms):
-        if [form for form, _ in forms[at : at + len(wanted)]] == wanted:
-            last = forms[at + len(wanted) - 1][1]
-            places.append((matches[forms[at][1]].start(), matches[last].end()))
-            at += len(wanted)
-        else:
-            at += 1
-    return places
+    size = len(wanted) or len(forms) + 1
+    return [
+        (forms[at][1].start(), forms[at + size - 1][1].end())
+        for at in range(len(forms) - size + 1)
+        if [form for form, _ in forms[at : at + size]] == wanted
+    ]
 
 
 @lru_cache(maxsize=4096)

@@ -14,8 +14,8 @@ from typing import Final
 from pydantic import BaseModel
 
 from factbook import policy
-from factbook.extract.keyed.clarify import names_topic
 from factbook.extract.keyed.contracts import FactsOpsResponse, FactsQueryPlan
+from factbook.extract.keyed.mentions import topic_places
 from factbook.llm.base import Message
 from factbook.llm.prompt import estimate_tokens, message_tokens, quoted
 from factbook.llm.schema import plain_schema
@@ -23,8 +23,6 @@ from factbook.model.facts import Millis
 from factbook.model.keys import topic_title
 
 __all__ = ["ask_messages", "tell_messages"]
-
-"""Changes with every change of the words below; kept with what a prompt led to."""
 
 SHOWN_LISTS: Final = 60  # lists that a prompt carries; the rest is counted
 SHOWN_RANKS: Final = 25  # values of each list
@@ -175,54 +173,33 @@ def _fitted(
             Message(role="user", content=f"{shown}\n{after}"),
         ]
 
-    named = [key for key in lists if names_topic(said, key, values=())]
-    others = [key for key in lists if key not in set(named)]
-    keys = [*named, *others]
-    if context_tokens is None:
-        shown = [_line(key, lists[key], *_STEPS[0]) for key in keys[:SHOWN_LISTS]]
-        return messages(_lists(shown, len(keys)))
-    room = context_tokens - message_tokens(messages(_lists([], max(1, len(keys)))))
-    room -= _answer_tokens(answer, context_tokens)
-    return messages(_lists(_within(room, lists, named, others), len(keys)))
+    keys = sorted(lists, key=lambda key: not topic_places(said, key))  # those that are named first
+    named = sum(1 for key in keys if topic_places(said, key))
+    shown = [_line(key, lists[key], *_STEPS[0]) for key in keys[:SHOWN_LISTS]]
+    if context_tokens is not None:
+        # What is left free: for the answer, and for the schema that some servers put in.
+        schema = estimate_tokens(json.dumps(plain_schema(answer)))
+        room = context_tokens - message_tokens(messages(_lists([], max(1, len(keys)))))
+        room -= min(ANSWER_TOKENS + schema, context_tokens // 2)
+        shown = _within(room, [(key, lists[key]) for key in keys[:SHOWN_LISTS]], named)
+    return messages(_lists(shown, len(keys)))
 
 
-def _answer_tokens(answer: type[BaseModel], context_tokens: int) -> int:
-    """Return what is left free: for the answer, and for the schema that some servers put in."""
-    schema = estimate_tokens(json.dumps(plain_schema(answer)))
-    return min(ANSWER_TOKENS + schema, context_tokens // 2)
-
-
-def _within(
-    room: int,
-    lists: Mapping[str, Mapping[int, str]],
-    named: Sequence[str],
-    others: Sequence[str],
-) -> list[str]:
+def _within(room: int, lists: Sequence[tuple[str, Mapping[int, str]]], named: int) -> list[str]:
     """Return the lines of lists that fit: those that were named take up to half of the room."""
-    share = (room // 2 if others else room) // max(1, len(named))
-    first = [_fullest(key, lists[key], share) for key in named[:SHOWN_LISTS]]
-    rest = others[: SHOWN_LISTS - len(first)]
+    share = (room // 2 if named < len(lists) else room) // max(1, named)
+    first: list[str] = []
+    for key, ranks in lists[:named]:
+        lines = [_line(key, ranks, *step) for step in _STEPS]
+        first.append(next((line for line in lines if estimate_tokens(line) <= share), lines[-1]))
     lines = first
     for step in _STEPS:
-        lines = [*first, *(_line(key, lists[key], *step) for key in rest)]
+        lines = [*first, *(_line(key, ranks, *step) for key, ranks in lists[named:])]
         if _cost(lines) <= room:
             return lines
-    kept: list[str] = []  # not even the names of all of them fit
-    for line in lines:
-        if _cost([*kept, line]) > room:
-            break
-        kept.append(line)
-    return kept
-
-
-def _fullest(key: str, ranks: Mapping[int, str], room: int) -> str:
-    """Return a list in the longest form that fits, or in the shortest one."""
-    line = ""
-    for step in _STEPS:
-        line = _line(key, ranks, *step)
-        if estimate_tokens(line) <= room:
-            break
-    return line
+    while lines and _cost(lines) > room:  # not even the names of all of them fit
+        lines.pop()
+    return lines
 
 
 def _cost(lines: Sequence[str]) -> int:

@@ -8,59 +8,52 @@ or that somebody puts there ("put BTC at #1").
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
-from factbook.extract.keyed.told import OWN, Told, stems_of, words_of
-from factbook.extract.keyed.wording import FAVORITE, NUMBER_WORD, RANK, rank_value
+from factbook.extract.keyed.places import place_in
+from factbook.extract.keyed.told import OWN, SELF, Told, stems_of
+from factbook.extract.keyed.wording import COUNT, FAVORITE, RANK, rank_value, words_of
+from factbook.model.keys import canonical_list_key
 
-__all__ = ["PICK", "PLACING", "Placed"]
+__all__ = ["PLACING", "Placed"]
 
 PLACING: Final = stems_of(
     "make put set rank place keep mark name choose pick want call add insert move shift bump"
     " promote demote push slot list have consider change update switch raise lower swap crown rate"
-    " give include save store append count record drop replace like note go"
+    " squeeze slip give include save store append count record drop replace like note go"
 )
 """Verbs by which somebody puts something at a place, by their stems."""
 
-_TAKING: Final = stems_of("be come go move take get belong hold stay become")
+_TAKING: Final = stems_of("be become go come move take get belong hold stay remain include")
 _LIKING: Final = stems_of("like love enjoy adore prefer dig")
-_INCLUDING: Final = stems_of("include become remain stay come go")
 _BESIDE: Final = words_of(
-    "above below ahead behind before after between up down higher lower over under"
+    "above below ahead behind before after between up down higher lower over under bottom end last"
 )
-_ENDS: Final = words_of("bottom end last")
 _THEIRS: Final = words_of("your his her their its")
-PICK: Final = words_of(
-    "pick picks choice choices spot position place slot entry item number one ones thing things"
-)
 _LINKING: Final = words_of("as one two some of among a an in at the by far")
-_OURS: Final = OWN | words_of("me us all mine")
-_NO_RANK: Final = 8  # words that a place without a number counts as farther away
 _PLACE: Final = re.compile(
-    rf"(?<![\w#])(?P<rank>{RANK})|\btop\s+(?:\d{{1,4}}|{NUMBER_WORD})\b|(?<!\w){FAVORITE}",
-    re.IGNORECASE,
+    rf"(?<![\w#])(?P<rank>{RANK})|\b{COUNT}|(?<!\w){FAVORITE}", re.IGNORECASE
 )
 _SURE: Final = re.compile(
-    r"#|\btop\b|\b(?:number|no\.?|nr\.?|rank|position|place|spot|slot|uno|picks?|choices?)\b",
+    r"#|\btop\b|\b(?:number|no\.?|nr\.?|rank|position|place|spot|slot|uno|picks?|choices?)\b"
+    rf"|{FAVORITE}",
     re.IGNORECASE,
 )
+_OF_PLACE: Final = ("ADJ", "ADP", "DET", "NOUN", "NUM", "PROPN", "SYM")
 _NUMBER: Final = re.compile(r"(?:(?:^|[\n,;:])\s*\(?|\s\(?)(\d{1,3})[.):]\s+\Z")
 _IN_ORDER: Final = re.compile(r"\border\b|\brank(?:ed|ing)\b|\bbest\s+to\s+worst\b", re.IGNORECASE)
 _MOST: Final = words_of("most best")
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(NamedTuple):
     """A rank or "favorite" with the words that belong to it."""
 
-    words: list[int]
+    words: Sequence[int]
     ranks: frozenset[int]
-    owner: str  # "me", "other", or "" where nobody is named
+    mine: bool
     extra: bool  # it is the place of something that is no list: "the #3 exchange"
-    sure: bool  # it is about favorites: "my second dog" is not
 
 
 class Placed:
@@ -68,140 +61,103 @@ class Placed:
 
     def __init__(self, told: Told) -> None:
         self.told = told
+        self._taken = frozenset(told.at(told.value) if told.value else ())
 
     @cached_property
     def places(self) -> list[_Place]:
-        """Every place that the message names, those that are told together as one."""
-        told = self.told
-        taken = set(told.at(told.value)) if told.value else set()
-        groups: list[tuple[list[int], set[int], str]] = []
+        """Every place of favorites that the message names, those that are told together as one."""
+        told, groups = self.told, []  # type: ignore[var-annotated]
         for match in _PLACE.finditer(told.text):
             words = told.at(match.span())
-            if taken & {*words} or not words:
-                continue
-            ranks = {rank_value(match["rank"])} if match["rank"] else set()
-            last = groups[-1] if groups else None
-            between = range(last[0][-1] + 1, words[0]) if last else range(0)
-            joined = last and all(told.words[i] in ("and", "my") for i in between)
-            if last and (words[0] <= last[0][-1] or joined):
-                groups[-1] = ([*last[0], *words], last[1] | ranks, f"{last[2]} {match[0]}")
-                continue
-            groups.append((self._widened(words, taken), ranks, match[0]))
-        return [self._place(words, ranks, said, taken) for words, ranks, said in groups]
+            if words and not self._taken & {*words}:
+                between = range(groups[-1][-1] + 1, words[0]) if groups else range(0)
+                if groups and all(told.words[i] in ("and", "my") for i in between):
+                    groups[-1] = sorted({*groups[-1], *words})
+                else:
+                    groups.append(self._widened(words))
+        return [place for place in map(self._place, groups) if place is not None]
 
-    def _widened(self, words: list[int], taken: set[int]) -> list[int]:
-        tokens, told = self.told.tokens, self.told
-        first, last = words[0], words[-1]
-        while first > 0 and first - 1 not in taken and tokens[first - 1].pos in ("ADJ", "DET"):
+    def _widened(self, words: list[int]) -> list[int]:
+        """Return the words of a place with whose it is, and with the noun that it is of."""
+        told, first, last = self.told, words[0], words[-1]
+        if first and told.words[first - 1] in OWN | _THEIRS:
             first -= 1
-        if first and told.words[first - 1] in OWN | _THEIRS and told.words[first] not in OWN:
-            first -= 1
-        while (
-            last + 1 < len(tokens)
-            and last + 1 not in taken
-            and tokens[last + 1].pos in ("ADJ", "NOUN", "PROPN", "SYM", "NUM")
-            and told.sentence(last + 1) == told.sentence(last)
-            and "\n" not in told.text[tokens[last].end : tokens[last + 1].begin]
-        ):
-            last += 1
+        for i, token in list(enumerate(told.tokens))[last + 1 :]:
+            broken = "\n" in told.text[told.tokens[last].end : token.begin]
+            ours = told.words[i] in OWN and told.tokens[last].pos == "ADP"
+            if i in self._taken or not (token.pos in _OF_PLACE or ours) or broken:
+                break
+            last = i
+        while last > words[-1] and told.tokens[last].pos in ("ADP", "DET"):
+            last -= 1
         return list(range(first, last + 1))
 
-    def _place(self, words: list[int], ranks: set[int], said: str, taken: set[int]) -> _Place:
-        told = self.told
-        words = sorted({*words})
-        before = told.words[words[0] - 1] if words[0] else ""
-        owners = {before, *(told.words[i] for i in words)}
-        after = told.words[words[-1] + 1 : words[-1] + 4]
-        owner = "me" if owners & OWN or "mine" in after else ""
-        genitive = words[0] and told.tokens[words[0] - 1].relation == "case"
-        if owners & _THEIRS or (genitive and before in ("'s", "'")):
-            owner = "other"
-        own = [i for m in _PLACE.finditer(told.text) for i in told.at(m.span())]
-        extra = any(
-            (
-                told.tokens[i].pos in ("NOUN", "PROPN")
-                and i not in own
-                and i not in told.about
-                and told.words[i] not in PICK
-            )
-            or any(told.tokens[j].relation == "acl" for j in told.below[i])
-            for i in words
-        )
-        favorite = re.search(FAVORITE, said, re.IGNORECASE)
-        near = [i for i in told.about if told.sentence(i) == told.sentence(words[0])]
-        sure = bool(favorite or near or _SURE.search(said) or {*told.words} & PICK)
-        follows = words[-1] + 1
-        if not owner and not extra and after and told.tokens[follows].pos == "ADP":
-            of = range(follows, min(follows + 5, len(told.tokens)))
-            mine = any(i in told.about or i in taken or told.words[i] in _OURS for i in of)
-            extra = (
-                not mine and after[0] not in ("to", "with", "and") and after[:2] != ["by", "far"]
-            )
-        return _Place(words, frozenset(ranks), owner, extra, sure)
+    def _place(self, words: list[int]) -> _Place | None:
+        """Return a place, or None where it is somebody else's or of no list: "second dog"."""
+        told, first = self.told, words[0]
+        text = told.text_of(words)
+        before = told.words[first - 1] if first else ""
+        genitive = first and told.tokens[first - 1].relation == "case" and before in ("'s", "'")
+        near = any(told.sentence(i) == told.sentence(first) for i in told.about)
+        if told.words[first] in _THEIRS or genitive or not (near or _SURE.search(text)):
+            return None
+        mine = told.words[first] in OWN
+        place = place_in(text, [told.list_key or ""])
+        named = canonical_list_key(place.topic) if place and place.topic else told.list_key
+        extra = place is not None and named != told.list_key
+        extra = extra or any(told.tokens[j].relation == "acl" for i in words for j in told.below[i])
+        ranks = {rank_value(match["rank"]) for match in _PLACE.finditer(text) if match["rank"]}
+        return _Place(words, frozenset(ranks), mine, extra)
 
-    # --- what is told of the value ------------------------------------------------------------
+    # --- what is told of the value ----------------------------------------------------------------
 
     @cached_property
     def here(self) -> tuple[_Place | None, str]:
         """The place that is told of the value, or None; and why it is not meant, or ""."""
-        best: tuple[int, _Place | None, str] = (99, None, "")
-        for place in self.places:
-            if place.owner == "other" or not place.sure:
-                continue
-            for word in self.told.meant:
-                gap = self._linked(word, place)
-                gap = gap if gap is None or place.ranks else gap + _NO_RANK
-                if gap is not None and gap < best[0]:
-                    best = (gap, place, self._unmeant(word, place))
-        return best[1], best[2]
+        linked = [
+            (gap, n, word, place)
+            for n, place in enumerate(self.places)
+            for word in self.told.meant
+            if (gap := self._linked(word, place)) is not None
+        ]
+        if not linked:
+            return None, ""
+        _, _, word, place = min(linked)
+        return place, self.told.unmeant(word)
 
     def _linked(self, word: int, place: _Place) -> int | None:
         """Return how far a place that is told of a word is from it, or None where it is not."""
         told = self.told
-        last, first = place.words[-1], place.words[0]
-        group = told.siblings(word)
+        if place.extra and not place.mine:
+            return None
+        first, last = place.words[0], place.words[-1]
         between = range(word + 1, first) if word < first else range(last + 1, word)
         apart = sum(4 if told.tokens[i].pos in ("PUNCT", "CCONJ") else 1 for i in between)
-        if place.extra and not place.owner:
-            return None
+        group, token = told.siblings(word), told.tokens[word]
         if all(self._joins(i, group, place) for i in between):
-            alone = not any(told.tokens[i].pos == "AUX" for i in between)
-            verbs = [i for i in told.up(word) if told.tokens[i].pos == "VERB"]
-            token = told.tokens[word]
-            other = alone and first < word and token.relation in ("nsubj", "obj")
-            if other and token.head not in place.words and told.tokens[token.head].pos != "AUX":
+            stated = any(told.tokens[i].pos == "AUX" or told.stems[i] in _TAKING for i in between)
+            other = token.head not in place.words and told.tokens[token.head].pos != "AUX"
+            if other and not stated and first < word and token.relation in ("nsubj", "obj"):
                 return None  # "BTC is my #1, SOL is dull"
-            if not (alone and place.owner != "me" and verbs and not self._puts(verbs[0])):
+            verb = next((i for i in told.up(word) if told.tokens[i].pos == "VERB"), None)
+            if stated or place.mine or verb is None or self._puts(verb):
                 return apart
-        if self._is_subject(word, place) or any(self._is_subject(i, group) for i in place.words):
+        if token.relation == "nsubj" and token.head in place.words:
             return apart
-        if place.extra:
-            return None
-        above = [i for i in told.up(word) if i != word]
-        verb = next((i for i in above if told.stems[i] in PLACING | _TAKING), None)
-        if verb is None or not (self._puts(verb) or self._takes(verb, word)):
-            return None
-        if told.sentence(word) != told.sentence(first):
-            return None
-        return apart + 2
+        verb = next((i for i in told.up(word) if told.stems[i] in PLACING | _TAKING), None)
+        puts = verb is not None and (self._puts(verb) or self._takes(verb, word))
+        near = told.sentence(word) == told.sentence(first)
+        return apart if puts and near and not place.extra else None
 
-    def _is_subject(self, word: int, of: _Place | list[int]) -> bool:
-        words = of.words if isinstance(of, _Place) else of
-        token = self.told.tokens[word]
-        return token.relation == "nsubj" and token.head in words
-
-    def _joins(self, i: int, group: list[int], place: _Place) -> bool:
-        told = self.told
-        if told.tokens[i].pos in ("AUX", "ADV", "CCONJ", "INTJ", "SYM", "PART"):
+    def _joins(self, i: int, group: Sequence[int], place: _Place) -> bool:
+        """Say whether a word between a value and a place only joins them."""
+        told, token = self.told, self.told.tokens[i]
+        if token.pos in ("AUX", "ADV", "CCONJ", "INTJ", "SYM", "PART"):
             return True
-        if told.tokens[i].pos == "PUNCT":
-            return told.tokens[i].text != "."
-        return (
-            i in group
-            or told.stems[i] in _INCLUDING
-            or (told.words[i] in _LINKING and not place.extra)
-            or bool({*told.up(i)} & {*group} and told.tokens[i].relation in ("compound", "flat"))
-        )
+        of_group = token.relation in ("compound", "flat") and not {*told.up(i)}.isdisjoint(group)
+        linking = told.words[i] in _LINKING and not place.extra
+        linking = linking or told.stems[i] in _TAKING
+        return of_group or linking or i in group or (token.pos == "PUNCT" and token.text != ".")
 
     def _puts(self, verb: int) -> bool:
         """Say whether a verb has its writer put something somewhere."""
@@ -209,27 +165,9 @@ class Placed:
 
     def _takes(self, verb: int, word: int) -> bool:
         """Say whether a verb tells of the place that its subject takes: "BTC moves to #3"."""
-        told = self.told
-        inner = told.tokens[word].relation == "nsubj" and told.tokens[word].head == verb
-        return inner and told.stems[verb] in _TAKING
+        return self.told.does(word, verb) and self.told.stems[verb] in _TAKING
 
-    def _unmeant(self, word: int, place: _Place) -> str:
-        told = self.told
-        head = told.head(place.words)
-        between = range(min(word, head), max(word, head))
-        for i in (
-            word,
-            *([head] if word < head else []),
-            *(i for i in between if told.tokens[i].pos in ("VERB", "AUX")),
-        ):
-            problem = told.unmeant(i)
-            if problem:
-                return problem
-        if any(told.words[i] in ("not", "n't", "never") for i in between):
-            return "it says what is not so"
-        return ""
-
-    # --- what else may be asked ------------------------------------------------------------------
+    # --- what else may be asked -------------------------------------------------------------------
 
     def number(self) -> int | None:
         """Return the number that stands before the value in a list: "2. Alien"."""
@@ -242,52 +180,42 @@ class Placed:
         told = self.told
         return told.siblings(told.own).index(told.own) + 1 if told.own is not None else 0
 
-    def in_order(self) -> bool:
-        """Say whether words tell a list in its order: "my cryptos in order: BTC, ETH"."""
-        return bool(self.told.about and _IN_ORDER.search(self.told.text))
+    def is_at(self, rank: int) -> bool:
+        """Say whether words put the value at a rank that they do not name beside it.
 
-    def first(self) -> bool:
-        """Say whether words put the value above all others without a rank: "I like BTC most"."""
-        return bool(self.told.named) and any(
-            {*(self.told.words[j] for j in self.told.below[i])} & _MOST for i in self._likes()
-        )
+        In a list ("2. Alien", "in order: BTC, ETH"), above all others ("I like BTC most"), or at a
+        rank that only the list tells ("put ETH above BTC").
+        """
+        told = self.told
+        ordered = told.about and _IN_ORDER.search(told.text) and self.counted() == rank
+        if ordered or (self.number() == rank and self.places):
+            return True
+        most = any({told.words[j] for j in told.below[i]} & _MOST for i in self._likes())
+        return bool(told.named and most and rank == 1) or self._relative()
 
     def _likes(self) -> Iterator[int]:
         told = self.told
-        for word in told.meant:
-            for i in told.up(word):
-                if told.stems[i] in _LIKING and told.subject(i) in ("i", "we"):
-                    yield i
+        for i in (i for word in told.meant for i in told.up(word)):
+            if told.stems[i] in _LIKING and told.subject(i) in SELF:
+                yield i
 
-    def relative(self) -> bool:
-        """Say whether words ask for a place that only the list tells: "put ETH above BTC"."""
+    def _relative(self) -> bool:
         told = self.told
-        for word in told.meant:
-            for i in told.up(word):
-                if told.stems[i] not in PLACING or told.subject(i) not in ("you", None, "i", "we"):
-                    continue
-                below = {told.words[j] for k in told.below[i] for j in (k, *told.below[k])}
-                swapped = told.stems[i] in ("replac", "swap", "switch", "chang") and told.about
-                if below & (_BESIDE | _ENDS) or swapped:
-                    return not told.unmeant(i)
+        for i in (i for word in told.meant for i in told.up(word)):
+            beside = {told.words[j] for j in told.under(i)} & _BESIDE
+            swapped = told.stems[i] in ("replac", "swap", "switch", "chang") and told.about
+            if self._puts(i) and (beside or swapped):
+                return not told.unmeant(i)
         return False
 
     def added(self) -> str | None:
         """Return why the value is put on no list, "" for no reason at all; None where it is."""
-        place, problem = self.here
+        told, (place, problem) = self.told, self.here
         if place is not None:
             return problem or None
-        if self.number() is not None and self.places:
-            return None
-        told = self.told
-        if not told.about:
-            return ""
-        for word in told.meant:
+        for word in told.meant if told.about else ():
             for i in told.up(word):
-                puts = self._puts(i) and told.stems[i] != "like"
-                takes = self._takes(i, word) or told.stems[i] in _INCLUDING
-                if puts or takes or i in self._likes() or i in told.about:
+                puts = self._puts(i) or self._takes(i, word)
+                if puts or i in (*self._likes(), *told.about):
                     return told.unmeant(i) or told.unmeant(word) or None
-            if any(i in told.about for i in told.below[word]):
-                return told.unmeant(word) or None
         return ""

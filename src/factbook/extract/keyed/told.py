@@ -8,14 +8,13 @@ crypto"). Does not know operations.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Final
 
 from factbook.extract.keyed.mentions import Heard, topic_places
-from factbook.extract.keyed.wording import QUOTED
+from factbook.extract.keyed.wording import QUOTED, words_of
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import Reading, Token, children
 from factbook.language.sentences import Span, sentences
@@ -23,21 +22,16 @@ from factbook.language.words import stem
 from factbook.model.keys import FAVORITES, normalize_fact_key, split_rank_key
 
 __all__ = [
+    "DOUBTS",
     "LIST_WORD",
     "NEGATIONS",
     "OWN",
+    "SELF",
     "SPEAKERS",
-    "VALUE",
     "Told",
     "Tree",
     "stems_of",
-    "words_of",
 ]
-
-
-def words_of(text: str) -> frozenset[str]:
-    """Return words, as a set of them is looked into."""
-    return frozenset(text.split())
 
 
 def stems_of(text: str) -> frozenset[str]:
@@ -45,43 +39,32 @@ def stems_of(text: str) -> frozenset[str]:
     return frozenset(map(stem, text.split()))
 
 
-_NAME: Final = "Rio"  # stands for a value that is no single word
+_NAME: Final = "Tesla"  # stands for a value that is no single word
 _THING: Final = "words"  # stands for what is quoted
-_FOREIGN: Final = 0.5  # from this chance on words are more likely not their writer's own
 _KEY: Final = re.compile(r"\buser\.\w[\w-]*(?:\.[\w#%&+-]+)*", re.IGNORECASE)
-VALUE: Final = "▮"
-_PARTS: Final = re.compile(r"\s*[,;]?\s+(?:and|but|while|then|so|because|since)\s+|[;,]\s+|\n")
 LIST_WORD: Final = words_of("list lists ranking rankings favorites favourites favs faves")
-OWN: Final = frozenset(("my", "our"))
-_SELF: Final = frozenset(("i", "we"))
+OWN: Final = words_of("my our")
+SELF: Final = words_of("i we")
 SPEAKERS: Final = words_of("i we you he she they")
 _REFERRING: Final = words_of("it that this they them these those both which")
 NEGATIONS: Final = words_of("not n't n’t never no nor neither hardly barely cannot")
 _CONDITIONS: Final = words_of(
     "if unless when whenever until till whether once suppose supposing imagine assuming"
 )
-_UNREAL: Final = frozenset(("would", "could", "might", "should", "may", "'d", "’d"))
-_WISHED: Final = frozenset(("would", "could", "'d", "’d"))
-_MODAL: Final = frozenset(("can", "could", "would", "will"))
-_DOUBTS: Final = words_of(
+_WISHED: Final = words_of("would could 'd")
+_UNREAL: Final = _WISHED | words_of("might should may")
+_MODAL: Final = words_of("can could would will")
+DOUBTS: Final = words_of(
     "maybe perhaps probably possibly apparently allegedly supposedly presumably"
 )
 _MINE_TO_SAY: Final = stems_of("want like need love remember note let say")
-_UNDER: Final = ("ccomp", "xcomp", "acl", "csubj")
 _BESIDE: Final = ("conj", "parataxis", "list")
+_UNDER: Final = ("ccomp", "xcomp", "acl", "csubj")
 _NOUNS: Final = ("NOUN", "PROPN", "PRON")
-_OVER: Final = frozenset(("longer", "more", "anymore"))
-
-
-def _spelled(key: str) -> str:
-    """Return a written key in words: "my #2 favorite crypto" for `user.favorites.crypto.2`."""
-    key = normalize_fact_key(key)[0]
-    ranked = split_rank_key(key)
-    if ranked is not None:
-        return f"my #{ranked[1]} favorite {ranked[0].removeprefix(FAVORITES + '.')}"
-    if key.startswith(FAVORITES + "."):
-        return f"my favorite {key.removeprefix(FAVORITES + '.')}"
-    return "my " + key.removeprefix("user.").replace(".", " ").replace("_", " ")
+_OVER: Final = words_of("longer more anymore")
+_DENIED: Final = "it says what is not so"
+_SUPPOSED: Final = "it supposes something and does not say that it is so"
+_HANDED_ON: Final = "it tells what somebody said or thinks"
 
 
 class Tree:
@@ -112,6 +95,17 @@ class Tree:
         """Return the first word of some that hangs on none of them."""
         return next((i for i in words if self.tokens[i].head not in words), words[0])
 
+    def under(self, i: int) -> list[int]:
+        """Return a word with all that hangs on it, in order, without what is told beside it."""
+        found = [i]
+        for j in found:
+            found += [k for k in self.below[j] if self.tokens[k].relation not in _BESIDE]
+        return sorted(found)
+
+    def text_of(self, words: list[int]) -> str:
+        """Return the text from the first of some words to the last, or "" where there is none."""
+        return self.text[self.tokens[words[0]].begin : self.tokens[words[-1]].end] if words else ""
+
     def sentence(self, i: int) -> int:
         """Return which sentence a word stands in."""
         begin = self.tokens[i].begin
@@ -134,23 +128,25 @@ class Tree:
 
     def _is_next(self, i: int) -> bool:
         token = self.tokens[i]
-        if token.head < 0 or self._says_own(i):
-            return False
-        if token.relation == "parataxis" and token.pos in ("NOUN", "PROPN"):
-            return self.tokens[token.head].pos in ("NOUN", "PROPN")
-        return token.relation in ("conj", "list")
+        if token.relation == "parataxis":
+            return token.pos in _NOUNS and self.tokens[token.head].pos in _NOUNS
+        if token.relation == "compound":  # "DOT and SOL", read as a name of two words
+            joins = (k for k in self.below[token.head] if self.tokens[k].relation == "cc")
+            return any(i < k < token.head for k in joins)
+        return token.head >= 0 and token.relation in ("conj", "list") and not self._says_own(i)
 
     def _says_own(self, i: int) -> bool:
         return any(self.tokens[k].relation in ("nsubj", "cop") for k in self.below[i])
 
     def subject(self, i: int) -> str | None:
         """Return whose doing a verb is; None where nobody is named, as of an order."""
-        if self.stems[i] == "let":
-            return None
-        for j in self.below[i]:
-            if self.tokens[j].relation == "nsubj":
-                return self.words[j]
-        return None
+        return next(
+            (self.words[j] for j in self.below[i] if self.tokens[j].relation == "nsubj"), None
+        )
+
+    def does(self, word: int | None, i: int) -> bool:
+        """Say whether a verb is a word's doing."""
+        return word in self.below[i] and self.tokens[word or 0].relation == "nsubj"
 
     def negated(self, i: int) -> bool:
         """Say whether a word is denied: "not my #1", "never remove", "no longer want"."""
@@ -158,12 +154,11 @@ class Tree:
             self.words[j] in NEGATIONS and self.tokens[j].relation != "discourse"
             for j in self._inner(i)
         )
-        above = self.tokens[i].head
-        shared = self.tokens[i].relation == "conj" and self.subject(i) is None
-        if shared and self.tokens[i].pos == "VERB" and self.tokens[above].pos in ("VERB", "ADJ"):
-            broken = any(self.words[j] == "but" for j in self.below[i])
-            return denied or (not broken and self.negated(above))
-        return denied
+        shared = self.tokens[i].relation == "conj" and self.tokens[i].pos == "VERB"
+        if denied or not shared or self.subject(i) is not None:
+            return denied
+        broken = any(self.words[j] == "but" for j in self.below[i])
+        return not broken and self.negated(self.tokens[i].head)
 
     def _inner(self, i: int) -> Iterator[int]:
         for j in self.below[i]:
@@ -177,7 +172,7 @@ class Tree:
 
     def requested(self, i: int) -> bool:
         """Say whether a verb is an order or its writer's own doing: "can you make", "I put"."""
-        return self.subject(i) in ("you", *_SELF, None)
+        return self.subject(i) in ("you", *SELF, None)
 
     def unmeant(self, i: int, *, order: bool = False) -> str:
         """Say why what a word tells is not stated, or "" where its writer means it.
@@ -185,68 +180,50 @@ class Tree:
         `order` leaves out what is denied and what was so before: an order may name both.
         """
         path = list(self.up(i))
-        clause = [c for c in self.reading.clauses if c.first <= i < c.last]
-        polite = any(self._is_request(j) for j in path)
-        if any(c.act == "ask" for c in clause) and not polite:
+        clauses = [c for c in self.reading.clauses if c.first <= i < c.last]
+        if any(c.act == "ask" for c in clauses) and not any(map(self._is_request, path)):
             return "it is a question"
-        if any("quoted" in c.flags for c in clause) or self._is_foreign(i):
-            return "it tells what somebody said or thinks"
-        for n, j in enumerate(path):
+        if any("quoted" in c.flags for c in clauses):
+            return _HANDED_ON
+        for j in path:
             problem = self._unmeant(j, order=order)
             if problem:
                 return problem
             relation, above = self.tokens[j].relation, self.tokens[j].head
             nominal = relation == "xcomp" and self.tokens[j].pos != "VERB"
-            if relation in _UNDER and not nominal and not self._says(above, j):
-                return "it tells what somebody said or thinks"
-            own = self._says_own(j)
-            left = clause and not clause[0].first <= above < clause[0].last
-            if (relation in _BESIDE and own) or (left and relation not in (*_UNDER, "advcl")):
+            if relation in _UNDER and not nominal and not self._says(above):
+                return _HANDED_ON
+            left = clauses and not clauses[0].first <= above < clauses[0].last
+            own = relation in _BESIDE and self._says_own(j)
+            if own or (left and relation not in (*_UNDER, "advcl")):
                 return ""
-            if relation == "advcl" and n + 1 < len(path):
-                return "it supposes something and does not say that it is so"
+            if relation == "advcl":
+                return _SUPPOSED
         return ""
 
     def _is_request(self, i: int) -> bool:
-        modal = {self.words[j] for j in self.below[i]} & _MODAL
-        return bool(modal) and self.subject(i) == "you"
+        return self.subject(i) == "you" and bool({self.words[j] for j in self.below[i]} & _MODAL)
 
-    def _says(self, above: int, i: int) -> bool:
+    def _says(self, above: int) -> bool:
         """Say whether a verb has its writer say what hangs on it: "remember that", "I want to"."""
-        if self.tokens[above].pos not in ("VERB", "AUX"):
-            return self.tokens[i].relation != "acl"
-        mine = self.subject(above) in (*_SELF, "you", None)
-        return mine and self.stems[above] in _MINE_TO_SAY
+        mine = self.requested(above) and self.stems[above] in _MINE_TO_SAY
+        return mine or self.tokens[above].pos not in ("VERB", "AUX")
 
     def _unmeant(self, i: int, *, order: bool) -> str:
-        inner = [self.words[j] for j in self._inner(i)]
-        marks = [self.words[j] for j in self.below[i] if self.tokens[j].relation == "mark"]
-        under = [
-            self.words[k]
-            for j in self.below[i]
-            if self.tokens[j].relation == "advcl"
-            for k in self.below[j]
-        ]
-        if _CONDITIONS & {*marks, *under}:
-            return "it supposes something and does not say that it is so"
-        wished = self.subject(i) in ("you", *_SELF) and self.tokens[i].pos == "VERB"
-        if _UNREAL & {*inner} and not (wished and _WISHED & {*inner}):
-            return "it supposes something and does not say that it is so"
-        if _DOUBTS & {self.words[i], *inner}:
+        inner = {self.words[j] for j in self._inner(i)}
+        under = [j for j in self.below[i] if self.tokens[j].relation == "advcl"]
+        marks = {self.words[j] for j in self.below[i] if self.tokens[j].relation == "mark"}
+        marks |= {self.words[k] for j in under for k in self.below[j]}
+        wished = self.tokens[i].pos == "VERB" and self.subject(i) in ("you", *SELF)
+        unreal = _UNREAL & inner and not (wished and _WISHED & inner)
+        if _CONDITIONS & marks or unreal:
+            return _SUPPOSED
+        if DOUBTS & {self.words[i], *inner}:
             return "it is not sure of it"
-        past = {"was", "were"} & {*inner} or "used" in inner
-        if not order:
-            if past and self.stems[i] != "born":
-                return "it says what was so before, not what is so now"
-            if self.negated(i):
-                return "it says what is not so"
-        return ""
-
-    def _is_foreign(self, i: int) -> bool:
-        token = self.tokens[i]
-        return any(
-            s.begin <= token.begin < s.end and s.chance >= _FOREIGN for s in self.reading.foreign
-        )
+        past = {"was", "were", "used"} & {self.words[i], *inner} and self.stems[i] != "born"
+        if past and not order:
+            return "it says what was so before, not what is so now"
+        return "" if order or not self.negated(i) else _DENIED
 
 
 class Told(Tree):
@@ -255,16 +232,16 @@ class Told(Tree):
     def __init__(self, heard: Heard, place: Span | None, list_key: str | None) -> None:
         self.heard = heard
         self.list_key = list_key
-        text, self.value = _plain(heard.message, place)
+        text, self.value = _plain(heard, place)
+        self.value_said = place.of(heard.message) if place else ""
         super().__init__(text)
 
     @cached_property
     def named(self) -> frozenset[int]:
         """The words that name the topic of the list."""
         places = topic_places(self.text, self.list_key) if self.list_key else []
-        spans = [Span(*place) for place in places]
-        taken = set(self.at(self.value)) if self.value else set()
-        return frozenset(i for span in spans for i in self.at(span) if i not in taken)
+        taken = self.at(self.value) if self.value else []
+        return frozenset(i for place in places for i in self.at(place) if i not in taken)
 
     @cached_property
     def about(self) -> frozenset[int]:
@@ -285,78 +262,56 @@ class Told(Tree):
         here = self.sentence(self.own)
         near = [i for i in range(self.own + 1, len(self.tokens)) if self.sentence(i) <= here + 1]
         taken = [i for i in near if self.words[i] in _REFERRING and self.tokens[i].pos == "PRON"]
-        return [self.own, *(i for i in taken if self.tokens[i].relation not in ("det", "mark"))]
+        return [self.own, *taken]
 
-    def scope(self, tells: Callable[[str], bool]) -> str:
-        """Return the words that may tell something of the value, which is blotted by `VALUE`.
+    @cached_property
+    def said(self) -> list[int]:
+        """The words that may tell something of the value: those of its clause.
 
-        These are its part of the sentence, and where that says nothing of anybody, or is taken up
-        by another, those parts too.
+        Those of a clause that takes it up too: "Europe/Athens. That's my timezone."
         """
-        if self.own is None or self.value is None:
-            return ""
-        start, end = self.sentences[max(0, self.sentence(self.own) - 1)]
-        cuts = [start, *(m.end() for m in _PARTS.finditer(self.text, start, end)), end]
-        parts = [Span(*pair) for pair in pairwise(cuts)]
-        here = next((p for p in parts if p.start <= self.value.start < p.end), Span(start, end))
-        if tells(self._blotted(here)):
-            return self._blotted(here)
-        bare = not self._tells(here) or here.start == self.value.start
-        joined = [p for p in parts if p == here or bare or not self._tells(p)]
-        for i in self.meant[1:]:
-            if not self.unmeant(i):
-                at = self.tokens[i]
-                joined += [
-                    s for s in self.sentences if s[0] <= at.begin < s[1] and s[0] > here.start
-                ]
-        return " ".join(self._blotted(p) for p in joined)
-
-    def _tells(self, span: Span) -> bool:
-        return any(self.tokens[i].pos in ("VERB", "AUX") for i in self.at(span))
-
-    def _blotted(self, span: Span) -> str:
-        assert self.value is not None
-        before, after = span.start, span.end
-        if not before <= self.value.start < after:
-            return span.of(self.text)
-        return f"{self.text[before : self.value.start]}{VALUE}{self.text[self.value.end : after]}"
+        found: set[int] = set()
+        for i in self.meant:
+            if i == self.own or not self.unmeant(i):
+                clause = next((c for c in self.reading.clauses if c.first <= i < c.last), None)
+                same = [j for j in range(len(self.tokens)) if self.sentence(j) == self.sentence(i)]
+                found |= {*(range(clause.first, clause.last) if clause else same)}
+        return sorted(found)
 
 
-def _mended(reading: Reading) -> tuple[Token, ...]:
-    """Return the words of a reading, a sentence that fell into a verb and a noun in one tree."""
-    tokens = list(reading.tokens)
-    last = -1
+def _mended(reading: Reading) -> list[Token]:
+    """Return the words of a reading, a sentence that fell into two trees in one."""
+    tokens, last = list(reading.tokens), -1
     for i, token in enumerate(tokens):
         if token.relation != "root":
             continue
-        if last >= 0 and not re.search(r"[.!?\n]", reading.text[tokens[last].end : token.begin]):
-            noun = token.pos in _NOUNS and tokens[last].pos == "VERB"
-            verb = token.pos == "VERB" and tokens[last].pos in _NOUNS
-            if noun:
-                tokens[i] = replace(token, head=last, relation="obj")
-                continue
-            if verb:
-                tokens[last] = replace(tokens[last], head=i, relation="nsubj")
+        apart = last < 0 or re.search(r"[.!?\n]", reading.text[tokens[last].end : token.begin])
+        if not apart and tokens[last].pos == "VERB" and token.pos in _NOUNS:
+            tokens[i] = replace(token, head=last, relation="obj")
+            continue
+        tells = token.pos == "VERB" or any(t.head == i and t.relation == "cop" for t in tokens)
+        if not apart and tokens[last].pos in _NOUNS and tells:
+            tokens[last] = replace(tokens[last], head=i, relation="nsubj")
         last = i
-    return tuple(tokens)
+    return tokens
 
 
-def _plain(message: str, place: Span | None) -> tuple[str, Span | None]:
+def _plain(heard: Heard, place: Span | None) -> tuple[str, Span | None]:
     """Return a message in words that are read well, and where the value stands in it."""
-    pieces: list[tuple[int, int, str]] = []
-    if place is not None:
-        said = place.of(message)
-        start, end = place.start, place.end
-        quoted = next((q for q in QUOTED.finditer(message) if q.start() < start < q.end()), None)
-        if quoted is not None and quoted.end() == end + 1 and quoted.start() == start - 1:
-            start, end = quoted.span()
-            said = ""
-        pieces.append((start, end, said if re.fullmatch(r"\w+", said) else _NAME))
+    message = heard.message
+    values = [place] if place is not None else []
+    values += [span for other in heard.values for span in heard.places(other)]
+    spans = [(span, span.of(message), _NAME) for span in values]
     for pattern in (QUOTED, _KEY):
         for match in pattern.finditer(message):
-            if all(match.end() <= start or match.start() >= end for start, end, _ in pieces):
-                words = _THING if pattern is QUOTED else _spelled(match[0])
-                pieces.append((match.start(), match.end(), words))
+            words = _THING if pattern is QUOTED else _spelled(match[0])
+            spans.append((Span(*match.span()), "", words))
+    pieces: list[tuple[int, int, str]] = []
+    for (start, end), said, words in spans:
+        if said and any(quote.span() == (start - 1, end + 1) for quote in QUOTED.finditer(message)):
+            start, end, said = start - 1, end + 1, ""
+        if all(end <= first or start >= last for first, last, _ in pieces):
+            pieces.append((start, end, said if re.fullmatch(r"\w+", said) else words))
     text, at, value = "", 0, None
     for start, end, words in sorted(pieces):
         text += message[at:start]
@@ -365,3 +320,14 @@ def _plain(message: str, place: Span | None) -> tuple[str, Span | None]:
         text += words
         at = end
     return text + message[at:], value
+
+
+def _spelled(key: str) -> str:
+    """Return a written key in words: "my #2 favorite crypto" for `user.favorites.crypto.2`."""
+    key = normalize_fact_key(key)[0]
+    ranked = split_rank_key(key)
+    if ranked is not None:
+        return f"my #{ranked[1]} favorite {ranked[0].removeprefix(FAVORITES + '.')}"
+    if key.startswith(FAVORITES + "."):
+        return f"my favorite {key.removeprefix(FAVORITES + '.')}"
+    return "my " + key.removeprefix("user.").replace(".", " ").replace("_", " ")

@@ -1,4 +1,4 @@
-"""Read the words around a value: ranks, favorites, quotes, and the form of a request.
+"""Read the words around a value: ranks, favorites, quotes, asides and polite forms.
 
 Knows English function words. Does not know topics, lists or operations.
 """
@@ -9,29 +9,36 @@ import re
 from typing import Final
 
 from factbook.language.numbers import CARDINALS, ORDINALS, SEVERAL
-from factbook.language.questions import ends_asking
 
 __all__ = [
+    "ASIDE",
+    "COUNT",
     "FAVORITE",
-    "NUMBER_WORD",
+    "LATER",
     "POLITE",
     "QUOTED",
     "RANK",
-    "asks_something",
     "named_ranks",
     "rank_value",
+    "shown",
     "unquoted",
+    "words_of",
 ]
 
 
+def words_of(text: str) -> frozenset[str]:
+    """Return words, as a set of them is looked into."""
+    return frozenset(text.split())
+
+
 _WORTH: Final = {**CARDINALS, **ORDINALS, "top": 1, "uno": 1}
-NUMBER_WORD: Final = f"one|{SEVERAL}"
+_NUMBER: Final = f"one|{SEVERAL}"
 RANK: Final = (
     r"(?:#\s?\d{1,9}"
-    rf"|(?:number|no\.?|nr\.?|rank|position|place|spot|slot)\s+(?:#?\d{{1,9}}|(?:{NUMBER_WORD}))"
+    rf"|(?:number|no\.?|nr\.?|rank|position|place|spot|slot)\s+(?:#?\d{{1,9}}|(?:{_NUMBER}))"
     r"|\d{1,9}(?:st|nd|rd|th)"
     rf"|(?:{'|'.join(ORDINALS)})"
-    rf"|(?:very\s+)?top(?!\s+(?:\d|{NUMBER_WORD})\b)"
+    rf"|(?:very\s+)?top(?!\s+(?:\d|{_NUMBER})\b)"
     r"|numero\s+uno)(?![\w#])"
 )
 """A rank as people say it: "#1", "number two", "3rd", "second", "top", "spot 4"."""
@@ -42,13 +49,45 @@ FAVORITE: Final = (
 )
 """The word that makes a thing a favorite, with what goes before it."""
 
-POLITE: Final = re.compile(
+COUNT: Final = rf"top\s+(?P<count>\d{{1,4}}|{_NUMBER})(?!\w)"
+POLITE: Final = (
     r"(?:please\s+)?(?:can|could|would|will)\s+you\s+(?:please\s+|kindly\s+)?"
     r"(?=(?:make|set|put|add|append|insert|move|remove|delete|drop|clear|empty|change|update|rank"
-    r"|place|mark|forget|remember|save|store|list|show|tell|give)\b)",
-    re.IGNORECASE,
+    r"|place|mark|forget|remember|save|store|list|show|tell|give)\b)"
 )
 """How a request begins that has the form of a question."""
+
+ASIDE: Final = (
+    r"(?:hey|hi|hello|there|ok|okay|alright|well|so|oh|yes|yeah|yep|actually|honestly|btw|fyi|also"
+    r"|by\s+the\s+way|and|then|please|kindly|now|just\s+so\s+you\s+know|for\s+the\s+record|today"
+    r"|from\s+now\s+on|these\s+days|currently|(?:please\s+)?(?:note|remember)(?:\s+(?:that|this|it))?"
+    r"|i\s+(?:want|need|would\s+like|['’]d\s+like)\s+you\s+to|let['’]?s|great|got\s+it|cheers"
+    r"|thanks|thank\s+you|(?:so|very)\s+much|a\s+lot)(?!\w)"
+)
+"""What is said before what is stated and says nothing of it."""
+
+LATER: Final = re.compile(
+    r"(?:[\s,]+(?:now|right\s+now|please|instead|again|too|as\s+well|these\s+days|at\s+the\s+moment"
+    r"|thanks|thank\s+you|btw|though|of\s+course|of\s+all\s+time|of\s+all|ever|so\s+far|for\s+me"
+    r"|from\s+now\s+on|by\s+far|of\s+mine))+$"
+)
+"""The same behind it, in lower case: a film is called "Apocalypse Now"."""
+
+QUOTED: Final = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|「[^」\n]*」|`[^`\n]*`")
+
+
+def unquoted(text: str) -> str:
+    """Return a text of the same length in which what stands in quotes is blotted out."""
+    return QUOTED.sub(lambda match: "_" * len(match[0]), text)
+
+
+def shown(text: str, chars: int = 80) -> str:
+    """Return words as a reason quotes them."""
+    text = " ".join(text.split())
+    return repr(text if len(text) <= chars else text[: chars - 1] + "…")
+
+
+# --- ranks ----------------------------------------------------------------------------------------
 
 
 def rank_value(words: str) -> int:
@@ -61,37 +100,13 @@ def rank_value(words: str) -> int:
 
 _LISTED: Final = re.compile(r"(?:^|\n)\s*\(?(\d{1,4})[.):]\s|(?<=\s)(\d{1,3})[.)]\s")
 _NAMED_RANK: Final = re.compile(rf"(?<![\w#])(?:{RANK})", re.IGNORECASE)
-_TOP_N: Final = re.compile(rf"(?i)\btop\s+(\d{{1,4}}|{NUMBER_WORD})\b")
+_COUNTED: Final = re.compile(rf"\b{COUNT}", re.IGNORECASE)
 
 
 def named_ranks(message: str) -> set[int]:
     """Return every rank that a message names; for "my top 3" the first three."""
     ranks = {rank_value(match[0]) for match in _NAMED_RANK.finditer(message)}
     ranks |= {int(match[1] or match[2]) for match in _LISTED.finditer(message)}
-    for match in _TOP_N.finditer(message):
-        ranks |= set(range(1, min(rank_value(match[1]), 1_000) + 1))
+    for match in _COUNTED.finditer(message):
+        ranks |= set(range(1, min(rank_value(match["count"]), 1_000) + 1))
     return ranks
-
-
-# --- what is really stated ------------------------------------------------------------------------
-
-QUOTED: Final = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|「[^」\n]*」|`[^`\n]*`")
-
-
-def unquoted(text: str) -> str:
-    """Return a text of the same length in which what stands in quotes is blotted out."""
-    return QUOTED.sub(lambda match: "_" * len(match[0]), text)
-
-
-_REQUESTED: Final = re.compile(
-    rf"(?:^|[,;:–—]\s*|\b(?:and|so|but|then|hey|hi|hello|please|ok|okay)\s+)(?:{POLITE.pattern})",
-    re.IGNORECASE,
-)
-
-
-def asks_something(sentence: str) -> bool:
-    """Say whether a sentence is a question; "Can you make BTC my #1?" is a request."""
-    bare = sentence.strip()
-    if _REQUESTED.search(bare):
-        return False
-    return ends_asking(bare)
