@@ -398,7 +398,8 @@ def _listed(reading: Reading, one: Opinion) -> Iterator[Opinion]:
     spans = {span.begin: span for span in (*reading.opinions, *reading.names)}
     first = spans.get(one.start)
     while (more := _NEXT.match(reading.text, one.end)) is not None:
-        begin = next((at for at in (more.end(), more.end() - 4) if at in spans), None)
+        places = (at for at in (more.end(), more.end() - 4) if at >= one.end)
+        begin = next((at for at in places if at in spans), None)
         if begin is None or (spans[begin].type == "person" and first and first.type != "person"):
             return
         one = one._replace(start=begin, end=spans[begin].end)
