@@ -20,7 +20,6 @@ from factbook.extract.entity_types import (
     asked_kinds,
     denies,
     fits,
-    named_kinds,
     nouns_of,
     plural_of,
     rival,
@@ -340,7 +339,7 @@ def _listed_kinds(page: _Page, kinds: Sequence[Kind]) -> Iterator[_Named]:
             continue
         about = plain_words(page.plain[named.end("name") : end])[:MOST_CHARS]
         other = denies(about, asked) or any(
-            rival(kind, asked) for kind in named_kinds(about, asked)
+            rival(kind, asked) for kind, _ in fits(said_kinds(about), [asked])
         )
         stated = says(f"{surface} {about}", asked) or says(title, asked)
         yield _Named(
