@@ -31,7 +31,6 @@ from factbook.extract.message_sentences import (
     spaced,
 )
 from factbook.extract.name_tokens import (
-    NameSign,
     NameSpan,
     is_english,
     is_uncommon,
@@ -236,16 +235,13 @@ def _is_new_name(span: NameSpan, text: str, *, stated: bool) -> bool:
     `stated` says that its owner likes or dislikes it: then what only sounds like a place may be.
     """
     words = span.name.split()
-    if (
-        _SPOKEN_TO.search(text, max(0, span.start - 60), span.start)
-        and span.how is not NameSign.QUOTED
-    ):
+    if _SPOKEN_TO.search(text, max(0, span.start - 60), span.start):
         return False
     if not 1 <= len(words) <= policy.NAME_WORDS or (span.type == "place" and not stated):
         return False
     if all(is_calendar_word(word) or is_nationality(word) for word in words):
         return False
-    return not all(_is_weak(word) for word in words) or span.how is NameSign.QUOTED
+    return not all(map(_is_weak, words))
 
 
 # --- reading a message ----------------------------------------------------------------------------
