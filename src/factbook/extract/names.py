@@ -38,7 +38,7 @@ DOUBTED_CHANCE: Final = 0.95
 """The same, where all its words are everyday ones, or it has neither a proper noun nor capitals."""
 READ_CHARS: Final = 20_000  # ours: of a text, by the reader; what follows is pasted material
 
-# --- quotes and hashtags -------------------------------------------------------------------------------------
+# --- quotes and hashtags -------------------------------------------------------------------------
 
 _QUOTE: Final = re.compile(
     r"《(?P<title>[^》《\n]{1,60})》|(?:«|“|„|(?<![\w\"])\")(?P<words>[^»«”“„\"\n]{1,120})[»”“\"](?!\w)"

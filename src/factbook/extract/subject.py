@@ -235,16 +235,11 @@ class Trees:
                 relation = self.tokens[above].relation
                 depth += 1 + (relation in ("acl", "advcl", "ccomp", "csubj")) * 4
                 above = self.tokens[above].head
-            if self._is_finite(token.head) and (best is None or (depth, at) < best):
+            if best is None or (depth, at) < best:
                 best = (depth, at)
         if best and best[0] < 5:
             return best[1], self.tokens[best[1]].head
         return self._unmarked(first, last)
-
-    def _is_finite(self, root: int) -> bool:
-        return self.tokens[root].pos not in ("NOUN", "PROPN") or any(
-            self.tokens[at].relation in ("cop", "aux") for at in self._children[root]
-        )
 
     def _unmarked(self, first: int, last: int) -> tuple[int, int] | None:
         """Return (subject, root) where the network saw both and not that they are one clause."""

@@ -18,7 +18,6 @@ from typing import Final
 
 from factbook import policy
 from factbook.extract import sentences
-from factbook.extract.base import word_set
 from factbook.extract.known_names import (
     KnownNames,
 )
@@ -108,8 +107,6 @@ _PASSING: Final = re.compile(
     re.IGNORECASE,
 )
 _QUOTES: Final = re.compile(r"[\"“”]")
-_CORPORATE: Final = word_set("inc ltd llc gmbh corp corporation company co group ag sa plc limited")
-
 
 def facts_about(
     text: str,
@@ -139,15 +136,12 @@ class _Reader:
         # of the same length: all places are those of the text itself
         self._text = unwrapped(text, begin=begin)
         self._plain = without_marks(self._text)
-        heading = _top_heading(self._text)
         known = names.within(f"{title}\n{self._plain}".replace("\0", ""))
         page = f"{title}\n{self._plain}"
         self._names = known.with_short(_short_names(known, page))
         self._topics = _topics(known, self._plain[begin:])
         self._external = external
-        self._entity = title_entity(title or heading, self._names)
-        if not self._entity and not self._names.find(title):
-            self._entity = title_entity(heading, self._names)
+        self._entity = title_entity(title, self._names)
         if self._entity:
             self._names = self._names.with_short(_beginnings(known, self._entity, page))
         self._taints = [piece for piece in taint(text) if external or piece.kind in _PASTED]
@@ -425,17 +419,11 @@ def _within(at: int, spans: Sequence[tuple[int, int]]) -> bool:
     return any(start <= at < end for start, end in spans)
 
 
-def _top_heading(text: str) -> str:
-    """Return the heading that a text begins with, which is its title; "" for none."""
-    heading = HEADING.match(text.lstrip().partition("\n")[0])
-    return plain_words(without_marks(heading["words"])) if heading else ""
-
-
 def _short_names(names: KnownNames, text: str) -> dict[str, str]:
     """Return by which shorter names a text may call the things that it names in full.
 
     What stands before the last words may go ("the Q40", "Verhoeven"), what stands behind may not:
-    the LS50 is another thing than the LS50 Meta. Only "Ltd" and its like may go there.
+    the LS50 is another thing than the LS50 Meta.
     """
     owners: dict[str, str] = {}
     shared: set[str] = set()
@@ -445,8 +433,6 @@ def _short_names(names: KnownNames, text: str) -> dict[str, str]:
             continue
         words = key.split()
         shorter = [words[at:] for at in range(1, len(words))]
-        if len(words) > 1 and words[-1].rstrip(".") in _CORPORATE:
-            shorter = [words[:-1]]
         for parts in shorter:
             short = " ".join(parts)
             if _stands_alone(parts) and owners.setdefault(short, owner) != owner:
