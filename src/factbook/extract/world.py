@@ -108,6 +108,7 @@ _PASSING: Final = re.compile(
 )
 _QUOTES: Final = re.compile(r"[\"“”]")
 
+
 def facts_about(
     text: str,
     *,
