@@ -57,11 +57,6 @@ _BEFORE: Final = word_set("""
     """)
 # Before some of these nouns only: "battery life", "release date", "opening hours".
 _WITH: Final = word_set("battery release launch opening side spec data phone home resale")
-_NEEDS_IT: Final = word_set("date note life hour time effect")
-_SORTS: Final = word_set("""
-    movie film book novel series show episode season game app album song band podcast channel site
-    account store shop team fan fandom community thing
-    """)  # behind a name these only say of what sort it is
 _QUALITIES: Final = word_set("""
     best better good great nice decent cheap cheaper cheapest affordable popular recommended
     reliable latest newest upcoming top inexpensive expensive worthwhile
@@ -300,7 +295,7 @@ class _Request:
             or (at < last and (self.lows[at - 1] in _WITH or self.tokens[at - 1].pos == "CCONJ"))
         ):
             at -= 1
-        if at == last or (self.bases[last - 1] in _NEEDS_IT and self.lows[last - 2] not in _WITH):
+        if at == last:
             return last
         behind = next(
             (i for i in range(at - 1, first, -1) if self.tokens[i].pos == "ADP"), first - 1
@@ -321,7 +316,7 @@ class _Request:
 def asks_of(words: str) -> bool:
     """Say whether words behind a name only say what of it is meant: "trailer", "soundtrack"."""
     every = words.casefold().split()
-    known = _ASPECTS | _BEFORE | _SORTS
+    known = _ASPECTS | _BEFORE
     return bool(every) and all(singular(word) in known or word in _WITH for word in every)
 
 

@@ -21,11 +21,9 @@ from factbook.extract import sentences
 from factbook.extract.known_names import (
     KnownNames,
 )
-from factbook.extract.line_wrapping import may_be_name, unwrapped
+from factbook.extract.line_wrapping import unwrapped
 from factbook.extract.named_lists import (
-    BULLET,
     HEADING,
-    NUMBERED,
     PAIR,
     SAYS_MORE,
     Item,
@@ -36,7 +34,6 @@ from factbook.extract.named_lists import (
 from factbook.extract.prompt_injection import TaintKind, hostile, taint, touching
 from factbook.extract.remarks import in_passing, unowned
 from factbook.extract.statements import (
-    MEMBER,
     MOST_CHARS,
     TOO_LONG,
     no_statement,
@@ -338,21 +335,7 @@ class _Reader:
             return "it has no end"
         if rest.lstrip().startswith(("[...]", "[…]", "...", "…")):
             return "it has no end"
-        line = rest[1:].partition("\n")[0]
-        if BULLET.match(self._text, self._text.rfind("\n", 0, start) + 1):
-            return ""  # an item; what goes on with it is joined to it
-        below = line.strip(" \t>\0")
-        named = self._names.find(below)
-        if not below or (named and named[0][0] == 0):
-            return ""
-        # "the Lindqvist / Prize": a name that goes on
-        named_so_far = self._text[start:end].rsplit(None, 1)[-1][0].isupper()
-        if not _goes_on(line, below) and not (named_so_far and below[0].isupper()):
-            return ""
-        # of somebody who writes without capitals lower case says nothing
-        if not self._external and self._text[start].islower() and below[0].islower():
-            return ""
-        return "it has no end"
+        return ""
 
     def _take(
         self,
@@ -384,18 +367,6 @@ class _Reader:
     def _refuse(self, content: str, why: str) -> None:
         if content:
             self._refused.setdefault(content[:MOST_CHARS], why)
-
-
-def _goes_on(line: str, words: str) -> bool:
-    """Tell whether a line may be the rest of a sentence that has no end in the one above."""
-    if NUMBERED.match(line):
-        return True  # "with version / 3. It": a list begins with 1
-    if BULLET.match(line) or HEADING.match(line) or PAIR.match(words) or words[0] in "|`~<=_-*":
-        return False
-    first = MEMBER.search(words)
-    if first is None or not first[0][0].isupper():
-        return first is not None
-    return may_be_name(first[0])
 
 
 def _ends_line(last: str) -> bool:
