@@ -228,8 +228,6 @@ class _Reader:
             keys = re.split(r"[^\w]+", pair["key"].lower())
             if SAYS_MORE.intersection(keys):
                 problem = "it is no property"
-            elif self._trees.is_person(item.start, item.start + pair.end("key")):
-                problem = "it speaks of something else"
         at = item.start + value
         if not problem and (said.words or (self._names.find(words) and not item.row)):
             problem = "it speaks of something else"
