@@ -65,8 +65,8 @@ def _hashtags(text: str) -> Iterator[NameSpan]:
     """Yield every hashtag; one of everyday words ("#fun") has no name."""
     for match in _HASHTAG.finditer(text):
         tag, start, end = match["tag"], match.start("tag"), match.end("tag")
-        colour = re.fullmatch(r"[0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8}", tag)
         words = [word.casefold() for word in _HUMP.split(tag) if word]
+        colour = re.fullmatch(r"[0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8}", tag)
         named = not colour and (len(words) > 1 or is_uncommon(tag))
         name = entity_name(" ".join(words)) if named else ""
         yield NameSpan(tag, name, start, end, NameSign.HASHTAG)
@@ -91,12 +91,7 @@ def _models(text: str) -> Iterator[NameSpan]:
         cancel.check()
         word = match[0]
         low = word.casefold()
-        if (
-            len(word) < 3
-            or MEASURE.fullmatch(low)
-            or COUNTED.fullmatch(low)
-            or re.fullmatch(r"\d+[a-z]{1,3}", word)
-        ):
+        if len(word) < 3 or MEASURE.fullmatch(low) or COUNTED.fullmatch(low):
             continue
         start, end = match.span()
         for _ in range(_BESIDE):

@@ -147,7 +147,7 @@ class _Request:
         if does:
             first = next((i for i in before if self.lows[i] in _ASKING), 0)
         last = len(self.tokens)
-        while last > first + 1 and self._is_tail(last - 1):
+        while last > first + 1 and self.tokens[last - 1].pos == "PUNCT":
             last -= 1
         return self._words(first, last)
 
@@ -278,14 +278,6 @@ class _Request:
             within = token.relation in _WITHIN or token.relation == "acl"
             return not within and (self.asks or token.pos == "ADJ")
         return token.pos in ("AUX", "PRON", "SCONJ", "INTJ")
-
-    def _is_tail(self, at: int) -> bool:
-        low = self.lows[at]
-        return (
-            low in _TAIL
-            or self.tokens[at].pos in ("PUNCT", "INTJ")
-            or (low == "for" and at + 1 < len(self.tokens) and self.lows[at + 1] in _TAIL)
-        )
 
     def _before_aspects(self, first: int, last: int) -> int:
         """Return the word behind the thing of which the last words ask something: "X reviews"."""
