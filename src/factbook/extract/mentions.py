@@ -185,9 +185,9 @@ def _forms(surface: str) -> tuple[str, ...]:
     head, _, last = name.rpartition(" ")
     bare = last.removesuffix("'s")
     one = bare.removesuffix("s")
-    numbers = (last, bare, one, f"{one}s", f"{one}'s", singular(bare), counted(bare))
+    numbers = (bare, one, f"{one}s", f"{one}'s", singular(bare), counted(bare))
     forms = [f"{head} {number}".strip() for number in numbers if len(number) > 1]
-    return tuple(dict.fromkeys((*forms, f"the {name}")))
+    return tuple(dict.fromkeys((name, *forms, f"the {name}")))
 
 
 def _is_named(text: str, start: int, end: int, sentence_starts: Collection[int]) -> bool:

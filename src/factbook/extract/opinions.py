@@ -10,6 +10,7 @@ Does not know which names are known already (`mentions`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -150,6 +151,9 @@ _BEHIND: Final = frozenset({"compound", "flat", "nummod", "goeswith"})
 _UNDER: Final = frozenset({"ccomp", "xcomp", "advcl", "acl", "csubj"})
 
 
+_TITLE: Final = re.compile(r"\s{1,4}[\"“](?P<title>[^\"“”\n]{1,80})[\"”]")
+
+
 class _Tree:
     """The words of a text and what hangs on each."""
 
@@ -205,6 +209,11 @@ def _said_outright(reading: Reading) -> Iterator[tuple[Opinion, bool]]:
         elif token.pos == "VERB" and (low in _LIKES or low in _HATES or low in _BORNE):
             liked = _sense(tree, i)
             meant = liked is not None and _is_meant(tree, i) and _is_so(reading, token.begin)
+            title = _TITLE.match(reading.text, token.end)
+            if title and meant:
+                why = "says to like it" if liked else "says to dislike it"
+                yield Opinion(title.start("title"), title.end("title"), bool(liked), why), True
+                continue
             for target in _objects(tree, i):
                 for one in _about(reading, tree, i, target, liked=bool(liked)):
                     if meant or token.relation != "ccomp":

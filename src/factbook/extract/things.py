@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from factbook import policy
 from factbook.extract.asked import (
     LINK,
     POINTS,
@@ -21,11 +22,12 @@ from factbook.extract.asked import (
     is_broad_word,
     wanted,
 )
-from factbook.extract.mentions import hear
+from factbook.extract.mentions import Mention, hear
 from factbook.extract.private_matters import Asking, asking
 from factbook.extract.topics import topic_of
-from factbook.language.words import words
+from factbook.language.words import STOPWORDS, words
 from factbook.model.entities import EngagementType
+from factbook.model.keys import entity_name
 
 __all__ = [
     "Earlier",
@@ -83,14 +85,14 @@ def things_asked(
     message: str, known: Mapping[str, str], recent: Sequence[Earlier], *, problem: Problem
 ) -> Things:
     """Return the things that a message is about; `recent` was said before it, newest first."""
-    lately, other = _since(recent, problem)
+    lately, other = _since(recent)
     spoken = list(dict.fromkeys(name for earlier in lately for name in earlier.names))
     named, unknown = _named(message, known, spoken, problem)
     points = other and not named and not unknown and POINTS.search(message)
     return Things(known=named, unknown=unknown, meant=[other] if points else [])
 
 
-def _since(recent: Sequence[Earlier], problem: Problem) -> tuple[Sequence[Earlier], str]:
+def _since(recent: Sequence[Earlier]) -> tuple[Sequence[Earlier], str]:
     """Return what was said since a question about something that is not known, and its topic.
 
     After "what is a sourdough starter?", "it" is the starter, and not what was spoken of before.
@@ -124,8 +126,28 @@ def _named(
         if whole:
             names += whole
         elif mention.type is EngagementType.SEARCH_INITIATED:
-            unknown.append(mention.name)
+            unknown.append(_whole(message, mention, problem))
     return list(dict.fromkeys(names)), list(dict.fromkeys(unknown))
+
+
+_NEXT_WORD: Final = re.compile(r" (\w(?:[\w'’.+-]*\w)?)")
+
+
+def _whole(message: str, mention: Mention, problem: Problem) -> str:
+    """Return a new name with the capitalised words and numbers that follow it: "Halden Cargo 3".
+
+    What is asked about is looked up as it was written; a part of it is another thing.
+    """
+    end = mention.end
+    while (more := _NEXT_WORD.match(message, end)) is not None:
+        word = more[1]
+        if not (word[0].isupper() or word[0].isdigit()) or word.casefold() in STOPWORDS:
+            break
+        end = more.end()
+    whole = entity_name(message[mention.start : end])
+    if end == mention.end or len(whole.split()) > policy.NAME_WORDS or problem(whole):
+        return mention.name
+    return whole
 
 
 def surfaces_of(known: Mapping[str, str], name: str) -> list[str]:

@@ -57,6 +57,10 @@ _BEFORE: Final = word_set("""
     """)
 # Before some of these nouns only: "battery life", "release date", "opening hours".
 _WITH: Final = word_set("battery release launch opening side spec data phone home resale")
+_SORTS: Final = word_set("""
+    movie film book novel series show episode season game app album song band podcast channel site
+    account store shop team fan fandom community thing
+    """)  # behind a name these only say of what sort it is
 _QUALITIES: Final = word_set("""
     best better good great nice decent cheap cheaper cheapest affordable popular recommended
     reliable latest newest upcoming top inexpensive expensive worthwhile
@@ -308,7 +312,7 @@ class _Request:
 def asks_of(words: str) -> bool:
     """Say whether words behind a name only say what of it is meant: "trailer", "soundtrack"."""
     every = words.casefold().split()
-    known = _ASPECTS | _BEFORE
+    known = _ASPECTS | _BEFORE | _SORTS
     return bool(every) and all(singular(word) in known or word in _WITH for word in every)
 
 
