@@ -20,7 +20,6 @@ from factbook.extract.entity_types import (
     asked_kinds,
     denies,
     fits,
-    named_kinds,
     nouns_of,
     plural_of,
     rival,
@@ -35,7 +34,7 @@ from factbook.extract.line_wrapping import unwrapped
 from factbook.extract.named_lists import HEADING, LINE
 from factbook.extract.prompt_injection import Taint, is_tainted_document, taint, touching
 from factbook.extract.statements import MOST_CHARS, no_statement, plain_words, without_marks
-from factbook.extract.subject import SubjectKind, Trees
+from factbook.extract.subject import Trees
 from factbook.extract.world import MAX_REFUSED, facts_about, sentence_spans
 from factbook.language.calendar import is_calendar_word
 from factbook.language.common_words import is_everyday, is_nationality, is_place
@@ -93,10 +92,6 @@ class Discovered(NamedTuple):
     left_out: Sequence[ThingLeftOut]
 
 
-_PLACE_KINDS: Final = word_set("""
-    city town village country island region place destination state county district capital
-    continent municipality
-    """)
 _LISTS: Final = re.compile(
     r"\b(?:best|top|list|recommended|favou?rite|great|guide|\d{1,3})\b", re.I
 )
@@ -266,7 +261,6 @@ def _said_kinds(page: _Page, kinds: Sequence[Kind]) -> Iterator[_Named]:
     """Yield the subjects of sentences that say of which kind something is."""
     spans = [(first, last) for first, last in sentence_spans(page.text) if first >= page.begin]
     trees = Trees(page.plain, KnownNames({}), spans)
-    titled = _titled(page)
     heads = [
         (match.start(), plain_words(heading["words"]))
         for match in LINE.finditer(page.plain)
@@ -280,10 +274,6 @@ def _said_kinds(page: _Page, kinds: Sequence[Kind]) -> Iterator[_Named]:
         said = trees.subject(first, last)
         surface = said.words if said.words and said.is_a else ""
         pairs = fits(said_kinds(words[said.verb - first :]), kinds) if said.is_a else []
-        if titled and said.kind in (SubjectKind.PRONOUN, SubjectKind.NOUN):
-            surface = titled
-            if not pairs and _LED.match(page.plain, said.start):
-                pairs = [(kind, kind) for kind in kinds if said.noun in nouns_of([kind])]
         if not surface:
             continue
         if not pairs or no_statement(plain_words(marked), external=True):
@@ -307,20 +297,6 @@ def _said_kinds(page: _Page, kinds: Sequence[Kind]) -> Iterator[_Named]:
         )
 
 
-_LED: Final = re.compile(r"(?:the|this)\b", re.IGNORECASE)
-
-
-def _titled(page: _Page) -> str:
-    """Return the name that a page's title begins with and its text has as well; "" for none."""
-    words = page.result.title.removeprefix("The ").split()
-    for count in range(min(len(words), policy.NAME_WORDS), 0, -1):
-        name = " ".join(words[:count]).rstrip(":,-–—|")
-        telling = any(not is_everyday(word.lower()) for word in name.split() if word.isalpha())
-        if telling and _is_titled(name) and name in page.plain[page.begin :]:
-            return name
-    return ""
-
-
 def _listed_kinds(page: _Page, kinds: Sequence[Kind]) -> Iterator[_Named]:
     """Yield the items of a list of things of a kind."""
     title = page.result.title
@@ -340,7 +316,7 @@ def _listed_kinds(page: _Page, kinds: Sequence[Kind]) -> Iterator[_Named]:
             continue
         about = plain_words(page.plain[named.end("name") : end])[:MOST_CHARS]
         other = denies(about, asked) or any(
-            rival(kind, asked) for kind in named_kinds(about, asked)
+            rival(kind, asked) for kind, _ in fits(said_kinds(about), [asked])
         )
         stated = says(f"{surface} {about}", asked) or says(title, asked)
         yield _Named(
@@ -404,4 +380,4 @@ def _is_name(surface: str, kinds: Collection[str], *, sure: bool = False) -> boo
         return False
     if not sure and not telling and any(singular(word) in kinds for word in words):
         return False  # "Bookshelf Speakers", "Best Speakers"
-    return not is_place(" ".join(words)) or bool(_PLACE_KINDS & set(kinds))
+    return not is_place(" ".join(words))

@@ -8,14 +8,13 @@ speaks of what narrows a kind. Does not know things or where they stand.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from factbook.extract.base import word_set
-from factbook.language.common_words import is_everyday, is_function_word, is_nationality
+from factbook.language.common_words import is_function_word, is_nationality
 from factbook.language.nouns import is_plural, singular
-from factbook.language.verbs import IRREGULAR, UNCHANGED
 from factbook.language.words import COMPOUND, WORD, stem
 
 __all__ = [
@@ -23,7 +22,6 @@ __all__ = [
     "asked_kinds",
     "denies",
     "fits",
-    "named_kinds",
     "nouns_of",
     "plural_of",
     "rival",
@@ -33,7 +31,6 @@ __all__ = [
 ]
 
 MOST_WORDS: Final = 40  # ours: of a group of words that names a kind
-MOST_BEFORE: Final = 6  # ours: words before a noun within a line that may narrow it
 WINDOW: Final = 3  # ours: words before another in which a denial denies it
 
 
@@ -68,11 +65,6 @@ _SAME: Final = {
     "tv": "television",
     "videogame": "video game",
 }
-_VAGUE: Final = word_set("""
-    thing stuff way idea tip news review guide list question information detail fact topic article
-    page result example recommendation option choice difference comparison price cost something
-    anything everything someone people person one kind type sort
-    """)
 # They say how good, new, large or dear something is, or which one: of every kind there are such.
 _SOFT: Final = word_set("""
     best better good great top popular famous favorite favourite new newer newest latest recent
@@ -96,7 +88,7 @@ _COLOURS: Final = word_set("""
 _DRIVEN: Final = ("-powered", "-driven", "-fuelled", "-fueled")
 _TOKEN: Final = re.compile(rf"{COMPOUND.pattern}|[,;:.()]")
 _PREDICATE: Final = re.compile(
-    r"\W*(?:is|are|was|were)\s+(?:(?:[\w-]+ly|also|still|just|perhaps|now)\s+)*"
+    r"\W*(?:(?:is|are|was|were)\s+)?(?:(?:[\w-]+ly|also|still|just|perhaps|now)\s+)*"
     r"(?:one\s+of\s+(?=the\s))?(?:(?:an?|the)\s+)?",
     re.IGNORECASE,
 )
@@ -104,8 +96,6 @@ _DENIES: Final = word_set("""
     not no non never without unlike than neither nor instead isn't aren't wasn't doesn't don't
     hasn't didn't cannot can't
     """)
-_LIKENED: Final = word_set("like such similar vs versus")
-_BE: Final = word_set("is are was were be been being")
 
 
 def asked_kinds(query: str, topic: str) -> list[Kind]:
@@ -113,30 +103,13 @@ def asked_kinds(query: str, topic: str) -> list[Kind]:
     for asked in (topic, query):
         kinds = [kind for kind in _kinds_in(_TOKEN.findall(asked.lower())) if len(kind.noun) > 2]
         if kinds:
-            return [kind for kind in kinds if kind.noun not in _VAGUE]
+            return kinds
     return []
 
 
 def said_kinds(predicate: str) -> list[Kind]:
-    """Return of which kinds words say that something is: "is a type of green tea"."""
-    lead = _PREDICATE.match(predicate)
-    return _kinds_in(_TOKEN.findall(predicate[lead.end() :])) if lead else []
-
-
-def named_kinds(text: str, asked: Kind) -> Iterator[Kind]:
-    """Yield what a text names with the noun of a kind: "a petrol car" where cars are asked for."""
-    tokens = _TOKEN.findall(text)
-    nouns = nouns_of([asked])
-    for at, token in enumerate(tokens):
-        if singular(token.lower()) in nouns:
-            first = at
-            least = max(0, at - MOST_BEFORE)
-            while (
-                first > least and tokens[first - 1][0].isalnum() and not _opens(tokens[first - 1])
-            ):
-                first -= 1
-            narrowed = tuple(word for word in tokens[first:at] if _narrows(word))
-            yield _same(singular(token.lower()), narrowed)
+    """Return of which kinds words say that something is: "is a type of green tea", "a tea"."""
+    return _kinds_in(_TOKEN.findall(_PREDICATE.sub("", predicate, count=1)))
 
 
 def plural_of(title: str, kind: Kind) -> str:
@@ -189,30 +162,23 @@ def rival(said: Kind, asked: Kind) -> bool:
 
 def says(text: str, asked: Kind) -> bool:
     """Tell whether a text names what narrows a kind, and does not deny it; yes for no such word."""
-    return not asked.modifiers or any(True for _ in _places(WORD.findall(text.lower()), asked))
+    return not asked.modifiers or False in _narrowing(WORD.findall(text.lower()), asked).values()
 
 
 def denies(text: str, asked: Kind) -> bool:
     """Tell whether a text names what narrows a kind only to deny it: "is not electric"."""
-    words = WORD.findall(text.lower())
-    return any(True for _ in _places(words, asked, denied=True)) and not says(text, asked)
+    return set(_narrowing(WORD.findall(text.lower()), asked).values()) == {True}
 
 
 def says_it_is(sentence: str, asked: Kind) -> bool:
-    """Tell whether a sentence says that its subject is so: "is electric", "as an electric car"."""
+    """Tell whether a sentence names something just of a kind: "it is now an electric car"."""
     words = WORD.findall(sentence.lower())
-    for start, end in _places(words, asked):
-        before = [word for word in words[max(0, start - WINDOW) : start] if word not in _SOFT]
-        lead = [word for word in before if not is_function_word(word) or word in _BE]
-        if (lead and lead[-1] in _BE) or (
-            end < len(words) and singular(words[end]) in nouns_of([asked])
-        ):
-            return True
-    return False
-
-
-_ADVERBS: Final = word_set("also still now then once again too today already")
-_ENDS_IN_ED: Final = word_set("bed seed breed shed red speed feed weed")  # they are no participles
+    nouns = nouns_of([asked])
+    return any(
+        singular(word) in nouns and not denied
+        for end, denied in _narrowing(words, asked).items()
+        for word in words[end : end + 1]
+    )
 
 
 def head_noun(words: Sequence[str]) -> str:
@@ -220,32 +186,18 @@ def head_noun(words: Sequence[str]) -> str:
     head = ""
     for word in words:
         low = word.lower()
-        if not word[:1].isalnum() or (head and low in _ADVERBS):
-            break
-        if is_function_word(low) and low not in _SOFT and (head or not _is_determiner(low)):
-            break
-        if head and low.endswith("ed") and low not in _ENDS_IN_ED:
-            break  # "a speaker built ...", "a library written ..."
-        if head and (low in IRREGULAR or low in UNCHANGED):
+        if not word[:1].isalnum() or (head and is_function_word(low)):
             break
         if not word[0].isdigit():
             head = low
     if not head.isalpha() and not re.fullmatch(r"[a-z]+(?:-[a-z]+)+", head):
         return ""
-    if is_nationality(head) or (head.endswith("ly") and is_everyday(head)):
-        return ""
     return singular(head)
-
-
-def _is_determiner(word: str) -> bool:
-    return word in ("a", "an", "the", "this", "that", "these", "those")
 
 
 def _kinds_in(tokens: Sequence[str]) -> list[Kind]:
     """Return what a group of words names, that of a noun which only counts after what it counts."""
     tokens = tokens[:MOST_WORDS]
-    likened = [at for at, token in enumerate(tokens) if token.lower() in _LIKENED and at]
-    tokens = tokens[: likened[0]] if likened else tokens
     noun = head_noun(tokens)
     places = [
         at
@@ -286,33 +238,18 @@ def _same(noun: str, modifiers: tuple[str, ...]) -> Kind:
 
 def _narrows(word: str) -> bool:
     low = word.lower()
-    return (
-        low[:1].isalpha() and low not in _SOFT and not is_function_word(low) and not _is_adverb(low)
-    )
+    return low[:1].isalpha() and low not in _SOFT and not is_function_word(low)
 
 
-def _opens(word: str) -> bool:
-    return is_function_word(word.lower())
-
-
-def _is_adverb(word: str) -> bool:
-    return word.endswith("ly") and word not in ("family", "assembly", "fly", "jelly", "italy")
-
-
-def _places(
-    words: Sequence[str], asked: Kind, *, denied: bool = False
-) -> Iterator[tuple[int, int]]:
-    """Yield where words, hyphens apart, are one that narrows a kind, and whether denied or not."""
+def _narrowing(words: Sequence[str], asked: Kind) -> dict[int, bool]:
+    """Return where words, hyphens apart, end that narrow a kind, each with whether it is denied."""
     wanted = {_stem(modifier) for modifier in asked.modifiers}
-    for start in range(len(words)):
-        for end in (start + 1, start + 2, start + 3):
-            if end > len(words):
-                break
-            if not _stems(words[start:end]) & wanted:
-                continue
-            before = words[max(0, start - WINDOW) : start]
-            if any(word in _DENIES for word in before) == denied:
-                yield start, end
+    return {
+        end: not _DENIES.isdisjoint(words[max(0, start - WINDOW) : start])
+        for start in range(len(words))
+        for end in range(start + 1, min(start + 3, len(words)) + 1)
+        if _stems(words[start:end]) & wanted
+    }
 
 
 def _stems(words: Sequence[str]) -> set[str]:

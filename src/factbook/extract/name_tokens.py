@@ -21,7 +21,6 @@ from factbook.language.words import LETTERS
 
 __all__ = [
     "COUNTED",
-    "FILE",
     "MEASURE",
     "NAME_CHARS",
     "NameSign",
@@ -77,31 +76,15 @@ _UNREAD: Final = re.compile(
     r"|(?<!\w)--?[A-Za-z][\w-]{0,40}(?:=\S{0,200})?",  # options of a command
     re.DOTALL,
 )
-_CODE_LINE: Final = re.compile(
-    r"(?:(?:from[ ]\S+[ ]import|import[ ][\w.]+(?:[ ]as[ ]\w+)?$|def[ ]\w+"
-    r"|class[ ]\w+[(:{]|return\b.*[;)\]]$|(?:const|let|var)[ ]\w+[ ]?[=;:]"
-    r"|(?:public|private|protected)[ ](?:static|class|void|int|final|async|\w+\()"
-    r"|(?:func|fn)[ ]\w+\(|#include|package[ ]\w+;|SELECT[ ].+[ ]FROM\b|INSERT[ ]INTO\b"
-    r"|UPDATE[ ]\w+[ ]SET\b|CREATE[ ]TABLE)|(?:[$#%>]|>>>|\.\.\.|PS[ ]\S*>)[ ]+(?:sudo|git|cd|ls"
-    r"|npm|pip|python|docker|kubectl|make|cargo|go|curl)\b|Traceback[ ]|File[ ]\""
-    r"|at[ ][\w.$<>]+\(|\w+(?:\.\w+)*(?:Error|Exception)\b|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d"
-    r"|(?:INFO|DEBUG|WARN|WARNING|ERROR|FATAL|TRACE)\b|[+-]{3}[ ]|@@[ ]|diff[ ]--git"
-    r"|\|.*\|[ \t]*$|.*[=(].*[;{}][ \t]*$|[{}\])]+[;,]?[ \t]*$).*$",
-)
-_LINE: Final = re.compile(r"^[^\n]{1,300}$", re.MULTILINE)  # a longer line is prose
 
 
 def masked(text: str) -> str:
     """Return a text of the same length in which code, addresses and markup are blotted out."""
-    return _UNREAD.sub(_blanks, _LINE.sub(_without_code, text[:MAX_TEXT_CHARS]))
+    return _UNREAD.sub(_blanks, text[:MAX_TEXT_CHARS])
 
 
 def _blanks(match: re.Match[str]) -> str:
     return LINE_END * len(match[0])
-
-
-def _without_code(match: re.Match[str]) -> str:
-    return _blanks(match) if _CODE_LINE.match(match[0].strip()) else match[0]
 
 
 # --- which language -------------------------------------------------------------------------------
@@ -173,12 +156,6 @@ MEASURE: Final = re.compile(
 COUNTED: Final = re.compile(
     r"\d+(?:-?[^\W\d_]{3,}|[a-z]s|-.*-.*)|mid-.*|\d+\w*-\w+-\w+"
 )  # "60years": a number, and no blank after it
-FILE: Final = re.compile(
-    r"[\w+&-]{1,60}(?:\.[\w+-]{1,60}){0,3}\.(?:py|pyc|ipynb|tsx?|jsx|mjs|java|kt|cpp|cc|hpp|cs|rs"
-    r"|rb|php|swift|sh|ps1|bat|exe|dll|sql|html?|css|scss|json|jsonl|ya?ml|toml|ini|cfg|conf|env"
-    r"|lock|log|md|rst|txt|csv|tsv|xml|pdf|docx?|xlsx?|pptx?|png|jpe?g|gif|svg|mp3|mp4|wav|zip"
-    r"|tar|gz)|[a-z][\w-]{0,60}\.js"
-)  # "main.py" of an error; "Node.js" is a name
 
 
 def is_shouted(text: str) -> bool:

@@ -34,9 +34,8 @@ __all__ = [
 ]
 
 LINE: Final = re.compile(r"[^\n]*\n?")
+_NAME_LEVEL: Final = 7  # of a line that is a name: below every heading
 HEADING: Final = re.compile(r"[ \t]*(?P<level>#{1,6})[ \t]+(?P<words>.*?)[ \t#]*$")
-_BOLD_LINE: Final = re.compile(r"[ \t]*\*\*(?P<words>[^*\n]{2,80})\*\*:?[ \t]*$")
-_BOLD_LEVEL: Final = 7  # below every heading
 BULLET: Final = re.compile(r"[ \t>]*(?:[-*+•‣▪·–]|\d{1,2}[.)])[ \t]+")
 NUMBERED: Final = re.compile(r"[ \t>]*(?:[02-9]|\d\d{1,2})[.)][ \t]")
 PAIR: Final = re.compile(
@@ -133,12 +132,10 @@ def lines_of(text: str, plain: str, names: KnownNames, entity: str, begin: int) 
             continue
         start, end = match.start(), match.start() + len(line)
         marked = HEADING.match(line)
-        bold = None if marked else _BOLD_LINE.match(line)
         words = plain_words(plain[start:end])
-        if marked or bold or _is_name(words, names):
-            heading = marked or bold
-            said = plain_words(heading["words"]) if heading else words
-            level = len(marked["level"]) if marked else _BOLD_LEVEL
+        if marked or _is_name(words, names):
+            said = plain_words(marked["words"]) if marked else words
+            level = len(marked["level"]) if marked else _NAME_LEVEL
             places = names.find(said)
             if places or not closed or level <= closed:
                 owner = _heading_owner(said, names, entity)

@@ -16,7 +16,6 @@ from factbook import policy
 from factbook.extract.base import word_set
 from factbook.extract.name_tokens import (
     COUNTED,
-    FILE,
     MEASURE,
     NAME_CHARS,
     NameSign,
@@ -39,7 +38,7 @@ DOUBTED_CHANCE: Final = 0.95
 """The same, where all its words are everyday ones, or it has neither a proper noun nor capitals."""
 READ_CHARS: Final = 20_000  # ours: of a text, by the reader; what follows is pasted material
 
-# --- quotes and hashtags --------------------------------------------------------------------------
+# --- quotes and hashtags -------------------------------------------------------------------------
 
 _QUOTE: Final = re.compile(
     r"《(?P<title>[^》《\n]{1,60})》|(?:«|“|„|(?<![\w\"])\")(?P<words>[^»«”“„\"\n]{1,120})[»”“\"](?!\w)"
@@ -66,8 +65,8 @@ def _hashtags(text: str) -> Iterator[NameSpan]:
     """Yield every hashtag; one of everyday words ("#fun") has no name."""
     for match in _HASHTAG.finditer(text):
         tag, start, end = match["tag"], match.start("tag"), match.end("tag")
-        colour = re.fullmatch(r"[0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8}", tag)
         words = [word.casefold() for word in _HUMP.split(tag) if word]
+        colour = re.fullmatch(r"[0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8}", tag)
         named = not colour and (len(words) > 1 or is_uncommon(tag))
         name = entity_name(" ".join(words)) if named else ""
         yield NameSpan(tag, name, start, end, NameSign.HASHTAG)
@@ -92,13 +91,7 @@ def _models(text: str) -> Iterator[NameSpan]:
         cancel.check()
         word = match[0]
         low = word.casefold()
-        if (
-            len(word) < 3
-            or FILE.fullmatch(word)
-            or MEASURE.fullmatch(low)
-            or COUNTED.fullmatch(low)
-            or re.fullmatch(r"\d+[a-z]{1,3}", word)
-        ):
+        if len(word) < 3 or MEASURE.fullmatch(low) or COUNTED.fullmatch(low):
             continue
         start, end = match.span()
         for _ in range(_BESIDE):
@@ -136,16 +129,14 @@ def names_in(text: str) -> list[NameSpan]:
 
 
 def _read(text: str) -> Iterator[NameSpan]:
-    """Yield what the reader marks, but for files."""
+    """Yield what the reader marks, each whole."""
     reading = read(text[:READ_CHARS])
     proper = {token.begin for token in reading.tokens if token.pos == "PROPN"}
     for span in reading.names:
         words = text[span.begin : span.end].split()
         plain = proper.isdisjoint(range(span.begin, span.end)) and not is_headline(words)
         doubted = plain or all(is_everyday(word.casefold()) for word in words)
-        if span.chance < (DOUBTED_CHANCE if doubted else LEAST_CHANCE) or FILE.fullmatch(
-            text, *_blank_to_blank(text, span.begin, span.end)
-        ):
+        if span.chance < (DOUBTED_CHANCE if doubted else LEAST_CHANCE):
             continue
         article = _ARTICLE.match(text, span.begin, span.end)
         more = (_OF_PERSON if span.type == "person" else _OF_THING).match(text, span.end)
@@ -172,13 +163,10 @@ _OF_THING: Final = re.compile(rf"\w*(?:(?: of(?: the)?)? {_CAPITAL}){{0,3}}{_LAS
 _OF_MODEL: Final = re.compile(
     rf" (?:{'|'.join(sorted(VARIANTS))})\b(?: \d{{1,3}}\b(?! \w+s\b))?", re.IGNORECASE
 )
-_AND: Final = re.compile(
-    r"(?<![.!?\n] )(?<![\w&])[A-Z][\w'’-]{1,30} (?:&|['’]?[nN]['’]?) [A-Z][\w'’-]{1,30}"
-)
 
 
-def _joined(text: str, spans: Sequence[NameSpan]) -> Iterator[NameSpan]:
-    """Yield names, those beside each other as one: "Boss" "Katana 50"; and "Bowers & Wilkins"."""
+def _joined(text: str, spans: Sequence[NameSpan]) -> list[NameSpan]:
+    """Return names, those beside each other as one: "Boss" "Katana 50"."""
     joined: list[NameSpan] = []
     for span in spans:
         last = joined[-1] if joined else None
@@ -187,20 +175,7 @@ def _joined(text: str, spans: Sequence[NameSpan]) -> Iterator[NameSpan]:
             joined[-1:] = _span(text, last.start, end, NameSign.READ, span.type)
         else:
             joined.append(span)
-    yield from joined
-    for match in _AND.finditer(text):
-        apart = [s for s in joined if match.start() <= s.start and s.end <= match.end()]
-        if len(apart) < 2 or {span.type for span in apart} != {"person"}:
-            yield from _span(text, *match.span(), NameSign.READ)
-
-
-def _blank_to_blank(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the place of the whole of what is written around a place without a blank."""
-    while start and not text[start - 1].isspace():
-        start -= 1
-    while end < len(text) and not text[end].isspace():
-        end += 1
-    return start, end - len(text[start:end]) + len(text[start:end].rstrip(".,;:!?)"))
+    return joined
 
 
 def _span(text: str, start: int, end: int, how: NameSign, kind: str = "") -> Iterator[NameSpan]:

@@ -97,16 +97,6 @@ def _groups(spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
         yield first, last
 
 
-def _closed(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    """Return the sentences of a text alone, each with a full stop, where they stand in it."""
-    closed = [" "] * len(text)
-    for start, end in spans:
-        closed[start:end] = text[start:end]
-        if end < len(text) and text[end - 1] not in ".!?":
-            closed[end] = "."
-    return "".join(closed) if spans else text
-
-
 def _one_word(name: str) -> str:
     """Return one word that stands in a sentence as a name of several does, as long as that."""
     if name.isalnum():
@@ -129,10 +119,9 @@ class Trees:
         joined = list(text)
         for start, end, _ in places:
             joined[start:end] = _one_word(text[start:end])
-        plain = _closed("".join(joined), spans)
+        plain = "".join(joined)
         self.tokens: list[Token] = []
         self._named: list[tuple[int, int]] = []
-        self._persons: list[tuple[int, int]] = []
         for start, end in _groups(spans or [(0, len(text))]):
             self._add(plain, start, min(end + 1, len(plain)))
         self._begins = [token.begin for token in self.tokens]
@@ -155,11 +144,6 @@ class Trees:
             for token in reading.tokens
         ]
         self._named += [(name.begin + start, name.end + start) for name in reading.names]
-        self._persons += [
-            (name.begin + start, name.end + start)
-            for name in reading.names
-            if name.type == "person"
-        ]
 
     @cached_property
     def _children(self) -> Sequence[Sequence[int]]:
@@ -178,10 +162,6 @@ class Trees:
         """Tell whether a stretch has a number."""
         first, last = bisect_left(self._begins, start), bisect_left(self._begins, end)
         return any(token.text[0].isdigit() for token in self.tokens[first:last])
-
-    def is_person(self, start: int, end: int) -> bool:
-        """Tell whether a stretch begins with the name of a person."""
-        return any(begin == start and stop <= end for begin, stop in self._persons)
 
     def has_verb(self, start: int, end: int) -> bool:
         """Tell whether a stretch has a verb."""
@@ -235,16 +215,11 @@ class Trees:
                 relation = self.tokens[above].relation
                 depth += 1 + (relation in ("acl", "advcl", "ccomp", "csubj")) * 4
                 above = self.tokens[above].head
-            if self._is_finite(token.head) and (best is None or (depth, at) < best):
+            if best is None or (depth, at) < best:
                 best = (depth, at)
         if best and best[0] < 5:
             return best[1], self.tokens[best[1]].head
         return self._unmarked(first, last)
-
-    def _is_finite(self, root: int) -> bool:
-        return self.tokens[root].pos not in ("NOUN", "PROPN") or any(
-            self.tokens[at].relation in ("cop", "aux") for at in self._children[root]
-        )
 
     def _unmarked(self, first: int, last: int) -> tuple[int, int] | None:
         """Return (subject, root) where the network saw both and not that they are one clause."""

@@ -57,7 +57,6 @@ _BEFORE: Final = word_set("""
     """)
 # Before some of these nouns only: "battery life", "release date", "opening hours".
 _WITH: Final = word_set("battery release launch opening side spec data phone home resale")
-_NEEDS_IT: Final = word_set("date note life hour time effect")
 _SORTS: Final = word_set("""
     movie film book novel series show episode season game app album song band podcast channel site
     account store shop team fan fandom community thing
@@ -152,7 +151,7 @@ class _Request:
         if does:
             first = next((i for i in before if self.lows[i] in _ASKING), 0)
         last = len(self.tokens)
-        while last > first + 1 and self._is_tail(last - 1):
+        while last > first + 1 and self.tokens[last - 1].pos == "PUNCT":
             last -= 1
         return self._words(first, last)
 
@@ -284,14 +283,6 @@ class _Request:
             return not within and (self.asks or token.pos == "ADJ")
         return token.pos in ("AUX", "PRON", "SCONJ", "INTJ")
 
-    def _is_tail(self, at: int) -> bool:
-        low = self.lows[at]
-        return (
-            low in _TAIL
-            or self.tokens[at].pos in ("PUNCT", "INTJ")
-            or (low == "for" and at + 1 < len(self.tokens) and self.lows[at + 1] in _TAIL)
-        )
-
     def _before_aspects(self, first: int, last: int) -> int:
         """Return the word behind the thing of which the last words ask something: "X reviews"."""
         at = last
@@ -300,7 +291,7 @@ class _Request:
             or (at < last and (self.lows[at - 1] in _WITH or self.tokens[at - 1].pos == "CCONJ"))
         ):
             at -= 1
-        if at == last or (self.bases[last - 1] in _NEEDS_IT and self.lows[last - 2] not in _WITH):
+        if at == last:
             return last
         behind = next(
             (i for i in range(at - 1, first, -1) if self.tokens[i].pos == "ADP"), first - 1

@@ -18,15 +18,12 @@ from typing import Final
 
 from factbook import policy
 from factbook.extract import sentences
-from factbook.extract.base import word_set
 from factbook.extract.known_names import (
     KnownNames,
 )
-from factbook.extract.line_wrapping import may_be_name, unwrapped
+from factbook.extract.line_wrapping import unwrapped
 from factbook.extract.named_lists import (
-    BULLET,
     HEADING,
-    NUMBERED,
     PAIR,
     SAYS_MORE,
     Item,
@@ -37,7 +34,6 @@ from factbook.extract.named_lists import (
 from factbook.extract.prompt_injection import TaintKind, hostile, taint, touching
 from factbook.extract.remarks import in_passing, unowned
 from factbook.extract.statements import (
-    MEMBER,
     MOST_CHARS,
     TOO_LONG,
     no_statement,
@@ -108,7 +104,6 @@ _PASSING: Final = re.compile(
     re.IGNORECASE,
 )
 _QUOTES: Final = re.compile(r"[\"“”]")
-_CORPORATE: Final = word_set("inc ltd llc gmbh corp corporation company co group ag sa plc limited")
 
 
 def facts_about(
@@ -139,15 +134,12 @@ class _Reader:
         # of the same length: all places are those of the text itself
         self._text = unwrapped(text, begin=begin)
         self._plain = without_marks(self._text)
-        heading = _top_heading(self._text)
         known = names.within(f"{title}\n{self._plain}".replace("\0", ""))
         page = f"{title}\n{self._plain}"
         self._names = known.with_short(_short_names(known, page))
         self._topics = _topics(known, self._plain[begin:])
         self._external = external
-        self._entity = title_entity(title or heading, self._names)
-        if not self._entity and not self._names.find(title):
-            self._entity = title_entity(heading, self._names)
+        self._entity = title_entity(title, self._names)
         if self._entity:
             self._names = self._names.with_short(_beginnings(known, self._entity, page))
         self._taints = [piece for piece in taint(text) if external or piece.kind in _PASTED]
@@ -236,8 +228,6 @@ class _Reader:
             keys = re.split(r"[^\w]+", pair["key"].lower())
             if SAYS_MORE.intersection(keys):
                 problem = "it is no property"
-            elif self._trees.is_person(item.start, item.start + pair.end("key")):
-                problem = "it speaks of something else"
         at = item.start + value
         if not problem and (said.words or (self._names.find(words) and not item.row)):
             problem = "it speaks of something else"
@@ -343,21 +333,7 @@ class _Reader:
             return "it has no end"
         if rest.lstrip().startswith(("[...]", "[…]", "...", "…")):
             return "it has no end"
-        line = rest[1:].partition("\n")[0]
-        if BULLET.match(self._text, self._text.rfind("\n", 0, start) + 1):
-            return ""  # an item; what goes on with it is joined to it
-        below = line.strip(" \t>\0")
-        named = self._names.find(below)
-        if not below or (named and named[0][0] == 0):
-            return ""
-        # "the Lindqvist / Prize": a name that goes on
-        named_so_far = self._text[start:end].rsplit(None, 1)[-1][0].isupper()
-        if not _goes_on(line, below) and not (named_so_far and below[0].isupper()):
-            return ""
-        # of somebody who writes without capitals lower case says nothing
-        if not self._external and self._text[start].islower() and below[0].islower():
-            return ""
-        return "it has no end"
+        return ""
 
     def _take(
         self,
@@ -391,18 +367,6 @@ class _Reader:
             self._refused.setdefault(content[:MOST_CHARS], why)
 
 
-def _goes_on(line: str, words: str) -> bool:
-    """Tell whether a line may be the rest of a sentence that has no end in the one above."""
-    if NUMBERED.match(line):
-        return True  # "with version / 3. It": a list begins with 1
-    if BULLET.match(line) or HEADING.match(line) or PAIR.match(words) or words[0] in "|`~<=_-*":
-        return False
-    first = MEMBER.search(words)
-    if first is None or not first[0][0].isupper():
-        return first is not None
-    return may_be_name(first[0])
-
-
 def _ends_line(last: str) -> bool:
     """Tell whether a line without a full stop may end so: "costs 40 %"."""
     return last.isalnum() or last in "%€$£°+″′"
@@ -425,17 +389,11 @@ def _within(at: int, spans: Sequence[tuple[int, int]]) -> bool:
     return any(start <= at < end for start, end in spans)
 
 
-def _top_heading(text: str) -> str:
-    """Return the heading that a text begins with, which is its title; "" for none."""
-    heading = HEADING.match(text.lstrip().partition("\n")[0])
-    return plain_words(without_marks(heading["words"])) if heading else ""
-
-
 def _short_names(names: KnownNames, text: str) -> dict[str, str]:
     """Return by which shorter names a text may call the things that it names in full.
 
     What stands before the last words may go ("the Q40", "Verhoeven"), what stands behind may not:
-    the LS50 is another thing than the LS50 Meta. Only "Ltd" and its like may go there.
+    the LS50 is another thing than the LS50 Meta.
     """
     owners: dict[str, str] = {}
     shared: set[str] = set()
@@ -445,8 +403,6 @@ def _short_names(names: KnownNames, text: str) -> dict[str, str]:
             continue
         words = key.split()
         shorter = [words[at:] for at in range(1, len(words))]
-        if len(words) > 1 and words[-1].rstrip(".") in _CORPORATE:
-            shorter = [words[:-1]]
         for parts in shorter:
             short = " ".join(parts)
             if _stands_alone(parts) and owners.setdefault(short, owner) != owner:

@@ -160,105 +160,54 @@ _DIGEST: Final = re.compile(
 _ADDRESS: Final = re.compile(
     r"\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|(?:[0-9a-f]{0,4}:){3,}[0-9a-f]{0,4}", re.I
 )
-_CURRENCY: Final = r"(?:[$€£¥₹₽₩฿]|usd|eur|gbp|jpy|chf|inr|dollars?|euros?|pounds?|bucks|cents|yen)"
-_AMOUNT: Final = r"[+\-±~≈<>≤≥]?\s?\d[\d.,'\s]*(?:k|m|bn|million|billion|thousand|hundred)?"
-_PRICE: Final = re.compile(
-    rf"(?:under|over|about|from|only|around|up to|approx\.?)?\s*(?:{_CURRENCY}\s?{_AMOUNT}"
-    rf"|{_AMOUNT}\s?{_CURRENCY})(?:\s*(?:-|–|to"
-    rf"|/)\s*{_CURRENCY}?\s?{_AMOUNT}{_CURRENCY}?)?(?:\s?(?:/|per|a)\s?\w+)?",
+_FIGURE: Final = re.compile(
+    r"[^\w\s]*v?\d[\d.,:'/x×–—]*(?:%|°[cf]?|[kmbgpxshdwv]|st|nd|rd|th|[ap]m|ms|km|cm|mm|kg|mg|lbs?"
+    r"|oz|[kmgt]b|[kmg]?hz|db|mah|fps|mph|kmh|inch|in|ft|mins?|hrs?|yrs?)?[^\w\s]*",
     re.IGNORECASE,
 )
-_UNIT: Final = (
-    r"(?:%|percent|°[cf]?|k|m|b|g|p|x|st|nd|rd|th|s|h|hrs?|hours?|mins?|minutes?|secs?|seconds?"
-    r"|ms|days?|weeks?|months?|years?|yrs?|am|pm|o'clock|km|cm|mm|mi|miles?|feet|ft|inch|inches"
-    r"|in|meters?|metres?|kg|mg|lbs?|oz|kb|mb|gb|tb|hz|khz|mhz|ghz|db|watts?|w|v|volts?|mah|fps"
-    r"|mph|kmh|points?|stars?|times|people|items?|pages?|votes?|reviews?|results?|users?"
-    r"|downloads?|views?|likes?|comments?|of \d+|out of \d+|\+|million|billion|thousand|hundred"
-    r"|dozen)"
-)
-_NUMBER: Final = re.compile(
-    rf"(?:no\.?|number|nr\.?|#|about|over|under|at least|nearly|approx\.?|v"
-    rf"|version)?\s*{_AMOUNT}\s*{_UNIT}?(?:\s+(?:ago|old|later|off|each|more|left))?"
-    rf"|{_AMOUNT}\s*(?:-|–|—|to|/|:|x|×|of|and)\s*{_AMOUNT}\s*{_UNIT}?"
-    rf"|v?\d+(?:\.\d+)+(?:[a-z]+\d*)?|(?:zero|one|{SEVERAL}|{'|'.join(ORDINALS)})"
-    rf"(?:[\s-](?:one|{SEVERAL}))*|i{{2,3}}|iv|vi{{2,3}}|ix",
-    re.IGNORECASE,
-)
-_YEAR: Final = re.compile(
-    r"(?:(?:the|in|since|early|mid|late|year|fy|class of|summer|spring|autumn|fall|winter|q[1-4]"
-    r"|h[12])[\s-]*)*['’]?(?:1[5-9]\d\d|20\d\d|21\d\d|\d\d)s?(?:\s*[-–—/]\s*(?:\d\d|\d{4}|present"
-    r"|now))?(?:\s*(?:bc|ad|ce|bce))?|q[1-4](?:\s+\d{4})?|\d{1,2}(?:st|nd|rd|th) century",
-    re.IGNORECASE,
-)
-_DAY_WORDS: Final = _set("""
-    of the and to in on at by since until from next last this every early mid late day days week
-    weeks month months year years century decade morning afternoon evening night noon midnight today
-    tonight tomorrow yesterday now am pm utc gmt est pst cet spring summer autumn fall winter st nd
-    rd th bc ad weekend weekday season holiday daily weekly monthly yearly annually recently soon
-    later currently
+_COUNTED: Final = _set("""
+    of the and to in on at by since until from next last this every early mid late per each ago old
+    later more left out percent second seconds minute minutes min mins hour hours hrs day days week
+    weeks weekend weekday month months year years yrs century decade season holiday morning
+    afternoon evening night noon midnight today tonight tomorrow yesterday now spring summer autumn
+    fall winter daily weekly monthly yearly recently soon currently am pm utc gmt est pst cet bc ad
+    ce bce q1 q2 q3 q4 h1 h2 o'clock km cm mm miles feet ft inch inches meters metres kg lbs oz gb
+    mb hz db watts volts points stars times votes downloads
+    views likes comments dozen hundred thousand million billion dollars euros pounds bucks cents yen
+    usd eur gbp jpy chf inr no fy
     """)
-_DATE_PART: Final = re.compile(
-    r"\d{1,4}(?:st|nd|rd|th|s)?|\d{1,2}[:.h]\d{2}(?::\d{2})?(?:am|pm|z)?|\d{1,2}(?:am|pm)"
-    r"|\d{4}-\d{2}-\d{2}(?:t[\d:.]+z?)?|t\d+|\d{1,4}[-/.]\d{1,2}(?:[-/.]\d{2,4})?|q[1-4]"
+_LEADING: Final = _set("under over about around only nearly approx least")
+_NUMERAL: Final = re.compile(
+    rf"(?:zero|one|{SEVERAL}|{'|'.join(ORDINALS)}|i{{2,3}}|iv|vi{{2,3}}|ix)", re.IGNORECASE
 )
 _PLACEHOLDER: Final = frozenset(
     """
-    unknown|n/a|na|none|null|nil|nan|undefined|unnamed|untitled|anonymous|tbd|tba
-    todo|test|testing|example|sample|placeholder|dummy|foo|bar|baz|foobar|qux|lorem
-    lorem ipsum|ipsum|asdf|qwerty|xxx|xyz|abc|unspecified|not available|not applicable
-    not specified|no name|no title|name|your name|my name|first name|last name|full name
-    user name|username|entity|entity name|entity 1|new entity|name here|insert name
-    insert name here|some name|company name|product name|brand name|brand|item|item 1
-    thing|topic|some topic|title|string|value|text|content|description|data|various
-    several|multiple|other|others|misc|miscellaneous|etc|and more|john doe|jane doe
-    acme|acme corp|redacted|deleted|removed|hidden|error|true|false|yes|no|ok|empty
-    blank|default|object|object object|array|undefined undefined|me|user|the user|owner
-    assistant|the assistant|system|ai|bot|chatbot|ai assistant|language model|factbook
-    someone|somebody|everyone|anyone|nobody|something|anything|everything|nothing|it
-    this|that|they|he|she|we|you|i|who|what|where|when|why|how
+    unknown|n/a|na|none|null|nil|nan|undefined|unnamed|untitled|anonymous|tbd|tba|todo|test|testing
+    sample|placeholder|dummy|foo|bar|baz|foobar|qux|lorem|lorem ipsum|ipsum|asdf|qwerty|xxx|xyz|abc
+    unspecified|first name|last name|full name|string|value|text|various|several|multiple|misc
+    miscellaneous|john doe|jane doe|acme|acme corp|redacted|deleted|removed|hidden|error|true|false
+    yes|no|ok|empty|blank|default|object|array|me|owner|assistant|ai|bot|chatbot|ai assistant
+    language model|factbook|someone|somebody|everyone|anyone|nobody|anything|everything|nothing
     """.replace("\n    ", "|").split("|")
 )
-_BOILERPLATE: Final = re.compile(
-    r"(?:please\s+)?(?:read|learn|see|show|load|view|find out|discover|get"
-    r"|know)\s+(?:it\s+)?(?:more|all|less|now|details|full\b.*)|(?:click|tap|press)\s+(?:here|now"
-    r"|to\b.*|on\b.*)|(?:sign|log)[\s-]?(?:in|up|out|on)(?:\s+\S+){0,4}|register(?: now)?"
-    r"|create (?:an )?account|my account|subscribe(?:\s+\S+){0,5}|unsubscribe|(?:join|follow"
-    r"|contact|about|support|email|call|visit|find) us(?:\s+\S+){0,3}"
-    r"|(?:our )?newsletter(?:\s+\S+){0,3}|(?:privacy|cookie|cookies|refund|return|returns"
-    r"|shipping|editorial|ethics|data|legal)(?: (?:and|&) \w+)? (?:policy|policies|notice"
-    r"|settings|statement|preferences|consent|standards)|accept(?: all)?(?: cookies)?|reject all"
-    r"|manage (?:cookies|preferences|consent)|allow all|terms(?: (?:of|and|&) (?:use|service"
-    r"|services|conditions|privacy|sale))?|terms|conditions of use|legal|disclaimer|imprint"
-    r"|impressum|sitemap|site map|accessibility(?: statement)?|(?:all )?rights reserved.*"
-    r"|copyright.*|©.*|powered by.*|sponsored(?:\s+\S+){0,4}|advert(?:isement|ising|s"
-    r"|orial)?(?:\s+\S+){0,4}|ads?|affiliate(?: \w+){0,3}|promoted(?: \w+)?|partner content"
-    r"|paid (?:content|partnership|post)|(?:skip|jump|back|go|return) to (?:main "
-    r"|the )?(?:content|top|navigation|home\w*|results|menu|article).*|(?:main |site )?(?:menu"
-    r"|navigation|nav|footer|header|sidebar|breadcrumb|search results?|search)|home ?page|home"
-    r"|share(?: (?:this|on|via|with)(?: \w+){0,2})?|tweet(?: this)?|print(?: this)?(?: page)?"
-    r"|save(?: for later)?|bookmark|copy(?: link| url)?|download(?: now| pdf| app| here)?|(?:add"
-    r"|go) to (?:cart|basket|bag|wish ?list)|buy(?: it| now| online| here)*|shop(?: now| all)?"
-    r"|order now|checkout|cart|in stock|out of stock|free shipping(?:.*)|free trial|free delivery"
-    r"|limited(?:-| )time(?: offer)?|best price|check price|view deal|get deal|see price|coupons?"
-    r"|deals?|gift cards?|(?:table of )?contents|previous(?: \w+)?|next(?: (?:page|post"
-    r"|article))?|older posts|newer posts|page \d+(?: of \d+)?|related(?: \w+){0,2}"
-    r"|recommended(?: \w+){0,3}|you (?:may|might) also (?:like|enjoy|be interested).*"
-    r"|popular(?: posts| articles)?|trending(?: now)?|most (?:read|popular|viewed)"
-    r"|latest(?: (?:news|posts|articles|stories|updates))?|breaking news|top stories"
-    r"|featured(?: \w+)?|editor'?s (?:choice|picks?)|comments?(?: \(\d+\))?|leave a (?:comment"
-    r"|reply).*|reply|post a comment|write a review|customer reviews?|ratings?|faqs?"
-    r"|frequently asked questions|help(?: cent(?:er|re))?|customer (?:service|support|care)"
-    r"|press(?: releases?)?|careers|jobs|blog|news|archives?|categories|category|tags?|authors?"
-    r"|posted (?:by|on|in)\b.*|published\b.*|updated\b.*|last (?:updated|modified)\b.*"
-    r"|written by\b.*|by admin|admin|(?:\d+ )?min(?:ute)?s? read|toggle \w+(?: \w+)?|close|open"
-    r"|expand|collapse|(?:please )?enable javascript.*|javascript (?:is|must|required|disabled).*"
-    r"|loading\W*|(?:page )?not found|(?:error )?40[34](?: (?:error|not found|page|forbidden).*)?"
-    r"|access denied|forbidden|captcha|verify you are.*|are you (?:a )?(?:robot|human).*"
-    r"|(?:photos?|images?)(?: (?:credit|source|by|courtesy)\b.*)?|getty images|shutterstock"
-    r"|source|sources|references|external links|see also|edit|citation needed|stub"
-    r"|advertise with us|gallery|video|watch (?:now|video|the video)|play video|listen now",
+_FURNITURE: Final = re.compile(
+    r"(?:copyright|©|powered by|sponsored|posted (?:by|on|in)|published|updated|written by"
+    r"|photos? (?:by|credit|courtesy)|images? (?:by|credit|courtesy)|verify you are)\b.*",
     re.IGNORECASE,
 )
+_PAGE: Final = _set("""
+    add read learn see show load view find discover know click tap press sign log login register
+    create account subscribe unsubscribe join follow contact support email call newsletter inbox
+    privacy cookie cookies policy policies terms conditions legal disclaimer imprint sitemap
+    accessibility accept reject allow manage preferences settings consent rights reserved
+    advertisement advertising ads ad affiliate promoted sponsored skip jump back content navigation
+    menu footer header sidebar search home homepage share print save bookmark copy download cart
+    basket wishlist checkout stock free trial shipping coupons gift card contents
+    previous older newer related recommended popular trending breaking featured comment
+     ratings faq faqs help customer careers news archives categories tags admin min minute
+    read enable loading found access denied forbidden captcha video gallery references external edit
+    citation needed our my here
+    """)
 _ENDS: Final = _set("""
     the a an and or of with for from by at to than that which because my your our their its vs vs.
     versus & per including
@@ -277,13 +226,15 @@ _GENERIC: Final = _set("""
     answers fact facts news update updates report reports study studies research example examples
     pros cons price prices cost costs value quality performance design size weight color colour type
     types kind category part parts section chapter figure table image photo video file document name
-    names title date time day week month year place places city town country state world region
-    home way ways reason reasons problem problems issue issues idea ideas topic topics subject term
-    terms word words number numbers group team member members event events conference conferences
-    meeting project projects system device devices tool tools app apps software hardware series set
-    range line lot lots bit best better top new old good great latest more other others most many
-    some all any every each both first second last next previous key main general overall verdict
-    rating ratings score scores comparison offer deal deals warranty shipping today
+    names title date time day week month year place places city town country state world region home
+    way ways reason reasons problem problems issue issues idea ideas topic topics subject term terms
+    word words number numbers group team member members event events conference conferences meeting
+    project projects system device devices tool tools app apps software hardware series set range
+    line lot lots bit best better top new old good great latest more other others most many
+    advertisement sitemap imprint disclaimer homepage navigation newsletter unsubscribe menu footer
+    header sidebar gallery comments careers faq faqs archives categories tags captcha
+    references coupons some all any every each both first second last next previous key main general
+    overall verdict rating ratings score scores comparison offer deal deals warranty shipping today
     """)
 _FAINT: Final = _set("""
     last first second next good great old new line lot bit day time year place world home way men
@@ -382,14 +333,16 @@ def _is_headline(name: str) -> bool:
     return all(word[:1].isupper() or not word[:1].isalpha() for word in words)
 
 
-def _is_date(name: str) -> bool:
-    words = [word.strip("(),.") for word in name.replace(",", " ").split()]
-    parts = [
-        is_calendar_word(word) or word in _DAY_WORDS or _DATE_PART.fullmatch(word) is not None
-        for word in words
-    ]
-    named = any(is_calendar_word(word) or word in _DAY_WORDS for word in words)
-    return bool(words) and all(parts) and (named or _DATE_PART.fullmatch(words[0]) is not None)
+def _is_amount(name: str) -> bool:
+    """Say whether a text is a number, a measure, a price, a date or a time, and nothing else."""
+    words = [word.strip("(),.") for word in re.split(r"[\s,]+|(?<=\w)-(?=\w)", name)]
+    if len(words) > 1 and words[0] in _LEADING:
+        words = words[1:]
+    if all(map(_NUMERAL.fullmatch, words)):
+        return True
+    return all(
+        word in _COUNTED or is_calendar_word(word) or _FIGURE.fullmatch(word) for word in words
+    )
 
 
 def _is_generic(name: str) -> bool:
@@ -403,11 +356,13 @@ def _is_generic(name: str) -> bool:
         is_greeting(words[0]) if words else True
     ):
         return True
-    if not all(word in _GENERIC or is_function_word(word) or word.isdigit() for word in words):
+    single = len(words) == 1 or words[0] == "the"  # "cookies" and "The Menu" name something
+    nothing = _GENERIC if single else _GENERIC | _PAGE
+    if not all(word in nothing or is_function_word(word) or word.isdigit() for word in words):
         return False
     return (
         len(words) < 3
-        or any(word in _GENERIC and word not in _FAINT for word in words)
+        or any(word in nothing and word not in _FAINT for word in words)
         or (all(map(is_function_word, words)) and not any(word in _BEING for word in words))
     )
 
@@ -476,11 +431,9 @@ _MEANT: Final[Sequence[tuple[str, Callable[[str], bool]]]] = (
     ("it is a placeholder", lambda name: name in _PLACEHOLDER),
     ("it is an address of a machine or a digest", _whole(_ADDRESS, _DIGEST)),
     ("it holds a number by which somebody is reached or paid", has_figures),
-    ("it is a price", _whole(_PRICE)),
-    ("it is a date or a time", lambda name: _is_date(name) or _YEAR.fullmatch(name) is not None),
-    ("it is a number or a measure", _whole(_NUMBER)),
+    ("it is a number, a measure or a date", _is_amount),
     ("it is a place", is_place),
-    ("it is what a web page says of itself", _whole(_BOILERPLATE)),
+    ("it is what a web page says of itself", _whole(_FURNITURE)),
     ("it names nothing in particular", _is_generic),
     ("it is a part of a sentence", _is_fragment),
 )
