@@ -15,6 +15,7 @@ from typing import Final
 
 SYNONYMS: Final = """
 child kid youngster
+toddler infant
 baby newborn
 woman lady
 man guy gentleman fellow
@@ -24,12 +25,16 @@ mother mom mum mommy mummy
 father dad daddy
 grandmother grandma granny
 grandfather grandpa granddad
+parents mother_and_father
 husband hubby
+spouse partner
 teenager teen adolescent
 friend buddy pal mate
 colleague coworker co_worker workmate
 boss manager supervisor
 employee worker staff_member
+owner proprietor
+physician doctor
 veterinarian vet animal_doctor
 attorney lawyer
 cop policeman police_officer
@@ -37,6 +42,7 @@ cat feline
 sea ocean
 path track trail way
 road street roadway
+sidewalk pavement
 yard garden lawn
 beach shore seashore
 bicycle bike pushbike
@@ -45,23 +51,44 @@ car automobile auto
 truck lorry
 plane airplane aeroplane aircraft
 boat vessel
+train railway
 subway metro underground
 phone telephone cellphone mobile_phone cell_phone telephonic_device
 call phone telephone
 laptop notebook
+computer pc
 television tv
 photo photograph picture pic image
 movie film motion_picture
 house home
 apartment flat
 sofa couch settee
+fridge refrigerator
+stove cooker
+garbage trash rubbish
 shop store
+supermarket grocery_store
+restaurant diner eatery
 pub bar tavern
+chemist pharmacy drugstore
+cinema movie_theater movie_theatre
+gym fitness_studio fitness_center fitness_centre
 holiday vacation
+journey trip
 suitcase luggage baggage
+ticket fare
 clothes clothing garments apparel
+trousers pants
+sweater jumper pullover
 hat cap
+t_shirt tee_shirt tshirt
 sunglasses shades
+purse handbag
+cookie biscuit
+aubergine eggplant
+courgette zucchini
+prawn shrimp
+soda soft_drink
 capsicum bell_pepper pepper
 football soccer
 soccer_player football_player footballer
@@ -75,38 +102,83 @@ illness sickness disease
 medicine medication drug
 operation surgery
 injured hurt wounded
+ache pain
 error mistake
+bug defect fault
 problem issue trouble
 job work occupation profession
 job position role post
 salary pay wage wages
 income earnings
 firm company business
+team group crew
+meeting appointment
 deadline due_date
+birthday birth_date date_of_birth
+address residence
 aim goal objective target
+idea thought
 answer reply response respond
 question query ask
 question ask inquire
+message note
 email e_mail mail
 letter mail
 draw sketch
+paint colour
+newspaper paper
+magazine journal
 documentation docs manual documents
 database db
 repository repo
+directory folder
+configuration config settings setting
+parameter option setting
 administrator admin sysadmin
 application app program software
+program script
 environment env
+function method routine
+variable parameter
 production prod
+development dev
+deployment deploy deploy_step
+deploy deployment roll_out
+authentication auth login
+password passphrase
 website site web_site
+homepage home_page
 server machine host
+virtual_machine vm
+container docker_container
+kilometer kilometre km
 meter metre
+centimeter centimetre cm
+kilogram kilo kg kilogramme
+gram gramme
+liter litre
+pound lb lbs
+gigabyte gb gib
+megabyte mb mib
+terabyte tb tib
+kilobyte kb kib
+second sec secs
+minute min mins
+millisecond ms msec
+percent per_cent percentage pct
+euro eur euros
+dollar usd dollars buck
+midday noon
 start begin commence
+start launch boot
 launch release ship publish
 end finish conclude
 finish complete
 stop quit cease give_up
+stop halt
 continue go_on keep_on carry_on
 leave depart go_away
+arrive reach get_to come_to
 return come_back go_back
 visit go_to see
 travel journey go
@@ -117,6 +189,7 @@ walk stroll wander pace
 walk hike trek
 run sprint dash race jog
 run execute
+run operate
 jump leap hop bound
 swim bathe
 rest lie
@@ -134,11 +207,13 @@ speak say
 tell say inform
 shout yell scream cry_out
 laugh giggle chuckle
+smile grin
 cry weep sob
 perform do make carry_out
 fight wrestle battle
 hit strike knock
 throw pitch
+catch grab
 hold carry
 hold keep
 hold grip clutch
@@ -158,31 +233,44 @@ cook fry
 bake cook
 boil cook
 grill barbecue
+heat warm
 eat devour consume munch
 eat chew
 bite snap
+drink sip
 clean wash rinse
+clean wipe
 fix repair mend
 break crack smash
 break fracture
+open unlock
 close shut
+lock secure
+build construct
 build create make
 create make produce
 write compose author
 type enter
 study learn
+study examine inspect
 examine inspect check
 check verify test
+teach instruct
 understand comprehend get
+remember recall
+think believe
+think consider
 decide choose
 choose pick select
 love adore
+hate detest loathe despise
 like enjoy
 like fond
 like love
 prefer like_better favor favour like_best
 favorite favourite preferred like_best best_liked
 need require
+own have possess have_got
 own belong_to
 get receive obtain
 give hand
@@ -213,8 +301,12 @@ practice practise
 try attempt
 search look_for seek
 find discover
+find locate
+lose misplace
 hide conceal
+show display
 show exhibit
+send dispatch
 send mail
 store save keep
 keep retain
@@ -227,37 +319,78 @@ cancel call_off
 postpone delay put_off
 install set_up
 enable turn_on switch_on activate
+disable turn_off switch_off deactivate
 configure set_up set
+start_up boot
 restart reboot
+upgrade update
+update refresh
 change alter modify
 change switch
 edit modify change
+replace substitute swap
+copy duplicate
+merge combine
+connect link
+connect attach
 use utilize utilise employ make_use_of
 use work_with
 take use
 expire run_out lapse
+pass succeed
 fail crash
 fail break
 weigh weight
+shrink decrease
 allergic allergy
+vegetarian veggie
 extract pull
+wait stay
 ride go_on
 cycle bike
 big large
+small little
 tall high
 fast quick rapid swift
 quickly fast rapidly swiftly very_fast
+slow sluggish
+happy glad joyful cheerful
+sad unhappy
 angry mad furious
+tired exhausted sleepy
 sick ill unwell
 afraid scared frightened
+beautiful pretty gorgeous lovely
+nice pleasant
 funny amusing humorous
+hard difficult
+easy simple
+smart clever intelligent
+rich wealthy
+poor needy
 old elderly aged
+old ancient
+blond blonde
 blond_hair blond fair_hair
+grey gray
+colour color
+colorful colourful
 outdoors outside in_open
+indoors inside
 airborne in_air midair mid_air
+empty vacant
 full packed crowded
+correct right accurate
 wrong incorrect
+ready prepared
+broken defective
+available free
+busy occupied
+cheap inexpensive
 expensive costly
+main primary
+important crucial
+dangerous unsafe
 snowy snow
 grassy grass
 rocky rock
@@ -270,33 +403,72 @@ grass lawn
 bloke man
 jump dive
 sword blade
+participate take_part
 strum play
+partly partially
 muddy dirty
 animated cartoon
 together jointly with_each_other
+completely entirely fully
 cup mug
 pan skillet frying_pan
+camera video_camera
 mic microphone
 makeup make_up cosmetics
 body_of_water water
+opponent rival
 attentively closely carefully
 ship boat
 rehearse practise
+crucial essential
 deny refuse
 allow permit let
+forbid prohibit ban
 accept agree
 approve sign_off
 reject decline refuse
 request ask_for
+order ask_for
+complain grumble
+explain describe
+discuss talk_about
+recommend suggest
 advise recommend
+promise pledge
+meet get_together
+meet run_into
 invite ask
 celebrate party
+graduate finish_school
+die pass_away
 save put_aside
+waste squander
+measure gauge
 count number
+contain hold include
+include comprise
+depend rely
+differ vary
+equal amount
 hand_over give
+hand_in submit
+submit send_in
+review look_over
+approve ok
+debug troubleshoot
 compile build
+crash hang
 back_up backup
 restore recover
+download fetch
+log record
+record tape
+monitor observe
+scan check
+host serve
+serve offer
+offer provide
+provide supply
 deliver bring
 ship send
 """.strip()

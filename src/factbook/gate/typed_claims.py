@@ -113,7 +113,7 @@ def judge_typed(
     action, detail = Action.REJECTED, ""
     shown: tuple[str, ...] = ()
     if refusal is None:
-        shown = shown_by(claim, grounding, passage, keeps_rules=True)
+        shown = shown_by(claim, grounding)
         action, detail = _stored(claim, scored, shown)
     elif refusal.reason is RejectionReason.LOW_CONFIDENCE:
         threshold = policy.ANY_TYPE_FLOOR
