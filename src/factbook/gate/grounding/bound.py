@@ -82,7 +82,7 @@ class Tree:
     def joined(self) -> Iterator[tuple[int, int]]:
         """Yield the words that hang on each other, and what a verb joins: what is done where."""
         for at, token in enumerate(self.tokens):
-            if token.head >= 0 and token.relation != "conj":
+            if token.head >= 0 and token.relation not in _EMBEDS | {"conj"}:
                 yield at, token.head
             of = [n for n in self.below[at] if self.tokens[n].relation in _OF]
             yield from pairwise(of)

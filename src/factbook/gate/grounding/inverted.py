@@ -21,6 +21,7 @@ __all__ = ["TURNS", "Turn", "inverted"]
 _THEIRS: Final = frozenset(words("his her their"))
 _UNREAL: Final = frozenset(words("doubt doubts dream dreamed dreamt pretend pretended pretends"))
 _NEARLY: Final = frozenset(words("almost nearly"))
+_AND: Final = frozenset({"and", "or"})
 _FROM: Final = frozenset(words("from over not"))
 _DENYING: Final = frozenset(words("against without"))
 _NOT: Final = frozenset(words("not never n't"))
@@ -103,6 +104,8 @@ def _moved(claim: Tree, said: Tree) -> str:
         one, two = claim.keys[at], claim.keys[other]
         if not one or not two or one in left or two in left:
             continue
+        if not _AND.isdisjoint(claim.lower[min(at, other) : max(at, other)]):
+            continue  # it says both, whatever its tree
         pairs = [(n, m) for n in said.where(one) for m in said.where(two)]
         if pairs and all(said.beside(n, m) for n, m in pairs):
             return f'"{claim.tokens[at].text}" and "{claim.tokens[other].text}" are of two things'
