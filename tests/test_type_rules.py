@@ -93,7 +93,7 @@ def test_the_table_holds_the_rules_of_the_seed() -> None:
         PATTERN: ["order", "one_time_action", "transient_mood", "speculation"],
         NARRATIVE: ["order", "authority", "binding", "factual_claim"],
     }
-    assert {kind: [one.name for one in shown] for kind, shown in SHOWN.items()} == {
+    assert {kind: list(shown) for kind, shown in SHOWN.items()} == {
         FACT: ["explicit", "current", "factual"],
         PATTERN: ["observable", "consistent", "behavioural"],
         NARRATIVE: ["memory", "continuity", "connection"],
@@ -109,7 +109,7 @@ def test_a_promise_in_the_source_is_no_shared_story() -> None:
 def _shown(text: str, kind: MemoryType, source: str) -> tuple[str, ...]:
     passage = read_passage(source)
     grounding = ground(text, passage, speaker="owner", pattern=kind is PATTERN)
-    return shown_by(claim(text, kind), grounding, passage)
+    return shown_by(claim(text, kind), grounding)
 
 
 def test_what_each_type_shows() -> None:

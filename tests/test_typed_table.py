@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from factbook.gate.claim_inversion import TURNS
 from factbook.gate.grounding import read_passage
+from factbook.gate.grounding.inverted import TURNS
 from factbook.gate.typed_claims import judge_typed
 from factbook.model.memory_types import MemoryType, RejectionReason, TypedClaim
 

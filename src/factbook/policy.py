@@ -213,7 +213,6 @@ JUDGED_SIMILARITY: Final = 0.55  # ours: with the shipped embedder, contradictio
 # of one sentence lie between 0.55 and 0.98; what a pair is, rules decide and never the cosine
 JUDGED_PAIRS: Final = 200_000  # ours: pairs that one run looks at, the nearest ones
 JUDGED_SAMPLE: Final = 256  # ours: rows that tell how many pairs there are
-SLOT_NEIGHBOURS: Final = 50  # ours: facts of one slot that each is compared with
 ENDING_SIMILARITY: Final = 0.35  # ours: for what says that something has ended
 CHANGED_MIND_MS: Final = 12 * 3600 * 1000  # ours: words this far apart are not of one conversation
 RELATED_SIMILARITY: Final = 0.20  # ours: from here the network is asked how two texts stand

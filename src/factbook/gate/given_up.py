@@ -25,6 +25,7 @@ class GivenUp(NamedTuple):
     end: int
     keys: frozenset[str]  # content words of what is given up, as `gate.reading` has them
     named: bool  # it says of a rule that it is over; else it only puts one thing for another
+    words: frozenset[int]  # that say so, by their number
 
 
 _RULES: Final = frozenset(
@@ -41,6 +42,13 @@ _LIGHT: Final = frozenset({"use", "go", "do", "have", "need", "want", "keep", "l
 _CONTENT: Final = frozenset({"ADJ", "NOUN", "NUM", "PROPN", "VERB", "X"})
 _CLAUSES: Final = frozenset({"conj", "parataxis", "advcl", "list", "acl:relcl"})
 _NOT: Final = frozenset({"not", "n't", "never", "dont", "don't"})
+_BESIDE: Final = frozenset({"conj", "parataxis"})
+_THINGS: Final = frozenset({"NOUN", "PROPN", "X"})
+_PREFERS: Final = frozenset({"prefer", "prefers", "preferred", "rather"})  # to, over, than
+_CHOOSES: Final = frozenset(
+    {"choose", "chose", "chosen", "decided", "favor", "favour", "opted", "pick", "picked"}
+    | {"picks", "select", "selected", "settled"}
+)  # over
 _ADVERBS: Final = ("more", "longer", "anymore")
 
 
@@ -77,6 +85,13 @@ class _Tree:
         before = (n for n in range(word) if self.tokens[n].begin >= begin)
         return any(self.lower[n] in _NOT for n in (*before, *self.below[self.verb(word)]))
 
+    def chooses(self, n: int) -> bool:
+        """Tell whether a preposition stands behind what is chosen, before what is not."""
+        before = set(self.lower[:n])
+        if self.lower[n] == "over":
+            return not before.isdisjoint(_PREFERS | _CHOOSES)
+        return "rather" in before if self.lower[n] == "than" else not before.isdisjoint(_PREFERS)
+
     def case(self, word: int) -> set[str]:
         """Return the prepositions of a word."""
         return {self.lower[n] for n in self.below[word] if self.tokens[n].relation == "case"}
@@ -97,7 +112,9 @@ def given_up(text: Reading) -> list[GivenUp]:
             keys = tree.keys(words) if words else frozenset()
             keys = keys - _LIGHT or keys
             if keys:
-                given.append(GivenUp(*_clause(text, tree.tokens[n]), keys, named))
+                given.append(
+                    GivenUp(*_clause(text, tree.tokens[n]), keys, named, frozenset({n, *words}))
+                )
     return given
 
 
@@ -115,8 +132,11 @@ def _replaced(tree: _Tree, n: int) -> tuple[set[int], bool]:
     gone = -1
     if (word, following) in (("instead", "of"), ("rather", "than")):
         gone = token.head
-    elif word == "not" and token.head > n and tree.tokens[token.head].relation == "conj":
-        gone = token.head  # "vitest, not jest"
+    elif word == "not" and n and token.head > n and tree.tokens[token.head].pos in _THINGS:
+        beside = tree.tokens[token.head].relation in _BESIDE or tree.lower[n - 1] == ","
+        gone = token.head if beside else -1  # "vitest, not jest"
+    elif word in ("over", "to", "than") and token.relation == "case" and token.head > n:
+        gone = token.head if tree.chooses(n) else -1  # "prefer pnpm over npm"
     elif word == "from" and token.relation == "case" and token.head >= 0:
         verb = tree.tokens[token.head].head  # "from jest to vitest"
         sides = [m for m in tree.below[verb] if "to" in tree.case(m)] if verb >= 0 else []

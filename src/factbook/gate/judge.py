@@ -16,7 +16,6 @@ from enum import StrEnum
 from typing import Final
 
 from factbook.gate import grammar
-from factbook.gate.frames import frames_of, verdict_of
 from factbook.gate.grounding import kin
 from factbook.gate.lexicon import Tables, Tense, tables
 from factbook.gate.reading import MAX_CHARS, TextReading, read
@@ -24,6 +23,7 @@ from factbook.gate.related import proposed
 from factbook.gate.slots import (
     covered,
     difference,
+    elsewhere,
     of_a_series,
     one_date,
     one_thing,
@@ -114,9 +114,6 @@ def judge(
         return _EQUAL_TEXT
     if old.cut or new.cut:
         return _TOO_LONG
-    slots = verdict_of(frames_of(older.text), frames_of(newer.text), changed=bool(new.cues))
-    if slots is not None and slots.relation == Relation.SAME:
-        return _fixed(Relation.SAME, slots.rule, slots.detail)
     judged = _FAR
     if old.foreign or new.foreign:
         judged = _foreign(old, new, similarity)
@@ -124,10 +121,9 @@ def judge(
         judged = _INSTEAD
     elif similarity >= LEAST_SIMILARITY:
         judged = _by_words(old, new, similarity)
-    if slots is not None and judged.relation not in (Relation.SUPERSEDES, Relation.CONTRADICTION):
-        # The words tell nothing, but both are about one slot, however they put it.
-        judged = _fixed(Relation(slots.relation), slots.rule, slots.detail)
-    if net is not None and judged.rule in _OPEN and judged.relation is Relation.DIFFERENT:
+    if judged.rule in _OPEN and (place := elsewhere(old, new)):
+        judged = _conflict(new, "value", f"{place!r} is another place.")
+    elif net is not None and judged.rule in _OPEN and judged.relation is Relation.DIFFERENT:
         told = proposed((older.text, old), (newer.text, new), similarity, net)
         if told is not None:
             judged = _fixed(Relation(told.relation), told.rule, told.detail)

@@ -16,7 +16,7 @@ from typing import Final
 
 from factbook.gate import grammar
 from factbook.gate.lexicon import LexiconEntry, Sort, Tense, amount, clock, tables, words_of
-from factbook.language.common_words import opens_sentences
+from factbook.language.common_words import is_everyday, opens_sentences
 from factbook.language.questions import ends_asking
 
 MAX_WORDS: Final = 160
@@ -119,7 +119,7 @@ def read(text: str) -> TextReading:
         definite=_definite(words),
         asks=ends_asking(text),
         cut=len(chunks) > MAX_WORDS or len(text) > MAX_CHARS,
-        foreign=not walk.known and keys.isdisjoint(table.known),
+        foreign=not walk.known and not any(map(is_everyday, walk.written)),
         be=walk.be,
         copular=walk.be and not walk.passive and not walk.gerund,
         progressive=walk.be and walk.gerund,

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence, Set
 from typing import Final
 
 from factbook.gate.grammar import words
-from factbook.gate.lexicon import Tables, Tense
+from factbook.gate.lexicon import Tables, Tense, tables
 from factbook.gate.reading import TextReading
 from factbook.language.words import stem
 
@@ -20,7 +20,8 @@ from factbook.language.words import stem
 _ONE_THING: Final = words("""
 live reside dwell base home hometown work employ employer job profession occupation call name named
 born birthplace marry married engaged wife husband spouse partner boss manager supervisor leader
-owner address email phone password username theme language currency timezone default status state
+dentist doctor therapist landlord bank owner address email phone password username theme language
+currency timezone default status state
 capital headquarters favourite favorite best main primary located locate location path directory
 folder colour color title role position theme mode host branch version
 """)
@@ -55,6 +56,13 @@ HELD: Final[Mapping[str, frozenset[str]]] = {
     cue: frozenset("_".join(map(stem, word.split("_"))) for word in words.split())
     for cue, words in _HELD.items()
 }
+
+# Verbs that say where somebody lives or works; who joined Nordlys works for Fjordbank no more.
+_PLACES: Final[Mapping[str, str]] = {
+    **dict.fromkeys(map(stem, words("live reside dwell base home move relocate")), "home"),
+    **dict.fromkeys(map(stem, words("work employ employer join")), "work"),
+}
+_JOIN: Final = stem("join")
 
 ENDED_SHARE: Final = 0.5
 """How much of the older claim may stay unnamed when a newer text says that it is over."""
@@ -111,6 +119,38 @@ def _without(values: Sequence[str], value: str) -> list[str]:
     rest = list(values)
     rest.remove(value)
     return rest
+
+
+def place_of(reading: TextReading) -> str:
+    """Return what is said to be somewhere: "home", "work"; "" where a text begins otherwise."""
+    for key in reading.order:
+        if key in _PLACES or not (tables().mild(key) or key in reading.cue_keys):
+            return _PLACES.get(key, "")
+    return ""
+
+
+def elsewhere(older: TextReading, newer: TextReading) -> str:
+    """Return where somebody is now who was said to be in another place; "" for nothing of it.
+
+    Both are named; no word need be shared: "I live in Oslo", "I moved to Bergen".
+    """
+    place = place_of(newer)
+    if not place or place != place_of(older) or not same_people(older, newer):
+        return ""
+    if older.denies or newer.denies or older.asks or newer.asks or older.modals or newer.modals:
+        return ""
+    went = not newer.cues.isdisjoint({"moved", "now"}) or _JOIN in newer.keys
+    was, come = _first_name(older), _first_name(newer)
+    return come if was and was != come and (went or place == "home") else ""
+
+
+def _first_name(reading: TextReading) -> str:
+    """Return the name that stands where a place does; "" where no name does."""
+    placed = zip(reading.written, reading.roles, strict=True)
+    return next((word for word, role in placed if word in reading.names and role in _AT), "")
+
+
+_AT: Final = frozenset({"", "in", "for", "to"})
 
 
 def _holds_one(text_reading: TextReading, other: TextReading, words: Set[str]) -> bool:

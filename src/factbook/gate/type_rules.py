@@ -37,7 +37,6 @@ __all__ = [
     "RULES",
     "Exclusion",
     "Pattern",
-    "Requirement",
     "any_of",
     "broken_rule",
     "is_over",
@@ -93,16 +92,6 @@ class Exclusion:
 
     def _matches(self, pattern: Pattern, text: str) -> bool:
         return bool(pattern.search(text)) and not (self.unless and self.unless.search(text))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Requirement:
-    """One thing that a memory of a type must show."""
-
-    name: str
-    type: MemoryType
-    asks: str  # what must be seen, as a person would say it
-    holds: Callable[[TypedClaim, Grounding, Passage], bool]
 
 
 # ------------------------------------------------------------------ words that the rules share

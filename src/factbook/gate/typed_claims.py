@@ -20,11 +20,11 @@ from enum import StrEnum
 from typing import Final
 
 from factbook import policy
-from factbook.gate.claim_inversion import turned
-from factbook.gate.grounding import Grounding, Passage, Support
+from factbook.gate.grounding import Grounding, Passage
 from factbook.gate.grounding.bound import unbound
 from factbook.gate.grounding.claim import shows_in_talk
-from factbook.gate.paraphrase import preference_in_would, rewritten, swapped
+from factbook.gate.grounding.inverted import inverted
+from factbook.gate.paraphrase import rewritten
 from factbook.gate.scoring import Embed, Score, ground_claim, partly_supported, score
 from factbook.gate.type_rules import (
     Exclusion,
@@ -113,7 +113,7 @@ def judge_typed(
     action, detail = Action.REJECTED, ""
     shown: tuple[str, ...] = ()
     if refusal is None:
-        shown = shown_by(claim, grounding, passage, keeps_rules=True)
+        shown = shown_by(claim, grounding)
         action, detail = _stored(claim, scored, shown)
     elif refusal.reason is RejectionReason.LOW_CONFIDENCE:
         threshold = policy.ANY_TYPE_FLOOR
@@ -191,9 +191,7 @@ def _turned(claim: TypedClaim, grounding: Grounding, passage: Passage) -> str:
     pattern = claim.type is MemoryType.USER_PATTERN
     if told_of_another(claim.text, grounding, pattern=pattern):
         return "the user said it of another one, and not of themselves"
-    if swapped(claim.text, grounding.quote):
-        return "the source chooses it the other way round"
-    if why := turned(claim.text, grounding, pattern=pattern):
+    if why := inverted(claim.text, grounding.quote, pattern=pattern):
         return why
     whole = grounding.exact_match and len(claim.text) >= len(grounding.quote.rstrip(_STOPS))
     if whole or (pattern and shows_in_talk(claim.text)):
@@ -213,17 +211,6 @@ def _grounded_or_retold(claim: TypedClaim, passage: Passage, embed: Embed | None
         return first
     again = first
     for _ in range(RETOLD):
-        if again.conflict in ("", "hypothetical") and preference_in_would(
-            claim.text, missing=again.missing, quote=again.quote
-        ):
-            return replace(
-                again,
-                support=Support.PHRASES,
-                conflict="",
-                key_phrases=True,
-                missing=(),
-                mentions=max(1, again.mentions),
-            )
         text = rewritten(
             claim.text,
             missing=again.missing,

@@ -5,6 +5,7 @@ Knows: single words. Does not know: whether a word is a verb where it stands.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
@@ -12,7 +13,9 @@ from typing import Final
 __all__ = [
     "IRREGULAR",
     "PAST",
+    "POSSESSIVES",
     "UNCHANGED",
+    "as_said",
     "base_forms",
     "first_person",
     "with_s",
@@ -74,6 +77,36 @@ def first_person(verb: str) -> str:
     if verb.endswith("ies") and len(verb) > 4:
         return f"{verb.removesuffix('ies')}y"
     return verb.removesuffix("es" if verb.endswith(("sses", "xes", "ches", "shes")) else "s")
+
+
+POSSESSIVES: Final = {"she": "her", "he": "his", "they": "their"}
+_POSSESSIVE: Final = re.compile(r"\b(?:her|his|their|the user's)\b(?= \w)")
+_ADVERBS: Final = r"no longer|[a-z]+ly|never|always|often|sometimes|still|also|just|now"
+
+
+def as_said(text: str, names: tuple[str, ...] = ()) -> str:
+    """Return a sentence that a model writes of the user as they say it: "The user's job is ...".
+
+    `names` are words that mean the user there, beside "the user": their name, "she".
+    """
+    match = _of_user(names).match(text)
+    if match is None:
+        return text
+    rest = _POSSESSIVE.sub("my", text[match.end() :])
+    if match["verb"] is None:
+        return f"my{rest}"
+    said = first_person(match["verb"]) + " not" * bool(match["denied"])
+    return f"i {match['adverb'] or ''}{said}{rest}"
+
+
+@lru_cache(maxsize=64)
+def _of_user(names: tuple[str, ...]) -> re.Pattern[str]:
+    who = "|".join(("user", *map(re.escape, names)))
+    owns = "|".join(POSSESSIVES[name] for name in names if name in POSSESSIVES)
+    doing = rf"(?P<adverb>(?:{_ADVERBS}) )?(?P<verb>[a-z]+?)(?P<denied>n't)?\b"
+    return re.compile(
+        rf"(?i:(?:the )?(?:{who}))(?:'s\b| {doing}){rf'|(?i:{owns})(?= [a-z])' if owns else ''}"
+    )
 
 
 @lru_cache(maxsize=4096)

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from factbook import policy
 from factbook.embed.halves import unpacked
 from factbook.errors import FactbookError, StoreError, UsageError
-from factbook.gate.frames import frames_of
 from factbook.gate.judge import JudgedClaim, Judgement, Relation, TextReading, judge, read
 from factbook.language.reader.relate import RELATER, Relater
 from factbook.maintenance import support
@@ -417,10 +416,6 @@ class Consolidation:
         pairs = _pairs(vectors, new)
         seen = set(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
         yield from _each(pairs)
-        for low, high, cosine in self._same_slot(lives, vectors, new):
-            if (low, high) not in seen:
-                seen.add((low, high))
-                yield low, high, cosine
         ending = [n for n in new if self._reading(lives[n].statement).cues]
         if not ending:
             return
@@ -430,21 +425,6 @@ class Consolidation:
             if low != high and (low, high) not in seen:
                 seen.add((low, high))
                 yield low, high, cosine
-
-    def _same_slot(
-        self, lives: Sequence[Life], vectors: Floats, new: Sequence[int]
-    ) -> Iterator[tuple[int, int, float]]:
-        """Yield the pairs that speak of one slot ("my home", "my editor") in whatever words."""
-        by_slot: dict[tuple[str, str], list[int]] = {}
-        for n, life in enumerate(lives):
-            for slot in {frame.slot for frame in frames_of(life.statement)}:
-                by_slot.setdefault((life.owner, slot), []).append(n)
-        fresh = set(new)
-        for rows in by_slot.values():
-            for at, low in enumerate(rows):
-                for high in rows[at + 1 : at + 1 + policy.SLOT_NEIGHBOURS]:
-                    if low in fresh or high in fresh:
-                        yield low, high, float(vectors[low] @ vectors[high])
 
     def _merge(self, report: RunReport) -> None:
         """Merge what says the same: the components of the pairs that the rules found alike."""

@@ -25,10 +25,10 @@ from factbook.extract.keyed.told import Tree
 from factbook.extract.quoted_text import is_mentioned
 from factbook.extract.sentences import content_words, split
 from factbook.extract.voice import voice_of
-from factbook.gate.frames import POSSESSIVES, as_said, frames_of
 from factbook.gate.grounding import ground, read_passage
 from factbook.gate.related import REWORDED
 from factbook.language.reader.read import read
+from factbook.language.verbs import POSSESSIVES, as_said
 from factbook.model.facts import (
     ME,
     Fact,
@@ -77,7 +77,7 @@ _QUOTED: Final = "A model said so, and the quoted words of its owner say it"
 _WORD: Final = re.compile(r"\w+")
 _LABEL: Final = re.compile(r"\[REDACTED:([^:\]\s]+)")
 _LEAST_WORDS: Final = 3  # of a quote: "yes" stands in too many prompts to show anything
-_NAME: Final = "my:name"  # the slot of "my name is Anna"
+_NAME: Final = re.compile(r"\bmy name(?: is|'s) (?P<name>[\w'-]+)", re.IGNORECASE)
 _KEY_OF_NAME: Final = "user.name"
 _LOOKED_AT: Final = 50  # prompts that hold its words, best first
 
@@ -270,8 +270,7 @@ def _met(
 
 def _names(owner: str, told: Sequence[Life]) -> list[str]:
     """Return what an owner is called: their name here, and what they told of it."""
-    told_frames = (frame for life in told for frame in frames_of(life.statement))
-    names = [frame.value for frame in told_frames if frame.slot == _NAME]
+    names = [match["name"] for life in told if (match := _NAME.search(life.statement))]
     keyed = [life.object for life in told if life.predicate == _KEY_OF_NAME]
     return [name for name in dict.fromkeys([owner, *names, *keyed]) if name != ME]
 

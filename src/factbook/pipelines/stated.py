@@ -34,9 +34,10 @@ from factbook.extract.clusters import (
 )
 from factbook.extract.keyed.contracts import list_key_of
 from factbook.extract.keyed.tell import parse_tell
-from factbook.gate.frames import as_said, frames_of
 from factbook.gate.judge import JudgedClaim, Relation, TextReading, judge, read
+from factbook.gate.slots import place_of
 from factbook.language.reader.relate import RELATER
+from factbook.language.verbs import as_said
 from factbook.model.facts import (
     EVERYONE,
     At,
@@ -381,7 +382,7 @@ def told_against(
         if life.kind is not FactKind.KEYED and life.subject == owner
     }
     known = {fact_id: read(words) for fact_id, words in said.items()}
-    near = _sharing(texts, said, known)
+    near = _sharing(texts, known)
     if not near:
         return against
     met = {fact_id for ids in near.values() for fact_id in ids}
@@ -412,19 +413,27 @@ def told_against(
     return against
 
 
-def _sharing(
-    texts: Sequence[str], said: Mapping[int, str], known: Mapping[int, TextReading]
-) -> dict[str, list[int]]:
-    """Return for texts the statements that share a sign with them; those that none does lack."""
-    by_sign: dict[str | tuple[str, str], list[int]] = {}
-    for fact_id, words in said.items():
-        for sign in _signs(words, known[fact_id]):
+def _sharing(texts: Sequence[str], known: Mapping[int, TextReading]) -> dict[str, list[int]]:
+    """Return for texts the statements that share a word or a value; those that none does lack."""
+    by_sign: dict[str, list[int]] = {}
+    for fact_id, reading in known.items():
+        for sign in _signs(reading):
             by_sign.setdefault(sign, []).append(fact_id)
     near = {
-        text: sorted({n for sign in _signs(text, read(text)) for n in by_sign.get(sign, ())})
+        text: sorted({n for part in _parts(text) for n in _of_signs(read(part), by_sign)})
         for text in texts
     }
     return {text: ids for text, ids in near.items() if ids}
+
+
+def _of_signs(reading: TextReading, by_sign: Mapping[str, list[int]]) -> set[int]:
+    return {n for sign in _signs(reading) for n in by_sign.get(sign, ())}
+
+
+def _signs(reading: TextReading) -> set[str]:
+    """Return what two statements about one thing share: a content word, a value, a place."""
+    place = place_of(reading)
+    return {*reading.keys, *reading.values, *([f"at {place}"] if place else [])}
 
 
 def _parts(text: str) -> list[str]:
@@ -432,13 +441,6 @@ def _parts(text: str) -> list[str]:
     read_text = RELATER.read(text)
     clauses = (text[clause.begin : clause.end] for clause in read_text.clauses)
     return list(dict.fromkeys((text, *clauses)))
-
-
-def _signs(text: str, reading: TextReading) -> set[str | tuple[str, str]]:
-    """Return what two statements about one thing share: a content word, a value, or a slot."""
-    parts = _parts(text)
-    slots = {("slot", frame.slot) for part in parts for frame in frames_of(part) if frame.slot}
-    return {*reading.keys, *reading.values, *slots}
 
 
 def _other_values(text: str, held: Mapping[str, Life]) -> list[int]:

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Final
 
 from factbook import policy
 from factbook.errors import UsageError
-from factbook.gate.frames import as_said, frames_of
 from factbook.gate.judge import JudgedClaim, Relation, judge, read
 from factbook.gate.related import REWORDED
+from factbook.gate.slots import place_of
 from factbook.language.reader.relate import RELATER
+from factbook.language.verbs import as_said
 from factbook.model.facts import (
     Fact,
     FactKind,
@@ -240,7 +241,7 @@ def _nearest(
 ) -> list[tuple[Life, float]]:
     """Return the owner's statements that are close enough to be judged, the closest first."""
     cosines = like(said, owner)
-    slots = {frame.slot for frame in frames_of(as_said(said))}
+    place = place_of(read(as_said(said)))
     near: list[tuple[float, int]] = []
     further: list[tuple[float, int]] = []  # of whose words none may be shared
     # Of the hundreds that may be like it only the texts are read, and the rows of the few that are.
@@ -250,7 +251,7 @@ def _nearest(
         if math.isnan(cosine):
             cosine = float(words.casefold() == said.casefold())
         alike = cosine >= policy.JUDGED_SIMILARITY
-        if alike or not slots.isdisjoint(frame.slot for frame in frames_of(as_said(words))):
+        if alike or (place and place == place_of(read(as_said(words)))):
             near.append((-cosine, fact_id))
         elif cosine >= policy.RELATED_SIMILARITY:
             further.append((-cosine, fact_id))

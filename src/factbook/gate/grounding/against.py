@@ -77,6 +77,8 @@ def _unreal_before(line: SentenceWords, place: int) -> set[str]:
         token = tokens[index]
         if token.ends and token.surface not in {"if", "unless"}:
             break
+        if token.key == "condition" and tokens[index + 1].surface in {"prefer", "rather"}:
+            continue  # "I'd rather have tea"
         if token.sort is Sort.MODAL and token.key in _UNREAL:
             modals.add(token.key)
         elif index + 1 < place:

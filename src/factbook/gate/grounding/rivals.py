@@ -2,8 +2,8 @@
 
 `RIVALS` holds sets of kinds of one thing. A claim that says one of them, where the passage never
 does but says another one in the same place, says something else; the words are no synonyms, and no
-one of a set is a more general word for another. `OPPOSITES` holds those of reports, business and
-research.
+one of a set is a more general word for another. `OPPOSITES` holds words of which one denies the
+other.
 """
 
 from __future__ import annotations
@@ -24,16 +24,9 @@ boy girl man woman
 ceo cfo cto founder chairman director manager intern assistant secretary president receptionist
 doctor nurse dentist surgeon pharmacist therapist psychologist veterinarian patient
 teacher student professor principal pupil lecturer
-lawyer judge prosecutor juror witness defendant plaintiff detective
 actor singer dancer painter writer musician comedian director producer drummer guitarist
-journalist editor photographer novelist poet
-soldier sailor pilot officer firefighter policeman
-king queen prince princess duke emperor
-senator governor mayor president minister congressman ambassador chancellor
 chef waiter bartender baker butcher
 farmer fisherman miner carpenter plumber electrician
-commission parliament council court senate congress committee
-democrat republican liberal conservative
 army navy police
 breakfast lunch dinner supper brunch dessert
 morning afternoon evening night midnight noon
@@ -46,11 +39,6 @@ million billion trillion thousand hundred
 train bus car plane airplane ship boat bicycle bike motorcycle taxi tram helicopter truck
 airport station harbor port
 laptop smartphone phone tablet desktop printer television camera
-hardware software firmware
-image text audio video speech
-encoder decoder
-supervised unsupervised
-lstm cnn rnn transformer autoencoder gan
 english french german spanish italian chinese japanese russian portuguese arabic korean dutch polish
 europe asia africa america australia antarctica
 north south east west
@@ -75,26 +63,15 @@ birthday wedding funeral graduation anniversary
 christmas easter halloween thanksgiving
 rain snow sun storm fog wind
 rainy snowy sunny cloudy windy
-flood earthquake hurricane wildfire tornado drought
-murder theft fraud burglary arson kidnapping
 arrest release
 gold silver bronze copper platinum
 oil gas coal solar nuclear wind
-heart lung liver kidney brain stomach skin
 arm leg hand foot head back knee shoulder
-vaccine antibiotic antiviral
-virus bacteria fungus
-cancer diabetes asthma flu pneumonia
 revenue profit cost expense debt loss tax
-stock bond option commodity
-bid offer
 mars venus jupiter moon earth saturn
-galaxy planet star asteroid comet
 hat shirt shoe jacket dress coat glove scarf
 sofa table chair bed desk lamp
 single double triple
-individual group
-local national global international regional
 public private
 online offline
 manual automatic
@@ -106,46 +83,17 @@ hot|warm cold|cool
 enable|enabled disable|disabled
 increase|rise|growth|gain|boost|surge|climb decrease|decline|drop|reduction|fall|loss|plunge
 increase|rise|jump|soar|surge|climb decrease|decline|drop|fall|slump|plummet|tumble
-increase|boost|raise|enhance|strengthen reduce|lower|hinder|impair|diminish|weaken|hamper
-boost|enhance|improve|strengthen worsen|undermine|impair|hinder|hamper|reduce|weaken
-improve|enhance|better|improvement worsen|degrade|deteriorate|impair|harm|hinder|deterioration
-facilitate|enable|help|support|spur hinder|hamper|impede|prevent|obstruct|inhibit|block|disrupt
-enhance|encourage|promote|support hinder|hamper|impede|prevent|discourage|inhibit|disrupt
-maximize minimize
-accelerate|hasten slow|decelerate|delay
-expand|widen|broaden shrink|narrow|contract
-strengthen|fortify weaken|undermine
 high|higher|highest|elevated low|lower|lowest
 more|most less|least|fewer|fewest
 large|big|huge|massive|significant small|minor|tiny|insignificant|negligible
-major|significant|substantial minor|insignificant|negligible|slight
 long|longer|lengthy short|shorter|brief
 fast|faster|quick|quickly|rapid|rapidly slow|slower|slowly
 early|earlier late|later
 old|older|elderly young|younger|new|newer
 new|novel|recent|modern|latest old|outdated|conventional|obsolete|existing
-efficient|effective|efficiently|effectively inefficient|ineffective|inefficiently
-successful|success|successfully|succeed unsuccessful|failure|unsuccessfully|fail|failed
-accurate|accurately|precise inaccurate|inaccurately|imprecise
 correct|correctly|right incorrect|incorrectly|wrong|wrongly
-optimal|best suboptimal|worst
-possible|feasible impossible|infeasible
-known unknown
-limited unlimited
-linear nonlinear
-supervised unsupervised
-explicit|explicitly implicit|implicitly
-direct|directly indirect|indirectly
-internal|inner external|outer
-input output
-encode|encoder|encoding decode|decoder|decoding
-local global
-discrete continuous
-static dynamic
 simple|easy|straightforward complex|complicated|hard|difficult
-strong|robust weak|fragile
 positive|positively negative|negatively
-optimistic pessimistic
 agree|accept|consent|approve disagree|reject|refuse|decline|disapprove
 agreement|acceptance|approval rejection|refusal|disagreement
 confirm|acknowledge|admit deny|denied|dispute
@@ -154,7 +102,6 @@ support|back|endorse|favor oppose|criticize|reject|condemn
 praise|applaud criticize|condemn|blame
 include|included|including exclude|excluded|excluding|omit
 add|added|insert remove|removed|delete|eliminate
-install|installed uninstall|uninstalled
 open|opened|opening close|closed|closing|shut
 start|begin|began|launch|initiate end|stop|finish|halt|cease|terminate
 arrive|arrival leave|depart|departure
@@ -181,51 +128,22 @@ safe|safely|secure dangerous|unsafe|insecure
 legal|legally|lawful illegal|illegally|unlawful
 guilty innocent
 alive|living dead|deceased
-peace|peaceful war|invasion|violent
-attack|invade defend|protect
 public|publicly private|privately
-voluntary|voluntarily mandatory|compulsory|forced
 temporary|temporarily permanent|permanently
 partial|partially|partly complete|completely|full|fully|entire|entirely
 common|frequent|frequently|often|usual rare|rarely|infrequent|seldom|unusual
 always never
 many|numerous few
 all|every|everyone|everybody none|nobody|some
-several single
 together separately|apart|alone
-domestic|local foreign|abroad
-rural urban
 male female
 upper lower
 inside outside
-discount|reduction surcharge|premium
 profit|gain loss|deficit
-asset liability
-surplus deficit
 upgrade downgrade
 upload download
-motivate|motivated demotivate|demotivated|discourage
-related unrelated
-relevant irrelevant
-available unavailable
 aware|conscious unaware|unconscious
-willing|willingly|eager unwilling|reluctant|reluctantly
-able unable
-certain|certainty uncertain|uncertainty
-stable|stability unstable|instability
-customized|customizable|tailored|personalized|bespoke generic|standard|standardized|uniform
 exclusive|unique|special ordinary|common|regular
-advanced|sophisticated|state basic|outdated|primitive|rudimentary
-comprehensive|complete|extensive limited|partial|incomplete
-experienced|seasoned inexperienced|novice
-specific|particular|specified generic|general|unspecified
-single multiple|multi
-unimodal multimodal
-synthetic|artificial natural|real
-human machine
-training testing
-theoretical practical|empirical
-qualitative quantitative
 online offline
 """.strip()
 
