@@ -63,6 +63,7 @@ from factbook.model.keys import (
 from factbook.model.memory_types import MemoryType, TypedClaim
 from factbook.recall import query
 from factbook.recall.query_expansion import seeks_advice
+from factbook.recall.time_anchors import find_anchor
 from factbook.recall.time_expressions import find_window
 
 Row: TypeAlias = Mapping[str, Any]
@@ -223,6 +224,24 @@ def questions(row: Row) -> Labels:
             amount = amount_asked(text)
             return [amount.value] if amount else []
     return [one.value for one in Amount if holds(text, one)]
+
+
+def times(row: Row) -> Labels:
+    """Read the window that a question names, asked at the moment `now`, in UTC."""
+    now = datetime.fromisoformat(row["now"]).replace(tzinfo=UTC)
+    found = find_window(row["text"], now=int(now.timestamp() * 1000), zone=UTC)
+    if found is None:
+        anchor = find_anchor(row["text"])
+        return [f"{anchor.relation} {anchor.what}"] if anchor else []
+    if found.vague:
+        return ["vague"]
+    return [f"{_moment(found.since)}/{_moment(found.until)}"]
+
+
+def _moment(at: int | None) -> str:
+    if at is None:
+        return ""
+    return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%dT%H:%M").removesuffix("T00:00")
 
 
 def own(row: Row) -> Labels:
@@ -527,6 +546,8 @@ READERS: Final[Mapping[str, Callable[[Row], Labels]]] = {
     "opinions": opinions,
     "topics": topics,
     "questions": questions,
+    "times": times,
+    "times_held": times,
     "own_words": own,
     "lasting": lasting,
     "keyed_asked": keyed_asked,
