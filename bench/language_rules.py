@@ -48,6 +48,7 @@ from factbook.gate.typed_claims import judge_typed
 from factbook.interests.relate import is_family
 from factbook.language.common_words import is_everyday, is_place
 from factbook.language.nouns import counted, is_plural, singular
+from factbook.language.reader.read import read as read_tree
 from factbook.language.reader.relate import RELATER
 from factbook.language.sentences import sentences as plain_sentences
 from factbook.language.words import stem
@@ -62,9 +63,10 @@ from factbook.model.keys import (
 )
 from factbook.model.memory_types import MemoryType, TypedClaim
 from factbook.recall import query
+from factbook.recall.counted_questions import counted_question
 from factbook.recall.query_expansion import seeks_advice
 from factbook.recall.time_anchors import find_anchor
-from factbook.recall.time_expressions import find_window
+from factbook.recall.time_expressions import find_window, without
 
 Row: TypeAlias = Mapping[str, Any]
 Labels: TypeAlias = list[str]
@@ -236,6 +238,23 @@ def times(row: Row) -> Labels:
     if found.vague:
         return ["vague"]
     return [f"{_moment(found.since)}/{_moment(found.until)}"]
+
+
+_ACTS_KNOWN: Final = frozenset({"deploy", "push", "build", "pytest", "grep", "migration", "test"})
+_COMMANDS_KNOWN: Final = frozenset({"npm install", "docker compose", "cargo test"})
+
+
+def counting(row: Row) -> Labels:
+    """Read what a question asks to be counted, of a memory that knows some commands."""
+    now = int(datetime(2026, 11, 20, 12, tzinfo=UTC).timestamp() * 1000)
+    window = find_window(row["text"], now=now, zone=UTC)
+    asked = row["text"] if window is None else without(row["text"], window)
+    found = counted_question(asked, read=read_tree, rules=RULES.rules)
+    if found is None or (found.guessed and found.act not in _ACTS_KNOWN | _COMMANDS_KNOWN):
+        return []
+    what = " ".join(filter(None, [found.measure, found.outcome, found.predicate]))
+    of = " ".join(filter(None, [found.act, *found.words]))
+    return [what + (f": {of}" if of else "") + (f" by {found.by}" if found.by else "")]
 
 
 def _moment(at: int | None) -> str:
@@ -548,6 +567,8 @@ READERS: Final[Mapping[str, Callable[[Row], Labels]]] = {
     "questions": questions,
     "times": times,
     "times_held": times,
+    "counting": counting,
+    "counting_held": counting,
     "own_words": own,
     "lasting": lasting,
     "keyed_asked": keyed_asked,

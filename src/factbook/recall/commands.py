@@ -10,8 +10,9 @@ from typing import Final
 
 __all__ = ["does"]
 
-_PARTS: Final = re.compile(r"&&|\|\||[;|\n&]")
-_WORD: Final = re.compile(r"""'[^']*'|"[^"]*"|[^\s'"]+""")
+_PIECES: Final = re.compile(
+    r"""'[^']*'|"(?:\\.|[^"\\])*"|(?P<ends>&&|\|\||[;|&\n(){}`])|[^\s'";|&(){}`]+"""
+)
 _NAME: Final = re.compile(r"[a-z0-9]+")
 _ASSIGNMENT: Final = re.compile(r"\w+=")
 _LOOKING_PROGRAMS: Final = """
@@ -31,11 +32,21 @@ def does(command: str, act: str) -> bool:
     wanted = act.lower().split()
     if not wanted or wanted[0] not in command.lower():
         return False
-    return any(_part_does(part, wanted) for part in _PARTS.split(command))
+    return any(_part_does(part, wanted) for part in _parts(command.lower()))
 
 
-def _part_does(part: str, wanted: list[str]) -> bool:
-    said = [word.lower() for word in _WORD.findall(part)]
+def _parts(command: str) -> list[list[str]]:
+    """Return the words of each command of a line."""
+    parts: list[list[str]] = [[]]
+    for piece in _PIECES.finditer(command):
+        if piece["ends"]:
+            parts.append([])
+        else:
+            parts[-1].append(piece[0])
+    return parts
+
+
+def _part_does(said: list[str], wanted: list[str]) -> bool:
     while said and (said[0] in _WRAPPERS or _ASSIGNMENT.match(said[0]) or said[0].isdigit()):
         del said[0]
     if not said:
@@ -55,4 +66,4 @@ def _part_does(part: str, wanted: list[str]) -> bool:
         if word[0] not in "'\""
         for name in _NAME.findall(word.rsplit("/", 1)[-1])
     }
-    return any(name == wanted[0] or name.endswith(wanted[0]) for name in names)
+    return any(name.startswith(wanted[0]) or name.endswith(wanted[0]) for name in names)
