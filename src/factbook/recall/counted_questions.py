@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from typing import Final
@@ -94,7 +94,6 @@ _BROKE: Final = frozenset({"broke", "broken"})
 _PASSES: Final = frozenset(stem(word) for word in ("pass", "succeed"))
 _LASTS: Final = frozenset({"last", "latest", "newest"})
 _FIRSTS: Final = frozenset({"first", "earliest"})
-_RANKING: Final = frozenset({"often", "frequently", "frequent", "common"})
 _BY: Final = {
     "day": "day",
     "week": "week",
@@ -275,22 +274,19 @@ class _Question:
             if said != "most" or self._said[n + 1 : n + 2] == ["recent"]:
                 continue
             over = self._tokens[n].head
-            if over >= 0 and self._said[over] in _RANKING:
-                over = (
-                    over if self._said[over] in ("frequent", "common") else self._tokens[over].head
-                )
-            elif over >= 0 and self._tokens[over].pos not in ("VERB", "AUX"):
-                over = self._verb_before(n) if self._last(n) else -1
-            if over is None or over < 0:
-                return None
-            return self._over(over)
+            if over >= 0 and self._said[over] in ("often", "frequently"):
+                over = self._tokens[over].head
+            elif over >= 0 and self._tokens[over].pos not in ("VERB", "ADJ") and self._ends(n):
+                over = self._verb_before(n) or -1
+            return None if over < 0 else self._over(over)
         return None
 
     def _over(self, over: int) -> tuple[Measure, int | None, int | None] | None:
         """Return the noun and the verb of what is ranked by a word under `over`."""
         token = self._tokens[over]
         if token.pos == "ADJ":
-            return None if token.head < 0 else (Measure.MOST, token.head, None)
+            ranking = token.head >= 0 and self._said[over] in ("frequent", "common")
+            return (Measure.MOST, token.head, None) if ranking else None
         if token.pos in ("NOUN", "PROPN"):
             return Measure.MOST, over, None
         if token.pos != "VERB":
@@ -335,28 +331,33 @@ class _Question:
             noun = subject
         noun_said = "" if noun is None else self._said[noun]
         outcome = self._outcome(verb_said)
-        made = {"measure": measure, "outcome": outcome, "by": self._by()}
+        made = Counted(measure=measure, predicate="", outcome=outcome, by=self._by())
         used = {n for n in (noun, verb) if n is not None}
         if stem(noun_said) == "test":
-            return Counted(**made, predicate=COMMAND, act="test", words=self._words(used))
-        predicate = self._cues.chosen("" if outcome else verb_said, noun_said)
+            return replace(made, predicate=COMMAND, act="test", words=self._words(used))
         if outcome and not noun_said:
-            return Counted(**made | {"outcome": Outcome.ANY}, predicate=FAILURE)
-        if outcome and predicate not in ("", COMMAND):
-            predicate = ""
-        if predicate:
+            return replace(made, predicate=FAILURE, outcome=Outcome.ANY)
+        predicate = self._cues.chosen("" if outcome else verb_said, noun_said)
+        if predicate and (not outcome or predicate == COMMAND):
             spoken = used if noun is None or self._cues.of(noun_said) else used - {noun}
             words = self._words(spoken, of=predicate)
             if predicate == COMMAND and words:
-                return Counted(**made, predicate=COMMAND, act=" ".join(words), guessed=True)
-            return Counted(**made, predicate=predicate, words=words)
-        act = noun_said if outcome else stem(verb_said)
-        named_end = measure in (Measure.LAST, Measure.FIRST, Measure.MOST) and noun is not None
-        if not act or act in _GENERIC_STEMS or (named_end and not outcome):
-            return None
-        if noun is not None and not outcome:
+                return replace(made, predicate=COMMAND, act=" ".join(words), guessed=True)
+            return replace(made, predicate=predicate, words=words)
+        return self._guessed(made, noun, verb)
+
+    def _guessed(self, made: Counted, noun: int | None, verb: int | None) -> Counted | None:
+        """Return the commands that do what no rule knows: "did I deploy", "did the build fail"."""
+        if made.outcome and noun is not None:
+            act = self._said[noun]
+        elif noun is None and verb is not None:
+            act = stem(self._said[verb])
+        else:
             return None  # "how many sisters", "how many retries did it make"
-        return Counted(**made, predicate=COMMAND, act=act, words=self._words(used), guessed=True)
+        if act in _GENERIC_STEMS:
+            return None
+        words = self._words({n for n in (noun, verb) if n is not None})
+        return replace(made, predicate=COMMAND, act=act, words=words, guessed=True)
 
     def _outcome(self, verb: str) -> Outcome:
         if stem(verb) in _FAILS or verb in _BROKE:
@@ -433,7 +434,8 @@ class _Question:
         """Say whether what is asked for begins with a word."""
         return all(said in _BEFORE_NAMED or said == "total" for said in self._said[:at])
 
-    def _last(self, at: int) -> bool:
+    def _ends(self, at: int) -> bool:
+        """Say whether nothing follows a word."""
         return all(token.pos == "PUNCT" for token in self._tokens[at + 1 :])
 
     def _verb_over(self, at: int) -> int | None:

@@ -48,14 +48,7 @@ from factbook.recall.query_expansion import (
 from factbook.recall.query_intent import Cued, Intent, read_intent
 from factbook.recall.rank import DEFAULT_WEIGHTS, CandidatePool, RankWeights, fuse
 from factbook.recall.time_expressions import Window, without
-from factbook.recall.understood import (
-    Understood,
-    computed,
-    is_told,
-    lacking,
-    nearest_day,
-    window_asked,
-)
+from factbook.recall.understood import Understood, is_told, understood, window_asked
 from factbook.store.derived.counts import count_waiting
 from factbook.store.port import Reads, Store
 from factbook.store.rows import Filters, Nearest
@@ -264,7 +257,16 @@ class Engine:
                 answer = answer_to(asked, filters)
             if passive:
                 return answer
-            said = self._said_beside(question, answer.hits, answer.predicates, window, filters)
+            said = understood(
+                question,
+                answer.hits,
+                window,
+                self._store,
+                filters,
+                rules=self._rules.rules,
+                redact=self._redact,
+                predicates=answer.predicates,
+            )
             hits = answer.hits
             if said.lacking and said.nearest is not None:  # there are some at other times
                 hits = answer_to(asked, filters).hits
@@ -273,45 +275,6 @@ class Engine:
             return replace(
                 answer, hits=hits, **{one.name: getattr(said, one.name) for one in fields(said)}
             )
-
-    def understood(self, question: str, hits: Sequence[Hit], *, filters: Filters) -> Understood:
-        """Return what is to be said beside hits that were found for a question otherwise."""
-        with self.snapshot():
-            window = None
-            if filters.since is None and filters.until is None:
-                window = window_asked(question, self._store, filters, now=self._clock())
-            return self._said_beside(question, hits, (), window, filters)
-
-    def _said_beside(
-        self,
-        question: str,
-        hits: Sequence[Hit],
-        predicates: Sequence[str],
-        window: Window | None,
-        filters: Filters,
-    ) -> Understood:
-        rules = self._rules.rules
-        if not predicates:
-            predicates = read_intent(words.content_terms(question), rules).predicates
-        none, nearest = lacking(question, predicates, window, self._store, filters, rules=rules)
-        outside = False
-        if (
-            window is not None
-            and not window.vague
-            and not any(within(hit.occurred_at, window) for hit in hits)
-        ):
-            outside = bool(hits) and (window.exact or not any(map(is_told, hits)))
-        if outside and window is not None and not none:
-            nearest = nearest_day([hit.occurred_at for hit in hits], window)
-        return Understood(
-            window=window,
-            outside=outside,
-            nearest=nearest,
-            computed=computed(
-                question, window, self._store, filters, rules=rules, redact=self._redact
-            ),
-            lacking=none,
-        )
 
     def still(self, hits: Sequence[Hit], *, filters: Filters) -> list[Hit]:
         """Return what may come by itself of hits found before (`hits.Showing.still`)."""

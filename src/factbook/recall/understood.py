@@ -15,7 +15,8 @@ from factbook.language.reader.read import read
 from factbook.model.facts import Hit, Millis
 from factbook.recall.counted_questions import counted_question, kind_asked, may_count
 from factbook.recall.counting import Computed, compute, known_act
-from factbook.recall.query_intent import Cued
+from factbook.recall.query import content_terms
+from factbook.recall.query_intent import Cued, read_intent
 from factbook.recall.time_anchors import find_anchor, window_of
 from factbook.recall.time_expressions import Window, find_window, without
 
@@ -31,6 +32,7 @@ __all__ = [
     "is_told",
     "lacking",
     "nearest_day",
+    "understood",
     "window_asked",
     "within",
 ]
@@ -43,7 +45,7 @@ class NearestDay(NamedTuple):
     """The day nearest to an empty window that has something."""
 
     at: Millis  # the first of it
-    count: int
+    hits: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +57,36 @@ class Understood:
     nearest: NearestDay | None = None  # then: where the nearest lies
     computed: Computed | None = None  # the answer, where it asks for a number or for the last
     lacking: tuple[str, ...] = ()  # what it clearly asks for, and there is no fact of (then)
+
+
+def understood(
+    question: str,
+    hits: Sequence[Hit],
+    window: Window | None,
+    reads: Reads,
+    filters: Filters,
+    *,
+    rules: Sequence[Cued],
+    redact: Callable[[str], str],
+    predicates: Sequence[str] | None = None,
+) -> Understood:
+    """Return what is to be said beside the hits of a question.
+
+    `predicates` are those that its words point at, where they are known.
+    """
+    if predicates is None:
+        predicates = read_intent(content_terms(question), rules).predicates
+    none, nearest = lacking(question, predicates, window, reads, filters, rules=rules)
+    outside = nearest is not None or is_outside(hits, window)
+    if outside and window is not None and not none:
+        nearest = nearest_day([hit.occurred_at for hit in hits], window)
+    return Understood(
+        window=window,
+        outside=outside,
+        nearest=nearest,
+        computed=computed(question, window, reads, filters, rules=rules, redact=redact),
+        lacking=none,
+    )
 
 
 def window_asked(question: str, reads: Reads, filters: Filters, *, now: Millis) -> Window | None:
@@ -80,7 +112,7 @@ def nearest_day(moments: Iterable[Millis | None], window: Window) -> NearestDay 
     days = Counter(map(_day, known))
     first = min(known, key=lambda at: _distance(at, window))
     day = _day(first)
-    return NearestDay(at=min(at for at in known if _day(at) == day), count=days[day])
+    return NearestDay(at=min(at for at in known if _day(at) == day), hits=days[day])
 
 
 def _distance(at: Millis, window: Window) -> Millis:
