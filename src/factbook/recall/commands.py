@@ -63,7 +63,7 @@ def _part_does(said: list[str], wanted: list[str]) -> bool:
     names = {
         name
         for word in acting[:_REACH]
-        if word[0] not in "'\""
+        if word[0] not in "'\"" and "@" not in word
         for name in _NAME.findall(word.rsplit("/", 1)[-1])
     }
     return any(name.startswith(wanted[0]) or name.endswith(wanted[0]) for name in names)

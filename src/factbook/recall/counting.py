@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from statistics import median
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from typing import TYPE_CHECKING, Final
 
 from factbook.language.values import amount, clock
 from factbook.model.facts import EpisodeKind, Fact, FactKind, Millis
@@ -24,12 +24,8 @@ from factbook.store.rows import Filters
 if TYPE_CHECKING:
     from factbook.store.port import Reads
 
-__all__ = ["Computed", "CountedRow", "Group", "compute", "grouped", "known_act"]
+__all__ = ["Computed", "CountedRow", "compute", "grouped", "known_act"]
 
-Group = Literal[
-    "day", "week", "month", "project", "object", "host", "predicate", "session", "subject"
-]
-GROUPS: Final[Sequence[str]] = get_args(Group)
 ROWS: Final = 10
 _SHOWN_BY: Final = 20  # facts that are named for a row
 _TIMED: Final = 200  # the newest runs of a command whose time is measured
@@ -238,7 +234,7 @@ def _durations(
         last, all_ = took[timed[0].episode_id], [took[fact.episode_id] for fact in timed]
         title = f"{what}: {amount(last / 1000)} at {_moment(timed[0].occurred_at)}"
         if len(timed) > 1:
-            title += f"; median {amount(median(all_) / 1000)} of {_times(len(timed))}"
+            title += f"; median {amount(median(all_) / 1000)} of {len(timed)} runs"
     return Computed(
         title=title,
         measure=Measure.LONG,

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from factbook.language.reader.read import read
 from factbook.model.facts import Hit, Millis
-from factbook.recall.counted_questions import counted_question, kind_asked, may_count
+from factbook.recall.counted_questions import (
+    COMMAND,
+    Counted,
+    Measure,
+    counted_question,
+    kind_asked,
+    may_count,
+    what_of,
+)
 from factbook.recall.counting import Computed, compute, known_act
 from factbook.recall.query import content_terms
 from factbook.recall.query_intent import Cued, read_intent
@@ -31,6 +39,8 @@ __all__ = [
     "is_outside",
     "is_told",
     "lacking",
+    "named",
+    "narrowed",
     "nearest_day",
     "understood",
     "window_asked",
@@ -141,7 +151,7 @@ def computed(
     counted = counted_question(asked, read=read, rules=rules)
     if counted is None or (counted.guessed and not known_act(counted.act, reads, filters)):
         return None
-    return compute(counted, reads, _in(filters, window), redact=redact)
+    return compute(counted, reads, narrowed(filters, window), redact=redact)
 
 
 def lacking(
@@ -157,7 +167,7 @@ def lacking(
 
     `predicates` are those that its words point at; the tree is read only where one has no fact.
     """
-    among = _in(filters, window)
+    among = narrowed(filters, window)
     empty = [predicate for predicate in predicates if not _any(predicate, reads, among)]
     if not empty:
         return (), None
@@ -194,7 +204,18 @@ def is_outside(hits: Sequence[Hit], window: Window | None) -> bool:
     return window.exact or not any(map(is_told, hits))
 
 
-def _in(filters: Filters, window: Window | None) -> Filters:
+def named(words: str, reads: Reads, filters: Filters, *, rules: Sequence[Cued]) -> Counted:
+    """Return what words name that are to be counted: what a command does, or what facts hold."""
+    if not words.strip():
+        return Counted(measure=Measure.COUNT, predicate="")
+    counted = what_of(words, read=read, rules=rules)
+    if not counted.predicate and known_act(counted.act, reads, filters):
+        return replace(counted, predicate=COMMAND, words=())
+    return counted
+
+
+def narrowed(filters: Filters, window: Window | None) -> Filters:
+    """Return filters narrowed to a window, of turns too."""
     if window is None or window.vague:
         return replace(filters, turns_any_time=False)
     return replace(filters, since=window.since, until=window.until, turns_any_time=False)
