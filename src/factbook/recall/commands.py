@@ -54,8 +54,8 @@ def _part_does(said: list[str], wanted: list[str]) -> bool:
     program = said[0].rsplit("/", 1)[-1]
     acting = [word for word in said if not word.startswith("-")]
     if program == wanted[0]:
-        rest = wanted[1:]
-        return all(word in acting[1:] for word in rest)
+        looks = acting[1:2] and acting[1] in _LOOKING and acting[1] not in wanted
+        return all(word in acting[1:] for word in wanted[1:]) and not (looks and wanted[1:])
     if program in _LOOKS or any(word in _LOOKING for word in acting[1:2]):
         return False
     if len(wanted) > 1:

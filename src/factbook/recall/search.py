@@ -203,6 +203,7 @@ class Engine:
         search_type: SearchType = "both",
         facts_lead: bool = False,
         leaving_out: frozenset[str] = frozenset(),
+        counting: bool = True,
     ) -> Answer:
         """Return the best `limit` hits; any text is a legal question.
 
@@ -212,7 +213,7 @@ class Engine:
         `search_type` leaves only one of them. With `facts_lead`, a fact takes the place of an
         episode that says nothing else. The newest episodes with one of the texts `leaving_out` are
         not there: what was just said is no memory of it, and nothing else is as near to the
-        question.
+        question. Without `counting` nothing is computed, for whoever only wants hits.
 
         An embedder that fails, or returns no usable vector, leaves the search by words; the
         answer's `note` says so. Raises EmbedderMismatch where the store's vectors are of another
@@ -266,6 +267,7 @@ class Engine:
                 rules=self._rules.rules,
                 redact=self._redact,
                 predicates=answer.predicates,
+                counting=counting,
             )
             hits = answer.hits
             if said.lacking and said.nearest is not None:  # there are some at other times

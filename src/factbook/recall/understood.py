@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from factbook.language.reader.read import read
+from factbook.language.words import stem
 from factbook.model.facts import Hit, Millis
 from factbook.recall.counted_questions import (
     COMMAND,
@@ -79,6 +80,7 @@ def understood(
     rules: Sequence[Cued],
     redact: Callable[[str], str],
     predicates: Sequence[str] | None = None,
+    counting: bool = True,
 ) -> Understood:
     """Return what is to be said beside the hits of a question.
 
@@ -94,7 +96,9 @@ def understood(
         window=window,
         outside=outside,
         nearest=nearest,
-        computed=computed(question, window, reads, filters, rules=rules, redact=redact),
+        computed=computed(question, window, reads, filters, rules=rules, redact=redact)
+        if counting
+        else None,
         lacking=none,
     )
 
@@ -209,8 +213,9 @@ def named(words: str, reads: Reads, filters: Filters, *, rules: Sequence[Cued]) 
     if not words.strip():
         return Counted(measure=Measure.COUNT, predicate="")
     counted = what_of(words, read=read, rules=rules)
-    if not counted.predicate and known_act(counted.act, reads, filters):
-        return replace(counted, predicate=COMMAND, words=())
+    for act in () if counted.predicate else (counted.act, stem(counted.act)):  # "deploys"
+        if known_act(act, reads, filters):
+            return replace(counted, predicate=COMMAND, act=act, words=())
     return counted
 
 

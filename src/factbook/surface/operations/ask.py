@@ -39,7 +39,14 @@ EVIDENCE_SHOWN: Final = 5
 CONTEXT_TOKENS: Final = 1_500  # origins 001.4: the hard limit
 _KINDS: Final = ("fact", "episode", *(str(kind) for kind in EpisodeKind))
 
-GroupBy = Annotated[str, Arg(metavar="FIELD", choices=policy.COUNTED_BY)]
+GroupBy = Annotated[
+    str,
+    Arg(
+        f"Count them by this: {', '.join(policy.COUNTED_BY)}.",
+        metavar="FIELD",
+        choices=policy.COUNTED_BY,
+    ),
+]
 WorkSession = Annotated[
     str,
     Arg(
@@ -150,11 +157,7 @@ def facts(
     include_deprecated: Annotated[bool, Arg("Also facts that have faded below 0.3.")] = False,
     group_by: GroupBy = "",
 ) -> Outcome:
-    """List facts by exact conditions.
-
-    Args:
-        group_by: Count them by this instead; one of those of `count`.
-    """
+    """List facts by exact conditions."""
     memory, now = run.memory, run.memory.clock()
     filters = replace(narrow.filters(whose.about), now=now, deprecated=include_deprecated)
     if group_by:
@@ -211,7 +214,6 @@ def count(
 
     Args:
         what: A question, or what is counted: "commits", "deploy", "edited cli.py in July".
-        by: What they are counted by.
     """
     filters = narrow.filters(whose.about)
     counted = run.memory.sources.count(what, filters=filters, by=by, last=last, limit=limit)
