@@ -240,8 +240,12 @@ def times(row: Row) -> Labels:
     return [f"{_moment(found.since)}/{_moment(found.until)}"]
 
 
-_ACTS_KNOWN: Final = frozenset({"deploy", "push", "build", "pytest", "grep", "migration", "test"})
-_COMMANDS_KNOWN: Final = frozenset({"npm install", "docker compose", "cargo test"})
+_ACTS_KNOWN: Final = frozenset(
+    {
+        *("deploy", "push", "build", "pytest", "grep", "migration", "test"),
+        *("npm install", "docker compose", "cargo test"),
+    }
+)
 
 
 def counting(row: Row) -> Labels:
@@ -250,7 +254,7 @@ def counting(row: Row) -> Labels:
     window = find_window(row["text"], now=now, zone=UTC)
     asked = row["text"] if window is None else without(row["text"], window)
     found = counted_question(asked, read=read_tree, rules=RULES.rules)
-    if found is None or (found.guessed and found.act not in _ACTS_KNOWN | _COMMANDS_KNOWN):
+    if found is None or (found.act and found.act not in _ACTS_KNOWN):
         return []
     what = " ".join(filter(None, [found.measure, found.outcome, found.predicate]))
     of = " ".join(filter(None, [found.act, *found.words]))

@@ -144,6 +144,7 @@ def test_the_last_the_first_and_how_long(memory: Memory, question: str, said: st
     [
         "how many times did I swim",  # no command swims
         "how many sisters does Ana have",
+        "what was the last book that I read",
         "how often should I commit",
         "what was the last decision on prices",
         "which file holds the last migration number",

@@ -66,7 +66,6 @@ class Counted:
     words: tuple[str, ...] = ()  # what the facts have to hold
     outcome: Outcome = Outcome.ANY
     by: str = ""  # what it is grouped by, where it says so
-    guessed: bool = False  # no rule knows the act: it counts only if memory has such a command
 
 
 _MAY: Final = re.compile(
@@ -190,9 +189,7 @@ class _Question:
             words = self._words(set())
             if not words:
                 return None
-            return Counted(
-                measure=measure, predicate=COMMAND, act=" ".join(words), guessed=True, by=""
-            )
+            return Counted(measure=measure, predicate=COMMAND, act=" ".join(words))
         return self._of(measure, noun, verb)
 
     def named(self) -> Counted:
@@ -202,7 +199,7 @@ class _Question:
             (n for n, said in enumerate(self._said) if n != verb and self._cues.of(said)), None
         )
         found = self._of(Measure.COUNT, noun, verb)
-        if found is not None and not found.guessed:
+        if found is not None and not found.act:  # what commands do, memory has to say
             return found
         words = tuple(self._words(set()))
         return Counted(
@@ -342,7 +339,7 @@ class _Question:
             spoken = used if noun is None or self._cues.of(noun_said) else used - {noun}
             words = self._words(spoken, of=predicate)
             if predicate == COMMAND and words:
-                return replace(made, predicate=COMMAND, act=" ".join(words), guessed=True)
+                return replace(made, predicate=COMMAND, act=" ".join(words))
             return replace(made, predicate=predicate, words=words)
         return self._guessed(made, noun, verb)
 
@@ -357,7 +354,7 @@ class _Question:
         if act in _GENERIC_STEMS:
             return None
         words = self._words({n for n in (noun, verb) if n is not None})
-        return replace(made, predicate=COMMAND, act=act, words=words, guessed=True)
+        return replace(made, predicate=COMMAND, act=act, words=words)
 
     def _outcome(self, verb: str) -> Outcome:
         if stem(verb) in _FAILS or verb in _BROKE:
@@ -458,7 +455,7 @@ class _Question:
 
     def _asked_noun(self) -> int | None:
         """Return the noun of "which file", "what error"."""
-        if self._said[0] not in ("which", "what", "whose"):
+        if not self._said or self._said[0] not in ("which", "what", "whose"):
             return None
         for n in range(1, min(4, len(self._tokens))):
             if self._tokens[n].pos in ("NOUN", "PROPN"):

@@ -24,12 +24,11 @@ from factbook.store.rows import Filters
 if TYPE_CHECKING:
     from factbook.store.port import Reads
 
-__all__ = ["Computed", "CountedRow", "compute", "grouped", "known_act"]
+__all__ = ["Computed", "CountedRow", "compute", "grouped", "known"]
 
 ROWS: Final = 10
 _SHOWN_BY: Final = 20  # facts that are named for a row
 _TIMED: Final = 200  # the newest runs of a command whose time is measured
-_KNOWN: Final = 5_000  # the newest commands among which an act is looked for
 _FAILURES: Final = (FAILURE, "exited_with", "verified")
 _IN_TIME: Final = frozenset({"day", "week", "month"})
 
@@ -113,12 +112,13 @@ def grouped(
     )
 
 
-def known_act(act: str, reads: Reads, filters: Filters) -> bool:
-    """Say whether memory knows a command that does an act."""
-    commands = replace(filters, predicates=(COMMAND,), since=None, until=None, turns_any_time=False)
-    return any(
-        does(fact.object, act) for fact in reads.facts(commands, limit=_KNOWN, newest_first=True)
-    )
+def known(counted: Counted, reads: Reads, filters: Filters) -> bool:
+    """Say whether memory has any fact of what is to be counted, whenever and however it ended.
+
+    Else the words mean something else: "the last book that I read", "how often did I swim".
+    """
+    ever = replace(filters, since=None, until=None)
+    return any(_passes(fact, counted) for fact in _facts(counted, reads, ever))
 
 
 # --- which facts ----------------------------------------------------------------------------------

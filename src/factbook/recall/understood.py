@@ -23,7 +23,7 @@ from factbook.recall.counted_questions import (
     may_count,
     what_of,
 )
-from factbook.recall.counting import Computed, compute, known_act
+from factbook.recall.counting import Computed, compute, known
 from factbook.recall.query import content_terms
 from factbook.recall.query_intent import Cued, read_intent
 from factbook.recall.time_anchors import find_anchor, window_of
@@ -153,7 +153,7 @@ def computed(
         return None
     asked = question if window is None else without(question, window)
     counted = counted_question(asked, read=read, rules=rules)
-    if counted is None or (counted.guessed and not known_act(counted.act, reads, filters)):
+    if counted is None or not known(counted, reads, filters):
         return None
     return compute(counted, reads, narrowed(filters, window), redact=redact)
 
@@ -214,8 +214,9 @@ def named(words: str, reads: Reads, filters: Filters, *, rules: Sequence[Cued]) 
         return Counted(measure=Measure.COUNT, predicate="")
     counted = what_of(words, read=read, rules=rules)
     for act in () if counted.predicate else (counted.act, stem(counted.act)):  # "deploys"
-        if known_act(act, reads, filters):
-            return replace(counted, predicate=COMMAND, act=act, words=())
+        done = replace(counted, predicate=COMMAND, act=act, words=())
+        if known(done, reads, filters):
+            return done
     return counted
 
 

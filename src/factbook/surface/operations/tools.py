@@ -149,15 +149,16 @@ def search_memory(
         owner=run.owner,
     )
     waiting = run.memory.maintenance.waiting()
-    said = run.memory.sources.understood(query, hits, filters=replace(filters, owner=run.owner))
-    notes = views.counted.remarks(said)
+    about = replace(filters, owner=run.owner)
+    said = None if as_of else run.memory.sources.understood(query, hits, filters=about)
+    notes = [] if said is None else views.counted.remarks(said)
     if not hits and not notes:
         notes = ["Nothing is known that bears on this; other words may find more."]
     return Outcome(
         record={
             "memories": [memory_record(run.shown(hit)) for hit in hits],
             "waiting": waiting,
-            **({"computed": _computed(said.computed)} if said.computed is not None else {}),
+            **({"computed": _computed(said.computed)} if said and said.computed else {}),
             **({"note": " ".join(notes)} if notes else {}),
         }
     )
