@@ -140,10 +140,10 @@ _SINCE: Final = frozenset(
 )
 _UP_TO: Final = frozenset({"until", "till", "up to", "by"})
 _NO_LEAD: Final = {
-    Unit.MONTH: frozenset({"on", "at", "by", "about"}),
+    Unit.MONTH: frozenset({"on", "at", "by", "about", "for"}),
     Unit.YEAR: frozenset({"on", "at", "by", "about", "of", "for", "over"}),
-    Unit.QUARTER: frozenset({"on", "at", "by", "about"}),
-}  # "by april" may be somebody, "of 2000" a number
+    Unit.QUARTER: frozenset({"on", "at", "by", "about", "for"}),
+}  # "by april" may be somebody, "of 2000" a number; "plans for june" are made at other times
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
