@@ -230,8 +230,32 @@ def test_an_event_that_memory_knows_begins_a_time(memory: Memory) -> None:
     deployed = memory.recall("what broke after the deploy").window
     assert deployed is not None
     assert "fly deploy" in deployed.taken
-    assert memory.recall("what changed since the release").window is None  # there was none
+    unknown = memory.recall("what changed since the release")  # there was none
+    assert (unknown.window, unknown.unanchored) == (None, "since the release")
     assert find_anchor("how long after the release of the book") is None
+
+
+@pytest.mark.parametrize(
+    ("command", "is_release"),
+    [
+        ("git tag v1.2.0", True),
+        ("git tag -a v1.2.0 -m 'second'", True),
+        ("gh release create v1.2.0", True),
+        ("npm publish", True),
+        ("git tag -l 'v1*'", False),
+        ("git tag | tail -3", False),
+        ("npm publish --dry-run", False),
+        ("cat release.md", False),
+    ],
+)
+def test_what_is_a_release(tmp_path: Path, command: str, is_release: bool) -> None:
+    log = tmp_path / f"{SESSION}.jsonl"
+    log.write_text("\n".join([*ran("r1", "10-01T09:00", command), *LINES]) + "\n", encoding="utf-8")
+    with Memory(tmp_path / "m.db", clock=FrozenClock(NOW), key_file=tmp_path / "k") as memory:
+        memory.ingest([log])
+        window = memory.recall("what did I change since the last release?").window
+    assert (window is not None) is is_release
+    assert window is None or datetime.fromtimestamp((window.since or 0) / 1000, UTC).month == 10
 
 
 def test_some_day_or_other_excludes_nothing(memory: Memory) -> None:

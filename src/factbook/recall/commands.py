@@ -21,7 +21,9 @@ sed sort stat tail tee touch tree tr uniq vi vim wc which xargs
 """
 _LOOKS: Final = frozenset(_LOOKING_PROGRAMS.split())
 """Programs that look at what they name, and do not do it."""
-_LOOKING: Final = frozenset({"log", "show", "diff", "blame", "status", "grep", "list", "help"})
+_LOOKING: Final = frozenset(
+    {"log", "show", "diff", "blame", "status", "grep", "list", "help", "merge-base"}
+)
 """Subcommands that do so."""
 _WRAPPERS: Final = frozenset({"sudo", "time", "env", "nohup", "timeout", "npx", "exec", "nice"})
 _REACH: Final = 3  # words in which an act stands: "docker compose up", "npm run deploy"

@@ -50,6 +50,10 @@ _ACTS: Final[Mapping[str, tuple[str, ...]]] = {
     "publish": ("publish",),
 }
 """What a command does that is such an event; a commit is a fact of its own."""
+_NOT_DONE: Final = re.compile(
+    r"\btag(?:\s+(?:-[ldn]\b|--(?:list|delete|contains|points-at)).*|\s*$|\s*[|;&>].*)|--abort\b|--dry-run\b"
+)
+"""What only looks at such things, or takes them back: "git tag -l", "git merge --abort"."""
 _ANCHOR: Final = re.compile(
     r"(?i)\b(?P<relation>since|after|before|until) (?:the |my |our )?"
     r"(?:last |latest |previous |most recent )?"
@@ -89,6 +93,10 @@ def _newest(what: str, reads: Reads, filters: Filters) -> Fact | None:
     predicate = "committed" if what == "commit" else "executed_command"
     among = replace(filters, predicates=(predicate,), kinds=())
     for fact in reads.facts(among, limit=_LOOKED_AT, newest_first=True):
-        if what == "commit" or any(does(fact.object, act) for act in _ACTS[what]):
+        if what == "commit" or _is_done(fact.object, what):
             return fact
     return None
+
+
+def _is_done(command: str, what: str) -> bool:
+    return any(does(command, act) for act in _ACTS[what]) and not _NOT_DONE.search(command)

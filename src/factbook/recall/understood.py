@@ -66,6 +66,7 @@ class Understood:
     window: Window | None = None  # the time that it named
     outside: bool = False  # nothing was found in that time: what is shown is from other times
     nearest: NearestDay | None = None  # then: where the nearest lies
+    unanchored: str = ""  # the event that it counts time from, where memory knows of none
     computed: Computed | None = None  # the answer, where it asks for a number or for the last
     lacking: tuple[str, ...] = ()  # what it clearly asks for, and there is no fact of (then)
 
@@ -88,6 +89,8 @@ def understood(
     """
     if predicates is None:
         predicates = read_intent(content_terms(question), rules).predicates
+    timed = window is not None or filters.since is not None or filters.until is not None
+    anchor = None if timed else find_anchor(question)
     none, nearest = lacking(question, predicates, window, reads, filters, rules=rules)
     outside = nearest is not None or is_outside(hits, window)
     if outside and window is not None and not none:
@@ -96,6 +99,7 @@ def understood(
         window=window,
         outside=outside,
         nearest=nearest,
+        unanchored="" if anchor is None else anchor.phrase,
         computed=computed(question, window, reads, filters, rules=rules, redact=redact)
         if counting
         else None,

@@ -56,6 +56,8 @@ def remarks(said: Understood) -> list[str]:
     if window is not None and window.taken:
         at = moment(window.since if window.since is not None else window.until)
         found.append(f'{_capital(window.phrase)}: counted from {at}, "{_short(window.taken)}".')
+    if said.unanchored:
+        found.append(f"{_capital(said.unanchored)}: none is known, so all times are searched.")
     if said.lacking:
         none = f"No {', '.join(said.lacking)} facts"
         if said.nearest is None:
