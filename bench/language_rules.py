@@ -49,6 +49,7 @@ from factbook.gate.typed_claims import judge_typed
 from factbook.interests.relate import is_family
 from factbook.language.common_words import is_everyday, is_place
 from factbook.language.nouns import counted, is_plural, singular
+from factbook.language.reader.read import read as read_tree
 from factbook.language.reader.relate import RELATER
 from factbook.language.sentences import sentences as plain_sentences
 from factbook.language.words import stem
@@ -63,8 +64,10 @@ from factbook.model.keys import (
 )
 from factbook.model.memory_types import MemoryType, TypedClaim
 from factbook.recall import query
+from factbook.recall.counted_questions import counted_question
 from factbook.recall.query_expansion import seeks_advice
-from factbook.recall.time_expressions import find_window
+from factbook.recall.time_anchors import find_anchor
+from factbook.recall.time_expressions import find_window, without
 
 Row: TypeAlias = Mapping[str, Any]
 Labels: TypeAlias = list[str]
@@ -224,6 +227,45 @@ def questions(row: Row) -> Labels:
             amount = amount_asked(text)
             return [amount.value] if amount else []
     return [one.value for one in Amount if holds(text, one)]
+
+
+def times(row: Row) -> Labels:
+    """Read the window that a question names, asked at the moment `now`, in UTC."""
+    now = datetime.fromisoformat(row["now"]).replace(tzinfo=UTC)
+    found = find_window(row["text"], now=int(now.timestamp() * 1000), zone=UTC)
+    if found is None:
+        anchor = find_anchor(row["text"])
+        return [f"{anchor.relation} {anchor.what}"] if anchor else []
+    if found.vague:
+        return ["vague"]
+    return [f"{_moment(found.since)}/{_moment(found.until)}"]
+
+
+_ACTS_KNOWN: Final = frozenset(
+    {
+        *("deploy", "push", "build", "pytest", "grep", "migration", "test"),
+        *("npm install", "docker compose", "cargo test"),
+    }
+)
+
+
+def counting(row: Row) -> Labels:
+    """Read what a question asks to be counted, of a memory that knows some commands."""
+    now = int(datetime(2026, 11, 20, 12, tzinfo=UTC).timestamp() * 1000)
+    window = find_window(row["text"], now=now, zone=UTC)
+    asked = row["text"] if window is None else without(row["text"], window)
+    found = counted_question(asked, read=read_tree, rules=RULES.rules)
+    if found is None or (found.act and found.act not in _ACTS_KNOWN):
+        return []
+    what = " ".join(filter(None, [found.measure, found.outcome, found.predicate]))
+    of = " ".join(filter(None, [found.act, *found.words]))
+    return [what + (f": {of}" if of else "") + (f" by {found.by}" if found.by else "")]
+
+
+def _moment(at: int | None) -> str:
+    if at is None:
+        return ""
+    return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%dT%H:%M").removesuffix("T00:00")
 
 
 def own(row: Row) -> Labels:
@@ -526,6 +568,10 @@ READERS: Final[Mapping[str, Callable[[Row], Labels]]] = {
     "opinions": opinions,
     "topics": topics,
     "questions": questions,
+    "times": times,
+    "times_held": times,
+    "counting": counting,
+    "counting_held": counting,
     "own_words": own,
     "lasting": lasting,
     "keyed_asked": keyed_asked,

@@ -192,6 +192,18 @@ SHOWN_POOL: Final = 40  # rows, or four times the limit, that are read and weigh
 SHOWN_EVIDENCE: Final = 3  # pieces of evidence with each hit
 FAILURES_TOLD_DAYS: Final = 30  # ours: `doctor` is silent on what went wrong longer ago
 
+COUNTED_BY: Final = (
+    "day",
+    "week",
+    "month",
+    "project",
+    "object",
+    "host",
+    "session",
+    "subject",
+    "predicate",
+)
+"""What facts are counted by: a time, or a field of theirs."""
 TIMELINE_PREDICATES: Final = (
     "connects_to_host",
     "operation_type",

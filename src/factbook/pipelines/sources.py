@@ -37,12 +37,17 @@ from factbook.model.facts import (
     whose,
 )
 from factbook.model.ops import RecordEpisode, RecordSource
+from factbook.recall.counted_questions import Measure
+from factbook.recall.counting import ROWS, Computed, compute
 from factbook.recall.facts import fact_of, shown
 from factbook.recall.hits import episode_hit
+from factbook.recall.time_expressions import without
+from factbook.recall.understood import Understood, named, narrowed, understood, window_asked
 from factbook.sources.discover import discover
 from factbook.sources.project_languages import languages_in
 from factbook.store.derived.facts import fact_by_id
 from factbook.store.derived.ledger import evidence_of, rejections
+from factbook.store.kinds import FACT
 from factbook.store.port import events_of
 from factbook.store.rows import Filters, RejectionFilters
 
@@ -112,6 +117,72 @@ class Sources:
     ) -> Iterator[Fact]:
         """Iterate over the facts that pass the filters, as they are kept: not aged to now."""
         return self._store.facts(filters or Filters(), limit=limit, newest_first=newest_first)
+
+    def count(
+        self,
+        what: str = "",
+        *,
+        filters: Filters | None = None,
+        by: str = "",
+        last: bool = False,
+        limit: int = ROWS,
+    ) -> Computed:
+        """Count the facts that pass the filters and that words name, or show the last of them.
+
+        The words are a question ("how often did I deploy"), what is counted ("commits", "deploys",
+        "edited cli.py"), or what the facts hold; a time that they name narrows it. With a `limit`
+        of 0 all rows come.
+        """
+        wanted = filters or Filters()
+        rules = self._context.resources.rules.rules
+        with self._store.snapshot():
+            window = None
+            if what and wanted.since is None and wanted.until is None:
+                window = window_asked(what, self._store, wanted, now=self._context.clock())
+            asked = what if window is None else without(what, window)
+            counted = named(asked, self._store, wanted, rules=rules)
+            counted = replace(counted, by=by or counted.by)
+            if last:
+                counted = replace(counted, measure=Measure.LAST)
+            among = narrowed(wanted, window)
+            return compute(counted, self._store, among, redact=self._context.redact, limit=limit)
+
+    def understood(
+        self,
+        question: str,
+        hits: Sequence[Hit],
+        *,
+        filters: Filters | None = None,
+        in_time: bool = True,
+    ) -> Understood:
+        """Return what is to be said beside hits: their time, a computed answer, what there is not.
+
+        `recall` does so by itself; this is for what was found otherwise. Where they were not
+        searched `in_time`, that this is empty is said only where nothing at all lies in it.
+        """
+        wanted = filters or Filters()
+        with self._store.snapshot():
+            window = None
+            if wanted.since is None and wanted.until is None:
+                window = window_asked(question, self._store, wanted, now=self._context.clock())
+            if window is not None and not in_time:
+                then = narrowed(wanted, window)
+                if next(iter(self._store.episodes(then, limit=1)), None) is not None:
+                    hits = ()
+            return understood(
+                question,
+                hits,
+                window,
+                self._store,
+                wanted,
+                rules=self._context.resources.rules.rules,
+                redact=self._context.redact,
+            )
+
+    def predicates(self, *, owner: str | Everyone = ME) -> dict[str, int]:
+        """Return the predicates of an owner's current facts, and how many each has."""
+        groups = self._store.tally(FACT, ("predicate",), {"owner": owner, "retired_at": None})
+        return {predicate: tally.rows for (predicate,), tally in sorted(groups.items())}
 
     def directives(self, *, project: str = "", owner: str | Everyone = ME) -> Sequence[Fact]:
         """Return the rules and decisions that hold, with `project` those that hold in its folder.

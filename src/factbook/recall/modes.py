@@ -85,6 +85,7 @@ class TwoModes:
                 search_type=plan.search_type,
                 facts_lead=True,
                 leaving_out=said,
+                counting=False,
             )
             # Before any is chosen: else the question would stand for what it resembles, and go.
             hits = [hit for hit in answer.hits if hit.text.strip() not in said]

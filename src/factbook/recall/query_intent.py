@@ -11,7 +11,7 @@ from factbook.language.words import stem
 
 
 class Cued(Protocol):
-    """What is needed of a rule: its name, its predicate and the words that point at it."""
+    """What is needed of a rule: its name, predicate and confidence, the words that point at it."""
 
     @property
     def name(self) -> str: ...
@@ -21,6 +21,9 @@ class Cued(Protocol):
 
     @property
     def cues(self) -> tuple[str, ...]: ...
+
+    @property
+    def confidence(self) -> float: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

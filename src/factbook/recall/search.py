@@ -17,7 +17,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -48,8 +48,9 @@ from factbook.recall.query_expansion import (
 )
 from factbook.recall.query_intent import Cued, Intent, read_intent
 from factbook.recall.rank import DEFAULT_WEIGHTS, CandidatePool, RankWeights, fuse
-from factbook.recall.time_expressions import Window, find_window, without
+from factbook.recall.time_expressions import Window, without
 from factbook.recall.turns import NO_TURNS, TurnWords, by_turn
+from factbook.recall.understood import Understood, is_told, understood, window_asked
 from factbook.store.derived.counts import count_waiting
 from factbook.store.port import Reads, Store
 from factbook.store.rows import Filters, Nearest
@@ -81,15 +82,13 @@ class Rules(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(Understood):
     """The hits of one question, best first, and how the question was understood."""
 
     question: str
     hits: Sequence[Hit]
-    window: Window | None  # the time that the question named
     predicates: tuple[str, ...]  # what it asked about, as far as rules know it
     waiting: int  # rows without a vector yet: found by text only
-    outside: bool = False  # nothing was found in that time: the hits are from other times
     note: str = ""  # why the question was searched by its words alone, where it was
 
 
@@ -181,6 +180,7 @@ class Engine:
         self._embedder = embedder
         self._rules = rules
         self._clock = clock
+        self._redact = redact
         self._showing = Showing(store, redact=redact, is_interested=is_interested)
         self._weights = weights
         self._associations = associations
@@ -206,6 +206,7 @@ class Engine:
         facts_lead: bool = False,
         leaving_out: frozenset[str] = frozenset(),
         turns: bool = False,
+        counting: bool = True,
     ) -> Answer:
         """Return the best `limit` hits; any text is a legal question.
 
@@ -216,7 +217,8 @@ class Engine:
         episode that says nothing else. The newest episodes with one of the texts `leaving_out` are
         not there: what was just said is no memory of it, and nothing else is as near to the
         question. With `turns`, what agents' logs hold is found and shown by turns, unless one kind
-        of records is asked for.
+        of records is asked for. Without `counting` nothing is computed, for whoever only wants
+        hits.
 
         An embedder that fails, or returns no usable vector, leaves the search by words; the
         answer's `note` says so. Raises EmbedderMismatch where the store's vectors are of another
@@ -225,11 +227,11 @@ class Engine:
         now = self._clock()
         window = None
         asked = question
-        if filters.since is None and filters.until is None:
-            window = find_window(question, now=now)
-        if window is not None and (window.until or now + 1) > now and seeks_advice(question):
-            window = None  # "what should I see this year?" is about what comes; wishes are older
         with self.snapshot() as moment:
+            if filters.since is None and filters.until is None:
+                window = window_asked(question, self._store, filters, now=now)
+            if window is not None and (window.until or now + 1) > now and seeks_advice(question):
+                window = None  # "what should I see this year?" is of what comes; wishes are older
             answer_to = partial(
                 self._answer,
                 question,
@@ -245,19 +247,42 @@ class Engine:
             )
             if window is not None and window.exact:
                 asked = without(question, window) or question
+            answer = None
+            # What comes by itself may speak of a month; a question names it to be obeyed.
+            if window is not None and (window.exact or not (passive or window.vague)):
                 # A log's records are what happened then; in a conversation people tell of other
                 # times, unless it is the telling that is asked about: "what did I say last month?"
-                for anywhen in (False, True) if _TELLING.search(asked) else (True,):
+                telling = window.exact and _TELLING.search(asked)
+                for anywhen in (False, True) if telling else (True,):
                     then = replace(
                         filters, since=window.since, until=window.until, turns_any_time=anywhen
                     )
                     answer = answer_to(asked, then)
                     if answer.hits:
-                        missed = not any(_within(hit.occurred_at, window) for hit in answer.hits)
-                        return replace(answer, outside=missed)
-            answer = answer_to(asked, filters)
-        missed = window is not None and window.exact and bool(answer.hits)
-        return replace(answer, outside=missed)
+                        break
+            if answer is None or not answer.hits:
+                answer = answer_to(asked, filters)
+            if passive:
+                return answer
+            said = understood(
+                question,
+                answer.hits,
+                window,
+                self._store,
+                filters,
+                rules=self._rules.rules,
+                redact=self._redact,
+                predicates=answer.predicates,
+                counting=counting,
+            )
+            hits = answer.hits
+            if said.lacking and said.nearest is not None:  # there are some at other times
+                hits = answer_to(asked, filters).hits
+            elif said.lacking:  # what only resembles them is no answer
+                hits = list(filter(is_told, hits))
+            return replace(
+                answer, hits=hits, **{one.name: getattr(said, one.name) for one in fields(said)}
+            )
 
     def still(self, hits: Sequence[Hit], *, filters: Filters) -> list[Hit]:
         """Return what may come by itself of hits found before (`hits.Showing.still`)."""
@@ -707,9 +732,3 @@ def _coverage(stems: Iterable[str], statement: str) -> float:
         return 1.0
     held = {stem(word) for word in words.words(statement)}
     return len(wanted & held) / len(wanted)
-
-
-def _within(moment: Millis | None, window: Window) -> bool:
-    if moment is None:
-        return False
-    return (window.since or 0) <= moment and (window.until is None or moment < window.until)

@@ -1,21 +1,34 @@
-"""Understand when: "7d", "2026-11-02", and the time phrases of a question.
+"""Understand when: "7d", "2026-11-02", and the time that a question names.
 
-General date parsers were tried first: they read dates, but a question needs the window that a
-phrase means ("last week" is seven days) and the place where the phrase stands, and they cost more
-than the whole search. So the few phrases that questions use are listed here.
+A question needs the window that its words mean ("last week" is seven days and more) and the place
+where they stand, and must not take "may" or "the 8th test" for a time. General parsers of dates
+return single moments and find one in most questions that name none (docs/decisions.md), so
+`time_points` reads the times that questions use, and what stands around them is read here.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Final
 
 from factbook.errors import UsageError
-from factbook.language.calendar import MONTH, MONTHS, WEEKDAY_NAMES
-from factbook.language.numbers import CARDINALS, SEVERAL
+from factbook.language.numbers import ORDINALS
 from factbook.model.facts import Millis
+from factbook.recall.time_points import (
+    CLOCK,
+    DAY_PART,
+    Point,
+    Span,
+    Unit,
+    midnight,
+    month_start,
+    part_of,
+    points,
+    within_day,
+)
 
 DAY_MS = 24 * 3600 * 1000
 
@@ -29,11 +42,6 @@ _UNITS = {
     "mo": 30 * DAY_MS,
     "y": 365 * DAY_MS,
 }
-_WORDS = {**CARDINALS, "a": 1, "an": 1, "couple of": 2, "few": 3}
-_NUMBER = rf"(\d{{1,3}}|a couple of|couple of|a few|few|an?|one|{SEVERAL})"
-_MONTH = f"({MONTH})"
-_DAY = f"({'|'.join(WEEKDAY_NAMES)})"
-_ISO = r"(\d{4}-\d{2}-\d{2})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +52,8 @@ class Window:
     until: Millis | None  # exclusive
     phrase: str  # as it stands in the question
     exact: bool  # counted from now or typed as a date; else a day or month that the text speaks of
+    vague: bool = False  # some day or other: it weighs, and excludes nothing
+    taken: str = ""  # the event that it is counted from, where it names one ("since the release")
 
 
 def now_ms() -> Millis:
@@ -79,27 +89,17 @@ def parse_moment(text: str, *, now: Millis, zone: tzinfo | None = None) -> Milli
 
 
 def find_window(question: str, *, now: Millis, zone: tzinfo | None = None) -> Window | None:
-    """Return the window of the first time phrase of a question, or None.
+    """Return the window of the first time that a question names, or None.
 
     Weeks begin on Monday; "last week" is the calendar week before this one and the days since, so
     that what happened "last week" in either sense is found.
     """
     here = _local(now, zone)
-    for pattern, reading in _PHRASES:
-        match = pattern.search(question)
-        if match is None:
-            continue
-        try:
-            span = reading(match, here)
-        except (ValueError, OverflowError):  # "on 2026-02-31" is no date: the words stay a query
-            continue
-        since, until = span
-        return Window(
-            since=None if since is None else to_ms(since),
-            until=None if until is None else to_ms(until),
-            phrase=match[0].strip(),
-            exact=reading not in (_in_month, _in_year, _day_month_year, _month_day_year),
-        )
+    text = _JOINED_CLOCK.sub(r"\1 ", question)
+    for time in _ranges(text, _with_clocks(text, _days(text, here), here)):
+        window = _led(text, question, time)
+        if window is not None:
+            return window
     return None
 
 
@@ -108,7 +108,55 @@ def without(question: str, window: Window) -> str:
     return " ".join(question.replace(window.phrase, " ", 1).split())
 
 
-_Span = tuple[datetime | None, datetime | None]
+# --- what stands around a time --------------------------------------------------------------------
+
+_JOINED_CLOCK: Final = re.compile(r"(\d{4}-\d\d-\d\d)T(?=\d\d:\d\d)")
+_PART: Final = re.compile(
+    r"(?i)(?<!\w)(?:the )?(?:(?P<third>early|late|mid|(?:middle|beginning|start|end) of)"
+    r"|(?P<half>first|second) half of"
+    rf"|(?P<week>{'|'.join(list(ORDINALS)[:4])}|last) week of)[ -](?:in )?(?:the )?$"
+)
+_THIRDS: Final = {
+    "early": 0,
+    "beginning": 0,
+    "start": 0,
+    "mid": 1,
+    "middle": 1,
+    "late": 2,
+    "end": 2,
+}
+_LEAD: Final = re.compile(
+    r"(?i)(?<!\w)(since|after|before|until|till|up to|by|from|starting(?: from| in| on| at)?"
+    r"|between|in|on|at|during|over|within|around|about|through|throughout|of|for)(?: the)? $"
+)
+_TO: Final = re.compile(
+    r"(?i)\s*(?:,? (?P<word>to|until|till|through|and)(?: the)? |\.\.+|–| ?- ?)"
+)
+_ONWARDS: Final = re.compile(r"(?i) on(?:wards?)?\b(?! \w)")
+_CLOCK_AND_DAY: Final = re.compile(r"(?i),? (?:on |of |in )?(?:the )?")
+_FROM: Final = frozenset({"from", "between", "since", "in"})
+_SINCE: Final = frozenset(
+    {"since", "starting", "starting from", "starting in", "starting on", "starting at"}
+)
+_UP_TO: Final = frozenset({"until", "till", "up to", "by"})
+_NO_LEAD: Final = {
+    Unit.MONTH: frozenset({"on", "at", "by", "about", "for"}),
+    Unit.YEAR: frozenset({"on", "at", "by", "about", "of", "for", "over"}),
+    Unit.QUARTER: frozenset({"on", "at", "by", "about", "for"}),
+}  # "by april" may be somebody, "of 2000" a number; "plans for june" are made at other times
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Time:
+    """A time with what belongs to it: a part of a month, the day of an hour, the end of a range."""
+
+    begin: int
+    end: int
+    span: Span
+    unit: Unit
+    alone: bool
+    named: bool
+    whole: bool = False  # the word before it is a part of it: "from ... to ..."
 
 
 def _local(now: Millis, zone: tzinfo | None) -> datetime:
@@ -116,138 +164,174 @@ def _local(now: Millis, zone: tzinfo | None) -> datetime:
     return moment.astimezone(zone) if zone else moment.astimezone()
 
 
-def _midnight(moment: datetime) -> datetime:
-    return moment.replace(hour=0, minute=0, second=0, microsecond=0)
+def _days(text: str, here: datetime) -> list[_Time]:
+    """Return the days, months and longer times of a text, of which a part may be named."""
+    return [_parted(text, point) for point in points(text, here)]
 
 
-def _day(moment: datetime) -> _Span:
-    start = _midnight(moment)
-    return start, start + timedelta(days=1)
-
-
-def _month_start(year: int, month: int, here: datetime) -> datetime:
-    years, month = divmod(month - 1, 12)
-    return _midnight(here).replace(year=year + years, month=month + 1, day=1)
-
-
-def _amount(text: str) -> int:
-    return int(text) if text.isdigit() else _WORDS[text.lower().removeprefix("a ").strip() or "a"]
-
-
-def _ago(match: re.Match[str], here: datetime) -> _Span:
-    amount, unit = _amount(match[1]), match[2].lower()
-    if unit == "hour":
-        return here - timedelta(hours=amount + 1), here - timedelta(hours=amount - 1)
-    if unit == "day":
-        return _day(here - timedelta(days=amount))
-    if unit == "week":
-        middle = _midnight(here - timedelta(weeks=amount))
-        return middle - timedelta(days=4), middle + timedelta(days=4)
-    if unit == "month":
-        start = _month_start(here.year, here.month - amount, here)
-        return start, _month_start(start.year, start.month + 1, here)
-    start = _midnight(here).replace(year=here.year - amount, month=1, day=1)
-    return start, start.replace(year=start.year + 1)
-
-
-def _past(match: re.Match[str], here: datetime) -> _Span:
-    amount = _amount(match[1]) if match[1] else 1
-    days = {"day": 1, "week": 7, "month": 31, "year": 366}
-    unit = match[2].lower()
-    if unit == "hour":
-        return here - timedelta(hours=amount), None
-    return _midnight(here - timedelta(days=amount * days[unit])), None
-
-
-def _last(match: re.Match[str], here: datetime) -> _Span:
-    unit = match[1].lower()
-    today = _midnight(here)
-    if unit == "night":
-        return today - timedelta(hours=6), today + timedelta(hours=6)
-    if unit == "week":
-        return today - timedelta(days=today.weekday() + 7), None
-    if unit == "weekend":
-        monday = today - timedelta(days=today.weekday())
-        return monday - timedelta(days=2), monday
-    if unit == "month":
-        return _month_start(today.year, today.month - 1, here), _month_start(
-            today.year, today.month, here
-        )
-    return today.replace(year=today.year - 1, month=1, day=1), today.replace(month=1, day=1)
-
-
-def _this(match: re.Match[str], here: datetime) -> _Span:
-    today, unit = _midnight(here), match[1].lower()
-    if unit in ("morning", "afternoon", "evening"):
-        return _day(here)
-    if unit == "week":
-        return today - timedelta(days=today.weekday()), None
-    if unit == "month":
-        return today.replace(day=1), None
-    return today.replace(month=1, day=1), None
-
-
-def _weekday(match: re.Match[str], here: datetime) -> datetime:
-    back = (here.weekday() - WEEKDAY_NAMES.index(match[1].lower())) % 7
-    return here - timedelta(days=back or 7)
-
-
-def _day_month_year(match: re.Match[str], here: datetime) -> _Span:
-    return _day(here.replace(year=int(match[3]), month=MONTHS[match[2].lower()], day=int(match[1])))
-
-
-def _month_day_year(match: re.Match[str], here: datetime) -> _Span:
-    return _day(here.replace(year=int(match[3]), month=MONTHS[match[1].lower()], day=int(match[2])))
-
-
-def _in_month(match: re.Match[str], here: datetime) -> _Span:
-    month = MONTHS[match[1].lower()]
-    year = int(match[2] or (here.year if month <= here.month else here.year - 1))
-    return _month_start(year, month, here), _month_start(year, month + 1, here)
-
-
-def _in_year(match: re.Match[str], here: datetime) -> _Span:
-    start = _midnight(here).replace(year=int(match[1]), month=1, day=1)
-    return start, start.replace(year=start.year + 1)
-
-
-def _iso_day(match: re.Match[str], here: datetime) -> datetime:
-    return datetime.fromisoformat(match[1]).replace(tzinfo=here.tzinfo)
-
-
-_Reading = Callable[[re.Match[str], datetime], _Span]
-_PHRASES: tuple[tuple[re.Pattern[str], _Reading], ...] = tuple(
-    (re.compile(rf"(?i)\b{pattern}\b"), reading)
-    for pattern, reading in (
-        (
-            rf"between {_ISO} and (\d{{4}}-\d{{2}}-\d{{2}})",
-            lambda m, h: (
-                _iso_day(m, h),
-                datetime.fromisoformat(m[2]).replace(tzinfo=h.tzinfo) + timedelta(days=1),
-            ),
-        ),
-        (rf"since {_ISO}", lambda m, h: (_iso_day(m, h), None)),
-        (rf"(?:before|until) {_ISO}", lambda m, h: (None, _iso_day(m, h))),
-        (rf"(?:on )?{_ISO}", lambda m, h: _day(_iso_day(m, h))),
-        (rf"{_NUMBER} (hour|day|week|month|year)s? ago", _ago),
-        (
-            rf"(?:in|over|within|during) the (?:last|past) (?:{_NUMBER} )?"
-            r"(hour|day|week|month|year)s?",
-            _past,
-        ),
-        (rf"(?:the )?(?:last|past) {_NUMBER} (hour|day|week|month|year)s?", _past),
-        (r"the day before yesterday", lambda m, h: _day(h - timedelta(days=2))),
-        (r"since yesterday", lambda m, h: (_midnight(h) - timedelta(days=1), None)),
-        (r"yesterday", lambda m, h: _day(h - timedelta(days=1))),
-        (r"today", lambda m, h: _day(h)),
-        (r"last (night|weekend|week|month|year)", _last),
-        (r"this (morning|afternoon|evening|week|month|year)", _this),
-        (rf"since (?:last )?{_DAY}", lambda m, h: (_midnight(_weekday(m, h)), None)),
-        (rf"(?:on |last ){_DAY}", lambda m, h: _day(_weekday(m, h))),
-        (rf"(?:on )?(\d{{1,2}})(?:st|nd|rd|th)? (?:of )?{_MONTH},? (\d{{4}})", _day_month_year),
-        (rf"(?:on )?{_MONTH} (\d{{1,2}})(?:st|nd|rd|th)?,? (\d{{4}})", _month_day_year),
-        (rf"in {_MONTH}(?:,? (\d{{4}}))?", _in_month),
-        (rf"{_MONTH},? (\d{{4}})", _in_month),
-        (r"in ((?:19|20)\d\d)", _in_year),
+def _parted(text: str, point: Point) -> _Time:
+    time = _Time(
+        begin=point.begin,
+        end=point.end,
+        span=point.span,
+        unit=point.unit,
+        alone=point.alone,
+        named=point.named,
     )
-)
+    since = point.span.since
+    if since is None:
+        return time
+    if point.unit is Unit.DAYS and (match := DAY_PART.search(text, 0, point.begin)):
+        return replace(time, begin=match.start(), span=part_of(since, match[1]))
+    if point.unit not in (Unit.MONTH, Unit.QUARTER, Unit.YEAR):
+        return time
+    match = _PART.search(text, 0, point.begin)
+    if match is None:
+        return time
+    until = point.span.until or since.replace(year=since.year + 1)
+    if match["week"]:
+        weeks = ORDINALS.get(match["week"].lower())
+        last_week = until - timedelta(days=7)
+        begin = last_week if weeks is None else since + timedelta(weeks=weeks - 1)
+        span = Span(begin, begin + timedelta(days=7))
+    elif match["half"]:
+        span = _half(since, until, second=match["half"].lower() == "second")
+    else:
+        span = _third(since, until, _THIRDS[match["third"].lower().split()[0]], point.unit)
+    return replace(time, begin=match.start(), span=span, alone=True)
+
+
+def _half(since: datetime, until: datetime, *, second: bool) -> Span:
+    months = (until.year - since.year) * 12 + until.month - since.month
+    if months == 1:
+        middle = since + timedelta(days=15)
+    else:
+        middle = month_start(since.year, since.month + months // 2, since)
+    return Span(middle, until) if second else Span(since, middle)
+
+
+def _third(since: datetime, until: datetime, part: int, unit: Unit) -> Span:
+    """Return what "early", "mid" or "late" means: of a month ten days, of a year some months."""
+    if unit is Unit.YEAR:
+        first, last = ((1, 3), (5, 9), (11, 13))[part]
+        return Span(month_start(since.year, first, since), month_start(since.year, last, since))
+    third = (until - since) // 3 if unit is Unit.QUARTER else timedelta(days=10)
+    if part == 2:
+        return Span(since + 2 * third, until)
+    return Span(since + part * third, since + (part + 1) * third)
+
+
+def _with_clocks(text: str, days: Sequence[_Time], here: datetime) -> list[_Time]:
+    """Return the times of a text with the times of day, each joined to the day that it is of."""
+    times = list(days)
+    for match in CLOCK.finditer(text):
+        begin, end = match.span()
+        if any(begin < day.end and day.begin < end for day in days):
+            continue
+        day = next((day for day in days if _touch(text, begin, end, day)), None)
+        named = day is not None and day.span.since is not None
+        if not (named or match["lead"]):
+            continue
+        start = midnight(day.span.since if day and day.span.since else here)
+        try:
+            span = within_day(match, start, day_named=named, now=here)
+        except (ValueError, OverflowError):
+            continue
+        if day is not None:
+            times.remove(day)
+            begin, end = min(begin, _lead_of(text, day)[0]), max(end, day.end)
+        times.append(
+            _Time(
+                begin=begin,
+                end=end,
+                span=span,
+                unit=Unit.DAYS,
+                alone=True,
+                named=False,
+                whole=True,
+            )
+        )
+    return sorted(times, key=lambda time: time.begin)
+
+
+def _touch(text: str, begin: int, end: int, day: _Time) -> bool:
+    """Say whether a time of day and a day stand side by side."""
+    if day.unit is not Unit.DAYS:
+        return False
+    gap = text[end : day.begin] if end <= day.begin else text[day.end : begin]
+    return _CLOCK_AND_DAY.fullmatch(gap) is not None
+
+
+def _lead_of(text: str, time: _Time) -> tuple[int, str]:
+    """Return where the word that leads to a time begins, and the word; else the time's begin."""
+    lead = None if time.whole else _LEAD.search(text, 0, time.begin)
+    if lead is None or lead[1].lower() in _NO_LEAD.get(time.unit, ()):
+        return time.begin, ""
+    return lead.start(), lead[1].lower()
+
+
+def _ranges(text: str, times: Sequence[_Time]) -> Iterator[_Time]:
+    """Give the times in their order, two that are the ends of a range as one."""
+    taken = False
+    for n, first in enumerate(times):
+        if taken:
+            taken = False
+            continue
+        last = times[n + 1] if n + 1 < len(times) else None
+        joined = None if last is None or first.whole or last.whole else _joined(text, first, last)
+        taken = joined is not None
+        yield joined or first
+
+
+def _joined(text: str, first: _Time, last: _Time) -> _Time | None:
+    to = _TO.fullmatch(text, first.end, last.begin)
+    if to is None:
+        return None
+    begin, lead = _lead_of(text, first)
+    word = (to["word"] or "").lower()
+    onto = lead in _FROM or (first.alone and last.alone)
+    ranged = lead == "between" if word == "and" else onto
+    since, until = first.span.since, last.span.until
+    if not ranged or since is None:
+        return None
+    if until is not None and since >= until:  # "from November to March", "from Friday to Tuesday"
+        back = since.replace(year=since.year - 1) if first.named else since - timedelta(days=7)
+        since = min(back, since.replace(year=until.year)) if first.named else back
+    return replace(
+        first,
+        begin=begin if lead in _FROM else first.begin,
+        end=last.end,
+        span=Span(since, until),
+        alone=True,
+        whole=True,
+    )
+
+
+def _led(text: str, question: str, time: _Time) -> Window | None:
+    """Return the window that a time means with the word before it; None where it is none."""
+    begin, lead = _lead_of(text, time)
+    if not (time.alone or lead):
+        return None
+    (since, until), end = time.span, time.end
+    onwards = _ONWARDS.match(text, end)
+    if onwards is not None and not time.whole:
+        lead, end = "since", onwards.end()
+    if lead in _SINCE:
+        until = None
+    elif lead == "after":
+        since, until = until or since, None
+    elif lead == "before":
+        since, until = None, since
+    elif lead in _UP_TO:
+        since = None
+    elif lead == "around" and since and until and time.unit is Unit.DAYS:
+        since, until = since - timedelta(days=2), until + timedelta(days=2)
+    if since is not None and until is not None and since >= until:
+        return None
+    return Window(
+        since=None if since is None else to_ms(since),
+        until=None if until is None else to_ms(until),
+        phrase=question[begin:end].strip(),
+        exact=not time.named and time.unit is not Unit.VAGUE,
+        vague=time.unit is Unit.VAGUE,
+    )

@@ -65,6 +65,7 @@ from factbook.model.facts import ME, Hit, Role
 from factbook.net.cancel import Cancel, Cancelled, cancelling
 from factbook.recall.budget import PromptContext, render_memories
 from factbook.redaction.records import Screening
+from factbook.surface import views
 from factbook.surface.chat.slash import COMMANDS, is_command, run
 from factbook.surface.chat.view import Memo, Source, View
 
@@ -296,11 +297,25 @@ class Chat:
             message, owner=self._owner, recent=recent, pasted=self._pasted
         )
         hits = self._turns.hits(message, known, mine=not memory.resources.has_model)
+        if known.asking is not Asking.NOTHING:
+            self._say_beside(said, hits)
         answer = _Answer(message=said, uid=uid, known=known, hits=hits)
         if memory.resources.has_model:
             self._modelled(answer)
         else:
             self._bare(answer)
+
+    def _say_beside(self, message: str, hits: Sequence[Hit]) -> None:
+        """Say what was counted for a question, and what there is none of."""
+        from factbook import Filters
+
+        about = self._memory.sources.understood(
+            message, hits, filters=Filters(owner=self._owner), in_time=False
+        )
+        if about.computed is not None:
+            self._view.note(views.counted.in_words(about.computed))
+        for remark in views.counted.remarks(about):
+            self._view.note(remark)
 
     def _search(self, answer: _Answer, query: str) -> SearchAnswer | None:
         """Search for the answer to a message; None where it fails or stays, which is said.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
@@ -27,15 +28,25 @@ from factbook.surface.operations.base import ASK, Arg, Effect, Outcome, Run, ope
 if TYPE_CHECKING:
     from factbook import Filters
     from factbook.model.facts import Evidence, Fact, SourceState
+    from factbook.recall.counting import Computed
     from factbook.surface.output import Page
 
 FACTS_SHOWN: Final = 50
 SESSIONS_SHOWN: Final = 50
+COUNTED_SHOWN: Final = 10
 TIMELINE_SHOWN: Final = 100
 EVIDENCE_SHOWN: Final = 5
 CONTEXT_TOKENS: Final = 1_500  # origins 001.4: the hard limit
 _KINDS: Final = ("fact", "episode", *(str(kind) for kind in EpisodeKind))
 
+GroupBy = Annotated[
+    str,
+    Arg(
+        f"Count them by this: {', '.join(policy.COUNTED_BY)}.",
+        metavar="FIELD",
+        choices=policy.COUNTED_BY,
+    ),
+]
 WorkSession = Annotated[
     str,
     Arg(
@@ -67,6 +78,7 @@ def recall(
         raise UsageError(detail="the question is empty; ask something, in your own words")
     filters = _of_kind(narrow.filters(whose.about), kind)
     answer = run.memory.recall(question, limit=limit, filters=filters)
+    unknown = "" if answer.hits else _unknown_predicate(run, filters)
     shown = [
         hit.evidence[0].episode_id for hit in answer.hits if hit.kind == "fact" and hit.evidence
     ]
@@ -74,6 +86,7 @@ def recall(
     return Outcome(
         record=answer,
         show=lambda page: views.ask.answer(page, answer, episodes=episodes, redact=run.redact),
+        notes=[unknown] if unknown else (),
         nothing_of=None if answer.hits else whose.about,
     )
 
@@ -142,10 +155,14 @@ def facts(
     newest: Annotated[bool, Arg("The newest first.")] = False,
     evidence: Annotated[bool, Arg("With the places that show each fact, and the quotes.")] = False,
     include_deprecated: Annotated[bool, Arg("Also facts that have faded below 0.3.")] = False,
+    group_by: GroupBy = "",
 ) -> Outcome:
     """List facts by exact conditions."""
     memory, now = run.memory, run.memory.clock()
     filters = replace(narrow.filters(whose.about), now=now, deprecated=include_deprecated)
+    if group_by:
+        counted = memory.sources.count(filters=filters, by=group_by, limit=limit)
+        return _computed(run, counted, filters)
     # One more than is shown tells whether there are more.
     matching = memory.sources.facts(
         filters=filters, limit=limit + 1 if limit else None, newest_first=newest
@@ -161,7 +178,8 @@ def facts(
     if not first:
         return Outcome(
             record={"facts": iter(())},
-            show="No facts match. `factbook stats` lists the predicates that there are.",
+            show=_unknown_predicate(run, filters)
+            or "No facts match. `factbook stats` lists the predicates that there are.",
             nothing_of=filters.owner,
         )
     return Outcome(
@@ -180,6 +198,47 @@ def facts(
             more=rows,
         ),
     )
+
+
+@operation(ASK, examples=("/count commits by week", "/count how often did I deploy"))
+def count(
+    run: Run,
+    narrow: Narrow,
+    whose: Whose,
+    what: Annotated[str, Arg(metavar="[WHAT]", given="words")] = "",
+    by: GroupBy = "",
+    last: Annotated[bool, Arg("The newest of them, and not how many there are.")] = False,
+    limit: Limit = COUNTED_SHOWN,
+) -> Outcome:
+    """Count facts: how often, by what, and when last.
+
+    Args:
+        what: A question, or what is counted: "commits", "deploy", "edited cli.py in July".
+    """
+    filters = narrow.filters(whose.about)
+    counted = run.memory.sources.count(what, filters=filters, by=by, last=last, limit=limit)
+    return _computed(run, counted, filters)
+
+
+def _computed(run: Run, counted: Computed, filters: Filters) -> Outcome:
+    unknown = "" if counted.total else _unknown_predicate(run, filters)
+    return Outcome(
+        record=counted,
+        show=unknown or (lambda page: views.counted.computed(page, counted)),
+        nothing_of=None if counted.total else filters.owner,
+    )
+
+
+def _unknown_predicate(run: Run, filters: Filters) -> str:
+    """Return what to say of predicates that no fact has, where others are near; else nothing."""
+    there = run.memory.sources.predicates(owner=filters.owner)
+    said = []
+    for predicate in filters.predicates:
+        near = [] if predicate in there else difflib.get_close_matches(predicate, there, n=3)
+        if near:
+            meant = " or ".join(near)
+            said.append(f"No fact has the predicate {predicate!r}; did you mean {meant}?")
+    return "\n".join(said)
 
 
 def _disputes(run: Run, filters: Filters) -> dict[int, list[str]]:

@@ -17,6 +17,7 @@ from factbook.model.confidence import is_deprecated, is_passive
 from factbook.model.facts import Status, iso
 from factbook.model.frame import SHOWN_BY, Shown, said_by
 from factbook.model.text import shorten
+from factbook.surface import views
 from factbook.surface.operations.arguments import WHEN, Narrow, fact_number, moment_of
 from factbook.surface.operations.base import TOOL, Arg, Effect, Outcome, Run, operation
 
@@ -24,12 +25,15 @@ if TYPE_CHECKING:
     from factbook import Filters
     from factbook.model.facts import Fact, Hit, Receipt
     from factbook.pipelines.noted import Noted
+    from factbook.recall.counting import Computed
 
 HIT_BYTES: Final = 300  # of one memory in an answer, as JSON: a model reads twenty of them
 QUOTES: Final = 8
 RULES: Final = 6  # rules and decisions that a context begins with
 _QUOTE_CHARS: Final = 400
 _EPISODE_CHARS: Final = 4_000
+_LABEL_CHARS: Final = 120
+_FACTS_NAMED: Final = 3
 
 # --- shapes of the records ------------------------------------------------------------------------
 
@@ -58,7 +62,14 @@ _MEMORY: Final = _object(
     by=_TEXT,
     source=_TEXT,
 )
-_MEMORIES: Final = _object(["note"], memories=_list(_MEMORY), waiting=_WHOLE, note=_TEXT)
+_COUNTED: Final = _object(label=_TEXT, count=_WHOLE, newest=_MAYBE, facts=_list(_TEXT))
+_MEMORIES: Final = _object(
+    ["note", "computed"],
+    memories=_list(_MEMORY),
+    waiting=_WHOLE,
+    computed=_object(answer=_TEXT, rows=_list(_COUNTED)),
+    note=_TEXT,
+)
 _EVIDENCE: Final = _object(
     quote=_TEXT, method=_TEXT, stance=_TEXT, when=_MAYBE, source=_TEXT, position=_WHOLE
 )
@@ -124,26 +135,49 @@ def search_memory(
     """Search long-term memory about the user, their projects and earlier sessions.
 
     Call it before you answer anything that may depend on what was said, decided or done before.
-    Every memory has an id to cite, how sure it is (0 to 1) and where it comes from.
+    Every memory has an id to cite, how sure it is (0 to 1) and where it comes from. Where it is
+    asked how often, when last or how long, `computed` answers that over all facts.
     """
+    filters = _filters(since, until, project)
     hits = run.memory.search_memory(
         query,
         search_type,
         limit,
-        filters=_filters(since, until, project),
+        filters=filters,
         as_of=moment_of("as_of", as_of),
         session=run.session,
         owner=run.owner,
     )
     waiting = run.memory.maintenance.waiting()
-    note = "" if hits else "Nothing is known that bears on this; other words may find more."
+    about = replace(filters, owner=run.owner)
+    said = None if as_of else run.memory.sources.understood(query, hits, filters=about)
+    notes = [] if said is None else views.counted.remarks(said)
+    if not hits and not notes:
+        notes = ["Nothing is known that bears on this; other words may find more."]
     return Outcome(
         record={
             "memories": [memory_record(run.shown(hit)) for hit in hits],
             "waiting": waiting,
-            **({"note": note} if note else {}),
+            **({"computed": _computed(said.computed)} if said and said.computed else {}),
+            **({"note": " ".join(notes)} if notes else {}),
         }
     )
+
+
+def _computed(counted: Computed) -> dict[str, object]:
+    """Return what was counted over all facts, in short."""
+    return {
+        "answer": counted.title,
+        "rows": [
+            {
+                "label": shorten(row.label, _LABEL_CHARS),
+                "count": row.count,
+                "newest": iso(row.newest_at),
+                "facts": [f"f{id_}" for id_ in row.facts[:_FACTS_NAMED]],
+            }
+            for row in counted.rows
+        ],
+    }
 
 
 @operation(TOOL, title="Explain a memory", output=_EXPLAINED)

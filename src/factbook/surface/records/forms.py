@@ -61,7 +61,9 @@ _FIGURES: Final = (
 
 FORMS: Final[dict[str, str | Callable[[Any], Record]]] = {
     # what was read, and what is found in it
-    "Answer": "question window outside predicates waiting hits",
+    "Answer": "question window outside nearest lacking unanchored computed predicates waiting hits",
+    "Computed": "title measure predicate by total different rows",
+    "CountedRow": "label count newest_at facts:f took_ms",
     "Evidence": _EVIDENCE,
     "Event": "at actor trigger op detail",
     "Fact": "id:f subject predicate object statement kind status confidence trust evidence_count"
@@ -81,7 +83,8 @@ FORMS: Final[dict[str, str | Callable[[Any], Record]]] = {
     "SourceState": "id session=source.session host=source.host project=source.project"
     " title=source.title agent=source.agent source=source.uri episodes=episode_count"
     " started_at=first_at ended_at=last_at lines",
-    "Window": "phrase since until",
+    "NearestDay": "at hits",
+    "Window": "phrase since until taken",
     # what keeps a memory in order
     "ConfidenceStep": "at as_of op why says before after others:f added:e removed:e actor trigger",
     "Course": "steps end value retired",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from factbook.surface.views import ask as ask
+    from factbook.surface.views import counted as counted
     from factbook.surface.views import erased as erased
     from factbook.surface.views import keep as keep
     from factbook.surface.views import model as model

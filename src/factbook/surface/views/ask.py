@@ -13,6 +13,7 @@ from factbook.model.directives import PROJECT, scope_of
 from factbook.model.frame import own_share
 from factbook.surface import text
 from factbook.surface.text import Column
+from factbook.surface.views import counted
 from factbook.surface.views.tables import Detail, rows_of, with_details
 
 if TYPE_CHECKING:
@@ -66,10 +67,15 @@ def answer(page: Page, recalled: Answer, *, episodes: Episodes, redact: Redact) 
     understood += [text.one_line(predicate) for predicate in recalled.predicates]
     if understood:
         page.line(page.paint("understood: " + ", ".join(understood), "dim"))
-        if recalled.outside:
-            page.say("Nothing was found in that time; this is from other times.", "yellow")
+    said = counted.remarks(recalled)
+    for remark in said:
+        page.say(remark, "yellow")
+    if understood or said:
         page.line()
-    if not recalled.hits:
+    if recalled.computed is not None:
+        counted.computed(page, recalled.computed)
+        page.line()
+    if not recalled.hits and not said and recalled.computed is None:
         page.say("Nothing was found. Other words, or a wider time, may find it.")
     margin = len(str(len(recalled.hits))) + 2
     for number, hit in enumerate(recalled.hits, 1):

@@ -1,0 +1,265 @@
+"""Count facts, rank them, find the last and the first, and how long commands took.
+
+Every number is of all facts that pass, never of the best hits. A fact about an action is one time
+that it was done, so facts are counted as they stand.
+
+Knows: facts and episodes of a store. Does not know: how a question was worded.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from statistics import median
+from typing import TYPE_CHECKING, Final
+
+from factbook.language.values import amount, clock
+from factbook.model.facts import EpisodeKind, Fact, FactKind, Millis
+from factbook.recall.commands import does
+from factbook.recall.counted_questions import COMMAND, FAILURE, Counted, Measure, Outcome
+from factbook.store.rows import Filters
+
+if TYPE_CHECKING:
+    from factbook.store.port import Reads
+
+__all__ = ["Computed", "CountedRow", "compute", "grouped", "known"]
+
+ROWS: Final = 10
+_SHOWN_BY: Final = 20  # facts that are named for a row
+_TIMED: Final = 200  # the newest runs of a command whose time is measured
+_FAILURES: Final = (FAILURE, "exited_with", "verified")
+_IN_TIME: Final = frozenset({"day", "week", "month"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountedRow:
+    """One line of what was counted."""
+
+    label: str
+    count: int
+    newest_at: Millis | None  # when it was last so
+    facts: tuple[int, ...]  # that it stands on, the newest first; of many the first of these
+    took_ms: Millis | None = None  # how long it took, where that is asked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Computed:
+    """An answer that was computed over all facts that pass."""
+
+    title: str  # the answer in a line
+    measure: str
+    predicate: str  # "" for those of any kind
+    by: str  # what the rows are grouped by; "" where each is one fact
+    total: int  # facts that were counted
+    different: int  # groups that there are, also those that are not shown
+    rows: Sequence[CountedRow]
+
+
+def compute(
+    counted: Counted,
+    reads: Reads,
+    filters: Filters,
+    *,
+    redact: Callable[[str], str],
+    limit: int = ROWS,
+) -> Computed:
+    """Return what a question asks to be counted, of the facts that pass the filters."""
+    facts = [fact for fact in _facts(counted, reads, filters) if _passes(fact, counted)]
+    facts = _ended(facts, counted.outcome, reads, filters)
+    facts.sort(key=lambda fact: (fact.occurred_at or 0, fact.id), reverse=True)
+    what = redact(_what(counted, filters))
+    if counted.measure is Measure.LONG:
+        return _durations(what, facts, reads, redact=redact, limit=limit)
+    if counted.measure in (Measure.LAST, Measure.FIRST):
+        return _ends(what, facts, counted.measure, redact=redact, limit=limit)
+    by = counted.by or ("object" if counted.predicate or filters.predicates else "predicate")
+    made = grouped(facts, by, title="", redact=redact, limit=limit)
+    title = f"{what}: {_times(len(facts))}"
+    if counted.measure is Measure.MOST and made.rows:
+        first = made.rows[0]
+        title = f"most often {what}: {first.label} ({first.count} of {_times(len(facts))})"
+    elif by == "object" and made.different > 1:
+        title += f", {made.different:,} different"
+    return replace(made, title=title, measure=counted.measure, predicate=counted.predicate)
+
+
+def grouped(
+    facts: Iterable[Fact],
+    by: str,
+    *,
+    title: str,
+    redact: Callable[[str], str],
+    limit: int = ROWS,
+) -> Computed:
+    """Count facts by a field or by when they happened: most first, times in their order."""
+    groups: defaultdict[str, list[Fact]] = defaultdict(list)
+    for fact in facts:
+        groups[_group(fact, by)].append(fact)
+    if by in _IN_TIME:
+        keys = sorted(groups)[-limit:] if limit else sorted(groups)
+    else:
+        keys = sorted(groups, key=lambda key: (-len(groups[key]), key))[: limit or None]
+    return Computed(
+        title=title,
+        measure=Measure.COUNT,
+        predicate="",
+        by=by,
+        total=sum(map(len, groups.values())),
+        different=len(groups),
+        rows=[_row(redact(key), groups[key]) for key in keys],
+    )
+
+
+def known(counted: Counted, reads: Reads, filters: Filters) -> bool:
+    """Say whether memory has any fact of what is to be counted, whenever and however it ended.
+
+    Else the words mean something else: "the last book that I read", "how often did I swim".
+    """
+    ever = replace(filters, since=None, until=None)
+    return any(_passes(fact, counted) for fact in _facts(counted, reads, ever))
+
+
+# --- which facts ----------------------------------------------------------------------------------
+
+
+def _facts(counted: Counted, reads: Reads, filters: Filters) -> Iterable[Fact]:
+    predicates = (counted.predicate,) if counted.predicate else filters.predicates
+    kinds = filters.kinds or ((FactKind.OBSERVATION,) if not predicates else ())
+    return reads.facts(
+        replace(filters, predicates=predicates, kinds=kinds, turns_any_time=False), limit=None
+    )
+
+
+def _passes(fact: Fact, counted: Counted) -> bool:
+    if counted.act and counted.predicate and not does(fact.object, counted.act):
+        return False
+    said = f"{fact.object}\n{fact.statement}".lower()
+    return all(word.lower() in said for word in counted.words)
+
+
+def _ended(facts: Sequence[Fact], outcome: Outcome, reads: Reads, filters: Filters) -> list[Fact]:
+    """Return the facts about actions that ended so."""
+    if outcome is Outcome.ANY or not facts:
+        return list(facts)
+    among = replace(
+        filters, predicates=_FAILURES, kinds=(), since=None, until=None, turns_any_time=False
+    )
+    failed = {
+        fact.subject
+        for fact in reads.facts(among, limit=None)
+        if fact.predicate != "verified" or "failed" in fact.object or "failed" in fact.statement
+    }
+    wanted = outcome is Outcome.FAILED
+    return [fact for fact in facts if (fact.subject in failed) is wanted]
+
+
+def _what(counted: Counted, filters: Filters) -> str:
+    """Return what is counted, in words."""
+    what = counted.predicate or ", ".join(filters.predicates) or "facts"
+    held = " ".join(filter(None, [counted.act if counted.predicate else "", *counted.words]))
+    ended = f", {counted.outcome}" if counted.outcome else ""
+    return what + (f' "{held}"' if held else "") + ended
+
+
+# --- what comes of them ---------------------------------------------------------------------------
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number:,} times"
+
+
+def _row(label: str, facts: Sequence[Fact], *, took: Millis | None = None) -> CountedRow:
+    newest = sorted(facts, key=lambda fact: (fact.occurred_at or 0, fact.id), reverse=True)
+    return CountedRow(
+        label=label,
+        count=len(facts),
+        newest_at=newest[0].occurred_at,
+        facts=tuple(fact.id for fact in newest[:_SHOWN_BY]),
+        took_ms=took,
+    )
+
+
+def _group(fact: Fact, by: str) -> str:
+    if by not in _IN_TIME:
+        return str(getattr(fact, by)) or "-"
+    if fact.occurred_at is None:
+        return "no date"
+    at = datetime.fromtimestamp(fact.occurred_at / 1000).astimezone()
+    if by == "month":
+        return at.strftime("%Y-%m")
+    if by == "week":  # by its Monday
+        at -= timedelta(days=at.weekday())
+    return at.strftime("%Y-%m-%d")
+
+
+def _ends(
+    what: str, facts: Sequence[Fact], measure: Measure, *, redact: Callable[[str], str], limit: int
+) -> Computed:
+    """Return the newest or the oldest, the one that is asked for first."""
+    dated = [fact for fact in facts if fact.occurred_at is not None]
+    if measure is Measure.FIRST:
+        dated.reverse()
+    rows = [_row(redact(fact.object), [fact]) for fact in dated[: limit or None]]
+    title = f"{measure} {what}: never"
+    if rows:
+        title = f"{measure} {what}: {_moment(rows[0].newest_at)}, {rows[0].label}"
+    return Computed(
+        title=title,
+        measure=measure,
+        predicate=dated[0].predicate if dated else "",
+        by="",
+        total=len(facts),
+        different=len({fact.object for fact in facts}),
+        rows=rows,
+    )
+
+
+def _moment(at: Millis | None) -> str:
+    if at is None:
+        return "no date"
+    return datetime.fromtimestamp(at / 1000).astimezone().strftime("%Y-%m-%d ") + clock(at)
+
+
+def _durations(
+    what: str, facts: Sequence[Fact], reads: Reads, *, redact: Callable[[str], str], limit: int
+) -> Computed:
+    """Return how long the newest runs took, from the call to its result."""
+    newest = facts[:_TIMED]
+    took = _took([fact.episode_id for fact in newest], reads)
+    timed = [fact for fact in newest if fact.episode_id in took]
+    title = f"{what}: no run of which the end is known"
+    if timed:
+        last, all_ = took[timed[0].episode_id], [took[fact.episode_id] for fact in timed]
+        title = f"{what}: {amount(last / 1000)} at {_moment(timed[0].occurred_at)}"
+        if len(timed) > 1:
+            title += f"; median {amount(median(all_) / 1000)} of {len(timed)} runs"
+    return Computed(
+        title=title,
+        measure=Measure.LONG,
+        predicate=COMMAND,
+        by="",
+        total=len(timed),
+        different=len({fact.object for fact in timed}),
+        rows=[
+            _row(redact(fact.object), [fact], took=took[fact.episode_id])
+            for fact in timed[: limit or None]
+        ],
+    )
+
+
+def _took(calls: Sequence[int], reads: Reads) -> Mapping[int, Millis]:
+    """Return how long calls took, by the ids of their episodes, of those that have a result."""
+    asked = [episode for episode in reads.episodes_by_id(calls).values() if episode.call_id]
+    ended: dict[tuple[int, str], Millis] = {}
+    for owner, session in {(episode.owner, episode.session) for episode in asked}:
+        results = Filters(owner=owner, session=session, episode_kinds=(EpisodeKind.TOOL_RESULT,))
+        for episode in reads.episodes(results, limit=None):
+            if episode.occurred_at is not None:
+                ended[episode.source_id, episode.call_id] = episode.occurred_at
+    return {
+        episode.id: max(0, ended[episode.source_id, episode.call_id] - episode.occurred_at)
+        for episode in asked
+        if episode.occurred_at is not None and (episode.source_id, episode.call_id) in ended
+    }

@@ -1,0 +1,102 @@
+"""Read a time that an event names ("since the last release") and find the event in memory.
+
+Only what memory itself knows is taken: a commit that was made, or a command that releases, deploys,
+pushes or merges. Which one it was is told with the answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from factbook.model.facts import Fact
+from factbook.recall.commands import does
+from factbook.recall.time_expressions import Window
+
+if TYPE_CHECKING:
+    from factbook.store.port import Reads
+    from factbook.store.rows import Filters
+
+__all__ = ["Anchor", "find_anchor", "window_of"]
+
+_LOOKED_AT: Final = 2_000  # the newest commands among which the event is looked for
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Anchor:
+    """An event that a question counts time from."""
+
+    relation: str  # "since" or "before"
+    what: str  # of `_ACTS`
+    phrase: str  # as it stands in the question
+
+
+_EVENTS: Final[Mapping[str, str]] = {
+    "commit": "commit",
+    "release": "release",
+    "deploy": "deploy",
+    "deployment": "deploy",
+    "push": "push",
+    "merge": "merge",
+    "publish": "publish",
+}
+_ACTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "release": ("release", "publish", "git tag"),
+    "deploy": ("deploy",),
+    "push": ("git push",),
+    "merge": ("merge",),
+    "publish": ("publish",),
+}
+"""What a command does that is such an event; a commit is a fact of its own."""
+_NOT_DONE: Final = re.compile(
+    r"\btag(?:\s+(?:-[ldn]\b|--(?:list|delete|contains|points-at)).*|\s*$|\s*[|;&>].*)|--abort\b|--dry-run\b"
+)
+"""What only looks at such things, or takes them back: "git tag -l", "git merge --abort"."""
+_ANCHOR: Final = re.compile(
+    r"(?i)\b(?P<relation>since|after|before|until) (?:the |my |our )?"
+    r"(?:last |latest |previous |most recent )?"
+    rf"(?P<what>{'|'.join(sorted(_EVENTS, key=len, reverse=True))})\b(?![-/.:]\w| (?:of|to|is)\b)"
+)
+
+
+def find_anchor(question: str) -> Anchor | None:
+    """Return the event that a question counts time from, or None."""
+    match = _ANCHOR.search(question)
+    if match is None:
+        return None
+    before = match["relation"].lower() in ("before", "until")
+    return Anchor(
+        relation="before" if before else "since",
+        what=_EVENTS[match["what"].lower()],
+        phrase=match[0],
+    )
+
+
+def window_of(anchor: Anchor, reads: Reads, filters: Filters) -> Window | None:
+    """Return the time since (or before) the newest such event; None where memory knows of none."""
+    event = _newest(anchor.what, reads, filters)
+    if event is None or event.occurred_at is None:
+        return None
+    since = anchor.relation == "since"
+    return Window(
+        since=event.occurred_at if since else None,
+        until=None if since else event.occurred_at,
+        phrase=anchor.phrase,
+        exact=True,
+        taken=event.statement,
+    )
+
+
+def _newest(what: str, reads: Reads, filters: Filters) -> Fact | None:
+    predicate = "committed" if what == "commit" else "executed_command"
+    among = replace(filters, predicates=(predicate,), kinds=())
+    for fact in reads.facts(among, limit=_LOOKED_AT, newest_first=True):
+        if what == "commit" or _is_done(fact.object, what):
+            return fact
+    return None
+
+
+def _is_done(command: str, what: str) -> bool:
+    return any(does(command, act) for act in _ACTS[what]) and not _NOT_DONE.search(command)

@@ -1,0 +1,530 @@
+"""Read the single times of a text: a day, a month, a season, a feast, an hour; each is a span.
+
+A reading takes the match and the moment of asking, and returns the span that is meant: the newest
+that has begun, where the words leave the year or the day open. What stands around a time ("since",
+"between", "the last week of") is read by `time_expressions`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from enum import StrEnum
+from functools import cache
+from typing import Final, NamedTuple
+
+from factbook.language.calendar import MONTH, MONTHS, WEEKDAY_NAMES, WEEKDAYS
+from factbook.language.numbers import CARDINALS, ORDINALS, SEVERAL
+
+
+class Span(NamedTuple):
+    """From a moment to before another; None is open."""
+
+    since: datetime | None
+    until: datetime | None
+
+
+class Unit(StrEnum):
+    """How long a time is: what may stand before it depends on that."""
+
+    YEAR = "year"
+    QUARTER = "quarter"
+    MONTH = "month"
+    DAYS = "days"  # one or several, also open spans
+    TIME = "time"  # a time of day, which belongs to a day
+    VAGUE = "vague"  # some day or other
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """A time as it stands in a text."""
+
+    begin: int
+    end: int
+    span: Span
+    unit: Unit
+    alone: bool  # it is a time without a word such as "in" or "since" before it
+    named: bool = False  # a date or month by its name, which a text may speak of at any time
+
+
+_Reading = Callable[[re.Match[str], datetime], Span]
+
+# --- parts of patterns ----------------------------------------------------------------------------
+
+_WORDS: Final = {**CARDINALS, "a": 1, "an": 1, "couple of": 2, "few": 3}
+_NUMBER: Final = rf"(\d{{1,3}}|a couple of|couple of|a few|few|an?|one|{SEVERAL})"
+_MONTH: Final = f"({MONTH})"
+_LONG_DAY: Final = "|".join(WEEKDAY_NAMES)
+_SHORT_DAY: Final = "mon|tues?|wed|thu(?:rs?)?|fri"  # "sat" and "sun" are words of their own
+_DAY: Final = f"({_LONG_DAY})"
+_ANY_DAY: Final = f"({_LONG_DAY}|{_SHORT_DAY})"
+_NUMBERED: Final = r"(\d{1,2})(?:st|nd|rd|th)?"
+_FIRST_TO_LAST: Final = (
+    r"(?P<first>\d{1,2})(?:st|nd|rd|th)?(?: ?[-–] ?| (?:and|to|until|till|through) )"
+    r"(?:the )?(?P<last>\d{1,2})(?:st|nd|rd|th)?"
+)
+_TH: Final = r"(\d{1,2})(?:st|nd|rd|th)"
+_YEAR: Final = r"(?:,? ((?:19|20)\d\d))?"
+_ISO: Final = r"((?:19|20)\d\d)([-/])(\d\d)\2(\d\d)"
+_SEASONS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}  # the north's
+_SEASON: Final = "spring|summer|autumn|fall|winter"
+_FEAST: Final = (
+    r"(christmas eve|christmas|xmas|new year['’]?s eve|new year(?:['’]?s(?: day)?)?|halloween"
+    r"|valentine['’]?s day|easter|thanksgiving)"
+)
+_PARTS: Final = {"morning": (5, 12), "afternoon": (12, 18), "evening": (18, 24), "night": (18, 30)}
+_PART: Final = f"({'|'.join(_PARTS)})"
+_NTH: Final = f"({'|'.join(list(ORDINALS)[:4])})"
+
+
+# --- readings -------------------------------------------------------------------------------------
+
+
+def midnight(moment: datetime) -> datetime:
+    """Return the begin of the day of a moment."""
+    return moment.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def day(moment: datetime) -> Span:
+    """Return the day of a moment."""
+    start = midnight(moment)
+    return Span(start, start + timedelta(days=1))
+
+
+def month_start(year: int, month: int, here: datetime) -> datetime:
+    """Return the begin of a month; one below 1 or above 12 is of another year."""
+    years, month = divmod(month - 1, 12)
+    return midnight(here).replace(year=year + years, month=month + 1, day=1)
+
+
+def _months(year: int, month: int, here: datetime, number: int = 1) -> Span:
+    return Span(month_start(year, month, here), month_start(year, month + number, here))
+
+
+def _newest(at: Callable[[int], Span], here: datetime, *, over: bool = False) -> Span:
+    """Return the span of this year, or of the year before where it has not begun (or is not over).
+
+    A day that a year lacks (29 February) is that of an earlier one.
+    """
+    for year in range(here.year, here.year - 9, -1):
+        try:
+            span = at(year)
+        except ValueError:
+            continue
+        if ((span.until if over else span.since) or here) <= here:
+            return span
+    raise ValueError("no such day")
+
+
+def _amount(text: str) -> int:
+    return int(text) if text.isdigit() else _WORDS[text.lower().removeprefix("a ").strip() or "a"]
+
+
+def _ago(match: re.Match[str], here: datetime) -> Span:
+    amount, unit = _amount(match[1]), match[2].lower()
+    loosely = match[1].lower().removeprefix("a ")
+    if unit == "fortnight":
+        amount, unit = 2 * amount, "week"
+    if unit == "hour":
+        return Span(here - timedelta(hours=amount + 1), here - timedelta(hours=amount - 1))
+    today = midnight(here)
+    if loosely == "few":  # at least two, and hardly more than seven
+        least, most = {"day": (2, 7), "week": (14, 45), "month": (60, 200)}.get(unit, (700, 2600))
+        return Span(today - timedelta(days=most), today - timedelta(days=least - 1))
+    if unit == "day" and loosely == "couple of":
+        return Span(today - timedelta(days=3), today)
+    if unit == "day":
+        return day(here - timedelta(days=amount))
+    if unit == "week":
+        middle = today - timedelta(weeks=amount)
+        return Span(middle - timedelta(days=4), middle + timedelta(days=4))
+    if unit == "month":
+        return _months(here.year, here.month - amount, here)
+    return _months(here.year - amount, 1, here, 12)
+
+
+def _past(match: re.Match[str], here: datetime) -> Span:
+    amount, unit = _amount(match[1]), match[2].lower()
+    if unit in ("hour", "minute"):
+        return Span(here - timedelta(**{unit + "s": amount}), None)
+    days = {"day": 1, "week": 7, "month": 31, "year": 366}
+    return Span(midnight(here) - timedelta(days=amount * days[unit]), None)
+
+
+def _last(match: re.Match[str], here: datetime) -> Span:
+    unit, today = match[1].lower(), midnight(here)
+    monday = today - timedelta(days=today.weekday())
+    if unit == "week":  # that before this one, and the days since: both are called so
+        return Span(monday - timedelta(days=7), None)
+    if unit == "weekend":
+        return Span(monday - timedelta(days=2), monday)
+    if unit == "month":
+        return _months(here.year, here.month - 1, here)
+    if unit == "quarter":
+        return _months(here.year, _quarter(here) - 3, here, 3)
+    return _months(here.year - 1, 1, here, 12)
+
+
+def _this(match: re.Match[str], here: datetime) -> Span:
+    today, unit = midnight(here), match[1].lower()
+    monday = today - timedelta(days=today.weekday())
+    if unit == "weekend":
+        return Span(monday + timedelta(days=5), monday + timedelta(days=7))
+    begins = {
+        "week": monday,
+        "month": today.replace(day=1),
+        "quarter": today.replace(month=_quarter(here), day=1),
+    }
+    return Span(begins.get(unit, today.replace(month=1, day=1)), None)
+
+
+def _before_last(match: re.Match[str], here: datetime) -> Span:
+    today, unit = midnight(here), match[1].lower()
+    if unit == "week":
+        monday = today - timedelta(days=today.weekday() + 14)
+        return Span(monday, monday + timedelta(days=7))
+    if unit == "month":
+        return _months(here.year, here.month - 2, here)
+    if unit == "year":
+        return _months(here.year - 2, 1, here, 12)
+    return day(_weekday(unit, here) - timedelta(weeks=1))
+
+
+def _weekend(match: re.Match[str], here: datetime) -> Span:
+    saturday = midnight(here) - timedelta(days=(here.weekday() - 5) % 7)
+    return Span(saturday, saturday + timedelta(days=2))
+
+
+def _weekday(name: str, here: datetime) -> datetime:
+    back = (here.weekday() - WEEKDAY_NAMES.index(WEEKDAYS[name.lower()])) % 7
+    return here - timedelta(days=back or 7)
+
+
+def _weekdays_ago(match: re.Match[str], here: datetime) -> Span:
+    return day(_weekday(match[2], here) - timedelta(weeks=_amount(match[1]) - 1))
+
+
+def _on_weekday(match: re.Match[str], here: datetime) -> Span:
+    return day(_weekday(match[1], here))
+
+
+def _this_weekday(match: re.Match[str], here: datetime) -> Span:
+    monday = here - timedelta(days=here.weekday())
+    return day(monday + timedelta(days=WEEKDAY_NAMES.index(match[1].lower())))
+
+
+def _date(number: str, month: str, year: str | None, here: datetime) -> Span:
+    of, at = MONTHS[month.lower()], int(number)
+
+    def of_year(year: int) -> Span:
+        return day(here.replace(year=year, month=of, day=at))
+
+    return of_year(int(year)) if year else _newest(of_year, here)
+
+
+def _day_month(match: re.Match[str], here: datetime) -> Span:
+    return _date(match[1], match[2], match[3], here)
+
+
+def _month_day(match: re.Match[str], here: datetime) -> Span:
+    return _date(match[2], match[1], match[3], here)
+
+
+def _days_of_month(match: re.Match[str], here: datetime) -> Span:
+    first = _date(match["first"], match["month"], match["year"], here)
+    last = _date(match["last"], match["month"], match["year"], here)
+    return Span(first.since, last.until)
+
+
+def _th(match: re.Match[str], here: datetime) -> Span:
+    for back in range(13):
+        start = month_start(here.year, here.month - back, here)
+        at = start + timedelta(days=int(match[1]) - 1)
+        if at.month == start.month and at <= here:
+            return day(at)
+    raise ValueError("no such day")
+
+
+def _month(match: re.Match[str], here: datetime) -> Span:
+    number = MONTHS[match["month"].lower()]
+    if match["year"]:
+        return _months(int(match["year"]), number, here)
+    return _newest(lambda year: _months(year, number, here), here, over=bool(match["last"]))
+
+
+def _season(match: re.Match[str], here: datetime) -> Span:
+    number = _SEASONS[match["season"].lower()]
+    if match["year"]:
+        return _months(int(match["year"]), number, here, 3)
+    return _newest(lambda year: _months(year, number, here, 3), here, over=bool(match["last"]))
+
+
+def _this_season(match: re.Match[str], here: datetime) -> Span:
+    return Span(_season(match, here).since, None)
+
+
+def _feast(match: re.Match[str], here: datetime) -> Span:
+    name = re.sub(r"['’]", "", match[1].lower())
+
+    def days(year: int) -> Span:
+        match name:
+            case "christmas" | "xmas":
+                first, number = date(year, 12, 25), 2
+            case "christmas eve":
+                first, number = date(year, 12, 24), 1
+            case "new years eve" | "new year eve":
+                first, number = date(year, 12, 31), 1
+            case "halloween":
+                first, number = date(year, 10, 31), 1
+            case "valentines day" | "valentine day":
+                first, number = date(year, 2, 14), 1
+            case "easter":
+                first, number = _easter(year), 1
+            case "thanksgiving":  # the fourth Thursday
+                november = date(year, 11, 1)
+                first, number = november + timedelta(days=(3 - november.weekday()) % 7 + 21), 1
+            case _:
+                first, number = date(year, 1, 1), 1
+        start = midnight(here).replace(year=first.year, month=first.month, day=first.day)
+        return Span(start, start + timedelta(days=number))
+
+    return days(int(match[2])) if match[2] else _newest(days, here)
+
+
+def _easter(year: int) -> date:
+    """Return Easter Sunday of the Gregorian calendar (Meeus, Jones, Butcher)."""
+    a, (b, c) = year % 19, divmod(year, 100)
+    h = (19 * a + b - b // 4 - (b - (b + 8) // 25 + 1) // 3 + 15) % 30
+    m = (32 + 2 * (b % 4) + 2 * (c // 4) - h - c % 4) % 7
+    month, number = divmod(h + m - 7 * ((a + 11 * h + 22 * m) // 451) + 114, 31)
+    return date(year, month, number + 1)
+
+
+def _quarter(here: datetime) -> int:
+    """Return the first month of the quarter."""
+    return (here.month - 1) // 3 * 3 + 1
+
+
+def _nth_quarter(match: re.Match[str], here: datetime) -> Span:
+    said = match[1].lower()
+    number = int(said) if said.isdigit() else ORDINALS[said]
+
+    def of_year(year: int) -> Span:
+        return _months(year, 3 * number - 2, here, 3)
+
+    return of_year(int(match[2])) if match[2] else _newest(of_year, here)
+
+
+def _in_year(match: re.Match[str], here: datetime) -> Span:
+    return _months(int(match[1]), 1, here, 12)
+
+
+def _iso_day(match: re.Match[str], here: datetime) -> Span:
+    return day(here.replace(year=int(match[1]), month=int(match[3]), day=int(match[4])))
+
+
+def _iso_month(match: re.Match[str], here: datetime) -> Span:
+    return _months(int(match[1]), int(match[2]), here)
+
+
+def _yesterdays(match: re.Match[str], here: datetime) -> Span:
+    return part_of(here - timedelta(days=1), match[1])
+
+
+def _todays(match: re.Match[str], here: datetime) -> Span:
+    return part_of(here, match[1])
+
+
+def _last_night(match: re.Match[str], here: datetime) -> Span:
+    return part_of(here - timedelta(days=1), "night")
+
+
+def _tonight(match: re.Match[str], here: datetime) -> Span:
+    return part_of(here, "night")
+
+
+def _weekdays_part(match: re.Match[str], here: datetime) -> Span:
+    return part_of(_weekday(match[1], here), match[2])
+
+
+def _vague(match: re.Match[str], here: datetime) -> Span:
+    days = {"day": 10, "night": 10, "morning": 10, "evening": 10, "week": 28, "month": 90}
+    today = midnight(here)
+    return Span(today - timedelta(days=days[match[1].lower()]), today)
+
+
+def _relative(days: int) -> _Reading:
+    return lambda match, here: day(here - timedelta(days=days))
+
+
+# --- times of day ---------------------------------------------------------------------------------
+
+_HOUR: Final = (
+    r"(?:\d{1,2}(?::[0-5]\d)? ?[ap]\.?m\b\.?|(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?![:\d])"
+    r"|noon|midday|midnight)"
+)
+CLOCK: Final = re.compile(
+    rf"(?i)(?<![\w:.])(?:(?P<lead>at|around|about|since|after|before|until|till|by|from|between) )?"
+    rf"(?P<first>{_HOUR})(?: ?(?:-|–|and|to|until|till) ?(?P<last>{_HOUR}))?(?![\w:])"
+    r"(?! (?:each|every|daily)\b)"
+)
+"""A time of day or two, with the word before it."""
+
+
+def clock(said: str) -> timedelta:
+    """Return a time of day, from midnight; raises ValueError for one that no clock shows."""
+    said = said.lower().replace(".", "")
+    if said in ("noon", "midday", "midnight"):
+        return timedelta(hours=24 if said == "midnight" else 12)
+    hour, _, rest = said.removesuffix("m").rstrip("ap ").partition(":")
+    number = int(hour)
+    if said.endswith("m"):
+        if not 1 <= number <= 12:
+            raise ValueError(f"no such hour: {said}")
+        number = number % 12 + (12 if "p" in said else 0)
+    return timedelta(hours=number, minutes=int(rest[:2] or 0))
+
+
+def within_day(match: re.Match[str], start: datetime, *, day_named: bool, now: datetime) -> Span:
+    """Return what a time of day, or two, with the word before them mean of a day that begins then.
+
+    Where the day is not named, it is the newest that has seen this time.
+    """
+    first = clock(match["first"])
+    if not day_named and start + first > now:
+        start -= timedelta(days=1)
+    at, end = start + first, start + timedelta(days=1)
+    if match["last"]:
+        last = start + clock(match["last"])
+        return Span(at, last if last > at else last + timedelta(days=1))
+    match (match["lead"] or "").lower():
+        case "since" | "from":
+            return Span(at, None)
+        case "after":
+            return Span(at, end if day_named else None)
+        case "before" | "until" | "till" | "by":
+            return Span(start, at)
+        case "around" | "about":
+            return Span(at - timedelta(hours=1), at + timedelta(hours=1))
+        case _:
+            return Span(at - timedelta(minutes=30), at + timedelta(minutes=30))
+
+
+DAY_PART: Final = re.compile(rf"(?i)(?<!\w)(?:the )?{_PART} of (?:the )?$")
+"""What stands before a day and takes a part of it."""
+
+
+def part_of(at: datetime, part: str) -> Span:
+    """Return the morning, afternoon, evening or night of a day."""
+    first, last = _PARTS[part.lower()]
+    start = midnight(at)
+    return Span(start + timedelta(hours=first), start + timedelta(hours=last))
+
+
+# What follows and makes another thing of a number or a name: "the 8th test", "on the 3rd of the".
+_NO_NOUN: Final = (
+    r"(?! (?!(?:at|and|to|until|till|through|or|in|i|did|we|you|what|which|was)\b)[a-z])"
+)
+
+_NO_NUMBER: Final = r"(?! (?!(?:was|is|has|does|this)\b)\w+s\b)"  # "after 2000 requests"
+
+_BEGINS: Final = r"(?<!\w)(?<!(?<!\.)\.)(?<!(?<!mid)-)"  # not in a name: "notes-2026-07-08"
+
+# fmt: off
+_ALONE: Final[tuple[tuple[str, _Reading, Unit], ...]] = (
+    (rf"{_ISO}(?![-/]\w|\.[a-z])", _iso_day, Unit.DAYS),
+    (rf"{_NUMBER} (hour|day|week|fortnight|month|year)s? ago", _ago, Unit.DAYS),
+    (rf"{_NUMBER} ({_LONG_DAY})s ago", _weekdays_ago, Unit.DAYS),
+    (rf"(?:the )?(?:last|past) {_NUMBER} (minute|hour|day|week|month|year)s?", _past, Unit.DAYS),
+    (rf"(?:the )?(week|month|year|{_LONG_DAY}) before last", _before_last, Unit.DAYS),
+    (r"the day before yesterday", _relative(2), Unit.DAYS),
+    (rf"yesterday {_PART}", _yesterdays, Unit.DAYS),
+    (r"yesterday", _relative(1), Unit.DAYS),
+    (r"(?:earlier )?today", _relative(0), Unit.DAYS),
+    (r"tonight", _tonight, Unit.DAYS),
+    (r"last night", _last_night, Unit.DAYS),
+    (r"last (weekend|week|month|quarter)", _last, Unit.DAYS),
+    (r"last (year)", _last, Unit.YEAR),
+    (r"this (morning|afternoon|evening)", _todays, Unit.DAYS),
+    (r"this (weekend|week|month|quarter)", _this, Unit.DAYS),
+    (r"this (year)", _this, Unit.YEAR),
+    (r"(?:over|on|at|during) the (weekend)", _weekend, Unit.DAYS),
+    (rf"(?:last |this )?{_ANY_DAY} {_PART}", _weekdays_part, Unit.DAYS),
+    (rf"last {_ANY_DAY}", _on_weekday, Unit.DAYS),
+    (rf"this {_DAY}", _this_weekday, Unit.DAYS),
+    (r"the other (day|night|morning|evening|week|month)", _vague, Unit.VAGUE),
+)
+"""Times that need no word before them, from the longest on."""
+_NAMED: Final[tuple[tuple[str, _Reading, Unit], ...]] = (
+    (rf"(?:the )?{_FIRST_TO_LAST} (?:of )?(?P<month>{MONTH})(?:,? (?P<year>\d{{4}}))?",
+     _days_of_month, Unit.DAYS),
+    (rf"(?P<month>{MONTH}) {_FIRST_TO_LAST}(?!:)(?:,? (?P<year>\d{{4}}))?",
+     _days_of_month, Unit.DAYS),
+    (rf"(?:the )?{_NUMBERED} (?:of )?{_MONTH}{_YEAR}", _day_month, Unit.DAYS),
+    (rf"{_MONTH} (?:the )?{_NUMBERED}{_YEAR}(?![:\d])", _month_day, Unit.DAYS),
+    (rf"(?P<last>)(?P<month>{MONTH}),? (?P<year>(?:19|20)\d\d)", _month, Unit.MONTH),
+    (rf"(?P<last>last) (?P<month>{MONTH})(?P<year>)", _month, Unit.MONTH),
+    (rf"(?P<last>last) (?P<season>{_SEASON})(?P<year>)", _season, Unit.QUARTER),
+    (rf"(?P<last>)this (?P<season>{_SEASON})(?P<year>)", _this_season, Unit.QUARTER),
+    (r"q([1-4])(?: (?:of )?((?:19|20)\d\d))?", _nth_quarter, Unit.QUARTER),
+    (rf"(?:the )?{_NTH} quarter(?: (?:of )?((?:19|20)\d\d))?", _nth_quarter, Unit.QUARTER),
+)
+"""The same, by the name of a month or its like: a text may speak of them at any time."""
+_LED: Final[tuple[tuple[str, _Reading, Unit], ...]] = (
+    (r"((?:19|20)\d\d)-(0[1-9]|1[0-2])(?![-/.]\w)", _iso_month, Unit.MONTH),
+    (r"the (?:last|past)( )(minute|hour|day|week|month|year)(?! of)", _past, Unit.DAYS),
+    (rf"{_ANY_DAY}(?!\.\w)", _on_weekday, Unit.DAYS),
+    (r"the (year)", _this, Unit.YEAR),
+)
+"""Times only where a word such as "in" or "since" leads to them."""
+_NAMED_LED: Final[tuple[tuple[str, _Reading, Unit], ...]] = (
+    (rf"the {_TH}{_NO_NOUN}", _th, Unit.DAYS),
+    (rf"(?P<last>)(?P<month>{MONTH})(?P<year>)", _month, Unit.MONTH),
+    (rf"(?P<last>)(?:the )?(?P<season>{_SEASON})(?:(?: of)? (?P<year>(?:19|20)\d\d))?",
+     _season, Unit.QUARTER),
+    (rf"{_FEAST}(?: ((?:19|20)\d\d))?", _feast, Unit.DAYS),
+    (rf"((?:19|20)\d\d)(?![-/.:]\w){_NO_NUMBER}", _in_year, Unit.YEAR),
+)
+# fmt: on
+
+
+@cache
+def _patterns() -> Sequence[tuple[re.Pattern[str], _Reading, Unit, bool, bool]]:
+    """Return the patterns with what they mean: whether alone, whether by a name."""
+    return [
+        (re.compile(rf"(?i){_BEGINS}{pattern}(?!\w)"), reading, unit, alone, named)
+        for table, alone, named in (
+            (_ALONE, True, False),
+            (_NAMED, True, True),
+            (_LED, False, False),
+            (_NAMED_LED, False, True),
+        )
+        for pattern, reading, unit in table
+    ]
+
+
+_NOT_PAST: Final = re.compile(
+    r"(?i)(?:\b(?:next|coming|upcoming|every|each|per|any)|\bfirst\b.{0,3}) $"
+)
+
+
+def points(text: str, here: datetime) -> list[Point]:
+    """Return the times of a text in their order, none within another."""
+    found: list[Point] = []
+    for pattern, reading, unit, alone, named in _patterns():
+        for match in pattern.finditer(text):
+            begin, end = match.span()
+            if any(begin < one.end and one.begin < end for one in found):
+                continue
+            if _NOT_PAST.search(text, max(0, begin - 12), begin):
+                continue
+            try:
+                span = reading(match, here)
+            except (ValueError, OverflowError):  # 2026-02-31 is no day: the words stay a query
+                continue
+            found.append(
+                Point(begin=begin, end=end, span=span, unit=unit, alone=alone, named=named)
+            )
+    return sorted(found, key=lambda one: one.begin)

@@ -1,0 +1,236 @@
+"""What is said beside the hits of a question: its time, a computed answer, what there is none of.
+
+Knows: times, counted questions, facts of a store. Does not know: how hits are found or ordered.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from factbook.language.reader.read import read
+from factbook.language.words import stem
+from factbook.model.facts import Hit, Millis
+from factbook.recall.counted_questions import (
+    COMMAND,
+    Counted,
+    Measure,
+    counted_question,
+    kind_asked,
+    may_count,
+    what_of,
+)
+from factbook.recall.counting import Computed, compute, known
+from factbook.recall.query import content_terms
+from factbook.recall.query_intent import Cued, read_intent
+from factbook.recall.time_anchors import find_anchor, window_of
+from factbook.recall.time_expressions import Window, find_window, without
+
+if TYPE_CHECKING:
+    from factbook.store.port import Reads
+    from factbook.store.rows import Filters
+
+__all__ = [
+    "NearestDay",
+    "Understood",
+    "computed",
+    "is_outside",
+    "is_told",
+    "lacking",
+    "named",
+    "narrowed",
+    "nearest_day",
+    "understood",
+    "window_asked",
+    "within",
+]
+
+_TOLD: Final = "turn"  # the kind of episode in which people tell of other times
+_NEAR: Final = 500  # facts on each side of a window among which the nearest day is looked for
+
+
+class NearestDay(NamedTuple):
+    """The day nearest to an empty window that has something."""
+
+    at: Millis  # the first of it
+    hits: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Understood:
+    """How a question was understood, and what was computed for it."""
+
+    window: Window | None = None  # the time that it named
+    outside: bool = False  # nothing was found in that time: what is shown is from other times
+    nearest: NearestDay | None = None  # then: where the nearest lies
+    unanchored: str = ""  # the event that it counts time from, where memory knows of none
+    computed: Computed | None = None  # the answer, where it asks for a number or for the last
+    lacking: tuple[str, ...] = ()  # what it clearly asks for, and there is no fact of (then)
+
+
+def understood(
+    question: str,
+    hits: Sequence[Hit],
+    window: Window | None,
+    reads: Reads,
+    filters: Filters,
+    *,
+    rules: Sequence[Cued],
+    redact: Callable[[str], str],
+    predicates: Sequence[str] | None = None,
+    counting: bool = True,
+) -> Understood:
+    """Return what is to be said beside the hits of a question.
+
+    `predicates` are those that its words point at, where they are known.
+    """
+    if predicates is None:
+        predicates = read_intent(content_terms(question), rules).predicates
+    timed = window is not None or filters.since is not None or filters.until is not None
+    anchor = None if timed else find_anchor(question)
+    none, nearest = lacking(question, predicates, window, reads, filters, rules=rules)
+    outside = nearest is not None or is_outside(hits, window)
+    if outside and window is not None and not none:
+        nearest = nearest_day([hit.occurred_at for hit in hits], window)
+    return Understood(
+        window=window,
+        outside=outside,
+        nearest=nearest,
+        unanchored="" if anchor is None else anchor.phrase,
+        computed=computed(question, window, reads, filters, rules=rules, redact=redact)
+        if counting
+        else None,
+        lacking=none,
+    )
+
+
+def window_asked(question: str, reads: Reads, filters: Filters, *, now: Millis) -> Window | None:
+    """Return the time that a question names, also by an event that memory knows of."""
+    window = find_window(question, now=now)
+    if window is None and (anchor := find_anchor(question)) is not None:
+        window = window_of(anchor, reads, filters)
+    return window
+
+
+def within(at: Millis | None, window: Window) -> bool:
+    """Say whether a moment lies in a window."""
+    if at is None:
+        return False
+    return (window.since or 0) <= at and (window.until is None or at < window.until)
+
+
+def nearest_day(moments: Iterable[Millis | None], window: Window) -> NearestDay | None:
+    """Return the day of those moments that is nearest to a window, and how many lie on it."""
+    known = sorted(at for at in moments if at is not None)
+    if not known:
+        return None
+    days = Counter(map(_day, known))
+    first = min(known, key=lambda at: _distance(at, window))
+    day = _day(first)
+    return NearestDay(at=min(at for at in known if _day(at) == day), hits=days[day])
+
+
+def _distance(at: Millis, window: Window) -> Millis:
+    if window.since is not None and at < window.since:
+        return window.since - at
+    return 0 if window.until is None else max(0, at - window.until)
+
+
+def _day(at: Millis) -> str:
+    return datetime.fromtimestamp(at / 1000).astimezone().strftime("%Y-%m-%d")
+
+
+def computed(
+    question: str,
+    window: Window | None,
+    reads: Reads,
+    filters: Filters,
+    *,
+    rules: Sequence[Cued],
+    redact: Callable[[str], str],
+) -> Computed | None:
+    """Return what a question asks to be counted, counted; None where it asks for nothing so."""
+    if not may_count(question):
+        return None
+    asked = question if window is None else without(question, window)
+    counted = counted_question(asked, read=read, rules=rules)
+    if counted is None or not known(counted, reads, filters):
+        return None
+    return compute(counted, reads, narrowed(filters, window), redact=redact)
+
+
+def lacking(
+    question: str,
+    predicates: Sequence[str],
+    window: Window | None,
+    reads: Reads,
+    filters: Filters,
+    *,
+    rules: Sequence[Cued],
+) -> tuple[tuple[str, ...], NearestDay | None]:
+    """Return the predicate that a question clearly asks for where no fact passes, and the nearest.
+
+    `predicates` are those that its words point at; the tree is read only where one has no fact.
+    """
+    among = narrowed(filters, window)
+    empty = [predicate for predicate in predicates if not _any(predicate, reads, among)]
+    if not empty:
+        return (), None
+    asked = question if window is None else without(question, window)
+    predicate = kind_asked(asked, read=read, rules=rules)
+    if predicate not in empty:
+        return (), None
+    if window is None:
+        return (predicate,), None
+    every = replace(filters, predicates=(predicate,), rules=(), turns_any_time=False)
+    around = [
+        fact.occurred_at
+        for side in (replace(every, until=window.since), replace(every, since=window.until))
+        if side.since is not None or side.until is not None
+        for fact in reads.facts(side, limit=_NEAR, newest_first=side.until is not None)
+    ]
+    return (predicate,), nearest_day(around, window)
+
+
+def is_told(hit: Hit) -> bool:
+    """Say whether a hit is a turn of a conversation, in which people tell of other times."""
+    return hit.predicate == _TOLD
+
+
+def is_outside(hits: Sequence[Hit], window: Window | None) -> bool:
+    """Say whether hits were found, and none of them in the window.
+
+    In a conversation people tell of a day or a month at any time, so turns are about it then too.
+    """
+    if window is None or window.vague or not hits:
+        return False
+    if any(within(hit.occurred_at, window) for hit in hits):
+        return False
+    return window.exact or not any(map(is_told, hits))
+
+
+def named(words: str, reads: Reads, filters: Filters, *, rules: Sequence[Cued]) -> Counted:
+    """Return what words name that are to be counted: what a command does, or what facts hold."""
+    if not words.strip():
+        return Counted(measure=Measure.COUNT, predicate="")
+    counted = what_of(words, read=read, rules=rules)
+    for act in () if counted.predicate else (counted.act, stem(counted.act)):  # "deploys"
+        done = replace(counted, predicate=COMMAND, act=act, words=())
+        if known(done, reads, filters):
+            return done
+    return counted
+
+
+def narrowed(filters: Filters, window: Window | None) -> Filters:
+    """Return filters narrowed to a window, of turns too."""
+    if window is None or window.vague:
+        return replace(filters, turns_any_time=False)
+    return replace(filters, since=window.since, until=window.until, turns_any_time=False)
+
+
+def _any(predicate: str, reads: Reads, filters: Filters) -> bool:
+    facts = reads.facts(replace(filters, predicates=(predicate,), rules=()), limit=1)
+    return next(iter(facts), None) is not None

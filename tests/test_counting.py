@@ -1,0 +1,357 @@
+"""Questions for numbers and times: counted over all facts of a store, never guessed from hits."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from conftest import Cli
+from factbook.memory import Memory
+from factbook.recall.commands import does
+from factbook.recall.time_anchors import find_anchor
+from factbook.recall.time_expressions import find_window
+from factbook.store.rows import Filters
+from factbook.testing import FrozenClock
+from mcp_client import Server
+
+NOW = int(datetime(2026, 11, 20, 12, tzinfo=UTC).timestamp() * 1000)  # a Friday
+SESSION = "5e55104e-0000-4000-8000-000000000007"
+
+
+def record(kind: str, uuid: str, at: str, content: object) -> str:
+    return json.dumps(
+        {
+            "type": kind,
+            "uuid": uuid,
+            "sessionId": SESSION,
+            "timestamp": f"2026-{at}:00.000Z",
+            "cwd": "/home/ann/shop",
+            "message": {"role": kind, "content": content},
+        }
+    )
+
+
+def ran(uuid: str, at: str, command: str, *, ended: str = "", failed: bool = False) -> list[str]:
+    """Return a call of a shell, and its result where it ended."""
+    use = {"type": "tool_use", "id": f"toolu_{uuid}", "name": "Bash", "input": {"command": command}}
+    lines = [record("assistant", uuid, at, [use])]
+    if ended:
+        said = "Error: Exit code 1\nE   AssertionError: no" if failed else "ok"
+        result = {
+            "type": "tool_result",
+            "tool_use_id": f"toolu_{uuid}",
+            "content": said,
+            "is_error": failed,
+        }
+        lines.append(record("user", f"{uuid}-r", ended, [result]))
+    return lines
+
+
+def changed(uuid: str, at: str, path: str) -> str:
+    given = {"file_path": path, "old_string": "a", "new_string": "b"}
+    use = {"type": "tool_use", "id": f"toolu_{uuid}", "name": "Edit", "input": given}
+    return record("assistant", uuid, at, [use])
+
+
+LINES = [
+    record("user", "u0", "05-03T09:00", "let us ship the shop"),
+    *ran("t1", "05-04T09:00", "pytest -q", ended="05-04T09:02", failed=True),
+    *ran("t2", "05-05T09:00", "pytest -q", ended="05-05T09:01", failed=True),
+    *ran("t3", "06-01T09:00", "pytest -q", ended="06-01T09:04"),
+    *ran("d1", "05-06T10:00", "./deploy.sh staging"),
+    *ran("d2", "06-02T10:00", "npm run deploy"),
+    *ran("d3", "11-16T10:00", "cd web && fly deploy"),
+    *ran("g1", "11-16T10:30", "grep -rn deploy ."),
+    *ran("c1", "06-03T08:00", "git commit -m 'Count the stock'"),
+    *ran("c2", "11-18T08:00", "git commit -m 'Show the price'"),
+    *ran("h1", "08-02T08:00", "ssh root@tower uptime"),
+    *ran("h2", "08-02T09:00", "ssh root@tower df"),
+    *ran("h3", "08-02T10:00", "ssh root@attic df"),
+    changed("e1", "06-03T09:00", "/home/ann/shop/cart.py"),
+    changed("e2", "11-17T09:00", "/home/ann/shop/cart.py"),
+    changed("e3", "11-19T09:00", "/home/ann/shop/price.py"),
+]
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    folder = tmp_path_factory.mktemp("counting")
+    log = folder / f"{SESSION}.jsonl"
+    log.write_text("\n".join(LINES) + "\n", encoding="utf-8")
+    with Memory(folder / "m.db", clock=FrozenClock(NOW), key_file=folder / "key") as opened:
+        opened.ingest([log])
+        opened.embed()
+        yield opened
+        assert opened.check() == []
+
+
+# --- counting -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "total", "first"),
+    [
+        ("how many times did I deploy?", 3, "./deploy.sh staging"),
+        ("how often did the tests fail in May", 2, "pytest -q"),
+        ("how often did the tests fail in June", 0, None),
+        ("how many commits did I make", 2, "Count the stock"),
+        ("number of commits per month", 2, "2026-06"),
+        ("how many hosts did I connect to", 3, "tower"),
+        ("which file did I edit most", 3, "/home/ann/shop/cart.py"),
+        ("most often used command", 12, "pytest -q"),
+        ("how many times did I edit cart.py this week", 1, "/home/ann/shop/cart.py"),
+    ],
+)
+def test_a_question_for_a_number_is_counted(
+    memory: Memory, question: str, total: int, first: str | None
+) -> None:
+    computed = memory.recall(question).computed
+    assert computed is not None
+    assert computed.total == total, computed
+    assert [row.label for row in computed.rows[:1]] == ([first] if first else [])
+    every = memory.sources.facts(filters=Filters())
+    assert {id_ for row in computed.rows for id_ in row.facts} <= {fact.id for fact in every}
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("when did I last change cart.py", 'last modified_file "cart.py": 2026-11-17 09:00'),
+        (
+            "what was the last thing I committed?",
+            "last committed: 2026-11-18 08:00, Show the price",
+        ),
+        ("when did I first deploy", 'first executed_command "deploy": 2026-05-06 10:00'),
+        ("when did the tests last pass", 'last executed_command "test", passed: 2026-06-01 09:00'),
+        ("how long did pytest take", "4 min 0 s at 2026-06-01 09:00; median 2 min 0 s of 3 runs"),
+    ],
+)
+def test_the_last_the_first_and_how_long(memory: Memory, question: str, said: str) -> None:
+    computed = memory.recall(question).computed
+    assert computed is not None
+    assert said in computed.title
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "how many times did I swim",  # no command swims
+        "how many sisters does Ana have",
+        "what was the last book that I read",
+        "how often should I commit",
+        "what was the last decision on prices",
+        "which file holds the last migration number",
+        "what did I change last week",
+    ],
+)
+def test_any_other_question_is_not_counted(memory: Memory, question: str) -> None:
+    assert memory.recall(question).computed is None
+
+
+def test_words_and_exact_conditions_count_the_same(memory: Memory) -> None:
+    sources = memory.sources
+    assert sources.count("deploys").total == sources.count("how often did I deploy").total == 3
+    assert sources.count("commits").total == 2
+    exact = sources.count(filters=Filters(predicates=("committed",)), by="month")
+    assert [(row.label, row.count) for row in exact.rows] == [("2026-06", 1), ("2026-11", 1)]
+    assert sources.count("cart.py in June", by="predicate").total == 1
+    since = Filters(since=NOW - 7 * 24 * 3600 * 1000)
+    assert sources.count("edited cart.py", filters=since).total == 1
+    assert [row.label for row in sources.count("commits", last=True, limit=1).rows] == [
+        "Show the price"
+    ]
+    everything = sources.count()
+    assert everything.by == "predicate"
+    assert everything.total == sum(sources.predicates().values())
+
+
+def test_what_is_of_another_owner_is_not_counted(memory: Memory) -> None:
+    bob = replace(Filters(), owner="bob")
+    assert memory.sources.count("commits", filters=bob).total == 0
+    assert memory.recall("how many times did I deploy", filters=bob).computed is None
+
+
+@pytest.mark.parametrize(
+    ("command", "act", "so"),
+    [
+        ("cd web && npm run deploy", "deploy", True),
+        ("grep -rn deploy .", "deploy", False),
+        ("git commit -m 'deploy it'", "deploy", False),
+        ("ssh deploy@web uptime", "deploy", False),
+        ('rg "a|build" src', "build", False),
+        ("(source .venv/bin/activate && pytest)", "test", True),
+        ("git log --grep push", "git push", False),
+        ("sudo docker compose up -d", "docker compose", True),
+    ],
+)
+def test_what_a_command_does(command: str, act: str, so: bool) -> None:
+    assert does(command, act) is so
+
+
+# --- the time of a question -----------------------------------------------------------------------
+
+
+def test_a_named_month_is_obeyed(memory: Memory) -> None:
+    answer = memory.recall("what did I change in June")
+    june = find_window("in June", now=NOW)
+    assert june is not None
+    assert not answer.outside
+    assert all(june.since <= hit.occurred_at < june.until for hit in answer.hits)  # type: ignore[operator]
+
+
+def test_an_empty_time_says_so_and_what_is_nearest(memory: Memory) -> None:
+    answer = memory.recall("which hosts did I connect to in July?")
+    assert answer.outside
+    assert answer.lacking == ("connects_to_host",)
+    assert answer.nearest is not None
+    assert answer.nearest.hits == 3
+    assert datetime.fromtimestamp(answer.nearest.at / 1000, UTC).date().isoformat() == "2026-08-02"
+    assert answer.hits[0].predicate == "connects_to_host"
+
+    answer = memory.recall("the price of the shop in February")
+    assert answer.outside
+    assert answer.nearest is not None
+
+
+def test_an_event_that_memory_knows_begins_a_time(memory: Memory) -> None:
+    answer = memory.recall("which files did I change since the last commit?")
+    assert answer.window is not None
+    assert answer.window.taken == "committed: Show the price"
+    assert {hit.object for hit in answer.hits if hit.predicate == "modified_file"} == {
+        "/home/ann/shop/price.py"
+    }
+    deployed = memory.recall("what broke after the deploy").window
+    assert deployed is not None
+    assert "fly deploy" in deployed.taken
+    unknown = memory.recall("what changed since the release")  # there was none
+    assert (unknown.window, unknown.unanchored) == (None, "since the release")
+    assert find_anchor("how long after the release of the book") is None
+
+
+@pytest.mark.parametrize(
+    ("command", "is_release"),
+    [
+        ("git tag v1.2.0", True),
+        ("git tag -a v1.2.0 -m 'second'", True),
+        ("gh release create v1.2.0", True),
+        ("npm publish", True),
+        ("git tag -l 'v1*'", False),
+        ("git tag | tail -3", False),
+        ("npm publish --dry-run", False),
+        ("cat release.md", False),
+    ],
+)
+def test_what_is_a_release(tmp_path: Path, command: str, is_release: bool) -> None:
+    log = tmp_path / f"{SESSION}.jsonl"
+    log.write_text("\n".join([*ran("r1", "10-01T09:00", command), *LINES]) + "\n", encoding="utf-8")
+    with Memory(tmp_path / "m.db", clock=FrozenClock(NOW), key_file=tmp_path / "k") as memory:
+        memory.ingest([log])
+        window = memory.recall("what did I change since the last release?").window
+    assert (window is not None) is is_release
+    assert window is None or datetime.fromtimestamp((window.since or 0) / 1000, UTC).month == 10
+
+
+def test_some_day_or_other_excludes_nothing(memory: Memory) -> None:
+    answer = memory.recall("which host did I connect to the other day")
+    assert answer.window is not None
+    assert answer.window.vague
+    assert not answer.outside
+    assert answer.hits[0].predicate == "connects_to_host"
+
+
+def test_turns_of_a_conversation_tell_of_other_times(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m.db", clock=FrozenClock(NOW), key_file=tmp_path / "k") as memory:
+        memory.add_turn("We went to Norway in July, and it rained.", session="s")
+        answer = memory.recall("where did we go in July?")
+        assert "Norway" in answer.hits[0].text
+        assert not answer.outside
+
+
+def test_a_kind_of_facts_of_which_there_is_none_is_said(memory: Memory) -> None:
+    answer = memory.recall("which packages did I install?")
+    assert answer.lacking == ("installed_package",)
+    assert answer.nearest is None
+    assert answer.hits == []
+    assert memory.recall("what did you install into the cart of the shop").lacking == ()
+
+
+# --- where it is shown ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def filled(cli: Cli, tmp_path: Path) -> Cli:
+    log = tmp_path / f"{SESSION}.jsonl"
+    log.write_text("\n".join(LINES) + "\n", encoding="utf-8")
+    filled = Cli(home=cli.home, env={"FACTBOOK_DB": str(tmp_path / "memory.db")})
+    filled("ingest", log)
+    return filled
+
+
+def test_the_command_line_counts(filled: Cli) -> None:
+    shown = filled("count", "commits", "by", "month").out.splitlines()
+    assert shown[0] == "committed: 2 times"
+    assert shown[2].split()[:4] == ["2026-06", "1", "#" * 24, "2026-06-03"]
+    data = json.loads(filled("--json", "count", "deploy").out)
+    assert (data["measure"], data["total"], data["by"]) == ("count", 3, "object")
+    assert all(fact.startswith("f") for row in data["rows"] for fact in row["facts"])
+    grouped = json.loads(
+        filled("--json", "facts", "-p", "modified_file", "--group-by", "object").out
+    )
+    assert [(row["label"], row["count"]) for row in grouped["rows"]] == [
+        ("/home/ann/shop/cart.py", 2),
+        ("/home/ann/shop/price.py", 1),
+    ]
+    assert "first" in filled("recall", "when did I first deploy").out.splitlines()[0]
+    assert "colour" in filled("count", "--by", "colour", code=2).err
+
+
+def test_a_misspelt_predicate_is_answered_with_what_is_near(filled: Cli) -> None:
+    said = "No fact has the predicate 'comitted'; did you mean committed?"
+    for command in ("facts", "count"):
+        assert said in filled(command, "-p", "comitted").out
+    assert said in filled("recall", "-p", "comitted", "what did I do").err
+
+
+def test_recall_shows_what_was_computed_and_what_is_nearest(filled: Cli) -> None:
+    data = json.loads(filled("--json", "recall", "how many times did I deploy").out)
+    assert data["computed"]["total"] == 3
+    assert data["hits"]
+    data = json.loads(filled("--json", "recall", "which hosts did I connect to in July 2026").out)
+    assert data["nearest"] == {"at": "2026-08-02T08:00:00.000Z", "hits": 3}
+    shown = filled("recall", "which hosts did I connect to in July 2026").out
+    shown = " ".join(shown.split())
+    assert "No connects_to_host facts in that time" in shown
+    assert "nearest: 3 facts on Sun 2026-08-02" in shown
+    assert "No installed_package facts are in this memory." in (
+        filled("recall", "which packages did I install").out
+    )
+
+
+def test_an_agent_is_given_what_was_computed(filled: Cli) -> None:
+    with Server(Path(filled.env["FACTBOOK_DB"]), env=filled.environment()) as server:
+        answer = server.call("search_memory", query="how many times did I deploy?")
+        assert answer["computed"]["answer"].startswith('executed_command "deploy": 3 times')
+        assert answer["computed"]["rows"][0]["facts"][0].startswith("f")
+        answer = server.call("search_memory", query="which hosts did I connect to in July 2026")
+        assert "nearest: 3 facts on Sun 2026-08-02" in answer["note"]
+
+
+def test_the_chat_says_what_was_counted(filled: Cli) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "factbook", "chat", "--no-search", "--no-worker", "--plain"],
+        env=filled.environment(),
+        input="how many times did I deploy?\n/count commits\n/quit\n",
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert 'executed_command "deploy": 3 times' in done.stdout
+    assert "committed: 2 times" in done.stdout
