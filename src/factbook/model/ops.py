@@ -230,6 +230,13 @@ class PinFact:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HoldFact:
+    """Let no silence make a fact less sure: it holds until something is said of it."""
+
+    fact_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RateFact:
     """Take a person's word on whether a fact is right, or a model's that it is to be left out."""
 
@@ -574,6 +581,7 @@ Op: TypeAlias = (
     | JudgePair
     | SettlePair
     | PinFact
+    | HoldFact
     | RateFact
     | RetractFact
     | RetractNode
