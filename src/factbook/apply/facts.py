@@ -139,7 +139,10 @@ class Changes(MergeChanges, Bookkeeping):
             return
         witness = self._witness(op.episode_id)
         at = witness.occurred_at
-        heard_at = None if at is None else self.silent_from(witness.source_id, at)
+        heard_at = at
+        if at is not None and at < life.confidence_at:
+            # Read late, it is no older for the fact than the silence that the fact counts from.
+            heard_at = min(self.silent_from(witness.source_id, at), life.confidence_at)
         # The row of the episode bounds what the op claims of it.
         trust = worse_trust(op.trust, self.heard(op.episode_id, op.start, op.end))
         own = min(op.confidence, policy.TRUST_CAP[trust])

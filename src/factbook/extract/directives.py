@@ -5,13 +5,22 @@ Knows: an episode, whose words it holds, what the reader marks. Does not know: o
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from factbook import policy
 from factbook.extract.prompt_injection import TaintKind, taint, touching
 from factbook.extract.voice import blanked, in_layout, is_others
 from factbook.language.reader.read import read
-from factbook.language.reader.reading import JOINING, NOT_MEANT, Clause, Reader, Reading, Span
+from factbook.language.reader.reading import (
+    JOINING,
+    NOT_MEANT,
+    Clause,
+    Reader,
+    Reading,
+    Span,
+    children,
+)
 from factbook.model.directives import DECISION, subject_of
 from factbook.model.facts import (
     DIRECTED_IN,
@@ -29,6 +38,7 @@ _MARKED: Final = "Marked by the reader as a {type} that holds on, with a chance 
 _ENDING: Final = "Gives up a rule or a decision that held"
 _FORGED: Final = frozenset({TaintKind.SPEECH, TaintKind.MEMORY, TaintKind.HIDDEN})
 """What is no owner's word even in their own message; an order is what a rule is."""
+_REMINDING: Final = frozenset({"told", "asked"})
 _ASKING: Final = frozenset({"how", "what", "when", "where", "which", "who", "whose", "why"})
 
 
@@ -50,20 +60,21 @@ def own_reading(episode: StoredEpisode, reader: Reader | None = None) -> Reading
     return reader.read(text) if reader is not None else read(text)
 
 
-def directives_in(episode: StoredEpisode, reading: Reading) -> list[Candidate]:
+def directives_in(
+    episode: StoredEpisode, reading: Reading, reader: Reader | None = None
+) -> list[Candidate]:
     """Return the rules and decisions of what an owner says, in their order.
 
     What is only likely to be one is not shown by itself until it is said again.
     """
+    placed = _placed(reading, 0)
+    for at, end in _reminders(reading):
+        # "I told you to use pnpm": what it reminds of is read as if it were said again
+        if not is_others(reading, at, end, chance=policy.DIRECTIVE_FOREIGN):
+            said = (read if reader is None else reader.read)(reading.text[at:end])
+            placed += _placed(said, at)
     directives: list[Candidate] = []
-    for mark in reading.marks:
-        if mark.chance < policy.DIRECTIVE_LIKELY:
-            continue
-        begin, end = _whole(reading, mark)
-        if begin == end or is_unsaid(
-            reading, mark.begin, mark.end, foreign=policy.DIRECTIVE_FOREIGN
-        ):
-            continue
+    for begin, end, mark in sorted(placed, key=lambda place: place[:2]):
         candidate = directive_at(
             episode,
             (begin, end),
@@ -75,6 +86,36 @@ def directives_in(episode: StoredEpisode, reading: Reading) -> list[Candidate]:
         if candidate is not None and not any(begin < known.end for known in directives):
             directives.append(candidate)
     return directives
+
+
+def _placed(reading: Reading, at: int) -> list[tuple[int, int, Span]]:
+    """Return what is marked and meant, with its place in a text that is read from a place on."""
+    placed = []
+    for mark in reading.marks:
+        if mark.chance < policy.DIRECTIVE_LIKELY:
+            continue
+        begin, end = _whole(reading, mark)
+        foreign = policy.DIRECTIVE_FOREIGN
+        if begin < end and not is_unsaid(reading, mark.begin, mark.end, foreign=foreign):
+            placed.append((at + begin, at + end, mark))
+    return placed
+
+
+def _reminders(reading: Reading) -> Iterator[tuple[int, int]]:
+    """Yield where a text says what its writer told the agent to do."""
+    below = children(reading.tokens)
+    for n, token in enumerate(reading.tokens):
+        mine = [reading.tokens[k] for k in below[n]]
+        me = any(t.relation == "nsubj" and t.text.lower() == "i" for t in mine)
+        if not me or token.text.lower() not in _REMINDING:
+            continue
+        for k in below[n]:
+            marked = [d for d in below[k] if reading.tokens[d].text.lower() == "to"]
+            if reading.tokens[k].pos == "VERB" and marked and max(marked) == k - 1 > n:
+                stop = next((at[1] for at in reading.sentences if at[0] <= token.begin < at[1]), 0)
+                said = [t for t in reading.tokens[k:] if t.end <= stop and t.pos != "PUNCT"]
+                if said:
+                    yield said[0].begin, said[-1].end
 
 
 def decision_at(
