@@ -11,6 +11,7 @@ from tests.session_logs import NOW, claude, tool_result, tool_use
 
 from factbook.memory import Memory
 from factbook.model.directives import scope_of
+from factbook.surface.views.rules import Held
 from factbook.testing import FrozenClock
 
 SHOP = "/home/ann/shop"
@@ -66,6 +67,8 @@ def test_it_is_kept_in_the_words_of_the_offer_with_both_messages(desk: Desk) -> 
     offer, answer = desk.memory.sources.evidence(fact.id)
     assert (offer.quote, answer.quote) == ("a Postgres table", "the second one")
     assert (offer.rule, answer.rule) == ("offered", "choice")
+    held = Held(fact, [offer, answer])
+    assert (len(held.said), held.shown_by) == (1, f"e{answer.episode_id}")
 
 
 def test_another_choice_of_the_same_takes_its_place(desk: Desk) -> None:

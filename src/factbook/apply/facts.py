@@ -433,9 +433,13 @@ class Changes(MergeChanges, Bookkeeping):
         self._count("feedback_right" if op.right else "feedback_wrong", 1.0)
 
     def retract(self, op: RetractFact) -> None:
-        """Retire a fact of an agent's graph, unless its owner stands for it or called it wrong."""
+        """Retire what its source holds no more, unless its owner stands for it or called it wrong.
+
+        That is of an agent's graph, or of a file of rules.
+        """
         life = self._current(op.fact_id)
-        mine = life is not None and life.kind is FactKind.GRAPH and life.confidence > 0.0
+        kept = (FactKind.GRAPH, FactKind.DIRECTIVE)
+        mine = life is not None and life.kind in kept and life.confidence > 0.0
         if life is None or not mine or self._is_vouched(life):
             self._receipt.unchanged += 1
             return

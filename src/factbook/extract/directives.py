@@ -21,7 +21,7 @@ from factbook.language.reader.reading import (
     Span,
     children,
 )
-from factbook.model.directives import DECISION, subject_of
+from factbook.model.directives import DECISION, PREDICATES, subject_of
 from factbook.model.facts import (
     DIRECTED_IN,
     Candidate,
@@ -31,10 +31,19 @@ from factbook.model.facts import (
     Trust,
 )
 
-__all__ = ["decision_at", "directive_at", "directives_in", "is_unsaid", "own_reading"]
+__all__ = [
+    "decision_at",
+    "directive_at",
+    "directives_in",
+    "is_unsaid",
+    "own_reading",
+    "stated_in",
+]
 
 RULE: Final = "directive"
 _MARKED: Final = "Marked by the reader as a {type} that holds on, with a chance of {chance:.2f}"
+_WRITTEN: Final = "Written into a file of rules that agents load"
+LINE: Final = "rule_line"
 _ENDING: Final = "Gives up a rule or a decision that held"
 _FORGED: Final = frozenset({TaintKind.SPEECH, TaintKind.MEMORY, TaintKind.HIDDEN})
 """What is no owner's word even in their own message; an order is what a rule is."""
@@ -86,6 +95,32 @@ def directives_in(
         if candidate is not None and not any(begin < known.end for known in directives):
             directives.append(candidate)
     return directives
+
+
+def stated_in(
+    episode: StoredEpisode, reading: Reading, subject: str, *, sure: bool
+) -> list[Candidate]:
+    """Return what a line of a rule file gives as a rule or a decision: the line as it stands.
+
+    What is written there is meant to hold, so an order is a rule, though only likely to be one. Of
+    a long line it is what is marked in it.
+    """
+    marks = [mark for mark in reading.marks if mark.chance >= policy.RULE_FILE_LIKELY]
+    if len(episode.text) > policy.RULE_CHARS:
+        marks = [mark for mark in marks if mark.chance >= policy.DIRECTIVE_LIKELY]
+        places = [(_whole(reading, mark), mark.type, sure) for mark in marks]
+    elif marks:
+        best = max(marks, key=lambda mark: mark.chance)
+        sure = sure and best.chance >= policy.DIRECTIVE_LIKELY
+        places = [((0, len(episode.text)), best.type, sure)]
+    else:
+        orders = any(clause.act == "want" for clause in reading.clauses)
+        places = [((0, len(episode.text)), PREDICATES[0], False)] * orders
+    said = (
+        directive_at(episode, place, subject, kind, _WRITTEN, sure=sure, rule=LINE)
+        for place, kind, sure in places
+    )
+    return [candidate for candidate in said if candidate is not None]
 
 
 def _placed(reading: Reading, at: int) -> list[tuple[int, int, Span]]:

@@ -248,7 +248,10 @@ class RateFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetractFact:
-    """Take out of all recall what an agent keeps and holds no more; its row and history stay."""
+    """Take out of all recall what an agent, or a file of rules, holds no more.
+
+    Its row and its history stay.
+    """
 
     fact_id: int
     rule: str

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from factbook import policy
 from factbook.extract.choices import Choice, answers_in, chosen, may_choose
 from factbook.extract.prompt_injection import TaintKind, taint, touching
-from factbook.model.directives import DECISION, PROJECT, subject_of
+from factbook.model.directives import DECISION, OFFERED, PROJECT, subject_of
 from factbook.model.facts import Candidate, EpisodeKind, FactKind, StoredEpisode
 from factbook.model.ops import Op, SupersedeFact
 from factbook.pipelines.claims import asserted, judged
@@ -27,10 +27,9 @@ from factbook.store.rows import Filters, Life, LifeWhere, claim_digest
 if TYPE_CHECKING:
     from factbook.context import Context
 
-__all__ = ["OFFERED", "choose"]
+__all__ = ["choose"]
 
 CHOICE: Final = "choice"
-OFFERED: Final = "offered"  # of the message that a choice has its words from
 _METHOD: Final = "Chosen by its owner of what an assistant offered"
 _OFFERED_METHOD: Final = "Offered by an assistant, and chosen"
 _FORGED: Final = frozenset({TaintKind.SPEECH, TaintKind.MEMORY, TaintKind.HIDDEN})

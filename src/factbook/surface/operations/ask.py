@@ -223,6 +223,7 @@ def rules(
                 {
                     **records.fact(row.fact, shown_by=None),
                     "since": iso(row.since),
+                    "times": len(row.said),
                     "evidence": row.shown_by,
                 }
                 for row in held

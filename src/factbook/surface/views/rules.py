@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from factbook import policy
 from factbook.language.values import count, home_path, moment
 from factbook.model.confidence import is_passive
-from factbook.model.directives import EVERYWHERE, LANGUAGE, scope_of
+from factbook.model.directives import EVERYWHERE, LANGUAGE, OFFERED, scope_of
 from factbook.model.facts import iso
 from factbook.model.frame import as_data
 from factbook.model.ours import MEMORY_TAG
@@ -43,9 +43,15 @@ class Held(NamedTuple):
         return min(times, default=self.fact.occurred_at)
 
     @property
+    def said(self) -> Sequence[Evidence]:
+        """The places in which its owner says it: not where an assistant offered it."""
+        return [one for one in self.evidence if one.rule != OFFERED]
+
+    @property
     def shown_by(self) -> str:
         """The episode that it was first read in."""
-        return f"e{self.fact.episode_id}"
+        first = next(iter(self.said), None)
+        return f"e{self.fact.episode_id if first is None else first.episode_id}"
 
     @property
     def place(self) -> str:
@@ -64,7 +70,7 @@ def table(page: Page, rows: Sequence[Held]) -> None:
         Column("since", lambda row: moment(row.since), optional=True),
         Column("kind", lambda row: row.fact.predicate, "cyan"),
         Column("said", lambda row: row.fact.statement, least=24),
-        Column("times", lambda row: count(row.fact.evidence_count), right=True, optional=True),
+        Column("times", lambda row: count(len(row.said)), right=True, optional=True),
         Column("conf", lambda row: f"{row.fact.confidence:.2f}", right=True, optional=True),
         Column("by", lambda row: row.shown_by, "dim", right=True, optional=True),
         Column("holds in", lambda row: home_path(row.place) or "?", "dim", least=10, most=24),
@@ -115,7 +121,7 @@ def _heading(place: str) -> str:
 def _said(row: Held) -> str:
     fact = row.fact
     since = f", since {(iso(row.since) or '')[:10]}" if row.since is not None else ""
-    times = f", said {count(fact.evidence_count)} times" if fact.evidence_count > 1 else ""
+    times = f", said {count(len(row.said))} times" if len(row.said) > 1 else ""
     said = _plain(shorten(fact.statement, policy.RULE_CHARS))
     return f"{said} ({fact.predicate}{since}{times}, f{fact.id})"
 
