@@ -333,7 +333,7 @@ READING = (
 )
 
 
-@pytest.mark.parametrize("command", [*READING, "embed", "rules --noise"])
+@pytest.mark.parametrize("command", [*READING, "embed", "predicates --noise"])
 def test_there_is_no_database(cli: Cli, tmp_path: Path, command: str) -> None:
     db = tmp_path / "none.db"
     done = cli(*command.split(), "--db", db, "--json", code=4)

@@ -210,3 +210,18 @@ def test_on_the_command_line(cli: Cli, tmp_path: Path) -> None:
     }
     assert all(rule["trust"] == "external" for rule in rules)
     cli("ingest", tmp_path / "nothing", code=3)
+
+
+def test_without_a_path_those_of_the_projects_that_sessions_name(cli: Cli, tmp_path: Path) -> None:
+    shop, session = tmp_path / "shop", "3f0c4b1e-0000-4000-8000-000000000001"
+    shop.mkdir()
+    (shop / "CLAUDE.md").write_text("- Always use pnpm, never npm\n")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "CLAUDE.md").write_text("- Never use default exports\n")
+    log = cli.home / ".claude" / "projects" / "shop" / f"{session}.jsonl"
+    log.parent.mkdir(parents=True)
+    record = claude("user", "Fix the cart", cwd=str(shop), sessionId=session)
+    log.write_text(json.dumps(record) + "\n", encoding="utf-8")
+    cli("ingest")
+    (rule,) = cli("rules", "--json").json()["rules"]
+    assert (rule["statement"], rule["trust"]) == ("Always use pnpm, never npm", "direct")
