@@ -8,12 +8,16 @@ that something else is broken, and counts against the precision.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
 
+from bench.ordinary import episode_of
 from factbook.embed import bundled
 from factbook.extract import sentences
 from factbook.extract.asked import Amount, amount_asked, holds, search_query
+from factbook.extract.choices import chosen
+from factbook.extract.directives import directives_in, own_reading
 from factbook.extract.discovery import ResultText, discover
 from factbook.extract.keyed.ask import Window, parse_ask
 from factbook.extract.keyed.contracts import FactsOp, op_values
@@ -276,6 +280,25 @@ def own(row: Row) -> Labels:
 def lasting(row: Row) -> Labels:
     """Say whether a sentence of a chat states something that lasts."""
     return told(kept=bool(sentences.statements(row["text"])))
+
+
+def choices(row: Row) -> Labels:
+    """Return what an answer to an assistant chooses, or the rules in it.
+
+    A row names what it expects; what covers most of the same words is that.
+    """
+    choice = chosen(row["before"], row["text"])
+    said = [choice.statement.partition(" (of: ")[0]] if choice else []
+    if row["kind"] in ("correction", "none"):
+        prompt = replace(episode_of(row["text"]), kind=EpisodeKind.PROMPT, host="claude-code")
+        reading = own_reading(prompt)
+        said += [c.statement for c in directives_in(prompt, reading)] if reading else []
+    return [next((e for e in row["expected"] if _alike(e, one)), one) for one in said]
+
+
+def _alike(one: str, other: str) -> bool:
+    first, second = (set(sentences.words(text)) for text in (one, other))
+    return 2 * len(first & second) > len(first | second)
 
 
 # --- keyed facts ----------------------------------------------------------------------------------
@@ -574,6 +597,8 @@ READERS: Final[Mapping[str, Callable[[Row], Labels]]] = {
     "counting_held": counting,
     "own_words": own,
     "lasting": lasting,
+    "choices": choices,
+    "choices_aside": choices,
     "keyed_asked": keyed_asked,
     "keyed_plain": keyed_asked,
     "keyed_told": keyed_told,

@@ -318,7 +318,7 @@ def test_own_rules_come_from_a_file(cli: Cli, sample_log: Path, tmp_path: Path) 
     cli("ingest", sample_log, "--no-embed", "--rules", rules)
     (found,) = cli("facts", "-p", "unpacked", "--json").json()["facts"]
     assert found["object"] == "backup.tgz"
-    assert "unpacked" in cli("rules", "--rules", rules).out
+    assert "unpacked" in cli("predicates", "--rules", rules).out
 
 
 def test_embed_finishes_what_waits(cli: Cli, sample_log: Path) -> None:
@@ -632,26 +632,26 @@ def test_stats(filled: tuple[Cli, Path]) -> None:
     assert found["lines"]["records"] > 0
 
 
-def test_rules_and_how_often_they_fired(filled: tuple[Cli, Path], cli: Cli) -> None:
+def test_predicates_and_how_often_their_rules_fired(filled: tuple[Cli, Path], cli: Cli) -> None:
     used, _ = filled
-    found = {one["name"]: one for one in used("rules", "--json").json()["rules"]}
+    found = {one["name"]: one for one in used("predicates", "--json").json()["predicates"]}
     assert found["connects_to_host"]["fired"] == 2
     assert found["connects_to_host"]["confidence"] == 0.9
     assert len({one["predicate"] for one in found.values()}) >= 12
-    assert "connects_to_host" in used("rules").out
+    assert "connects_to_host" in used("predicates").out
     # The table can be read before there is a database.
-    bare = cli("rules").out
+    bare = cli("predicates").out
     assert "connects_to_host" in bare
     assert "fired" not in bare
-    assert cli("rules", "--noise", code=4).out == ""
+    assert cli("predicates", "--noise", code=4).out == ""
 
 
 def test_noise(filled: tuple[Cli, Path]) -> None:
     cli, _ = filled
-    found = cli("rules", "--noise", "--json").json()["rules"]
+    found = cli("predicates", "--noise", "--json").json()["predicates"]
     assert found
     assert all(0 <= one["noise"]["score"] <= 1 for one in found)
-    assert "noise" in cli("rules", "--noise").out
+    assert "noise" in cli("predicates", "--noise").out
 
 
 def test_rejections(cli: Cli, sample_log: Path) -> None:
@@ -889,7 +889,7 @@ def test_no_stored_text_reaches_the_terminal_as_a_command(cli: Cli, tmp_path: Pa
         ("stats",),
         ("doctor",),
         ("rejections",),
-        ("rules", "--noise"),
+        ("predicates", "--noise"),
         ("export",),
         ("export", "--format", "csv-facts"),
     ]
@@ -918,7 +918,14 @@ def test_colour_only_where_it_is_wanted(filled: tuple[Cli, Path]) -> None:
 @pytest.mark.parametrize("width", [48, 100])
 @pytest.mark.parametrize(
     "command",
-    [("facts",), ("timeline",), ("sessions",), ("stats",), ("rules",), ("rules", "--noise")],
+    [
+        ("facts",),
+        ("timeline",),
+        ("sessions",),
+        ("stats",),
+        ("predicates",),
+        ("predicates", "--noise"),
+    ],
 )
 def test_tables_keep_to_the_width(
     filled: tuple[Cli, Path], width: int, command: tuple[str, ...]

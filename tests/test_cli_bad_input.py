@@ -333,7 +333,7 @@ READING = (
 )
 
 
-@pytest.mark.parametrize("command", [*READING, "embed", "rules --noise"])
+@pytest.mark.parametrize("command", [*READING, "embed", "predicates --noise"])
 def test_there_is_no_database(cli: Cli, tmp_path: Path, command: str) -> None:
     db = tmp_path / "none.db"
     done = cli(*command.split(), "--db", db, "--json", code=4)
@@ -610,17 +610,22 @@ def test_no_such_fact(cli: Cli, db: Path) -> None:
 def test_a_bad_rule_file(cli: Cli, db: Path, tmp_path: Path, sample_log: Path) -> None:
     rules = tmp_path / "rules.toml"
     rules.write_text("[[rule]\nname = 3\n")
-    for command in (("ingest", str(sample_log)), ("rules",), ("recall", "x"), ("explain", "1")):
+    for command in (
+        ("ingest", str(sample_log)),
+        ("predicates",),
+        ("recall", "x"),
+        ("explain", "1"),
+    ):
         done = cli(*command, "--rules", rules, "--db", db, code=5)
         one_sentence(done, "rules.toml", "line 1")
-    one_sentence(cli("rules", "--rules", tmp_path / "none.toml", code=5), "none.toml")
+    one_sentence(cli("predicates", "--rules", tmp_path / "none.toml", code=5), "none.toml")
 
 
 def test_the_usual_rule_file_is_used_and_checked(cli: Cli) -> None:
     folder = cli.home / "config" / "factbook"
     folder.mkdir(parents=True)
     (folder / "rules.toml").write_text("nonsense =\n")
-    one_sentence(cli("rules", code=5), "rules.toml", "line 1")
+    one_sentence(cli("predicates", code=5), "rules.toml", "line 1")
 
 
 def test_a_broken_key_file(cli: Cli, sample_log: Path, tmp_path: Path) -> None:

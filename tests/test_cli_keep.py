@@ -306,7 +306,7 @@ def test_accepting_a_predicate_puts_its_rule_into_the_rules(here: Cli) -> None:
     assert kept.startswith("# mine\n")
     assert tomllib.loads(kept)["rule"][0]["name"] == "operation_deploy"
     assert path.stat().st_mode & 0o777 == 0o600
-    names = [one["name"] for one in here("rules", "--json").json()["rules"]]
+    names = [one["name"] for one in here("predicates", "--json").json()["predicates"]]
     assert "operation_deploy" in names
     assert [one["id"] for one in here("review", "--json").json()["proposals"]] == [2]
     here("review", "accept", "1", code=2)

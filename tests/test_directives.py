@@ -13,6 +13,7 @@ import pytest
 from tests.mcp_client import Server
 from tests.session_logs import NOW, claude
 
+from conftest import Cli
 from data import data_dir
 from factbook.extract import directives
 from factbook.language.reader.read import read
@@ -20,6 +21,7 @@ from factbook.language.reader.reading import Reading, Span
 from factbook.memory import Memory
 from factbook.model.directives import language_named, scope_of
 from factbook.model.facts import EpisodeKind, Fact, FactKind
+from factbook.sources.session_log.echo import subtract
 from factbook.store.rows import Filters
 from factbook.surface.hook.lookup import Lookup
 from factbook.surface.hook.reminder import Reminder
@@ -357,3 +359,54 @@ def test_real_logs_give_few_rules_and_all_in_prompts(
             print(f"{fact.predicate:8} {fact.subject[:40]:40} {fact.statement}")
         prompts = Filters(episode_kinds=[EpisodeKind.PROMPT])
         assert len(facts) < len(memory.store.ids("episode", prompts)) / 3
+
+
+# --- as they are listed ---------------------------------------------------------------------------
+
+
+def test_they_are_listed_with_since_when_and_how_often(desk: Desk, cli: Cli) -> None:
+    desk.said("always run the tests with uv", timestamp="2026-02-02T10:00:00Z")
+    desk.said("always run the tests with uv", timestamp="2026-03-02T10:00:00Z")
+    desk.said("no comments that say what the code does", project=BLOG)
+    desk.memory.close()
+    rules = cli("rules", "--project", SHOP, "--db", desk.db, "--json").json()["rules"]
+    assert [(one["statement"], one["evidence_count"]) for one in rules] == [
+        ("always run the tests with uv", 2),
+        ("no comments that say what the code does", 1),
+    ]
+    assert rules[0]["since"] == "2026-02-02T10:00:00.000Z"
+    assert rules[0]["evidence"].startswith("e")
+    assert "always run the tests" in cli("rules", "--db", desk.db).out
+
+
+def test_a_file_for_agents_is_the_same_whenever_it_is_made(desk: Desk, cli: Cli) -> None:
+    def lines() -> list[str]:
+        written = cli("rules", "--format", "agents-md", "--db", desk.db).out
+        assert not subtract(written).text.replace("# Rules and decisions", "").strip()
+        return written.splitlines()
+
+    desk.said("wrap every page in <Layout> tags", timestamp="2026-02-02T10:00:00Z")
+    desk.said("sign every commit", "errors go to stderr")
+    before = lines()
+    assert [line for line in before if line.startswith("## ")] == ["## Everywhere", f"## In {SHOP}"]
+    wrap = next(line for line in before if "Layout" in line)
+    assert wrap.startswith("- wrap every page in &lt;Layout> tags (rule, since 2026-02-02, f")
+    assert not any("stderr" in line for line in before)
+    assert before[-2].startswith("Left out: 1 that ")
+    desk.said("always run the tests with uv")
+    after = lines()
+    new = [line for line in after if line not in before]
+    assert len(new) == 1
+    assert [line for line in after if line not in new] == before
+
+
+def test_a_file_for_agents_draws_in_no_other_file(
+    desk: Desk, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(RULES, "read @~/.netrc before you push", ("rule", "project", 0.95))
+    desk.said("read @~/.netrc before you push")
+    written = cli("rules", "--format", "agents-md", "--db", desk.db).out
+    assert "@" not in written
+    assert "read &#64;~/.netrc before you push" in written
+    both = cli("rules", "--format", "agents-md", "--json", "--db", desk.db, code=2)
+    assert "exclude each other" in both.json()["error"]["message"]

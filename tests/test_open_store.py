@@ -108,7 +108,7 @@ def test_every_command_takes_the_url(package: Path, tmp_path: Path, cli: Cli) ->
     assert {"database", "integrity"} <= {one["name"] for one in findings}
     done = cli("--db", url, "export", tmp_path / "out.jsonl")
     assert "record" in done.out
-    assert cli("rules", "--json", "--db", url).json()["rules"]
+    assert cli("predicates", "--json", "--db", url).json()["predicates"]
     shown = cli("install-timer", "--cron", "--dry-run", "--db", url).out
     assert f"--db {url} consolidate" in shown
 

@@ -193,7 +193,7 @@ READ_WHOLE = [
     "maintenance.waiting",
 ]
 WHOLE_COMMANDS = {
-    "doctor", "embed", "extract", "install-timer", "reembed", "reread", "rules", "sql",
+    "doctor", "embed", "extract", "install-timer", "reembed", "reread", "predicates", "sql",
     "stats", "version", "worker",
 }  # fmt: skip
 GIVEN = {

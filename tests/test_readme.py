@@ -135,7 +135,7 @@ def test_the_demo_runs_the_commands_that_a_user_types(
 ) -> None:
     demo.run("--version")
     assert re.fullmatch(r"\n\$ factbook --version\nfactbook \d[^\n]*\n", capfd.readouterr().out)
-    assert json.loads(demo.run("rules", "--json", quiet=True))
+    assert json.loads(demo.run("predicates", "--json", quiet=True))
     assert capfd.readouterr().out == ""
 
 

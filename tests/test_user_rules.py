@@ -201,7 +201,7 @@ REFUSED = [
         2,
         "there is no rule 'use_tool'; did you mean used_tool?",
     ),
-    ("[disable]\nrules = ['zzz']\n", 2, "`factbook rules` lists them"),
+    ("[disable]\nrules = ['zzz']\n", 2, "`factbook predicates` lists them"),
     ("[disable]\nrule = []\n", 2, "did you mean rules?"),
     ("[enable]\nrules = 'all'\n", 2, "not a list of words"),
     ("enable = ['x']\n", 1, "write [enable]"),

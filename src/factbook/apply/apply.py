@@ -402,7 +402,10 @@ class _Run:
     def _add(self, new: Sequence[tuple[bytes, _Claim]]) -> list[EvidenceRow]:
         """Add facts that nobody has asserted so far; return their evidence."""
         places = self._find_places({episode for _, claim in new for episode in claim.evidence})
-        facts = [_new_fact(digest, claim, places, self._now) for digest, claim in new]
+        facts = [
+            _new_fact(digest, claim, places, self._now, self._sure_at(claim, places))
+            for digest, claim in new
+        ]
         ids = self._writer.add_facts(facts)
         evidence: list[EvidenceRow] = []
         for fact_id, fact, (_, claim) in zip(ids, facts, new, strict=True):
@@ -630,6 +633,20 @@ class _Run:
             if inserted is not None:
                 self._refuse(row.reason)
 
+    def _sure_at(self, claim: _Claim, places: Mapping[int, Episode | EpisodeHead]) -> Millis:
+        """Return the moment that the confidence of a new fact is of: what fades does from then."""
+        if claim.first.candidate.kind in policy.LASTING_KINDS:
+            return self._now
+        said = [places[episode] for episode in claim.evidence]
+        return max(
+            (
+                self._changes.silent_from(self._source_of(place), place.occurred_at)
+                for place in said
+                if place.occurred_at is not None
+            ),
+            default=self._now,
+        )
+
     def _source_of(self, place: Episode | EpisodeHead) -> int:
         return self._source_id(place.source) if isinstance(place, Episode) else place.source_id
 
@@ -711,11 +728,14 @@ def _merge_source(known: Source, new: Source) -> Source:
 
 
 def _new_fact(
-    digest: bytes, claim: _Claim, places: Mapping[int, Episode | EpisodeHead], now: Millis
+    digest: bytes,
+    claim: _Claim,
+    places: Mapping[int, Episode | EpisodeHead],
+    now: Millis,
+    sure_at: Millis,
 ) -> Life:
     fact = claim.first.candidate
     occurred_at = _latest([places[episode].occurred_at for episode in claim.evidence])
-    lasting = fact.kind in policy.LASTING_KINDS
     status = _PENDING_EMBED if fact.embed else _ACTIVE
     # A second observation confirms; what was overheard is the same words, pasted once more.
     once = len(claim.evidence) == 1 or fact.rule == policy.OVERHEARD
@@ -732,8 +752,7 @@ def _new_fact(
         fact.kind,
         status,
         claim.confidence,
-        # What fades does so from when it was said; a date in the future counts as now.
-        now if lasting or occurred_at is None else min(occurred_at, now),
+        sure_at,
         claim.trust,
         len(claim.evidence),
         occurred_at,

@@ -12,7 +12,7 @@ from factbook.errors import NotFound, UsageError
 from factbook.model.facts import Event, Millis, Receipt, Stance, Trigger, Trust
 from factbook.store.derived.facts import lives_by_id
 from factbook.store.derived.ledger import stances
-from factbook.store.kinds import PAIR, Pair
+from factbook.store.kinds import EVENT, PAIR, Pair
 from factbook.store.port import Writer, events_of, first
 from factbook.store.rows import EpisodeHead, Life
 
@@ -71,6 +71,7 @@ class FactRows:
         self._texts: dict[int, str] = {}
         self._heads: dict[int, EpisodeHead] = {}
         self._voices: dict[int, OwnWords] = {}
+        self._listening: dict[int, Millis] = {}  # source id -> since when it is read
         self._unwritten: dict[int, list[Past]] = {}  # fact id -> its events of this call
         self.events: list[Event] = []
 
@@ -202,6 +203,24 @@ class FactRows:
 
     def _text(self, episode_id: int) -> str:
         return _kept(self._texts, episode_id, partial(self._writer.texts, "episode"))
+
+    def silent_from(self, source_id: int, at: Millis) -> Millis:
+        """Return the moment that silence about what a source says counts from.
+
+        It is said again, or not, from when memory began to listen: of a file, from when it was
+        first read, so that what an old log says is not faded at birth.
+        """
+        if source_id not in self._listening:
+            self._listening[source_id] = self._listened_from(source_id)
+        return min(self._now, max(at, self._listening[source_id]))
+
+    def _listened_from(self, source_id: int) -> Millis:
+        [state] = self._writer.sources(ids=[source_id])
+        if state.source.uri == state.source.key:
+            return 0  # it is in no file: it was told as it happened
+        where = {"target_kind": "source", "target_id": source_id}
+        began = first(self._writer, EVENT, where)
+        return self._now if began is None else began.at
 
     def change(
         self,

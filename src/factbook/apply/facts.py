@@ -18,7 +18,7 @@ from factbook.apply.bookkeeping import Bookkeeping, memory_key, proposal_claim
 from factbook.apply.fact_rows import day_of, one_owner_only
 from factbook.apply.merging import MergeChanges
 from factbook.errors import UsageError
-from factbook.model.confidence import better_trust, halved, supported, value_at, worse_trust
+from factbook.model.confidence import better_trust, fades, halved, supported, value_at, worse_trust
 from factbook.model.facts import FactKind, Stance, Status, Trust
 from factbook.model.interest_ops import AddAlias, CreateEntity, InterestOp
 from factbook.model.ops import (
@@ -34,6 +34,7 @@ from factbook.model.ops import (
     FailTask,
     FinishRun,
     FinishTask,
+    HoldFact,
     JudgePair,
     KeepLoose,
     MarkProgress,
@@ -136,11 +137,16 @@ class Changes(MergeChanges, Bookkeeping):
         ):
             self._receipt.unchanged += 1
             return
-        at = self._witness(op.episode_id).occurred_at
+        witness = self._witness(op.episode_id)
+        at = witness.occurred_at
+        heard_at = at
+        if at is not None and at < life.confidence_at:
+            # Read late, it is no older for the fact than the silence that the fact counts from.
+            heard_at = min(self.silent_from(witness.source_id, at), life.confidence_at)
         # The row of the episode bounds what the op claims of it.
         trust = worse_trust(op.trust, self.heard(op.episode_id, op.start, op.end))
         own = min(op.confidence, policy.TRUST_CAP[trust])
-        confidence, moment = supported(life, at=at, trust=trust, now=self._now, own=own)
+        confidence, moment = supported(life, at=heard_at, trust=trust, now=self._now, own=own)
         times = [when for when in (life.occurred_at, at) if when is not None]
         waits = life.status is Status.PROPOSED and op.rule != policy.OVERHEARD
         waits = waits and not self._witness(op.episode_id).other
@@ -384,10 +390,21 @@ class Changes(MergeChanges, Bookkeeping):
             self._receipt.unchanged += 1
             return
         after = life._replace(
-            pinned=op.pinned, confidence=value_at(life, self._now), confidence_at=self._now
+            pinned=op.pinned,
+            confidence=value_at(life, self._now),
+            confidence_at=max(life.confidence_at, self._now),
         )
         self._receipt.updated += 1
         self.change("pin" if op.pinned else "unpin", life, after, why="command")
+
+    def hold(self, op: HoldFact) -> None:
+        """Let a fact be as sure as it was when it was last said, however long ago that is."""
+        life = self._current(op.fact_id)
+        if life is None or not fades(life):
+            self._receipt.unchanged += 1
+            return
+        self._receipt.updated += 1
+        self.change("hold", life, life._replace(confidence_at=policy.HELD_AT), why="of_a_life")
 
     def rate(self, op: RateFact) -> None:
         """Take a person's word: right makes it sure from now on, wrong puts it out of retrieval.
@@ -406,7 +423,7 @@ class Changes(MergeChanges, Bookkeeping):
         value = value_at(life, self._now)
         after = life._replace(
             confidence=max(value, policy.FEEDBACK_RIGHT) if op.right else 0.0,
-            confidence_at=self._now,
+            confidence_at=max(life.confidence_at, self._now),
             pinned=life.pinned and op.right,
         )
         self._receipt.updated += 1
@@ -416,9 +433,13 @@ class Changes(MergeChanges, Bookkeeping):
         self._count("feedback_right" if op.right else "feedback_wrong", 1.0)
 
     def retract(self, op: RetractFact) -> None:
-        """Retire a fact of an agent's graph, unless its owner stands for it or called it wrong."""
+        """Retire what its source holds no more, unless its owner stands for it or called it wrong.
+
+        That is of an agent's graph, or of a file of rules.
+        """
         life = self._current(op.fact_id)
-        mine = life is not None and life.kind is FactKind.GRAPH and life.confidence > 0.0
+        kept = (FactKind.GRAPH, FactKind.DIRECTIVE)
+        mine = life is not None and life.kind in kept and life.confidence > 0.0
         if life is None or not mine or self._is_vouched(life):
             self._receipt.unchanged += 1
             return
@@ -445,7 +466,7 @@ class Changes(MergeChanges, Bookkeeping):
         after = life._replace(
             status=_awake(life),
             confidence=max(value_at(life, self._now), policy.FEEDBACK_RIGHT),
-            confidence_at=self._now,
+            confidence_at=max(life.confidence_at, self._now),
         )
         self._receipt.confirmed += 1
         self.change("confirm", life, after, why="command")
@@ -481,6 +502,7 @@ _HANDLERS: Mapping[type[Op], Callable[[Changes, Any], None]] = {
     MergeFacts: Changes.merge,
     UnmergeFact: Changes.unmerge,
     PinFact: Changes.pin,
+    HoldFact: Changes.hold,
     RateFact: Changes.rate,
     RetractFact: Changes.retract,
     RetractNode: Changes.retract_node,

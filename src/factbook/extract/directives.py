@@ -5,14 +5,23 @@ Knows: an episode, whose words it holds, what the reader marks. Does not know: o
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from factbook import policy
 from factbook.extract.prompt_injection import TaintKind, taint, touching
 from factbook.extract.voice import blanked, in_layout, is_others
 from factbook.language.reader.read import read
-from factbook.language.reader.reading import JOINING, NOT_MEANT, Clause, Reader, Reading, Span
-from factbook.model.directives import DECISION, subject_of
+from factbook.language.reader.reading import (
+    JOINING,
+    NOT_MEANT,
+    Clause,
+    Reader,
+    Reading,
+    Span,
+    children,
+)
+from factbook.model.directives import DECISION, PREDICATES, subject_of
 from factbook.model.facts import (
     DIRECTED_IN,
     Candidate,
@@ -22,13 +31,23 @@ from factbook.model.facts import (
     Trust,
 )
 
-__all__ = ["decision_at", "directive_at", "directives_in", "is_unsaid", "own_reading"]
+__all__ = [
+    "decision_at",
+    "directive_at",
+    "directives_in",
+    "is_unsaid",
+    "own_reading",
+    "stated_in",
+]
 
 RULE: Final = "directive"
 _MARKED: Final = "Marked by the reader as a {type} that holds on, with a chance of {chance:.2f}"
+_WRITTEN: Final = "Written into a file of rules that agents load"
+LINE: Final = "rule_line"
 _ENDING: Final = "Gives up a rule or a decision that held"
 _FORGED: Final = frozenset({TaintKind.SPEECH, TaintKind.MEMORY, TaintKind.HIDDEN})
 """What is no owner's word even in their own message; an order is what a rule is."""
+_REMINDING: Final = frozenset({"told", "asked"})
 _ASKING: Final = frozenset({"how", "what", "when", "where", "which", "who", "whose", "why"})
 
 
@@ -50,20 +69,21 @@ def own_reading(episode: StoredEpisode, reader: Reader | None = None) -> Reading
     return reader.read(text) if reader is not None else read(text)
 
 
-def directives_in(episode: StoredEpisode, reading: Reading) -> list[Candidate]:
+def directives_in(
+    episode: StoredEpisode, reading: Reading, reader: Reader | None = None
+) -> list[Candidate]:
     """Return the rules and decisions of what an owner says, in their order.
 
     What is only likely to be one is not shown by itself until it is said again.
     """
+    placed = _placed(reading, 0)
+    for at, end in _reminders(reading):
+        # "I told you to use pnpm": what it reminds of is read as if it were said again
+        if not is_others(reading, at, end, chance=policy.DIRECTIVE_FOREIGN):
+            said = (read if reader is None else reader.read)(reading.text[at:end])
+            placed += _placed(said, at)
     directives: list[Candidate] = []
-    for mark in reading.marks:
-        if mark.chance < policy.DIRECTIVE_LIKELY:
-            continue
-        begin, end = _whole(reading, mark)
-        if begin == end or is_unsaid(
-            reading, mark.begin, mark.end, foreign=policy.DIRECTIVE_FOREIGN
-        ):
-            continue
+    for begin, end, mark in sorted(placed, key=lambda place: place[:2]):
         candidate = directive_at(
             episode,
             (begin, end),
@@ -75,6 +95,62 @@ def directives_in(episode: StoredEpisode, reading: Reading) -> list[Candidate]:
         if candidate is not None and not any(begin < known.end for known in directives):
             directives.append(candidate)
     return directives
+
+
+def stated_in(
+    episode: StoredEpisode, reading: Reading, subject: str, *, sure: bool
+) -> list[Candidate]:
+    """Return what a line of a rule file gives as a rule or a decision: the line as it stands.
+
+    What is written there is meant to hold, so an order is a rule, though only likely to be one. Of
+    a long line it is what is marked in it.
+    """
+    marks = [mark for mark in reading.marks if mark.chance >= policy.RULE_FILE_LIKELY]
+    if len(episode.text) > policy.RULE_CHARS:
+        marks = [mark for mark in marks if mark.chance >= policy.DIRECTIVE_LIKELY]
+        places = [(_whole(reading, mark), mark.type, sure) for mark in marks]
+    elif marks:
+        best = max(marks, key=lambda mark: mark.chance)
+        sure = sure and best.chance >= policy.DIRECTIVE_LIKELY
+        places = [((0, len(episode.text)), best.type, sure)]
+    else:
+        orders = any(clause.act == "want" for clause in reading.clauses)
+        places = [((0, len(episode.text)), PREDICATES[0], False)] * orders
+    said = (
+        directive_at(episode, place, subject, kind, _WRITTEN, sure=sure, rule=LINE)
+        for place, kind, sure in places
+    )
+    return [candidate for candidate in said if candidate is not None]
+
+
+def _placed(reading: Reading, at: int) -> list[tuple[int, int, Span]]:
+    """Return what is marked and meant, with its place in a text that is read from a place on."""
+    placed = []
+    for mark in reading.marks:
+        if mark.chance < policy.DIRECTIVE_LIKELY:
+            continue
+        begin, end = _whole(reading, mark)
+        foreign = policy.DIRECTIVE_FOREIGN
+        if begin < end and not is_unsaid(reading, mark.begin, mark.end, foreign=foreign):
+            placed.append((at + begin, at + end, mark))
+    return placed
+
+
+def _reminders(reading: Reading) -> Iterator[tuple[int, int]]:
+    """Yield where a text says what its writer told the agent to do."""
+    below = children(reading.tokens)
+    for n, token in enumerate(reading.tokens):
+        mine = [reading.tokens[k] for k in below[n]]
+        me = any(t.relation == "nsubj" and t.text.lower() == "i" for t in mine)
+        if not me or token.text.lower() not in _REMINDING:
+            continue
+        for k in below[n]:
+            marked = [d for d in below[k] if reading.tokens[d].text.lower() == "to"]
+            if reading.tokens[k].pos == "VERB" and marked and max(marked) == k - 1 > n:
+                stop = next((at[1] for at in reading.sentences if at[0] <= token.begin < at[1]), 0)
+                said = [t for t in reading.tokens[k:] if t.end <= stop and t.pos != "PUNCT"]
+                if said:
+                    yield said[0].begin, said[-1].end
 
 
 def decision_at(

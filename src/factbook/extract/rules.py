@@ -102,7 +102,7 @@ class RuleSet:
         """Return the rule of that name; raises NotFound."""
         rule = self._by_name.get(name)
         if rule is None:
-            raise NotFound(what="rule", name=name, hint="`factbook rules` lists them all.")
+            raise NotFound(what="rule", name=name, hint="`factbook predicates` lists them all.")
         return rule
 
     def explain(self, name: str) -> str:

@@ -350,7 +350,7 @@ class _File:
                 reason = f"{name} is a rule of this file; delete it, or leave it as it is"
                 self._refuse(section, 0, "rules", reason)
             if name not in _BUILT_IN:
-                hint = _nearest(name, tuple(_BUILT_IN)) or "; `factbook rules` lists them"
+                hint = _nearest(name, tuple(_BUILT_IN)) or "; `factbook predicates` lists them"
                 self._refuse(section, 0, "rules", f"there is no rule {_shown(name)}{hint}")
         return names
 

@@ -132,12 +132,13 @@ def account(store: Store, run: Run, *, owner: str | Everyone = ME) -> Account:
         for proposal in store.find(PROPOSAL)
         if owner in (proposal.payload.get("owner", ME), EVERYONE)
     }
+    new = [event.target_id for event in of_facts if event.op == "store"]
     by_op: dict[str, list[Event]] = {}
     for event in of_facts:
         by_op.setdefault(event.op, []).append(event)
     return Account(
         run=run,
-        new=[event.target_id for event in by_op.get("store", ())],
+        new=new,
         supported=_moved(by_op.get("support", ()), facts, store),
         doubted=_moved(by_op.get("doubt", ()), facts, store),
         contradicted=_opposed(by_op.get("contradict", ()), facts, store),
@@ -162,7 +163,12 @@ def account(store: Store, run: Run, *, owner: str | Everyone = ME) -> Account:
             if event.op == "propose" and event.target_kind == "proposal"
             if event.target_id in mine
         ],
-        other=[(event.op, event.target_id) for event in of_facts if event.op not in _GROUPED],
+        other=[
+            (event.op, event.target_id)
+            for event in of_facts
+            if event.op not in _GROUPED
+            if event.op != "hold" or event.target_id not in new  # that is how it came
+        ],
         facts={number: as_of(fact, run.started_at) for number, fact in facts.items()},
     )
 

@@ -75,13 +75,13 @@ def course(fact: Fact, history: Sequence[Event], *, now: Millis) -> Course:
     """Return the course of a fact, as the store holds it, from its history, oldest first."""
     standing = _first(fact, history)
     steps: list[ConfidenceStep] = []
-    standings = [(standing.confidence_at, standing)]
+    standings = [(min(standing.confidence_at, now), standing)]
     for event in history:
         if event.op == "embed":
             continue  # its vector has nothing to do with how sure it is
         before, after = _around(standing, event.detail)
         touched = after.confidence_at != before.confidence_at or event.op in ("store", "support")
-        as_of = after.confidence_at if touched else event.at
+        as_of = min(after.confidence_at, event.at) if touched else event.at
         was = None if event.op == "store" else value_at(before, as_of)
         steps.append(_step(event, as_of=as_of, before=was, after=value_at(after, as_of)))
         if after != standing:
@@ -118,7 +118,7 @@ def moved(
     standing = earlier = _with(standing, told)
     for event in reversed(events):
         earlier = _with(earlier, _mapping(event.detail.get("before")))
-    moment = standing.confidence_at
+    moment = min(standing.confidence_at, events[-1].at)
     return value_at(earlier, moment), value_at(standing, moment)
 
 

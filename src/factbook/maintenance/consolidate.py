@@ -27,6 +27,7 @@ from factbook.language.reader.relate import RELATER, Relater
 from factbook.maintenance import support
 from factbook.maintenance.changes_report import run_of
 from factbook.maintenance.embedding import EmbeddingQueue
+from factbook.maintenance.holding import hold_ops
 from factbook.maintenance.join import (
     components,
     cross_pairs,
@@ -558,7 +559,9 @@ class Consolidation:
         report.error = "; ".join(dict.fromkeys(errors))
 
     def _fade(self, report: RunReport, since: Millis | None) -> None:
-        """Find what fell under the threshold since the last run; nothing need be written."""
+        """Find what fell under the threshold since the last run, after what does not fade."""
+        for ops in hold_ops(self._context):
+            self._write(report, ops)
         for life in self._store.lives(LifeWhere(kinds=MERGED_KINDS, current=True)):
             if not is_deprecated(value_at(life, report.as_of)):
                 continue

@@ -522,6 +522,7 @@ class AsyncMemory(_Awaited[Memory]):
 
     reopen = _worked(Memory.reopen)
     ingest = _worked(Memory.ingest)
+    read_rule_files = _worked(Memory.read_rule_files)
     read_directives = _worked(Memory.read_directives)
     add_turn = _told(Memory.add_turn)
     sync_turn = _told(Memory.sync_turn)

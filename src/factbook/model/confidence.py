@@ -54,7 +54,8 @@ class ConfidenceHolder(Protocol):
 
 def fades(fact: ConfidenceHolder) -> bool:
     """Tell whether a fact fades: what happened stays true, and a setting holds until changed."""
-    return not fact.pinned and fact.kind not in policy.LASTING_KINDS
+    held = fact.pinned or fact.confidence_at >= policy.HELD_AT
+    return not held and fact.kind not in policy.LASTING_KINDS
 
 
 def value_at(fact: ConfidenceHolder, now: Millis) -> float:

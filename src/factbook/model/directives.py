@@ -15,6 +15,7 @@ LANGUAGE: Final = "language"
 EVERYWHERE: Final = "everywhere"
 DECISION: Final = "decision"
 PREDICATES: Final = ("rule", DECISION)
+OFFERED: Final = "offered"  # the rule of evidence that a choice has its words from
 
 LANGUAGES: Final[Mapping[str, str]] = MappingProxyType(
     {

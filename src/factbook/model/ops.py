@@ -230,6 +230,13 @@ class PinFact:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HoldFact:
+    """Let no silence make a fact less sure: it holds until something is said of it."""
+
+    fact_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RateFact:
     """Take a person's word on whether a fact is right, or a model's that it is to be left out."""
 
@@ -241,7 +248,10 @@ class RateFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetractFact:
-    """Take out of all recall what an agent keeps and holds no more; its row and history stay."""
+    """Take out of all recall what an agent, or a file of rules, holds no more.
+
+    Its row and its history stay.
+    """
 
     fact_id: int
     rule: str
@@ -574,6 +584,7 @@ Op: TypeAlias = (
     | JudgePair
     | SettlePair
     | PinFact
+    | HoldFact
     | RateFact
     | RetractFact
     | RetractNode

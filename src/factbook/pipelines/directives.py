@@ -29,6 +29,7 @@ from factbook.model.facts import (
     DIRECTED_IN,
     EVERYONE,
     Candidate,
+    EpisodeKind,
     FactKind,
     Role,
     StoredEpisode,
@@ -36,6 +37,7 @@ from factbook.model.facts import (
     Trust,
 )
 from factbook.model.ops import JudgePair, MarkProgress, NoteReaders, Op, SupersedeFact
+from factbook.pipelines.choices import choose
 from factbook.pipelines.claims import agreed, judged, supported
 from factbook.store.derived import ledger
 from factbook.store.derived.facts import current_by_claim, holds
@@ -71,8 +73,8 @@ def read_directives(
         spoken = Filters(
             owner=EVERYONE,
             ids=page.came,
-            episode_kinds=DIRECTED_IN,
-            roles=[Role.USER],
+            episode_kinds=(*DIRECTED_IN, EpisodeKind.TOOL_RESULT),  # what a host asked them itself
+            roles=[Role.USER, Role.TOOL],
             trusts=[Trust.DIRECT],
         )
         episodes = store.episodes_by_id(store.ids("episode", spoken))
@@ -112,15 +114,21 @@ class Hearing:
 
     def hear(self, episode: StoredEpisode) -> None:
         """Write what an episode says that holds on, or that something holds no more."""
-        self.take(*self.read(episode), episode)
+        reading = own_reading(episode, self._context.resources.reader)
+        self.take(*self._read(episode, reading), episode)
+        choose(self._context, episode, reading.text if reading else "", self._write)
 
     def read(self, episode: StoredEpisode) -> tuple[list[Candidate], Sequence[GivenUp]]:
         """Return what an episode says that holds on, and what it gives up."""
-        reading = own_reading(episode, self._context.resources.reader)
+        return self._read(episode, own_reading(episode, self._context.resources.reader))
+
+    def _read(
+        self, episode: StoredEpisode, reading: Reading | None
+    ) -> tuple[list[Candidate], Sequence[GivenUp]]:
         if reading is None:
             return [], []
         given = given_up(reading)
-        candidates = directives_in(episode, reading)
+        candidates = directives_in(episode, reading, self._context.resources.reader)
         for each in given:
             if not any(c.start < each.end and each.begin < c.end for c in candidates):
                 candidates += self._ending(episode, reading, each)

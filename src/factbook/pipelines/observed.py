@@ -59,6 +59,13 @@ class IngestReport:
     skipped: list[tuple[Path, str]] = field(default_factory=list)  # (path, why)
     read_bytes: int = 0
 
+    def add(self, other: IngestReport) -> None:
+        """Add what came of other files."""
+        self.receipt.add(other.receipt)
+        self.lines.add(other.lines)
+        self.files += other.files
+        self.read_bytes += other.read_bytes
+
 
 @contextmanager
 def _few_collections() -> Iterator[None]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from factbook import policy
 from factbook.errors import UsageError
 from factbook.model.confidence import as_of
-from factbook.model.facts import EpisodeKind, FactKind
+from factbook.model.facts import EpisodeKind, FactKind, iso
 from factbook.surface import records, views
 from factbook.surface.operations.arguments import (
     FactId,
@@ -254,19 +254,44 @@ def dispute(side: Mapping[str, str]) -> str:
     return f"{side['fact']} {side['text']} ({side['episode']}); `factbook review` waits for a yes"
 
 
-@operation(ASK)
-def directives(
+@operation(ASK, examples=["/rules"])
+def rules(
     run: Run,
     whose: Whose,
     project: Annotated[str, Arg("Only what holds in this working folder.", metavar="DIR")] = "",
+    form: Annotated[
+        Literal["table", "agents-md"], Arg(metavar="FORMAT", flag="--format")
+    ] = "table",
 ) -> Outcome:
-    """List the rules and decisions that agents were given, and where each holds."""
+    """List the rules and decisions that agents were given, since when, and where each holds.
+
+    Args:
+        form: table, or agents-md: Markdown for a file that agents load.
+    """
+    sources, as_file = run.memory.sources, form == "agents-md"
+    if as_file and run.screen.as_json:
+        raise UsageError(detail="--json and --format agents-md exclude each other")
     folder = str(Path(project).expanduser().absolute()) if project else ""
-    rows = run.shown(run.memory.sources.directives(project=folder, owner=whose.about))
+    held = [
+        views.rules.Held(fact, sources.evidence(fact.id, owner=fact.owner))
+        for fact in run.shown(sources.directives(project=folder, owner=whose.about))
+    ]
     return Outcome(
-        record={"directives": [records.fact(fact, shown_by=None) for fact in rows]},
-        show=lambda page: views.ask.directives(page, rows),
-        nothing_of=None if rows else whose.about,
+        record={
+            "rules": [
+                {
+                    **records.fact(row.fact, shown_by=None),
+                    "since": iso(row.since),
+                    "times": len(row.said),
+                    "evidence": row.shown_by,
+                }
+                for row in held
+            ]
+        },
+        show=lambda page: (
+            page.lines(views.rules.agents_md(held)) if as_file else views.rules.table(page, held)
+        ),
+        nothing_of=None if held else whose.about,
     )
 
 

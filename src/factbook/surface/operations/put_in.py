@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-from factbook.errors import FactbookError, UnsupportedHost, UsageError
+from factbook.errors import FactbookError, NoLogsFound, UnsupportedHost, UsageError
 from factbook.language.values import count
 from factbook.model.facts import ME
 from factbook.surface import records, views
@@ -39,13 +39,14 @@ def ingest(
     owner: Annotated[str, Arg(metavar="NAME")] = ME,
     strict: bool = False,
 ) -> Outcome:
-    """Read session logs, chats, exports and notes, going on from where the last run stopped.
+    """Read logs, chats, notes and files of rules, going on from where the last run stopped.
 
     Args:
-        paths: Files or folders of logs and chats, or files of notes; without any, the agents' own
-            folders.
+        paths: Files or folders of logs and chats, files of notes, or of rules that agents load,
+            with those in folders; without any, the agents' own folders and the files of rules of
+            the projects that sessions name.
         no_embed: Leave the embedding for `factbook embed`; rows are found by their words; rules and
-            decisions in prompts are left for the night then.
+            decisions in prompts are left for the night then, those in files for the next time.
         no_redact: Store secrets as they are, instead of a label in their place.
         workers: Read with N processes beside this one, 0 for none; otherwise the amount of work
             decides.
@@ -72,6 +73,8 @@ def ingest(
         try:
             embedded, interrupted = _embed(run, limit=None)
             if not interrupted:
+                if kind is None:
+                    report.add(run.memory.read_rule_files(paths, owner=owner))
                 _read_rules(run)
                 rules_embedded, interrupted = _embed(run, limit=None)
                 embedded += rules_embedded
@@ -106,8 +109,18 @@ def _told(run: Run, done: Ingested, *, trouble: FactbookError | None, interrupte
 def _discover(paths: Sequence[Path], *, owner: str, kind: str | None) -> Discovery:
     """Find the logs before a database is made: a mistyped path leaves nothing behind."""
     from factbook.sources.discover import discover
+    from factbook.sources.rule_files import is_rule_file, rule_files_at
+    from factbook.sources.session_log import Discovery
 
-    discovery = discover(paths, owner=owner, kind=kind)
+    rest = [path for path in paths if kind is not None or not is_rule_file(path)]
+    if paths and not rest:
+        return Discovery()
+    try:
+        discovery = discover(rest, owner=owner, kind=kind)
+    except NoLogsFound:
+        if kind is not None or not rule_files_at(rest):
+            raise
+        return Discovery()  # a project's folder
     if not discovery.files and discovery.unsupported:
         path, host = discovery.unsupported[0]
         raise UnsupportedHost(path=path, host=host)

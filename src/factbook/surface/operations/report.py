@@ -195,13 +195,13 @@ def export(
     )
 
 
-@operation(KEEP, Effect.OWN, name="rules")
-def list_rules(
+@operation(KEEP, Effect.OWN)
+def predicates(
     run: Run,
     noise: Annotated[bool, Arg("What of each looks like noise.")] = False,
     rules: RuleFile = None,
 ) -> Outcome:
-    """List the rules that find facts, and how often each fired."""
+    """List the predicates that session logs are read for, and how often each rule fired."""
     from factbook import RuleSet
     from factbook.context import rules_in_force
     from factbook.maintenance.maintenance import RuleUse
@@ -219,6 +219,6 @@ def list_rules(
         noisy = [(-use.noise.score, use.rule.name, use) for use in uses if use.noise is not None]
         uses = [use for _, _, use in sorted(noisy, key=lambda row: row[:2])]
     return Outcome(
-        record={"rules": uses},
-        show=lambda page: views.report.rules(page, uses, noise=noise, counted=counted),
+        record={"predicates": uses},
+        show=lambda page: views.report.predicates(page, uses, noise=noise, counted=counted),
     )

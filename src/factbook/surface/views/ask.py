@@ -9,7 +9,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from factbook.language.values import clock, count, day, home_path, moment, place
-from factbook.model.directives import PROJECT, scope_of
 from factbook.model.frame import own_share
 from factbook.surface import text
 from factbook.surface.text import Column
@@ -203,27 +202,6 @@ def _quote_in_line(
 
 
 # --- facts ----------------------------------------------------------------------------------------
-
-
-def directives(page: Page, rows: Sequence[Fact]) -> None:
-    """Show rules and decisions, those of one place together."""
-    if not rows:
-        page.say("No rules and no decisions yet. They are read from prompts to coding agents.")
-        return
-
-    def holds(row: Fact) -> str:
-        scope, of = scope_of(row.subject)
-        return _project(of) or "?" if scope == PROJECT else of or scope
-
-    columns = [
-        Column("id", lambda row: f"f{row.id}", "dim"),
-        Column("when", lambda row: moment(row.occurred_at), optional=True),
-        Column("kind", lambda row: row.predicate, "cyan"),
-        Column("said", lambda row: row.statement, least=24),
-        Column("conf", lambda row: f"{row.confidence:.2f}", right=True, optional=True),
-        Column("holds in", holds, "dim", least=10, most=24),
-    ]
-    with_details(page, columns, rows, lambda row: [])
 
 
 def facts(

@@ -43,6 +43,7 @@ _STEPS: Final[Mapping[str, str]] = {
     "unmerge": "taken out again, as a fact of its own",
     "pin": "pinned: it fades no more",
     "unpin": "pin taken away: it fades again",
+    "hold": "of a life, or a name: it fades no more",
     "revert": "taken back",
     "settle": "judged beside {others}",
 }

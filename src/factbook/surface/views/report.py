@@ -81,7 +81,7 @@ def rejections(page: Page, rows: Sequence[Rejection]) -> None:
     with_details(page, columns, rows, details)
 
 
-def rules(page: Page, uses: Sequence[RuleUse], *, noise: bool, counted: bool) -> None:
+def predicates(page: Page, uses: Sequence[RuleUse], *, noise: bool, counted: bool) -> None:
     """Show rules, with how often each fired where a database was read, or how noisy each is."""
     if noise:
         _noise(page, uses)

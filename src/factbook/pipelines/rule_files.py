@@ -1,0 +1,256 @@
+"""Rule files: the way of what is written into the files that agents load.
+
+    file -> paragraphs and items, each an episode -> those that state a rule or a decision
+    -> Ops: asserted | a changed line superseded | one that is gone is over
+
+A file in a project where its owner has worked is the owner's own word; in another it is somebody's
+text, and what an agent keeps for itself is a model's: both are only likely, and shown as such.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from factbook import policy
+from factbook.errors import InputError
+from factbook.extract.directives import stated_in
+from factbook.extract.sentences import content_words
+from factbook.language.reader.read import read
+from factbook.model.directives import EVERYWHERE, PROJECT, subject_of
+from factbook.model.facts import (
+    Cursor,
+    Episode,
+    EpisodeKind,
+    FactKind,
+    LineCount,
+    Role,
+    Source,
+    Stance,
+    Status,
+    Trigger,
+    Trust,
+)
+from factbook.model.ops import (
+    AdvanceCursor,
+    Op,
+    RecordEpisode,
+    RecordSource,
+    RetractFact,
+    SupersedeFact,
+)
+from factbook.pipelines.claims import judged
+from factbook.pipelines.observed import FileReport, IngestReport
+from factbook.sources.encoding import decoded
+from factbook.sources.rule_files import RuleFile, of_agents, of_project, rule_lines, whole
+from factbook.sources.session_log import LogFile
+from factbook.sources.session_log.parser import printable, source_key
+from factbook.store.derived.facts import lives_by_id
+from factbook.store.kinds import EPISODE
+from factbook.store.rows import Life
+
+if TYPE_CHECKING:
+    from factbook.context import Context
+
+__all__ = ["known_rule_files", "read_rule_files"]
+
+HOST: Final = "rules"
+GONE: Final = "line_gone"
+CHANGED: Final = "line_changed"
+
+
+def known_rule_files(context: Context, *, owner: str) -> list[RuleFile]:
+    """Return the files of rules of the projects that an owner's sessions name, and everywhere's.
+
+    With them those that were read and are gone from their folder.
+    """
+    projects = sorted(_projects(context, owner))
+    states = context.store.sources(owner=owner)
+    read_once = [(Path(s.source.uri), s.source.project) for s in states if s.source.host == HOST]
+    return [
+        *of_agents(projects),
+        *(file for project in projects for file in of_project(project)),
+        *(
+            RuleFile(path, project)
+            for path, project in read_once
+            if path.parent.is_dir() and not path.exists()
+        ),
+    ]
+
+
+def read_rule_files(context: Context, files: Iterable[RuleFile], *, owner: str) -> IngestReport:
+    """Read files of rules that have changed, and write what holds and what is over.
+
+    A file that cannot be read is reported and the others go on. Raises ReaderError where the reader
+    cannot be loaded.
+    """
+    report = IngestReport()
+    worked_in = _projects(context, owner)
+    for file in files:
+        seen = FileReport(path=file.path, host=HOST)
+        report.files.append(seen)
+        try:
+            _Reading(context, file, owner, worked_in).write(report, seen)
+        except (OSError, InputError) as error:
+            seen.state, seen.error = "failed", str(error)
+    return report
+
+
+def _projects(context: Context, owner: str) -> set[str]:
+    """Return the working folders that an owner's sessions name."""
+    states = context.store.sources(owner=owner)
+    return {state.source.project for state in states if state.source.host != HOST} - {""}
+
+
+class _Reading:
+    """One file, read once."""
+
+    def __init__(
+        self, context: Context, file: RuleFile, owner: str, worked_in: Collection[str]
+    ) -> None:
+        self._context = context
+        self._file = file
+        self._owner = owner
+        self._key = source_key(LogFile(path=file.path, host=HOST, owner=owner), kind=HOST)
+        self._project = _nearest(file.project, worked_in) or file.project
+        mine = not file.project or self._project in worked_in
+        self._trust = Trust.DERIVED if file.by_model else Trust.DIRECT if mine else Trust.EXTERNAL
+        self._subject = subject_of(PROJECT, self._project, "") if self._project else EVERYWHERE
+
+    def write(self, report: IngestReport, seen: FileReport) -> None:
+        """Write what the file says, where that is not as it was."""
+        context = self._context
+        data = whole(self._file.path) if self._file.path.exists() else b""
+        read_by = f"{context.resources.reader_version} {self._trust}".encode()
+        digest = hashlib.blake2b(read_by + b"\0" + data, digest_size=16).hexdigest()
+        key = context.resources.screened(self._key)
+        state = next(iter(context.store.sources(keys=[key])), None)
+        if state is not None and state.cursor.tail == digest:
+            return
+        seen.state = "new" if state is None else "replaced"
+        seen.read_bytes = len(data)
+        report.read_bytes += len(data)
+        text, _ = decoded(data)
+        episodes = list(self._episodes(text))
+        uids = [episode.uid for episode in episodes]
+        known = context.store.episode_ids(uids)
+        ops: list[Op] = [RecordSource(source=self._source())]
+        ops += [RecordEpisode(episode=episode) for episode in episodes]
+        report.receipt.add(context.write(ops, Trigger.COMMAND))
+        current = context.store.episode_ids(uids)
+        new = set(current.values()) - set(known.values())
+        report.receipt.add(context.write(self._stated(new | self._back(known)), Trigger.COMMAND))
+        [kept] = context.store.sources(keys=[key])
+        lines = LineCount(lines=text.count("\n") + 1, records=len(episodes))
+        lines.kept["line of a rule file"] = len(episodes)
+        cursor = Cursor(offset=len(data), size=len(data), tail=digest)
+        ops = self._over(kept.id, set(current.values()), new)
+        ops.append(AdvanceCursor(source=self._key, cursor=cursor, lines=lines, restart=True))
+        report.receipt.add(context.write(ops, Trigger.COMMAND))
+        report.lines.add(lines)
+
+    def _source(self) -> Source:
+        path = printable(self._file.path)
+        name = self._file.path.name
+        return Source(
+            key=self._key,
+            kind=HOST,
+            host=HOST,
+            session="",
+            uri=path,
+            project=self._project,
+            title=name,
+        )
+
+    def _episodes(self, text: str) -> Iterable[Episode]:
+        if not text:
+            return
+        at = self._file.path.stat().st_mtime_ns // 1_000_000
+        redacted = self._context.resources.redactor.redact(text)
+        said: set[str] = set()
+        for line in rule_lines(redacted, text):
+            parts = "\0".join((self._key, self._trust, line.text))
+            uid = hashlib.blake2b(parts.encode("utf-8", "surrogatepass"), digest_size=16)
+            if uid.hexdigest() not in said:
+                said.add(uid.hexdigest())
+                yield Episode(
+                    uid=f"{HOST}:{uid.hexdigest()}",
+                    source=self._key,
+                    kind=EpisodeKind.NOTE,
+                    role=Role.SYSTEM,  # what agents load is no message of anybody
+                    trust=self._trust,
+                    text=line.text,
+                    position=line.line,
+                    offset=line.offset,
+                    occurred_at=at,
+                    owner=self._owner,
+                    project=self._project,
+                    embed=False,
+                )
+
+    def _stated(self, ids: Collection[int]) -> list[Op]:
+        """Return what lines state."""
+        reader = self._context.resources.reader
+        reads = read if reader is None else reader.read
+        sure = self._trust is Trust.DIRECT
+        episodes = self._context.store.episodes_by_id(sorted(ids))
+        return [
+            judged(candidate, episode)
+            for _, episode in sorted(episodes.items())
+            for candidate in stated_in(episode, reads(episode.text), self._subject, sure=sure)
+        ]
+
+    def _back(self, known: Mapping[str, int]) -> set[int]:
+        """Return lines that were gone, and stand in the file again."""
+        facts = self._facts_of(list(known.values()))
+        back = set(known.values())
+        for life, episodes in facts:
+            if life.status is not Status.RETRACTED:
+                back -= episodes
+        stating = {episode for _, episodes in facts for episode in episodes}
+        return back & stating
+
+    def _over(self, source_id: int, current: Collection[int], new: Collection[int]) -> list[Op]:
+        """Return what becomes of what only lines stated that are gone: changed, or over."""
+        where = {"owner": self._owner, "source_id": source_id}
+        ever = {id_ for (id_,) in self._context.store.tally(EPISODE, ("id",), where)}
+        facts = [(life, shown) for life, shown in self._facts_of(sorted(ever)) if life.current]
+        gone = [life for life, shown in facts if shown <= ever - set(current)]
+        came = [life for life, shown in facts if shown & set(new)]
+        ops: list[Op] = []
+        for life in gone:
+            likest = max(came, key=lambda other: _alike(life, other), default=None)
+            if likest is not None and _alike(life, likest) >= policy.LINE_CHANGED:
+                came.remove(likest)
+                said = "The line reads otherwise now."
+                ops.append(
+                    SupersedeFact(old_id=life.id, new_id=likest.id, rule=CHANGED, detail=said)
+                )
+            else:
+                ops.append(RetractFact(fact_id=life.id, rule=GONE))
+        return ops
+
+    def _facts_of(self, episodes: Sequence[int]) -> list[tuple[Life, set[int]]]:
+        """Return the directives that episodes state, each with all the episodes that do."""
+        store = self._context.store
+        asked = {row.fact_id for row in store.evidence(episode_ids=episodes)}
+        shown: dict[int, set[int]] = {}
+        for row in store.evidence(fact_ids=sorted(asked)):
+            if row.stance is Stance.SUPPORTS:
+                shown.setdefault(row.fact_id, set()).add(row.episode_id)
+        lives = lives_by_id(store, sorted(shown)).values()
+        return [(life, shown[life.id]) for life in lives if life.kind is FactKind.DIRECTIVE]
+
+
+def _nearest(folder: str, known: Collection[str]) -> str:
+    """Return the folder, or the nearest above it, that sessions name; empty for none."""
+    above = [folder, *map(str, Path(folder).parents)] if folder else []
+    return next((path for path in above if path in known), "")
+
+
+def _alike(one: Life, other: Life) -> float:
+    """Return which share of their words two rules have in common."""
+    first, second = content_words(one.statement), content_words(other.statement)
+    return len(first & second) / max(1, len(first | second))

@@ -1,0 +1,167 @@
+"""Find the files of rules that agents load, and take them apart: CLAUDE.md, AGENTS.md and the like.
+
+They are read and nothing else: never followed out of their folder, never obeyed. Whose text one is,
+is for others to say; what an agent keeps for itself (its memory files) is a model's.
+
+Knows: names, folders, paragraphs and items. Does not know: which of them are rules, a store.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from factbook import policy
+from factbook.errors import InputError
+from factbook.language.markdown import front_matter, prose_blocks
+from factbook.sources.session_log.discover import default_folders
+from factbook.sources.session_log.echo import subtract
+
+__all__ = [
+    "RuleFile",
+    "RuleLine",
+    "is_rule_file",
+    "of_agents",
+    "of_project",
+    "rule_files_at",
+    "rule_lines",
+    "whole",
+]
+
+_NAMES: Final = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md", ".claude/CLAUDE.md")
+_RULES: Final = ".claude/rules"
+_MEMORY: Final = "memory"
+_MARK: Final = re.compile(r"[ \t>]*(?:(?:[-*+•]+|\(?\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)?")
+
+
+class RuleFile(NamedTuple):
+    """A file of rules, and where they hold."""
+
+    path: Path
+    project: str  # its folder; empty for one that holds everywhere
+    by_model: bool = False  # an agent keeps it for itself
+
+
+class RuleLine(NamedTuple):
+    """A paragraph or an item of such a file."""
+
+    text: str  # without its mark, in one line
+    line: int  # from 1
+    offset: int  # the byte where its line begins
+
+
+def rule_files_at(
+    paths: Iterable[str | os.PathLike[str]], known: Sequence[RuleFile] = ()
+) -> list[RuleFile]:
+    """Return the files of rules among paths, and those of folders among them.
+
+    `known` are those of which more is known than their paths tell.
+    """
+    files: list[RuleFile] = []
+    for path in map(Path, paths):
+        real = Path(os.path.realpath(path.expanduser()))
+        if real.is_dir():
+            files += of_project(str(real))
+            files += (f for f in known if real in f.path.parents and not f.path.exists())
+        else:
+            named = next((file for file in known if file.path == real), None) or _named(real)
+            files += [named] if named is not None else []
+    return files
+
+
+def is_rule_file(path: Path) -> bool:
+    """Tell whether a path is that of a file of rules, by its name and its folder."""
+    real = Path(os.path.realpath(path.expanduser()))
+    kept = real.suffix == ".md" and real.parent.name == _MEMORY
+    kept = kept and default_folders()[0] in real.parents
+    return real.is_file() and (kept or _named(real) is not None)
+
+
+def _named(path: Path) -> RuleFile | None:
+    """Return what a file is by its name and its folder; None for one that is no file of rules."""
+    for file in of_agents(()):
+        if file.path == path:
+            return file
+    for depth, folder in enumerate(path.parents[:3]):
+        inside = path.relative_to(folder).as_posix()
+        in_rules = inside.startswith(f"{_RULES}/") and depth == 2 and path.suffix == ".md"
+        if in_rules or (inside in _NAMES and folder.name != ".claude"):
+            return RuleFile(path, str(folder))
+    return None
+
+
+def of_project(folder: str) -> Iterator[RuleFile]:
+    """Yield the files of rules that are in a project's folder, none that a link leads out to."""
+    root = Path(folder)
+    for name in _NAMES:
+        if _is_inside(root / name, root):
+            yield RuleFile(root / name, folder)
+    for path in _markdown(root / _RULES, root):
+        yield RuleFile(path, folder)
+
+
+def of_agents(projects: Iterable[str]) -> Iterator[RuleFile]:
+    """Yield what agents load everywhere, and what they keep for themselves on these projects."""
+    claude, codex, gemini = (folder.parent for folder in default_folders())
+    for path in (claude / "CLAUDE.md", codex / "AGENTS.md", gemini / "GEMINI.md"):
+        if _is_inside(path, path.parent):
+            yield RuleFile(Path(os.path.realpath(path)), "")
+    for project in projects:
+        kept = claude / "projects" / re.sub(r"[^A-Za-z0-9]", "-", project)
+        for path in _markdown(kept / _MEMORY, kept):
+            yield RuleFile(path, project, by_model=True)
+
+
+def _markdown(folder: Path, root: Path) -> Iterator[Path]:
+    try:
+        names = sorted(entry.name for entry in os.scandir(folder) if entry.name.endswith(".md"))
+    except OSError:
+        return
+    for name in names:
+        if _is_inside(folder / name, root):
+            yield folder / name
+
+
+def _is_inside(path: Path, root: Path) -> bool:
+    """Tell whether a path is a file, no link, in a folder that no link leads out to."""
+    try:
+        is_file = stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False
+    real, inside = os.path.realpath(path.parent), os.path.realpath(root)
+    return is_file and os.path.commonpath((real, inside)) == inside
+
+
+def whole(path: Path) -> bytes:
+    """Return what a file holds; raises InputError for one that is too large, and OSError."""
+    with path.open("rb") as file:
+        data = file.read(policy.RULE_FILE_BYTES + 1)
+    if len(data) > policy.RULE_FILE_BYTES:
+        raise InputError(detail=f"{path} is larger than {policy.RULE_FILE_BYTES:,} bytes")
+    return data
+
+
+def rule_lines(text: str, original: str) -> Iterator[RuleLine]:
+    """Yield the paragraphs and items of a redacted text, with where each stands in the original.
+
+    What factbook wrote there itself, code, headings and tables are left out.
+    """
+    own = subtract(text).text
+    lines = own.splitlines(keepends=True)
+    skip = sum(map(len, lines[: front_matter([line.rstrip() for line in lines])[0]]))
+    at = 0
+    for begin, end in prose_blocks(own[skip:]):
+        block = own[skip + begin : skip + end]
+        said = " ".join(_MARK.sub("", block, count=1).split())
+        if not said:
+            continue
+        first = block.split("\n", 1)[0].split("[REDACTED:", 1)[0].strip()
+        place = original.find(first, at) if first else -1
+        at = place if place >= 0 else at
+        line = original.count("\n", 0, at)
+        start = original.rfind("\n", 0, at) + 1
+        yield RuleLine(said, line + 1, len(original[:start].encode("utf-8", "surrogatepass")))

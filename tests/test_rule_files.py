@@ -1,0 +1,227 @@
+"""Rule files: what is written for agents is read with file and line, and over once it is gone."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.session_logs import NOW, claude
+
+from conftest import Cli
+from factbook import policy
+from factbook.memory import Memory
+from factbook.model.directives import scope_of
+from factbook.model.facts import Fact, Status
+from factbook.testing import FrozenClock
+
+RULES = """# Shop
+
+This is a monorepo with three packages.
+
+## Code
+- Use pnpm, not npm
+- Tests live next to the file they test
+  and are named after it
+- No default exports
+
+```
+- Never commit directly to main
+```
+
+1. Always use early returns
+"""
+
+
+class Desk:
+    """A memory with a project of one person."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.shop = folder, folder / "shop"
+        self.shop.mkdir()
+        self.memory = Memory(
+            folder / "m.db", clock=FrozenClock(NOW), key_file=folder / "key", model=None
+        )
+
+    def works_in(self, project: Path) -> None:
+        """Let a session of the project be read."""
+        session = "3f0c4b1e-0000-4000-8000-000000000001"
+        log = self.folder / f"{session}.jsonl"
+        record = claude("user", "Fix the cart", cwd=str(project), sessionId=session)
+        log.write_text(json.dumps(record) + "\n", encoding="utf-8")
+        self.memory.ingest([log], workers=0)
+
+    def write(self, text: str, name: str = "CLAUDE.md") -> Path:
+        path = self.shop / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def facts(self) -> dict[str, Fact]:
+        return {fact.statement: fact for fact in self.memory.sources.directives()}
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    desk = Desk(tmp_path)
+    yield desk
+    desk.memory.close()
+
+
+def test_each_rule_is_kept_with_file_and_line(desk: Desk) -> None:
+    desk.works_in(desk.shop)
+    path = desk.write(RULES)
+    report = desk.memory.read_rule_files([desk.shop])
+    assert [(file.path, file.state) for file in report.files] == [(path, "new")]
+    facts = desk.facts()
+    tests = "Tests live next to the file they test and are named after it"
+    others = {"Use pnpm, not npm", "No default exports", "Always use early returns"}
+    assert set(facts) == {tests, *others}
+    fact = facts[tests]
+    assert scope_of(fact.subject) == ("project", str(desk.shop))
+    assert (fact.trust, fact.confidence, fact.predicate) == ("direct", 0.8, "rule")
+    (shown,) = desk.memory.sources.evidence(fact.id)
+    assert (shown.source, shown.position) == (str(path), 7)
+    (original,) = desk.memory.explain(facts["Use pnpm, not npm"].id).originals
+    assert original.state == "found"
+
+
+def test_a_file_that_is_as_it_was_is_passed_over(desk: Desk) -> None:
+    desk.works_in(desk.shop)
+    desk.write(RULES)
+    desk.memory.read_rule_files([desk.shop])
+    before = desk.facts()
+    report = desk.memory.read_rule_files([desk.shop])
+    assert [file.state for file in report.files] == ["unchanged"]
+    assert desk.facts() == before
+
+
+def test_a_line_that_is_gone_is_over_and_a_changed_one_takes_its_place(desk: Desk) -> None:
+    desk.works_in(desk.shop)
+    desk.write(RULES)
+    desk.memory.read_rule_files([desk.shop])
+    old = desk.facts()
+    later = RULES.replace("Use pnpm, not npm", "Use bun, not npm")
+    desk.write(later.replace("- No default exports\n", ""))
+    desk.memory.read_rule_files([desk.shop])
+    new = desk.facts()
+    assert "No default exports" not in new
+    gone = desk.memory.sources.fact(old["No default exports"].id)
+    assert (gone.status, gone.valid_to) == (Status.RETRACTED, NOW)
+    changed = desk.memory.sources.fact(old["Use pnpm, not npm"].id)
+    assert changed.superseded_by == new["Use bun, not npm"].id
+    desk.write(RULES)
+    desk.memory.read_rule_files([desk.shop])
+    assert "No default exports" in desk.facts()
+    assert desk.memory.check() == []
+
+
+def test_a_file_that_is_gone_is_over(desk: Desk) -> None:
+    desk.works_in(desk.shop)
+    path = desk.write(RULES)
+    desk.memory.read_rule_files()
+    path.unlink()
+    desk.memory.read_rule_files([desk.shop])
+    assert desk.facts() == {}
+    desk.write(RULES)
+    desk.memory.read_rule_files()
+    assert "Use pnpm, not npm" in desk.facts()
+
+
+def test_what_its_owner_also_said_stays(desk: Desk) -> None:
+    desk.works_in(desk.shop)
+    desk.write("- Use pnpm, not npm\n")
+    desk.write("- Use pnpm, not npm\n", "AGENTS.md")
+    desk.memory.read_rule_files([desk.shop])
+    desk.write("- Never commit to main\n")
+    desk.memory.read_rule_files([desk.shop])
+    assert set(desk.facts()) == {"Use pnpm, not npm", "Never commit to main"}
+
+
+def test_the_file_of_a_project_that_nobody_worked_in_is_somebodys(desk: Desk) -> None:
+    desk.write("- Use pnpm, not npm\n")
+    desk.memory.read_rule_files([desk.shop])
+    (fact,) = desk.facts().values()
+    assert (fact.trust, fact.confidence) == ("external", policy.DIRECTIVE_UNSURE)
+    desk.works_in(desk.shop)
+    desk.memory.read_rule_files([desk.shop])
+    (fact,) = desk.facts().values()
+    assert fact.trust == "direct"
+
+
+def test_what_an_agent_keeps_for_itself_is_a_models(desk: Desk, tmp_path: Path) -> None:
+    desk.works_in(desk.shop)
+    name = str(desk.shop).replace("/", "-").replace("_", "-").replace(".", "-")
+    memory = tmp_path / "home" / ".claude" / "projects" / name / "memory" / "MEMORY.md"
+    memory.parent.mkdir(parents=True)
+    memory.write_text("- The user wants pnpm, not npm\n- Always run pnpm, never npm\n")
+    (tmp_path / "home" / ".claude" / "CLAUDE.md").write_text("- Never commit to main\n")
+    desk.memory.read_rule_files()
+    facts = desk.facts()
+    assert facts["Always run pnpm, never npm"].trust == "derived"
+    assert facts["Always run pnpm, never npm"].confidence < 0.5
+    mine = facts["Never commit to main"]
+    assert (mine.subject, mine.trust) == ("everywhere", "direct")
+
+
+def test_no_link_leads_out(desk: Desk, tmp_path: Path) -> None:
+    desk.works_in(desk.shop)
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "CLAUDE.md").write_text("- Never commit to main\n")
+    (outside / "a.md").write_text("- Never commit to main\n")
+    (desk.shop / "CLAUDE.md").symlink_to(outside / "CLAUDE.md")
+    (desk.shop / ".claude").mkdir()
+    (desk.shop / ".claude" / "rules").symlink_to(outside, target_is_directory=True)
+    os.mkfifo(desk.shop / "AGENTS.md")
+    assert desk.memory.read_rule_files([desk.shop]).files == []
+    assert desk.memory.read_rule_files().files == []
+
+
+def test_secrets_and_what_factbook_wrote_are_in_no_rule(desk: Desk) -> None:
+    desk.works_in(desk.shop)
+    key = "ghp_R4nd0mT0k3nXy8LqVb2ZsWcHe6JuPfKtM9Qa"
+    desk.write(
+        f"- Always push with the token {key} to origin\n<factbook-memory>\n- Never use npm here\n"
+        "</factbook-memory>\n- Never commit directly to main\n"
+    )
+    desk.memory.read_rule_files([desk.shop])
+    said = " ".join(desk.facts())
+    assert key not in said
+    assert "npm" not in said
+    (shown,) = desk.memory.sources.evidence(desk.facts()["Never commit directly to main"].id)
+    assert shown.position == 5
+
+
+def test_on_the_command_line(cli: Cli, tmp_path: Path) -> None:
+    shop = tmp_path / "shop"
+    (shop / ".claude" / "rules").mkdir(parents=True)
+    (shop / ".claude" / "rules" / "style.md").write_text("- Never use default exports\n")
+    (shop / "AGENTS.md").write_text("- Always use pnpm, never npm\n")
+    assert "rules 1" in cli("ingest", shop / "AGENTS.md").out
+    cli("ingest", shop)
+    rules = cli("rules", "--json", "--project", shop).json()["rules"]
+    assert {rule["statement"] for rule in rules} == {
+        "Never use default exports",
+        "Always use pnpm, never npm",
+    }
+    assert all(rule["trust"] == "external" for rule in rules)
+    cli("ingest", tmp_path / "nothing", code=3)
+
+
+def test_without_a_path_those_of_the_projects_that_sessions_name(cli: Cli, tmp_path: Path) -> None:
+    shop, session = tmp_path / "shop", "3f0c4b1e-0000-4000-8000-000000000001"
+    shop.mkdir()
+    (shop / "CLAUDE.md").write_text("- Always use pnpm, never npm\n")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "CLAUDE.md").write_text("- Never use default exports\n")
+    log = cli.home / ".claude" / "projects" / "shop" / f"{session}.jsonl"
+    log.parent.mkdir(parents=True)
+    record = claude("user", "Fix the cart", cwd=str(shop), sessionId=session)
+    log.write_text(json.dumps(record) + "\n", encoding="utf-8")
+    cli("ingest")
+    (rule,) = cli("rules", "--json").json()["rules"]
+    assert (rule["statement"], rule["trust"]) == ("Always use pnpm, never npm", "direct")

@@ -1,0 +1,36 @@
+"""What was told on purpose is known by the fact itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from factbook.memory import Memory
+from factbook.model.facts import Fact
+from factbook.model.told import told_on_purpose
+from factbook.testing import FrozenClock
+
+
+def on_purpose(fact: Fact) -> bool:
+    return told_on_purpose(kind=fact.kind, trust=fact.trust, host=fact.host, pinned=fact.pinned)
+
+
+def test_what_is_remembered_or_set_is_and_what_is_said_in_passing_is_not(tmp_path: Path) -> None:
+    clock = FrozenClock()
+    with Memory(tmp_path / "m.db", clock=clock, key_file=tmp_path / "k", model=None) as memory:
+        told = memory.remember("My locker is number 44.")
+        memory.tell("My favorite color is blue", planner="rules")
+        memory.add_turn("I work as a baker at Miller and Sons.", session="chat")
+        memory.embed()
+        memory.consolidate()
+        facts = {fact.statement: on_purpose(fact) for fact in memory.query_facts()}
+        assert facts[told.statement]
+        assert any(said for text, said in facts.items() if "blue" in text)
+        assert not facts["I work as a baker at Miller and Sons."]
+        passing = next(fact for fact in memory.query_facts() if "baker" in fact.statement)
+        memory.review.pin(passing.id)
+        assert on_purpose(memory.sources.fact(passing.id))
+
+
+def test_a_models_word_is_not() -> None:
+    assert not told_on_purpose(kind="directive", trust="derived", host="rules")
+    assert not told_on_purpose(kind="statement", trust="derived", host="factbook")
