@@ -49,9 +49,8 @@ def _outcome(command: str, answer: Answer) -> str:
         return "it went on in the background"
     if answer.outcome is Outcome.DONE:
         return closed.text if closed else "ok"
-    code = f"exit code {answer.code}" if answer.code else "failed"
-    more = [closed.text if closed else "", answer.error]
-    return ": ".join([code, *filter(None, more)])
+    code = f"exit code {answer.code}" if answer.code else "" if closed else "failed"
+    return ": ".join(filter(None, [code, closed.text if closed else "", answer.error]))
 
 
 def changes(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:

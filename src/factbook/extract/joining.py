@@ -189,29 +189,26 @@ def _asked(call: Episode, command: str | None) -> str:
 
 
 def _row(call: Episode) -> list[object]:
+    typed = call.kind is EpisodeKind.PROMPT
+    fields = [[part.name, part.start, part.end] for part in call.fields]
     return [
-        call.uid, call.source, call.kind, call.trust, call.text, call.position, call.offset,
-        call.occurred_at, call.owner, call.subject, call.session, call.project, call.tool,
-        call.call_id, [list(part) for part in map(_field_row, call.fields)], dict(call.attributes),
+        typed, call.uid, call.source, call.text, call.position, call.offset, call.occurred_at,
+        call.owner, call.subject, call.session, call.project, call.tool, call.call_id, fields,
+        dict(call.attributes),
     ]  # fmt: skip
-
-
-def _field_row(part: Field) -> tuple[str, int, int]:
-    return part.name, part.start, part.end
 
 
 def _call(row: Any) -> Episode:
     (
-        uid, source, kind, trust, text, position, offset, at, owner, subject, session, project,
-        tool, call_id, fields, attributes,
+        typed, uid, source, text, position, offset, at, owner, subject, session, project, tool,
+        call_id, fields, attributes,
     ) = row  # fmt: skip
-    kind = EpisodeKind(kind)
     return Episode(
         uid=uid,
         source=source,
-        kind=kind,
-        role=Role.USER if kind is EpisodeKind.PROMPT else Role.ASSISTANT,
-        trust=Trust(trust),
+        kind=EpisodeKind.PROMPT if typed else EpisodeKind.TOOL_CALL,
+        role=Role.USER if typed else Role.ASSISTANT,
+        trust=Trust.DIRECT if typed else Trust.OBSERVED,
         text=text,
         position=position,
         offset=offset,
