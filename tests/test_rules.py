@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,20 @@ from hypothesis import strategies as st
 from factbook import policy
 from factbook.errors import NotFound
 from factbook.extract import shell
-from factbook.extract.base import SUBJECTS, parse_place, parse_template, render
+from factbook.extract.base import SUBJECTS, WAITS, parse_place, parse_template, render
 from factbook.extract.rules import MAX_HITS, Rule, RuleSet
 from factbook.extract.session_parser import RULES, SEED_STRICT
 from factbook.language.sentences import markdown_sentences
-from factbook.model.facts import Candidate, Episode, EpisodeKind, Field, Role, Trust
+from factbook.model.facts import (
+    Answer,
+    Candidate,
+    Episode,
+    EpisodeKind,
+    Field,
+    Outcome,
+    Role,
+    Trust,
+)
 from factbook.model.text import shorten
 from rows import every
 
@@ -174,6 +184,7 @@ def test_task_user_message_is_requested_in_its_session() -> None:
 def test_row_of_the_table_is_sound(rule: Rule) -> None:
     assert rule.name.partition(".")[0] == rule.predicate
     assert rule.subject in SUBJECTS
+    assert rule.waits_for in WAITS
     assert parse_place(rule.looks_in) is not None
     assert parse_template(rule.statement)
     assert rule.method
@@ -193,8 +204,8 @@ def test_names_of_rules_are_unique() -> None:
 def markdown_table(rules: Sequence[Rule]) -> str:
     """Write rules as the Markdown table that docs/rules.md shows."""
     rows = [
-        "| rule | confidence | subject | looks in | matches | method |",
-        "|---|---|---|---|---|---|",
+        "| rule | confidence | subject | looks in | waits for | ranks | matches | method |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for rule in rules:
         cells = (
@@ -202,6 +213,8 @@ def markdown_table(rules: Sequence[Rule]) -> str:
             f"{rule.confidence:.1f}",
             " or ".join(rule.subject.split("|")),
             rule.looks_in,
+            {"": "", "answer": "its result", "success": "its success"}[rule.waits_for],
+            "" if rule.ranks else "no",
             rule.matches,
             rule.method,
         )
@@ -215,6 +228,13 @@ def test_documentation_holds_the_table() -> None:
     assert table.strip() == markdown_table(DEFAULT.rules).strip(), (
         "copy the output of markdown_table(DEFAULT.rules) between the marks in docs/rules.md"
     )
+
+
+def test_what_does_not_rank_is_the_same_for_rules_and_for_search() -> None:
+    for predicate in {rule.predicate for rule in RULES}:
+        ranks = {rule.ranks for rule in RULES if rule.predicate == predicate}
+        assert ranks == {predicate not in policy.UNRANKED_PREDICATES}
+    assert {rule.predicate for rule in RULES} > policy.UNRANKED_PREDICATES
 
 
 def test_lookup_explains_a_rule_and_refuses_an_unknown_one() -> None:
@@ -283,7 +303,10 @@ def test_described_as_takes_the_description_of_a_call_alone() -> None:
 def test_modified_file(tool: str) -> None:
     episode = call(tool, path=["src/auth/token.py", "src/auth/keys.py", "src/auth/token.py"])
     assert objects(episode, "modified_file") == ["src/auth/token.py", "src/auth/keys.py"]
-    assert DEFAULT.extract(episode)[1].statement == "changed file src/auth/token.py"
+    done = replace(episode, answer=Answer(Outcome.DONE, "ok"))
+    assert [one.statement for one in DEFAULT.extract(done)][:1] == [
+        "changed file src/auth/token.py"
+    ]
 
 
 def test_files_read_searched_and_fetched() -> None:
@@ -528,3 +551,46 @@ def test_a_row_of_stops_is_split_in_linear_time(unit: str) -> None:
     started = time.process_time()
     assert len(markdown_sentences(text)) <= 1
     assert time.process_time() - started < 2
+
+
+# --- what is no report ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("predicate", "text"),
+    [
+        ("provides_solution", "The fix should:\n\n```\nx\n```"),
+        ("provides_solution", "The fix requires two more changes in the parser of the cart."),
+        ("provides_solution", "You have two options:\n\n1. Pin it - fixed the quick way\n2. Wait"),
+        ("identifies_issue", "1. **The Conversion Bug** (lines 893-906)"),
+        (
+            "identifies_issue",
+            "> the build failed because the disk is full\n\nThat is what it says.",
+        ),
+        ("identifies_issue", "12:43:50 [worker] task 2 failed because the disk is full"),
+        ("discovery", "I found the exact strings; applying the patch now."),
+        ("discovery", "Root cause: npm rejected the package with:\n\n```text\nE404\n```"),
+    ],
+)
+def test_what_only_labels_supposes_or_quotes_is_no_report(predicate: str, text: str) -> None:
+    assert objects(written(EpisodeKind.REPLY, text), predicate) == []
+
+
+def test_of_an_announcement_the_next_sentence_is_the_fact() -> None:
+    reply = written(
+        EpisodeKind.REPLY, "FOUND THE ROOT CAUSE! The cache is never cleared on logout. Fixing it."
+    )
+    assert objects(reply, "discovery") == ["The cache is never cleared on logout."]
+
+
+@pytest.mark.parametrize(
+    ("predicate", "text"),
+    [
+        ("provides_solution", "What I did:\n\n1. Fixed the regex of the parser\n2. Added a test"),
+        ("provides_solution", "Best fix: keep publish a workflow of its own."),
+        ("identifies_issue", "The mock returns an error for every second call."),
+        ("discovery", "I found the loader already returns a count per suite."),
+    ],
+)
+def test_what_was_done_or_found_is_a_report(predicate: str, text: str) -> None:
+    assert objects(written(EpisodeKind.REPLY, text), predicate) != []

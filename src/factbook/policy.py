@@ -215,6 +215,25 @@ TIMELINE_PREDICATES: Final = (
     "on_branch",
 )  # what a person would tell of a day's work (ours)
 
+UNRANKED_PREDICATES: Final = frozenset(
+    {
+        "used_tool",
+        "read_file",
+        "searched_code",
+        "described_as",
+        "mentions_path",
+        "exited_with",
+        "operation_type",
+        "requested_in_session",
+        "on_branch",
+    }
+)  # ours: pieces of an action that `ran`, `modified_file` and `verified` tell as a whole; they are
+# there for SQL and for whoever asks for them by name, and no answer to a question
+
+OPEN_CALLS: Final = 64  # ours: calls that wait for their result; a host runs a handful at once
+UNANSWERED_MS: Final = 3600 * 1000  # ours: a call without a result for so long will get none
+MENDED_ACTIONS: Final = 60  # ours: actions between a failure and the run that no longer fails
+
 # --- how facts live -------------------------------------------------------------------------------
 
 EVIDENCE_SIMILARITY: Final = 0.75  # origins 001.4: an episode this close to a fact supports it

@@ -20,6 +20,7 @@ __all__ = [
     "STATEMENT_CHARS",
     "SUBJECTS",
     "TEXT_KINDS",
+    "WAITS",
     "Finder",
     "Rule",
     "RuleHit",
@@ -35,6 +36,10 @@ STATEMENT_CHARS: Final = 300  # ours: a readable sentence; the object and the qu
 SUBJECTS: Final = ("action", "task", "session", "action|task")
 """Whom a rule may speak of. `action|task` is a command: the assistant's (action) or one that the
 user typed (task)."""
+
+WAITS: Final = ("", "answer", "success")
+"""What a rule about a call waits for: nothing, as the call itself shows what it claims; the result,
+whatever it is; or a result that shows no failure."""
 
 TEXT_KINDS: Final[Mapping[str, EpisodeKind]] = {
     "prompt": EpisodeKind.PROMPT,
@@ -81,6 +86,8 @@ class Rule:
     subject: str  # one of SUBJECTS
     looks_in: str  # see `parse_place`
     statement: str  # readable sentence; {object}, {tool}, named groups and details are filled in
+    waits_for: str = ""  # one of WAITS; what says that something happened waits for the result
+    unanswered: str = ""  # the sentence where a call got no result, and it is unknown what happened
     pattern: str | None = (
         None  # regular expression; its group `object` (or 1, or all) is the object
     )
@@ -94,6 +101,7 @@ class Rule:
     trust: Trust | None = None  # where the record is surer than its channel
     embed: bool = False  # statement-like: worth a vector
     enabled: bool = True
+    ranks: bool = True  # may answer a question; else it is there for SQL and for who asks for it
     linear: bool = False  # run the pattern through RE2, which no input can slow down
 
     @property

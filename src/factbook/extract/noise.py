@@ -40,12 +40,16 @@ _CONDITIONS: Final = (
 )
 
 
+_ANNOUNCED: Final = (r"^\W*(?:\w+[,!.]? )?here['’]s [^:]*:",)  # it tells what comes, not what is
+
 NO_SOLUTION: Final = (
     *_CODE_AND_QUOTES,
     *_PLANS,
+    *_ANNOUNCED,
     # "fix" as a verb is a plan; as a noun, or before a colon, it tells what was done.
     r"(?:^\W*|: |\b(?:now|then|and|also|automatically|just|first|or|lint|auto|not|that|to) )"
-    r"fix\b(?!:| (?:is|was|belongs|requires|should))",
+    r"fix\b(?!:| (?:is|was|belongs))",
+    r"\b(?:fix(?:es)?|solutions?|workarounds?) (?:should|would|could|might|requires?|needs?)\b.*",
     r"\b(?:fix strategy|fixes go|(?:issues?|errors?|bugs?) fixed in|could add an?)\b.*",
     r"\bhow i (?:resolved|fixed|solved) (?:it|this|that|them)\W*$",
     r"\b(?:bug|auto|automatic|error|recent|pending|remaining|future|quick|lint) fix(?:es)?\b",
@@ -95,6 +99,10 @@ NO_DISCOVERY: Final = (
     r"\bfound (?:a|an|the|one|it) ?(?:\w+ )?(?:issue|problem|bug|error|cause)?[.!:]*\s*$",
     r"\bwhat (?:i|we)(?:['’]ve)? found\b",
     r"\bdiscovered (?!that|an?\b|the|why|how|where|what|two|three|\d)\w+",
-    r"\broot cause (?:analysis|of the|fix|is (?:not|un)|may|might)\b",
+    r"\broot cause (?:analysis|of (?:the|why|how)|behind|fix|is (?:not|un)|may|might)\b",
+    # What a search brought up is no discovery: that something is so, or that it is wrong.
+    r"\bfound (?:(?!\b(?:that|how|why|where|is|are|was|were|has|have|had|do|does|did|will|can"
+    r"|should|\w+ed|\w+s (?:an?|the)|bugs?|issues?|problems?|gaps?|errors?|causes?|leaks?|races?"
+    r"|conflicts?|mismatch|mistakes?)\b)(?:[^:;.,—]|\.(?=\S)))*(?:(?:[;,—]|\.\s).*|\.)?$",
     r"\bsolve the root cause\b",
 )

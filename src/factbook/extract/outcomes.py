@@ -1,22 +1,41 @@
-"""Read from the result of a tool call how it failed.
+"""Read from the result of a tool call what became of the call, and how it failed.
 
-Knows: how failures look in the output of tools. Does not know what the call was.
+Knows: how failures and refusals look in the output of tools, and which tools write files. Does not
+know how test runners close (`tests_run` does).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Final
 
 from factbook import policy
 from factbook.extract.base import Rule, RuleHit
-from factbook.model.facts import Episode
+from factbook.model.facts import Episode, Outcome
 from factbook.model.text import shorten
 
-__all__ = ["exit_code", "first_error"]
+__all__ = [
+    "WRITERS",
+    "changed_files",
+    "error_line",
+    "exit_code",
+    "first_error",
+    "outcome_of",
+    "shows_failure",
+]
+
+WRITERS: Final = (
+    "Edit|Write|MultiEdit|NotebookEdit|apply_patch|edit|write|multiedit"
+    "|exec_command|shell|Bash|create|write_file|replace|edit_file|create_file|str_replace*"
+    "|mcp__*__write_file|mcp__*__edit_file|mcp__*__create_text_file|mcp__*__replace_*"
+)
+"""Tools whose input names the files that they write."""
 
 _ANSI: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_RULER: Final = re.compile("━+")
 _EXIT_WORDS: Final = r"exit(?:ed)?(?: with)?(?: status)?(?: code)?:?"
 _EXIT: Final = re.compile(rf"\b{_EXIT_WORDS}\s*(-?\d{{1,10}})\b", re.IGNORECASE)
 _EXIT_LINE: Final = re.compile(
@@ -48,12 +67,46 @@ _BESIDE_IT: Final = re.compile(
     r"|\bthrow\b|^\s*(?:def|class|return|assert)\b",
     re.IGNORECASE,
 )  # passed tests, warnings, quoted source
+_EXACT: Final = re.compile(
+    r"\berror(?:\[[\w:-]+\]| [A-Z]+\d+): \S|^E\s{2,}\S|\b\w*(?:Error|Exception)\b(?:\s\[\w+\])?: \S"
+    r"|^\S+[:(]\d+(?:[:,]\d+)?\)?:? (?:- )?(?:fatal )?error\b|\bpanic(?:ked at|: )\S|^fatal: \S"
+    r"|^npm (?:ERR!|error) \S+ \S|: (?:command )?not found\b|^[A-Z]{1,5}\d{3,4} (?:\[\*\] )?\S"
+)  # the line of a compiler, a linter, a test or a program itself
+_LOCATED: Final = re.compile(r"^(?:\./)?[\w@./-]+\.\w{1,6}:\d+:\d+:? +\S.*$", re.MULTILINE)
+_FAILED_TEST: Final = re.compile(r"^\(fail\) \S.*$", re.MULTILINE)  # its error stands above it
+_OTHER_TEST: Final = re.compile(r"\((?:pass|fail|skip|todo)\) |\[\.\.\. ")
+_ITS_ERROR: Final = re.compile(r"\w*error: \S", re.IGNORECASE)
+_ABOVE: Final = 20  # lines between a failed test and its error
+_SUMMARY: Final = re.compile(
+    r"\bexit(?:ed)?(?: with)?(?: status)?(?: code)?:? [1-9]|ELIFECYCLE|\bLifecycle script\b"
+    r"|\bcommand failed\b|\b(?:task|job|item|step|recipe|script|target|run)\b.{0,60}\bfailed\W*$"
+    r"|^make(?:\[\d+\])?: \*\*\*|^[$>] |^(?:Found )?\d+ (?:\w+ )?(?:tests?|errors?|problems?|fail)"
+    r"|^npm (?:ERR!|error)(?: (?:code|errno|syscall|path|command|workspace|location|in workspace"
+    r"|at|A complete log|Lifecycle)\b.*| \d+)?$|^(?:npm (?:ERR!|error) )?A complete log\b"
+    r"|^FAILED\b|\bcould not compile\b|\baborting due to\b|\berrors? (?:were )?emitted\b"
+    r"|^\W*\d+%|\[\d+/\d+\]",
+    re.IGNORECASE,
+)  # says that something failed, and not what
 _REFUSED: Final = re.compile(
     r"The user doesn't want to (?:proceed|take this action)|\[Request interrupted by user"
     r"|User rejected|Tool use rejected|requires? approval|requested permissions? to"
+    r"|Permission to use \w+|was blocked\. For security|rejected by user|aborted by user"
+    r"|\bhook (?:blocking )?error\b|blocked by (?:\w+ )?hook|^patch rejected"
     r"|Cancelled: parallel tool call|Sibling tool call errored",
     re.IGNORECASE,
 )
+_RUNNING: Final = re.compile(
+    r"Command (?:running in background|was manually backgrounded)|Process running with session ID"
+    r"|Async agent launched"
+)
+_NO_PATCH: Final = re.compile(r"apply_patch verification failed|Invalid patch\b")
+_HAS_CODE: Final = frozenset({"exec_command"})  # without an exit code it has not ended
+_SHOWN_FAILURE: Final = re.compile(
+    r"^\W{0,3}(?:error|fatal|E|npm (?:ERR!|error)|Traceback)\b[:\[( ]|\bexited with code [1-9]"
+    r"|ELIFECYCLE|: command not found|: No such file or directory|^unknown (?:command|option)"
+    r"|^Usage: ",
+    re.MULTILINE | re.IGNORECASE,
+)  # of what an exit code of 0 hides
 _LINE_CHARS: Final = 2_000
 
 
@@ -73,22 +126,92 @@ def exit_code(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
         yield RuleHit(code, *place)
 
 
+def outcome_of(result: Episode) -> Outcome:
+    """Say what became of the call that a result answers."""
+    marks = result.attributes
+    code = marks.get("exit_code", "").strip()
+    failed = result.is_error or code not in {"", "0"}
+    head = result.text[:400]
+    if marks.get("denied") or marks.get("interrupted") or (failed and _REFUSED.search(head)):
+        return Outcome.REFUSED
+    if failed:
+        return Outcome.FAILED
+    if _RUNNING.match(head) or (result.tool in _HAS_CODE and not code):
+        return Outcome.RUNNING
+    return Outcome.FAILED if _NO_PATCH.match(head) else Outcome.DONE
+
+
+def changed_files(call: Episode) -> tuple[str, ...]:
+    """Return the files that a call names to be written."""
+    if not _is_writer(call.tool):
+        return ()
+    paths = (call.text[part.start : part.end] for part in call.fields if part.name == "path")
+    return tuple(dict.fromkeys(paths))
+
+
+@lru_cache(maxsize=256)
+def _is_writer(tool: str) -> bool:
+    return any(fnmatchcase(tool, pattern) for pattern in WRITERS.split("|"))
+
+
+def shows_failure(text: str) -> bool:
+    """Tell whether an output shows a failure that an exit code of 0 hides, as that of a pipe."""
+    return _SHOWN_FAILURE.search(text) is not None
+
+
 def first_error(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     """Find the line that says why the call failed, where the host marked it as failed."""
     del rule
-    code = episode.attributes.get("exit_code", "0").strip()
-    if not episode.is_error and code in {"", "0"}:
-        return
-    if episode.attributes.get("denied") or _REFUSED.search(text, 0, 400):
-        return  # the user said no: nothing failed
-    hits = sorted(at for word in _STRONG if word in text for at in _finds(text, word))
-    place = _line_with(text, hits, _SAYS_WHY)
-    if place is None:
-        place = _line_with(text, (hit.start() for hit in _HINTS_AT_IT.finditer(text)), None)
+    if outcome_of(episode) is not Outcome.FAILED:
+        return  # where the user said no, nothing failed
+    place = _error_place(text)
     if place:
         message = shorten(_clean(text[slice(*place)]), policy.SNIPPET_CHARS)
         if message:
-            yield RuleHit(message, *place)
+            yield RuleHit(message, *place, {"what": episode.asked or episode.tool})
+
+
+def error_line(text: str) -> str:
+    """Return the line that says why a call failed; empty where none does."""
+    place = _error_place(text)
+    return shorten(_clean(text[slice(*place)]), policy.SNIPPET_CHARS) if place else ""
+
+
+@lru_cache(maxsize=4)
+def _error_place(text: str) -> tuple[int, int] | None:
+    """Return the first of the lines that name the cause most exactly."""
+    failed = _FAILED_TEST.search(text)
+    if failed:
+        return _above(text, failed.start()) or failed.span()
+    strong = sorted({at for word in _STRONG if word in text for at in _finds(text, word)})
+    located = [hit.start() for hit in _LOCATED.finditer(text)]
+    hints = [hit.start() for hit in _HINTS_AT_IT.finditer(text)]
+    for hits, pattern in ((strong, _EXACT), (located, None), (strong, _SAYS_WHY), (hints, None)):
+        place = _line_with(text, hits, pattern, besides=_SUMMARY)
+        if place:
+            return _with_headline(text, *place)
+    return _line_with(text, strong, _SAYS_WHY) or _line_with(text, hints, None)
+
+
+def _with_headline(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return a line with the headline above it that names the file, as some linters write one."""
+    before = text[max(0, start - _LINE_CHARS) : start].rstrip()
+    line = before[before.rfind("\n") + 1 :]
+    if not text.startswith("×", start) or "━" not in line:
+        return start, end
+    return max(0, start - _LINE_CHARS) + before.rfind("\n") + 1, end
+
+
+def _above(text: str, end: int) -> tuple[int, int] | None:
+    """Return the error that a test runner prints above the name of the test that failed."""
+    for _ in range(_ABOVE):
+        start = text.rfind("\n", 0, end - 1) + 1 if end > 0 else -1
+        if start < 0 or _OTHER_TEST.match(text, start, end):
+            return None
+        if _ITS_ERROR.match(text, start, end):
+            return _line_around(text, start)
+        end = start
+    return None
 
 
 def _finds(text: str, word: str) -> Iterator[int]:
@@ -99,7 +222,11 @@ def _finds(text: str, word: str) -> Iterator[int]:
 
 
 def _line_with(
-    text: str, hits: Iterable[int], pattern: re.Pattern[str] | None
+    text: str,
+    hits: Iterable[int],
+    pattern: re.Pattern[str] | None,
+    *,
+    besides: re.Pattern[str] | None = None,
 ) -> tuple[int, int] | None:
     """Return the first of the hit lines that the pattern finds and that is the error itself."""
     done = -1
@@ -109,6 +236,8 @@ def _line_with(
         start, done = _line_around(text, hit)
         line = _clean(text[start:done])
         if pattern is not None and not pattern.search(line):
+            continue
+        if besides is not None and besides.search(line):
             continue
         if line and not _BESIDE_IT.search(line) and not _EXIT_LINE.fullmatch(line):
             return start, done
@@ -138,4 +267,4 @@ def _clean(line: str) -> str:
         line = _ANSI.sub("", line)
     if "<" in line:
         line = _TAGS.sub("", line)
-    return line.strip()
+    return _RULER.sub(" ", line).strip() if "━" in line else line.strip()

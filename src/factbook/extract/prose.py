@@ -1,20 +1,25 @@
 """Find the sentences of a reply that say a thing, and cut them out so that they read well.
 
-Knows: sentences in Markdown (lists, headings, tables, code fences) and how to take noise out before
-looking for a word. Does not know what the words mean: a rule brings them.
+Knows: sentences in Markdown (lists, headings, tables, code fences), how to take noise out before
+looking for a word, and what only announces, labels, quotes or supposes. Does not know what the
+words mean: a rule brings them.
+
+The language reader tells such sentences no better, as it learned from talk and not from agents'
+reports, and to read them would take a third of the time that reading the log takes.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from factbook import policy
 from factbook.extract.base import Rule, RuleHit
 from factbook.language.sentences import Span, markdown_sentences
+from factbook.language.verbs import PAST
 from factbook.model.facts import Episode
 from factbook.model.text import shorten
 
@@ -25,6 +30,33 @@ MAX_SENTENCE_CHARS: Final = 1_200
 
 MIN_SNIPPET_WORDS: Final = 4
 """Shorter sentences ("Fixed.", "Found it:") say nothing on their own."""
+
+_FINITE: Final = re.compile(
+    r"\b(?:am|is|are|was|were|has|have|had|do|does|did|will|can|cannot|could|would|may|might|must"
+    r"|should|\w+ed"
+    r"|\w*[a-rt-z]s (?:an?|the|its?|their|them|no|not|only|both|all|that|when|if|with))\b"
+    r"|\w['’](?:t|s|re|ve|ll)\b"
+)
+_VERBS: Final = frozenset({"fails", "failed", "fixed", "fixes", "solves", "solved", "resolved"})
+_PAST: Final = re.compile(r"\b(?:" + "|".join(sorted(PAST)) + r")\b")
+_EXPLAINED: Final = re.compile(r"\s*(?::|—|–|-\s)")  # behind a keyword: what it is follows
+_ANNOUNCES: Final = re.compile(
+    r"\W{0,8}(?:\w[\w'’]{0,20}[,!.]? ){0,5}"
+    r"(?:found|identified|discovered|spotted|see|know|have|is|got)"
+    r"(?: \w{1,20}){0,4} (?:root cause|cause|issue|problem|bug|culprit)\W{0,8}"
+)
+_GOES_ON: Final = 40  # characters at most between an announcement and the fact
+_LISTED: Final = re.compile(r"\s*(?:[-*+•✅❌✔☐]|\d{1,3}[.)])\s")
+_SUPPOSED_LIST: Final = re.compile(
+    r"\b(?:options?|approach(?:es)?|alternatives?|recommend\w*|suggest\w*|propos\w+|could|would"
+    r"|should|might|plans?|planned|next steps?|to-?dos?|possib\w+|potential|consider\w*|either"
+    r"|pros|cons|trade-?offs?|will|checklist|criteria)\b|\?\s*$"
+)
+_QUOTED_LINE: Final = re.compile(
+    r"\s*(?:>|\[?\d{2}:\d{2}:\d{2}|\d{4}-\d{2}-\d{2}[t ]\d"
+    r"|\[?(?:error|warn(?:ing)?|info|debug|fatal)\]?[: ][^a-z]*(?=[\[{<(]))"
+)
+_LEAD_LINES: Final = 40  # of a list, up to what leads to it
 
 _EMPHASIS: Final = re.compile(r"\*\*|__(?=\w)|(?<=\w)__")
 _ANNOUNCED: Final = 12  # characters at most between a colon and what it announces
@@ -94,9 +126,60 @@ def snippets(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
         if index <= done or index < 0 or hit >= places[index].end:
             continue
         done = index
-        rule_hit = _snippet(text, lower, places[index], words, noise)
+        start, end = places[index]
+        if _ANNOUNCES.fullmatch(lower, start, end):
+            rule_hit = _announced(text, lower, places, index, noise)
+        elif _is_no_report(lower, start, end, words):
+            continue
+        else:
+            rule_hit = _snippet(text, lower, places[index], words, noise)
         if rule_hit:
             yield rule_hit
+
+
+def _is_no_report(lower: str, start: int, end: int, words: re.Pattern[str]) -> bool:
+    """Tell what only labels, announces, quotes or supposes a thing."""
+    if lower[end - 1] == ":":
+        return True
+    line = lower.rfind("\n", 0, start) + 1
+    if _QUOTED_LINE.match(lower, line):
+        return True
+    if _LISTED.match(lower, line) and _SUPPOSED_LIST.search(_lead(lower, line)):
+        return True
+    if _FINITE.search(lower, start, end) or _PAST.search(lower, start, end):
+        return False
+    hits = words.finditer(lower, start, end)
+    return not any(hit[0] in _VERBS or _EXPLAINED.match(lower, hit.end(), end) for hit in hits)
+
+
+def _lead(lower: str, line: int) -> str:
+    """Return the line that leads to the list that a line is in; empty where there is none."""
+    for _ in range(_LEAD_LINES):
+        if line <= 0:
+            return ""
+        end = line - 1
+        line = lower.rfind("\n", 0, end) + 1
+        above = lower[line:end]
+        if above.strip() and not _LISTED.match(above) and not above.startswith(("  ", "\t")):
+            return above
+    return ""
+
+
+def _announced(
+    text: str, lower: str, places: Sequence[Span], index: int, noise: _Noise
+) -> RuleHit | None:
+    """Return the sentence behind an announcement ("Found the bug!"), which is the fact."""
+    if index + 1 >= len(places):
+        return None
+    before, (start, end) = places[index], places[index + 1]
+    if start - before.end > _GOES_ON or end - start > MAX_SENTENCE_CHARS:
+        return None
+    if text[end - 1] in ":?" or not _FINITE.search(lower, start, end):
+        return None
+    if noise.start is not None and noise.start.match(lower, start, end):
+        return None
+    snippet = shorten(_EMPHASIS.sub("", text[start:end]), policy.SNIPPET_CHARS)
+    return RuleHit(snippet, start, end) if snippet.count(" ") >= MIN_SNIPPET_WORDS else None
 
 
 def _start(place: Span) -> int:

@@ -31,7 +31,7 @@ from factbook.extract.base import (
 )
 from factbook.extract.session_parser import RULES, SEED_STRICT
 from factbook.model import fast_dataclass
-from factbook.model.facts import Candidate, Episode, EpisodeKind
+from factbook.model.facts import Candidate, Episode, EpisodeKind, Outcome
 from factbook.model.text import shorten
 
 __all__ = ["MAX_HITS", "Rule", "RuleSet", "compile_linear"]
@@ -42,6 +42,9 @@ MAX_HITS: Final = 64
 _MAX_TOOLS: Final = 1_024
 """Names of tools whose rules are remembered; broken logs can hold any number of names."""
 
+_MADE: Final = ("",)  # what the rules wait for that are asked about a call itself,
+_ANSWERED: Final = ("answer",)  # about one with its answer,
+_DONE: Final = ("answer", "success")  # and about one that did what it was called for
 _WILDCARDS: Final = frozenset("*?[")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _candidate: Final = fast_dataclass.by_name(Candidate)
@@ -58,6 +61,7 @@ class _Ready(NamedTuple):
     subjects: frozenset[str]
     ignored: frozenset[str]
     around: tuple[str, str] | None  # what stands around the object in the sentence, if that is all
+    unanswered: _Ready | None = None  # what it claims of a call without a result
 
 
 class _Plan(NamedTuple):
@@ -77,7 +81,7 @@ class RuleSet:
         self.rules: Final = tuple(rules)
         self._by_name: Final = {rule.name: rule for rule in self.rules}
         self._ready: Final = tuple(_make_ready(rule) for rule in self.rules if rule.enabled)
-        self._plans: dict[tuple[EpisodeKind, str], _Plan] = {}
+        self._plans: dict[tuple[EpisodeKind, str, tuple[str, ...]], _Plan] = {}
 
     @classmethod
     def default(cls, *, strict: bool = False, user: Sequence[Rule] = ()) -> RuleSet:
@@ -126,8 +130,38 @@ class RuleSet:
         return {cue: tuple(predicates) for cue, predicates in by_cue.items()}
 
     def extract(self, episode: Episode) -> list[Candidate]:
-        """Return what the rules claim from one episode, each claim once, in the rules' order."""
-        plan = self._plan(episode)
+        """Return what the rules claim from one episode, each claim once, in the rules' order.
+
+        Of a call with its answer that is what waits for one; the rest is claimed of the call. Of
+        one without an answer it is all that may be said of a call that has none.
+        """
+        if episode.answer is not None:
+            done = episode.answer.outcome is Outcome.DONE
+            return self._claims(episode, _DONE if done else _ANSWERED).candidates
+        run = self._claims(episode, _MADE)
+        self._unanswered(episode, run)
+        return run.candidates
+
+    def extract_made(self, call: Episode) -> list[Candidate]:
+        """Return what the rules claim from a call that waits for its answer."""
+        return self._claims(call, _MADE).candidates
+
+    def extract_unanswered(self, call: Episode) -> list[Candidate]:
+        """Return what may have happened by a call that got no answer."""
+        run = _Run(call)
+        self._unanswered(call, run)
+        return run.candidates
+
+    def _unanswered(self, call: Episode, run: _Run) -> None:
+        fields = self._plan(call, _DONE).fields if call.fields else {}
+        for part in call.fields:
+            for ready in fields.get(part.name, ()):
+                if ready.unanswered is not None:
+                    value = call.text[part.start : part.end]
+                    run.add(ready.unanswered, value, part.start, part.end)
+
+    def _claims(self, episode: Episode, waits: tuple[str, ...]) -> _Run:
+        plan = self._plan(episode, waits)
         run = _Run(episode)
         if plan.tool and episode.tool:
             start, end = _first_line(episode)
@@ -146,15 +180,16 @@ class RuleSet:
                 run.add_attribute(ready, value)
         for ready in plan.text:
             run.add(ready, episode.text, 0, len(episode.text))
-        return run.candidates
+        return run
 
-    def _plan(self, episode: Episode) -> _Plan:
-        key = (episode.kind, episode.tool)
+    def _plan(self, episode: Episode, waits: tuple[str, ...]) -> _Plan:
+        key = (episode.kind, episode.tool, waits)
         plan = self._plans.get(key)
         if plan is None:
             if len(self._plans) >= _MAX_TOOLS:
                 self._plans.clear()
-            plan = self._plans[key] = _make_plan(self._ready, *key)
+            ready = [one for one in self._ready if one.rule.waits_for in waits]
+            plan = self._plans[key] = _make_plan(ready, episode.kind, episode.tool)
         return plan
 
 
@@ -304,6 +339,11 @@ def _make_ready(rule: Rule) -> _Ready:
         find = _linear_finder(rule.pattern) if rule.linear else _pattern_finder(rule.pattern)
     else:
         find = _whole
+    unanswered = None
+    if rule.unanswered:
+        unanswered = _make_ready(
+            replace(rule, statement=rule.unanswered, unanswered="", waits_for="")
+        )
     return _Ready(
         rule,
         place,
@@ -312,6 +352,7 @@ def _make_ready(rule: Rule) -> _Ready:
         frozenset(rule.subject.split("|")),
         frozenset(rule.ignored),
         _around(rule.statement),
+        unanswered,
     )
 
 

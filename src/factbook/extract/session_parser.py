@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Final
 
 from factbook import policy
-from factbook.extract import noise, outcomes, paths, prose, shell_facts
+from factbook.extract import actions, noise, outcomes, paths, prose, shell_facts
 from factbook.extract.base import Rule
 from factbook.model.facts import Trust
 
@@ -48,6 +48,10 @@ _CHANGE_CUES: Final = _words(
     "change changed changes edit edited modify modified write wrote written create created "
     "touch touched update updated rewrite rewrote"
 )
+_FETCHERS: Final = (
+    "WebFetch|webfetch|web_fetch|fetch|mcp__*fetch*|mcp__*navigate*"
+    "|mcp__*scrape*|mcp__*crawl*|mcp__*__open_url|mcp__*read_url*"
+)
 
 RULES: Final[tuple[Rule, ...]] = (
     # --- what the record itself states ------------------------------------------------------------
@@ -59,6 +63,7 @@ RULES: Final[tuple[Rule, ...]] = (
         subject="task",
         looks_in="attribute session of prompt",
         statement="asked in session {object}: {said}",
+        ranks=False,
         cues=_words("ask asked request requested task tasks prompt prompts"),
     ),
     Rule(
@@ -70,6 +75,7 @@ RULES: Final[tuple[Rule, ...]] = (
         looks_in="tool name",
         statement="used tool {object}",
         ignored=tuple(sorted(policy.INTERNAL_TOOLS)),
+        ranks=False,
         cues=_words("tool tools used"),
     ),
     Rule(
@@ -79,7 +85,7 @@ RULES: Final[tuple[Rule, ...]] = (
         method="Direct from `input.command`",
         subject="action|task",
         looks_in="field command",
-        statement="ran `{object}`",
+        statement="command `{object}`",
         cues=_words("command commands run ran execute executed shell bash"),
     ),
     Rule(
@@ -93,21 +99,20 @@ RULES: Final[tuple[Rule, ...]] = (
             "|Agent|agent"
         ),
         statement="{object}",
+        ranks=False,
         cues=_words("description purpose why"),
-        embed=True,
     ),
     Rule(
         name="modified_file",
         predicate="modified_file",
         confidence=policy.DIRECT_OBSERVATION,
-        method="Direct from the path in the input of a tool that writes files",
+        method="Direct from the path in the input of a tool that writes files, once it did",
         subject="action",
-        looks_in=(
-            "field path of Edit|Write|MultiEdit|NotebookEdit|apply_patch|edit|write|multiedit"
-            "|exec_command|shell|Bash|create|write_file|replace|edit_file|create_file|str_replace*"
-            "|mcp__*__write_file|mcp__*__edit_file|mcp__*__create_text_file|mcp__*__replace_*"
-        ),
-        statement="changed file {object}",
+        looks_in=f"field path of {outcomes.WRITERS}",
+        find=actions.changes,
+        statement="{verb} file {object}{what}",
+        waits_for="success",
+        unanswered="was to change file {object}; no result is known",
         cues=(*_CHANGE_CUES, "file", "files", "module"),
     ),
     Rule(
@@ -121,6 +126,9 @@ RULES: Final[tuple[Rule, ...]] = (
             "|mcp__*__read_file|mcp__*__read_text_file"
         ),
         statement="read file {object}",
+        waits_for="success",
+        unanswered="was to read file {object}; no result is known",
+        ranks=False,
         cues=_words("read open opened view viewed look looked"),
     ),
     Rule(
@@ -129,11 +137,10 @@ RULES: Final[tuple[Rule, ...]] = (
         confidence=policy.DIRECT_OBSERVATION,
         method="Direct from `input.url`",
         subject="action",
-        looks_in=(
-            "field url of WebFetch|webfetch|web_fetch|fetch|mcp__*fetch*|mcp__*navigate*"
-            "|mcp__*scrape*|mcp__*crawl*|mcp__*__open_url|mcp__*read_url*"
-        ),
+        looks_in=f"field url of {_FETCHERS}",
         statement="fetched {object}",
+        waits_for="success",
+        unanswered="was to fetch {object}; no result is known",
         cues=_words("url urls page pages site website web fetch fetched link"),
     ),
     Rule(
@@ -147,6 +154,8 @@ RULES: Final[tuple[Rule, ...]] = (
             "|mcp__*search_web*|mcp__*brave*search*|mcp__*tavily*search*|mcp__*__search"
         ),
         statement="searched the web for {object}",
+        waits_for="success",
+        unanswered="was to search the web for {object}; no result is known",
         cues=_words("search searched query queries web google googled research"),
         embed=True,
     ),
@@ -160,6 +169,9 @@ RULES: Final[tuple[Rule, ...]] = (
             "field pattern of Grep|grep|Glob|glob|search_file_content|search_files|grep_search"
         ),
         statement="searched files for `{object}`",
+        waits_for="success",
+        unanswered="was to search files for `{object}`; no result is known",
+        ranks=False,
         cues=_words("grep search searched pattern glob code"),
     ),
     Rule(
@@ -192,6 +204,8 @@ RULES: Final[tuple[Rule, ...]] = (
         subject="action",
         looks_in="field skill",
         statement="used the skill {object}",
+        waits_for="success",
+        unanswered="was to use the skill {object}; no result is known",
         cues=_words("skill skills"),
     ),
     Rule(
@@ -201,7 +215,10 @@ RULES: Final[tuple[Rule, ...]] = (
         method="Direct from `input.subagent_type`",
         subject="action",
         looks_in="field agent_type of Task|Agent|task|agent|spawn_agent|delegate*",
-        statement="delegated work to the sub-agent {object}",
+        statement="delegated work to the sub-agent {object}{task}",
+        find=actions.delegations,
+        waits_for="success",
+        unanswered="was to delegate work to the sub-agent {object}; no result is known",
         cues=_words("agent agents subagent subagents delegate delegated"),
     ),
     Rule(
@@ -214,6 +231,7 @@ RULES: Final[tuple[Rule, ...]] = (
         find=outcomes.exit_code,
         statement="{tool} exited with code {object}",
         trust=Trust.OBSERVED,  # the host recorded it; the output around it could be anybody's text
+        ranks=False,
         cues=_words("exit exited code status fail failed failing"),
     ),
     Rule(
@@ -226,6 +244,7 @@ RULES: Final[tuple[Rule, ...]] = (
         statement="worked on the git branch {object}",
         ignored=("HEAD",),
         trust=Trust.OBSERVED,
+        ranks=False,
         cues=_words("branch branches git"),
     ),
     Rule(
@@ -249,19 +268,100 @@ RULES: Final[tuple[Rule, ...]] = (
         looks_in="field command",
         find=shell_facts.hosts,
         statement="connected to host {object} by {program}",
+        waits_for="answer",
+        unanswered="connected to host {object} by {program}",
         hints=("ssh", "scp", "sftp", "rsync", "mosh"),
         cues=_HOST_CUES,
+    ),
+    Rule(
+        name="connects_to_host.client",
+        predicate="connects_to_host",
+        confidence=policy.RELIABLE_REGEX,
+        method="Host in the URL or the option of curl, wget, nc, psql, redis-cli, kubectl ...",
+        subject="action|task",
+        looks_in="field command",
+        find=shell_facts.clients,
+        statement="connected to host {object} by {program}",
+        waits_for="success",
+        hints=(
+            "://",
+            "nc",
+            "telnet",
+            "psql",
+            "pg_",
+            "mysql",
+            "mariadb",
+            "redis",
+            "mongo",
+            "docker",
+            "kubectl",
+            "helm",
+            "createdb",
+        ),
+        cues=_HOST_CUES,
+    ),
+    Rule(
+        name="connects_to_host.url",
+        predicate="connects_to_host",
+        confidence=policy.RELIABLE_REGEX,
+        method="Host of the URL that a page was fetched from",
+        subject="action",
+        looks_in=f"field url of {_FETCHERS}",
+        find=shell_facts.urls,
+        statement="fetched from host {object}",
+        waits_for="success",
+        cues=_HOST_CUES,
+    ),
+    Rule(
+        name="ran",
+        predicate="ran",
+        confidence=policy.DIRECT_OBSERVATION,
+        method="The command, what it was for, and how its result says that it ended",
+        subject="action|task",
+        looks_in="field command",
+        find=actions.runs,
+        statement="{deed} `{command}`: {outcome}",
+        waits_for="answer",
+        cues=_words("command commands run ran execute executed shell bash output result"),
+        embed=True,
+    ),
+    Rule(
+        name="verified",
+        predicate="verified",
+        confidence=policy.PATTERN,
+        method="Exit code and closing line of a test run, a checksum check or a verification",
+        subject="action|task",
+        looks_in="field command",
+        find=actions.verdicts,
+        statement="`{command}` {object}{counts}",
+        waits_for="answer",
+        cues=_words("verify verified check checked test tests tested pass passed passing failing"),
+        embed=True,
+    ),
+    Rule(
+        name="fixed_by",
+        predicate="fixed_by",
+        confidence=policy.PATTERN,
+        method="The same command failed before and passes now; what was changed in between",
+        subject="action|task",
+        looks_in="field command",
+        find=actions.mends,
+        statement="fixed: {error} \u2014 by {ways}; `{command}` passes",
+        waits_for="success",
+        cues=_words("fix fixed fixes solve solved solution resolve resolved"),
+        embed=True,
     ),
     Rule(
         name="committed",
         predicate="committed",
         confidence=policy.PATTERN,
-        method="First line of the message of `git commit` in the command text",
+        method="What git says it committed, else the message of a commit that shows no failure",
         subject="action|task",
         looks_in="field command",
         find=shell_facts.commits,
-        statement="committed: {object}",
+        statement="{deed}: {object}",
         hints=("commit",),
+        waits_for="answer",
         cues=_words("commit commits committed git"),
         embed=True,
     ),
@@ -269,12 +369,13 @@ RULES: Final[tuple[Rule, ...]] = (
         name="installed_package",
         predicate="installed_package",
         confidence=policy.PATTERN,
-        method="Package named to pip, npm, apt, brew, cargo ... in the command text",
+        method="Package named to pip, npm, apt, brew, cargo ... in a command that ended well",
         subject="action|task",
         looks_in="field command",
         find=shell_facts.packages,
-        statement="installed package {object} with {program}",
+        statement="installed package {named} with {program}",
         hints=("install", " add ", " i ", " get ", "require"),
+        waits_for="success",
         cues=_words("install installed package packages dependency dependencies library"),
     ),
     Rule(
@@ -286,8 +387,11 @@ RULES: Final[tuple[Rule, ...]] = (
         looks_in="field command",
         find=shell_facts.archives,
         statement="{verb} archive: `{part}`",
+        waits_for="success",
+        unanswered="archive to be {verb}: `{part}`; no result is known",
         keywords=_ARCHIVERS,
         hints=("tar", "zip", "zcat", "bz", "xz", "zst", "lz4", "pigz", "7z", "rar"),
+        ranks=False,
         cues=_words(
             "archive archives unpack unpacked pack packed extract extracted unzip unzipped zip "
             "zipped tar compress compressed decompress"
@@ -301,11 +405,12 @@ RULES: Final[tuple[Rule, ...]] = (
         subject="action|task",
         looks_in="field command",
         find=shell_facts.checks,
-        statement="verified: `{part}`",
+        statement="check: `{part}`",
         hints=_words(
             "test --verify --check --dry-run sum tar zip xz zst 7z rar tox nox mocha spec ava "
             "phpunit bats"
         ),
+        ranks=False,
         cues=_words("verify verified check checked test tests tested dry"),
     ),
     # --- what is written --------------------------------------------------------------------------
@@ -318,6 +423,7 @@ RULES: Final[tuple[Rule, ...]] = (
         looks_in="text of prompt",
         find=paths.absolute_in_text,
         statement="mentioned path {object}",
+        ranks=False,
         cues=_PATH_CUES,
     ),
     Rule(
@@ -329,6 +435,7 @@ RULES: Final[tuple[Rule, ...]] = (
         looks_in="text of prompt",
         find=paths.relative_in_text,
         statement="mentioned path {object}",
+        ranks=False,
         cues=_PATH_CUES,
     ),
     Rule(
@@ -340,6 +447,7 @@ RULES: Final[tuple[Rule, ...]] = (
         looks_in="field command",
         find=paths.in_command,
         statement="mentioned path {object} in a command",
+        ranks=False,
         cues=_PATH_CUES,
     ),
     Rule(
@@ -403,11 +511,11 @@ RULES: Final[tuple[Rule, ...]] = (
         name="failed_with",
         predicate="failed_with",
         confidence=policy.PATTERN,
-        method="First line that names an error in a result that the host marked as failed",
+        method="The line that names the error most exactly in the result of a call that failed",
         subject="action|task",
         looks_in="text of result",
         find=outcomes.first_error,
-        statement="{tool} failed: {object}",
+        statement="{what} failed: {object}",
         cues=_words("error errors fail failed failure failures exception crash"),
         embed=True,
     ),

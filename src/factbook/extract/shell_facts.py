@@ -1,6 +1,7 @@
 """Read facts off the commands of a shell: hosts, archives, checks, commits, installed packages.
 
-Knows: the options of the programs that it names. Does not know the shell's grammar (`shell` does).
+Knows: the options of the programs that it names, and what git and package managers answer. Does not
+know the shell's grammar (`shell` does).
 """
 
 from __future__ import annotations
@@ -11,12 +12,23 @@ from itertools import pairwise
 from typing import Final
 
 from factbook import policy
-from factbook.extract import shell
+from factbook.extract import outcomes, shell
 from factbook.extract.base import Rule, RuleHit, word_set
-from factbook.model.facts import Episode
+from factbook.model.facts import Episode, Outcome
 from factbook.model.text import shorten
 
-__all__ = ["archives", "checks", "commits", "hosts", "packages"]
+__all__ = [
+    "archives",
+    "check_commands",
+    "checks",
+    "clients",
+    "commits",
+    "hosts",
+    "is_check",
+    "packages",
+    "url_host",
+    "urls",
+]
 
 # --- hosts ----------------------------------------------------------------------------------------
 
@@ -38,12 +50,16 @@ _COPY_LONG_VALUED: Final = word_set("""
     --compress-level --max-size --min-size --partial-dir --temp-dir --backup-dir --suffix
     --block-size --ssh --client --server --bind-server
     """)
+_NO_LOGIN: Final = "255"  # the exit code of ssh where it reached nobody
 _URL_SCHEMES: Final = ("ssh://", "scp://", "sftp://", "rsync://")
 
 
 def hosts(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     """Find the machines that the command logs in to or copies to and from."""
-    del rule, episode
+    del rule
+    answer = episode.answer
+    if answer is not None and (answer.outcome is Outcome.REFUSED or answer.code == _NO_LOGIN):
+        return
     for command in shell.parse(text):
         name = command.name
         if name in {"ssh", "autossh"}:
@@ -100,6 +116,94 @@ def _destination(word: shell.ShellWord, *, bare: bool) -> tuple[str, int] | None
 
 def _is_ipv6(text: str) -> bool:
     return text.count(":") >= 2 and _IPV6.fullmatch(text) is not None
+
+
+_URL: Final = re.compile(r"[a-z][a-z0-9+.-]*://(?:[^\s/?#@]*@)?(\[[^\]]*\]|[^\s/?#:\[\]]+)", re.I)
+_NAMELESS: Final = re.compile(
+    r"(?:.*\.)?(?:localhost|local(?:host)?domain|example(?:\.(?:com|org|net))?|test|invalid)"
+    r"|127(?:\.\d+){3}|0\.0\.0\.0|\[?::1?\]?",
+    re.IGNORECASE,
+)  # this very machine, and names that stand for any
+_URL_CLIENTS: Final = word_set(
+    "curl wget http https httpie xh aria2c psql mysql mariadb redis-cli mongosh mongo mongodump"
+    " mongorestore pg_dump pg_restore wscat websocat grpcurl docker kubectl"
+)
+_HOST_OPTIONS: Final[dict[str, frozenset[str]]] = {
+    "psql": frozenset({"-h", "--host"}),
+    "pg_dump": frozenset({"-h", "--host"}),
+    "pg_restore": frozenset({"-h", "--host"}),
+    "createdb": frozenset({"-h", "--host"}),
+    "mysql": frozenset({"-h", "--host"}),
+    "mysqldump": frozenset({"-h", "--host"}),
+    "mariadb": frozenset({"-h", "--host"}),
+    "redis-cli": frozenset({"-h"}),
+    "mongosh": frozenset({"--host"}),
+    "mongodump": frozenset({"-h", "--host"}),
+    "docker": frozenset({"-H", "--host"}),
+    "kubectl": frozenset({"--context", "-s", "--server"}),
+    "helm": frozenset({"--kube-context"}),
+}
+_CALLED: Final = {"nc": "eIiLmOPpqSsTVWwXx", "ncat": "cegiopsuvwx", "telnet": "bel"}
+_LISTENS: Final = re.compile(r"-[a-zA-Z]*l[a-zA-Z]*|--listen")
+
+
+def url_host(url: str) -> tuple[str, int] | None:
+    """Return the host of a URL and where it stands; None for a file's and for this machine's."""
+    match = _URL.match(url)
+    if match is None or url.lower().startswith("file:"):
+        return None
+    return _named_host(match[1], match.start(1))
+
+
+def _named_host(host: str, at: int) -> tuple[str, int] | None:
+    if host.startswith("["):
+        return (host[1:-1], at + 1) if _is_ipv6(host[1:-1]) and host != "[::1]" else None
+    if not _HOST.fullmatch(host) or _NAMELESS.fullmatch(host):
+        return None
+    return host, at
+
+
+def urls(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
+    """Find the machine that a page was fetched from."""
+    del rule, episode
+    lead = len(text) - len(text.lstrip())
+    found = url_host(text.strip())
+    if found:
+        host, at = found
+        yield RuleHit(host, lead + at, lead + at + len(host))
+
+
+def clients(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
+    """Find the machines that curl, wget, nc and the clients of databases and clusters talk to."""
+    del rule, episode
+    for command in shell.parse(text):
+        for word, host, at in _client_hosts(command):
+            start, end = word.span(at, at + len(host))
+            yield RuleHit(host, start, end, {"program": command.name})
+
+
+def _client_hosts(command: shell.ShellCommand) -> Iterator[tuple[shell.ShellWord, str, int]]:
+    name, args = command.name, command.args
+    options = _HOST_OPTIONS.get(name, frozenset())
+    for at, word in enumerate(args):
+        value = word.value
+        option, sign, set_to = value.partition("=")
+        found = None
+        offset = 0
+        if option in options and sign:
+            offset = len(option) + 1
+            found = url_host(set_to) or _named_host(set_to, 0)
+        elif at and args[at - 1].value in options:
+            found = url_host(value) or _named_host(value, 0)
+        elif name in _URL_CLIENTS:
+            found = url_host(value)
+        if found:
+            yield word, found[0], found[1] + offset
+    if name in _CALLED and not any(_LISTENS.fullmatch(word.value) for word in args):
+        _, operands = shell.options_and_operands(args, valued=_CALLED[name])
+        called = _named_host(operands[0].value, 0) if len(operands) > 1 else None
+        if called:
+            yield operands[0], *called
 
 
 # --- archives -------------------------------------------------------------------------------------
@@ -198,18 +302,23 @@ def checks(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     """Find the commands that check something: verification flags, checksums, tests."""
     del rule, episode
     for command in shell.parse(text):
-        if command.name and command.name not in _QUOTES_OTHERS and _is_check(command):
-            yield RuleHit(
-                "verification",
-                command.start,
-                command.end,
-                {"part": text[command.start : command.end]},
-            )
+        if is_check(command):
+            part = {"part": text[command.start : command.end]}
+            yield RuleHit("verification", command.start, command.end, part)
 
 
-def _is_check(command: shell.ShellCommand) -> bool:
+def check_commands(text: str) -> list[shell.ShellCommand]:
+    """Return the commands whose outcome says whether something is as it should be."""
+    commands = shell.parse(text)
+    return [command for command in commands if command.name != "test" and is_check(command)]
+
+
+def is_check(command: shell.ShellCommand) -> bool:
+    """Tell whether a command checks something and changes nothing."""
     name, args = command.name, command.args
     values = [word.value for word in args]
+    if not name or name in _QUOTES_OTHERS:
+        return False
     if any(value in _ONLY_ASKS for value in values):
         return False
     if name == "test" or name in _TEST_PROGRAMS:
@@ -255,34 +364,73 @@ def _runs_tests(name: str, values: Sequence[str]) -> bool:
 # --- commits --------------------------------------------------------------------------------------
 
 
+_SHOWN_COMMIT: Final = re.compile(
+    r"^\[[^\]\n]{1,200}?(?: \(root-commit\))? (?P<hash>[0-9a-f]{7,40})\] (?P<subject>.+)$",
+    re.MULTILINE,
+)
+_NO_COMMIT: Final = re.compile(
+    r"^nothing (?:to commit|added to commit)|^no changes added to commit|^Aborting commit"
+    r"|\bhooks?\b.{0,60}\b(?:failed|exited with|error)|^CONFLICT\b|^On branch\b|\.Failed$",
+    re.MULTILINE | re.IGNORECASE,
+)
+
+
 def commits(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
-    """Find the subject lines of the commits that the command makes."""
-    del rule, episode
+    """Find the subject lines of the commits that were made, with their hashes.
+
+    Git says which; where its line is not shown, a commit that ended well and shows no failure was
+    made too.
+    """
+    del rule
+    answer = episode.answer
+    if answer is None:
+        return
+    shown = list(_SHOWN_COMMIT.finditer(answer.text))
+    quiet = (
+        answer.outcome is Outcome.DONE
+        and not _NO_COMMIT.search(answer.text)
+        and not outcomes.shows_failure(answer.text)
+    )
     for command in shell.parse(text):
         if command.name != "git":
             continue
         words = _git_command(command.args)
         if not words or words[0].value != "commit" or _is_rehearsal(words):
             continue
-        message = _message(words)
-        if message is None:
-            continue
-        body = next(
-            (place for place in command.heredocs if message.start < place[0] < message.end), None
-        )
-        if body:
-            written = text[slice(*body)]
-        elif message.value.startswith("$("):
-            continue
-        else:
-            written = message.value
-        line = next((line for line in written.split("\n") if line.strip()), "")
-        subject = line.strip()
-        if subject and not subject.startswith(("$", "`")):
-            at = text.find(subject, message.start, message.end)
-            # Escapes in a message can make it differ from how it is written.
-            place = (at, at + len(subject)) if at >= 0 else (message.start, message.end)
-            yield RuleHit(shorten(subject, policy.SNIPPET_CHARS), *place)
+        subject, start, end = _subject(text, command, words)
+        made = shown.pop(0) if shown else None
+        if made is not None:
+            # Git shortens no subject, so a message that differs was changed by a hook or an editor.
+            deed = {"deed": f"committed {made['hash']}"}
+            yield RuleHit(shorten(made["subject"], policy.SNIPPET_CHARS), start, end, deed)
+        elif quiet and subject:
+            deed = {"deed": "committed"}
+            yield RuleHit(shorten(subject, policy.SNIPPET_CHARS), start, end, deed)
+
+
+def _subject(
+    text: str, command: shell.ShellCommand, words: Sequence[shell.ShellWord]
+) -> tuple[str, int, int]:
+    """Return the first line of a commit's message, and what shows it; empty where none is given."""
+    message = _message(words)
+    if message is None:
+        return "", command.start, command.end
+    body = next(
+        (place for place in command.heredocs if message.start < place[0] < message.end), None
+    )
+    if body:
+        written = text[slice(*body)]
+    elif message.value.startswith("$("):
+        return "", command.start, command.end
+    else:
+        written = message.value
+    subject = next((line for line in written.split("\n") if line.strip()), "").strip()
+    if not subject or subject.startswith(("$", "`")):
+        return "", command.start, command.end
+    at = text.find(subject, message.start, message.end)
+    # Escapes in a message can make it differ from how it is written.
+    place = (at, at + len(subject)) if at >= 0 else (message.start, message.end)
+    return subject, *place
 
 
 def _git_command(args: Sequence[shell.ShellWord]) -> Sequence[shell.ShellWord]:
@@ -366,8 +514,11 @@ _FAMILY: Final = {
 
 
 def packages(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
-    """Find the packages that a package manager is told to install by name."""
-    del rule, episode
+    """Find the packages that a package manager installed by name, with their versions."""
+    del rule
+    answer = episode.answer
+    if answer is None or outcomes.shows_failure(answer.text):
+        return
     for command in shell.parse(text):
         name, args = command.name, list(command.args)
         if _PYTHON.fullmatch(name) and [word.value for word in args[:2]] == ["-m", "pip"]:
@@ -385,7 +536,29 @@ def packages(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
             package = _VERSION.split(word.value, maxsplit=1)[0]
             if _PACKAGE.fullmatch(package) and not _is_place(name, word.value, package):
                 start, end = word.span(0, len(package))
-                yield RuleHit(package, start, end, {"program": name})
+                version = _version(word.value[len(package) :], package, answer.text)
+                details = {"program": name, "named": f"{package} {version}".rstrip()}
+                yield RuleHit(package, start, end, details)
+
+
+_PINNED: Final = re.compile(r"(?:\[[^\]]*\])?(?:===?|@|=)v?(\d[\w.+!-]*)")
+_MAX_PACKAGE: Final = 100  # characters of a name that the output is searched for
+
+
+def _version(asked: str, package: str, output: str) -> str:
+    """Return the version that the installer names, else the one that was asked for."""
+    if package.lower() in output.lower() and len(package) <= _MAX_PACKAGE:
+        name = "[-_.]".join(map(re.escape, re.split(r"[-_.]", package)))
+        # `requests-2.31.0`, `requests==2.31.0`, `react@18.2.0`, `serde v1.0.2`, `jq (1.7)`
+        written = re.search(
+            rf"(?<![\w/-]){name}(?:==|@| ?[-=] ?| v?\(?| v)(\d+(?:\.[\w+]+)+)",
+            output,
+            re.IGNORECASE,
+        )
+        if written:
+            return written[1].rstrip(".")
+    pinned = _PINNED.match(asked)
+    return pinned[1] if pinned else ""
 
 
 def _is_place(program: str, value: str, package: str) -> bool:

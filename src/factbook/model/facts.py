@@ -199,6 +199,33 @@ class Overheard(NamedTuple):
     why: str  # in words
 
 
+class Outcome(StrEnum):
+    """Say what became of a tool call."""
+
+    DONE = "done"  # it did what it was called for, as far as the host can tell
+    FAILED = "failed"
+    REFUSED = "refused"  # it was never run, or stopped: by the user, a rule or a hook
+    RUNNING = "running"  # it goes on in the background
+
+
+class Mended(NamedTuple):
+    """What failed before, and what was done until the same command passed."""
+
+    error: str  # the line that said why it failed
+    files: tuple[str, ...]  # that were changed since
+    commands: tuple[str, ...]  # that were run since and may have changed something
+
+
+class Answer(NamedTuple):
+    """What came back of a tool call."""
+
+    outcome: Outcome
+    text: str
+    code: str = ""  # exit code, where one is recorded
+    error: str = ""  # the line that says why it failed
+    mended: Mended | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Episode:
     """One immutable piece of a source, already redacted and bounded."""
@@ -230,6 +257,8 @@ class Episode:
     embed: bool = True  # whether it is worth a vector
     pasted: tuple[tuple[int, int], ...] = ()  # parts of the text that are known to be a paste
     overheard: tuple[tuple[int, int], ...] = ()  # parts that who speaks only hands on
+    asked: str = ""  # of a result that failed: what was called, in short; not stored
+    answer: Answer | None = None  # of a call whose result is known; not stored
 
     def value(self, name: str) -> str | None:
         """Return the text of the first field of that name, or None."""
@@ -237,6 +266,10 @@ class Episode:
             if part.name == name:
                 return self.text[part.start : part.end]
         return None
+
+
+UNSTORED: Final = frozenset({"fields", "asked", "answer"})
+"""Fields of an episode that serve while it is read, and are not kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

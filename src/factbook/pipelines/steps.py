@@ -6,9 +6,10 @@ Everything here is a function of the file and its cursor, so it can run in anoth
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final
 
+from factbook.extract.joining import Joining, waits
 from factbook.extract.rules import RuleSet
 from factbook.model import fast_dataclass
 from factbook.model.facts import Cursor, Episode, LineCount, Millis, Trigger
@@ -21,6 +22,7 @@ from factbook.sources.base import Batch
 from factbook.sources.files import CONVERSATION, SourceFile
 from factbook.sources.session_log import LogFile
 
+_JOINING: Final = "joining"  # in the state of a cursor
 _record_episode: Final = fast_dataclass.by_name(RecordEpisode)
 
 
@@ -32,6 +34,9 @@ class BatchStep:
     lines: LineCount
     read_bytes: int
     restart: bool
+    calls: list[Episode] = field(
+        default_factory=list
+    )  # with their answers, that the rules are yet to be asked about
     trigger: Trigger = Trigger.SESSION_LOG  # what the file is, for the table of who may write what
 
 
@@ -60,47 +65,82 @@ def propose(
         batches = notes.read(file, cursor=cursor, redactor=redactor, now=now)
     # The text of an episode is the one thing that its reader redacted, before it was cut.
     screen = Screening(redactor, without=("text",))
+    joining = Joining(cursor.state.get(_JOINING) if cursor else None)
+    step: BatchStep | None = None
     for batch in batches:
-        ops = batch_ops(batch, rules=rules, screen=screen, began=began)
+        if batch.restart:
+            joining = Joining()
+        if step is not None:
+            yield step
+        ops, calls = batch_ops(batch, joining, rules=rules, screen=screen, began=began)
         began = batch.cursor.offset
-        yield BatchStep(
+        step = BatchStep(
             ops=ops,
             lines=batch.lines,
             read_bytes=batch.read_bytes,
             restart=batch.restart,
+            calls=calls,
             trigger=trigger,
         )
+    if step is not None:
+        calls = joining.unanswered(now)
+        if rules is None:
+            step = replace(step, calls=[*step.calls, *calls])
+        else:
+            step.ops.extend(op for call in calls for op in call_ops(call, rules=rules))
+        yield step
 
 
 def batch_ops(
-    batch: Batch, *, rules: RuleSet | None, screen: Screening, began: int | None = None
-) -> list[Op]:
+    batch: Batch,
+    joining: Joining,
+    *,
+    rules: RuleSet | None,
+    screen: Screening,
+    began: int | None = None,
+) -> tuple[list[Op], list[Episode]]:
     """Return everything that a batch asks the store to do; `began` is the byte it starts at.
 
-    What it asks is screened here, beside the reading; a fact says what its episode says.
+    What it asks is screened here, beside the reading; a fact says what its episode says. The calls
+    that come with it are those that were answered, which without rules are yet to be asked.
     """
     ops: list[Op] = [RecordSource(source=source) for source in (batch.source, *batch.others)]
     ops = [screen(op) for op in ops]
+    answered: list[Episode] = []
     for episode in batch.episodes:
-        episode = screen(episode)
+        episode, call = joining.take(screen(episode))
+        if call is not None:
+            answered.append(call)
         ops.append(_record_episode(episode=episode))
         if rules is not None:
             ops += episode_ops(episode, rules=rules)
+    if rules is not None:
+        ops += [op for call in answered for op in call_ops(call, rules=rules)]
+        answered = []
     rest: list[Op] = [RejectLine(source=batch.source.key, line=line) for line in batch.rejected]
+    state = {**batch.cursor.state, _JOINING: joining.save()}
     rest.append(
         AdvanceCursor(
             source=batch.source.key,
-            cursor=batch.cursor,
+            cursor=replace(batch.cursor, state=state),
             lines=batch.lines,
             restart=batch.restart,
             began=began,
         )
     )
-    return ops + [screen(op) for op in rest]
+    return ops + [screen(op) for op in rest], answered
 
 
 def episode_ops(episode: Episode, *, rules: RuleSet) -> list[Op]:
     """Extract and judge what one episode says; what factbook put there says nothing new."""
     if episode.injected:
         return []
-    return [judged(candidate, episode) for candidate in rules.extract(episode)]
+    extract = rules.extract_made if waits(episode) else rules.extract
+    return [judged(candidate, episode) for candidate in extract(episode)]
+
+
+def call_ops(call: Episode, *, rules: RuleSet) -> list[Op]:
+    """Extract and judge what a call did by its answer, or may have done where none came."""
+    if call.answer is None:
+        return [judged(candidate, call) for candidate in rules.extract_unanswered(call)]
+    return [judged(candidate, call) for candidate in rules.extract(call)]

@@ -33,7 +33,7 @@ from factbook.extract.rules import RuleSet
 from factbook.model import fast_dataclass
 from factbook.model.facts import Candidate, Cursor, Episode, Field, Millis
 from factbook.model.ops import AssertFact, Op, RecordEpisode
-from factbook.pipelines.steps import BatchStep, episode_ops, propose
+from factbook.pipelines.steps import BatchStep, call_ops, episode_ops, propose
 from factbook.redaction.base import Redacting
 from factbook.sources.session_log import LogFile
 
@@ -76,17 +76,17 @@ class _Flat:
     claims: as tuples they cross the pipe in a third of the time.
     """
 
-    def __init__(self, kind: type, *, without: str = "") -> None:
-        names = [field.name for field in dataclasses.fields(kind) if field.name != without]
+    def __init__(self, kind: type, *without: str) -> None:
+        names = [field.name for field in dataclasses.fields(kind) if field.name not in without]
         self.row: Callable[[Any], tuple[Any, ...]] = attrgetter(*names)
-        # Of the row and the field that it is without.
-        self.build: Callable[..., Any] = fast_dataclass.by_place(kind, without=(without,))
+        # Of the row and the fields that it is without, in their order.
+        self.build: Callable[..., Any] = fast_dataclass.by_place(kind, without=without)
 
 
-_EPISODE: Final = _Flat(Episode, without="fields")
+_EPISODE: Final = _Flat(Episode, "fields", "answer")
 _FIELD: Final = _Flat(Field)
 _CANDIDATE: Final = _Flat(Candidate)
-_CLAIM: Final = _Flat(AssertFact, without="candidate")
+_CLAIM: Final = _Flat(AssertFact, "candidate")
 _record_episode: Final = fast_dataclass.by_name(RecordEpisode)
 
 
@@ -122,16 +122,17 @@ def _unflat(flat: _FlatStep, rules: RuleSet) -> BatchStep:
     if flat.fields is None:
         for row in flat.episodes:
             # Without its fields: the rules have read them, and they are not stored.
-            ops.append(_record_episode(episode=_EPISODE.build(*row, ())))
+            ops.append(_record_episode(episode=_EPISODE.build(*row, (), None)))
     else:
         for row, fields in zip(flat.episodes, flat.fields, strict=True):
             spans = tuple([_FIELD.build(*field) for field in fields])
-            episode = _EPISODE.build(*row, spans)
+            episode = _EPISODE.build(*row, spans, None)
             ops.append(_record_episode(episode=episode))
             ops += episode_ops(episode, rules=rules)
+        ops += [op for call in flat.rest.calls for op in call_ops(call, rules=rules)]
     for candidate, said in flat.claims:
         ops.append(_CLAIM.build(*said, _CANDIDATE.build(*candidate)))
-    return flat.rest
+    return dataclasses.replace(flat.rest, calls=[])
 
 
 class _Room:

@@ -507,19 +507,23 @@ class MemoryReads:
     def search(
         self, target: str, terms: Sequence[str], filters: Filters, k: int
     ) -> list[tuple[int, float]]:
-        """Return (id, BM25 score) of the k best rows that hold any of the terms, best first."""
+        """Return (id, BM25 score) of the k best rows that hold any of the terms, best first.
+
+        As SQLite's FTS5 counts it: how rare a word and how long a text is, all rows tell.
+        """
         phrases = [phrase for phrase in map(tokens, terms) if phrase]
-        rows = {
-            id: tokens(text) for id, text in self.texts(target, self.ids(target, filters)).items()
-        }
+        table = self.table(target)
+        rows = {id: tokens(text) for id, text in self.texts(target, list(table)).items()}
+        passing = set(self.ids(target, filters))
         average = sum(map(len, rows.values())) / max(1, len(rows))
         scores: dict[int, float] = {}
         for phrase in phrases:
             counts = {id: n for id, words in rows.items() if (n := _occurs(phrase, words))}
-            rarity = math.log(1 + (len(rows) - len(counts) + 0.5) / (len(counts) + 0.5))
-            for id, n in counts.items():
-                length = 0.25 + 0.75 * len(rows[id]) / average
-                scores[id] = scores.get(id, 0.0) + rarity * n * 2.2 / (n + 1.2 * length)
+            rarity = math.log((len(rows) - len(counts) + 0.5) / (len(counts) + 0.5))
+            for id in counts.keys() & passing:
+                n, length = counts[id], 0.25 + 0.75 * len(rows[id]) / average
+                score = max(rarity, 1e-6) * n * 2.2 / (n + 1.2 * length)
+                scores[id] = scores.get(id, 0.0) + score
         return sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))[:k]
 
     def nearest(

@@ -404,6 +404,9 @@ class CodexParser(Parser):
         call_id = ident(payload.get("call_id"))
         known = call_id or ident(payload.get("id"))
         namespace = self.small(payload.get("namespace"))
+        attributes = {"namespace": namespace} if namespace else {}
+        if payload.get("status") == "completed" and not call_id:
+            attributes["status"] = "completed"  # nothing comes of it but the answer of the model
         self.call(
             name,
             given,
@@ -412,7 +415,7 @@ class CodexParser(Parser):
             subject=f"action_{call_id or self.here()}",
             group=self._turn,
             namespace=namespace,
-            attributes={"namespace": namespace} if namespace else None,
+            attributes=attributes,
         )
         return RecordOutcome("kept", "assistant: tool call")
 

@@ -21,6 +21,10 @@ _SCAN_CHARS: Final = 1024 * 1024  # how much of the middle is searched for lines
 _FAILED: Final = re2.compile(
     rb"(?mi)^.*(?:error|\bfail|exception|traceback|fatal|panic|denied|refused|cannot|unable to).*$"
 )
+_DECISIVE: Final = re2.compile(
+    r"(?m)^\s*(?:\(fail\) |--- FAIL|FAILED |FAIL\s+\S|E   |not ok |[✗✘×●] |error\["
+    r"|[^\s:]+:\d+:\d+:? ).*$".encode()
+)  # the line of a test runner, a compiler or a linter
 _FOUND: Final = re2.compile(
     rb"(?mi)^.*(?:warning|\bfound\b|discovered|\bmatche[sd]|\bpassed\b|\b[0-9]+ tests?\b).*$"
 )
@@ -161,12 +165,13 @@ def _noted(text: str, start: int, end: int, count: int, budget: int) -> tuple[li
     if not count:
         return [], [left]
     middle = text[start : min(end, start + _SCAN_CHARS)].encode("utf-8", "replace")
-    # What failed comes before what was merely found.
-    hits = [match.span() for match in islice(_FAILED.finditer(middle), count)]
-    if len(hits) < count:
-        known = set(hits)
-        spans = (match.span() for match in _FOUND.finditer(middle))
-        hits += islice((hit for hit in spans if hit not in known), count - len(hits))
+    # What failed comes before what was merely found, and first of all what names it exactly.
+    hits = [match.span() for match in islice(_DECISIVE.finditer(middle), count // 2)]
+    for pattern in (_FAILED, _FOUND):
+        if len(hits) < count:
+            known = set(hits)
+            spans = (match.span() for match in pattern.finditer(middle))
+            hits += islice((hit for hit in spans if hit not in known), count - len(hits))
     chosen: list[tuple[int, int, str]] = []
     for a, b in hits:
         line = _line(

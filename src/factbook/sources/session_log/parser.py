@@ -43,6 +43,8 @@ OPEN_CALLS: Final = 512  # calls whose result is awaited; the oldest is forgotte
 SEEN_RECORDS: Final = 256  # branches and titles that were stated already
 _SMALL_TEXTS: Final = 1024  # short texts and ids that are remembered while one file is read
 
+_SILENT: Final = "(no output)"
+
 MODEL: Final[Mapping[str, str]] = {"author": "model"}
 """Attribute of a prompt that stands where the user's stand but was written by a model."""
 
@@ -580,7 +582,9 @@ class Parser(ABC):
         if code:
             attributes["exit_code"] = code
         if not text:
-            return False
+            if not call.tool:
+                return False
+            text = _SILENT  # the call ended, which is all that it had to say
         shape = shape_of(call.tool, is_error=is_error)
         text, cut = condense(self.redactor.redact(text), shape)
         self.add(

@@ -11,7 +11,7 @@ from enum import Enum
 from functools import cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from factbook.model.facts import Cursor, Episode, LineCount, Source, SourceState
+from factbook.model.facts import UNSTORED, Cursor, Episode, LineCount, Source, SourceState
 from factbook.store.kinds import (
     EMBED_TASK,
     ERASED,
@@ -226,7 +226,7 @@ def _parts(kind: str, values: Any) -> Sequence[Checked]:
     return [
         _checked(kind, name, hints[name], _is_required(fields[name]))
         for name in fields
-        if name != "fields"  # spans of a tool call's input are not kept
+        if name not in UNSTORED
     ]
 
 

@@ -1,0 +1,145 @@
+"""Say in one sentence what a call did, once its result is known.
+
+Knows: calls with their answers. Does not know how an answer is read: `outcomes` and `tests_run` do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
+
+from factbook import policy
+from factbook.extract import tests_run
+from factbook.extract.base import Rule, RuleHit
+from factbook.extract.shell_facts import check_commands
+from factbook.model.facts import Answer, Episode, Outcome
+from factbook.model.text import shorten
+
+__all__ = ["changes", "delegations", "mends", "runs", "verdicts"]
+
+_COMMAND_CHARS: Final = 160  # of a command in a sentence
+_PIECE_CHARS: Final = 70  # of what was written, before and after
+_MANY: Final = 4  # files and commands that a sentence names
+
+_CHANGE: Final = {"add": "added", "update": "changed", "delete": "deleted", "move": "moved to"}
+_TRIVIAL: Final = re.compile(r"^[\s{}()\[\];,*/#\"'`-]*$")
+
+
+def runs(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
+    """Say that a command ran, what for, and how it ended; one that was refused did not run."""
+    del rule
+    answer = episode.answer
+    if answer is None or answer.outcome is Outcome.REFUSED or not text.strip():
+        return
+    purpose = (episode.value("description") or "").strip().rstrip(".:")
+    details = {
+        "deed": f"{purpose}: ran" if purpose else "ran",
+        "command": shorten(text, _COMMAND_CHARS),
+        "outcome": _outcome(text, answer),
+    }
+    start = len(text) - len(text.lstrip())
+    yield RuleHit(shorten(text, policy.SNIPPET_CHARS), start, len(text.rstrip()), details)
+
+
+def _outcome(command: str, answer: Answer) -> str:
+    closed = tests_run.closing(answer.text) if tests_run.may_check(command) else None
+    if answer.outcome is Outcome.RUNNING:
+        return "it went on in the background"
+    if answer.outcome is Outcome.DONE:
+        return closed.text if closed else "ok"
+    code = f"exit code {answer.code}" if answer.code else "" if closed else "failed"
+    return ": ".join(filter(None, [code, closed.text if closed else "", answer.error]))
+
+
+def changes(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
+    """Say which file was changed, and what was put where."""
+    del rule
+    path = text.strip()
+    if not path:
+        return
+    at = text.index(path)
+    yield RuleHit(path, at, at + len(path), {"verb": _verb(episode, path), "what": _what(episode)})
+
+
+def _verb(episode: Episode, path: str) -> str:
+    """Return what a patch did to the file; of any other call, that it was changed."""
+    fields = episode.fields
+    for part, following in pairwise(fields):
+        if following.name == "change" and episode.text[part.start : part.end].strip() == path:
+            return _CHANGE.get(episode.text[following.start : following.end], "changed")
+    return "changed"
+
+
+def _what(episode: Episode) -> str:
+    """Say what was written: the first line that is new, and the first one that is gone."""
+    old = _lines(episode.value("old_string"))
+    new = _lines(episode.value("new_string") or episode.value("content"))
+    gone = next((line for line in old if line not in new), "")
+    added = next((line for line in new if line not in old), "")
+    if gone and added:
+        return f": `{shorten(gone, _PIECE_CHARS)}` became `{shorten(added, _PIECE_CHARS)}`"
+    if gone or added:
+        return f": {'wrote' if added else 'took out'} `{shorten(gone or added, _PIECE_CHARS)}`"
+    return ""
+
+
+def _lines(value: str | None) -> dict[str, None]:
+    lines = (line.strip() for line in (value or "").split("\n"))
+    return dict.fromkeys(line for line in lines if not _TRIVIAL.match(line))
+
+
+def delegations(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
+    """Say which sub-agent was given work, and what it was."""
+    del rule
+    agent = text.strip()
+    if agent:
+        at = text.index(agent)
+        task = (episode.value("description") or "").strip()
+        yield RuleHit(agent, at, at + len(agent), {"task": f": {task}" if task else ""})
+
+
+def verdicts(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
+    """Say of each command that checks something whether it passed, with the runner's counts."""
+    del rule
+    answer = episode.answer
+    if answer is None:
+        return
+    for command in check_commands(text):
+        verdict = tests_run.verdict(text, command, answer)
+        if not verdict:
+            continue
+        closed = tests_run.closing(answer.text)
+        shown = closed.text if closed else answer.error if verdict == "failed" else ""
+        details = {
+            "command": shorten(text[command.start : command.end], _COMMAND_CHARS),
+            "counts": f": {shown}" if shown else "",
+        }
+        yield RuleHit(verdict, command.start, command.end, details)
+
+
+def mends(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
+    """Say what an error went away by, where the same command passes that failed with it before."""
+    del rule
+    main = tests_run.main_command(text)
+    if episode.answer is None or episode.answer.mended is None or main is None:
+        return
+    error, files, commands = episode.answer.mended
+    ways = []
+    if files:
+        ways.append(f"editing {_list(files)}")
+    if commands:
+        ways.append(f"running {_list([f'`{command}`' for command in commands])}")
+    command = main.command
+    details = {
+        "error": error,
+        "ways": " and ".join(ways),
+        "command": shorten(text[command.start : command.end], _COMMAND_CHARS),
+    }
+    yield RuleHit(error, command.start, command.end, details)
+
+
+def _list(items: tuple[str, ...] | list[str]) -> str:
+    more = f" and {len(items) - _MANY} more" if len(items) > _MANY else ""
+    return ", ".join(items[:_MANY]) + more

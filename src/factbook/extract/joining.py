@@ -1,0 +1,224 @@
+"""Join the calls of a log with their results, and what failed with what made it pass.
+
+    episodes in their order -> calls with their answers, in the order of the results
+
+A result names its call by id; it may come in a later batch or in another run, so what waits is
+handed on with the cursor of the file. Knows: episodes. Does not know: rules, files, the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from factbook import policy
+from factbook.extract import outcomes, tests_run
+from factbook.model.facts import (
+    Answer,
+    Episode,
+    EpisodeKind,
+    Field,
+    Mended,
+    Millis,
+    Outcome,
+    Role,
+    Trust,
+)
+from factbook.model.text import shorten
+
+__all__ = ["Joining", "waits"]
+
+_ASKED_CHARS: Final = 120  # of a command that a sentence names
+_NAMING: Final = frozenset(
+    {"path", "query", "skill", "url"}
+)  # fields that say what a call is about
+_MENDERS: Final = 12  # files and commands that are remembered between a failure and its end
+
+
+def waits(episode: Episode) -> bool:
+    """Tell whether an episode is a call that a result may answer."""
+    if episode.kind is EpisodeKind.PROMPT:
+        return bool(episode.fields and episode.subject)  # a command that the user ran
+    return episode.kind is EpisodeKind.TOOL_CALL and bool(episode.call_id or _is_over(episode))
+
+
+def _is_over(episode: Episode) -> bool:
+    """Tell whether a call is recorded when it is over, and by itself."""
+    ended = episode.attributes.get("status") == "completed"
+    return ended and episode.kind is EpisodeKind.TOOL_CALL and not episode.call_id
+
+
+class _Failure:
+    """A command that failed, and what was done since."""
+
+    def __init__(self, error: str) -> None:
+        self.error = error
+        self.files: dict[str, None] = {}
+        self.commands: dict[str, None] = {}
+        self.actions = 0
+
+    def save(self) -> list[object]:
+        return [self.error, list(self.files), list(self.commands), self.actions]
+
+
+class Joining:
+    """What waits in one file: calls for their results, and failures for their end."""
+
+    def __init__(self, state: object = None) -> None:
+        """Take up what `save` returned for the same file, or begin anew."""
+        saved: Any = state if isinstance(state, Mapping) else {}
+        self._open: dict[str, Episode] = {}
+        for row in saved.get("open", ()):
+            call = _call(row)
+            self._open[call.call_id or call.subject] = call
+        self._failures: dict[str, _Failure] = {}
+        for key, (error, files, commands, actions) in saved.get("failures", ()):
+            failure = self._failures[key] = _Failure(error)
+            failure.files = dict.fromkeys(files)
+            failure.commands = dict.fromkeys(commands)
+            failure.actions = actions
+
+    def save(self) -> dict[str, object]:
+        """Return what waits as JSON data; its texts are those of episodes, and redacted as they."""
+        return {
+            "open": [_row(call) for call in self._open.values()],
+            "failures": [[key, failure.save()] for key, failure in self._failures.items()],
+        }
+
+    def take(self, episode: Episode) -> tuple[Episode, Episode | None]:
+        """Take the next episode; return it, and the call that it answers, with its answer."""
+        if episode.injected:
+            return episode, None
+        if _is_over(episode):
+            return episode, replace(episode, answer=Answer(Outcome.DONE, ""))
+        if waits(episode):
+            self._wait(episode.call_id or episode.subject, episode)
+        elif episode.kind is EpisodeKind.TOOL_RESULT:
+            call = self._open.pop(episode.call_id or episode.subject, None)
+            call = call or self._open.pop(episode.subject, None)
+            return self._joined(episode, call)
+        return episode, None
+
+    def unanswered(self, now: Millis) -> list[Episode]:
+        """Return the calls that will get no result any more."""
+        return [
+            call
+            for call in self._open.values()
+            if call.occurred_at is None or now - call.occurred_at >= policy.UNANSWERED_MS
+        ]
+
+    def _wait(self, key: str, call: Episode) -> None:
+        self._open[key] = call
+        if len(self._open) > policy.OPEN_CALLS:
+            del self._open[next(iter(self._open))]
+
+    def _joined(self, result: Episode, call: Episode | None) -> tuple[Episode, Episode | None]:
+        outcome = outcomes.outcome_of(result)
+        error = ""
+        if outcome is Outcome.FAILED:
+            error = outcomes.error_line(result.text)
+        if call is None:
+            return result, None
+        answer = Answer(
+            outcome=outcome,
+            text=result.text,
+            code=result.attributes.get("exit_code", "").strip(),
+            error=error,
+        )
+        command = call.value("command")
+        if command is not None:
+            answer = self._ran(call, command, answer)
+        elif outcome is Outcome.DONE:
+            self._done(files=outcomes.changed_files(call))
+        if outcome is Outcome.FAILED:
+            result = replace(result, asked=_asked(call, command))
+        return result, replace(call, answer=answer)
+
+    def _ran(self, call: Episode, command: str, answer: Answer) -> Answer:
+        """Follow a command: it may fail, mend something, or pass where it failed before."""
+        if answer.outcome in (Outcome.REFUSED, Outcome.RUNNING):
+            return answer
+        files = outcomes.changed_files(call) if answer.outcome is Outcome.DONE else ()
+        main = tests_run.main_command(command)
+        if main is None:
+            changes = not files and tests_run.may_change(command)
+            self._done(files=files, command=command if changes else "")
+            return answer
+        key = f"{call.project}\n{main.key}"
+        verdict = tests_run.verdict(command, main.command, answer)
+        failure = self._failures.get(key)
+        if verdict == "failed":
+            error = answer.error or outcomes.error_line(answer.text)
+            if error:
+                self._failures.pop(key, None)
+                self._failures[key] = _Failure(error)
+                if len(self._failures) > policy.OPEN_CALLS:
+                    del self._failures[next(iter(self._failures))]
+        elif verdict == "passed" and failure is not None:
+            del self._failures[key]
+            if failure.files or failure.commands:
+                mended = Mended(failure.error, tuple(failure.files), tuple(failure.commands))
+                answer = answer._replace(mended=mended)
+        changes = answer.outcome is Outcome.DONE and tests_run.may_change(command)
+        self._done(files=files, command=command if changes else "")
+        return answer
+
+    def _done(self, *, files: tuple[str, ...] = (), command: str = "") -> None:
+        """Note what was done for all that fails yet; too much in between is no reason any more."""
+        for key, failure in list(self._failures.items()):
+            failure.actions += 1
+            failure.files.update(dict.fromkeys(files))
+            if command:
+                failure.commands[shorten(command, _ASKED_CHARS)] = None
+            if (
+                failure.actions > policy.MENDED_ACTIONS
+                or len(failure.files) + len(failure.commands) > _MENDERS
+            ):
+                del self._failures[key]
+
+
+def _asked(call: Episode, command: str | None) -> str:
+    """Say in short what was called."""
+    if command is not None:
+        return f"`{shorten(command, _ASKED_CHARS)}`"
+    named = [part for part in call.fields if part.name in _NAMING]
+    if len(named) != 1:
+        return call.tool
+    return f"{call.tool} of {shorten(call.text[named[0].start : named[0].end], _ASKED_CHARS)}"
+
+
+def _row(call: Episode) -> list[object]:
+    typed = call.kind is EpisodeKind.PROMPT
+    fields = [[part.name, part.start, part.end] for part in call.fields]
+    return [
+        typed, call.uid, call.source, call.text, call.position, call.offset, call.occurred_at,
+        call.owner, call.subject, call.session, call.project, call.tool, call.call_id, fields,
+        dict(call.attributes),
+    ]  # fmt: skip
+
+
+def _call(row: Any) -> Episode:
+    (
+        typed, uid, source, text, position, offset, at, owner, subject, session, project, tool,
+        call_id, fields, attributes,
+    ) = row  # fmt: skip
+    return Episode(
+        uid=uid,
+        source=source,
+        kind=EpisodeKind.PROMPT if typed else EpisodeKind.TOOL_CALL,
+        role=Role.USER if typed else Role.ASSISTANT,
+        trust=Trust.DIRECT if typed else Trust.OBSERVED,
+        text=text,
+        position=position,
+        offset=offset,
+        occurred_at=at,
+        owner=owner,
+        subject=subject,
+        session=session,
+        project=project,
+        tool=tool,
+        call_id=call_id,
+        fields=tuple(Field(name=name, start=start, end=end) for name, start, end in fields),
+        attributes=attributes,
+    )

@@ -1,0 +1,208 @@
+"""Tell from a command and its output whether what it checks passed.
+
+Knows: how test runners close their output, and which part of a command line an exit code is of.
+Does not know what else the output says (`outcomes` does).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from enum import Enum
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from factbook.extract import outcomes, shell
+from factbook.extract.base import word_set
+from factbook.extract.shell_facts import is_check
+from factbook.model.facts import Answer, Outcome
+
+__all__ = [
+    "Closing",
+    "MainCommand",
+    "closing",
+    "main_command",
+    "may_change",
+    "may_check",
+    "verdict",
+]
+
+_ANSI: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_COUNT: Final = (
+    r"\d+\ (?:passed|failed|errors?|skipped|todo|xfailed|xpassed|flaky|deselected|total)"
+)
+_CLOSING: Final = re.compile(
+    rf"""
+      =*\ *(?P<pytest>(?:{_COUNT}|no\ tests\ ran|\d+\ warnings?|\d+\ rerun)
+        (?:,\ (?:{_COUNT}|\d+\ warnings?|\d+\ rerun))*)\ in\ [\d.:]+(?:s|ms)?\b.*
+    | \s*Tests:?\s+(?P<jest>{_COUNT}(?:(?:,|\ \|)\ {_COUNT})*)\b.*
+    | test\ result:\ \w+\.\ (?P<cargo>\d+\ passed;\ \d+\ failed).*
+    | \s*(?P<mocha>\d+\ (?:passing|failing|pass|fail))(?:\ \(\S+\))?\s*
+    | (?:\#|ℹ)\ (?P<node>(?:pass|fail)\ \d+)
+    | (?P<rspec>\d+\ examples?,\ \d+\ failures?).*
+    | (?P<unittest>FAILED\ \([^)]*\))
+    | (?P<ran>Ran\ \d+\ tests?\ in\ .*)
+    | (?P<phpunit>OK\ \(\d+\ tests?,.*\)|Tests:\ \d+,\ Assertions:.*)
+    | \s*(?P<playwright>\d+\ (?:passed|failed|flaky))(?:\ \([\d.]+\w+\))?\s*
+    | (?P<go>(?:ok|FAIL|---\ FAIL:)\s+\S+)(?:\s+(?:[\d.]+s|\(.*\)|\[.*\]))
+    """,
+    re.VERBOSE,
+)
+_MAY_CLOSE: Final = re.compile(
+    r"\d (?:pass|fail|error)|(?:pass|fail) \d|no tests ran|^FAILED \(|^OK \(|^Ran \d|Assertions:"
+    r"|\d examples?, |^(?:ok|FAIL|--- FAIL:)\s",
+    re.MULTILINE,
+)
+_BROKEN: Final = re.compile(
+    r"[1-9]\d* (?:fail(?:ed|ing|ures?)?|errors?)\b|\bfail [1-9]|\b(?:failures|errors)[=:] ?[1-9]"
+    r"|^(?:FAIL|FAILED|---)",
+    re.IGNORECASE,
+)
+_FILTERS: Final = word_set(
+    "tail head grep egrep rg cat tee wc sort uniq sed awk less more cut tr jq column fold"
+)
+_AROUND: Final = word_set("cd echo export source . true pwd set sleep printf date pushd popd unset")
+_READS: Final = word_set("""
+    ls cat head tail grep egrep fgrep rg ag ack fd wc echo pwd awk jq which type whereis ps df du
+    tree stat file env printenv date whoami id uname sleep cd test [ true false printf export source
+    less more sort uniq cut tr diff cmp man history xxd od nl basename dirname realpath readlink
+    column set tee hexdump lsof netstat ss top free uptime pgrep nproc hostname
+    """)
+_GIT_READS: Final = word_set("""
+    status log diff show rev-parse ls-files ls-tree blame config describe reflog shortlog cat-file
+    grep remote for-each-ref merge-base rev-list help version fetch add commit push tag stash
+    """)  # what they write is no file that a command could fail on
+_GH_READS: Final = word_set("view list checks status diff search watch")
+_SUBCOMMANDS: Final = {"git": (0, _GIT_READS), "gh": (1, _GH_READS)}  # where, and which only look
+_LOOKS: Final = re.compile(
+    r"(?:lint|check|type-?check|tsc|mypy|pyright|ty|eslint|flake8|pylint|clippy|vet|biome)"
+    r"(?:[:_-](?!fix|write)[\w-]+)?"
+)
+_FIXES: Final = frozenset({"--fix", "--write", "-w", "--apply", "format", "fmt"})
+_WRITE_FLAGS: Final = re.compile(r"-[a-zA-Z]*i[a-zA-Z]*(?:\..*)?|--in-place(?:=.*)?")
+_REST: Final = re.compile(r"\s*(?:\d*>&\d+|\d*>\s*/dev/null|&>\s*/dev/null)")
+_NOT_RUN: Final = frozenset({"126", "127"})
+
+
+class Closing(NamedTuple):
+    """What a test runner says at its end."""
+
+    text: str  # the counts, as it writes them
+    failed: bool
+
+
+class MainCommand(NamedTuple):
+    """The one program that a command line is about, and what makes two such lines the same."""
+
+    key: str
+    command: shell.ShellCommand
+
+
+@lru_cache(maxsize=4)
+def closing(text: str) -> Closing | None:
+    """Return how a test runner closes its output; None where no line is one of its."""
+    if not _MAY_CLOSE.search(text):
+        return None
+    found: dict[str, list[str]] = {}
+    for line in text.split("\n"):
+        if "\x1b" in line:
+            line = _ANSI.sub("", line)
+        match = _CLOSING.fullmatch(line.rstrip()) if len(line) < 400 else None
+        if match:
+            kind = match.lastgroup or ""
+            found.setdefault(kind, []).append(" ".join(match[kind].split()))
+    found.pop("ran" if len(found) > 1 else "", None)
+    if not found:
+        return None
+    kind, lines = max(found.items(), key=lambda pair: "passed" in " ".join(pair[1]))
+    failed = any(_BROKEN.search(line) for line in lines)
+    if kind == "go":
+        lines = [line for line in lines if not failed or not line.startswith("ok")]
+    elif kind == "ran":
+        failed = False
+    return Closing(", ".join(dict.fromkeys(lines)), failed)
+
+
+def main_command(text: str) -> MainCommand | None:
+    """Return the one program that a command line runs, but for what leads to it and filters it."""
+    folders: list[str] = []
+    main: shell.ShellCommand | None = None
+    for command in shell.parse(text):
+        if command.name == "cd":
+            folders += [word.value for word in command.args]
+        if not command.name or command.name in _AROUND:
+            continue
+        if main is not None and command.name in _FILTERS:
+            continue
+        if main is not None:
+            return None
+        main = command
+    if main is None or _use(main) is Use.READS:
+        return None  # it fails where nothing is found
+    words = [main.name, *(word.value for word in main.args)]
+    return MainCommand("\n".join([*folders, " ".join(words)]), main)
+
+
+def may_change(text: str) -> bool:
+    """Tell whether a command line may change what another one reads, and not only look at it."""
+    return any(_use(each) is Use.CHANGES for each in shell.parse(text))
+
+
+def may_check(text: str) -> bool:
+    """Tell whether a command line may run tests, and not only show what others printed."""
+    return any(_use(each) is not Use.READS for each in shell.parse(text))
+
+
+class Use(Enum):
+    """Say what a command is for."""
+
+    READS = "reads"
+    CHECKS = "checks"
+    CHANGES = "changes"  # or may do so: what is not known to only look
+
+
+def _use(command: shell.ShellCommand) -> Use:
+    name = command.name
+    words = [word.value for word in command.args]
+    plain = [word for word in words if not word.startswith("-")]
+    if any(not word.value.startswith(("/dev/", "&")) for word in command.targets):
+        return Use.CHANGES
+    if is_check(command):
+        return Use.CHECKS
+    if not name or name in _READS or {"--version", "--help", "-V"} & set(words):
+        return Use.READS
+    if name in _SUBCOMMANDS:
+        at, reads = _SUBCOMMANDS[name]
+        return Use.READS if len(plain) <= at or plain[at] in reads else Use.CHANGES
+    if name in {"sed", "perl"}:
+        changes = any(_WRITE_FLAGS.fullmatch(word) for word in words)
+        return Use.CHANGES if changes else Use.READS
+    if name == "find":
+        return Use.CHANGES if {"-delete", "-exec"} & set(words) else Use.READS
+    if any(_LOOKS.fullmatch(word) for word in [name, *plain[:3]]) and not _FIXES & set(words):
+        return Use.CHECKS
+    return Use.CHANGES
+
+
+def verdict(text: str, command: shell.ShellCommand, answer: Answer) -> str:
+    """Say whether one command of a line passed or failed; empty where nothing shows it."""
+    if answer.outcome not in (Outcome.DONE, Outcome.FAILED) or answer.code in _NOT_RUN:
+        return ""
+    closed = closing(answer.text)
+    failed = answer.outcome is Outcome.FAILED
+    if closed is not None and closed.failed:
+        return "failed"
+    rest = _REST.sub("", text[command.end :])
+    if failed:
+        alone = not rest.strip() and _leads_to(text, command)
+        return "failed" if alone else ""
+    if closed is not None:
+        return "passed"
+    reported = not any(sign in rest.strip().rstrip(";") for sign in ("|", ";", "\n"))
+    return "passed" if reported and not outcomes.shows_failure(answer.text) else ""
+
+
+def _leads_to(text: str, command: shell.ShellCommand) -> bool:
+    """Tell whether what stands before a command cannot be what failed."""
+    before: Sequence[shell.ShellCommand] = shell.parse(text[: command.start])
+    return all(each.name in _AROUND or not each.name for each in before)

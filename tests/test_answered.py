@@ -1,0 +1,402 @@
+"""Calls are read with their results: what is claimed of them, wherever the result stands."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from factbook.extract.outcomes import error_line
+from factbook.extract.tests_run import closing
+from factbook.memory import Memory
+from factbook.model.facts import Fact
+from factbook.testing import FrozenClock
+
+SESSION = "11111111-2222-4333-8444-555555555559"
+DENIED = (
+    "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was"
+    " a file edit, the new_string was NOT written to the file)."
+)
+
+
+class Log:
+    """Writes a Claude Code log, call by call and result by result."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / f"{SESSION}.jsonl"
+        self.lines: list[str] = []
+
+    def _record(self, kind: str, block: dict[str, object]) -> None:
+        n = len(self.lines)
+        record = {
+            "type": kind,
+            "uuid": f"{kind[0]}{n}",
+            "parentUuid": None,
+            "sessionId": SESSION,
+            "timestamp": f"2026-11-17T10:{n // 60:02d}:{n % 60:02d}.000Z",
+            "cwd": "/home/ann/shop",
+            "message": {"role": kind, "content": [block]},
+        }
+        self.lines.append(json.dumps(record))
+        self.path.write_text("\n".join(self.lines) + "\n", encoding="utf-8")
+
+    def call(self, id: str, tool: str, **given: object) -> None:
+        self._record("assistant", {"type": "tool_use", "id": id, "name": tool, "input": given})
+
+    def result(self, id: str, text: str, *, error: bool = False) -> None:
+        block: dict[str, object] = {"type": "tool_result", "tool_use_id": id, "content": text}
+        self._record("user", block | ({"is_error": True} if error else {}))
+
+    def bash(self, command: str, text: str, *, error: bool = False, **given: object) -> None:
+        id = f"toolu_{len(self.lines)}"
+        self.call(id, "Bash", command=command, **given)
+        self.result(id, text, error=error)
+
+    def edit(self, path: str, *, old: str = "a = 1", new: str = "a = 2", error: str = "") -> None:
+        id = f"toolu_{len(self.lines)}"
+        self.call(id, "Edit", file_path=path, old_string=old, new_string=new)
+        self.result(id, error or "The file has been updated.", error=bool(error))
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Log:
+    return Log(tmp_path)
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    clock = FrozenClock(1_795_000_000_000)
+    with Memory(tmp_path / "m.db", clock=clock, key_file=tmp_path / "key") as opened:
+        yield opened
+        assert opened.check() == []
+
+
+def facts(memory: Memory, predicate: str) -> list[Fact]:
+    return memory.query_facts(predicate=predicate)
+
+
+def told(memory: Memory, log: Log, predicate: str) -> list[str]:
+    memory.ingest([log.path])
+    return [fact.statement for fact in facts(memory, predicate)]
+
+
+# --- the join -------------------------------------------------------------------------------------
+
+HAPPENED = ("ran", "modified_file", "committed", "installed_package", "verified", "read_file")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        DENIED,
+        "This command requires approval",
+        "PreToolUse:Bash hook error: [check.sh]: this is not allowed here",
+        "[Request interrupted by user for tool use]",
+    ],
+)
+def test_what_was_refused_did_not_happen(memory: Memory, log: Log, said: str) -> None:
+    log.bash("pip install requests && git commit -m 'Add requests' && pytest", said, error=True)
+    log.edit("/home/ann/shop/a.py", error=said)
+    log.call("t9", "Read", file_path="/home/ann/shop/b.py")
+    log.result("t9", said, error=True)
+    memory.ingest([log.path])
+    assert [fact for predicate in HAPPENED for fact in facts(memory, predicate)] == []
+    assert len(facts(memory, "used_tool")) == 3
+    (made,) = facts(memory, "executed_command")
+    assert not made.statement.startswith("ran")
+
+
+def test_an_edit_that_failed_changed_nothing(memory: Memory, log: Log) -> None:
+    log.edit("/home/ann/shop/a.py", error="String to replace not found in file.")
+    assert told(memory, log, "modified_file") == []
+    assert [fact.statement for fact in facts(memory, "failed_with")] == [
+        "Edit of /home/ann/shop/a.py failed: String to replace not found in file."
+    ]
+
+
+def test_an_edit_says_what_was_changed(memory: Memory, log: Log) -> None:
+    log.edit("/s/a.py", old="def f():\n    return 1\n", new="def f():\n    return 2\n")
+    log.call("t7", "Write", file_path="/s/b.md", content="# Notes\n\nmore")
+    log.result("t7", "File created successfully")
+    assert told(memory, log, "modified_file") == [
+        "changed file /s/a.py: `return 1` became `return 2`",
+        "changed file /s/b.md: wrote `# Notes`",
+    ]
+
+
+@pytest.mark.parametrize("failed", [False, True])
+def test_a_result_of_a_later_run_is_joined(memory: Memory, log: Log, *, failed: bool) -> None:
+    log.call("t1", "Bash", command="git commit -m 'Fix the cart'", description="Commit")
+    memory.ingest([log.path])
+    assert facts(memory, "ran") == facts(memory, "committed") == []
+    text = "nothing to commit, working tree clean" if failed else "[main 1a2b3c4] Fix the cart"
+    log.result("t1", f"Exit code 1\n{text}" if failed else text, error=failed)
+    memory.ingest([log.path])
+    (ran,) = facts(memory, "ran")
+    assert ran.subject == "action_a0"
+    assert [fact.statement for fact in facts(memory, "committed")] == (
+        [] if failed else ["committed 1a2b3c4: Fix the cart"]
+    )
+
+
+def test_reading_in_pieces_gives_what_reading_at_once_gives(tmp_path: Path, log: Log) -> None:
+    log.call("t1", "Bash", command="pytest -q")
+    log.call("t2", "Edit", file_path="/s/a.py", old_string="a", new_string="b")
+    log.result("t2", "updated")
+    log.result("t1", "Exit code 1\nE   TypeError: no\n1 failed, 2 passed in 0.10s", error=True)
+    log.edit("/s/b.py")
+    log.bash("pytest -q", "3 passed in 0.10s")
+    whole = log.path.read_text(encoding="utf-8").splitlines(keepends=True)
+    found = []
+    for name, cuts in (("once", [len(whole)]), ("pieces", range(1, len(whole) + 1))):
+        clock = FrozenClock(1_794_910_000_000)  # minutes later: what is open yet may be answered
+        with Memory(tmp_path / f"{name}.db", clock=clock, key_file=tmp_path / "key") as memory:
+            for cut in cuts:
+                log.path.write_text("".join(whole[:cut]), encoding="utf-8")
+                memory.ingest([log.path])
+            found.append({(f.predicate, f.object, f.statement) for f in memory.query_facts()})
+    assert found[0] == found[1]
+    assert any(predicate == "fixed_by" for predicate, _, _ in found[0])
+
+
+def test_a_call_that_never_got_a_result_is_told_as_one(memory: Memory, log: Log) -> None:
+    log.call("t1", "Edit", file_path="/s/a.py", old_string="a", new_string="b")
+    assert told(memory, log, "modified_file") == ["was to change file /s/a.py; no result is known"]
+    assert facts(memory, "ran") == []
+
+
+def test_a_search_that_is_recorded_when_it_is_over_was_made(memory: Memory, tmp_path: Path) -> None:
+    log = tmp_path / "rollout-2026-11-17T10-00-00-019f3a10-5c1e-7d42-9b30-6f2c81d4e7a5.jsonl"
+    search = {"type": "search", "query": "sqlite wal"}
+    payloads: list[tuple[str, dict[str, object]]] = [
+        ("session_meta", {"id": "019f3a10-5c1e-7d42-9b30-6f2c81d4e7a5", "cwd": "/home/ann/shop"}),
+        ("response_item", {"type": "web_search_call", "status": "completed", "action": search}),
+    ]
+    records = [
+        {"timestamp": "2026-11-17T10:00:00.000Z", "type": type, "payload": payload}
+        for type, payload in payloads
+    ]
+    log.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
+    memory.ingest([log])
+    assert [fact.statement for fact in facts(memory, "searched_for")] == [
+        "searched the web for sqlite wal"
+    ]
+
+
+# --- one sentence for an action -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "error", "statement"),
+    [
+        ("ls", "a\nb", False, "List: ran `ls`: ok"),
+        ("make", "Exit code 2\ncc: fatal error: no input files", True,
+         "List: ran `make`: exit code 2: cc: fatal error: no input files"),
+        ("pytest", "=== 3 passed in 0.1s ===", False, "List: ran `pytest`: 3 passed"),
+        ("cat out.txt", "=== 3 passed in 0.1s ===", False, "List: ran `cat out.txt`: ok"),
+        ("npm run dev", "Command running in background with ID: b1", False,
+         "List: ran `npm run dev`: it went on in the background"),
+    ],
+)  # fmt: skip
+def test_ran(
+    memory: Memory, log: Log, command: str, text: str, *, error: bool, statement: str
+) -> None:
+    log.bash(command, text, error=error, description="List")
+    assert told(memory, log, "ran") == [statement]
+
+
+def test_a_command_without_output_ended_too(memory: Memory, log: Log) -> None:
+    log.bash("mkdir x", "")
+    assert told(memory, log, "ran") == ["ran `mkdir x`: ok"]
+
+
+# --- commits and packages -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "error", "statements"),
+    [
+        ("git commit -m 'Fix it'", "[main 1a2b3c4] Fix it\n 1 file changed", False,
+         ["committed 1a2b3c4: Fix it"]),
+        ("git commit -m 'Fix it' && git push", "[a/b 1a2b3c4] Fix it\nrejected", True,
+         ["committed 1a2b3c4: Fix it"]),
+        ("git commit --amend --no-edit", "[main 99aabb0] Fix it", False,
+         ["committed 99aabb0: Fix it"]),
+        ("git commit -qm 'Fix it'", "", False, ["committed: Fix it"]),
+        ("git commit -m 'Fix it' | tail -3", "husky - pre-commit hook exited with code 1", False,
+         []),
+        ("git commit -m 'Fix it'; true", "nothing to commit, working tree clean", False, []),
+        ("git commit -m 'Fix it'", "error: gpg failed to sign the data", True, []),
+    ],
+)  # fmt: skip
+def test_committed(
+    memory: Memory, log: Log, command: str, text: str, *, error: bool, statements: list[str]
+) -> None:
+    log.bash(command, text, error=error)
+    assert told(memory, log, "committed") == statements
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "statement"),
+    [
+        ("pip install requests", "Successfully installed idna-3.4 requests-2.31.0",
+         "installed package requests 2.31.0 with pip"),
+        ("npm i react@18.2.0", "added 3 packages", "installed package react 18.2.0 with npm"),
+        ("cargo add serde", "      Adding serde v1.0.197 to dependencies",
+         "installed package serde 1.0.197 with cargo"),
+        ("uv add httpx", " + httpx==0.27.0", "installed package httpx 0.27.0 with uv"),
+        ("brew install jq", "jq was installed", "installed package jq with brew"),
+        ("pip install nope | tail -1", "ERROR: No matching distribution found for nope", ""),
+    ],
+)  # fmt: skip
+def test_installed(memory: Memory, log: Log, command: str, text: str, statement: str) -> None:
+    log.bash(command, text)
+    assert told(memory, log, "installed_package") == [statement][: bool(statement)]
+
+
+# --- what was checked -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "error", "statement"),
+    [
+        ("pytest -q", "1 failed, 5 passed in 0.4s", True,
+         "`pytest -q` failed: 1 failed, 5 passed"),
+        ("pytest | tail -1", "== 1 failed, 5 passed in 0.4s ==", False,
+         "`pytest` failed: 1 failed, 5 passed"),
+        ("npm test", "Tests:       1 failed, 4 passed, 5 total\nTime: 2 s", True,
+         "`npm test` failed: 1 failed, 4 passed, 5 total"),
+        ("cargo test", "test result: ok. 5 passed; 0 failed; 0 ignored", False,
+         "`cargo test` passed: 5 passed; 0 failed"),
+        ("bun test", " 12 pass\n 0 fail\nRan 12 tests across 2 files. [9ms]", False,
+         "`bun test` passed: 12 pass, 0 fail"),
+        ("go test ./...", "--- FAIL: TestA (0.00s)\nFAIL\tshop/cart\t0.01s", True,
+         "`go test ./...` failed: --- FAIL: TestA, FAIL shop/cart"),
+        ("sha256sum -c SUMS", "a.zip: OK", False, "`sha256sum -c SUMS` passed"),
+        ("npm test | tail -2", "done", False, ""),
+        ("npm ci && npm test", "npm error code E404", True, ""),
+        ("pytest", "Exit code 127\npytest: command not found", True, ""),
+        ("test -f x", "", False, ""),
+    ],
+)  # fmt: skip
+def test_verified(
+    memory: Memory, log: Log, command: str, text: str, *, error: bool, statement: str
+) -> None:
+    log.bash(command, text, error=error)
+    assert told(memory, log, "verified") == [statement][: bool(statement)]
+    assert {fact.object for fact in facts(memory, "verified")} <= {"passed", "failed"}
+
+
+def test_what_no_runner_writes_closes_nothing() -> None:
+    assert closing("I found 3 failed logins in the report\nand 5 passed by") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("$ tsc\nsrc/a.ts(3,5): error TS2322: Type 'x'.\nFound 1 error.\nerror: script \"lint\""
+         " exited with code 2", "src/a.ts(3,5): error TS2322: Type 'x'."),
+        ("npm error code E404\nnpm error 404 Not Found - GET https://r.test/x\nnpm error A complete"
+         " log of this run can be found in: x", "npm error 404 Not Found - GET https://r.test/x"),
+        ("FAILED tests/a.py::t - x\nE   AssertionError: assert 1 == 2\n1 failed in 0.1s",
+         "E AssertionError: assert 1 == 2"),
+        ("error[E0308]: mismatched types\n --> src/a.rs:3\nerror: aborting due to 1 error",
+         "error[E0308]: mismatched types"),
+        ("(pass) a\nerror: expected 2\n    at x.ts:1\n(fail) cart > adds\n 1 fail",
+         "error: expected 2"),
+        ("make: *** [Makefile:3: all] Error 1\ntask failed", "make: *** [Makefile:3: all] Error 1"),
+    ],
+)  # fmt: skip
+def test_the_line_that_names_the_error(text: str, line: str) -> None:
+    assert error_line(text) == line
+
+
+def test_a_failure_names_its_command(memory: Memory, log: Log) -> None:
+    log.bash("cd /s && npm run lint", "Exit code 1\nTypeError: x is not a function", error=True)
+    assert told(memory, log, "failed_with") == [
+        "`cd /s && npm run lint` failed: TypeError: x is not a function"
+    ]
+
+
+# --- what made it pass ----------------------------------------------------------------------------
+
+
+def test_fixed_by_names_what_was_changed_in_between(memory: Memory, log: Log) -> None:
+    failed = "E   KeyError: 'cart'\n1 failed in 0.1s"
+    log.bash("cd /s && pytest -q 2>&1 | tail -5", failed)
+    log.bash("cat cart.py", "…")
+    log.edit("/s/cart.py")
+    log.bash("npm run build", "done")
+    log.bash("git status", "clean")
+    log.bash("cd /s && pytest -q", "1 passed in 0.1s")
+    log.bash("cd /s && pytest -q", "1 passed in 0.1s")
+    assert told(memory, log, "fixed_by") == [
+        "fixed: E KeyError: 'cart' — by editing /s/cart.py and running `npm run build`; `pytest -q`"
+        " passes"
+    ]
+
+
+@pytest.mark.parametrize("between", ["nothing", "a read", "another command", "a failed edit"])
+def test_what_passes_without_a_change_was_not_fixed(memory: Memory, log: Log, between: str) -> None:
+    log.bash("pytest -q", "E   KeyError: 'cart'\n1 failed in 0.1s", error=True)
+    if between == "a read":
+        log.bash("grep -rn cart src", "src/cart.py:1")
+    if between == "a failed edit":
+        log.edit("/s/cart.py", error="String to replace not found in file.")
+    if between == "another command":
+        log.edit("/s/cart.py")
+    again = "pytest -q tests/other.py" if between == "another command" else "pytest -q"
+    log.bash(again, "1 passed in 0.1s")
+    assert told(memory, log, "fixed_by") == []
+
+
+def test_only_what_came_after_the_last_failure_fixed_it(memory: Memory, log: Log) -> None:
+    log.bash("pytest -q", "E   KeyError: 'cart'\n1 failed in 0.1s", error=True)
+    log.edit("/s/a.py")
+    log.bash("pytest -q", "E   TypeError: no\n1 failed in 0.1s", error=True)
+    log.edit("/s/b.py")
+    log.bash("pytest -q", "1 passed in 0.1s")
+    assert told(memory, log, "fixed_by") == [
+        "fixed: E TypeError: no — by editing /s/b.py; `pytest -q` passes"
+    ]
+
+
+# --- hosts ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "host"),
+    [
+        ("curl -fsS https://api.shop.io/v1/health", "api.shop.io"),
+        ("wget -q https://ann:pw@dl.shop.io:8443/a.tgz", "dl.shop.io"),
+        ("nc -zv 10.0.0.7 5432", "10.0.0.7"),
+        ("psql -h db.lan -U ann shop", "db.lan"),
+        ("psql postgresql://ann@db2.lan/shop", "db2.lan"),
+        ("redis-cli -h cache.lan ping", "cache.lan"),
+        ("mysql --host=sql.lan shop", "sql.lan"),
+        ("kubectl --context prod-eu get pods", "prod-eu"),
+        ("docker -H ssh://ann@tower.lan ps", "tower.lan"),
+        ("curl http://localhost:8000/x", ""),
+        ("curl https://example.com", ""),
+        ("curl file:///etc/hosts", ""),
+        ("nc -l 8080", ""),
+        ("echo https://api.shop.io", ""),
+    ],
+)
+def test_hosts_of_clients(memory: Memory, log: Log, command: str, host: str) -> None:
+    log.bash(command, "ok")
+    memory.ingest([log.path])
+    assert [fact.object for fact in facts(memory, "connects_to_host")] == [host][: bool(host)]
+
+
+def test_no_host_is_reached_by_what_failed(memory: Memory, log: Log) -> None:
+    log.bash("curl https://api.shop.io", "curl: (6) Could not resolve host", error=True)
+    log.bash("ssh ann@web1.lan uptime", "Exit code 255\nConnection refused", error=True)
+    log.bash("ssh ann@web2.lan false", "Exit code 1", error=True)
+    log.call("t9", "WebFetch", url="https://docs.shop.io/a", prompt="?")
+    log.result("t9", "a page")
+    memory.ingest([log.path])
+    hosts = {fact.object for fact in facts(memory, "connects_to_host")}
+    assert hosts == {"web2.lan", "docs.shop.io"}
