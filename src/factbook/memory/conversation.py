@@ -96,6 +96,10 @@ class _Shown(NamedTuple):
     object: str
 
 
+def _evidence_ids(hit: Hit) -> list[str]:
+    return [f"e{piece.episode_id}" for piece in hit.evidence]
+
+
 @naming_damage(at="_context.store")
 class Conversation:
     """What an agent's loop needs of a memory, for one owner and one session.
@@ -373,7 +377,7 @@ class Conversation:
         turns = [*recent, Turn(role=Role.USER, text=question)] if question else list(recent)
         with self._context.store.snapshot():  # all of a context is of one moment
             if memories is None:
-                memories = self.prefetch(question) if question else []
+                memories = self._called_to_mind(question) if question else []
             memories = self._with_disputes(memories)
             tool_results = [
                 replace(result, memories=self._with_disputes(result.memories))
@@ -420,6 +424,13 @@ class Conversation:
         self._context.write([op], Trigger.USER_MESSAGE)
 
     # --- parts ----------------------------------------------------------------------------------
+
+    def _called_to_mind(self, question: str) -> list[Hit]:
+        """Return what a question calls to mind: what comes by itself, and turns of agents' logs."""
+        by_itself = self.prefetch(question)
+        turns = self._modes().turns(question)
+        shown = {id_ for hit in turns for id_ in (hit.id, *_evidence_ids(hit))}
+        return [*turns, *(hit for hit in by_itself if hit.id not in shown)]
 
     def _with_disputes(self, memories: Sequence[Hit]) -> list[Hit]:
         """Return memories with what speaks against them and waits for their owner's answer."""

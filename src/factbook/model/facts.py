@@ -570,6 +570,7 @@ class Hit:
     speaker: str = ""  # by which name, where several do
     overheard: tuple[tuple[int, int], ...] = ()  # parts of its text that who speaks only hands on
     turn: Turn | None = None  # the turn of an agent's log that it was found in
+    bearing: float = 0.0  # 0 to 1: how much it bears on the question, whatever else was found
 
     @property
     def by(self) -> str:

@@ -13,7 +13,7 @@ from typing import Final
 
 from factbook import policy
 
-__all__ = ["Turn", "is_fragment", "meaning_of_record", "meaning_of_turn"]
+__all__ = ["Turn", "as_text", "is_fragment", "meaning_of_record", "meaning_of_turn"]
 
 _WORD: Final = re.compile(r"[^\W_]{2,}")
 
@@ -31,6 +31,14 @@ class Turn:
     records: int
     began: int | None  # milliseconds, as all times
     until: int | None
+
+
+def as_text(turn: Turn) -> str:
+    """Return a turn as one text, for whoever reads no fields: what was asked, done, and said."""
+    parts = [f"asked: {turn.asked}", *turn.passages]
+    parts += [f"at the end: {turn.ended}"] if turn.ended else []
+    parts += [turn.outcome] if turn.outcome else []
+    return "\n".join(parts)
 
 
 def is_fragment(prompt: str) -> bool:

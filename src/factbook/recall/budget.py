@@ -4,7 +4,7 @@
 |---|---|---|
 | recent messages | 300 to 500, the last 3 to 5 turns | required: first claim |
 | tool results | up to 400 | trimmed to fit with a mark, never dropped |
-| streamed facts | 100 to 200 | what does not fit is skipped, and the next one tried |
+| streamed facts | 100 to 200, and what is left | what does not fit is skipped |
 | streamed episodes | 100 to 200 | the same |
 | system | the rest, at least 100 | fills; trimmed to fit |
 
@@ -98,6 +98,7 @@ class ContextLimits:
     episodes_sure: int = STREAMED_TOKENS[0]
     episodes: int = STREAMED_TOKENS[1]
     system_sure: int = SURE_TOKENS
+    filled: int = TOTAL_TOKENS  # facts and episodes each may have what nobody else took at the end
 
     def __post_init__(self) -> None:
         """Refuse what is no count of tokens."""
@@ -315,6 +316,8 @@ class _Draft:
         self._exact = exact  # every step is counted as a whole, instead of piece by piece
         self._parts: dict[Tier, _Part] = {}
         self._left_out: list[PieceLeftOut] = []
+        self._offered: dict[Tier, list[Hit]] = {Tier.FACTS: [], Tier.EPISODES: []}
+        self._chosen: dict[Tier, dict[str, tuple[Hit, str]]] = {Tier.FACTS: {}, Tier.EPISODES: {}}
 
     def build(
         self,
@@ -342,6 +345,7 @@ class _Draft:
         self._streamed(streamed, reserve=sure[Tier.SYSTEM])
         if system:
             self._system(system)
+        self._fill()
 
     def context(self) -> PromptContext:
         blocks = []
@@ -553,13 +557,35 @@ class _Draft:
                 continue
             tier = Tier.EPISODES if memory.kind == "episode" else Tier.FACTS
             offered[tier].append(memory)
-        chosen: dict[Tier, dict[str, tuple[Hit, str]]] = {Tier.FACTS: {}, Tier.EPISODES: {}}
-        for tier, cap in (
-            (Tier.FACTS, min(limits.facts_sure, limits.facts)),
-            (Tier.EPISODES, min(limits.episodes_sure, limits.episodes)),
-            (Tier.FACTS, limits.facts),
-            (Tier.EPISODES, limits.episodes),
-        ):
+        self._offered = offered
+        self._take_in(
+            (
+                (Tier.FACTS, min(limits.facts_sure, limits.facts)),
+                (Tier.EPISODES, min(limits.episodes_sure, limits.episodes)),
+                (Tier.FACTS, limits.facts),
+                (Tier.EPISODES, limits.episodes),
+            ),
+            reserve=reserve,
+        )
+
+    def _fill(self) -> None:
+        """Let what fits stand where nobody else took the room: shares are sure, and no bounds."""
+        limits = self._limits
+        self._take_in(
+            (
+                (Tier.FACTS, max(limits.facts, limits.filled) if limits.facts else 0),
+                (Tier.EPISODES, max(limits.episodes, limits.filled) if limits.episodes else 0),
+            ),
+            reserve=0,
+        )
+        for tier, hits in self._offered.items():
+            for memory in hits:
+                if memory.id not in self._chosen[tier]:
+                    self._leave(memory.id, f"it does not fit what is left for {tier}")
+
+    def _take_in(self, caps: Iterable[tuple[Tier, int]], *, reserve: int) -> None:
+        offered, chosen = self._offered, self._chosen
+        for tier, cap in caps:
             for memory in offered[tier]:
                 if memory.id in chosen[tier] or not self._affordable(memory.text, cap):
                     continue
@@ -573,10 +599,6 @@ class _Draft:
                     chosen[tier] = tried
                     ids = [hit.id for hit, _ in lines]
                     self._parts[tier] = _Part(pieces=pieces, ids=ids, memories=ids)
-        for tier, hits in offered.items():
-            for memory in hits:
-                if memory.id not in chosen[tier]:
-                    self._leave(memory.id, f"it does not fit what is left for {tier}")
 
     def _system(self, system: str) -> None:
         system = in_frame(system, host=True)

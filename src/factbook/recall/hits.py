@@ -23,12 +23,16 @@ from factbook.model.facts import (
     FactKind,
     Hit,
     Millis,
+    Role,
     Stance,
     StoredEpisode,
     Trust,
 )
 from factbook.model.fading import recency, relevance_score
+from factbook.model.told import told_on_purpose
+from factbook.model.turns import Turn, as_text, is_fragment
 from factbook.recall import query as words
+from factbook.recall.bearing import bearing, covered
 from factbook.recall.pool import PoolRow
 from factbook.recall.turns import NO_TURNS, Records, Turned, TurnWords, in_log, read_turn
 from factbook.store.derived.ledger import called_wrong, evidence_of, outdated
@@ -82,7 +86,9 @@ class Showing:
         # What was told and called wrong says nothing else; who asks finds the rest, further below.
         wrong = called_wrong(self._store, taken_back)
         best = max((score for _, score in top), default=0.0) or 1.0
+        asked = TurnWords(terms)
         weighed: list[tuple[float, float, int, PoolRow]] = []
+        bears: dict[int, float] = {}
         for n, (row, score) in enumerate(top):
             if row.fact is not None:
                 row.fact = as_of(row.fact, now)  # of the few that are weighed, not of the pool
@@ -92,6 +98,9 @@ class Showing:
             if row.fact is None and row.id in wrong:
                 continue
             in_turn = row.episode in turns and in_log(row)
+            bears[n] = self._bearing(row, memory, asked, turned)
+            if passive and bears[n] < policy.PASSIVE_BEARS and not row.leaning:
+                continue
             relevance = relevance_score(
                 (score / best) ** policy.SIMILARITY_POWER,
                 1.0 if in_turn else _confidence(memory),  # that a turn took place is certain
@@ -100,11 +109,13 @@ class Showing:
             if row.fact is None and row.id in taken_back:
                 relevance *= policy.OUTDATED_SHARE
             weighed.append((relevance, score, n, row))
-        weighed.sort(key=lambda entry: (-entry[0], entry[2]))
+        leading = _leading(weighed, bears)
+        weighed.sort(key=lambda entry: (entry[2] not in leading, -entry[0], entry[2]))
         groups: dict[object, list[tuple[float, PoolRow]]] = {}
         taken: dict[int, object] = {}
         standing: dict[object, object] = {}  # facts that took an episode's place, with that place
-        for relevance, _, _, row in weighed:
+        most: dict[object, float] = {}  # how much the best row of each group bears on the question
+        for relevance, _, n, row in weighed:
             key: object = row.id if row.fact is None else _same(row.fact)
             key = standing.get(key, key)
             if row.episode in turns and in_log(row):
@@ -125,6 +136,7 @@ class Showing:
                 groups[key] = []
             taken.setdefault(row.episode, key)
             groups[key].append((relevance, row))
+            most[key] = max(most.get(key, 0.0), bears[n])
         evidence = evidence_of(
             self._store,
             [rows[0][1].id for rows in groups.values() if rows[0][1].fact is not None],
@@ -138,7 +150,6 @@ class Showing:
         cosines = turned.near(
             [id_ for turn in of_log.values() for id_, _ in turn[-policy.TURN_RECORDS :]]
         )
-        asked = TurnWords(terms)
         hits = []
         for key, group in groups.items():
             (relevance, first), count = group[0], 1 if key in of_log else len(group)
@@ -148,9 +159,18 @@ class Showing:
                 turn = read_turn(
                     self._store, of_log[key], found, asked, turned.rarity, cosines, self._redact
                 )
-                hit = replace(hit, turn=turn)
-            hits.append(hit)
+                hit = _of_turn(hit, turn)
+            hits.append(replace(hit, bearing=round(most[key], 3)))
         return hits
+
+    def _bearing(
+        self, row: PoolRow, memory: Fact | StoredEpisode, asked: TurnWords, turned: Turned
+    ) -> float:
+        text = memory.statement if isinstance(memory, Fact) else memory.text
+        held: Collection[str] = asked.within(text)
+        if row.episode in turned.turns and in_log(row):
+            held = turned.held.get(turned.turns[row.episode][0][0], held)
+        return bearing(row.cosine, covered(held, asked.all, turned.rarity))
 
     def still(self, hits: Sequence[Hit], *, filters: Filters, now: Millis) -> list[Hit]:
         """Return what may come by itself of hits found before, each as it is now, in their order.
@@ -198,7 +218,11 @@ class Showing:
         if isinstance(memory, Fact):
             if memory.retired_at is not None or is_deprecated(confidence):
                 return False
-        elif not _shown(memory, filters) or (passive and memory.id in taken_back):
+        elif (
+            _says_nothing(memory)
+            or not _shown(memory, filters)
+            or (passive and memory.id in taken_back)
+        ):
             # What its owner has taken back since does not come by itself; who asks finds it below.
             return False
         return not passive or self._comes_by_itself(memory, confidence)
@@ -264,6 +288,46 @@ class Showing:
         )
 
 
+def _of_turn(hit: Hit, turn: Turn) -> Hit:
+    """Return a hit whose text is what is shown of its turn.
+
+    An agent, its owner and its tools speak in it, so it is no more trusted than the agent.
+    """
+    return replace(
+        hit,
+        id=turn.id,
+        kind="episode",
+        text=as_text(turn),
+        confidence=policy.TRUST_CAP[Trust.DERIVED],
+        trust=Trust.DERIVED,
+        role=Role.ASSISTANT,
+        speaker="",
+        overheard=(),
+        predicate="turn",
+        object="",
+        turn=turn,
+    )
+
+
+def _leading(
+    weighed: Sequence[tuple[float, float, int, PoolRow]], bears: Mapping[int, float]
+) -> frozenset[int]:
+    """Return which rows lead: what was told on purpose and bears on the question, the surest."""
+    told = [
+        (bears[n], relevance, n)
+        for relevance, _, n, row in weighed
+        if row.fact is not None
+        and bears[n] >= policy.TOLD_BEARS
+        and told_on_purpose(
+            kind=row.fact.kind,
+            trust=row.fact.trust,
+            host=row.fact.host,
+            pinned=row.fact.pinned,
+        )
+    ]
+    return frozenset(n for *_, n in sorted(told, reverse=True)[: policy.TOLD_LEADS])
+
+
 def _same(fact: Fact) -> tuple[str, str, str]:
     """Return what facts that say the same have in common."""
     # An object that the sentence does not even name is a category: there the sentence tells apart.
@@ -308,6 +372,12 @@ def _foremost(
                 continue
         top.append((row, score))
     return top
+
+
+def _says_nothing(episode: StoredEpisode) -> bool:
+    """Tell whether a record of a log says nothing by itself: "/exit", "Of course."."""
+    said = episode.kind in (EpisodeKind.PROMPT, EpisodeKind.REPLY)
+    return said and is_fragment(episode.text)
 
 
 def _shown(episode: StoredEpisode, filters: Filters) -> bool:

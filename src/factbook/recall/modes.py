@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from factbook import policy
 from factbook.language.words import SMALL_TALK
 from factbook.model.facts import Hit, Role
 from factbook.recall import query as words
@@ -68,6 +69,22 @@ class TwoModes:
         said = frozenset(turn.text.strip() for turn in turns)
         return self._run(question, plan_search(Mode.PASSIVE), said=said)
 
+    def turns(self, question: str) -> list[Hit]:
+        """Return the turns of agents' logs that bear on a question, each told as one text."""
+        found = self._engine.recall(
+            question,
+            limit=policy.CONTEXT_TURNS,
+            filters=self._filters,
+            search_type="both",
+            turns=True,
+            counting=False,
+        )
+        return [
+            hit
+            for hit in found.hits
+            if hit.turn is not None and hit.bearing >= policy.PASSIVE_BEARS
+        ]
+
     def still(self, hits: Sequence[Hit]) -> list[Hit]:
         """Return what still holds of what `stream` returned before, as it is now."""
         return self._engine.still(hits, filters=self._filters)
@@ -86,6 +103,7 @@ class TwoModes:
                 facts_lead=True,
                 leaving_out=said,
                 counting=False,
+                turns=plan.mode is Mode.ACTIVE,
             )
             # Before any is chosen: else the question would stand for what it resembles, and go.
             hits = [hit for hit in answer.hits if hit.text.strip() not in said]

@@ -564,6 +564,8 @@ class Engine:
         for fact_id, fact in facts.items():
             if fact.retired_at is not None:
                 continue
+            if fact.predicate in policy.UNRANKED_PREDICATES and fact_id not in named:
+                continue
             row = pool.row("fact", fact_id, fact.episode_id)
             row.fact = fact
             row.lexical = lexical.get(fact_id, math.nan)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -59,9 +59,10 @@ class TurnWords:
         )
         self._any = re.compile(rf"(?<![^\W_])(?:{whole})") if whole else None
 
-    def __len__(self) -> int:
-        """Count them."""
-        return len(self._begins)
+    @property
+    def all(self) -> Sequence[str]:
+        """What each of them begins with, in the order of the question."""
+        return self._begins
 
     def places(self, text: str) -> list[tuple[int, str]]:
         """Return where which of them stand."""
@@ -81,10 +82,11 @@ class Turned(NamedTuple):
     scores: NDArray[np.float64]
     turns: Mapping[int, Records]  # by the id of an episode
     rarity: Mapping[str, float]  # of the words of the question, among the turns
+    held: Mapping[int, Collection[str]]  # words of the question in each turn, by its first record
     near: Callable[[Sequence[int]], Mapping[int, float]]  # cosines of episodes to the question
 
 
-NO_TURNS: Final = Turned([], np.zeros(0), {}, {}, lambda _ids: {})
+NO_TURNS: Final = Turned([], np.zeros(0), {}, {}, {}, lambda _ids: {})
 
 
 def in_log(row: PoolRow) -> bool:
@@ -103,7 +105,7 @@ def by_turn(
     first = [row for row in rows[: policy.TURN_ROWS] if in_log(row)]
     turns = moment.turns([row.episode for row in first]) if first else {}
     if not turns:
-        return Turned(list(rows), scores, {}, {}, near)
+        return Turned(list(rows), scores, {}, {}, {}, near)
     best: dict[int, list[float]] = {}  # of each turn: BM25, cosine, the score of its best row
     known: dict[int, Records] = {}
     for row, score in zip(rows, scores.tolist(), strict=True):
@@ -158,7 +160,9 @@ def by_turn(
     ]
     values = np.asarray(final)
     ordered = np.argsort(-values, kind="stable")
-    return Turned([rows[n] for n in ordered.tolist()], values[ordered], turns, rarity, near)
+    return Turned(
+        [rows[n] for n in ordered.tolist()], values[ordered], turns, rarity, held_words, near
+    )
 
 
 def _shares(values: Sequence[float]) -> NDArray[np.float64]:

@@ -66,6 +66,9 @@ def recall(
     kind: Annotated[
         str, Arg(f"Only hits of one kind: {', '.join(_KINDS)}.", metavar="KIND", choices=_KINDS)
     ] = "",
+    single: Annotated[
+        bool, Arg("Single records of agents' logs instead of turns.", flag="--records")
+    ] = False,
     rules: RuleFile = None,
 ) -> Outcome:
     """Answer a question with facts and episodes, and their evidence.
@@ -77,7 +80,7 @@ def recall(
     if not question:
         raise UsageError(detail="the question is empty; ask something, in your own words")
     filters = _of_kind(narrow.filters(whose.about), kind)
-    answer = run.memory.recall(question, limit=limit, filters=filters)
+    answer = run.memory.recall(question, limit=limit, filters=filters, turns=not single)
     unknown = "" if answer.hits else _unknown_predicate(run, filters)
     shown = [
         hit.evidence[0].episode_id for hit in answer.hits if hit.kind == "fact" and hit.evidence

@@ -147,6 +147,7 @@ def _turn(page: Page, hit: Hit, turn: Turn, *, number: int, margin: int) -> None
     """Show a turn of an agent's log: what bears on the question, what was asked, how it ended."""
     lead, indent = page.paint(f"{number}.".ljust(margin), "dim"), " " * margin
     first, *more = turn.passages or [turn.ended or turn.asked]
+    bears = f"bears {hit.bearing:.2f}"
     page.say(text.one_line(first), lead=lead, lines=_PASSAGE_LINES)
     for passage in more:
         page.say(text.one_line(passage), lead=indent, lines=_PASSAGE_LINES)
@@ -158,6 +159,7 @@ def _turn(page: Page, hit: Hit, turn: Turn, *, number: int, margin: int) -> None
         moment(turn.began) or moment(hit.occurred_at) or "no date",
         text.fit(text.one_line(home_path(hit.project)), 28, keep="end"),
         turn.outcome,
+        bears,
         f"{count(turn.records, 'record')}",
         turn.id,
     ]
