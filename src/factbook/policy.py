@@ -185,6 +185,7 @@ CONTEXT_TURNS: Final = 6  # ours: turns of logs that a context may hold
 TURN_ROWS: Final = 120  # ours: rows of a pool whose turns are weighed
 TURN_RECORDS: Final = 200  # ours: of a turn, whose words count
 TURN_FOUND: Final = 6  # ours: rows of one turn that are weighed, and read for what is shown
+TURN_FILES: Final = 6  # ours: named of those that a turn changed
 TURN_READ: Final = 40  # ours: last replies of a turn that are read for what is shown
 TURN_SHARPNESS: Final = 1.5  # ours, by bench.answers_from_logs: power on shares of the best
 TURN_WORDS: Final = 0.5  # ours, likewise: of BM25, and of all its words, beside the vector

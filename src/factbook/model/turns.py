@@ -37,6 +37,8 @@ def as_text(turn: Turn) -> str:
     """Return a turn as one text, for whoever reads no fields: what was asked, done, and said."""
     parts = [f"asked: {turn.asked}", *turn.passages]
     parts += [f"at the end: {turn.ended}"] if turn.ended else []
+    if turn.files:
+        parts.append(f"changed: {', '.join(turn.files[: policy.TURN_FILES])}")
     parts += [turn.outcome] if turn.outcome else []
     return "\n".join(parts)
 

@@ -15,7 +15,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from itertools import pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -23,7 +22,7 @@ from numpy.typing import NDArray
 
 from factbook import policy
 from factbook.language.words import stem
-from factbook.model.facts import EpisodeKind, FactKind, StoredEpisode
+from factbook.model.facts import EpisodeKind, Fact, FactKind, StoredEpisode
 from factbook.model.turns import Turn
 from factbook.recall.pool import PoolRow
 from factbook.store.port import Reads
@@ -34,6 +33,15 @@ _SAID: Final = (EpisodeKind.PROMPT, EpisodeKind.REPLY, EpisodeKind.TOOL_CALL, Ep
 """Records whose words are the turn's own; output of tools holds any word."""
 _STEM_CHARS: Final = 3  # of a stem by which words are found; shorter ones stand whole
 _BREAK: Final = re.compile(r"\n|(?<=[.!?])\s")
+_ACTS: Final = (EpisodeKind.TOOL_CALL, EpisodeKind.TOOL_RESULT)
+_NEAR: Final = 6  # records around a call among which its result stands
+_CAME_BACK: Final = "-> "
+_CHANGED: Final = ("modified_file",)
+_ENDED: Final = ("verified", "failed_with", "fixed_by", "committed")
+_OUTCOMES: Final = {
+    "passed": "checks passed",
+    "failed": "checks failed",
+}
 _INTERRUPTED: Final = "[Request interrupted"
 
 Records = Sequence[tuple[int, EpisodeKind]]
@@ -190,9 +198,11 @@ def read_turn(
     hits = list(dict.fromkeys(found))[: policy.TURN_FOUND]
     replies = [id_ for id_, kind in turn if kind in (EpisodeKind.REPLY, EpisodeKind.SUMMARY)]
     episodes = moment.episodes_by_id(
-        sorted({begun, *hits, *_behind(turn, hits), *replies[-policy.TURN_READ :]})
+        sorted({begun, *hits, *_around(turn, hits), *replies[-policy.TURN_READ :]})
     )
-    texts = {id_: redact(episode.text) for id_, episode in episodes.items()}
+    texts = _joined(episodes, {id_: redact(e.text) for id_, e in episodes.items()})
+    answered = {episodes[id_].call_id for id_ in hits if id_ in episodes} - {""}
+    hits += [id_ for id_ in texts if episodes[id_].call_id in answered and id_ not in hits]
     prompt = texts.get(begun, "")
     last = replies[-1] if replies else 0
     windows = [
@@ -223,27 +233,44 @@ def read_turn(
         _, begin, end = best_window(texts[last], words, rarity, policy.PASSAGE_CHARS)
         ended = " ".join(texts[last][begin:end].split())
     _, begin, end = best_window(prompt, words, rarity, policy.PROMPT_SHOWN)
+    done = _done(moment, turn)
     times = [e.occurred_at for e in episodes.values() if e.occurred_at is not None]
     return Turn(
         id=f"e{begun}",
         asked=" ".join(prompt[begin:end].split()),
         passages=passages,
         ended=ended,
-        outcome=_outcome(episodes.values()),
-        files=(),
+        outcome=_outcome(done, episodes.values()),
+        files=tuple(dict.fromkeys(fact.object for fact in done if fact.predicate in _CHANGED)),
         records=len(turn),
         began=min(times, default=None),
         until=max(times, default=None),
     )
 
 
-def _behind(turn: Records, hits: Sequence[int]) -> list[int]:
-    """Return the results that stand right behind some records: of calls, what came back."""
-    return [
-        id_
-        for (before, _), (id_, kind) in pairwise(turn)
-        if before in hits and kind is EpisodeKind.TOOL_RESULT
-    ]
+def _around(turn: Records, hits: Sequence[int]) -> list[int]:
+    """Return the calls and results near some of them: what came back, and what it came back to."""
+    near = []
+    for n, (id_, kind) in enumerate(turn):
+        if id_ in hits and kind in _ACTS:
+            near += [other for other, k in turn[max(0, n - _NEAR) : n + _NEAR + 1] if k in _ACTS]
+    return near
+
+
+def _joined(episodes: Mapping[int, StoredEpisode], texts: Mapping[int, str]) -> dict[int, str]:
+    """Return the texts to show, by their records: a call stands with what came back."""
+    shown = dict(texts)
+    calls = {
+        episode.call_id: id_
+        for id_, episode in episodes.items()
+        if episode.kind is EpisodeKind.TOOL_CALL and episode.call_id
+    }
+    for id_, episode in episodes.items():
+        call = calls.get(episode.call_id) if episode.kind is EpisodeKind.TOOL_RESULT else None
+        if call is not None and texts[id_].strip():
+            shown[call] = f"{texts[call]}\n{_CAME_BACK}{texts[id_]}"
+            del shown[id_]
+    return shown
 
 
 def best_windows(
@@ -289,7 +316,30 @@ def best_window(
     return best, begin, end
 
 
-def _outcome(episodes: Iterable[StoredEpisode]) -> str:
+def _done(moment: Reads, turn: Records) -> list[Fact]:
+    """Return what was done in a turn, as facts say it, in their order."""
+    calls = [id_ for id_, kind in turn if kind in _ACTS][-policy.TURN_RECORDS :]
+    ids = dict.fromkeys(row.fact_id for row in moment.evidence(episode_ids=calls))
+    facts = moment.facts_by_id(list(ids))
+    return [
+        fact
+        for id_ in ids
+        if (fact := facts.get(id_)) is not None
+        and fact.retired_at is None
+        and fact.predicate in (*_CHANGED, *_ENDED)
+    ]
+
+
+def _outcome(done: Sequence[Fact], episodes: Iterable[StoredEpisode]) -> str:
+    """Say how a turn ended, as far as its records tell."""
     if any(episode.text.startswith(_INTERRUPTED) for episode in episodes):
         return "interrupted"
-    return ""
+    last = next((fact for fact in reversed(done) if fact.predicate in _ENDED), None)
+    committed = sum(fact.predicate == "committed" for fact in done)
+    parts = []
+    if last is not None and last.predicate == "failed_with":
+        parts.append("ended failing")
+    elif last is not None and last.predicate == "verified":
+        parts.append(_OUTCOMES.get(last.object, ""))
+    parts += [f"{committed} committed"] if committed else []
+    return ", ".join(filter(None, parts))

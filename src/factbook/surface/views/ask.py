@@ -146,20 +146,21 @@ def _hit(
 def _turn(page: Page, hit: Hit, turn: Turn, *, number: int, margin: int) -> None:
     """Show a turn of an agent's log: what bears on the question, what was asked, how it ended."""
     lead, indent = page.paint(f"{number}.".ljust(margin), "dim"), " " * margin
-    first, *more = turn.passages or [turn.ended or turn.asked]
-    bears = f"bears {hit.bearing:.2f}"
-    page.say(text.one_line(first), lead=lead, lines=_PASSAGE_LINES)
-    for passage in more:
-        page.say(text.one_line(passage), lead=indent, lines=_PASSAGE_LINES)
-    for name, said in (("asked", turn.asked), ("ended", turn.ended)):
-        if said and (name != "ended" or turn.passages):
-            label = page.paint(f"{name} ", "cyan")
-            page.say(text.one_line(said), lead=indent + label, lines=_PASSAGE_LINES)
+    bar = indent + page.paint("| ", "dim")
+    page.say(text.one_line(turn.asked), "bold", lead=lead, lines=_HEADLINE_LINES)
+    for passage in turn.passages or [turn.ended]:
+        page.say(text.one_line(passage), lead=bar, lines=_PASSAGE_LINES)
+    if turn.ended and turn.passages:
+        ended = page.paint("at the end: ", "cyan")
+        page.say(text.one_line(turn.ended), lead=bar + ended, lines=_PASSAGE_LINES)
+    if turn.files:
+        names = ", ".join(text.one_line(name.rsplit("/", 1)[-1]) for name in turn.files)
+        page.line(indent + text.fit(f"changed {names}", page.prose - margin))
     parts = [
+        page.paint(turn.outcome, "cyan") if turn.outcome else "",
         moment(turn.began) or moment(hit.occurred_at) or "no date",
         text.fit(text.one_line(home_path(hit.project)), 28, keep="end"),
-        turn.outcome,
-        bears,
+        f"bears {hit.bearing:.2f}",
         f"{count(turn.records, 'record')}",
         turn.id,
     ]
