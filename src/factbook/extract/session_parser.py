@@ -323,7 +323,6 @@ RULES: Final[tuple[Rule, ...]] = (
         statement="{deed} `{command}`: {outcome}",
         waits_for="answer",
         cues=_words("command commands run ran execute executed shell bash output result"),
-        embed=True,
     ),
     Rule(
         name="verified",

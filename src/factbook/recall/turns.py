@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 
 from factbook import policy
 from factbook.language.words import stem
-from factbook.model.facts import EpisodeKind, Fact, FactKind, StoredEpisode
+from factbook.model.facts import EVERYONE, EpisodeKind, Fact, FactKind, StoredEpisode
 from factbook.model.turns import Turn
 from factbook.recall.pool import PoolRow
 from factbook.store.port import Reads
+from factbook.store.rows import Filters
 
 __all__ = ["NO_TURNS", "Records", "TurnWords", "Turned", "by_turn", "in_log", "read_turn"]
 
@@ -78,9 +79,13 @@ class TurnWords:
             return []
         return [(match.start(), match[0]) for match in self._any.finditer(text.lower())]
 
+    def counted(self, text: str) -> Counter[str]:
+        """Return how often a text holds which of them."""
+        return Counter(self._any.findall(text.lower()) if self._any is not None else ())
+
     def within(self, text: str) -> set[str]:
         """Return which of them a text holds."""
-        return set(self._any.findall(text.lower())) if self._any is not None else set()
+        return set(self.counted(text))
 
 
 class Turned(NamedTuple):
@@ -136,11 +141,8 @@ def by_turn(
         ],
     )
     held_words = {
-        begun: Counter(
-            word
-            for id_, _ in turn[: policy.TURN_RECORDS]
-            if id_ in texts
-            for word in words.within(texts[id_])
+        begun: words.counted(
+            "\n".join(texts[id_] for id_, _ in turn[: policy.TURN_RECORDS] if id_ in texts)
         )
         for begun, turn in known.items()
     }
@@ -200,10 +202,16 @@ def read_turn(
     episodes = moment.episodes_by_id(
         sorted({begun, *hits, *_around(turn, hits), *replies[-policy.TURN_READ :]})
     )
-    texts = _joined(episodes, {id_: redact(e.text) for id_, e in episodes.items()})
+    texts = _joined(episodes)
     answered = {episodes[id_].call_id for id_ in hits if id_ in episodes} - {""}
     hits += [id_ for id_ in texts if episodes[id_].call_id in answered and id_ not in hits]
-    prompt = texts.get(begun, "")
+
+    def part(id_: int, begin: int, end: int, size: int = policy.PASSAGE_CHARS) -> str:
+        whole = redact(texts[id_])  # before it is cut: half a secret is not seen
+        if whole != texts[id_]:
+            _, begin, end = best_window(whole, words, rarity, size)
+        return " ".join(whole[begin:end].split())
+
     last = replies[-1] if replies else 0
     windows = [
         (window, id_)
@@ -227,21 +235,25 @@ def read_turn(
         for window, id_ in windows
     )[::-1]
     chosen = sorted((-id_, -begin, end) for _, id_, begin, end in weighed[: policy.PASSAGES])
-    passages = [" ".join(texts[id_][begin:end].split()) for id_, begin, end in chosen]
+    passages = [part(*place) for place in chosen]
     ended = ""
     if last in texts and last not in [id_ for id_, _, _ in chosen]:
-        _, begin, end = best_window(texts[last], words, rarity, policy.PASSAGE_CHARS)
-        ended = " ".join(texts[last][begin:end].split())
-    _, begin, end = best_window(prompt, words, rarity, policy.PROMPT_SHOWN)
+        ended = part(last, *best_window(texts[last], words, rarity, policy.PASSAGE_CHARS)[1:])
+    asked = ""
+    if begun in texts:
+        window = best_window(texts[begun], words, rarity, policy.PROMPT_SHOWN)
+        asked = part(begun, *window[1:], size=policy.PROMPT_SHOWN)
     done = _done(moment, turn)
     times = [e.occurred_at for e in episodes.values() if e.occurred_at is not None]
     return Turn(
         id=f"e{begun}",
-        asked=" ".join(prompt[begin:end].split()),
+        asked=asked,
         passages=passages,
         ended=ended,
-        outcome=_outcome(done, episodes.values()),
-        files=tuple(dict.fromkeys(fact.object for fact in done if fact.predicate in _CHANGED)),
+        outcome=redact(_outcome(done, episodes.values())),
+        files=tuple(
+            dict.fromkeys(redact(fact.object) for fact in done if fact.predicate in _CHANGED)
+        ),
         records=len(turn),
         began=min(times, default=None),
         until=max(times, default=None),
@@ -257,9 +269,9 @@ def _around(turn: Records, hits: Sequence[int]) -> list[int]:
     return near
 
 
-def _joined(episodes: Mapping[int, StoredEpisode], texts: Mapping[int, str]) -> dict[int, str]:
+def _joined(episodes: Mapping[int, StoredEpisode]) -> dict[int, str]:
     """Return the texts to show, by their records: a call stands with what came back."""
-    shown = dict(texts)
+    shown = {id_: episode.text for id_, episode in episodes.items()}
     calls = {
         episode.call_id: id_
         for id_, episode in episodes.items()
@@ -267,8 +279,8 @@ def _joined(episodes: Mapping[int, StoredEpisode], texts: Mapping[int, str]) -> 
     }
     for id_, episode in episodes.items():
         call = calls.get(episode.call_id) if episode.kind is EpisodeKind.TOOL_RESULT else None
-        if call is not None and texts[id_].strip():
-            shown[call] = f"{texts[call]}\n{_CAME_BACK}{texts[id_]}"
+        if call is not None and episode.text.strip():
+            shown[call] = f"{episodes[call].text}\n{_CAME_BACK}{episode.text}"
             del shown[id_]
     return shown
 
@@ -319,15 +331,9 @@ def best_window(
 def _done(moment: Reads, turn: Records) -> list[Fact]:
     """Return what was done in a turn, as facts say it, in their order."""
     calls = [id_ for id_, kind in turn if kind in _ACTS][-policy.TURN_RECORDS :]
-    ids = dict.fromkeys(row.fact_id for row in moment.evidence(episode_ids=calls))
-    facts = moment.facts_by_id(list(ids))
-    return [
-        fact
-        for id_ in ids
-        if (fact := facts.get(id_)) is not None
-        and fact.retired_at is None
-        and fact.predicate in (*_CHANGED, *_ENDED)
-    ]
+    ids = sorted({row.fact_id for row in moment.evidence(episode_ids=calls)})
+    told = Filters(ids=ids, predicates=(*_CHANGED, *_ENDED), owner=EVERYONE)
+    return sorted(moment.facts(told, limit=None), key=lambda fact: fact.id) if ids else []
 
 
 def _outcome(done: Sequence[Fact], episodes: Iterable[StoredEpisode]) -> str:
