@@ -262,8 +262,8 @@ RELATED: Final[Mapping[str, float]] = MappingProxyType(
     {
         "merge": 0.6,
         "merge_cosine": 0.4,
-        "end": 0.8,
-        "end_cosine": 0.3,
+        "end": 0.95,
+        "end_cosine": 0.35,
         "ask": 0.2,
         "ask_cosine": 0.35,
     }

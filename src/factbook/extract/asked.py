@@ -9,7 +9,7 @@ Knows: how English asks. Does not know: what is known, a model, a provider.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 from typing import Final
 
@@ -27,10 +27,12 @@ from factbook.model.text import asks
 
 __all__ = [
     "LINK",
+    "OPINION",
     "POINTS",
     "QUERY_CHARS",
     "REFERS",
     "Amount",
+    "after_lead",
     "amount_asked",
     "asked_text",
     "asks_for_search",
@@ -62,6 +64,19 @@ _TELLING: Final = word_set("""
 _DENIALS: Final = word_set("n't n’t not never dont")
 _CONTENT: Final = frozenset({"NOUN", "PROPN", "NUM", "ADJ", "VERB"})
 _BEGINS: Final = r"^\W*(?:(?:so|and|but|ok|okay|hey|hi|well|oh|then|now|also)\b\W*)*"
+# "I'm thinking of buying an X, what do you think?": it is asked behind the comma
+_LEAD: Final = spaced(
+    rf"{_BEGINS}(?:i|we|i['’](?:m|d|ve|ll)|we['’](?:re|d|ve|ll))\b[^?!]*?[,;:–—]\W*(?:(?:so|but"
+    r"|and)\b\W*)?(?=(?:what|which|who|how|is|are|was|were|do|does|would|can|could|will|any"
+    r"|worth)\b)"
+)
+OPINION: Final = spaced(
+    r"^\W*(?:what do you (?:think|say|reckon)|what['’]?s your (?:opinion|take|view)|any (?:thoughts"
+    r"|opinions?|advice|experiences?))(?: (?:of|about|on|with) (?:it|that|this|them))?\W*$"
+)
+
+# "what do you think, is it expensive?"
+_OPINION_FIRST: Final = spaced(OPINION.pattern.removesuffix(r"\W*$") + r"\s*[,;:–—-]+\s*(?=\w)")
 # "look it up" is asking for a search, and "tell me" is not
 _SEARCH_FOR: Final = spaced(
     rf"{_BEGINS}(?:(?:please|pls)\b\W*)?(?:(?:can|could|would|will) (?:you|u) (?:please )?)?"
@@ -143,12 +158,20 @@ def _is_of_listener(reading: Reading, clause: Clause) -> bool:
     tokens = reading.tokens
     yours = [at for at in places if tokens[at].text.casefold() in ("you", "u", "your", "ya")]
     roots = {at for at in places if tokens[at].head not in places}
+    if any(_is_object_asked(tokens, at, roots) for at in places):
+        return False
     owned = {tokens[at].head for at in yours}
     return bool(yours) and not any(
         tokens[at].pos in _CONTENT and not is_broad_word(tokens[at].text.casefold())
         for at in places
         if at not in roots | owned
     )
+
+
+def after_lead(sentence: str) -> str:
+    """Return what a sentence asks, without what whoever asks tells of themselves before it."""
+    lead = _LEAD.match(sentence)
+    return sentence[lead.end() :] if lead else sentence
 
 
 LINK: Final = spaced(
@@ -161,12 +184,26 @@ POINTS: Final = spaced(r"\b(?:it|its|it['’]s|they|them|their|theirs|this|that|
 REFERS: Final = spaced(rf"{POINTS.pattern}|\b(?:the|he|him|his|she|her|hers|there|one)\b")
 
 
+def _is_object_asked(tokens: Sequence[Token], at: int, roots: Collection[int]) -> bool:
+    """Tell "what do you think?" from "what are you doing?": the former asks for what is known."""
+    token = tokens[at]
+    return (
+        token.relation == "obj"
+        and token.head in roots
+        and token.text.casefold() in ("what", "which", "who")
+        and not any(
+            other.head == token.head and other.text.casefold() in ("are", "were", "r")
+            for other in tokens
+        )
+    )
+
+
 def search_query(message: str, names: Sequence[str] = ()) -> str:
     """Return what to search for to answer a message: what it asks, with the names of its things.
 
     `names` are what it is about, put in front where it does not name them ("how heavy is it?").
     """
-    asked = _asked(message)
+    asked = _asked(message, names)
     topic = request_of(asked).topic if is_request(asked) else asked
     query = _with_names(" ".join(topic.split()).strip(" ?!.,;:"), names)
     if len(query) <= QUERY_CHARS:
@@ -176,12 +213,16 @@ def search_query(message: str, names: Sequence[str] = ()) -> str:
 
 def asked_text(message: str, names: Sequence[str] = ()) -> str:
     """Return what a message asks as it is worded, with the names of its things."""
-    return _with_names(" ".join(_asked(message).split()), names)
+    return _with_names(" ".join(_asked(message, names).split()), names)
 
 
-def _asked(message: str) -> str:
+def _asked(message: str, names: Sequence[str]) -> str:
     sentences = wanted(message) or [message[:HEARD_CHARS]]
-    asked = " ".join(sentences)
+    asked = " ".join(after_lead(sentence) if names else sentence for sentence in sentences)
+    if names and OPINION.match(asked):  # "what do you think?"
+        asked = " ".join(names)
+    if names:
+        asked = _OPINION_FIRST.sub("", asked, count=1) or asked
     return LINK.sub("", asked, count=1) or asked  # "and the Pelle Mini?"
 
 

@@ -88,6 +88,7 @@ def _opinions(text: str, mixed: bool) -> tuple[Opinion, ...]:
     cancel.check()
     if not is_english(plain.replace(LINE_END, " ")):
         return ()
+    plain = _AS_COMMAND.sub(lambda order: LINE_END * len(order[0]), plain)
     reading = read(plain)
     outright = [(_whole(reading, one), meant) for one, meant in _said_outright(reading)]
     said = [one for one, meant in outright if meant]
@@ -96,6 +97,10 @@ def _opinions(text: str, mixed: bool) -> tuple[Opinion, ...]:
     marked = [m for m in _marked(reading) if not (mixed and m.implied)]
     told += [m for m in marked if not any(_meet(m, other) for other in plain_ones)]
     return tuple(sorted({one.start: one for one in reversed(told)}.values()))
+
+
+# "/like rye bread" within a message is no command, and it states nothing either
+_AS_COMMAND: Final = re.compile(r"(?<!\S)/[a-z]{2,20}(?=\s)[^\n]*")
 
 
 def _meet(one: Opinion, other: Opinion) -> bool:
