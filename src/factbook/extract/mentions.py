@@ -56,7 +56,7 @@ from factbook.language.common_words import (
     is_nationality,
     opens_sentences,
 )
-from factbook.language.nouns import counted, is_plural, singular
+from factbook.language.nouns import counted, is_plural
 from factbook.language.sentences import LINE_END
 from factbook.model.entities import EngagementType, Valence
 from factbook.model.keys import entity_name
@@ -182,12 +182,25 @@ def _entity_of(surface: str, known: Mapping[str, str]) -> str | None:
 @lru_cache(maxsize=8192)
 def _forms(surface: str) -> tuple[str, ...]:
     name = entity_name(surface)
+    if not name:
+        return ()
+    forms = [name]
     head, _, last = name.rpartition(" ")
-    bare = last.removesuffix("'s")
-    one = bare.removesuffix("s")
-    numbers = (bare, one, f"{one}s", f"{one}'s", singular(bare), counted(bare))
-    forms = [f"{head} {number}".strip() for number in numbers if len(number) > 1]
-    return tuple(dict.fromkeys((name, *forms, f"the {name}")))
+    lead = head + " " if head else ""
+    if last.endswith("'s"):
+        forms += [name[:-2], name[:-2] + "s"]  # McDonald's, McDonalds
+    elif last.endswith("s") and len(last) > 2:
+        forms += [lead + last[:-1], f"{lead}{last[:-1]}'s"]
+        if last.endswith("es") and len(last) > 4:
+            forms.append(lead + last[:-2])
+    elif any(char.isalpha() for char in last):
+        forms.append(lead + last + "s")
+    other = counted(last)
+    if other != last:
+        forms.append(lead + other)
+    if not name.startswith("the "):
+        forms.append("the " + name)
+    return tuple(dict.fromkeys(forms))
 
 
 def _is_named(text: str, start: int, end: int, sentence_starts: Collection[int]) -> bool:
@@ -206,18 +219,20 @@ def _is_weak(word: str) -> bool:
     return is_function_word(word) or is_greeting(word) or opens_sentences(word) or len(word) < 2
 
 
-def _part_of(name: str, wholes: Collection[str], known: Mapping[str, str]) -> str | None:
-    """Return the one thing that a part of a name stands for: "ls50", "denton 85"."""
+def _part_of(name: str, recent: Collection[str]) -> str | None:
+    """Return the one recent name that a part of a name stands for: "ls50", "denton 85"."""
     forms = set(_forms(name))
-    things = set()
-    for whole in wholes:
+    wholes = []
+    for whole in recent:
         words = whole.split()
-        parts = {word for word in words if not word.isdigit() and any(map(str.isdigit, word))}
+        parts = {
+            word for word in words if any(char.isdigit() for char in word) and not word.isdigit()
+        }
         parts |= {" ".join(words[index:]) for index in range(1, len(words))}
         parts = {part for part in parts if any(map(is_uncommon, part.split()))}
         if whole != name and parts & forms:
-            things.add(known.get(whole, whole))
-    return things.pop() if len(things) == 1 else None
+            wholes.append(whole)
+    return wholes[0] if len(wholes) == 1 else None
 
 
 _SPOKEN_TO: Final = spaced(
@@ -289,7 +304,9 @@ def hear(
         cancel.check()
         stop = sentence.start + len(sentence.text)
         here = [place for place in places if sentence.start <= place.start < stop]
-        here = [place for place in here if place.is_known or not _is_spoken(sentence, place)]
+        here = [
+            p for p in here if p.is_known or not (_is_spoken(sentence, p) or _is_cut(sentence, p))
+        ]
         if english:
             words = sentence.text
             asks = asks_for_search(words) or is_asking(sentence.start, stop, words, told)
@@ -297,7 +314,9 @@ def hear(
             here += _asked_for(sentence, here, known=known) if asks else ()
             lately = named[-1:] if named else list(recent) if len(recent) == 1 else []
             said = _stated(sentence, here, opinions, recent)
-            heard += _in_sentence(sentence, here, said, asks=asks, recent=recent, lately=lately)
+            heard += _in_sentence(
+                sentence, here, said, opinions, asks=asks, recent=recent, lately=lately
+            )
         else:
             heard += [_passing(place, Valence.NEUTRAL) for place in here]
         spoken = [place for place in here if not _is_spoken(sentence, place)]
@@ -315,6 +334,26 @@ def _handed_on(text: str, voice: OwnWords, known: Mapping[str, str]) -> Iterator
             for place in _known_in(masked(text[part.start : part.end]), known, ()):
                 start, end = place.start + part.start, place.end + part.start
                 yield _passing(place._replace(start=start, end=end), Valence.NEUTRAL)
+
+
+_GOES_ON: Final = spaced(
+    r"^\W*(?:(?:and|but|so|ok|okay|well|then|or) (?:(?:what|how) about )?|(?:what|how) about )"
+    r"(?:the |an? )?(?P<topic>\S[^?]*?)\s*\?\W*$"
+)
+
+
+def _is_cut(sentence: MessageSentence, place: _Place) -> bool:
+    """Say whether a new name is a part of the one thing that a small-written question goes on to.
+
+    Of "and the miko fold s?" nothing shows where the name ends: it is the whole.
+    """
+    more = _GOES_ON.match(sentence.text)
+    if more is None or not more["topic"].islower() or len(more["topic"].split()) > 4:
+        return False
+    start, end = place.start - sentence.start, place.end - sentence.start
+    behind = sentence.text[end : more.end("topic")].split()
+    weak = any(len(word) > 1 and is_function_word(word) for word in behind)
+    return more.start("topic") == start and bool(behind) and not weak
 
 
 def _is_spoken(sentence: MessageSentence, place: _Place) -> bool:
@@ -379,9 +418,7 @@ def _places(
             continue
         entity = _entity_of(span.surface, known)
         if entity is None and not over:
-            # Without the article it may as well be somebody's first or family name.
-            definite = plain[max(0, span.start - 4) : span.start].casefold() == "the "
-            entity = _part_of(span.name, known if definite else recent, known)
+            entity = _part_of(span.name, recent) or _pointed_at(span, plain, known)
         if entity is None and not _is_new_name(span, plain, stated=bool(stated)):
             continue
         places = [place for place in places if place not in over]
@@ -417,6 +454,22 @@ def _is_another(behind: Sequence[str]) -> bool:
     return all(word[0].isupper() for word in behind) and not is_plural(behind[-1].casefold())
 
 
+_DEFINITE: Final = re.compile(r"\bthe\s$", re.IGNORECASE)
+
+
+def _pointed_at(span: NameSpan, text: str, known: Mapping[str, str]) -> str | None:
+    """Return the one known entity whose last words a name with an article is: "the Denton 85".
+
+    Without the article it may as well be somebody's first or family name.
+    """
+    if not _DEFINITE.search(text, max(0, span.start - 5), span.start):
+        return None
+    if not any(map(is_uncommon, span.name.split())):
+        return None
+    entities = {entity for alias, entity in known.items() if alias.endswith(f" {span.name}")}
+    return entities.pop() if len(entities) == 1 else None
+
+
 _POINTED: Final = spaced(r"\b(?:my|its|your|our|his|her|their|this|that|these|those|some|any) $")
 
 
@@ -444,8 +497,7 @@ def _asked_for(
     if len(words) == 1 and not is_uncommon(words[0]) and not is_plural(name):
         return  # "search for love"
     start = sentence.start + topic.start
-    definite = text[max(0, topic.start - 4) : topic.start].casefold() == "the "
-    one_of_it = len(words) == 1 and words[0].islower() and definite
+    one_of_it = len(words) == 1 and words[0].islower() and _DEFINITE.search(text, 0, topic.start)
     if one_of_it or _POINTED.search(text, 0, topic.start):
         return  # "and the grip?", "search for my keys"
     entity = _entity_of(topic.topic, known)
@@ -477,6 +529,7 @@ def _in_sentence(
     sentence: MessageSentence,
     here: Sequence[_Place],
     said: Sequence[Mention],
+    opinions: Sequence[Opinion],
     *,
     asks: bool,
     recent: Collection[str],
@@ -496,7 +549,8 @@ def _in_sentence(
             more = place.name in recent and not asks_for_search(text)
             yield _asked(place, "is asked about further" if more else "is asked about", more=more)
         else:
-            yield _passing(place, Valence.NEUTRAL if _BAD.search(text) else None)
+            ill = _BAD.search(text) or _is_blamed(place, opinions)
+            yield _passing(place, Valence.NEUTRAL if ill else None)
     if asks and not here and lately and not asks_for_search(text):
         pronoun = _PRONOUN.search(text)
         if pronoun and not _IDLE.search(text):
@@ -504,6 +558,13 @@ def _in_sentence(
                 lately[0], sentence.start + pronoun.start(), sentence.start + pronoun.end(), True
             )
             yield _asked(place, "is asked about further", more=lately[0] in recent)
+
+
+def _is_blamed(place: _Place, opinions: Sequence[Opinion]) -> bool:
+    """Say whether the writer speaks ill of a thing, outright or between the lines."""
+    return any(
+        not one.liked and place.start < one.end and one.start < place.end for one in opinions
+    )
 
 
 def _asked(place: _Place, why: str, *, more: bool) -> Mention:

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from factbook.extract.base import word_set
-from factbook.extract.message_sentences import spaced
+from factbook.extract.message_sentences import sentences_of, spaced
 from factbook.extract.name_tokens import is_english, masked
 from factbook.extract.voice import OwnWords, own_words
 from factbook.language.calendar import is_calendar_word
@@ -26,7 +26,6 @@ from factbook.language.reader.reading import Reading, Span, Token, children
 from factbook.language.sentences import LINE_END
 from factbook.model.entities import PreferenceType
 from factbook.model.keys import entity_name
-from factbook.net import cancel
 
 __all__ = [
     "HEARD_CHARS",
@@ -85,17 +84,22 @@ def _opinions(text: str, mixed: bool) -> tuple[Opinion, ...]:
     is its author's.
     """
     plain = masked(text)
-    cancel.check()
     if not is_english(plain.replace(LINE_END, " ")):
         return ()
-    plain = _AS_COMMAND.sub(lambda order: LINE_END * len(order[0]), plain)
-    reading = read(plain)
+    signs = list(plain)
+    for sentence in sentences_of(plain):
+        end = sentence.start + len(sentence.text)
+        words = _AS_COMMAND.sub(lambda order: LINE_END * len(order[0]), sentence.text)
+        signs[sentence.start : end] = words
+    own = "".join(signs)
+    reading = read(own)
     outright = [(_whole(reading, one), meant) for one, meant in _said_outright(reading)]
     said = [one for one, meant in outright if meant]
-    told = [*_ordered(plain), *said]
+    told = [*_ordered(own), *said]
     plain_ones = [*told, *(one for one, _ in outright)]  # the reader is not asked again
     marked = [m for m in _marked(reading) if not (mixed and m.implied)]
     told += [m for m in marked if not any(_meet(m, other) for other in plain_ones)]
+    told += [more for one in told for more in _listed(reading, one)]
     return tuple(sorted({one.start: one for one in reversed(told)}.values()))
 
 
@@ -144,7 +148,7 @@ _LIKES: Final = word_set("love loved loving like liked enjoy enjoyed enjoying ad
 _HATES: Final = word_set("hate hated hating dislike disliked despise detest loathe loathed")
 OF_TASTE: Final = _LIKES | _HATES  # verbs by which somebody says or asks what they like
 _FAVORITE: Final = word_set("favorite favourite favorites favourites fave faves")
-_NOT_YET: Final = word_set("would 'd ’d could might may should if unless whether when until used")
+_UNREAL: Final = word_set("would 'd ’d could might may should if unless whether when until used")
 _PRONOUNS: Final = word_set("it them him her this that these those")
 _FANS: Final = word_set("fan fans lover lovers")
 _FOND: Final = _FANS | {"into"}
@@ -209,11 +213,15 @@ def _said_outright(reading: Reading) -> Iterator[tuple[Opinion, bool]]:
     tree = _Tree(reading.tokens)
     for i, token in enumerate(reading.tokens):
         low = tree.lows[i]
-        if low in _FANS or low == "into":
+        if low in _FAVORITE:
+            yield from ((one, True) for one in _favorite(tree, i))
+        elif low in _FANS or low == "into":
             yield from _fond(tree, i)
         elif token.pos == "VERB" and (low in _LIKES or low in _HATES or low in _BORNE):
             liked = _sense(tree, i)
-            meant = liked is not None and _is_meant(tree, i) and _is_so(reading, token.begin)
+            ended = liked is False and low in _LIKES  # "I don't like it any more"
+            void = _UNREAL_CLAUSE - {"over"} if ended else _UNREAL_CLAUSE
+            meant = liked is not None and _is_meant(tree, i) and _is_so(reading, token.begin, void)
             title = _TITLE.match(reading.text, token.end)
             if title and meant:
                 why = "says to like it" if liked else "says to dislike it"
@@ -244,21 +252,31 @@ def _is_meant(tree: _Tree, verb: int) -> bool:
     for _ in range(len(tree.tokens)):
         token = tree.tokens[word]
         below = {tree.lows[i] for i in tree.of(word, "aux", "mark", "advmod")}
-        if below & _NOT_YET:
+        if below & _UNREAL:
             return False
         subjects = [i for part in tree.parts(word) for i in tree.of(part, "nsubj", "csubj")]
         if own is None and subjects:
             own = bool({tree.lows[j] for i in subjects for j in (i, *tree.of(i, "conj"))} & _SELF)
         elif own is None and token.relation == "parataxis" and tree.lows[verb - 1] in _SELF:
             own = True  # "My wife and I love it"
-        if token.relation in _UNDER:
+        if token.relation in _UNDER and not below & _BECAUSE:
             return False
         if token.relation != "conj":
-            return own or (own is None and token.relation == "root")
+            return own or (own is None and token.relation == "root" and _opens(tree, word))
         word = token.head
     return False
 
 
+_BECAUSE: Final = word_set("because since cause cuz as")
+
+
+def _opens(tree: _Tree, verb: int) -> bool:
+    """Say whether nothing but small words stand before a verb that has no subject."""
+    below = [i for i in tree.below[verb] if i < verb]
+    return all(tree.tokens[i].pos in _SMALL for i in below)
+
+
+_SMALL: Final = frozenset({"ADV", "CCONJ", "INTJ", "PUNCT", "AUX", "PART", "DET", "ADJ"})
 _DENIALS: Final = word_set("n't n’t not never nt dont didnt cant cannot hardly")
 
 
@@ -303,6 +321,31 @@ def _fond(tree: _Tree, word: int) -> Iterator[tuple[Opinion, bool]]:
             yield Opinion(begin, end, liked, why), _is_meant(tree, being)
 
 
+def _favorite(tree: _Tree, word: int) -> Iterator[Opinion]:
+    """Yield what is called a favorite: "my favorite band is X", "X is my favorite"."""
+    token = tree.tokens[word]
+    noun = token.head if token.relation in ("amod", "compound") else word
+    words = {tree.lows[i] for i in (*tree.below[noun], *tree.below[word])} if noun >= 0 else set()
+    if not {"my", "our"} & words:
+        return
+    kind = tree.tokens[noun]
+    if kind.relation == "nsubj" and tree.of(kind.head, "cop"):
+        targets = [kind.head]
+    elif tree.of(noun, "cop"):
+        targets = tree.of(noun, "nsubj")
+    else:
+        targets = tree.of(noun, "appos", "list")
+    about = kind.head if kind.relation == "nsubj" else noun
+    if any(_is_denied(tree, i) for i in (about, noun, word)):
+        return
+    for target in targets:
+        for i in (target, *tree.of(target, "conj")):
+            if tree.tokens[i].pos in ("NOUN", "PROPN", "NUM", "X"):
+                first, last = tree.phrase(i)
+                begin, end = tree.tokens[first].begin, tree.tokens[last].end
+                yield Opinion(begin, end, "least" not in words, "names it as a favorite")
+
+
 def _about(
     reading: Reading, tree: _Tree, verb: int, target: int, *, liked: bool
 ) -> Iterator[Opinion]:
@@ -335,6 +378,9 @@ def _meant(reading: Reading, at: int, pronoun: str) -> Span | None:
 
 # --- what the reader marks ------------------------------------------------------------------------
 
+_NUMBER: Final = re.compile(r" \d{1,4}(?:\.\d{1,3})?(?=\W|$)(?! \w+s\b)")
+_NEXT: Final = re.compile(r"(?:\s*,|\s*,?\s+(?:and|or|&))\s+(?:the\s+|a\s+)?", re.IGNORECASE)
+
 
 def _whole(reading: Reading, one: Opinion) -> Opinion:
     """Return an opinion with the whole of the name that it is about."""
@@ -342,16 +388,41 @@ def _whole(reading: Reading, one: Opinion) -> Opinion:
         if span.begin <= one.start < span.end:
             one = one._replace(start=min(one.start, span.begin), end=max(one.end, span.end))
     line = reading.text.find("\n", one.start, one.end)
-    return one if line < 0 else one._replace(end=line)
+    one = one if line < 0 else one._replace(end=line)
+    number = _NUMBER.match(reading.text, one.end)
+    return one._replace(end=number.end()) if number and not one.pronoun else one
 
 
-_UNREAL: Final = frozenset({"if", "wish"})
+def _listed(reading: Reading, one: Opinion) -> Iterator[Opinion]:
+    """Yield the names and things behind one in a list: all of "Portishead, Muse and The Cure"."""
+    spans = {span.begin: span for span in (*reading.opinions, *reading.names)}
+    first = spans.get(one.start)
+    while (more := _NEXT.match(reading.text, one.end)) is not None:
+        places = (at for at in (more.end(), more.end() - 4) if at >= one.end)
+        begin = next((at for at in places if at in spans), None)
+        if begin is None or (spans[begin].type == "person" and first and first.type != "person"):
+            return
+        one = one._replace(start=begin, end=spans[begin].end)
+        yield one
 
 
-def _is_so(reading: Reading, at: int, void: Collection[str] = _UNREAL) -> bool:
+_UNREAL_CLAUSE: Final = frozenset({"if", "wish", "over"})
+
+
+def _is_so(reading: Reading, at: int, void: Collection[str] = _UNREAL_CLAUSE) -> bool:
     """Say whether the clause at a place tells what is so; quotes in it may be titles."""
     clause = next((c for c in reading.clauses if c.begin <= at < c.end), None)
     return clause is None or not clause.flags & frozenset(void)
+
+
+def _happened(reading: Reading, span: Span) -> bool:
+    """Say whether a stretch is a name in what happened: "I left Dune on the kitchen table"."""
+    clause = next((c for c in reading.clauses if c.begin <= span.begin < c.end), None)
+    return (
+        clause is not None
+        and (clause.kind == "event" or "past" in clause.flags)
+        and any(name.begin < span.end and span.begin < name.end for name in reading.names)
+    )
 
 
 def _marked(reading: Reading) -> Iterator[Opinion]:
@@ -361,8 +432,8 @@ def _marked(reading: Reading) -> Iterator[Opinion]:
         if span.chance < LEAST_CHANCE or span.sure < LEAST_SURE:
             continue
         surest = min(span.chance, span.sure) > SUREST  # its clause is read by a head of its own
-        unreal = {"quoted"} if surest else _UNREAL | {"quoted"}
-        if not _is_so(reading, span.begin, unreal):
+        unreal = {"quoted"} if surest else _UNREAL_CLAUSE | {"quoted"}
+        if not _is_so(reading, span.begin, unreal) or _happened(reading, span):
             continue
         words = [i for i, t in enumerate(tree.tokens) if span.begin <= t.begin < span.end]
         first, last = tree.named(words[0], words[-1])
@@ -374,7 +445,21 @@ def _marked(reading: Reading) -> Iterator[Opinion]:
         begin, end = tree.tokens[first].begin, tree.tokens[last].end
         why = "speaks well of it" if span.type == "like" else "speaks ill of it"
         implied = not _is_said(tree, reading, span)
+        if implied and any(
+            _introduces(tree, i) for i in words if _in_name(reading, tree.tokens[i])
+        ):
+            continue
         yield Opinion(begin, end, span.type == "like", why, implied=implied)
+
+
+def _in_name(reading: Reading, token: Token) -> bool:
+    return any(name.begin <= token.begin < name.end for name in reading.names)
+
+
+def _introduces(tree: _Tree, word: int) -> bool:
+    """Say whether a name only says who the writer or theirs is: "my name is Ada"."""
+    subjects = tree.of(word, "nsubj") if tree.of(word, "cop") else []
+    return any(tree.lows[j] in _OWNED for i in subjects for j in (i, *tree.below[i]))
 
 
 def _is_said(tree: _Tree, reading: Reading, span: Span) -> bool:
