@@ -8,7 +8,7 @@ speaks of what narrows a kind. Does not know things or where they stand.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
