@@ -81,7 +81,11 @@ def amount(seconds: float) -> str:
         return f"{seconds:.2f} s"
     if seconds < 120:
         return f"{seconds:.0f} s"
-    return f"{int(seconds // 60)} min {int(seconds % 60)} s"
+    if seconds < 2 * 3600:
+        return f"{int(seconds // 60)} min {int(seconds % 60)} s"
+    if seconds < 2 * 86400:
+        return f"{int(seconds // 3600)} h {int(seconds % 3600 // 60)} min"
+    return f"{int(seconds // 86400)} days {int(seconds % 86400 // 3600)} h"
 
 
 @cache

@@ -289,6 +289,7 @@ class AsyncSources(_Part[Sources]):
     evidence = _asked(Sources.evidence)
     episodes = _asked(Sources.episodes)
     sessions = _asked(Sources.sessions)
+    session = _asked(Sources.session)
     timeline = _asked(Sources.timeline)
     rejections = _asked(Sources.rejections)
 

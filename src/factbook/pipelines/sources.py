@@ -41,6 +41,13 @@ from factbook.recall.counted_questions import Measure
 from factbook.recall.counting import ROWS, Computed, compute
 from factbook.recall.facts import fact_of, shown
 from factbook.recall.hits import episode_hit
+from factbook.recall.sessions import (
+    PREDICATES,
+    SessionSummary,
+    SessionTurn,
+    session_named,
+    summarised,
+)
 from factbook.recall.time_expressions import without
 from factbook.recall.understood import Understood, named, narrowed, understood, window_asked
 from factbook.sources.discover import discover
@@ -227,6 +234,54 @@ class Sources:
         states = self._store.sources(owner=whose(owner))
         return sorted(states, key=lambda state: (state.last_at or 0, state.id), reverse=True)
 
+    def session(
+        self, name: str, *, owner: str | Everyone = ME, whole: bool = False
+    ) -> SessionSummary:
+        """Return a session on one page: what was asked and done, and what was left open.
+
+        `name` is its id, the beginning of that, or the number of a source of it, as s12. With
+        `whole`, nothing is left out. Raises NotFound, and UsageError where several are meant.
+        """
+        redact = self._context.redact
+        with self._store.snapshot() as moment:
+            sources = session_named(self.sessions(owner=owner), name)
+            main = sources[0].source
+            of_it = Filters(host=main.host, session=main.session, owner=owner)
+            kinds = (EpisodeKind.PROMPT, EpisodeKind.RECORD)
+            stored = sorted(
+                moment.episodes(replace(of_it, episode_kinds=kinds), limit=None),
+                key=lambda episode: (episode.occurred_at or 0, episode.id),
+            )
+            turns = moment.turns([each.id for each in stored])
+            # What a sub-agent was told is no prompt of a person.
+            prompts = [
+                each
+                for each in stored
+                if not each.agent and each.id in turns and turns[each.id][0][0] == each.id
+            ]
+            last = {each.id: _last_reply(turns[each.id]) for each in prompts}
+            said = moment.texts("episode", [reply for reply in last.values() if reply])
+            facts = list(moment.facts(replace(of_it, predicates=PREDICATES), limit=None))
+        return summarised(
+            [
+                replace(state, source=replace(state.source, title=redact(state.source.title)))
+                for state in sources
+            ],
+            [
+                SessionTurn(
+                    id=each.id,
+                    at=each.occurred_at,
+                    prompt=redact(each.text),
+                    reply=redact(said.get(last[each.id], "")),
+                    records=[record for record, _ in turns[each.id]],
+                )
+                for each in prompts
+            ],
+            [shown(self._context, fact) for fact in facts],
+            [redact(each.branch) for each in sorted(stored, key=_by_id) if each.branch],
+            whole=whole,
+        )
+
     def timeline(self, *, filters: Filters | None = None, limit: int | None = 100) -> list[Hit]:
         """Return what was asked and done, in the order in which it happened, the newest part."""
         redact = self._context.redact
@@ -314,6 +369,19 @@ def explain(context: Context, fact_id: int, *, owner: str | Everyone) -> Explana
         history=history,
         rule=_rule(context, evidence[0].rule) if evidence else None,
     )
+
+
+def _by_id(episode: StoredEpisode) -> int:
+    return episode.id  # a record of a branch has no time of its own, but a place
+
+
+def _last_reply(turn: Sequence[tuple[int, EpisodeKind]]) -> int:
+    """Return the record that says how a turn ended: its last reply, else a summary; else 0."""
+    for kind in (EpisodeKind.REPLY, EpisodeKind.SUMMARY):
+        for record, its_kind in reversed(turn):
+            if its_kind is kind:
+                return record
+    return 0
 
 
 def _rule(context: Context, name: str) -> Rule | None:

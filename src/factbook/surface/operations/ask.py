@@ -320,10 +320,26 @@ def sessions(
     run: Run,
     narrow: Annotated[Narrow, "since until host project"],
     whose: Whose,
+    session: Annotated[str, Arg(metavar="[SESSION]", given="argument")] = "",
     limit: Limit = SESSIONS_SHOWN,
+    all_: Annotated[
+        bool, Arg("With SESSION, everything of it.", flag="--all", terminal=True)
+    ] = False,
 ) -> Outcome:
-    """List the sessions that were read, the newest first."""
+    """List the sessions that were read, the newest first, or show one on a page.
+
+    Args:
+        session: Show this one: its id, the beginning of that, or its number, as s12.
+    """
     filters = narrow.filters(whose.about)
+    if session:
+        if any((narrow.since, narrow.until, narrow.host, narrow.project)):
+            raise UsageError(
+                detail="--since, --until, --host and --project narrow the list; leave them out"
+                f" where one session is named ({session!r})"
+            )
+        summary = run.shown(run.memory.sources.session(session, owner=whose.about, whole=all_))
+        return Outcome(record=summary, show=lambda page: views.sessions.session(page, summary))
     every = run.memory.sources.sessions(owner=filters.owner)
     matching = [source for source in every if _session_passes(source, filters)]
     sources = run.shown(matching[:limit] if limit else matching)

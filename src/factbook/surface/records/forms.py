@@ -84,6 +84,10 @@ FORMS: Final[dict[str, str | Callable[[Any], Record]]] = {
     "SourceState": "id session=source.session host=source.host project=source.project"
     " title=source.title agent=source.agent source=source.uri episodes=episode_count"
     " started_at=first_at ended_at=last_at lines",
+    "SessionSummary": "session host project title branches sources:s agents items started_at"
+    " ended_at turns files commits installs hosts checks failures open left_out",
+    "Prompted": "id:e at asked more ended",
+    "Act": "text outcome times at fact:f",
     "NearestDay": "at hits",
     "Window": "phrase since until taken",
     # what keeps a memory in order

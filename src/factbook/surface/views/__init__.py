@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from factbook.surface.views import model as model
     from factbook.surface.views import report as report
     from factbook.surface.views import rules as rules
+    from factbook.surface.views import sessions as sessions
     from factbook.surface.views import world as world
 else:
 

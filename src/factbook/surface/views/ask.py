@@ -363,6 +363,7 @@ def sessions(page: Page, rows: Sequence[SourceState], *, of: int) -> None:
         page.say("No session matches.")
         return
     columns = [
+        Column("id", lambda row: f"s{row.id}", "dim"),
         Column("last", lambda row: moment(row.last_at)),
         Column("host", lambda row: row.source.host, "cyan", optional=True),
         Column("project", lambda row: home_path(row.source.project), least=12, most=40, keep="end"),

@@ -1,0 +1,233 @@
+"""One session on a page: what was asked, what came of it, what was done and left open."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.session_logs import EXAMPLES, NOW
+
+from conftest import SESSION, Cli, call, record
+from factbook import policy
+from factbook.errors import NotFound, UsageError
+from factbook.memory import Memory
+from factbook.recall.sessions import first_sentence, left_open
+from factbook.testing import FrozenClock
+
+GARDENLOG = "2b9a7f40-6d1c-4f7e-8c33-5a0b9d2e7f61"
+PASSWORD = "Tr0ub4dor&3"
+
+
+def memory_of(folder: Path, *logs: Path) -> Memory:
+    memory = Memory(folder / "m.db", key_file=folder / "key", clock=FrozenClock(NOW), model=None)
+    memory.ingest(list(logs))
+    return memory
+
+
+def said(uuid: str, text: str, **more: object) -> str:
+    return record("assistant", uuid, [{"type": "text", "text": text}], **more)
+
+
+def returned(uuid: str, of: str, text: str, *, failed: bool = False) -> str:
+    block = {"type": "tool_result", "tool_use_id": f"toolu_{of}", "content": text}
+    return record("user", uuid, [{**block, "is_error": failed}])
+
+
+def log_of(folder: Path, *lines: str, name: str = SESSION) -> Path:
+    path = folder / f"{name}.jsonl"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_a_page_tells_what_was_asked_done_and_committed(tmp_path: Path) -> None:
+    with memory_of(tmp_path, EXAMPLES / "claude-code") as memory:
+        page = memory.sources.session("2B9a")
+    assert (page.session, page.title) == (GARDENLOG, "gardenlog: logins in the database")
+    assert page.branches == ["main", "auth-sessions"]
+    assert [turn.asked[:20] for turn in page.turns][:2] == [
+        "Logins of gardenlog ",
+        "good, do that. on a ",
+    ]
+    assert page.turns[0].ended.startswith("The sessions are kept in memory only")
+    assert [act.text for act in page.commits] == [
+        "Keep logins in the database",
+        "Compare password hashes in constant time",
+    ]
+    files = {Path(act.text).name: act.times for act in page.files}
+    assert files == {"auth.py": 5, "0007_login_session.sql": 2, "db.py": 1, "test_auth.py": 1}
+    assert [act.outcome for act in page.checks] == ["failed", "passed", "passed", "passed"]
+    (failure,) = page.failures
+    assert "AttributeError" in failure.text
+    assert failure.outcome.startswith("fixed by editing ")
+    assert (page.open, page.left_out) == ([], {})
+
+
+def test_logs_of_sub_agents_are_counted_in_and_what_they_were_told_is_no_prompt(
+    tmp_path: Path,
+) -> None:
+    with memory_of(tmp_path, EXAMPLES / "claude-code") as memory:
+        states = {state.id: state for state in memory.sources.sessions()}
+        page = memory.sources.session(GARDENLOG)
+        (agent,) = [state for state in states.values() if state.source.agent]
+        assert agent.id in page.sources
+        assert memory.sources.session(f"s{agent.id}") == page
+        assert memory.sources.session(str(agent.id)) == page
+    assert page.agents == 1
+    assert page.items == sum(states[id_].episode_count for id_ in page.sources)
+    assert not any(turn.asked.startswith("Read src/gardenlog") for turn in page.turns)
+
+
+def test_a_fragment_goes_with_the_turn_before_and_its_reply_is_how_that_ended(
+    tmp_path: Path,
+) -> None:
+    log = log_of(
+        tmp_path,
+        record("user", "u1", "Should the importer skip empty rows of the table?"),
+        said("a1", "It could skip them. Shall I?"),
+        record("user", "u2", "yes please"),
+        said("a2", "Done. The importer skips empty rows now. Nothing else changed."),
+        record("user", "u3", "/cost"),
+    )
+    with memory_of(tmp_path, log) as memory:
+        page = memory.sources.session(SESSION)
+    (turn,) = page.turns
+    assert turn.more == "yes please; /cost"
+    assert turn.ended == "The importer skips empty rows now."
+    assert page.title == "Should the importer skip empty rows of the table?"
+
+
+def test_a_failure_of_the_last_turn_and_what_its_reply_lists_are_left_open(tmp_path: Path) -> None:
+    closing = (
+        "The parser is split in two.\n\nRemaining:\n\n"
+        "- [x] move the tests\n- [ ] update the manual\n- rename the option\n\n"
+        "I fixed these:\n- the loop\n"
+    )
+    early = "The backup is there.\n\n## Next steps\n- this one was of an earlier turn\n"
+    log = log_of(
+        tmp_path,
+        record("user", "u1", "Fetch the backup from the tower and unpack it"),
+        call("a1", "Bash", command="tar -xzf backup.tgz"),
+        returned("r1", "a1", "tar: backup.tgz: Cannot open: No such file", failed=True),
+        said("a2", early),
+        record("user", "u2", "Then split the parser into two modules"),
+        call("a3", "Bash", command="python split.py"),
+        returned("r3", "a3", "NameError: name 'parser' is not defined", failed=True),
+        said("a4", closing),
+    )
+    with memory_of(tmp_path, log) as memory:
+        page = memory.sources.session(SESSION)
+    assert len(page.failures) == 2
+    assert [act.outcome for act in page.failures] == ["", ""]
+    failed, *listed = page.open
+    assert "NameError" in failed
+    assert listed == ["update the manual", "rename the option"]
+
+
+def test_a_long_session_is_cut_to_its_ends_unless_all_of_it_is_wanted(tmp_path: Path) -> None:
+    lines = []
+    for n in range(30):
+        at = f"2026-11-17T14:{n:02}:00.000Z"
+        lines += [
+            record("user", f"u{n}", f"Please write chapter {n} of the book", timestamp=at),
+            call(f"c{n}", "Write", file_path=f"/home/ann/shop/{n}.md", content="x"),
+            returned(f"r{n}", f"c{n}", "ok"),
+            said(f"a{n}", f"Chapter {n} is written.", timestamp=at),
+        ]
+    with memory_of(tmp_path, log_of(tmp_path, *lines)) as memory:
+        page = memory.sources.session(SESSION)
+        whole = memory.sources.session(SESSION, whole=True)
+    first, last = policy.SESSION_FIRST, policy.SESSION_LAST
+    assert len(whole.turns) == len(whole.files) == 30
+    assert whole.left_out == {}
+    assert page.turns == [*whole.turns[:first], *whole.turns[-last:]]
+    assert page.files == whole.files[-policy.SESSION_ROWS :]
+    assert page.left_out == {"turns": 30 - first - last, "files": 30 - policy.SESSION_ROWS}
+
+
+def test_a_name_that_means_none_or_several_is_told_which_are_near(tmp_path: Path) -> None:
+    other = "5a3e1c11-0000-4000-8000-000000000002"
+    logs = [
+        log_of(tmp_path, record("user", "u1", "Write the first chapter of the book")),
+        log_of(
+            tmp_path,
+            record("user", "x1", "Write the second chapter of the book", sessionId=other),
+            name=other,
+        ),
+    ]
+    with memory_of(tmp_path, *logs) as memory:
+        sessions = memory.sources
+        with pytest.raises(UsageError) as several:
+            sessions.session("5a3e")
+        assert SESSION in str(several.value)
+        assert other in str(several.value)
+        with pytest.raises(NotFound, match=other):
+            sessions.session("5a3e1c12")
+        with pytest.raises(NotFound, match="factbook sessions"):
+            sessions.session("zzzz")
+        with pytest.raises(NotFound):
+            sessions.session(SESSION, owner="rita")
+        assert sessions.session(other).session == other
+
+
+def test_the_command_shows_a_page_and_its_record(cli: Cli, sample_log: Path) -> None:
+    cli("ingest", sample_log, "--no-embed")
+    number = cli("sessions").out.splitlines()[1].split()[0]
+    shown = cli("sessions", number).out
+    assert "Copy the backup from the tower" in shown
+    assert "-> The login redirect works again." in shown
+    assert "auth.py" in shown
+    assert "left open  1" in shown
+    page = cli("sessions", SESSION[:6], "--json").json()
+    assert page["session"] == SESSION
+    assert page["turns"][0]["ended"] == "The login redirect works again."
+    assert page["started_at"].startswith("2026-11-17T")
+    assert {act["text"] for act in page["hosts"]} >= {"192.168.20.4"}
+    assert PASSWORD not in shown + json.dumps(page)
+    assert "tower" not in cli("sessions", SESSION, "--host", "codex", code=2).out
+    assert "did you mean" in cli("sessions", "5a3f", code=8).err
+
+
+def test_what_is_stored_is_escaped_and_redacted_when_it_is_shown(cli: Cli, tmp_path: Path) -> None:
+    log = log_of(
+        tmp_path,
+        record("user", "u1", "Show \x1b[31mred\x1b[0m words and log in with password: Tr0ub4dor&3"),
+        said("a1", "It is \x1b[2Jred now, the password: Tr0ub4dor&3 works."),
+    )
+    cli("ingest", log, "--no-embed")
+    shown = cli("sessions", SESSION).out
+    assert "\x1b" not in shown
+    assert "red" in shown
+    assert PASSWORD not in shown
+
+
+@pytest.mark.parametrize(
+    ("reply", "items"),
+    [
+        ("Done.\n\n## Next steps\n\n1. Deploy it\n2. Tell Rita", ["Deploy it", "Tell Rita"]),
+        ("**Not done:**\n- the manual\n  - a part of it\n- the page", ["the manual", "the page"]),
+        ("### Still to do\n* wait\n\nThat is all.\n* no item", ["wait"]),
+        ("What\u2019s left:\n- one\n\n## Done\n- two", ["one"]),
+        ("I fixed the remaining bugs:\n- one\n- two", []),
+        ("The remaining work is small, and next steps are clear.\n- one", []),
+        ("```\nRemaining:\n- in code\n```", []),
+        ("Everything is done.", []),
+        ("", []),
+    ],
+)
+def test_only_what_a_reply_lists_by_its_own_heading_is_open(reply: str, items: list[str]) -> None:
+    assert left_open(reply) == items
+
+
+@pytest.mark.parametrize(
+    ("reply", "first"),
+    [
+        ("## Result\n\nThe tests pass now. All of them.", "The tests pass now."),
+        ("Done. The importer is fast again.", "The importer is fast again."),
+        ("Done.", "Done."),
+        ("```\nls\n```", "```"),
+        ("", ""),
+    ],
+)
+def test_the_first_sentence_that_says_something_is_what_came_of_it(reply: str, first: str) -> None:
+    assert first_sentence(reply) == first
