@@ -434,7 +434,7 @@ def test_work_of_factbook_is_kept(tmp_path: Path) -> None:
 
 def test_every_command_either_works_or_is_an_echo() -> None:
     asking = """
-        ask chat context correct dislike entities explain facts feedback forget interests
+        ask chat context correct count dislike entities explain facts feedback forget interests
         learn like lookup memory mute notices pin react recall rejections remember review rules runs
         schedule search sessions sql tell timeline undislike unlike unmerge unmute unpin why
     """
