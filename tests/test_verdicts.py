@@ -45,12 +45,12 @@ from factbook.testing.model_server import ModelServer, Reply, Request
 STATEMENTS = (
     "I work in a small office.",
     "The tram is yellow.",
-    "My boat is called Wanda.",
+    "My boat is painted blue.",
     "We use pnpm for builds.",
     "Chess bores me on Mondays.",
     "I paint fences in spring.",
     "The printer needs new ink.",
-    "Soup is best with fresh dill.",
+    "Cats sleep on our sofa.",
 )
 
 
