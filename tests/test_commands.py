@@ -726,6 +726,8 @@ EVERY = {
     "schedule": "/schedule daily tea",
     "search": "/search tea",
     "remember": "/remember I drink tea",
+    "count": "/count tea",
+    "rules": "/rules",
     "why": "/why 1",
     "forget": "/forget 1",
     "notices": "/notices",

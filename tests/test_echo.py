@@ -79,7 +79,9 @@ def test_a_session_with_injected_memory_gives_one_prompt_and_no_echo(
     assert [text for kind, text in told if kind == "reply"] == [REPLY]
     for text in (*answers(memory), *(text for _, text in told)):
         assert not any(word in text for word in INJECTED_WORDS), text
-    assert memory.recall("who sat at the dinner table?").hits[0].text == PROMPT
+    turn = memory.recall("who sat at the dinner table?").hits[0].turn
+    assert turn is not None
+    assert turn.asked == PROMPT
     assert memory.check() == []
 
 
@@ -434,7 +436,7 @@ def test_work_of_factbook_is_kept(tmp_path: Path) -> None:
 
 def test_every_command_either_works_or_is_an_echo() -> None:
     asking = """
-        ask chat context correct dislike entities explain facts feedback forget interests
+        ask chat context correct count dislike entities explain facts feedback forget interests
         learn like lookup memory mute notices pin react recall rejections remember review rules runs
         schedule search sessions sql tell timeline undislike unlike unmerge unmute unpin why
     """
@@ -487,7 +489,9 @@ def test_a_memory_that_a_person_quotes_is_the_persons_word(memory: Memory, tmp_p
     said = "You told me that I am allergic to hazelnuts, and that is right."
     memory.ingest([write(tmp_path / f"{SESSION}.jsonl", claude("user", said))])
     memory.embed()
-    assert memory.recall("hazelnuts").hits[0].text == said
+    turn = memory.recall("hazelnuts").hits[0].turn
+    assert turn is not None
+    assert turn.asked == said
 
 
 def test_a_codex_prompt_in_tags_of_its_own_is_kept_where_the_host_says_who_wrote_it(

@@ -202,7 +202,7 @@ GIVEN = {
     "session": "desk",
     "turns": (),
     "emoji": "👍",
-    **dict.fromkeys(("entities", "relations", "observations", "exported"), ()),
+    **dict.fromkeys(("entities", "relations", "observations", "exported", "hits"), ()),
     "names": ("salary",),
     "episode": "none",
     "target": "e1",

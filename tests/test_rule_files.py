@@ -74,7 +74,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
 def test_each_rule_is_kept_with_file_and_line(desk: Desk) -> None:
     desk.works_in(desk.shop)
     path = desk.write(RULES)
-    report = desk.memory.read_rule_files([desk.shop])
+    report = desk.memory.sources.read_rule_files([desk.shop])
     assert [(file.path, file.state) for file in report.files] == [(path, "new")]
     facts = desk.facts()
     tests = "Tests live next to the file they test and are named after it"
@@ -92,9 +92,9 @@ def test_each_rule_is_kept_with_file_and_line(desk: Desk) -> None:
 def test_a_file_that_is_as_it_was_is_passed_over(desk: Desk) -> None:
     desk.works_in(desk.shop)
     desk.write(RULES)
-    desk.memory.read_rule_files([desk.shop])
+    desk.memory.sources.read_rule_files([desk.shop])
     before = desk.facts()
-    report = desk.memory.read_rule_files([desk.shop])
+    report = desk.memory.sources.read_rule_files([desk.shop])
     assert [file.state for file in report.files] == ["unchanged"]
     assert desk.facts() == before
 
@@ -102,11 +102,11 @@ def test_a_file_that_is_as_it_was_is_passed_over(desk: Desk) -> None:
 def test_a_line_that_is_gone_is_over_and_a_changed_one_takes_its_place(desk: Desk) -> None:
     desk.works_in(desk.shop)
     desk.write(RULES)
-    desk.memory.read_rule_files([desk.shop])
+    desk.memory.sources.read_rule_files([desk.shop])
     old = desk.facts()
     later = RULES.replace("Use pnpm, not npm", "Use bun, not npm")
     desk.write(later.replace("- No default exports\n", ""))
-    desk.memory.read_rule_files([desk.shop])
+    desk.memory.sources.read_rule_files([desk.shop])
     new = desk.facts()
     assert "No default exports" not in new
     gone = desk.memory.sources.fact(old["No default exports"].id)
@@ -114,7 +114,7 @@ def test_a_line_that_is_gone_is_over_and_a_changed_one_takes_its_place(desk: Des
     changed = desk.memory.sources.fact(old["Use pnpm, not npm"].id)
     assert changed.superseded_by == new["Use bun, not npm"].id
     desk.write(RULES)
-    desk.memory.read_rule_files([desk.shop])
+    desk.memory.sources.read_rule_files([desk.shop])
     assert "No default exports" in desk.facts()
     assert desk.memory.check() == []
 
@@ -122,12 +122,12 @@ def test_a_line_that_is_gone_is_over_and_a_changed_one_takes_its_place(desk: Des
 def test_a_file_that_is_gone_is_over(desk: Desk) -> None:
     desk.works_in(desk.shop)
     path = desk.write(RULES)
-    desk.memory.read_rule_files()
+    desk.memory.sources.read_rule_files()
     path.unlink()
-    desk.memory.read_rule_files([desk.shop])
+    desk.memory.sources.read_rule_files([desk.shop])
     assert desk.facts() == {}
     desk.write(RULES)
-    desk.memory.read_rule_files()
+    desk.memory.sources.read_rule_files()
     assert "Use pnpm, not npm" in desk.facts()
 
 
@@ -135,19 +135,19 @@ def test_what_its_owner_also_said_stays(desk: Desk) -> None:
     desk.works_in(desk.shop)
     desk.write("- Use pnpm, not npm\n")
     desk.write("- Use pnpm, not npm\n", "AGENTS.md")
-    desk.memory.read_rule_files([desk.shop])
+    desk.memory.sources.read_rule_files([desk.shop])
     desk.write("- Never commit to main\n")
-    desk.memory.read_rule_files([desk.shop])
+    desk.memory.sources.read_rule_files([desk.shop])
     assert set(desk.facts()) == {"Use pnpm, not npm", "Never commit to main"}
 
 
 def test_the_file_of_a_project_that_nobody_worked_in_is_somebodys(desk: Desk) -> None:
     desk.write("- Use pnpm, not npm\n")
-    desk.memory.read_rule_files([desk.shop])
+    desk.memory.sources.read_rule_files([desk.shop])
     (fact,) = desk.facts().values()
     assert (fact.trust, fact.confidence) == ("external", policy.DIRECTIVE_UNSURE)
     desk.works_in(desk.shop)
-    desk.memory.read_rule_files([desk.shop])
+    desk.memory.sources.read_rule_files([desk.shop])
     (fact,) = desk.facts().values()
     assert fact.trust == "direct"
 
@@ -159,7 +159,7 @@ def test_what_an_agent_keeps_for_itself_is_a_models(desk: Desk, tmp_path: Path) 
     memory.parent.mkdir(parents=True)
     memory.write_text("- The user wants pnpm, not npm\n- Always run pnpm, never npm\n")
     (tmp_path / "home" / ".claude" / "CLAUDE.md").write_text("- Never commit to main\n")
-    desk.memory.read_rule_files()
+    desk.memory.sources.read_rule_files()
     facts = desk.facts()
     assert facts["Always run pnpm, never npm"].trust == "derived"
     assert facts["Always run pnpm, never npm"].confidence < 0.5
@@ -177,8 +177,8 @@ def test_no_link_leads_out(desk: Desk, tmp_path: Path) -> None:
     (desk.shop / ".claude").mkdir()
     (desk.shop / ".claude" / "rules").symlink_to(outside, target_is_directory=True)
     os.mkfifo(desk.shop / "AGENTS.md")
-    assert desk.memory.read_rule_files([desk.shop]).files == []
-    assert desk.memory.read_rule_files().files == []
+    assert desk.memory.sources.read_rule_files([desk.shop]).files == []
+    assert desk.memory.sources.read_rule_files().files == []
 
 
 def test_secrets_and_what_factbook_wrote_are_in_no_rule(desk: Desk) -> None:
@@ -188,7 +188,7 @@ def test_secrets_and_what_factbook_wrote_are_in_no_rule(desk: Desk) -> None:
         f"- Always push with the token {key} to origin\n<factbook-memory>\n- Never use npm here\n"
         "</factbook-memory>\n- Never commit directly to main\n"
     )
-    desk.memory.read_rule_files([desk.shop])
+    desk.memory.sources.read_rule_files([desk.shop])
     said = " ".join(desk.facts())
     assert key not in said
     assert "npm" not in said

@@ -40,16 +40,17 @@ from factbook.testing import FrozenClock
 from factbook.testing.bad_answers import BadAnswer, bad_answers
 from factbook.testing.model_server import ModelServer, Reply, Request
 
-# Statements of which no rule sees two as one matter: only the tests make pairs of them.
+# Statements of which no rule sees two as one matter: only the tests make pairs of them. None is of a
+# life, so that a night changes of them what a verdict decides alone.
 STATEMENTS = (
-    "I take long walks.",
+    "I work in a small office.",
     "The tram is yellow.",
-    "My boat is called Wanda.",
+    "My boat is painted blue.",
     "We use pnpm for builds.",
     "Chess bores me on Mondays.",
     "I paint fences in spring.",
     "The printer needs new ink.",
-    "Soup is best with fresh dill.",
+    "Cats sleep on our sofa.",
 )
 
 

@@ -190,7 +190,7 @@ NO_ROAD: Final = """
     NoteReaders WithdrawEvidence
     RecordSource RecordEpisode RejectCandidate RejectLine AdvanceCursor StoreVectors
     ContradictFacts SupersedeFact JudgePair SettlePair MergeFacts UnmergeFact PinFact RateFact
-    RetractFact RevertFact Propose DecideProposal MarkProgress KeepLoose StartRun FinishRun
+    HoldFact RetractFact RevertFact Propose DecideProposal MarkProgress KeepLoose StartRun FinishRun
     StoreNextVectors ReplaceVectors RecordInjection RecordUse Count ConfirmFact QueueTask
     FinishTask FailTask RetryTasks BeginCall EndCall EraseFact EraseEpisode EraseSource
     EraseRejection EraseEntity EraseOwner EraseNoted AllowAgain AddAlias MergeEntities UnmergeEntity

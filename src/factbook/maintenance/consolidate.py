@@ -352,6 +352,9 @@ class Consolidation:
         read_directives(self._context, write=lambda ops: self._write(report, ops))
         self._write(report, learning_ops(self._store))
         report.receipt.add(self._drained())  # the new facts take part in what follows
+        # Before a model is asked: whether it answers moves nothing that no model decides.
+        for ops in hold_ops(self._context):
+            self._write(report, ops)
 
     def _turns(self, report: RunReport) -> None:
         """Let the model read turns, if there is one; what it does not answer for waits on."""
@@ -559,9 +562,7 @@ class Consolidation:
         report.error = "; ".join(dict.fromkeys(errors))
 
     def _fade(self, report: RunReport, since: Millis | None) -> None:
-        """Find what fell under the threshold since the last run, after what does not fade."""
-        for ops in hold_ops(self._context):
-            self._write(report, ops)
+        """Find what fell under the threshold since the last run; nothing need be written."""
         for life in self._store.lives(LifeWhere(kinds=MERGED_KINDS, current=True)):
             if not is_deprecated(value_at(life, report.as_of)):
                 continue

@@ -423,22 +423,6 @@ class Memory:
             workers=workers,
         )
 
-    def read_rule_files(
-        self, paths: Sequence[str | os.PathLike[str]] = (), *, owner: str = ME
-    ) -> IngestReport:
-        """Read the rules in the files that agents load (CLAUDE.md, AGENTS.md and the like).
-
-        `paths` are such files, or folders of projects; without any, those of the projects that
-        sessions name, and those that hold everywhere. Files that are as they were are passed over.
-        Raises ReaderError where the reader cannot be loaded.
-        """
-        from factbook.pipelines.rule_files import known_rule_files, read_rule_files
-        from factbook.sources.rule_files import rule_files_at
-
-        known = known_rule_files(self._context, owner=owner)
-        files = rule_files_at(paths, known) if paths else known
-        return read_rule_files(self._context, files, owner=owner)
-
     def read_directives(self, *, pages: int | None = None) -> None:
         """Read the rules and decisions of new prompts, of at most so many pages of episodes.
 

@@ -279,6 +279,7 @@ class AsyncSources(_Part[Sources]):
     """What the memory was read from, awaited."""
 
     discover = _worked(Sources.discover)
+    read_rule_files = _worked(Sources.read_rule_files)
     record = _asked(Sources.record)
     episode = _asked(Sources.episode)
     count = _asked(Sources.count)
@@ -523,7 +524,6 @@ class AsyncMemory(_Awaited[Memory]):
 
     reopen = _worked(Memory.reopen)
     ingest = _worked(Memory.ingest)
-    read_rule_files = _worked(Memory.read_rule_files)
     read_directives = _worked(Memory.read_directives)
     add_turn = _told(Memory.add_turn)
     sync_turn = _told(Memory.sync_turn)

@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from factbook.context import Context
     from factbook.extract.rules import Rule
     from factbook.model.ops import Op
+    from factbook.pipelines.observed import IngestReport
     from factbook.sources.original import Original
     from factbook.sources.session_log import Discovery
 
@@ -101,6 +102,23 @@ class Sources:
         `owner` and `kind` are those of `ingest`.
         """
         return discover(paths, owner=owner, kind=kind)
+
+    def read_rule_files(
+        self, paths: Sequence[str | os.PathLike[str]] = (), *, owner: str = ME
+    ) -> IngestReport:
+        """Read the rules in the files that agents load (CLAUDE.md, AGENTS.md and the like).
+
+        `paths` are such files, or folders of projects; without any, those of the projects that
+        sessions name, and those that hold everywhere. Files that are as they were are passed over.
+        Raises UsageError for a path that no file can have, and ReaderError where the reader cannot
+        be loaded.
+        """
+        from factbook.pipelines.rule_files import known_rule_files, read_rule_files
+        from factbook.sources.rule_files import rule_files_at
+
+        known = known_rule_files(self._context, owner=owner)
+        files = rule_files_at(paths, known) if paths else known
+        return read_rule_files(self._context, files, owner=owner)
 
     def record(self, source: Source, episodes: Sequence[Episode]) -> Receipt:
         """Keep the turns of a conversation as episodes of a source; their text is redacted here."""

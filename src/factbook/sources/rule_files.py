@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from factbook import policy
-from factbook.errors import InputError
+from factbook.errors import InputError, UsageError
 from factbook.language.markdown import front_matter, prose_blocks
 from factbook.sources.session_log.discover import default_folders
 from factbook.sources.session_log.echo import subtract
@@ -59,11 +59,12 @@ def rule_files_at(
 ) -> list[RuleFile]:
     """Return the files of rules among paths, and those of folders among them.
 
-    `known` are those of which more is known than their paths tell.
+    `known` are those of which more is known than their paths tell. Raises UsageError for a path
+    that no file can have.
     """
     files: list[RuleFile] = []
     for path in map(Path, paths):
-        real = Path(os.path.realpath(path.expanduser()))
+        real = _real(path)
         if real.is_dir():
             files += of_project(str(real))
             files += (f for f in known if real in f.path.parents and not f.path.exists())
@@ -74,11 +75,21 @@ def rule_files_at(
 
 
 def is_rule_file(path: Path) -> bool:
-    """Tell whether a path is that of a file of rules, by its name and its folder."""
-    real = Path(os.path.realpath(path.expanduser()))
+    """Tell whether a path is that of a file of rules, by its name and its folder.
+
+    Raises UsageError for one that no file can have.
+    """
+    real = _real(path)
     kept = real.suffix == ".md" and real.parent.name == _MEMORY
     kept = kept and default_folders()[0] in real.parents
     return real.is_file() and (kept or _named(real) is not None)
+
+
+def _real(path: Path) -> Path:
+    try:
+        return Path(os.path.realpath(path.expanduser()))
+    except ValueError:  # half a character, or a zero byte
+        raise UsageError(detail=f"{ascii(str(path))} is the path of no file") from None
 
 
 def _named(path: Path) -> RuleFile | None:

@@ -159,7 +159,7 @@ class Reads(Protocol):
         Each is an id and its kind, in the order of the log; all of one turn are one object.
 
         A turn begins with a prompt, the first of its records, and ends before the next one of its
-        source; what we put there ourselves begins none.
+        source; what we put there ourselves begins none and is no record of one.
         """
 
     def speakers(self, owner: str | Everyone) -> Sequence[str]:

@@ -620,7 +620,9 @@ class MemoryReads:
         begun: dict[int, list[tuple[int, EpisodeKind]]] = {}  # what goes on in each source
         found: dict[int, Sequence[tuple[int, EpisodeKind]]] = {}
         for id, (source, episode) in sorted(self.table("episode").items()):
-            if episode.kind is EpisodeKind.PROMPT and not (episode.injected and episode.text):
+            if episode.injected and episode.text:
+                continue
+            if episode.kind is EpisodeKind.PROMPT:
                 begun[source] = []
             if source in begun:
                 begun[source].append((id, episode.kind))

@@ -188,7 +188,7 @@ class SQLiteReads(RecordReads, LedgerReads):
                     (row[0], EpisodeKind(row[1]))
                     for row in self._rows(
                         "SELECT id, kind FROM episode_row WHERE source_id = ? AND id >= ?"
-                        " AND (?3 IS NULL OR id < ?3) ORDER BY id",
+                        " AND (?3 IS NULL OR id < ?3) AND (injected = 0 OR text = '') ORDER BY id",
                         (source, first, end),
                     )
                 ]

@@ -74,7 +74,7 @@ def ingest(
             embedded, interrupted = _embed(run, limit=None)
             if not interrupted:
                 if kind is None:
-                    report.add(run.memory.read_rule_files(paths, owner=owner))
+                    report.add(run.memory.sources.read_rule_files(paths, owner=owner))
                 _read_rules(run)
                 rules_embedded, interrupted = _embed(run, limit=None)
                 embedded += rules_embedded

@@ -204,8 +204,7 @@ class SearchContract(Contract):
             )
         turns = store.turns([9, 4, 7, 6, 1, 99])
         assert {id: [n for n, _ in records] for id, records in turns.items()} == {
-            4: [4, 5, 7],
-            7: [4, 5, 7],
+            4: [4, 5],
             9: [8, 9],
         }
         assert [kind for _, kind in turns[9]] == [EpisodeKind.PROMPT, EpisodeKind.TOOL_CALL]
