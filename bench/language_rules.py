@@ -58,7 +58,7 @@ from factbook.language.reader.relate import RELATER
 from factbook.language.sentences import sentences as plain_sentences
 from factbook.language.words import stem
 from factbook.model.entities import EngagementType
-from factbook.model.facts import Episode, EpisodeKind, Field, Role, Trust
+from factbook.model.facts import Answer, Episode, EpisodeKind, Field, Outcome, Role, Trust
 from factbook.model.keys import (
     entity_name,
     normalize_fact_key,
@@ -561,7 +561,11 @@ def session_rules(row: Row) -> Labels:
         case _:
             episode = _episode(EpisodeKind.TOOL_RESULT, text, is_error=True, tool="Bash")
     labels = []
-    for one in RULES.extract(episode):
+    candidates = RULES.extract(episode)
+    if episode.kind is EpisodeKind.TOOL_CALL:  # one that was answered: what was done by it
+        done = replace(episode, answer=Answer(Outcome.DONE, ""))
+        candidates = [*RULES.extract_made(episode), *RULES.extract(done)]
+    for one in candidates:
         if one.predicate != kind or one.object not in row.get("only", [one.object]):
             continue
         shown = episode.text[one.start : one.end].strip()
