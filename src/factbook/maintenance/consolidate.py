@@ -478,6 +478,7 @@ class Consolidation:
                 group[n].trust is not Trust.DIRECT,
                 -values[n],
                 -group[n].evidence_count,
+                -(group[n].occurred_at or 0),  # of what does not fade the newer wording stands
                 group[n].id,
             ),
         )
