@@ -276,8 +276,9 @@ class Engine:
                 counting=counting,
             )
             hits = answer.hits
-            if said.lacking and said.nearest is not None:  # there are some at other times
-                hits = answer_to(asked, filters).hits
+            if said.lacking and said.nearest is not None and window is not None:
+                # There are some at other times, which do not have to hold the words of this one.
+                hits = answer_to(without(question, window) or question, filters).hits
             elif said.lacking:  # what only resembles them is no answer
                 hits = list(filter(is_told, hits))
             return replace(

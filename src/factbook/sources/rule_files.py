@@ -89,7 +89,7 @@ def _real(path: Path) -> Path:
     try:
         return Path(os.path.realpath(path.expanduser()))
     except ValueError:  # half a character, or a zero byte
-        raise UsageError(detail=f"{ascii(str(path))} is the path of no file") from None
+        raise UsageError(detail=f"{str(path)!a} is the path of no file") from None
 
 
 def _named(path: Path) -> RuleFile | None:
