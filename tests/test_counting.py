@@ -38,26 +38,37 @@ def record(kind: str, uuid: str, at: str, content: object) -> str:
     )
 
 
-def ran(uuid: str, at: str, command: str, *, ended: str = "", failed: bool = False) -> list[str]:
-    """Return a call of a shell, and its result where it ended."""
+def answered(uuid: str, at: str, said: str, *, failed: bool = False) -> str:
+    result = {
+        "type": "tool_result",
+        "tool_use_id": f"toolu_{uuid}",
+        "content": said,
+        "is_error": failed,
+    }
+    return record("user", f"{uuid}-r", at, [result])
+
+
+def ran(
+    uuid: str, at: str, command: str, *, said: str = "ok", ended: str = "", failed: bool = False
+) -> list[str]:
+    """Return a call of a shell and its result, at once where it is not said when it ended."""
     use = {"type": "tool_use", "id": f"toolu_{uuid}", "name": "Bash", "input": {"command": command}}
-    lines = [record("assistant", uuid, at, [use])]
-    if ended:
-        said = "Error: Exit code 1\nE   AssertionError: no" if failed else "ok"
-        result = {
-            "type": "tool_result",
-            "tool_use_id": f"toolu_{uuid}",
-            "content": said,
-            "is_error": failed,
-        }
-        lines.append(record("user", f"{uuid}-r", ended, [result]))
-    return lines
+    said = "Error: Exit code 1\nE   AssertionError: no" if failed else said
+    return [
+        record("assistant", uuid, at, [use]),
+        answered(uuid, ended or at, said, failed=failed),
+    ]
 
 
-def changed(uuid: str, at: str, path: str) -> str:
+def committed(uuid: str, at: str, subject: str) -> list[str]:
+    return ran(uuid, at, f"git commit -m '{subject}'", said=f"[main 1a2b3c4] {subject}")
+
+
+def changed(uuid: str, at: str, path: str) -> list[str]:
     given = {"file_path": path, "old_string": "a", "new_string": "b"}
     use = {"type": "tool_use", "id": f"toolu_{uuid}", "name": "Edit", "input": given}
-    return record("assistant", uuid, at, [use])
+    said = f"The file {path} has been updated."
+    return [record("assistant", uuid, at, [use]), answered(uuid, at, said)]
 
 
 LINES = [
@@ -69,14 +80,14 @@ LINES = [
     *ran("d2", "06-02T10:00", "npm run deploy"),
     *ran("d3", "11-16T10:00", "cd web && fly deploy"),
     *ran("g1", "11-16T10:30", "grep -rn deploy ."),
-    *ran("c1", "06-03T08:00", "git commit -m 'Count the stock'"),
-    *ran("c2", "11-18T08:00", "git commit -m 'Show the price'"),
+    *committed("c1", "06-03T08:00", "Count the stock"),
+    *committed("c2", "11-18T08:00", "Show the price"),
     *ran("h1", "08-02T08:00", "ssh root@tower uptime"),
     *ran("h2", "08-02T09:00", "ssh root@tower df"),
     *ran("h3", "08-02T10:00", "ssh root@attic df"),
-    changed("e1", "06-03T09:00", "/home/ann/shop/cart.py"),
-    changed("e2", "11-17T09:00", "/home/ann/shop/cart.py"),
-    changed("e3", "11-19T09:00", "/home/ann/shop/price.py"),
+    *changed("e1", "06-03T09:00", "/home/ann/shop/cart.py"),
+    *changed("e2", "11-17T09:00", "/home/ann/shop/cart.py"),
+    *changed("e3", "11-19T09:00", "/home/ann/shop/price.py"),
 ]
 
 
@@ -155,6 +166,29 @@ def test_any_other_question_is_not_counted(memory: Memory, question: str) -> Non
     assert memory.recall(question).computed is None
 
 
+@pytest.mark.parametrize(
+    ("command", "said", "failed", "passed"),
+    [
+        ("pytest -q", "5 passed in 0.1s", 0, 1),
+        ("pytest -q | tail -3", "1 failed, 4 passed in 0.1s", 1, 0),  # of it no exit code tells
+        ("pytest -q", "Command running in background with ID: b1", 0, 0),
+        ("pytest -q", None, 0, 0),  # no result is known
+    ],
+)
+def test_what_passed_or_failed_is_known_by_its_end(
+    tmp_path: Path, command: str, said: str | None, failed: int, passed: int
+) -> None:
+    log = tmp_path / f"{SESSION}.jsonl"
+    call, result = ran("t1", "11-01T09:00", command, said=said or "")
+    log.write_text("\n".join([call] if said is None else [call, result]) + "\n", encoding="utf-8")
+    with Memory(tmp_path / "m.db", clock=FrozenClock(NOW), key_file=tmp_path / "k") as memory:
+        memory.ingest([log])
+        count = memory.sources.count
+        assert count("how often did the tests fail").total == failed
+        assert count("how often did the tests pass").total == passed
+        assert count("tests").total == 1
+
+
 def test_words_and_exact_conditions_count_the_same(memory: Memory) -> None:
     sources = memory.sources
     assert sources.count("deploys").total == sources.count("how often did I deploy").total == 3
@@ -223,7 +257,7 @@ def test_an_empty_time_says_so_and_what_is_nearest(memory: Memory) -> None:
 def test_an_event_that_memory_knows_begins_a_time(memory: Memory) -> None:
     answer = memory.recall("which files did I change since the last commit?")
     assert answer.window is not None
-    assert answer.window.taken == "committed: Show the price"
+    assert answer.window.taken == "committed 1a2b3c4: Show the price"
     assert {hit.object for hit in answer.hits if hit.predicate == "modified_file"} == {
         "/home/ann/shop/price.py"
     }
@@ -263,7 +297,7 @@ def test_some_day_or_other_excludes_nothing(memory: Memory) -> None:
     assert answer.window is not None
     assert answer.window.vague
     assert not answer.outside
-    assert answer.hits[0].predicate == "connects_to_host"
+    assert "ssh root@" in answer.hits[0].text
 
 
 def test_turns_of_a_conversation_tell_of_other_times(tmp_path: Path) -> None:

@@ -40,8 +40,8 @@ from factbook.testing import FrozenClock
 from factbook.testing.bad_answers import BadAnswer, bad_answers
 from factbook.testing.model_server import ModelServer, Reply, Request
 
-# Statements of which no rule sees two as one matter: only the tests make pairs of them. None is of
-# a life, so that a night changes of them what a verdict decides alone.
+# Statements of which no rule sees two as one matter: only the tests make pairs of them. Any of them
+# fades, so that a night changes of them what a verdict decides alone.
 STATEMENTS = (
     "I work in a small office.",
     "The tram is yellow.",

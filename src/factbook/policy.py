@@ -227,6 +227,9 @@ TIMELINE_PREDICATES: Final = (
     "on_branch",
 )  # what a person would tell of a day's work (ours)
 
+ANSWERED_PREDICATES: Final = frozenset(
+    {"ran", "verified", "fixed_by", "failed_with", "committed", "installed_package"}
+)  # ours: what a call's fact takes from its result
 UNRANKED_PREDICATES: Final = frozenset(
     {
         "used_tool",

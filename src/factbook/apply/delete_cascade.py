@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final, Literal
 
+from factbook import policy
 from factbook.apply.repeating import folded, loose_pattern, word_pattern
 from factbook.model.facts import EVERYONE, EpisodeKind, FactKind, Role, Stance, Trust
 from factbook.store.derived.facts import lives_by_id
@@ -90,11 +91,16 @@ _NAMING: Final[Sequence[tuple[str, Kind[Any], str]]] = (
 )
 
 
+_LEAST_QUOTED: Final = 8  # characters of a line of output that is told elsewhere
+_QUOTED_CHARS: Final = 60  # of it, as sentences shorten it
+
+
 class DeleteCascade:
     """What goes together, as one write reads it."""
 
     def __init__(self, reads: Reads) -> None:
         self._reads = reads
+        self._quoted_for: set[int] = set()  # episodes for which that was looked for
 
     def complete(self, doomed: Doomed) -> None:
         """Add all that cannot stay when these rows go, and unite what is masked."""
@@ -102,7 +108,7 @@ class DeleteCascade:
         while size != doomed.size:  # what goes may leave more behind
             size = doomed.size
             doomed.add(self.beside(doomed))
-            doomed.facts |= self._left_alone(doomed)
+            doomed.facts |= self._left_alone(doomed) | self._quoting(doomed)
             doomed.episodes |= self._emptied(doomed)
         doomed.masks = {
             episode: _united(spans)
@@ -370,6 +376,35 @@ class DeleteCascade:
                 alone.add(fact)
         # What was merged into such a fact stands on the same episodes, and on no others.
         return alone
+
+    def _quoting(self, doomed: Doomed) -> set[int]:
+        """Return facts of a log's calls that name what came back of one, where that goes.
+
+        `ran` and `fixed_by` stand on the call, and hold a line of its result.
+        """
+        heads = self._reads.heads(doomed.episodes - self._quoted_for)
+        results = [h for h in heads.values() if h.kind is EpisodeKind.TOOL_RESULT]
+        self._quoted_for |= doomed.episodes
+        if not results:
+            return set()
+        lines = {
+            line.strip()[:_QUOTED_CHARS]
+            for text in self._reads.texts("episode", [head.id for head in results]).values()
+            for line in text.splitlines()
+            if len(line.strip()) >= _LEAST_QUOTED
+        }
+        found: set[int] = set()
+        for source in {head.source_id for head in results}:
+            where = {"owner": EVERYONE, "source_id": source}
+            episodes = {id_ for (id_,) in self._reads.tally(EPISODE, ["id"], where)}
+            spoken = {row.fact_id for row in self._reads.evidence(episode_ids=episodes)}
+            found |= {
+                fact.id
+                for fact in self._reads.facts_by_id(sorted(spoken - doomed.facts)).values()
+                if fact.predicate in policy.ANSWERED_PREDICATES
+                and any(line in fact.statement for line in lines)
+            }
+        return found
 
     def _emptied(self, doomed: Doomed) -> set[int]:
         """Return episodes of which the masks leave nothing that could be read."""

@@ -20,7 +20,7 @@ def embed_again(writer: Writer, ids: Collection[int]) -> None:
     for turn in writer.turns(sorted(changed)).values():
         prompt = turn[0][0]
         with_them.update([id_ for id_, _ in turn] if prompt in changed else [prompt])
-    there, _ = writer.vectors("episode", sorted(with_them - changed))
-    if there:
-        kept = writer.whole_episodes(there)
-        writer.rewrite_episodes({row.id: row.episode for row in kept})
+    # Also those without one: a worker may hold them, with what stood around them before.
+    kept = writer.whole_episodes(sorted(with_them - changed))
+    if again := {row.id: row.episode for row in kept if row.episode.embed}:
+        writer.rewrite_episodes(again)

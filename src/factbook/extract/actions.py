@@ -14,7 +14,7 @@ from factbook import policy
 from factbook.extract import tests_run
 from factbook.extract.base import Rule, RuleHit
 from factbook.extract.shell_facts import check_commands
-from factbook.model.facts import Answer, Episode, Outcome
+from factbook.model.facts import WENT_ON, Answer, Episode, Outcome
 from factbook.model.text import shorten
 
 __all__ = ["changes", "delegations", "mends", "runs", "verdicts"]
@@ -46,7 +46,7 @@ def runs(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
 def _outcome(command: str, answer: Answer) -> str:
     closed = tests_run.closing(answer.text) if tests_run.may_check(command) else None
     if answer.outcome is Outcome.RUNNING:
-        return "it went on in the background"
+        return WENT_ON
     if answer.outcome is Outcome.DONE:
         return closed.text if closed else "ok"
     code = f"exit code {answer.code}" if answer.code else "" if closed else "failed"

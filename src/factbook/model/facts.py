@@ -208,6 +208,10 @@ class Outcome(StrEnum):
     RUNNING = "running"  # it goes on in the background
 
 
+WENT_ON: Final = "it went on in the background"
+"""What a fact about a call ends with of which it is not known how it ended."""
+
+
 class Mended(NamedTuple):
     """What failed before, and what was done until the same command passed."""
 

@@ -31,12 +31,14 @@ class Turn:
     records: int
     began: int | None  # milliseconds, as all times
     until: int | None
+    trust: str = "derived"  # of the least trusted record that is shown
 
 
 def as_text(turn: Turn) -> str:
     """Return a turn as one text, for whoever reads no fields: what was asked, done, and said."""
-    parts = [f"asked: {turn.asked}", *turn.passages]
+    parts = [*turn.passages]
     parts += [f"at the end: {turn.ended}"] if turn.ended else []
+    parts += [f"asked: {turn.asked}"] if turn.asked else []
     if turn.files:
         parts.append(f"changed: {', '.join(turn.files[: policy.TURN_FILES])}")
     parts += [turn.outcome] if turn.outcome else []

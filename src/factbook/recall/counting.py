@@ -16,7 +16,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Final
 
 from factbook.language.values import amount, clock
-from factbook.model.facts import EpisodeKind, Fact, FactKind, Millis
+from factbook.model.facts import WENT_ON, EpisodeKind, Fact, FactKind, Millis
 from factbook.recall.commands import does
 from factbook.recall.counted_questions import COMMAND, FAILURE, Counted, Measure, Outcome
 from factbook.store.rows import Filters
@@ -29,7 +29,9 @@ __all__ = ["Computed", "CountedRow", "compute", "grouped", "known"]
 ROWS: Final = 10
 _SHOWN_BY: Final = 20  # facts that are named for a row
 _TIMED: Final = 200  # the newest runs of a command whose time is measured
-_FAILURES: Final = (FAILURE, "exited_with", "verified")
+_FAILURES: Final = (FAILURE, "exited_with")
+_VERIFIED: Final = "verified"  # a check, that it passed or failed
+_RAN: Final = "ran"
 _IN_TIME: Final = frozenset({"day", "week", "month"})
 
 
@@ -144,15 +146,22 @@ def _ended(facts: Sequence[Fact], outcome: Outcome, reads: Reads, filters: Filte
     if outcome is Outcome.ANY or not facts:
         return list(facts)
     among = replace(
-        filters, predicates=_FAILURES, kinds=(), since=None, until=None, turns_any_time=False
+        filters,
+        predicates=(*_FAILURES, _VERIFIED, *([] if outcome is Outcome.FAILED else [_RAN])),
+        kinds=(),
+        since=None,
+        until=None,
+        turns_any_time=False,
     )
-    failed = {
-        fact.subject
-        for fact in reads.facts(among, limit=None)
-        if fact.predicate != "verified" or "failed" in fact.object or "failed" in fact.statement
-    }
-    wanted = outcome is Outcome.FAILED
-    return [fact for fact in facts if (fact.subject in failed) is wanted]
+    failed: set[str] = set()
+    ended: set[str] = set()  # of which it is known that they came to an end
+    for fact in reads.facts(among, limit=None):
+        if fact.predicate in _FAILURES or (fact.predicate == _VERIFIED and fact.object == "failed"):
+            failed.add(fact.subject)
+        elif fact.predicate == _VERIFIED or not fact.statement.endswith(WENT_ON):
+            ended.add(fact.subject)
+    wanted = failed if outcome is Outcome.FAILED else ended - failed
+    return [fact for fact in facts if fact.subject in wanted]
 
 
 def _what(counted: Counted, filters: Filters) -> str:

@@ -34,7 +34,16 @@ from factbook.model.turns import Turn, as_text, is_fragment
 from factbook.recall import query as words
 from factbook.recall.bearing import bearing, covered
 from factbook.recall.pool import PoolRow
-from factbook.recall.turns import NO_TURNS, Records, Turned, TurnWords, in_log, read_turn
+from factbook.recall.turns import (
+    NO_TURNS,
+    Question,
+    Records,
+    Shown,
+    Turned,
+    TurnWords,
+    in_log,
+    read_turns,
+)
 from factbook.store.derived.ledger import called_wrong, evidence_of, outdated
 from factbook.store.port import Store
 from factbook.store.rows import Filters
@@ -150,18 +159,25 @@ class Showing:
         cosines = turned.near(
             [id_ for turn in of_log.values() for id_, _ in turn[-policy.TURN_RECORDS :]]
         )
+        read = read_turns(
+            self._store,
+            [(turn, [row.episode for _, row in groups[key]]) for key, turn in of_log.items()],
+            Question(asked, turned.rarity, cosines, self._redact),
+            Shown(self._taken_back, filters.since, filters.until, passive),
+        )
+        told = dict(zip(of_log, read, strict=True))
         hits = []
         for key, group in groups.items():
             (relevance, first), count = group[0], 1 if key in of_log else len(group)
             hit = self._hit(first, relevance, count, episodes, evidence, terms)
-            if key in of_log:
-                found = [row.episode for _, row in group]
-                turn = read_turn(
-                    self._store, of_log[key], found, asked, turned.rarity, cosines, self._redact
-                )
-                hit = _of_turn(hit, turn)
+            if key in told:
+                hit = _of_turn(hit, told[key])
             hits.append(replace(hit, bearing=round(most[key], 3)))
         return hits
+
+    def _taken_back(self, ids: Sequence[int]) -> Collection[int]:
+        """Return of episodes those that their owner has taken back, or called wrong."""
+        return outdated(self._store, ids) if ids else ()
 
     def _bearing(
         self, row: PoolRow, memory: Fact | StoredEpisode, asked: TurnWords, turned: Turned
@@ -291,15 +307,15 @@ class Showing:
 def _of_turn(hit: Hit, turn: Turn) -> Hit:
     """Return a hit whose text is what is shown of its turn.
 
-    An agent, its owner and its tools speak in it, so it is no more trusted than the agent.
+    An agent, its owner and its tools speak in it, so it is as trusted as the least of them.
     """
     return replace(
         hit,
         id=turn.id,
         kind="episode",
         text=as_text(turn),
-        confidence=policy.TRUST_CAP[Trust.DERIVED],
-        trust=Trust.DERIVED,
+        confidence=policy.TRUST_CAP[turn.trust],
+        trust=Trust(turn.trust),
         role=Role.ASSISTANT,
         speaker="",
         overheard=(),

@@ -75,15 +75,12 @@ class TwoModes:
             question,
             limit=policy.CONTEXT_TURNS,
             filters=self._filters,
-            search_type="both",
+            passive=True,
+            leaving_out=frozenset({question.strip()}),
             turns=True,
             counting=False,
         )
-        return [
-            hit
-            for hit in found.hits
-            if hit.turn is not None and hit.bearing >= policy.PASSIVE_BEARS
-        ]
+        return [hit for hit in found.hits if hit.turn is not None and hit.turn.passages]
 
     def still(self, hits: Sequence[Hit]) -> list[Hit]:
         """Return what still holds of what `stream` returned before, as it is now."""

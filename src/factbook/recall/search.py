@@ -227,6 +227,9 @@ class Engine:
         now = self._clock()
         window = None
         asked = question
+        if not any(map(str.isalnum, question)):  # nothing is asked
+            waiting = count_waiting(self._store)
+            return Answer(question=question, hits=[], window=None, predicates=(), waiting=waiting)
         with self.snapshot() as moment:
             if filters.since is None and filters.until is None:
                 window = window_asked(question, self._store, filters, now=now)
@@ -276,8 +279,9 @@ class Engine:
                 counting=counting,
             )
             hits = answer.hits
-            if said.lacking and said.nearest is not None:  # there are some at other times
-                hits = answer_to(asked, filters).hits
+            if said.lacking and said.nearest is not None and window is not None:
+                # There are some at other times, which do not have to hold the words of this one.
+                hits = answer_to(without(question, window) or question, filters).hits
             elif said.lacking:  # what only resembles them is no answer
                 hits = list(filter(is_told, hits))
             return replace(
@@ -341,7 +345,13 @@ class Engine:
                 self._find_leanings(pool, fact_leg, near, filters)
         order, scores = self._ranked(pool, filters.owner, vector, named, window)
         turned = NO_TURNS
-        one_kind = filters.episode_kinds or filters.roles or filters.kinds or filters.predicates
+        one_kind = (
+            filters.episode_kinds
+            or filters.roles
+            or filters.trusts
+            or filters.kinds
+            or filters.predicates
+        )
         if turns and not one_kind and search_type != "facts":
             nearness = partial(self._nearness, moment, vector, filters.owner)
             turned = by_turn(moment, order, scores, TurnWords(terms), nearness)

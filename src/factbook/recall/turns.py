@@ -22,13 +22,23 @@ from numpy.typing import NDArray
 
 from factbook import policy
 from factbook.language.words import stem
-from factbook.model.facts import EVERYONE, EpisodeKind, Fact, FactKind, StoredEpisode
+from factbook.model.facts import EVERYONE, EpisodeKind, Fact, FactKind, Millis, StoredEpisode, Trust
 from factbook.model.turns import Turn
 from factbook.recall.pool import PoolRow
 from factbook.store.port import Reads
 from factbook.store.rows import Filters
 
-__all__ = ["NO_TURNS", "Records", "TurnWords", "Turned", "by_turn", "in_log", "read_turn"]
+__all__ = [
+    "NO_TURNS",
+    "Question",
+    "Records",
+    "Shown",
+    "TurnWords",
+    "Turned",
+    "by_turn",
+    "in_log",
+    "read_turns",
+]
 
 _SAID: Final = (EpisodeKind.PROMPT, EpisodeKind.REPLY, EpisodeKind.TOOL_CALL, EpisodeKind.SUMMARY)
 """Records whose words are the turn's own; output of tools holds any word."""
@@ -116,7 +126,8 @@ def by_turn(
 ) -> Turned:
     """Put rows that lie in turns in the order of these; all others stay where they are."""
     first = [row for row in rows[: policy.TURN_ROWS] if in_log(row)]
-    turns = moment.turns([row.episode for row in first]) if first else {}
+    found = moment.turns([row.episode for row in first]) if first else {}
+    turns = {id_: turn for turn in found.values() for id_, _ in turn}  # also of those further down
     if not turns:
         return Turned(list(rows), scores, {}, {}, {}, near)
     best: dict[int, list[float]] = {}  # of each turn: BM25, cosine, the score of its best row
@@ -183,28 +194,87 @@ def _shares(values: Sequence[float]) -> NDArray[np.float64]:
 # --- what is shown of it --------------------------------------------------------------------------
 
 
-def read_turn(
-    moment: Reads,
-    turn: Records,
-    found: Iterable[int],
-    words: TurnWords,
-    rarity: Mapping[str, float],
-    cosines: Mapping[int, float],
-    redact: Callable[[str], str],
-) -> Turn:
-    """Return what is shown of a turn for a question.
+class Shown(NamedTuple):
+    """What of the records of turns may be shown."""
 
-    `found` are its records that were found, `cosines` how near to the question any of them are.
-    """
-    begun = turn[0][0]
+    hidden: Callable[[Sequence[int]], Collection[int]]  # of some: what was taken back, called wrong
+    since: Millis | None = None
+    until: Millis | None = None
+    unasked: bool = False  # it comes by itself: then nothing that only the outside world says
+
+    def allows(self, episode: StoredEpisode) -> bool:
+        """Tell whether a record may be shown, but for what is hidden."""
+        if episode.injected or not episode.text.strip():
+            return False
+        if self.unasked and episode.trust is Trust.EXTERNAL:
+            return False
+        return self.in_time(episode.occurred_at)
+
+    def in_time(self, at: Millis | None) -> bool:
+        """Tell whether a moment lies in the time that is asked about."""
+        if self.since is None and self.until is None:
+            return True
+        return at is not None and (self.since or 0) <= at < (self.until or math.inf)
+
+
+class Question(NamedTuple):
+    """What is known of a question when turns are read for it."""
+
+    words: TurnWords
+    rarity: Mapping[str, float]
+    cosines: Mapping[int, float]  # how near to it records are
+    redact: Callable[[str], str]
+
+
+def read_turns(
+    moment: Reads, turns: Sequence[tuple[Records, Sequence[int]]], asked: Question, shown: Shown
+) -> list[Turn]:
+    """Return what is shown of turns for a question, each given with its records that were found."""
+    wanted = [_wanted(turn, found) for turn, found in turns]
+    ids = sorted({id_ for some in wanted for id_ in some})
+    hidden = shown.hidden(ids)
+    episodes = {
+        id_: episode
+        for id_, episode in moment.episodes_by_id(ids).items()
+        if id_ not in hidden and shown.allows(episode)
+    }
+    done = _done(moment, [turn for turn, _ in turns])
+    return [
+        _read_turn(
+            turn,
+            found,
+            {id_: episodes[id_] for id_ in some if id_ in episodes},
+            [fact for fact in done.get(turn[0][0], ()) if shown.in_time(fact.occurred_at)],
+            asked,
+        )
+        for (turn, found), some in zip(turns, wanted, strict=True)
+    ]
+
+
+def _wanted(turn: Records, found: Sequence[int]) -> list[int]:
+    """Return the records of a turn that are read for what is shown."""
     hits = list(dict.fromkeys(found))[: policy.TURN_FOUND]
-    replies = [id_ for id_, kind in turn if kind in (EpisodeKind.REPLY, EpisodeKind.SUMMARY)]
-    episodes = moment.episodes_by_id(
-        sorted({begun, *hits, *_around(turn, hits), *replies[-policy.TURN_READ :]})
-    )
-    texts = _joined(episodes)
-    answered = {episodes[id_].call_id for id_ in hits if id_ in episodes} - {""}
-    hits += [id_ for id_ in texts if episodes[id_].call_id in answered and id_ not in hits]
+    ids = {turn[0][0], *hits, *_around(turn, hits), *_replies(turn)[-policy.TURN_READ :]}
+    return sorted(ids)
+
+
+def _replies(turn: Records) -> list[int]:
+    return [id_ for id_, kind in turn if kind in (EpisodeKind.REPLY, EpisodeKind.SUMMARY)]
+
+
+def _read_turn(
+    turn: Records,
+    found: Sequence[int],
+    episodes: Mapping[int, StoredEpisode],
+    done: Sequence[Fact],
+    asked: Question,
+) -> Turn:
+    words, rarity, redact = asked.words, asked.rarity, asked.redact
+    begun = turn[0][0]
+    texts, joined = _joined(episodes)
+    answered = {episodes[id_].call_id for id_ in found if id_ in episodes} - {""}
+    hits = {*found, *(id_ for id_ in texts if episodes[id_].call_id in answered)}
+    last = next((id_ for id_ in reversed(_replies(turn)) if id_ in texts), 0)
 
     def part(id_: int, begin: int, end: int, size: int = policy.PASSAGE_CHARS) -> str:
         whole = redact(texts[id_])  # before it is cut: half a secret is not seen
@@ -212,7 +282,6 @@ def read_turn(
             _, begin, end = best_window(whole, words, rarity, size)
         return " ".join(whole[begin:end].split())
 
-    last = replies[-1] if replies else 0
     windows = [
         (window, id_)
         for id_, text in texts.items()
@@ -220,11 +289,11 @@ def read_turn(
         for window in best_windows(text, words, rarity, policy.PASSAGE_CHARS)
     ]
     most = max((window[0] for window, _ in windows), default=0.0) or 1.0
-    nearest = max((cosines.get(id_, 0.0) for _, id_ in windows), default=0.0) or 1.0
+    nearest = max((asked.cosines.get(id_, 0.0) for _, id_ in windows), default=0.0) or 1.0
     weighed = sorted(
         (
             window[0] / most
-            + policy.NEAR_WEIGHT * max(0.0, cosines.get(id_, 0.0)) / nearest
+            + policy.NEAR_WEIGHT * max(0.0, asked.cosines.get(id_, 0.0)) / nearest
             + policy.FOUND_WEIGHT * (id_ in hits)
             + policy.LAST_WEIGHT * (id_ == last)
             - policy.ASKED_WEIGHT * (id_ == begun),
@@ -235,20 +304,18 @@ def read_turn(
         for window, id_ in windows
     )[::-1]
     chosen = sorted((-id_, -begin, end) for _, id_, begin, end in weighed[: policy.PASSAGES])
-    passages = [part(*place) for place in chosen]
-    ended = ""
-    if last in texts and last not in [id_ for id_, _, _ in chosen]:
+    ended = prompt = ""
+    if last and last not in [id_ for id_, _, _ in chosen]:
         ended = part(last, *best_window(texts[last], words, rarity, policy.PASSAGE_CHARS)[1:])
-    asked = ""
     if begun in texts:
         window = best_window(texts[begun], words, rarity, policy.PROMPT_SHOWN)
-        asked = part(begun, *window[1:], size=policy.PROMPT_SHOWN)
-    done = _done(moment, turn)
+        prompt = part(begun, *window[1:], size=policy.PROMPT_SHOWN)
+    said = [id_ for id_, _, _ in chosen]
     times = [e.occurred_at for e in episodes.values() if e.occurred_at is not None]
     return Turn(
         id=f"e{begun}",
-        asked=asked,
-        passages=passages,
+        asked=prompt,
+        passages=[part(*place) for place in chosen],
         ended=ended,
         outcome=redact(_outcome(done, episodes.values())),
         files=tuple(
@@ -257,7 +324,13 @@ def read_turn(
         records=len(turn),
         began=min(times, default=None),
         until=max(times, default=None),
+        trust=_worst([Trust.EXTERNAL if id_ in joined else episodes[id_].trust for id_ in said]),
     )
+
+
+def _worst(trusts: Sequence[Trust]) -> Trust:
+    """Return the least trust of what is shown; an agent's own word is the most that it can be."""
+    return max([Trust.DERIVED, *trusts], key=policy.TRUST_ORDER.index)
 
 
 def _around(turn: Records, hits: Sequence[int]) -> list[int]:
@@ -269,9 +342,10 @@ def _around(turn: Records, hits: Sequence[int]) -> list[int]:
     return near
 
 
-def _joined(episodes: Mapping[int, StoredEpisode]) -> dict[int, str]:
-    """Return the texts to show, by their records: a call stands with what came back."""
+def _joined(episodes: Mapping[int, StoredEpisode]) -> tuple[dict[int, str], set[int]]:
+    """Return the texts to show, by their records, and which hold what came back of a call."""
     shown = {id_: episode.text for id_, episode in episodes.items()}
+    joined = set()
     calls = {
         episode.call_id: id_
         for id_, episode in episodes.items()
@@ -279,10 +353,11 @@ def _joined(episodes: Mapping[int, StoredEpisode]) -> dict[int, str]:
     }
     for id_, episode in episodes.items():
         call = calls.get(episode.call_id) if episode.kind is EpisodeKind.TOOL_RESULT else None
-        if call is not None and episode.text.strip():
+        if call is not None:
             shown[call] = f"{episodes[call].text}\n{_CAME_BACK}{episode.text}"
+            joined.add(call)
             del shown[id_]
-    return shown
+    return shown, joined
 
 
 def best_windows(
@@ -320,7 +395,7 @@ def best_window(
     starts = [0, *(match.end() for match in _BREAK.finditer(text))]
     begin = max((start for start in starts if start <= at), default=0)
     if at - begin > size // 2:  # one long line
-        begin = text.rfind(" ", 0, at - size // 4) + 1
+        begin = max(text.rfind(" ", 0, at - size // 4) + 1, at - size // 2)
     end = min(len(text), begin + size)
     ends = [start for start in starts if begin + size // 2 < start <= end]
     if end < len(text):
@@ -328,17 +403,26 @@ def best_window(
     return best, begin, end
 
 
-def _done(moment: Reads, turn: Records) -> list[Fact]:
-    """Return what was done in a turn, as facts say it, in their order."""
-    calls = [id_ for id_, kind in turn if kind in _ACTS][-policy.TURN_RECORDS :]
-    ids = sorted({row.fact_id for row in moment.evidence(episode_ids=calls)})
-    told = Filters(ids=ids, predicates=(*_CHANGED, *_ENDED), owner=EVERYONE)
-    return sorted(moment.facts(told, limit=None), key=lambda fact: fact.id) if ids else []
+def _done(moment: Reads, turns: Sequence[Records]) -> dict[int, list[Fact]]:
+    """Return what was done in turns, as facts say it, in their order; by a turn's first record."""
+    begun = {
+        id_: turn[0][0]
+        for turn in turns
+        for id_, kind in turn[-policy.TURN_RECORDS :]
+        if kind in _ACTS
+    }
+    places = {row.fact_id: begun[row.episode_id] for row in moment.evidence(episode_ids=begun)}
+    told = Filters(ids=sorted(places), predicates=(*_CHANGED, *_ENDED), owner=EVERYONE)
+    found: dict[int, list[Fact]] = {}
+    for fact in sorted(moment.facts(told, limit=None), key=lambda fact: fact.id) if places else ():
+        found.setdefault(places[fact.id], []).append(fact)
+    return found
 
 
 def _outcome(done: Sequence[Fact], episodes: Iterable[StoredEpisode]) -> str:
     """Say how a turn ended, as far as its records tell."""
-    if any(episode.text.startswith(_INTERRUPTED) for episode in episodes):
+    host = (EpisodeKind.PROMPT, EpisodeKind.RECORD)
+    if any(e.kind in host and e.text.startswith(_INTERRUPTED) for e in episodes):
         return "interrupted"
     last = next((fact for fact in reversed(done) if fact.predicate in _ENDED), None)
     committed = sum(fact.predicate == "committed" for fact in done)

@@ -197,7 +197,7 @@ def lacking(
 
 def is_told(hit: Hit) -> bool:
     """Say whether a hit is a turn of a conversation, in which people tell of other times."""
-    return hit.predicate == _TOLD
+    return hit.predicate == _TOLD and hit.turn is None  # that of an agent's log holds what was done
 
 
 def is_outside(hits: Sequence[Hit], window: Window | None) -> bool:

@@ -48,7 +48,9 @@ _PROMPTS: Final = (
     " AND (injected = 0 OR text = '')"  # an erased one still is where its turn began
 )
 _TURN_BEGINS: Final = """
-    SELECT p.source_id, p.id FROM episode_row e JOIN episode_row p ON p.source_id = e.source_id
+    SELECT p.source_id, p.id FROM episode_row e
+    JOIN source_row s ON s.id = e.source_id AND s.kind = 'session_log'  -- only these have prompts
+    JOIN episode_row p ON p.source_id = e.source_id
     WHERE e.id = ? AND p.kind = 'prompt' AND (p.injected = 0 OR p.text = '') AND p.id <= e.id
     ORDER BY p.id DESC LIMIT 1
 """
