@@ -9,9 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from factbook import policy
+
+if TYPE_CHECKING:
+    from factbook.model.facts import Millis
 
 __all__ = ["Turn", "as_text", "is_fragment", "meaning_of_record", "meaning_of_turn"]
 
@@ -29,8 +32,8 @@ class Turn:
     outcome: str  # "interrupted", "2 of 9 calls failed"; empty where nothing failed
     files: Sequence[str]  # what was changed
     records: int
-    began: int | None  # milliseconds, as all times
-    until: int | None
+    began: Millis | None
+    until: Millis | None
 
 
 def as_text(turn: Turn) -> str:

@@ -55,7 +55,7 @@ class TurnWords:
         """Take the words that carry the question."""
         begins: dict[str, None] = {}
         for term in terms:
-            for word in term.casefold().split():
+            for word in term.lower().split():
                 base = stem(word)
                 begun = base if word.startswith(base) and len(base) >= _STEM_CHARS else word
                 begins[begun] = None
@@ -235,7 +235,7 @@ def read_turn(
         for window, id_ in windows
     )[::-1]
     chosen = sorted((-id_, -begin, end) for _, id_, begin, end in weighed[: policy.PASSAGES])
-    passages = [part(*place) for place in chosen]
+    passages = list(dict.fromkeys(part(*place) for place in chosen))
     ended = ""
     if last in texts and last not in [id_ for id_, _, _ in chosen]:
         ended = part(last, *best_window(texts[last], words, rarity, policy.PASSAGE_CHARS)[1:])
@@ -320,11 +320,12 @@ def best_window(
     starts = [0, *(match.end() for match in _BREAK.finditer(text))]
     begin = max((start for start in starts if start <= at), default=0)
     if at - begin > size // 2:  # one long line
-        begin = text.rfind(" ", 0, at - size // 4) + 1
+        begin = max(text.rfind(" ", 0, at - size // 4) + 1, at - size // 2)
     end = min(len(text), begin + size)
     ends = [start for start in starts if begin + size // 2 < start <= end]
     if end < len(text):
-        end = ends[-1] if ends else max(text.rfind(" ", 0, end), begin + size // 2)
+        space = text.rfind(" ", begin + size // 2, end)  # behind the word that it was chosen for
+        end = ends[-1] if ends else space if space > begin else end
     return best, begin, end
 
 
