@@ -127,7 +127,7 @@ def everything(memory: Memory, *questions: str) -> str:
 
 def test_one_request_is_one_hit_with_what_answers_it(log: Log) -> None:
     log.goes_on(*importer())
-    question = "Why did the importer stop at midnight?"
+    question = "Why did the importer of the depot stop?"
     hits = [hit for hit in log.memory.recall(question).hits if hit.predicate != "record"]
     (hit,) = hits
     assert (hit.kind, hit.predicate, hit.trust) == ("episode", "turn", Trust.DERIVED)
@@ -190,7 +190,7 @@ def test_two_turns_of_one_session_are_two_hits(log: Log) -> None:
     assert (first.asked, first.records) == (BANNER, 2)
     assert "teal" in "\n".join(first.passages)
     assert first.files == ()
-    assert log.turns("Why did the importer stop at midnight?")[0].asked == ASKED
+    assert log.turns("Why did the importer of the depot stop?")[0].asked == ASKED
 
 
 def test_a_call_stands_with_what_came_back(log: Log) -> None:
@@ -237,7 +237,7 @@ def test_a_short_question_is_no_fragment(log: Log) -> None:
 
 def test_single_records_are_there_on_request(log: Log) -> None:
     log.goes_on(*importer())
-    question = "Why did the importer stop at midnight?"
+    question = "Why did the importer of the depot stop?"
     hits = log.memory.recall(question, turns=False).hits
     assert all(hit.turn is None for hit in hits)
     assert {"prompt", "reply"} <= {hit.predicate for hit in hits}
@@ -252,7 +252,7 @@ def test_single_records_are_there_on_request(log: Log) -> None:
 )
 def test_who_asks_for_one_kind_is_shown_records(log: Log, filters: Filters) -> None:
     log.goes_on(*importer())
-    hits = log.memory.recall("importer midnight", filters=filters).hits
+    hits = log.memory.recall("importer stopped", filters=filters).hits
     assert hits
     assert all(hit.turn is None for hit in hits)
     assert all(hit.role is Role.ASSISTANT for hit in hits if hit.kind == "episode")
@@ -262,7 +262,7 @@ def test_the_command_line_shows_turns_and_records(cli: Cli, tmp_path: Path) -> N
     path = tmp_path / f"{SESSION}.jsonl"
     path.write_text("\n".join([*importer(), *banner()]) + "\n", encoding="utf-8")
     cli("ingest", path)
-    asked = ("recall", "Why did the importer stop at midnight?")
+    asked = ("recall", "Why did the importer of the depot stop?")
     (hit, *_) = cli(*asked, "--json").json()["hits"]
     assert hit["predicate"] == "turn"
     assert 0.0 < hit["bearing"] <= 1.0
@@ -315,7 +315,7 @@ def test_what_is_known_for_a_secret_later_is_not_shown(tmp_path: Path) -> None:
     log.memory.close()
     with log.opened() as memory:
         (turn,) = [hit.turn for hit in memory.recall(question).hits if hit.turn is not None]
-        assert list(turn.files) and "[REDACTED" in turn.files[0]
+        assert [file[:14] for file in turn.files] == ["/srv/[REDACTED"]
         assert "[REDACTED" in "\n".join(turn.passages)
         shown = everything(memory, question, "Bearer", "curl", "updated", "token of the depot")
         assert "ghp_" not in shown
@@ -328,7 +328,7 @@ def test_passages_of_a_text_with_a_secret_are_not_shown_twice(tmp_path: Path) ->
     log.goes_on(typed("u1", ASKED), said("a1", f"{IDLE} {TOKEN} {ANSWERED} {IDLE} {IDLE}"))
     log.memory.close()
     with log.opened() as memory:
-        hits = memory.recall("Why did the importer stop at midnight?").hits
+        hits = memory.recall("Why did the importer of the depot stop?").hits
         (turn,) = [hit.turn for hit in hits if hit.turn is not None]
         assert len(set(turn.passages)) == len(turn.passages)
         assert any(ANSWERED in passage for passage in turn.passages)
@@ -343,7 +343,7 @@ def test_nothing_of_an_erased_reply_is_left_in_its_turn(log: Log) -> None:
     log.memory.embed()
     assert not np.allclose(log.vector(ASKED), with_it, atol=1e-3)
     assert np.array_equal(log.vector("It runs again."), beside)
-    shown = everything(log.memory, "Why did the importer stop at midnight?", "log rotation lock")
+    shown = everything(log.memory, "Why did the importer of the depot stop?", "log rotation lock")
     assert ASKED in shown
     assert "rotation" not in shown
 
@@ -356,7 +356,9 @@ def test_an_erased_prompt_is_in_no_vector_of_its_turn(log: Log) -> None:
     after = [log.vector(text) for text in (ANSWERED, "It runs again.", "We picked teal")]
     changed = [not np.allclose(a, b, atol=1e-3) for a, b in zip(before, after, strict=True)]
     assert changed == [True, True, False]
-    shown = everything(log.memory, "Why did the importer stop at midnight?", "nightly parcel depot")
+    shown = everything(
+        log.memory, "Why did the importer of the depot stop?", "nightly parcel depot"
+    )
     assert ANSWERED in shown
     assert "nightly" not in shown
 

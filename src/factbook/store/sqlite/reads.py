@@ -48,7 +48,8 @@ _PROMPTS: Final = (
     " AND (injected = 0 OR text = '')"  # an erased one still is where its turn began
 )
 _TURN_BEGINS: Final = """
-    SELECT p.source_id, p.id, p.owner FROM episode_row e JOIN episode_row p ON p.source_id = e.source_id
+    SELECT p.source_id, p.id, p.owner
+    FROM episode_row e JOIN episode_row p ON p.source_id = e.source_id
     WHERE e.id = ? AND p.kind = 'prompt' AND (p.injected = 0 OR p.text = '') AND p.id <= e.id
     ORDER BY p.id DESC LIMIT 1
 """
