@@ -249,7 +249,7 @@ def test_memories_of_a_tool_go_best_first_and_the_first_is_trimmed() -> None:
 
 
 def test_a_memory_that_does_not_fit_is_skipped_and_the_next_is_tried() -> None:
-    hits = [memory("f1"), memory("f2", "long " * 400), memory("f3", "Ana has a cat.")]
+    hits = [memory("f1"), memory("f2", "long " * 1600), memory("f3", "Ana has a cat.")]
     context = build([], [], hits)
     assert context.included == ("f1", "f3")
     assert [(one.id, "fit" in one.why) for one in context.left_out] == [("f2", True)]
@@ -258,10 +258,10 @@ def test_a_memory_that_does_not_fit_is_skipped_and_the_next_is_tried() -> None:
 def test_facts_and_episodes_have_budgets_of_their_own() -> None:
     hits = [memory(f"f{n}", "word " * 30) for n in range(20)]
     hits += [memory(f"e{n}", "word " * 30) for n in range(20)]
-    context = build([], [], hits)
-    tokens = context.tier_tokens
+    tokens = build([], [], hits, filled=0).tier_tokens
     assert 150 < tokens["facts"] <= 200
     assert 150 < tokens["episodes"] <= 200
+    assert build([], [], hits).tier_tokens["episodes"] > 150  # facts fill what is left of that
 
 
 def test_facts_leave_episodes_their_part_when_room_is_short() -> None:
