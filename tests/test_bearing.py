@@ -206,7 +206,7 @@ def filling(tmp_path: Path) -> Memory:
     for n in range(30):
         replies = [
             f"I look at the plan of shelf {n} in the herb greenhouse first. It has {n + 2} rows,"
-            f" and the pipe of row {n} was laid anew by the gardener, who keeps a list of all pipes.",
+            f" and the pipe of row {n} was laid anew by the gardener, who lists all pipes.",
             f"Shelf {n} of the herb greenhouse is watered at {n % 24}:10 by valve {n + 40}. "
             f"The valve of the shelf stays open for {n + 3} minutes, and the tank above row {n} is"
             f" filled by hand on day {n}, as the gardener asked for when the pump was sold. " * 2,
