@@ -156,16 +156,19 @@ def test_a_long_prompt_does_not_answer_itself(log: Log) -> None:
     assert len(turn.asked) <= policy.PROMPT_SHOWN
 
 
-def test_the_prompt_is_weighed_below_a_reply_that_says_as_much(
+def test_the_question_of_then_is_no_answer_where_a_reply_answers(
     log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(policy, "PASSAGES", 1)
-    words = "the label printer in the cellar listens on port 9100"
-    asked = f"I think {words}. {IDLE}"
-    log.goes_on(typed("u1", asked), said("a1", f"Right: {words}. {IDLE}"))
-    (turn,) = log.turns("On which port does the label printer in the cellar listen?")
-    (passage,) = turn.passages
-    assert passage.startswith("Right")
+    question = "On which port does the label printer in the cellar listen?"
+    log.goes_on(
+        typed("u1", f"{question} {IDLE}"),
+        said("a1", "The label printer in the cellar listens on 9100."),
+        said("a2", "Tell me when the next one is due."),
+    )
+    (turn,) = log.turns(question)
+    assert turn.passages == ["The label printer in the cellar listens on 9100."]
+    assert question in turn.asked
 
 
 def test_what_was_said_last_stands_at_the_end(log: Log) -> None:
@@ -321,6 +324,20 @@ def test_what_is_known_for_a_secret_later_is_not_shown(tmp_path: Path) -> None:
         assert "ghp_" not in shown
         assert TOKEN[-8:] not in shown
         assert memory.check() == []
+
+
+def test_a_text_is_cut_after_its_secrets_are_taken_out(tmp_path: Path) -> None:
+    """What tells a secret may stand before the part that is shown."""
+    log = Log(tmp_path, redact=False)
+    secret = "plum" * 40
+    line = f"{'word ' * 200}--password {secret} parcel importer {'word ' * 200}"
+    log.goes_on(typed("u1", "Which one is it?"), said("a1", line))
+    assert secret in everything(log.memory, "parcel importer")
+    log.memory.close()
+    with log.opened() as memory:
+        shown = everything(memory, "parcel importer")
+        assert "parcel importer" in shown
+        assert "plumplum" not in shown
 
 
 def test_passages_of_a_text_with_a_secret_are_not_shown_twice(tmp_path: Path) -> None:

@@ -9,15 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final, TypeAlias
 
 from factbook import policy
 
-if TYPE_CHECKING:
-    from factbook.model.facts import Millis
-
 __all__ = ["Turn", "as_text", "is_fragment", "meaning_of_record", "meaning_of_turn"]
 
+Millis: TypeAlias = int  # that of `model.facts`, which knows turns
 _WORD: Final = re.compile(r"[^\W_]{2,}")
 
 
