@@ -211,12 +211,28 @@ def test_how_a_turn_ended(log: Log) -> None:
         typed("u2", "Mend the tests of the label printer"),
         call("a2", "Bash", command="pytest tests/test_labels.py"),
         returned("a2", "1 passed in 0.2s"),
-        typed("u3", "Write a page on the label printer"),
-        typed("u4", "[Request interrupted by user]"),
+        typed("u3", "Unpack the backup of the label printer"),
+        call("a3", "Bash", command="tar -xzf labels.tgz"),
+        returned("a3", "tar: labels.tgz: Cannot open: No such file or directory", failed=True),
+        typed("u4", "Commit the page on the label printer"),
+        call("a4", "Bash", command="git commit -m 'Labels have a page'"),
+        returned("a4", "[main 1234567] Labels have a page\n 1 file changed, 2 insertions(+)"),
+        typed("u5", "Clean the tray of the label printer"),
+        call("a5", "Bash", command="rm -r tray"),
+        returned("a5", "[Request interrupted by user for tool use]", failed=True),
+        typed("u6", "Write a page on the label printer"),
     )
-    ended = {turn.asked: turn.outcome for turn in log.turns("the label printer")}
-    assert ended["Mend the tests of the label printer"] == "checks passed"
-    assert "fail" in ended["Run the tests of the label printer"]
+    ended = {turn.asked.split()[0]: turn.outcome for turn in log.turns("the label printer")}
+    assert ended == {
+        "Run": "checks failed",
+        "Mend": "checks passed",
+        "Unpack": "ended failing",
+        "Commit": "1 committed",
+        "Clean": "interrupted",
+        "Write": "",
+    }
+    texts = [hit.text for hit in log.memory.recall("the label printer").hits]
+    assert any(text.endswith("\nended failing") for text in texts)
 
 
 @pytest.mark.parametrize("prompt", ["/exit", "8", "Of course.", "/cost", "yes", "go on"])
