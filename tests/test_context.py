@@ -129,6 +129,56 @@ def test_limits_are_the_seeds() -> None:
     assert (limits.episodes_sure, limits.episodes) == (100, 200)
 
 
+def plenty(letter: str, count: int = 60) -> list[Hit]:
+    said = "said that the tank above this row is filled by hand on that day of the month"
+    return [memory(f"{letter}{n}", f"Gardener {n} {said}.") for n in range(1, count + 1)]
+
+
+@every(("letters",), [("f",), ("e",), ("fe",)])
+def test_memories_fill_what_nobody_else_took(letters: str) -> None:
+    hits = [hit for letter in letters for hit in plenty(letter)]
+    context = build([user("How are the tanks filled?")], [], hits)
+    assert 0.8 * context.limit <= context.tokens <= context.limit == 1500
+    shares = build([user("How are the tanks filled?")], [], hits, filled=0)
+    limits = ContextLimits()
+    assert shares.tier_tokens[Tier.FACTS] <= limits.facts
+    assert shares.tier_tokens[Tier.EPISODES] <= limits.episodes
+    assert set(shares.included) < set(context.included)
+    # The best come first, and what is left out is in the account.
+    for letter in letters:
+        numbers = [int(id_[1:]) for id_ in context.included if id_[0] == letter]
+        assert numbers == list(range(1, len(numbers) + 1))
+    assert {one.id for one in context.left_out} == {hit.id for hit in hits} - {*context.included}
+
+
+def test_what_fills_takes_nothing_from_the_others() -> None:
+    system = "You keep the greenhouse. " * 200
+    recent = [user(f"Message {n} " + "with words " * 40) for n in range(4)]
+    tools = [ToolResult(name="shell", text="line of output " * 300)]
+    bare = build(recent, tools, [], system)
+    full = build(recent, tools, [*plenty("f"), *plenty("e")], system)
+    limits = ContextLimits()
+    for tier in (Tier.RECENT, Tier.TOOLS):
+        assert full.tier_tokens[tier] == bare.tier_tokens[tier]
+    assert full.tier_tokens[Tier.SYSTEM] >= limits.system_sure
+    assert full.tier_tokens[Tier.FACTS] >= 0.7 * limits.facts
+    assert full.tier_tokens[Tier.EPISODES] >= 0.7 * limits.episodes
+    assert full.tokens <= full.limit
+
+
+@every(("total",), [(0,), (1,), (60,), (150,), (400,), (900,), (4000,)])
+def test_what_fills_stays_within_any_limit(total: int) -> None:
+    context = build([user("Hello")], [], [*plenty("f"), *plenty("e")], "Be kind.", total=total)
+    assert context.tokens <= total
+    assert context.tier_tokens[Tier.FACTS] <= max(ContextLimits().filled, 200)
+
+
+def test_a_tier_that_may_have_nothing_is_not_filled() -> None:
+    context = build([user("Hello")], [], [*plenty("f"), *plenty("e")], facts=0)
+    assert context.tier_tokens[Tier.FACTS] == 0
+    assert context.tier_tokens[Tier.EPISODES] > ContextLimits().episodes
+
+
 def test_everything_fits_in_its_order() -> None:
     context = build(
         [user("What should I offer Ana?")],
@@ -199,7 +249,7 @@ def test_memories_of_a_tool_go_best_first_and_the_first_is_trimmed() -> None:
 
 
 def test_a_memory_that_does_not_fit_is_skipped_and_the_next_is_tried() -> None:
-    hits = [memory("f1"), memory("f2", "long " * 400), memory("f3", "Ana has a cat.")]
+    hits = [memory("f1"), memory("f2", "long " * 1600), memory("f3", "Ana has a cat.")]
     context = build([], [], hits)
     assert context.included == ("f1", "f3")
     assert [(one.id, "fit" in one.why) for one in context.left_out] == [("f2", True)]
@@ -208,10 +258,10 @@ def test_a_memory_that_does_not_fit_is_skipped_and_the_next_is_tried() -> None:
 def test_facts_and_episodes_have_budgets_of_their_own() -> None:
     hits = [memory(f"f{n}", "word " * 30) for n in range(20)]
     hits += [memory(f"e{n}", "word " * 30) for n in range(20)]
-    context = build([], [], hits)
-    tokens = context.tier_tokens
+    tokens = build([], [], hits, filled=0).tier_tokens
     assert 150 < tokens["facts"] <= 200
     assert 150 < tokens["episodes"] <= 200
+    assert build([], [], hits).tier_tokens["episodes"] > 150  # facts fill what is left of that
 
 
 def test_facts_leave_episodes_their_part_when_room_is_short() -> None:

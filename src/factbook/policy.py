@@ -182,6 +182,7 @@ TOLD_BEARS: Final = 0.45  # ours: what was told on purpose leads from here on
 TOLD_LEADS: Final = 2  # ours: so many of it
 PASSIVE_BEARS: Final = 0.25  # ours: less does not come by itself
 CONTEXT_TURNS: Final = 6  # ours: turns of logs that a context may hold
+CONTEXT_HITS: Final = 18  # ours: hits of all kinds among which they are looked for
 TURN_ROWS: Final = 80  # ours: rows of a pool whose turns are weighed
 TURN_RECORDS: Final = 200  # ours: of a turn, whose words count
 TURN_FOUND: Final = 6  # ours: rows of one turn that are weighed, and read for what is shown

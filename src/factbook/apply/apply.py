@@ -344,7 +344,7 @@ class _Run:
     def _turns_that_went_on(self, new: Sequence[tuple[int, Episode]], ids: Sequence[int]) -> None:
         first: dict[int, int] = {}
         for episode_id, (source_id, episode) in zip(ids, new, strict=True):
-            if episode.kind is EpisodeKind.PROMPT:
+            if episode.kind is EpisodeKind.PROMPT and not episode.injected:
                 first.setdefault(source_id, 0)  # its own turn is embedded as it is now
             elif episode.kind is EpisodeKind.REPLY:
                 first.setdefault(source_id, episode_id)

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from factbook import policy
 
 __all__ = ["Turn", "as_text", "is_fragment", "meaning_of_record", "meaning_of_turn"]
 
+Millis: TypeAlias = int  # that of `model.facts`, which knows turns
 _WORD: Final = re.compile(r"[^\W_]{2,}")
 
 
@@ -29,8 +30,8 @@ class Turn:
     outcome: str  # "interrupted", "2 of 9 calls failed"; empty where nothing failed
     files: Sequence[str]  # what was changed
     records: int
-    began: int | None  # milliseconds, as all times
-    until: int | None
+    began: Millis | None
+    until: Millis | None
     trust: str = "derived"  # of the least trusted record that is shown
 
 

@@ -73,14 +73,15 @@ class TwoModes:
         """Return the turns of agents' logs that bear on a question, each told as one text."""
         found = self._engine.recall(
             question,
-            limit=policy.CONTEXT_TURNS,
+            limit=policy.CONTEXT_HITS,
             filters=self._filters,
             passive=True,
             leaving_out=frozenset({question.strip()}),
             turns=True,
             counting=False,
         )
-        return [hit for hit in found.hits if hit.turn is not None and hit.turn.passages]
+        bear = [hit for hit in found.hits if hit.turn is not None and hit.turn.passages]
+        return bear[: policy.CONTEXT_TURNS]
 
     def still(self, hits: Sequence[Hit]) -> list[Hit]:
         """Return what still holds of what `stream` returned before, as it is now."""

@@ -65,7 +65,7 @@ class TurnWords:
         """Take the words that carry the question."""
         begins: dict[str, None] = {}
         for term in terms:
-            for word in term.casefold().split():
+            for word in term.lower().split():
                 base = stem(word)
                 begun = base if word.startswith(base) and len(base) >= _STEM_CHARS else word
                 begins[begun] = None
@@ -315,7 +315,7 @@ def _read_turn(
     return Turn(
         id=f"e{begun}",
         asked=prompt,
-        passages=[part(*place) for place in chosen],
+        passages=list(dict.fromkeys(part(*place) for place in chosen)),
         ended=ended,
         outcome=redact(_outcome(done, episodes.values())),
         files=tuple(
@@ -399,7 +399,8 @@ def best_window(
     end = min(len(text), begin + size)
     ends = [start for start in starts if begin + size // 2 < start <= end]
     if end < len(text):
-        end = ends[-1] if ends else max(text.rfind(" ", 0, end), begin + size // 2)
+        space = text.rfind(" ", begin + size // 2, end)  # behind the word that it was chosen for
+        end = ends[-1] if ends else space if space > begin else end
     return best, begin, end
 
 

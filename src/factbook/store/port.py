@@ -159,7 +159,8 @@ class Reads(Protocol):
         Each is an id and its kind, in the order of the log; all of one turn are one object.
 
         A turn begins with a prompt, the first of its records, and ends before the next one of its
-        source; what we put there ourselves begins none and is no record of one.
+        source; what we put there ourselves begins none and is no record of one, nor is what has
+        another owner than the prompt.
         """
 
     def speakers(self, owner: str | Everyone) -> Sequence[str]:

@@ -617,16 +617,18 @@ class MemoryReads:
 
     def turns(self, ids: Sequence[int]) -> dict[int, Sequence[tuple[int, EpisodeKind]]]:
         """Return for each episode that lies in a turn the turn's records."""
-        begun: dict[int, list[tuple[int, EpisodeKind]]] = {}  # what goes on in each source
+        # What goes on in each source, and whose it is.
+        begun: dict[int, tuple[str, list[tuple[int, EpisodeKind]]]] = {}
         found: dict[int, Sequence[tuple[int, EpisodeKind]]] = {}
         for id, (source, episode) in sorted(self.table("episode").items()):
             if episode.injected and episode.text:
                 continue
             if episode.kind is EpisodeKind.PROMPT:
-                begun[source] = []
-            if source in begun:
-                begun[source].append((id, episode.kind))
-                found[id] = begun[source]
+                begun[source] = episode.owner, []
+            owner, records = begun.get(source, (None, []))
+            if owner == episode.owner:
+                records.append((id, episode.kind))
+                found[id] = records
         return {id: found[id] for id in ids if id in found}
 
     def speakers(self, owner: str | Everyone) -> Sequence[str]:

@@ -48,7 +48,7 @@ _PROMPTS: Final = (
     " AND (injected = 0 OR text = '')"  # an erased one still is where its turn began
 )
 _TURN_BEGINS: Final = """
-    SELECT p.source_id, p.id FROM episode_row e
+    SELECT p.source_id, p.id, p.owner FROM episode_row e
     JOIN source_row s ON s.id = e.source_id AND s.kind = 'session_log'  -- only these have prompts
     JOIN episode_row p ON p.source_id = e.source_id
     WHERE e.id = ? AND p.kind = 'prompt' AND (p.injected = 0 OR p.text = '') AND p.id <= e.id
@@ -183,15 +183,16 @@ class SQLiteReads(RecordReads, LedgerReads):
         for id_ in sorted(set(ids)):
             if id_ in found:
                 continue
-            for source, first in self._rows(_TURN_BEGINS, (id_,)):
+            for source, first, owner in self._rows(_TURN_BEGINS, (id_,)):
                 ends = self._rows(f"{_PROMPTS} AND id > ? ORDER BY id LIMIT 1", (source, first))
                 end = next((row[0] for row in ends), None)
                 members = [
                     (row[0], EpisodeKind(row[1]))
                     for row in self._rows(
                         "SELECT id, kind FROM episode_row WHERE source_id = ? AND id >= ?"
-                        " AND (?3 IS NULL OR id < ?3) AND (injected = 0 OR text = '') ORDER BY id",
-                        (source, first, end),
+                        " AND (?3 IS NULL OR id < ?3) AND (injected = 0 OR text = '')"
+                        " AND owner = ?4 ORDER BY id",
+                        (source, first, end, owner),
                     )
                 ]
                 found.update((member, members) for member, _ in members)

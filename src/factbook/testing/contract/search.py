@@ -200,9 +200,10 @@ class SearchContract(Contract):
                     (2, sample_episode(7, text="ours", injected=True, **prompt)),
                     (2, sample_episode(8, text="so", **prompt)),
                     (2, sample_episode(9, text="done")),
+                    (2, sample_episode(10, text="somebody else's", owner="ann")),
                 ]
             )
-        turns = store.turns([9, 4, 7, 6, 1, 99])
+        turns = store.turns([9, 4, 7, 6, 1, 10, 99])
         assert {id: [n for n, _ in records] for id, records in turns.items()} == {
             4: [4, 5],
             9: [8, 9],

@@ -1,0 +1,576 @@
+"""Turns of agents' logs: one request is one hit, shown with what of it bears on the question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from tests.session_logs import NOW
+
+from conftest import SESSION, Cli, call, record
+from factbook import policy
+from factbook.embed.halves import unpacked
+from factbook.language.words import stem
+from factbook.memory import Memory
+from factbook.model.facts import Episode, EpisodeKind, Hit, Role, Trust
+from factbook.model.turns import Turn, is_fragment
+from factbook.recall.turns import TurnWords, best_window, best_windows
+from factbook.store.rows import Filters
+from factbook.testing import FrozenClock, sample_episode, sample_source
+
+ASKED = "Why does the nightly importer of the parcel depot stop at midnight?"
+ANSWERED = "The importer stopped at midnight because the log rotation held its lock."
+IDLE = " ".join(f"Round {n} of the usual round trip went by without a word." for n in range(14))
+FAILED = "parcel-importer: cannot open /run/parcel.lock: held by process rotatord"
+BANNER = "Which colour did we pick for the banner of the shop?"
+TOKEN = "ghp_" + "a1B2" * 9
+
+
+def said(uuid: str, text: str) -> str:
+    return record("assistant", uuid, [{"type": "text", "text": text}])
+
+
+def typed(uuid: str, text: str) -> str:
+    return record("user", uuid, text)
+
+
+def returned(of: str, text: str, *, failed: bool = False) -> str:
+    block = {"type": "tool_result", "tool_use_id": f"toolu_{of}", "content": text}
+    return record("user", f"r{of}", [{**block, "is_error": failed}])
+
+
+def importer() -> list[str]:
+    """Return a turn with two calls and a long reply whose middle answers."""
+    return [
+        typed("u1", ASKED),
+        call("a1", "Bash", command="systemctl restart parcel-importer"),
+        returned("a1", FAILED, failed=True),
+        call("a2", "Edit", file_path="/home/ann/shop/importer.py", old_string="a", new_string="b"),
+        returned("a2", "The file was updated."),
+        said("a3", "I am looking at the unit of the importer first."),
+        said("a4", f"{IDLE} {ANSWERED} {IDLE}"),
+    ]
+
+
+def banner() -> list[str]:
+    return [typed("u2", BANNER), said("b1", "We picked teal for the banner.")]
+
+
+class Log:
+    """A memory with one log, which may go on."""
+
+    def __init__(self, folder: Path, **options: bool) -> None:
+        self.path = folder / f"{SESSION}.jsonl"
+        self.options = options
+        self.memory = self.opened(**options)
+
+    def opened(self, **options: bool) -> Memory:
+        folder = self.path.parent
+        clock = FrozenClock(NOW)
+        return Memory(folder / "m.db", clock=clock, key_file=folder / "k", model=None, **options)
+
+    def goes_on(self, *lines: str) -> None:
+        """Write lines behind what is there, read them, and make the vectors that wait."""
+        with self.path.open("a", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in lines)
+        self.memory.ingest([self.path], workers=0)
+        self.memory.embed()
+
+    def turns(self, question: str, **options: bool) -> list[Turn]:
+        hits = self.memory.recall(question, **options).hits
+        return [hit.turn for hit in hits if hit.turn is not None]
+
+    def id_of(self, words: str) -> int:
+        """Return the only episode with these words."""
+        rows = self.memory.store.episodes(Filters(), limit=None)
+        (one,) = [row.id for row in rows if words in row.text]
+        return one
+
+    def vector(self, words: str) -> NDArray[np.float32]:
+        (row,) = unpacked(*self.memory.store.vectors("episode", [self.id_of(words)])).rows
+        return row
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Iterator[Log]:
+    made = Log(tmp_path)
+    yield made
+    assert made.memory.check() == []
+    made.memory.close()
+
+
+def shown_in(hit: Hit) -> str:
+    """Return all words that a hit shows."""
+    turn = hit.turn
+    parts = [hit.text, hit.object, *(piece.quote for piece in hit.evidence)]
+    if turn is not None:
+        parts += [turn.asked, *turn.passages, turn.ended, turn.outcome, *turn.files]
+    return "\n".join(parts)
+
+
+def everything(memory: Memory, *questions: str) -> str:
+    return "\n".join(
+        shown_in(hit)
+        for question in questions
+        for turns in (True, False)
+        for hit in memory.recall(question, limit=50, turns=turns).hits
+    )
+
+
+# --- what is one hit ------------------------------------------------------------------------------
+
+
+def test_one_request_is_one_hit_with_what_answers_it(log: Log) -> None:
+    log.goes_on(*importer())
+    question = "Why did the importer of the depot stop?"
+    hits = [hit for hit in log.memory.recall(question).hits if hit.predicate != "record"]
+    (hit,) = hits
+    assert (hit.kind, hit.predicate, hit.trust) == ("episode", "turn", Trust.DERIVED)
+    turn = hit.turn
+    assert turn is not None
+    assert hit.id == turn.id == f"e{log.id_of(ASKED)}"
+    assert turn.asked == ASKED
+    assert any(ANSWERED in passage for passage in turn.passages)
+    assert all(len(passage) <= policy.PASSAGE_CHARS for passage in turn.passages)
+    assert list(turn.files) == ["/home/ann/shop/importer.py"]
+    assert turn.records == 7
+    assert hit.text.startswith(f"asked: {ASKED}\n")
+    assert ANSWERED in hit.text
+    assert "changed: /home/ann/shop/importer.py" in hit.text
+    assert not any(ASKED in passage for passage in turn.passages)  # it stands above them
+
+
+def test_a_long_prompt_does_not_answer_itself(log: Log) -> None:
+    padding = "The shop has a lot of small parts that need not be told here. " * 12
+    asked = f"{padding}Which port does the label printer listen on? {padding}"
+    answer = f"{padding}The label printer listens on port 9100. {padding}"
+    log.goes_on(typed("u1", asked), said("a1", answer))
+    (turn,) = log.turns("Which port does the label printer listen on?")
+    assert any("port 9100" in passage for passage in turn.passages)
+    assert "Which port does the label printer listen on?" in turn.asked
+    assert len(turn.asked) <= policy.PROMPT_SHOWN
+
+
+def test_the_question_of_then_is_no_answer_where_a_reply_answers(
+    log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(policy, "PASSAGES", 1)
+    question = "On which port does the label printer in the cellar listen?"
+    log.goes_on(
+        typed("u1", f"{question} {IDLE}"),
+        said("a1", "The label printer in the cellar listens on 9100."),
+        said("a2", "Tell me when the next one is due."),
+    )
+    (turn,) = log.turns(question)
+    assert turn.passages == ["The label printer in the cellar listens on 9100."]
+    assert question in turn.asked
+
+
+def test_what_was_said_last_stands_at_the_end(log: Log) -> None:
+    replies = [f"The parcel importer reads depot {name}." for name in ("north", "south", "west")]
+    replies = [f"{reply} {IDLE}" for reply in replies]
+    log.goes_on(
+        typed("u1", ASKED),
+        *(said(f"a{n}", reply) for n, reply in enumerate(replies)),
+        said("a9", "All is well again now."),
+    )
+    (turn,) = log.turns("Which depots does the parcel importer read: north, south and west?")
+    assert turn.ended == "All is well again now."
+    hit = next(hit for hit in log.memory.recall("parcel importer depot north").hits if hit.turn)
+    assert "at the end: All is well again now." in hit.text
+
+
+def test_two_turns_of_one_session_are_two_hits(log: Log) -> None:
+    log.goes_on(*importer(), *banner())
+    ids = {turn.id for turn in log.turns("importer and banner")}
+    assert ids == {f"e{log.id_of(ASKED)}", f"e{log.id_of(BANNER)}"}
+    first = log.turns("Which colour did we pick for the banner?")[0]
+    assert (first.asked, first.records) == (BANNER, 2)
+    assert "teal" in "\n".join(first.passages)
+    assert first.files == ()
+    assert log.turns("Why did the importer of the depot stop?")[0].asked == ASKED
+
+
+def test_a_call_stands_with_what_came_back(log: Log) -> None:
+    log.goes_on(*importer(), *banner())
+    (turn, *_) = log.turns("What did the restart of parcel-importer say: which process held it?")
+    (passage,) = [passage for passage in turn.passages if "systemctl" in passage]
+    assert passage == f"Bash command: systemctl restart parcel-importer -> {FAILED}"
+
+
+def test_how_a_turn_ended(log: Log) -> None:
+    log.goes_on(
+        typed("u1", "Run the tests of the label printer"),
+        call("a1", "Bash", command="pytest tests/test_labels.py"),
+        returned("a1", "Exit code 1\n1 failed in 0.2s", failed=True),
+        typed("u2", "Mend the tests of the label printer"),
+        call("a2", "Bash", command="pytest tests/test_labels.py"),
+        returned("a2", "1 passed in 0.2s"),
+        typed("u3", "Unpack the backup of the label printer"),
+        call("a3", "Bash", command="tar -xzf labels.tgz"),
+        returned("a3", "tar: labels.tgz: Cannot open: No such file or directory", failed=True),
+        typed("u4", "Commit the page on the label printer"),
+        call("a4", "Bash", command="git commit -m 'Labels have a page'"),
+        returned("a4", "[main 1234567] Labels have a page\n 1 file changed, 2 insertions(+)"),
+        typed("u5", "Clean the tray of the label printer"),
+        call("a5", "Bash", command="rm -r tray"),
+        returned("a5", "[Request interrupted by user for tool use]", failed=True),
+        typed("u6", "Write a page on the label printer"),
+    )
+    ended = {turn.asked.split()[0]: turn.outcome for turn in log.turns("the label printer")}
+    assert ended == {
+        "Run": "checks failed",
+        "Mend": "checks passed",
+        "Unpack": "ended failing",
+        "Commit": "1 committed",
+        "Clean": "interrupted",
+        "Write": "",
+    }
+    texts = [hit.text for hit in log.memory.recall("the label printer").hits]
+    assert any(text.endswith("\nended failing") for text in texts)
+
+
+@pytest.mark.parametrize("prompt", ["/exit", "8", "Of course.", "/cost", "yes", "go on"])
+def test_a_fragment_is_no_hit(log: Log, prompt: str) -> None:
+    assert is_fragment(prompt)
+    log.goes_on(*banner(), typed("u7", prompt), said("a7", "Done."))
+    for turns in (True, False):
+        texts = [hit.text.strip() for hit in log.memory.recall(prompt, turns=turns).hits]
+        assert prompt not in texts
+        assert "Done." not in texts
+        assert f"asked: {prompt}" not in "\n".join(texts)
+
+
+def test_a_short_question_is_no_fragment(log: Log) -> None:
+    log.goes_on(*importer(), typed("u2", "Why teal?"), said("b1", "It reads well on white ground."))
+    assert "Why teal?" in [turn.asked for turn in log.turns("Why teal?")]
+
+
+# --- single records -------------------------------------------------------------------------------
+
+
+def test_single_records_are_there_on_request(log: Log) -> None:
+    log.goes_on(*importer())
+    question = "Why did the importer of the depot stop?"
+    hits = log.memory.recall(question, turns=False).hits
+    assert all(hit.turn is None for hit in hits)
+    assert {"prompt", "reply"} <= {hit.predicate for hit in hits}
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        Filters(episode_kinds=(EpisodeKind.REPLY,)),
+        Filters(roles=(Role.ASSISTANT,)),
+    ],
+)
+def test_who_asks_for_one_kind_is_shown_records(log: Log, filters: Filters) -> None:
+    log.goes_on(*importer())
+    hits = log.memory.recall("importer stopped", filters=filters).hits
+    assert hits
+    assert all(hit.turn is None for hit in hits)
+    assert all(hit.role is Role.ASSISTANT for hit in hits if hit.kind == "episode")
+
+
+def test_the_command_line_shows_turns_and_records(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / f"{SESSION}.jsonl"
+    path.write_text("\n".join([*importer(), *banner()]) + "\n", encoding="utf-8")
+    cli("ingest", path)
+    asked = ("recall", "Why did the importer of the depot stop?")
+    (hit, *_) = cli(*asked, "--json").json()["hits"]
+    assert hit["predicate"] == "turn"
+    assert 0.0 < hit["bearing"] <= 1.0
+    turn = hit["turn"]
+    assert turn["id"] == hit["id"]
+    assert turn["asked"] == ASKED
+    assert any(ANSWERED in passage for passage in turn["passages"])
+    assert turn["files"] == ["/home/ann/shop/importer.py"]
+    assert turn["records"] == 7
+    assert turn["began"] == "2026-11-17T14:03:00.000Z"
+    singles = cli(*asked, "--records", "--json").json()["hits"]
+    assert {"prompt", "reply"} <= {single["predicate"] for single in singles}
+    assert all(single["turn"] is None for single in singles)
+    assert ANSWERED in cli(*asked).out
+
+
+def test_pieces_of_actions_are_no_answers_unless_asked_for_by_name(log: Log) -> None:
+    log.goes_on(*importer())
+    known = {fact.predicate for fact in log.memory.query_facts(limit=1000)}
+    pieces = known & policy.UNRANKED_PREDICATES
+    assert pieces
+    for question in ("parcel importer shop", "Bash", "main", "systemctl restart"):
+        hits = log.memory.recall(question, limit=50, turns=False).hits
+        assert not {hit.predicate for hit in hits} & policy.UNRANKED_PREDICATES
+    for piece in pieces:
+        hits = log.memory.recall("parcel", filters=Filters(predicates=(piece,))).hits
+        assert {hit.predicate for hit in hits} == {piece}
+
+
+# --- secrets, erasing and owners ------------------------------------------------------------------
+
+
+def test_what_is_known_for_a_secret_later_is_not_shown(tmp_path: Path) -> None:
+    """Texts are cut after that: half a secret is one that nobody knows."""
+    log = Log(tmp_path, redact=False)
+    pad = "x" * (policy.PROMPT_SHOWN - 40)
+    words = "the depot token of the parcel importer"
+    half = f"{IDLE} {words} is {'y' * (policy.PASSAGE_CHARS // 2)} {TOKEN} {IDLE}"
+    log.goes_on(
+        typed("u1", f"Use {words} {pad} {TOKEN} for {IDLE}"),
+        call("a1", "Edit", file_path=f"/srv/{TOKEN}/a.py", old_string="a", new_string="b"),
+        returned("a1", f"The file /srv/{TOKEN}/a.py was updated."),
+        call("a2", "Bash", command=f"curl -H 'Authorization: Bearer {TOKEN}' parcel"),
+        returned("a2", f"importer: {TOKEN} was refused", failed=True),
+        said("a3", half),
+        said("a4", f"I have put {words} in place: {TOKEN}"),
+    )
+    question = "What is the depot token of the parcel importer?"
+    assert TOKEN in everything(log.memory, question)
+    log.memory.close()
+    with log.opened() as memory:
+        (turn,) = [hit.turn for hit in memory.recall(question).hits if hit.turn is not None]
+        assert [file[:14] for file in turn.files] == ["/srv/[REDACTED"]
+        assert "[REDACTED" in "\n".join(turn.passages)
+        shown = everything(memory, question, "Bearer", "curl", "updated", "token of the depot")
+        assert "ghp_" not in shown
+        assert TOKEN[-8:] not in shown
+        assert memory.check() == []
+
+
+def test_a_text_is_cut_after_its_secrets_are_taken_out(tmp_path: Path) -> None:
+    """What tells a secret may stand before the part that is shown."""
+    log = Log(tmp_path, redact=False)
+    secret = "plum" * 40
+    line = f"{'word ' * 200}--password {secret} parcel importer {'word ' * 200}"
+    log.goes_on(typed("u1", "Which one is it?"), said("a1", line))
+    assert secret in everything(log.memory, "parcel importer")
+    log.memory.close()
+    with log.opened() as memory:
+        shown = everything(memory, "parcel importer")
+        assert "parcel importer" in shown
+        assert "plumplum" not in shown
+
+
+def test_passages_of_a_text_with_a_secret_are_not_shown_twice(tmp_path: Path) -> None:
+    log = Log(tmp_path, redact=False)
+    log.goes_on(typed("u1", ASKED), said("a1", f"{IDLE} {TOKEN} {ANSWERED} {IDLE} {IDLE}"))
+    log.memory.close()
+    with log.opened() as memory:
+        hits = memory.recall("Why did the importer of the depot stop?").hits
+        (turn,) = [hit.turn for hit in hits if hit.turn is not None]
+        assert len(set(turn.passages)) == len(turn.passages)
+        assert any(ANSWERED in passage for passage in turn.passages)
+
+
+def test_nothing_of_an_erased_reply_is_left_in_its_turn(log: Log) -> None:
+    log.goes_on(typed("u1", ASKED), said("a3", ANSWERED), said("a4", "It runs again."))
+    with_it = log.vector(ASKED)
+    beside = log.vector("It runs again.")
+    log.memory.erasure.erase_episode(log.id_of(ANSWERED))
+    assert log.memory.maintenance.waiting() == 1
+    log.memory.embed()
+    assert not np.allclose(log.vector(ASKED), with_it, atol=1e-3)
+    assert np.array_equal(log.vector("It runs again."), beside)
+    shown = everything(log.memory, "Why did the importer of the depot stop?", "log rotation lock")
+    assert ASKED in shown
+    assert "rotation" not in shown
+
+
+def test_an_erased_prompt_is_in_no_vector_of_its_turn(log: Log) -> None:
+    log.goes_on(*banner(), typed("u3", ASKED), said("a3", ANSWERED), said("a4", "It runs again."))
+    before = [log.vector(text) for text in (ANSWERED, "It runs again.", "We picked teal")]
+    log.memory.erasure.erase_episode(log.id_of(ASKED))
+    log.memory.embed()
+    after = [log.vector(text) for text in (ANSWERED, "It runs again.", "We picked teal")]
+    changed = [not np.allclose(a, b, atol=1e-3) for a, b in zip(before, after, strict=True)]
+    assert changed == [True, True, False]
+    shown = everything(
+        log.memory, "Why did the importer of the depot stop?", "nightly parcel depot"
+    )
+    assert ANSWERED in shown
+    assert "nightly" not in shown
+
+
+def test_no_turn_shows_the_record_of_another_owner(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m.db", clock=FrozenClock(NOW), key_file=tmp_path / "k") as memory:
+        kinds = (EpisodeKind.PROMPT, EpisodeKind.REPLY, EpisodeKind.REPLY)
+        owners = ("ann", "ann", "ben")
+        texts = (BANNER, "We picked teal for the banner.", "The banner of Ben is maroon.")
+        rows = [
+            sample_episode(
+                n,
+                uid=f"row:{n}",
+                text=text,
+                kind=kind,
+                role=Role.USER if n == 0 else Role.ASSISTANT,
+                owner=owner,
+            )
+            for n, (text, kind, owner) in enumerate(zip(texts, kinds, owners, strict=True))
+        ]
+        memory.sources.record(sample_source(), rows)
+        memory.embed()
+        question = "Which colour has the banner?"
+        for owner, mine, other in (("ann", "teal", "maroon"), ("ben", "maroon", "teal")):
+            for turns in (True, False):
+                hits = memory.recall(question, filters=Filters(owner=owner), turns=turns).hits
+                shown = "\n".join(shown_in(hit) for hit in hits)
+                assert mine in shown
+                assert other not in shown
+        talk = memory.conversation(owner="ben", session="s")
+        assert "teal" not in talk.context(question).text
+        assert BANNER not in talk.context(question).text
+        assert memory.check() == []
+
+
+# --- vectors --------------------------------------------------------------------------------------
+
+
+def test_a_turn_that_goes_on_gets_a_vector_with_what_was_said_since(log: Log) -> None:
+    log.goes_on(typed("u1", ASKED), said("a1", "I am looking into it now."))
+    before, reply = log.vector(ASKED), log.vector("I am looking into it now.")
+    log.goes_on()
+    assert np.array_equal(log.vector(ASKED), before)
+    assert log.memory.maintenance.waiting() == 0
+    log.goes_on(said("a2", ANSWERED))
+    assert not np.allclose(log.vector(ASKED), before, atol=1e-3)
+    assert np.array_equal(log.vector("I am looking into it now."), reply)
+
+
+def test_another_turn_changes_no_vector_of_the_one_before(log: Log) -> None:
+    log.goes_on(typed("u1", ASKED), said("a1", ANSWERED))
+    before = log.vector(ASKED)
+    log.goes_on(*banner())
+    assert np.array_equal(log.vector(ASKED), before)
+
+
+def test_a_prompt_is_embedded_by_its_turn_and_a_record_with_its_prompt(log: Log) -> None:
+    log.goes_on(typed("u1", ASKED), said("a1", ANSWERED), said("a2", "Done, as you said."))
+    embed = log.memory.resources.embedder.embed
+    whole, alone, done = embed(
+        [f"{ASKED}\n{ANSWERED}\nDone, as you said.", ASKED, f"{ASKED}\nDone, as you said."]
+    )
+    assert float(log.vector(ASKED) @ whole) > 0.999
+    assert float(log.vector(ASKED) @ alone) < 0.99
+    assert float(log.vector("Done, as you said.") @ done) > 0.999
+
+
+def test_what_was_put_into_a_log_begins_no_turn(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m.db", clock=FrozenClock(NOW), key_file=tmp_path / "k") as memory:
+
+        def written(n: int, text: str, kind: EpisodeKind, *, injected: bool = False) -> None:
+            rows.append(sample_episode(n, uid=f"row:{n}", text=text, kind=kind, injected=injected))
+
+        def vector() -> NDArray[np.float32]:
+            (first, *_) = memory.store.episodes(Filters(), limit=None)
+            (row,) = unpacked(*memory.store.vectors("episode", [first.id])).rows
+            return row
+
+        rows: list[Episode] = []
+        written(1, ASKED, EpisodeKind.PROMPT)
+        memory.sources.record(sample_source(), rows)
+        memory.embed()
+        before = vector()
+        rows = []
+        written(2, "A memory: the depot is in Lund.", EpisodeKind.PROMPT, injected=True)
+        written(3, ANSWERED, EpisodeKind.REPLY)
+        memory.sources.record(sample_source(), rows)
+        memory.embed()
+        assert not np.allclose(vector(), before, atol=1e-3)
+        assert memory.check() == []
+
+
+# --- parts of a text ------------------------------------------------------------------------------
+
+TEXTS = st.text(max_size=900) | st.lists(
+    st.sampled_from(["importer", "Straße", "İ", "lock", ".", "\n", "x" * 90, "ΟΔΟΣ", "é", "-"]),
+    max_size=80,
+).map(" ".join)
+WORDS = st.lists(
+    st.text(max_size=12) | st.sampled_from(["importer", "Straße", "lock", "İ", "ΟΔΟΣ"]), max_size=6
+)
+SIZES = st.integers(1, 400)
+
+
+@given(TEXTS, WORDS, SIZES)
+def test_parts_of_any_text_stay_within_it_and_the_size(
+    text: str, asked: list[str], size: int
+) -> None:
+    words = TurnWords(asked)
+    weight, begin, end = best_window(text, words, {}, size)
+    assert 0 <= begin <= end <= len(text)
+    assert end - begin <= size
+    assert weight >= 0.0
+    parts = best_windows(text, words, {}, size)
+    assert len(parts) <= 2
+    for _, first, last in parts:
+        assert 0 <= first <= last <= len(text)
+        assert last - first <= size
+    if len(parts) == 2:
+        (_, a, b), (_, c, d) = parts
+        assert b <= c or d <= a
+    assert bool(parts) is bool(text.strip())
+
+
+@given(st.lists(st.sampled_from([" ", "x" * 300, ". ", "\n", "é", "a b c "]), max_size=30))
+def test_the_best_part_holds_a_word_that_the_text_holds(around: list[str]) -> None:
+    half = len(around) // 2
+    text = f"{''.join(around[:half])} needle {''.join(around[half:])}"
+    for size in (40, 200, 400):
+        _, begin, end = best_window(text, TurnWords(["needles"]), {}, size)
+        assert "needle" in text[begin:end]
+
+
+@given(st.lists(st.from_regex(r"[^\W_]{1,12}", fullmatch=True), min_size=1, max_size=5))
+def test_every_word_is_found_where_it_stands(asked: list[str]) -> None:
+    words = TurnWords(asked)
+    for word in asked:
+        text = f"so ({word}) it is, {word}."
+        assert [at for at, _ in words.places(text) if at == text.lower().index(word.lower())]
+        assert words.within(word) <= set(words.all)
+
+
+@pytest.mark.parametrize(
+    ("asked", "text", "found"),
+    [
+        ("importers", "the parcel-importer: down", True),
+        ("importer", "reimporter", False),
+        ("up", "upper", False),
+        ("up", "it is up.", True),
+        ("Straße", "die Straße", True),
+        ("Straße", "DIE STRASSE UND DIE STRAßE", True),
+        ("ΟΔΟΣ", "η οδός και η οδος", True),
+        ("Größe", "welche größe", True),
+    ],
+)
+def test_words_are_found_by_their_stems(asked: str, text: str, found: bool) -> None:
+    assert bool(TurnWords([asked]).within(text)) is found
+
+
+def test_no_words_are_found_nowhere() -> None:
+    nothing = TurnWords([])
+    assert (nothing.all, nothing.places("any text"), nothing.within("any text")) == ([], [], set())
+    assert stem("importers") in TurnWords(["importers"]).all
+
+
+def test_the_rarer_word_draws_the_part() -> None:
+    text = f"The importer ran. {IDLE} The lock was old. {IDLE}"
+    words = TurnWords(["importer", "lock"])
+    for rare, said_there in (("importer", "The importer ran"), ("lock", "The lock was old")):
+        rarity = {word: 5.0 if word == rare else 0.5 for word in words.all}
+        _, begin, end = best_window(text, words, rarity, 200)
+        assert said_there in text[begin:end]
+
+
+def test_the_second_part_is_of_the_rest(log: Log) -> None:
+    text = f"The importer ran. {IDLE} The lock was old. {IDLE}"
+    parts: Sequence[tuple[float, int, int]] = best_windows(
+        text, TurnWords(["importer", "lock"]), {}, 200
+    )
+    shown = [text[begin:end] for _, begin, end in parts]
+    assert any("importer" in part for part in shown)
+    assert any("lock" in part for part in shown)
