@@ -17,7 +17,7 @@ from factbook import policy
 from factbook.embed.halves import unpacked
 from factbook.language.words import stem
 from factbook.memory import Memory
-from factbook.model.facts import Episode, EpisodeKind, Hit, Role, Trust
+from factbook.model.facts import Episode, EpisodeKind, FactKind, Hit, Role, Trust
 from factbook.model.turns import Turn, is_fragment
 from factbook.recall.turns import TurnWords, best_window, best_windows
 from factbook.store.rows import Filters
@@ -394,6 +394,22 @@ def test_an_erased_prompt_is_in_no_vector_of_its_turn(log: Log) -> None:
     )
     assert ANSWERED in shown
     assert "nightly" not in shown
+
+
+def test_what_is_cut_out_of_a_prompt_is_in_no_vector_of_its_turn(log: Log) -> None:
+    prompt = "I am allergic to hazelnuts. Which of the cakes on the list may I eat?"
+    log.goes_on(typed("u3", prompt), said("a3", "The one with lemon has none in it."))
+    log.memory.consolidate()
+    log.memory.embed()
+    before = log.vector("The one with lemon")
+    for fact in log.memory.query_facts():
+        if fact.kind is FactKind.STATEMENT:
+            log.memory.erasure.erase_fact(fact.id)
+    log.memory.embed()
+    assert not np.allclose(log.vector("The one with lemon"), before, atol=1e-3)
+    shown = everything(log.memory, "Which cake on the list may I eat?", "lemon", "allergic")
+    assert "The one with lemon" in shown
+    assert "hazelnut" not in shown
 
 
 def test_no_turn_shows_the_record_of_another_owner(tmp_path: Path) -> None:
