@@ -241,6 +241,8 @@ def test_a_context_is_filled_and_never_above_its_limit(tmp_path: Path) -> None:
         assert bare.tier_tokens[Tier.EPISODES] <= limits.episodes
         assert bare.tier_tokens[Tier.FACTS] <= limits.facts
         assert set(bare.included) < set(context.included)
+        roomy = talk.context(question, limits=ContextLimits(total=9000, filled=9000))
+        assert roomy.text.count("asked: ") == policy.CONTEXT_TURNS
         system = "You are the keeper of the greenhouse and answer in short sentences. " * 40
         with_system = talk.context(question, system=system)
         assert with_system.tier_tokens[Tier.SYSTEM] >= limits.system_sure
