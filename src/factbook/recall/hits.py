@@ -200,7 +200,7 @@ class Showing:
                     span = hit.evidence[0].start, hit.evidence[0].end
                     fresh = self._episode_hit(row, self._redact(row.text), hit.score, span)
                 if fresh.text == hit.text:
-                    there.append(fresh)
+                    there.append(replace(fresh, bearing=hit.bearing))
         return there
 
     def _admitted(
