@@ -235,7 +235,7 @@ def test_how_a_turn_ended(log: Log) -> None:
     assert any(text.endswith("\nended failing") for text in texts)
 
 
-@pytest.mark.parametrize("prompt", ["/exit", "8", "Of course.", "/cost", "yes", "go on"])
+@pytest.mark.parametrize("prompt", ["/exit", "8", "Of course.", "/clear-all-of-it", "yes", "go on"])
 def test_a_fragment_is_no_hit(log: Log, prompt: str) -> None:
     assert is_fragment(prompt)
     log.goes_on(*banner(), typed("u7", prompt), said("a7", "Done."))
