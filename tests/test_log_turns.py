@@ -249,6 +249,7 @@ def test_a_fragment_is_no_hit(log: Log, prompt: str) -> None:
 def test_a_short_question_is_no_fragment(log: Log) -> None:
     log.goes_on(*importer(), typed("u2", "Why teal?"), said("b1", "It reads well on white ground."))
     assert "Why teal?" in [turn.asked for turn in log.turns("Why teal?")]
+    assert "Why teal?" in [hit.text for hit in log.memory.recall("Why teal?", turns=False).hits]
 
 
 # --- single records -------------------------------------------------------------------------------
