@@ -17,7 +17,7 @@ from factbook import policy
 from factbook.embed.halves import unpacked
 from factbook.language.words import stem
 from factbook.memory import Memory
-from factbook.model.facts import Episode, EpisodeKind, Hit, Role, Trust
+from factbook.model.facts import Episode, EpisodeKind, FactKind, Hit, Role, Trust
 from factbook.model.turns import Turn, is_fragment
 from factbook.recall.turns import TurnWords, best_window, best_windows
 from factbook.store.rows import Filters
@@ -235,7 +235,7 @@ def test_how_a_turn_ended(log: Log) -> None:
     assert any(text.endswith("\nended failing") for text in texts)
 
 
-@pytest.mark.parametrize("prompt", ["/exit", "8", "Of course.", "/cost", "yes", "go on"])
+@pytest.mark.parametrize("prompt", ["/exit", "8", "Of course.", "/clear-all-of-it", "yes", "go on"])
 def test_a_fragment_is_no_hit(log: Log, prompt: str) -> None:
     assert is_fragment(prompt)
     log.goes_on(*banner(), typed("u7", prompt), said("a7", "Done."))
@@ -249,6 +249,7 @@ def test_a_fragment_is_no_hit(log: Log, prompt: str) -> None:
 def test_a_short_question_is_no_fragment(log: Log) -> None:
     log.goes_on(*importer(), typed("u2", "Why teal?"), said("b1", "It reads well on white ground."))
     assert "Why teal?" in [turn.asked for turn in log.turns("Why teal?")]
+    assert "Why teal?" in [hit.text for hit in log.memory.recall("Why teal?", turns=False).hits]
 
 
 # --- single records -------------------------------------------------------------------------------
@@ -394,6 +395,22 @@ def test_an_erased_prompt_is_in_no_vector_of_its_turn(log: Log) -> None:
     )
     assert ANSWERED in shown
     assert "nightly" not in shown
+
+
+def test_what_is_cut_out_of_a_prompt_is_in_no_vector_of_its_turn(log: Log) -> None:
+    prompt = "I am allergic to hazelnuts. Which of the cakes on the list may I eat?"
+    log.goes_on(typed("u3", prompt), said("a3", "The one with lemon has none in it."))
+    log.memory.consolidate()
+    log.memory.embed()
+    before = log.vector("The one with lemon")
+    for fact in log.memory.query_facts():
+        if fact.kind is FactKind.STATEMENT:
+            log.memory.erasure.erase_fact(fact.id)
+    log.memory.embed()
+    assert not np.allclose(log.vector("The one with lemon"), before, atol=1e-3)
+    shown = everything(log.memory, "Which cake on the list may I eat?", "lemon", "allergic")
+    assert "The one with lemon" in shown
+    assert "hazelnut" not in shown
 
 
 def test_no_turn_shows_the_record_of_another_owner(tmp_path: Path) -> None:
