@@ -115,11 +115,12 @@ def test_either_sign_is_enough_and_none_is_nothing() -> None:
     assert 0.0 < bearing(0.4, 0.0) < bearing(0.4, 0.5) < 1.0
 
 
-def test_rare_words_count_more_and_one_word_says_nothing() -> None:
+def test_rare_words_count_more_and_each_once() -> None:
     rarity = {"lock": 4.0, "shop": 1.0}
     assert covered(["lock"], ["lock", "shop"], rarity) == pytest.approx(0.8)
     assert covered(["shop"], ["lock", "shop"], rarity) == pytest.approx(0.2)
-    assert covered(["lock"], ["lock", "lock"], rarity) == 0.0
+    assert covered(["lock"], ["lock", "lock"], rarity) == pytest.approx(1.0)
+    assert covered(["lock"], [], rarity) == 0.0
 
 
 # --- what was told on purpose ---------------------------------------------------------------------

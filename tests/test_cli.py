@@ -435,7 +435,8 @@ def test_recall_narrows(filled: tuple[Cli, Path]) -> None:
         assert isinstance(found, list)
         return found
 
-    assert {hit["kind"] for hit in hits()} == {"fact", "episode"}
+    assert {hit["kind"] for hit in hits()} == {"episode"}  # the turns that they are found in
+    assert {hit["kind"] for hit in hits("--records")} == {"fact", "episode"}
     assert {hit["kind"] for hit in hits("--kind", "fact")} == {"fact"}
     assert {hit["kind"] for hit in hits("--kind", "episode")} == {"episode"}
     assert {hit["predicate"] for hit in hits("--kind", "prompt")} == {"prompt"}

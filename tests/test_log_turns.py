@@ -130,7 +130,7 @@ def test_one_request_is_one_hit_with_what_answers_it(log: Log) -> None:
     question = "Why did the importer of the depot stop?"
     hits = [hit for hit in log.memory.recall(question).hits if hit.predicate != "record"]
     (hit,) = hits
-    assert (hit.kind, hit.predicate, hit.trust) == ("episode", "turn", Trust.DERIVED)
+    assert (hit.kind, hit.predicate, hit.trust) == ("episode", "turn", Trust.EXTERNAL)
     turn = hit.turn
     assert turn is not None
     assert hit.id == turn.id == f"e{log.id_of(ASKED)}"

@@ -423,7 +423,8 @@ def _done(moment: Reads, turns: Sequence[Records]) -> dict[int, list[Fact]]:
 def _outcome(done: Sequence[Fact], episodes: Iterable[StoredEpisode]) -> str:
     """Say how a turn ended, as far as its records tell."""
     host = (EpisodeKind.PROMPT, EpisodeKind.RECORD)
-    if any(e.kind in host and e.text.startswith(_INTERRUPTED) for e in episodes):
+    said = (e for e in episodes if e.kind in host or e.is_error)
+    if any(episode.text.startswith(_INTERRUPTED) for episode in said):
         return "interrupted"
     last = next((fact for fact in reversed(done) if fact.predicate in _ENDED), None)
     committed = sum(fact.predicate == "committed" for fact in done)
