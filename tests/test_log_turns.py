@@ -139,7 +139,8 @@ def test_one_request_is_one_hit_with_what_answers_it(log: Log) -> None:
     assert all(len(passage) <= policy.PASSAGE_CHARS for passage in turn.passages)
     assert list(turn.files) == ["/home/ann/shop/importer.py"]
     assert turn.records == 7
-    assert f"asked: {ASKED}\n" in hit.text and not hit.text.startswith("asked")
+    assert f"asked: {ASKED}\n" in hit.text
+    assert not hit.text.startswith("asked")
     assert ANSWERED in hit.text
     assert "changed: /home/ann/shop/importer.py" in hit.text
     assert not any(ASKED in passage for passage in turn.passages)  # it stands above them
