@@ -177,7 +177,6 @@ ASKED_CHARS: Final = 120  # ours: of the prompt that each record of its turn is 
 BEARS_FROM: Final = 0.15  # ours: cosine under which nothing bears on a question by its meaning
 BEARS_FULLY: Final = 0.65  # ours: and from which all of it does
 BEARS_WORDS: Final = 2.0  # ours: power on the share of a question's words
-BEARS_LEAST_WORDS: Final = 1  # ours: of a question of fewer, words alone say nothing
 TOLD_BEARS: Final = 0.5  # ours: what was told on purpose leads from here on
 TOLD_LEADS: Final = 2  # ours: so many of it
 PASSIVE_BEARS: Final = 0.1  # ours: less does not come by itself

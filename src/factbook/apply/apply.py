@@ -21,14 +21,13 @@ from factbook import policy
 from factbook.apply.facts import CHANGING, Changes
 from factbook.apply.graph import is_of_graph, new_in_graph
 from factbook.apply.tombstones import Tombstones, any_tombstones, sifted
-from factbook.apply.turns import embed_again
+from factbook.apply.turns import embed_again, turns_that_went_on
 from factbook.apply.voices import Voices
 from factbook.errors import NotAllowed, NotFound, UsageError
 from factbook.model.confidence import better_trust, worse_trust
 from factbook.model.facts import (
     EVERYONE,
     Episode,
-    EpisodeKind,
     Event,
     Everyone,
     FactKind,
@@ -336,19 +335,10 @@ class _Run:
             self._texts[episode_id] = episode.text
             self._places[episode_id] = episode
         self._receipt.episodes += len(ids)
-        self._turns_that_went_on(new, ids)
+        embed_again(self._writer, turns_that_went_on(new, ids))
         # Episodes are immutable and dated, so the history needs a line per step only.
         for source_id, count in Counter(source_id for source_id, _ in new).items():
             self._event("add_episodes", "source", source_id, {"episodes": count})
-
-    def _turns_that_went_on(self, new: Sequence[tuple[int, Episode]], ids: Sequence[int]) -> None:
-        first: dict[int, int] = {}
-        for episode_id, (source_id, episode) in zip(ids, new, strict=True):
-            if episode.kind is EpisodeKind.PROMPT and not episode.injected:
-                first.setdefault(source_id, 0)  # its own turn is embedded as it is now
-            elif episode.kind is EpisodeKind.REPLY:
-                first.setdefault(source_id, episode_id)
-        embed_again(self._writer, [id_ for id_ in first.values() if id_])
 
     # --- facts ----------------------------------------------------------------------------------
 

@@ -6,8 +6,10 @@ A prompt is embedded by its whole turn, and every record of the turn with the pr
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
+
+from factbook.model.facts import Episode, EpisodeKind
 
 if TYPE_CHECKING:
     from factbook.store.port import Writer
@@ -24,3 +26,14 @@ def embed_again(writer: Writer, ids: Collection[int]) -> None:
     kept = writer.whole_episodes(sorted(with_them - changed))
     if again := {row.id: row.episode for row in kept if row.episode.embed}:
         writer.rewrite_episodes(again)
+
+
+def turns_that_went_on(new: Sequence[tuple[int, Episode]], ids: Sequence[int]) -> list[int]:
+    """Return of new episodes, each with its source, the first reply to a prompt known before."""
+    first: dict[int, int] = {}
+    for episode_id, (source_id, episode) in zip(ids, new, strict=True):
+        if episode.kind is EpisodeKind.PROMPT and not episode.injected:
+            first.setdefault(source_id, 0)  # its own turn is embedded as it is now
+        elif episode.kind is EpisodeKind.REPLY:
+            first.setdefault(source_id, episode_id)
+    return [id_ for id_ in first.values() if id_]

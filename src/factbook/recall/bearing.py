@@ -29,10 +29,8 @@ def bearing(cosine: float, share: float) -> float:
 
 
 def covered(held: Iterable[str], asked: Iterable[str], rarity: Mapping[str, float]) -> float:
-    """Return the share of a question's words that are held, each by its rarity; 0 for one word."""
+    """Return the share of a question's words that are held, each by its rarity; 0 for none."""
     wanted = set(asked)
-    if len(wanted) < policy.BEARS_LEAST_WORDS:
-        return 0.0
     weight = {word: rarity.get(word, 1.0) for word in wanted}
     total = sum(weight.values())
     return sum(weight[word] for word in wanted.intersection(held)) / total if total else 0.0

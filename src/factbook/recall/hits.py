@@ -41,8 +41,8 @@ from factbook.recall.turns import (
     Shown,
     Turned,
     TurnWords,
-    in_log,
     read_turns,
+    turn_of,
 )
 from factbook.store.derived.ledger import called_wrong, evidence_of, outdated
 from factbook.store.port import Store
@@ -106,13 +106,13 @@ class Showing:
                 continue
             if row.fact is None and row.id in wrong:
                 continue
-            in_turn = row.episode in turns and in_log(row)
             bears[n] = self._bearing(row, memory, asked, turned)
             if passive and bears[n] < policy.PASSIVE_BEARS and not row.leaning:
                 continue
             relevance = relevance_score(
                 (score / best) ** policy.SIMILARITY_POWER,
-                1.0 if in_turn else _confidence(memory),  # that a turn took place is certain
+                # that a turn took place is certain
+                _confidence(memory) if turn_of(row, turns) is None else 1.0,
                 recency(memory.occurred_at, now),
             )
             if row.fact is None and row.id in taken_back:
@@ -127,8 +127,8 @@ class Showing:
         for relevance, _, n, row in weighed:
             key: object = row.id if row.fact is None else _same(row.fact)
             key = standing.get(key, key)
-            if row.episode in turns and in_log(row):
-                key = "turn", turns[row.episode][0][0]
+            if (begun := turn_of(row, turns)) is not None:
+                key = "turn", begun
             if key not in groups:
                 if row.episode in taken:
                     # This episode is shown already, by something better.
@@ -184,8 +184,8 @@ class Showing:
     ) -> float:
         text = memory.statement if isinstance(memory, Fact) else memory.text
         held: Collection[str] = asked.within(text)
-        if row.episode in turned.turns and in_log(row):
-            held = turned.held.get(turned.turns[row.episode][0][0], held)
+        if (begun := turn_of(row, turned.turns)) is not None:
+            held = turned.held.get(begun, held)
         return bearing(row.cosine, covered(held, asked.all, turned.rarity))
 
     def still(self, hits: Sequence[Hit], *, filters: Filters, now: Millis) -> list[Hit]:
@@ -381,8 +381,7 @@ def _foremost(
             if key in seen:
                 continue
             seen.add(key)
-        if row.episode in turns and in_log(row):
-            begun = turns[row.episode][0][0]
+        if (begun := turn_of(row, turns)) is not None:
             of_turn[begun] += 1
             if of_turn[begun] > policy.TURN_FOUND:
                 continue

@@ -36,8 +36,8 @@ __all__ = [
     "TurnWords",
     "Turned",
     "by_turn",
-    "in_log",
     "read_turns",
+    "turn_of",
 ]
 
 _SAID: Final = (EpisodeKind.PROMPT, EpisodeKind.REPLY, EpisodeKind.TOOL_CALL, EpisodeKind.SUMMARY)
@@ -109,12 +109,18 @@ class Turned(NamedTuple):
     near: Callable[[Sequence[int]], Mapping[int, float]]  # cosines of episodes to the question
 
 
-NO_TURNS: Final = Turned([], np.zeros(0), {}, {}, {}, lambda _ids: {})
-
-
 def in_log(row: PoolRow) -> bool:
     """Tell whether a row stands for what its episode says: a record, or what was seen in it."""
     return row.fact is None or (row.fact.kind is FactKind.OBSERVATION and not row.cued)
+
+
+def turn_of(row: PoolRow, turns: Mapping[int, Records]) -> int | None:
+    """Return the first record of the turn that a row lies in, of those by their episodes' ids."""
+    turn = turns.get(row.episode) if in_log(row) else None
+    return None if turn is None else turn[0][0]
+
+
+NO_TURNS: Final = Turned([], np.zeros(0), {}, {}, {}, lambda _ids: {})
 
 
 def by_turn(
@@ -133,11 +139,10 @@ def by_turn(
     best: dict[int, list[float]] = {}  # of each turn: BM25, cosine, the score of its best row
     known: dict[int, Records] = {}
     for row, score in zip(rows, scores.tolist(), strict=True):
-        turn = turns.get(row.episode)
-        if turn is None or not in_log(row):
+        begun = turn_of(row, turns)
+        if begun is None:
             continue
-        begun = turn[0][0]
-        known[begun] = turn
+        known[begun] = turns[begun]
         held = best.setdefault(begun, [0.0, 0.0, 0.0])
         held[0] = max(held[0], 0.0 if math.isnan(row.lexical) else row.lexical)
         held[1] = max(held[1], 0.0 if math.isnan(row.cosine) else row.cosine)
@@ -174,9 +179,7 @@ def by_turn(
         zip(order, (top * weight / max(float(weight.max()), 1e-9)).tolist(), strict=True)
     )
     final = [
-        weighed[turns[row.episode][0][0]] * (1 + 1e-3 * score)
-        if row.episode in turns and in_log(row)
-        else score
+        score if (begun := turn_of(row, turns)) is None else weighed[begun] * (1 + 1e-3 * score)
         for row, score in zip(rows, scores.tolist(), strict=True)
     ]
     values = np.asarray(final)
