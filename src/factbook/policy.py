@@ -267,10 +267,10 @@ RELATED_NEIGHBOURS: Final = 4  # ours: the nearest statements that it is asked a
 RELATED_PAIRS: Final = 4_000  # ours: pairs that it reads in one run, the nearest ones; 10 ms each
 RELATED: Final[Mapping[str, float]] = MappingProxyType(
     {
-        "merge": 0.6,
-        "merge_cosine": 0.4,
-        "end": 0.95,
-        "end_cosine": 0.35,
+        "merge": 0.3,
+        "merge_cosine": 0.25,
+        "end": 0.9,
+        "end_cosine": 0.25,
         "ask": 0.1,
         "ask_cosine": 0.2,
     }

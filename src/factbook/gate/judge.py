@@ -10,6 +10,7 @@ left over on either side decides. docs/judging.md tells every rule with examples
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import StrEnum
@@ -91,14 +92,16 @@ def judge(
     older_reading: TextReading | None = None,
     newer_reading: TextReading | None = None,
     net: Relater | None = None,
+    closest: Callable[[], bool] | None = None,
 ) -> Judgement:
     """Say how the newer claim stands to the older one.
 
     `similarity` is the cosine of both texts by the embedder that ships with the package; what is no
     number counts as 0. A reading that is given must be `read` of that claim's text. `net` is asked
-    where the words tell nothing (`gate.related`); without it they are two matters then. SAME and
-    CONTRADICTION hold in both directions; SUPERSEDES only in the given one, and where both claims
-    are dated it needs the newer one to be no earlier.
+    where the words tell nothing (`gate.related`); without it they are two matters then. Of what
+    it says only what `closest` allows is merged or retired: what has no nearer one in the memory.
+    SAME and CONTRADICTION hold in both directions; SUPERSEDES only in the given one, and where both
+    claims are dated it needs the newer one to be no earlier.
     """
     if older.subject and newer.subject and older.subject != newer.subject:
         return _DIFFERENT_SUBJECT
@@ -124,7 +127,7 @@ def judge(
     if judged.rule in _OPEN and (place := elsewhere(old, new)):
         judged = _conflict(new, "value", f"{place!r} is another place.")
     elif net is not None and judged.rule in _OPEN and judged.relation is Relation.DIFFERENT:
-        told = proposed((older.text, old), (newer.text, new), similarity, net)
+        told = proposed((older.text, old), (newer.text, new), similarity, net, closest)
         if told is not None:
             judged = _fixed(Relation(told.relation), told.rule, told.detail)
     return _in_time(older, newer, judged)

@@ -2,8 +2,8 @@
 
 The reader's network proposes from the whole texts; what is exact refuses: another value, another
 person, another of a series, a question, what is only supposed or quoted, an older text that says
-more than the newer one can end. What is sure in both directions is merged or retired, what is
-likely is asked.
+more than the newer one can end. What is sure in both directions is merged or retired, if neither
+has a nearer one in the whole memory, and what is likely is asked.
 
 Knows: two texts, what `reading` found in them, their cosine, a network that is handed in. Does not
 know: facts, the store. The numbers are of `policy.RELATED`, chosen by `python -m bench.related`.
@@ -11,7 +11,7 @@ know: facts, the store. The numbers are of `policy.RELATED`, chosen by `python -
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Final, Literal, NamedTuple
 
@@ -59,19 +59,28 @@ class Proposed(NamedTuple):
 
 
 def proposed(
-    older: tuple[str, TextReading], newer: tuple[str, TextReading], similarity: float, net: Relater
+    older: tuple[str, TextReading],
+    newer: tuple[str, TextReading],
+    similarity: float,
+    net: Relater,
+    closest: Callable[[], bool] | None = None,
 ) -> Proposed | None:
     """Return how two texts stand to each other; None where they may both hold.
 
-    Each is a text with its reading; `similarity` is their cosine. Raises ReaderError where the
-    network cannot be loaded.
+    Each is a text with its reading; `similarity` is their cosine. `closest` tells whether neither
+    has a nearer one among all that is known: only then is one of them merged or retired. Raises
+    ReaderError where the network cannot be loaded.
     """
     if similarity < policy.RELATED_SIMILARITY:
         return None
     unchecked = RelatedTexts(net.relate(older[0], newer[0]), similarity, "", "")
     if decided(unchecked) is None:  # as for most: what would forbid it need not be read
         return None
-    return decided(related(older, newer, similarity, net))
+    read_both = related(older, newer, similarity, net)
+    told = decided(read_both)
+    if told is None or told.rule == MAY_BE_OVER or closest is None or closest():
+        return told
+    return _doubted(read_both)
 
 
 def related(
@@ -94,9 +103,16 @@ def decided(texts: RelatedTexts) -> Proposed | None:
     sure = min(chances.change, chances.changed_back)
     if not texts.no_end and cosine >= numbers["end_cosine"] and sure >= numbers["end"]:
         return Proposed("supersedes", "taken_back", "If the newer one holds, the older does not.")
-    if cosine >= numbers["ask_cosine"] and chances.change >= numbers["ask"]:
-        return Proposed("ambiguous", MAY_BE_OVER, "The newer one may end the older.")
-    return None
+    return _doubted(texts)
+
+
+def _doubted(texts: RelatedTexts) -> Proposed | None:
+    """Return the question whether the newer one ends the older; None where it is too unlikely."""
+    numbers = policy.RELATED
+    likely = texts.similarity >= numbers["ask_cosine"] and texts.chances.change >= numbers["ask"]
+    if texts.no_end == "other" or not likely:
+        return None
+    return Proposed("ambiguous", MAY_BE_OVER, "The newer one may end the older.")
 
 
 def _told(text: Reading) -> list[Clause]:

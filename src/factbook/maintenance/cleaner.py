@@ -349,6 +349,7 @@ class _Cleaning:
         if len(lives) < 2:
             return []
         cosines = vectors @ vectors.T
+        others = cosines - 2 * np.eye(len(lives), dtype=cosines.dtype)
         judged = {pair[:2] for pair in self._store.find(PAIR)}
         order = sorted(
             range(len(lives)),
@@ -369,7 +370,13 @@ class _Cleaning:
                 for n in order[place + 1 :]
                 if n not in gone
                 and cosines[best, n] >= policy.JUDGED_SIMILARITY
-                and self._say_the_same(lives[best], lives[n], float(cosines[best, n]), judged)
+                and self._say_the_same(
+                    lives[best],
+                    lives[n],
+                    float(cosines[best, n]),
+                    judged,
+                    closest=bool(cosines[best, n] >= max(others[best].max(), others[n].max())),
+                )
             ]
             gone.update(losers)
             if losers:
@@ -385,7 +392,13 @@ class _Cleaning:
         return ops
 
     def _say_the_same(
-        self, winner: Life, loser: Life, cosine: float, judged: set[tuple[int, int]]
+        self,
+        winner: Life,
+        loser: Life,
+        cosine: float,
+        judged: set[tuple[int, int]],
+        *,
+        closest: bool,
     ) -> bool:
         low, high = sorted((winner.id, loser.id))
         if (low, high) in judged or category(winner) != category(loser):
@@ -397,7 +410,7 @@ class _Cleaning:
             similarity=cosine,
             older_reading=self._reading(winner.object),
             newer_reading=self._reading(loser.object),
-            net=RELATER if cosine >= policy.RELATED["merge_cosine"] else None,
+            net=RELATER if closest else None,
         )
         return judgement.relation is Relation.SAME
 

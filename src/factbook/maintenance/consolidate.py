@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -190,7 +191,7 @@ class Consolidation:
         self._resolver = resolver
         self._on_phase = on_phase
         self._readings: dict[str, TextReading] = {}
-        self._alike: list[tuple[int, int]] = []  # pairs of this run that say the same
+        self._alike: set[tuple[int, int]] = set()  # pairs of this run that say the same
         self._mark: At | None = None  # of the facts that this run has judged
         self._renew: Callable[[], None] = lambda: None  # the lease
 
@@ -383,13 +384,14 @@ class Consolidation:
     def _judge(self, report: RunReport) -> None:
         """Look at every pair of near facts of which one is new: contradictions now, merges next."""
         lives, vectors, new, mark = self._facts("judge")
-        self._alike = []
+        self._alike = set()
         if not new:
             return
         known = {pair[:2] for pair in self._store.find(PAIR)}
         ops: list[Op] = []
         doubts: list[tuple[float, str, Op]] = []  # the network's: how likely, whose
-        near = _nearest(lives, vectors, new)
+        circles = _Circles(lives, vectors)
+        near = circles.nearest(new)
         words = self._candidates(lives, vectors, new)
         pairs = {(left, right): cosine for left, right, cosine in words}
         asks = self._resolver is not None and self._context.model is not None
@@ -400,9 +402,11 @@ class Consolidation:
                 continue
             older, newer = _by_age(first, second)
             net = RELATER if (left, right) in near else None
-            judgement = self._judgement(older, newer, cosine, net)
+            judgement = self._judgement(
+                older, newer, cosine, net, partial(circles.closest, left, right, self._alike)
+            )
             if judgement.relation is Relation.SAME:
-                self._alike.append((first.id, second.id))
+                self._alike.add(_ids(first, second))
                 continue
             told = _pair_ops(older, newer, judgement, cosine)
             if not told and net is not None and for_model and _near(older, newer, cosine):
@@ -527,7 +531,8 @@ class Consolidation:
     ) -> Judgement | None:
         if category(winner) != category(loser) or _ids(winner, loser) in known:
             return None
-        judgement = self._judgement(*_by_age(winner, loser), cosine, RELATER)
+        found = _ids(winner, loser) in self._alike
+        judgement = self._judgement(*_by_age(winner, loser), cosine, RELATER, lambda: found)
         return judgement if judgement.relation is Relation.SAME else None
 
     def _resolve(self, report: RunReport) -> None:
@@ -603,7 +608,12 @@ class Consolidation:
         return reading
 
     def _judgement(
-        self, older: Life, newer: Life, cosine: float, net: Relater | None = None
+        self,
+        older: Life,
+        newer: Life,
+        cosine: float,
+        net: Relater | None = None,
+        closest: Callable[[], bool] | None = None,
     ) -> Judgement:
         return judge(
             claim_of(older),
@@ -612,6 +622,7 @@ class Consolidation:
             older_reading=self._reading(older.statement),
             newer_reading=self._reading(newer.statement),
             net=net,
+            closest=closest,
         )
 
     def _relation(self, older: str, newer: str, cosine: float) -> Relation:
@@ -698,32 +709,55 @@ def _waiting(left: Life, right: Life, rule: str, detail: str, cosine: float) -> 
     )
 
 
-def _nearest(
-    lives: Sequence[Life], vectors: Floats, new: Sequence[int]
-) -> dict[tuple[int, int], float]:
-    """Return the pairs that the reader's network is asked about, with their cosines.
+class _Circles:
+    """Facts of one owner and subject each, as the reader's network is asked about them."""
 
-    They are of one owner and subject, each new fact's nearest; the nearest of all where they are
-    more than one run reads.
-    """
-    groups: dict[tuple[str, str], list[int]] = {}
-    for n, life in enumerate(lives):
-        groups.setdefault((life.owner, life.subject), []).append(n)
-    fresh = set(new)
-    near: dict[tuple[int, int], float] = {}
-    for rows in groups.values():
-        among = [at for at, n in enumerate(rows) if n in fresh]
-        if not among or len(rows) < 2:
-            continue
-        pairs = near_pairs_of(
-            among,
-            vectors[rows],
-            threshold=policy.RELATED_SIMILARITY,
-            nearest=policy.RELATED_NEIGHBOURS,
-        )
-        near |= {(rows[left], rows[right]): cosine for left, right, cosine in _each(pairs)}
-    nearest = sorted(near, key=lambda pair: (-near[pair], pair))[: policy.RELATED_PAIRS]
-    return {pair: near[pair] for pair in nearest}
+    def __init__(self, lives: Sequence[Life], vectors: Floats) -> None:
+        self._lives = lives
+        self._vectors = vectors
+        self._rows: dict[tuple[str, str], list[int]] = {}
+        for n, life in enumerate(lives):
+            self._rows.setdefault((life.owner, life.subject), []).append(n)
+
+    def nearest(self, new: Sequence[int]) -> dict[tuple[int, int], float]:
+        """Return the pairs that the network is asked about, with their cosines, nearest first.
+
+        They are each new fact's nearest; the nearest of all where they are more than one run reads.
+        """
+        fresh = set(new)
+        near: dict[tuple[int, int], float] = {}
+        for rows in self._rows.values():
+            among = [at for at, n in enumerate(rows) if n in fresh]
+            if not among or len(rows) < 2:
+                continue
+            pairs = near_pairs_of(
+                among,
+                self._vectors[rows],
+                threshold=policy.RELATED_SIMILARITY,
+                nearest=policy.RELATED_NEIGHBOURS,
+            )
+            near |= {(rows[left], rows[right]): cosine for left, right, cosine in _each(pairs)}
+        nearest = sorted(near, key=lambda pair: (-near[pair], pair))[: policy.RELATED_PAIRS]
+        return {pair: near[pair] for pair in nearest}
+
+    def closest(self, left: int, right: int, alike: Collection[tuple[int, int]]) -> bool:
+        """Tell whether neither of two facts has a nearer one.
+
+        What says the same as it (`alike`, by ids) is none, nor what was told in the same message.
+        """
+        for one, other in ((left, right), (right, left)):
+            life = self._lives[one]
+            rows = self._rows[life.owner, life.subject]
+            cosines = self._vectors[rows] @ self._vectors[one]
+            nearer = np.flatnonzero(cosines > self._vectors[other] @ self._vectors[one] + _EVEN)
+            for n in (rows[at] for at in nearer.tolist()):
+                near = self._lives[n]
+                if near.episode_id != life.episode_id and _ids(life, near) not in alike:
+                    return False
+        return True
+
+
+_EVEN = 1e-6  # by which cosines of the same two differ
 
 
 def _pairs(vectors: Floats, new: Sequence[int]) -> Pairs:

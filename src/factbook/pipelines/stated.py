@@ -11,9 +11,11 @@ clear statement counts by itself. Everything is quoted from where it stands.
 from __future__ import annotations
 
 import logging
+import operator
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -406,6 +408,7 @@ def told_against(
                     older_reading=known[fact_id],
                     newer_reading=reading,
                     net=RELATER if part == text and fact_id in nearest else None,
+                    closest=partial(operator.eq, fact_id, nearest[0]),
                 )
                 if judged.relation in (Relation.CONTRADICTION, Relation.SUPERSEDES):
                     against.setdefault(text, []).append(fact_id)

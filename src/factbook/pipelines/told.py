@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from factbook import policy
@@ -220,6 +221,7 @@ def meet(
             older_reading=reading if later else known,
             newer_reading=known if later else reading,
             net=RELATER if place < policy.RELATED_NEIGHBOURS else None,
+            closest=partial(_closest, near, life, lambda text: like(text, owner), besides),
         )
         reworded = judgement.rule == REWORDED
         if judgement.relation is Relation.SAME and not reworded:
@@ -230,6 +232,20 @@ def meet(
         if not later and ((reworded and first) or ends):
             retired.append((life, judgement.rule, judgement.detail))
     return twin, retired, {life.id: cosine for life, cosine in near}
+
+
+def _closest(
+    near: Sequence[tuple[Life, float]],
+    life: Life,
+    like: Callable[[str], Mapping[int, float]],
+    besides: Sequence[int],
+) -> bool:
+    """Tell whether neither what is said nor a statement near it has a nearer one."""
+    best, cosine = max(near, key=lambda pair: pair[1])
+    if best.id != life.id:
+        return False
+    others = like(life.statement).items()
+    return not any(c > cosine for id_, c in others if id_ != life.id and id_ not in besides)
 
 
 def _as_said(life: Life) -> JudgedClaim:
