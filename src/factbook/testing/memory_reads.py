@@ -251,7 +251,13 @@ class MemoryReads:
             cited = ((row, facts[row.fact_id]) for row in self.table(EVIDENCE.name).values())
             return [
                 Cited(
-                    row.fact_id, row.episode_id, row.stance, fact.kind, fact.status, fact.confidence
+                    row.fact_id,
+                    row.episode_id,
+                    row.stance,
+                    fact.kind,
+                    fact.status,
+                    fact.confidence,
+                    fact.predicate,
                 )
                 for row, fact in cited
             ]
