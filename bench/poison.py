@@ -295,7 +295,8 @@ def read_back(path: Path) -> Stored:
             urls[number] = f"{MESSAGE}{uid}"
         evidence: dict[int, list[tuple[str, str]]] = defaultdict(list)
         for fact, episode, quote in db.execute(
-            "SELECT fact_id, episode_id, quote FROM evidence_row"
+            "SELECT v.fact_id, v.episode_id, substr(e.text, v.start_char + 1, v.quote_chars)"
+            " FROM evidence_row v JOIN episode_row e ON e.id = v.episode_id"
         ):
             if episode in urls:
                 evidence[fact].append((urls[episode], quote))

@@ -17,7 +17,8 @@ from factbook.store.sqlite import SQLiteStore
 
 _FACTS = """
 SELECT f.owner, f.subject, f.predicate, f.object, f.statement, f.confidence, f.trust,
-       f.evidence_count, f.occurred_at, f.status, e.uid, r.name, v.start_char, v.end_char, v.quote
+       f.evidence_count, f.occurred_at, f.status, e.uid, r.name, v.start_char, v.end_char,
+       v.quote_chars
 FROM evidence_row v JOIN fact_row f ON f.id = v.fact_id JOIN episode_row e ON e.id = v.episode_id
 JOIN rule_row r ON r.id = v.rule_id ORDER BY 1, 2, 3, 4, 11"""
 

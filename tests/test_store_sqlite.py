@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import stat
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -238,7 +239,7 @@ def test_many_processes_write_one_file(tmp_path: Path) -> None:
         ("UPDATE fact_row SET evidence_count = 7 WHERE id = 1", "evidence_count"),
         ("UPDATE source_row SET episode_count = 99", "episode_count"),
         ("UPDATE evidence_row SET end_char = 9999 WHERE fact_id = 2", "evidence_span"),
-        ("UPDATE evidence_row SET quote = 'Fish' WHERE fact_id = 2", "evidence_span"),
+        ("UPDATE evidence_row SET quote_chars = 9999 WHERE fact_id = 2", "evidence_span"),
         ("UPDATE fact_row SET object = 'Fish' WHERE id = 1", "claim"),
         ("UPDATE fact_row SET status = 'pending_embed', embeddable = 1 WHERE id = 1;"
          "INSERT INTO fact_vector VALUES (1, 1, x'00')", "fact_vector"),
@@ -296,3 +297,17 @@ def test_every_setting_is_in_force(tmp_path: Path) -> None:
     assert value("secure_delete") == 1
     assert value("foreign_keys") == 1
     assert value("trusted_schema") == 0
+
+
+def test_a_quote_behind_a_nul_is_read_whole(tmp_path: Path) -> None:
+    store = SQLiteStore(tmp_path / "m.db")
+    episode = sample_episode(1, text="a\0 quokka naps.")
+    claim = sample_fact(episode, "mentions", "quokka")
+    fact = replace(claim.candidate, start=3, end=9)
+    ops = [RecordSource(source=sample_source()), RecordEpisode(episode=episode)]
+    apply(
+        store, [*ops, replace(claim, candidate=fact)], trigger=Trigger.SESSION_LOG, actor="t", now=1
+    )
+    assert [row.quote for row in store.evidence(fact_ids=[1])] == ["quokka"]
+    assert store.check() == []
+    store.close()

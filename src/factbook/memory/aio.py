@@ -373,6 +373,7 @@ class AsyncConversation(_Awaited[Conversation]):
     take_prefetched = _asked(Conversation.take_prefetched)
     prefetch = _asked(Conversation.prefetch)
     queue_prefetch = _asked(Conversation.queue_prefetch)
+    called_to_mind = _asked(Conversation.called_to_mind)
     context = _asked(Conversation.context)
     record_shown = _told(Conversation.record_shown)
 

@@ -355,6 +355,19 @@ class Conversation:
 
     # --- context --------------------------------------------------------------------------------
 
+    def called_to_mind(self, question: str) -> list[Hit]:
+        """Return what a question calls to mind: what comes by itself, and turns of agents' logs.
+
+        A turn tells more of what was done in it than the single facts that were seen there.
+        """
+        by_itself = self.prefetch(question)
+        turns = self._modes().turns(question)
+        if not turns:
+            return list(by_itself)
+        shown = {id_ for hit in turns for id_ in (hit.id, *_evidence_ids(hit))}
+        rest = [hit for hit in by_itself if hit.id not in shown]
+        return [*turns, *(hit for hit in rest if hit.trust is not Trust.OBSERVED)]
+
     def context(
         self,
         question: str = "",
@@ -377,7 +390,7 @@ class Conversation:
         turns = [*recent, Turn(role=Role.USER, text=question)] if question else list(recent)
         with self._context.store.snapshot():  # all of a context is of one moment
             if memories is None:
-                memories = self._called_to_mind(question) if question else []
+                memories = self.called_to_mind(question) if question else []
             memories = self._with_disputes(memories)
             tool_results = [
                 replace(result, memories=self._with_disputes(result.memories))
@@ -424,19 +437,6 @@ class Conversation:
         self._context.write([op], Trigger.USER_MESSAGE)
 
     # --- parts ----------------------------------------------------------------------------------
-
-    def _called_to_mind(self, question: str) -> list[Hit]:
-        """Return what a question calls to mind: what comes by itself, and turns of agents' logs.
-
-        A turn tells more of what was done in it than the single facts that were seen there.
-        """
-        by_itself = self.prefetch(question)
-        turns = self._modes().turns(question)
-        if not turns:
-            return list(by_itself)
-        shown = {id_ for hit in turns for id_ in (hit.id, *_evidence_ids(hit))}
-        rest = [hit for hit in by_itself if hit.id not in shown]
-        return [*turns, *(hit for hit in rest if hit.trust is not Trust.OBSERVED)]
 
     def _with_disputes(self, memories: Sequence[Hit]) -> list[Hit]:
         """Return memories with what speaks against them and waits for their owner's answer."""

@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from factbook import policy
@@ -41,6 +42,7 @@ from factbook.recall.turns import (
     Shown,
     Turned,
     TurnWords,
+    best_part,
     read_turns,
     turn_of,
 )
@@ -164,12 +166,19 @@ class Showing:
             [(turn, [row.episode for _, row in groups[key]]) for key, turn in of_log.items()],
             Question(asked, turned.rarity, cosines, self._redact),
             Shown(self._taken_back, filters.since, filters.until, passive),
+            episodes,
         )
         told = dict(zip(of_log, read, strict=True))
         hits = []
         for key, group in groups.items():
             (relevance, first), count = group[0], 1 if key in of_log else len(group)
-            hit = self._hit(first, relevance, count, episodes, evidence, terms)
+            # Stems of every word tell best; of a turn its passages are what is read.
+            place = (
+                partial(passage, terms=terms)
+                if key not in told
+                else partial(_window, asked=asked, rarity=turned.rarity)
+            )
+            hit = self._hit(first, relevance, count, episodes, evidence, place)
             if key in told:
                 hit = _of_turn(hit, told[key])
             hits.append(replace(hit, bearing=round(most[key], 3)))
@@ -182,10 +191,9 @@ class Showing:
     def _bearing(
         self, row: PoolRow, memory: Fact | StoredEpisode, asked: TurnWords, turned: Turned
     ) -> float:
-        text = memory.statement if isinstance(memory, Fact) else memory.text
-        held: Collection[str] = asked.within(text)
-        if (begun := turn_of(row, turned.turns)) is not None:
-            held = turned.held.get(begun, held)
+        held = turned.held.get(turn_of(row, turned.turns) or 0)
+        if held is None:
+            held = asked.within(memory.statement if isinstance(memory, Fact) else memory.text)
         return bearing(row.cosine, covered(held, asked.all, turned.rarity))
 
     def still(self, hits: Sequence[Hit], *, filters: Filters, now: Millis) -> list[Hit]:
@@ -262,12 +270,13 @@ class Showing:
         count: int,
         episodes: Mapping[int, StoredEpisode],
         evidence: Mapping[int, Sequence[Evidence]],
-        terms: Sequence[str],
+        place: Callable[[str], tuple[int, int]],
     ) -> Hit:
+        """Return a row as a hit; `place` finds in the text of an episode what is quoted of it."""
         if row.fact is not None:
             return self._fact_hit(row.fact, round(score, 6), count, evidence.get(row.id, ()))
         text = self._redact(episodes[row.id].text)
-        return self._episode_hit(episodes[row.id], text, round(score, 6), passage(text, terms))
+        return self._episode_hit(episodes[row.id], text, round(score, 6), place(text))
 
     def _fact_hit(self, fact: Fact, score: float, count: int, evidence: Sequence[Evidence]) -> Hit:
         shown = [replace(piece, quote=self._redact(piece.quote)) for piece in evidence]
@@ -302,6 +311,11 @@ class Showing:
                 )
             ],
         )
+
+
+def _window(text: str, asked: TurnWords, rarity: Mapping[str, float]) -> tuple[int, int]:
+    _, begin, end = best_part(text, asked, rarity, policy.SNIPPET_CHARS)
+    return begin, end
 
 
 def _of_turn(hit: Hit, turn: Turn) -> Hit:

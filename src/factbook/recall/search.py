@@ -185,6 +185,7 @@ class Engine:
         self._weights = weights
         self._associations = associations
         self._beside = Beside()
+        self._embedded: tuple[str, str, NDArray[np.float32]] | None = None  # model, text, vector
         self._logged: set[str] = set()
 
     def close(self) -> None:
@@ -397,6 +398,9 @@ class Engine:
 
     def _vector(self, embedder: Embedder, text: str) -> tuple[NDArray[np.float32] | None, str]:
         """Return (the vector of a text, ""), or (None, why there is none)."""
+        last = self._embedded  # one question is often asked twice: of another time, by turns
+        if last is not None and last[:2] == (embedder.id, text):
+            return last[2], ""
         trouble = ""
         try:
             made = np.asarray(embedder.embed([text]), np.float32)
@@ -413,6 +417,7 @@ class Engine:
                 trouble = "a vector of zeros"
             else:
                 row: NDArray[np.float32] = made[0]
+                self._embedded = embedder.id, text, row
                 return row, ""
         note = f"searched by words alone: the embedder {embedder.id} gave {trouble}"
         if note not in self._logged:

@@ -25,6 +25,7 @@ from factbook.language.words import stem
 from factbook.model.facts import EVERYONE, EpisodeKind, Fact, FactKind, Millis, StoredEpisode, Trust
 from factbook.model.turns import Turn
 from factbook.recall.pool import PoolRow
+from factbook.store.kinds import CITED
 from factbook.store.port import Reads
 from factbook.store.rows import Filters
 
@@ -36,6 +37,7 @@ __all__ = [
     "Shown",
     "TurnWords",
     "Turned",
+    "best_part",
     "by_turn",
     "read_turns",
     "turn_of",
@@ -73,11 +75,7 @@ class TurnWords:
         self._begins = list(begins)
         # The longest first: of two that begin alike the other would never be seen.
         ordered = sorted(self._begins, key=len, reverse=True)
-        whole = "|".join(
-            re.escape(begun) + ("" if len(begun) >= _STEM_CHARS else r"(?![^\W_])")
-            for begun in ordered
-        )
-        self._any = re.compile(rf"(?<![^\W_])(?:{whole})") if whole else None
+        self._any = re.compile("|".join(map(_at_a_word, ordered))) if ordered else None
 
     @property
     def all(self) -> Sequence[str]:
@@ -96,7 +94,15 @@ class TurnWords:
 
     def within(self, text: str) -> set[str]:
         """Return which of them a text holds."""
-        return set(self.counted(text))
+        return set(self._any.findall(text.lower())) if self._any is not None else set()
+
+
+def _at_a_word(begun: str) -> str:
+    """Return the pattern of what a word begins with; of a short one, the whole word."""
+    # What comes before is looked at last: a pattern that begins with letters is searched for by
+    # these, in less than half the time.
+    letters = re.escape(begun)
+    return rf"{letters}(?<![^\W_]{letters})" + ("" if len(begun) >= _STEM_CHARS else r"(?![^\W_])")
 
 
 class Turned(NamedTuple):
@@ -139,8 +145,8 @@ def by_turn(
         return Turned(list(rows), scores, {}, {}, {}, near)
     best: dict[int, list[float]] = {}  # of each turn: BM25, cosine, the score of its best row
     known: dict[int, Records] = {}
-    for row, score in zip(rows, scores.tolist(), strict=True):
-        begun = turn_of(row, turns)
+    lying = [turn_of(row, turns) for row in rows]
+    for row, score, begun in zip(rows, scores.tolist(), lying, strict=True):
         if begun is None:
             continue
         known[begun] = turns[begun]
@@ -180,8 +186,8 @@ def by_turn(
         zip(order, (top * weight / max(float(weight.max()), 1e-9)).tolist(), strict=True)
     )
     final = [
-        score if (begun := turn_of(row, turns)) is None else weighed[begun] * (1 + 1e-3 * score)
-        for row, score in zip(rows, scores.tolist(), strict=True)
+        score if begun is None else weighed[begun] * (1 + 1e-3 * score)
+        for score, begun in zip(scores.tolist(), lying, strict=True)
     ]
     values = np.asarray(final)
     ordered = np.argsort(-values, kind="stable")
@@ -231,16 +237,24 @@ class Question(NamedTuple):
 
 
 def read_turns(
-    moment: Reads, turns: Sequence[tuple[Records, Sequence[int]]], asked: Question, shown: Shown
+    moment: Reads,
+    turns: Sequence[tuple[Records, Sequence[int]]],
+    asked: Question,
+    shown: Shown,
+    known: Mapping[int, StoredEpisode],
 ) -> list[Turn]:
-    """Return what is shown of turns for a question, each given with its records that were found."""
+    """Return what is shown of turns for a question, each given with its records that were found.
+
+    `known` are episodes that were read before.
+    """
     wanted = [_wanted(turn, found) for turn, found in turns]
     ids = sorted({id_ for some in wanted for id_ in some})
     hidden = shown.hidden(ids)
+    read = {**known, **moment.episodes_by_id([id_ for id_ in ids if id_ not in known])}
     episodes = {
-        id_: episode
-        for id_, episode in moment.episodes_by_id(ids).items()
-        if id_ not in hidden and shown.allows(episode)
+        id_: read[id_]
+        for id_ in ids
+        if id_ in read and id_ not in hidden and shown.allows(read[id_])
     }
     done = _done(moment, [turn for turn, _ in turns])
     return [
@@ -279,12 +293,12 @@ def _read_turn(
     answered = {episodes[id_].call_id for id_ in found if id_ in episodes} - {""}
     hits = {*found, *(id_ for id_ in texts if episodes[id_].call_id in answered)}
     last = next((id_ for id_ in reversed(_replies(turn)) if id_ in texts), 0)
-    parts = [
-        (part, id_)
+    bearing = {
+        id_: bearing_parts(text, words, rarity, policy.PASSAGE_CHARS)
         for id_, text in texts.items()
         if id_ != begun or len(text) > 2 * policy.PROMPT_SHOWN
-        for part in bearing_parts(text, words, rarity, policy.PASSAGE_CHARS)
-    ]
+    }
+    parts = [(part, id_) for id_, some in bearing.items() for part in some]
     most = max((part.weight for part, _ in parts), default=0.0) or 1.0
     nearest = max((asked.cosines.get(id_, 0.0) for _, id_ in parts), default=0.0) or 1.0
     weighed = sorted(
@@ -303,7 +317,10 @@ def _read_turn(
 
     def passage(id_: int) -> str:
         whole = redact(texts[id_])  # before it is cut: half a secret is not seen
-        own = bearing_parts(whole, words, rarity, policy.PASSAGE_CHARS)[: chosen[id_]]
+        own = bearing[id_]
+        if whole != texts[id_]:
+            own = bearing_parts(whole, words, rarity, policy.PASSAGE_CHARS)
+        own = own[: chosen[id_]]
         if id_ == last:
             own = [*own, Part(0.0, 0, sentence_end(whole, 0, policy.ENDED_CHARS))]
         return joined_parts(whole, own)
@@ -311,8 +328,7 @@ def _read_turn(
     prompt = ""
     if begun in texts:
         whole = redact(texts[begun])
-        first = best_part(whole, words, rarity, policy.PROMPT_SHOWN)
-        prompt = joined_parts(whole, [first] if first else [])
+        prompt = joined_parts(whole, [best_part(whole, words, rarity, policy.PROMPT_SHOWN)])
     said = sorted(chosen)
     times = [e.occurred_at for e in episodes.values() if e.occurred_at is not None]
     return Turn(
@@ -395,11 +411,12 @@ def bearing_parts(
     return sorted(found, key=lambda part: (-part.weight, part.begin))
 
 
-def best_part(text: str, words: TurnWords, rarity: Mapping[str, float], size: int) -> Part | None:
+def best_part(text: str, words: TurnWords, rarity: Mapping[str, float], size: int) -> Part:
     """Return the part of a text that holds most, and all of a text that is no longer than that."""
+    whole = Part(0.0, 0, min(size, len(text)))
     if len(text) <= size:
-        return Part(0.0, 0, len(text))
-    return next(iter(bearing_parts(text, words, rarity, size)), None)
+        return whole
+    return next(iter(bearing_parts(text, words, rarity, size)), whole)
 
 
 def _sentence_begin(text: str, place: int, least: int, size: int) -> int:
@@ -446,8 +463,10 @@ def _done(moment: Reads, turns: Sequence[Records]) -> dict[int, list[Fact]]:
         for id_, kind in turn[-policy.TURN_RECORDS :]
         if kind in _ACTS
     }
-    places = {row.fact_id: begun[row.episode_id] for row in moment.evidence(episode_ids=begun)}
-    told = Filters(ids=sorted(places), predicates=(*_CHANGED, *_ENDED), owner=EVERYONE)
+    where = {"episode_id": list(begun), "predicate": (*_CHANGED, *_ENDED)}
+    cited = moment.tally(CITED, ("fact_id", "episode_id"), where)
+    places = {fact: begun[episode] for fact, episode in cited}
+    told = Filters(ids=sorted(places), owner=EVERYONE)
     found: dict[int, list[Fact]] = {}
     for fact in sorted(moment.facts(told, limit=None), key=lambda fact: fact.id) if places else ():
         found.setdefault(places[fact.id], []).append(fact)

@@ -7,7 +7,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from factbook.errors import UsageError
 from factbook.policy import MIN_DIGEST_CHARS
@@ -29,6 +29,8 @@ _VALUE_FIELDS: Final = ("value", "Value", "ParameterValue")
 _SHORT: Final = 200  # characters of a text that is remembered when nothing is found in it
 _REMEMBERED: Final = 8192  # of those: names of fields, paths and options come again and again
 _LARGEST_PIN: Final = 10**64  # a longer number is no password, and slow to write in decimal
+
+_T = TypeVar("_T", str, bytes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +68,16 @@ class _Redacted:
         return labels
 
 
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _remember(clean: set[_T], one: _T) -> None:
+    if len(clean) >= _REMEMBERED:
+        clean.clear()
+    clean.add(one)
+
+
 class Redactor:
     """Find secrets and replace them; the same key gives equal secrets equal labels."""
 
@@ -76,8 +88,8 @@ class Redactor:
                 "give a longer one, or let load_key make one."
             )
         self._key = key if len(key) <= _MAX_KEY_BYTES else hashlib.blake2b(key).digest()
-        self._last = ""  # the long text that was redacted last, as it came out
         self.clean: set[str] = set()  # short texts without a secret; those with one are not kept
+        self._clean_long: set[bytes] = set()  # the digests of long ones
 
     def find(self, text: str) -> list[Redaction]:
         """Find the secrets of a text, in order and without overlap."""
@@ -88,19 +100,17 @@ class Redactor:
 
         A text that was redacted before comes back as it is.
         """
-        if len(text) > _SHORT:
-            if text == self._last:  # what is stored passes here again at its border
+        if len(text) > _SHORT:  # what is stored passes here again at its border, and when shown
+            if (digest := _digest(text)) in self._clean_long:
                 return text
-            self._last = redacted = self._settled(text)[1]
+            redacted = self._settled(text)[1]
+            _remember(self._clean_long, digest if redacted == text else _digest(redacted))
             return redacted
-        clean = self.clean
-        if text in clean:
+        if text in self.clean:
             return text
         spans, redacted = self._settled(text)
         if not spans:
-            if len(clean) >= _REMEMBERED:
-                clean.clear()
-            clean.add(text)
+            _remember(self.clean, text)
         return redacted
 
     def redact_value(self, value: object) -> object:

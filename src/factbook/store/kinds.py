@@ -567,6 +567,7 @@ class Cited(NamedTuple):
     kind: FactKind
     status: Status
     confidence: float
+    predicate: str
 
 
 class Recorded(NamedTuple):
@@ -605,7 +606,10 @@ EVIDENCE: Final = Kind(
     name="evidence", row=EvidenceRow, key=("fact_id", "episode_id"), asked=("rule",)
 )
 CITED: Final = Kind(
-    name="cited", row=Cited, key=("fact_id", "episode_id"), asked=("stance", "kind", "status")
+    name="cited",
+    row=Cited,
+    key=("fact_id", "episode_id"),
+    asked=("stance", "kind", "status", "predicate"),
 )
 VECTOR: Final = Kind(name="vector", row=Embedded, key=("target",))
 WAITING: Final = Kind(name="waiting", row=Embedded, key=("target",))

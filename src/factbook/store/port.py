@@ -204,7 +204,8 @@ class Reads(Protocol):
         """Iterate over every text of every row, as (what the row is called, text).
 
         It is called as a person types it: e34, f12; one without a number of its own by the row
-        that it belongs to. Strings within JSON are texts; digests, and ids that were drawn, not.
+        that it belongs to. Strings within JSON are texts; digests, ids that were drawn, and quotes,
+        which stand in the text of their episode, not.
         """
         raise NotImplementedError
 
@@ -309,7 +310,10 @@ class Writer(QuietWriter, Protocol):
         """Write what differs between each fact before and after; it is indexed as it is then."""
 
     def add_evidence(self, rows: Sequence[EvidenceRow]) -> int:
-        """Insert evidence, none of it known, and return how many rows were inserted."""
+        """Insert evidence, none of it known, and return how many rows were inserted.
+
+        The quote of each is what its span of the episode begins with.
+        """
         raise NotImplementedError
 
     def drop_evidence(self, pairs: Collection[tuple[int, int]]) -> int:

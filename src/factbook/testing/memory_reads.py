@@ -251,7 +251,13 @@ class MemoryReads:
             cited = ((row, facts[row.fact_id]) for row in self.table(EVIDENCE.name).values())
             return [
                 Cited(
-                    row.fact_id, row.episode_id, row.stance, fact.kind, fact.status, fact.confidence
+                    row.fact_id,
+                    row.episode_id,
+                    row.stance,
+                    fact.kind,
+                    fact.status,
+                    fact.confidence,
+                    fact.predicate,
                 )
                 for row, fact in cited
             ]
@@ -329,7 +335,7 @@ class MemoryReads:
     def each_text(self) -> Iterator[tuple[str, str]]:
         """Iterate over every text of every row, as (what the row is called, text)."""
         for name, table in self.root().items():
-            if " " in name or name == "meta":
+            if " " in name or name in ("meta", EVIDENCE.name):
                 continue
             letter, field = CALLED.get(name, (name, ""))
             for key, row in table.items():

@@ -446,22 +446,21 @@ def _vectors(connection: apsw.Connection) -> list[Problem]:
 
 _SPAN_IS_WRONG = """
     v.start_char < 0 OR v.end_char <= v.start_char OR v.end_char > length(e.text)
-    OR substr(e.text, v.start_char + 1, length(v.quote)) <> v.quote
-    OR length(v.quote) > v.end_char - v.start_char OR v.quote = ''"""
+    OR v.quote_chars > v.end_char - v.start_char OR v.quote_chars < 1"""
 
 
 def _spans(connection: apsw.Connection) -> list[Problem]:
-    """Compare every quote with the characters of its episode that it names."""
+    """Look whether every quote lies in its span, and that in its episode."""
     # SQLite's length() and substr() end at a NUL, so the few texts that hold one are read here.
     rows = connection.execute(
-        "SELECT v.fact_id, e.id, v.start_char, v.end_char, v.quote, e.text"
+        "SELECT v.fact_id, e.id, v.start_char, v.end_char, v.quote_chars, e.text"
         " FROM evidence_row v JOIN episode_row e ON e.id = v.episode_id"
         f" WHERE {_SPAN_IS_WRONG} OR instr(e.text, char(0)) > 0"
     )
     wrong = [
         f"{fact}: span {start}-{end} of episode {episode}"
-        for fact, episode, start, end, quote, text in rows
-        if not 0 <= start < end <= len(text) or not quote or not text[start:end].startswith(quote)
+        for fact, episode, start, end, quote_chars, text in rows
+        if not 0 <= start < end <= len(text) or not 0 < quote_chars <= end - start
     ]
     return [Problem(what="evidence_span", detail=detail) for detail in wrong[:_SHOWN]]
 

@@ -8,11 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from factbook.model.facts import Everyone
+from factbook.model.facts import EpisodeKind, Everyone
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-COLUMNS = ("ids", "sources", "times", "chars", "asks", "speakers", "owners")
+COLUMNS = ("ids", "sources", "times", "chars", "asks", "speakers", "owners", "kinds")
+KINDS = tuple(EpisodeKind)
+CODES = {kind.value: code for code, kind in enumerate(KINDS)}
+_PROMPT = CODES[EpisodeKind.PROMPT]
+_STEP = 64  # rows among which the end of a turn is looked for at first
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,6 +31,7 @@ class EpisodeTable:
     asks: Bools
     speakers: NDArray[np.int32]  # index into `names`; 0 is nobody
     owners: NDArray[np.int32]  # index into `owned_by`
+    kinds: NDArray[np.int8]  # index into KINDS; -1 for what is no record of a turn
     names: tuple[str, ...]
     owned_by: tuple[str, ...]
     by_place: Ints  # row numbers ordered by (source, position)
@@ -63,6 +68,42 @@ class EpisodeTable:
             nearby[np.concatenate(([True], nearby[1:] != nearby[:-1]))] if len(nearby) else nearby
         )
 
+    def turns(self, ids: Sequence[int]) -> dict[int, Sequence[tuple[int, EpisodeKind]]]:
+        """Return for each episode that lies in a turn the turn's records, as `Reads.turns`."""
+        found: dict[int, Sequence[tuple[int, EpisodeKind]]] = {}
+        for row in self.rows(np.asarray(sorted(set(ids)), np.int64)).tolist():
+            if int(self.ids[row]) in found or (begin := self._prompt_of(row)) is None:
+                continue
+            rows = self.by_place[begin : self._end_of(begin)]
+            rows = rows[(self.kinds[rows] >= 0) & (self.owners[rows] == self.owners[rows[0]])]
+            kinds = [KINDS[code] for code in self.kinds[rows].tolist()]
+            turn = list(zip(self.ids[rows].tolist(), kinds, strict=True))
+            found.update((id_, turn) for id_, _ in turn)
+        return {id_: found[id_] for id_ in ids if id_ in found}
+
+    def _prompt_of(self, row: int) -> int | None:
+        """Return where in `by_place` the last prompt up to a row stands, within its source."""
+        place, step = int(self.rank[row]), _STEP
+        least = place - int(self.positions[row])
+        while place >= least:
+            first = max(least, place + 1 - step)
+            there = np.flatnonzero(self.kinds[self.by_place[first : place + 1]] == _PROMPT)
+            if len(there):
+                return first + int(there[-1])
+            place, step = first - 1, 2 * step
+        return None
+
+    def _end_of(self, begin: int) -> int:
+        """Return where in `by_place` the turn ends that begins at a place."""
+        source, first, step = self.sources[self.by_place[begin]], begin + 1, _STEP
+        while first < len(self.by_place):
+            rows = self.by_place[first : first + step]
+            ends = (self.kinds[rows] == _PROMPT) | (self.sources[rows] != source)
+            if ends.any():
+                return first + int(ends.argmax())
+            first, step = first + step, 2 * step
+        return len(self.by_place)
+
 
 def joined(old: EpisodeTable, new: EpisodeTable) -> EpisodeTable:
     """Put new episodes behind the old ones; their ids are higher.
@@ -87,6 +128,7 @@ def joined(old: EpisodeTable, new: EpisodeTable) -> EpisodeTable:
         np.concatenate((old.asks, new.asks)),
         np.concatenate((old.speakers, new.speakers)),
         np.concatenate((old.owners, new.owners)),
+        np.concatenate((old.kinds, new.kinds)),
         new.names,
         new.owned_by,
         by_place,
@@ -115,6 +157,7 @@ def table_of(
         np.asarray(columns["asks"], np.bool_),
         np.asarray(columns["speakers"], np.int32),
         np.asarray(columns["owners"], np.int32),
+        np.asarray(columns["kinds"], np.int8),
         names,
         owned_by,
         by_place,

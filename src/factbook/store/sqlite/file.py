@@ -35,7 +35,7 @@ from factbook.store.rows import Mode
 from factbook.store.sqlite.guard import Guard, Identity, beside, held, identity_of, is_torn
 
 APPLICATION_ID = 0x66616374  # "fact"
-SCHEMA = 12
+SCHEMA = 13
 """The number of `schema.sql`, which each change of it raises: no file is upgraded."""
 _MAGIC = b"SQLite format 3\x00"
 _PRAGMAS = (

@@ -44,8 +44,10 @@ from factbook.store.sqlite.rows import (
     FACT,
     FACT_KINDS,
     KEPT,
+    NO_OBSERVATION,
     ROLES,
     STATES,
+    SUBJECT_ENDS,
     TRUSTS,
     Rows,
     as_episode,
@@ -69,12 +71,14 @@ _HEAD = (
     " FROM episode_row e JOIN source_row s ON s.id = e.source_id"
 )
 _EVIDENCE = (
-    "SELECT v.fact_id, v.episode_id, r.name, r.method, v.stance, v.quote, v.start_char,"
-    " v.end_char, v.learned_at FROM"
+    "SELECT v.fact_id, v.episode_id, r.name, r.method, v.stance,"
+    " substr(e.text, v.start_char + 1, v.quote_chars), v.start_char, v.end_char, v.learned_at,"
+    " v.quote_chars FROM"
 )
 INDEXED: Final = {"episode": "text", "fact": "statement"}  # what of a row is in its index
 _GRAPH: Final = repr(FactKind.GRAPH.value)
 _IN = "(SELECT value FROM json_each(?))"
+_ENDS_IN = "(SELECT substr(value, -12) FROM json_each(?))"
 # What a prefix finds: the key itself and what stands below it, never a longer segment; and no
 # character of it is a wildcard. The first two alone lead through an index.
 _UNDER = (
@@ -93,9 +97,11 @@ def as_life(row: Sequence[Any]) -> Life:
     return Life._make(parts)
 
 
-def _as_evidence(row: Sequence[Any]) -> EvidenceRow:
-    parts = list(row)
+def _as_evidence(row: Sequence[Any], text: str) -> EvidenceRow:
+    *parts, quote_chars = row
     parts[4] = _STANCES[row[4]]
+    if text:
+        parts[5] = text[row[6] :][:quote_chars]
     return EvidenceRow._make(parts)
 
 
@@ -252,9 +258,16 @@ class LedgerReads(Rows):
         return self._evidence("evidence_row v", f"v.{column} IN {_IN}", json_list(ids))
 
     def _evidence(self, table: str, where: str, binding: object) -> list[EvidenceRow]:
-        sql = f"{_EVIDENCE} {table} JOIN rule_row r ON r.id = v.rule_id WHERE {where}"
+        sql = (
+            f"{_EVIDENCE} {table} JOIN rule_row r ON r.id = v.rule_id"
+            f" JOIN episode_row e ON e.id = v.episode_id WHERE {where}"
+        )
         # Sorted here, as `lives`: to sort few, SQLite first makes a table of them.
-        return [_as_evidence(row) for row in sorted(self._rows(sql, (binding,)))]
+        rows = sorted(self._rows(sql, (binding,)))
+        # SQLite's substr() ends at a NUL; the few texts that hold one are read whole.
+        short = {row[1] for row in rows if len(row[5]) != row[-1]}
+        texts = self.texts("episode", sorted(short))
+        return [_as_evidence(row, texts.get(row[1], "")) for row in rows]
 
     def lives(self, where: LifeWhere, *, limit: int | None = None) -> list[Life]:
         """Return the rows of facts that meet what is given, by id."""
@@ -456,7 +469,7 @@ class LedgerWrites(LedgerReads):
         now = self._now
         rules = self._rule_ids({(row.rule, row.method) for row in rows})
         values = [
-            (fact, episode, rules[rule, method], stance, quote, start, end, at or now)
+            (fact, episode, rules[rule, method], stance, start, end, len(quote), at or now)
             for fact, episode, rule, method, stance, quote, start, end, at in rows
         ]
         before = self._db.total_changes()
@@ -514,7 +527,6 @@ def _life_where(where: LifeWhere) -> tuple[str, list[Any]] | None:
         bindings += [where.under] * 4
     for column, values in (
         ("id", where.ids),
-        ("subject", where.subjects),
         ("predicate", where.predicates),
         ("merged_into_id", where.merged_into),
         ("superseded_by", where.superseded_by),
@@ -522,6 +534,9 @@ def _life_where(where: LifeWhere) -> tuple[str, list[Any]] | None:
         if values is not None:
             parts.append(f"f.{column} = ?" if len(values) == 1 else f"f.{column} IN {_IN}")
             bindings.append(next(iter(values)) if len(values) == 1 else json_list(values))
+    if where.subjects is not None:
+        parts.append(f"f.subject IN {_IN} AND {SUBJECT_ENDS} IN {_ENDS_IN}")
+        bindings += [json_list(where.subjects)] * 2
     if where.kinds is not None:
         # By name: only so does SQLite use the indexes that hold one kind alone.
         kinds = [repr(kind.value) for kind in where.kinds]
@@ -530,6 +545,8 @@ def _life_where(where: LifeWhere) -> tuple[str, list[Any]] | None:
         parts.append(
             f"{column} = {kinds[0]}" if len(kinds) == 1 else f"f.kind IN ({', '.join(kinds)})"
         )
+        if FactKind.OBSERVATION not in where.kinds:
+            parts.append(NO_OBSERVATION)
     if any(
         asked is not None and not asked
         for asked in (

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from factbook.model.facts import EVERYONE, Everyone
 from factbook.store.rows import Nearest, Outlines
-from factbook.store.sqlite.episode_table import COLUMNS, EpisodeTable, joined, table_of
+from factbook.store.sqlite.episode_table import CODES, COLUMNS, EpisodeTable, joined, table_of
 
 if TYPE_CHECKING:
     from factbook.store.sqlite.vectors import VectorIndex, VectorView
@@ -29,8 +29,8 @@ no more of the best ten are found, 100 % of them (99.5 on questions unlike anyth
 half as long again."""
 
 _EPISODES: Final = (
-    "SELECT id, source_id, occurred_at, chars, asks, speaker, owner FROM episode_row"
-    " WHERE id > ? ORDER BY id"
+    "SELECT id, source_id, occurred_at, chars, asks, speaker, owner,"
+    " CASE WHEN injected = 0 OR chars = 0 THEN kind END FROM episode_row WHERE id > ? ORDER BY id"
 )
 _VECTORS: Final = {  # of the targets that are held; the others are few
     "episode": "SELECT episode_id, vector FROM episode_vector WHERE commit_no > ?"
@@ -171,7 +171,7 @@ class Follower:
         if not fresh and known is not None:
             return known
         columns: dict[str, list[float]] = {name: [] for name in COLUMNS}
-        for id_, source, at, chars, asks, speaker, owner in fresh:
+        for id_, source, at, chars, asks, speaker, owner, kind in fresh:
             columns["ids"].append(id_)
             columns["sources"].append(source)
             columns["times"].append(math.nan if at is None else at)
@@ -179,6 +179,7 @@ class Follower:
             columns["asks"].append(asks)
             columns["speakers"].append(self._names.setdefault(speaker, len(self._names)))
             columns["owners"].append(self._owned_by.setdefault(owner, len(self._owned_by)))
+            columns["kinds"].append(CODES.get(kind, -1))
         new = table_of(columns, tuple(self._names), tuple(self._owned_by))
         return new if known is None else joined(known, new)
 

@@ -58,7 +58,8 @@ def _counted(tables: Mapping[str, str]) -> str:
 _TABLES = {
     "alias": "entity_alias",
     "call": "model_call",
-    "cited": "(SELECT v.fact_id, v.episode_id, v.stance, f.kind, f.status, f.confidence"
+    "cited": "(SELECT v.fact_id, v.episode_id, v.stance, f.kind, f.status, f.confidence,"
+    " f.predicate"
     " FROM evidence_row v JOIN fact_row f ON f.id = v.fact_id)",
     "embed_task": "embed_task",
     "evidence": "(SELECT (SELECT name FROM rule_row WHERE id = rule_id) AS rule FROM evidence_row)",

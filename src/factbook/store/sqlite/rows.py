@@ -68,6 +68,10 @@ SELECT e.id, e.source_id, e.learned_at, e.uid, s.key, e.kind, e.role, e.trust, e
 FROM episode_row e JOIN source_row s ON s.id = e.source_id
 WHERE e.id NOT IN (SELECT row_id FROM erased_row WHERE target = 'episode')"""
 
+# What leads to the indexes of a subject and of a kind.
+SUBJECT_ENDS = "substr(f.subject, -12)"
+NO_OBSERVATION = "f.kind <> 'observation'"
+
 _HOLDS = " ".join(f"WHEN '{name}' THEN {days!r}" for name, days in policy.HOLD_DAYS.items())
 _LASTING = ", ".join(f"'{kind}'" for kind in sorted(policy.LASTING_KINDS))
 VALUE_NOW = (
@@ -279,6 +283,8 @@ def fact_where(filters: Filters) -> tuple[str, list[Any]]:
     if filters.kinds:
         parts.append("f.kind IN (SELECT value FROM json_each(?))")
         bindings.append(json_list(filters.kinds))
+        if FactKind.OBSERVATION not in filters.kinds:
+            parts.append(NO_OBSERVATION)
     floor = filters.min_confidence
     if filters.now is not None and not filters.deprecated:
         floor = max(floor, policy.MIN_CONFIDENCE_ACTIVE)
@@ -300,8 +306,8 @@ def fact_where(filters: Filters) -> tuple[str, list[Any]]:
         )
         bindings.append(json_list(filters.rules))
     if filters.subject:
-        parts.append("f.subject = ?")
-        bindings.append(filters.subject)
+        parts.append(f"f.subject = ? AND {SUBJECT_ENDS} = substr(?, -12)")
+        bindings += [filters.subject] * 2
     if filters.ids is not None:
         parts.append("f.id IN (SELECT value FROM json_each(?))")
         bindings.append(json_list(filters.ids))

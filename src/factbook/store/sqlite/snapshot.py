@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from factbook.errors import UsageError
-from factbook.model.facts import EVERYONE, Everyone
+from factbook.model.facts import EVERYONE, EpisodeKind, Everyone
 from factbook.store.rows import Filters, Head, Nearest
 from factbook.store.sqlite.file import LedgerFile
 from factbook.store.sqlite.reads import SQLiteReads
@@ -46,6 +46,10 @@ class SQLiteSnapshot(SQLiteReads):
         if self._held is None:
             self._held = super().in_memory() if self._writing else self._store.hold(self)
         return self._held
+
+    def turns(self, ids: Sequence[int]) -> dict[int, Sequence[tuple[int, EpisodeKind]]]:
+        """Return for each episode that lies in a turn the turn's records."""
+        return super().turns(ids) if self._held is None else self._held.table.turns(ids)
 
     def take(self, held: Held) -> None:
         """Take what is held in memory as of this moment."""

@@ -31,7 +31,7 @@ from factbook.model.frame import authority_of
 from factbook.sources.project_languages import languages_in
 
 APPLICATION_ID: Final = 0x66616374
-SCHEMA: Final = 12
+SCHEMA: Final = 13
 """Those of the store whose tables these are; a test holds them equal."""
 
 BUSY_MS: Final = 50  # for a writer that lets nobody read
@@ -365,7 +365,8 @@ class Lookup:
         of_here: set[str] = set()
         for kind in _TOLD:
             rows = self._rows(
-                f"SELECT {_FACT} WHERE f.kind = ? AND {_CURRENT} ORDER BY f.id DESC LIMIT ?",
+                f"SELECT {_FACT} WHERE f.kind = ? AND {_TOLD_ONLY} AND {_CURRENT}"
+                " ORDER BY f.id DESC LIMIT ?",
                 (kind, self._owner, DIGEST_FACTS),
             )
             pinned = {f"f{row[0]}" for row in rows if row[6]}
@@ -387,7 +388,7 @@ class Lookup:
         """Return the rules that hold in this project, its own first, then the newest."""
         here = subject_of(PROJECT, self._project, "")
         rows = self._rows(
-            f"SELECT {_FACT} WHERE f.kind = 'directive' AND {_CURRENT}"
+            f"SELECT {_FACT} WHERE f.kind = 'directive' AND {_TOLD_ONLY} AND {_CURRENT}"
             " AND (f.subject IN (?, ?) OR f.subject LIKE 'language:%')"
             " ORDER BY f.pinned DESC, f.subject = ? DESC, f.occurred_at DESC, f.id DESC LIMIT ?",
             (self._owner, here, EVERYWHERE, here, DIGEST_FACTS),
@@ -439,6 +440,7 @@ _CURRENT: Final = (
     "f.owner = ? AND f.retired_at IS NULL AND f.status IN ('active', 'pending_embed')"
     " AND f.trust <> 'external'"
 )
+_TOLD_ONLY: Final = "f.kind <> 'observation'"  # it leads to the index of kinds
 _EPISODE: Final = (
     "e.id, e.text, e.kind, e.occurred_at, e.trust, e.role, e.speaker, e.session,"
     " json_extract(e.attributes, '$.overheard') FROM episode_row e"

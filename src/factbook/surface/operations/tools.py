@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
+from factbook import policy
 from factbook.errors import NotFound
 from factbook.model.confidence import is_deprecated, is_passive
 from factbook.model.facts import Status, iso
@@ -19,15 +20,18 @@ from factbook.model.frame import SHOWN_BY, Shown, said_by
 from factbook.model.text import shorten
 from factbook.surface import views
 from factbook.surface.operations.arguments import WHEN, Narrow, fact_number, moment_of
+from factbook.surface.operations.ask import CONTEXT_TOKENS
 from factbook.surface.operations.base import TOOL, Arg, Effect, Outcome, Run, operation
 
 if TYPE_CHECKING:
     from factbook import Filters
     from factbook.model.facts import Fact, Hit, Receipt
+    from factbook.model.turns import Turn
     from factbook.pipelines.noted import Noted
     from factbook.recall.counting import Computed
 
-HIT_BYTES: Final = 300  # of one memory in an answer, as JSON: a model reads twenty of them
+HIT_BYTES: Final = 300  # of one memory in short, as JSON: a model reads twenty of them
+ANSWER_BYTES: Final = 12_000  # of all memories in an answer, unless the model asks for more or less
 QUOTES: Final = 8
 RULES: Final = 6  # rules and decisions that a context begins with
 _QUOTE_CHARS: Final = 400
@@ -52,7 +56,18 @@ def _object(optional: Sequence[str] = (), **fields: Mapping[str, object]) -> dic
     return {"type": "object", "properties": fields, "required": required}
 
 
+_TURN: Final = _object(
+    ["ended", "outcome", "files"],
+    passages=_list(_TEXT),
+    ended=_TEXT,
+    outcome=_TEXT,
+    files=_list(_TEXT),
+    records=_WHOLE,
+    session=_TEXT,
+    bears=_SHARE,
+)
 _MEMORY: Final = _object(
+    ["turn"],
     id=_TEXT,
     text=_TEXT,
     kind=_TEXT,
@@ -61,11 +76,13 @@ _MEMORY: Final = _object(
     trust=_MAYBE,
     by=_TEXT,
     source=_TEXT,
+    turn=_TURN,
 )
 _COUNTED: Final = _object(label=_TEXT, count=_WHOLE, newest=_MAYBE, facts=_list(_TEXT))
 _MEMORIES: Final = _object(
     ["note", "computed"],
     memories=_list(_MEMORY),
+    left_out=_WHOLE,
     waiting=_WHOLE,
     computed=_object(answer=_TEXT, rows=_list(_COUNTED)),
     note=_TEXT,
@@ -131,11 +148,15 @@ def search_memory(
     until: Until = "",
     project: Project = "",
     as_of: Annotated[str, Arg(f"As it was known at this moment, not now: {WHEN}.")] = "",
+    budget_bytes: Annotated[
+        int, Arg("The most bytes all memories may take.", least=HIT_BYTES, most=100_000)
+    ] = ANSWER_BYTES,
 ) -> Outcome:
     """Search long-term memory about the user, their projects and earlier sessions.
 
     Call it before you answer anything that may depend on what was said, decided or done before.
-    Every memory has an id to cite, how sure it is (0 to 1) and where it comes from. Where it is
+    Every memory has an id to cite, how sure it is (0 to 1) and where it comes from. What an agent
+    did is one `turn` each: the request as text, what bears on the query, how it ended. Where it is
     asked how often, when last or how long, `computed` answers that over all facts.
     """
     filters = _filters(since, until, project)
@@ -152,11 +173,16 @@ def search_memory(
     about = replace(filters, owner=run.owner)
     said = None if as_of else run.memory.sources.understood(query, hits, filters=about)
     notes = [] if said is None else views.counted.remarks(said)
+    memories = within(budget_bytes, [run.shown(hit) for hit in hits])
+    left_out = len(hits) - len(memories)
+    if left_out:
+        notes = [*notes, f"{left_out} more did not fit into budget_bytes."]
     if not hits and not notes:
         notes = ["Nothing is known that bears on this; other words may find more."]
     return Outcome(
         record={
-            "memories": [memory_record(run.shown(hit)) for hit in hits],
+            "memories": memories,
+            "left_out": left_out,
             "waiting": waiting,
             **({"computed": _computed(said.computed)} if said and said.computed else {}),
             **({"note": " ".join(notes)} if notes else {}),
@@ -249,7 +275,9 @@ def _why(detail: Mapping[str, object]) -> str:
 def get_context(
     run: Run,
     question: Annotated[str, Arg("The question or task that the context is for.")],
-    budget_tokens: Annotated[int, Arg("The most tokens it may take.", least=50, most=8_000)] = 400,
+    budget_tokens: Annotated[
+        int, Arg("The most tokens it may take.", least=50, most=8_000)
+    ] = CONTEXT_TOKENS,
     project: Annotated[str, Arg("The working folder; its rules and decisions come first.")] = "",
 ) -> Outcome:
     """Get the memories that bear on a question as one text within a budget of tokens.
@@ -264,7 +292,7 @@ def get_context(
     sure = [run.shown(fact) for fact in holding if is_passive(fact.confidence)]
     rules = [fact_hit(fact) for fact in sure[:RULES]]
     built = talk.context(
-        memories=[*rules, *talk.prefetch(question)], limits=ContextLimits(total=budget_tokens)
+        memories=[*rules, *talk.called_to_mind(question)], limits=ContextLimits(total=budget_tokens)
     )
     return Outcome(
         record={
@@ -440,13 +468,42 @@ def stats(run: Run) -> Outcome:
 # --- records --------------------------------------------------------------------------------------
 
 
+def within(budget: int, hits: Iterable[Hit]) -> list[dict[str, object]]:
+    """Return hits, best first, in so many bytes of JSON: as they are, in short, then none more."""
+    records: list[dict[str, object]] = []
+    left = budget
+    for hit in hits:
+        small = memory_record(hit)
+        forms = [small] if hit.turn is None else [_turn_record(hit, hit.turn), small]
+        record = next((form for form in forms if _size(form) <= left), None)
+        if record is None:
+            break
+        records.append(record)
+        left -= _size(record)
+    return records
+
+
+def _turn_record(hit: Hit, turn: Turn) -> dict[str, object]:
+    """Return a turn of an agent's log with all that `recall` shows of it."""
+    told: dict[str, object] = {"passages": list(turn.passages)}
+    told |= {"ended": turn.ended} if turn.ended else {}
+    told |= {"outcome": turn.outcome} if turn.outcome else {}
+    told |= {"files": list(turn.files[: policy.TURN_FILES])} if turn.files else {}
+    told |= {"records": turn.records, "session": hit.session, "bears": hit.bearing}
+    return {**memory_record(hit), "text": turn.asked, "turn": told}
+
+
+def _size(record: Mapping[str, object]) -> int:
+    return len(json.dumps(record, ensure_ascii=False).encode())
+
+
 def memory_record(hit: Hit) -> dict[str, object]:
     """Return a hit in at most HIT_BYTES bytes of JSON; `explain_memory` gives it whole."""
     where = hit.project.rstrip("/").rpartition("/")[2] or hit.source.rpartition("/")[2]
     text = " ".join(hit.text.split())
     record = _memory(hit, text=text, kind=hit.kind, by=hit.by, where=where)
     record["source"] = shorten(str(record["source"]), 60)
-    while (size := len(json.dumps(record, ensure_ascii=False).encode())) > HIT_BYTES and text:
+    while (size := _size(record)) > HIT_BYTES and text:
         text = text[: -max(1, (size - HIT_BYTES) // 4)]
         record["text"] = f"{text.rstrip()}…"
     return record
