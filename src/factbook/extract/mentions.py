@@ -25,7 +25,6 @@ from factbook.extract.asked import (
     to_be_told,
 )
 from factbook.extract.message_sentences import (
-    SPOKEN_OF,
     MessageSentence,
     sentences_of,
     spaced,
@@ -304,9 +303,6 @@ def hear(
         cancel.check()
         stop = sentence.start + len(sentence.text)
         here = [place for place in places if sentence.start <= place.start < stop]
-        here = [
-            p for p in here if p.is_known or not (_is_spoken(sentence, p) or _is_cut(sentence, p))
-        ]
         if english:
             words = sentence.text
             asks = asks_for_search(words) or is_asking(sentence.start, stop, words, told)
@@ -319,8 +315,7 @@ def hear(
             )
         else:
             heard += [_passing(place, Valence.NEUTRAL) for place in here]
-        spoken = [place for place in here if not _is_spoken(sentence, place)]
-        named += [place.name for place in sorted(spoken, key=lambda place: place.start)]
+        named += [place.name for place in sorted(here, key=lambda place: place.start)]
     return _strongest(heard, pasted=len(text.replace("\n", "")) > PASTED_CHARS)
 
 
@@ -334,32 +329,6 @@ def _handed_on(text: str, voice: OwnWords, known: Mapping[str, str]) -> Iterator
             for place in _known_in(masked(text[part.start : part.end]), known, ()):
                 start, end = place.start + part.start, place.end + part.start
                 yield _passing(place._replace(start=start, end=end), Valence.NEUTRAL)
-
-
-_GOES_ON: Final = spaced(
-    r"^\W*(?:(?:and|but|so|ok|okay|well|then|or) (?:(?:what|how) about )?|(?:what|how) about )"
-    r"(?:the |an? )?(?P<topic>\S[^?]*?)\s*\?\W*$"
-)
-
-
-def _is_cut(sentence: MessageSentence, place: _Place) -> bool:
-    """Say whether a new name is a part of the one thing that a small-written question goes on to.
-
-    Of "and the miko fold s?" nothing shows where the name ends: it is the whole.
-    """
-    more = _GOES_ON.match(sentence.text)
-    if more is None or not more["topic"].islower() or len(more["topic"].split()) > 4:
-        return False
-    start, end = place.start - sentence.start, place.end - sentence.start
-    behind = sentence.text[end : more.end("topic")].split()
-    weak = any(len(word) > 1 and is_function_word(word) for word in behind)
-    return more.start("topic") == start and bool(behind) and not weak
-
-
-def _is_spoken(sentence: MessageSentence, place: _Place) -> bool:
-    """Say whether a name stands inside quotes that hold what somebody said."""
-    at = place.start - sentence.start
-    return SPOKEN_OF in sentence.text[max(0, at - 1) : at + 1]
 
 
 def _answered(text: str, name: str, is_known: bool) -> Iterator[Mention]:
@@ -418,7 +387,7 @@ def _places(
             continue
         entity = _entity_of(span.surface, known)
         if entity is None and not over:
-            entity = _part_of(span.name, recent) or _pointed_at(span, plain, known)
+            entity = _part_of(span.name, recent)
         if entity is None and not _is_new_name(span, plain, stated=bool(stated)):
             continue
         places = [place for place in places if place not in over]
@@ -455,19 +424,6 @@ def _is_another(behind: Sequence[str]) -> bool:
 
 
 _DEFINITE: Final = re.compile(r"\bthe\s$", re.IGNORECASE)
-
-
-def _pointed_at(span: NameSpan, text: str, known: Mapping[str, str]) -> str | None:
-    """Return the one known entity whose last words a name with an article is: "the Denton 85".
-
-    Without the article it may as well be somebody's first or family name.
-    """
-    if not _DEFINITE.search(text, max(0, span.start - 5), span.start):
-        return None
-    if not any(map(is_uncommon, span.name.split())):
-        return None
-    entities = {entity for alias, entity in known.items() if alias.endswith(f" {span.name}")}
-    return entities.pop() if len(entities) == 1 else None
 
 
 _POINTED: Final = spaced(r"\b(?:my|its|your|our|his|her|their|this|that|these|those|some|any) $")
@@ -543,9 +499,7 @@ def _in_sentence(
     for place in here:
         if place.start in stated:
             continue
-        if _is_spoken(sentence, place):
-            yield _passing(place, Valence.NEUTRAL)
-        elif asks:
+        if asks:
             more = place.name in recent and not asks_for_search(text)
             yield _asked(place, "is asked about further" if more else "is asked about", more=more)
         else:

@@ -219,23 +219,6 @@ class Trees:
                 best = (depth, at)
         if best and best[0] < 5:
             return best[1], self.tokens[best[1]].head
-        return self._unmarked(first, last)
-
-    def _unmarked(self, first: int, last: int) -> tuple[int, int] | None:
-        """Return (subject, root) where the network saw both and not that they are one clause."""
-        apart = [at for at in range(first, last) if not first <= self.tokens[at].head < last]
-        for root in range(first, last):
-            copula = [at for at in self._children[root] if self.tokens[at].relation == "cop"]
-            if not copula and (root not in apart or self.tokens[root].pos != "VERB"):
-                continue
-            stop = min([*copula, root])
-            before = [
-                at
-                for at in range(first, stop)
-                if (at in apart or (copula and self.tokens[at].head == root))
-                and self.tokens[at].pos in ("NOUN", "PROPN", "PRON")
-            ]
-            return (before[-1], root) if before else None
         return None
 
     def _said(self, first: int, head: int, root: int, topics: Collection[str]) -> Subject:
