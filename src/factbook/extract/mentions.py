@@ -11,9 +11,9 @@ Rules are English. Of a message in another language, known names are mentions an
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final, NamedTuple
 
 from factbook import policy
@@ -46,6 +46,7 @@ from factbook.extract.opinions import (
     opinions_in,
     preferences_in,
 )
+from factbook.extract.quoted_text import is_mentioned
 from factbook.extract.topics import asks_of, named_topic, topic_of
 from factbook.extract.voice import OwnWords, own_words
 from factbook.language.calendar import is_calendar_word
@@ -299,10 +300,15 @@ def hear(
         heard += _answered(text, proactive, bool(known.get(proactive, proactive)))
     named: list[str] = []  # entities in the order in which the message names them
     told = to_be_told(text) if english else None
+    spoken = partial(_is_spoken, plain)
     for sentence in sentences:
         cancel.check()
         stop = sentence.start + len(sentence.text)
-        here = [place for place in places if sentence.start <= place.start < stop]
+        here = [
+            place
+            for place in places
+            if sentence.start <= place.start < stop and (place.is_known or not spoken(place))
+        ]
         if english:
             words = sentence.text
             asks = asks_for_search(words) or is_asking(sentence.start, stop, words, told)
@@ -311,7 +317,14 @@ def hear(
             lately = named[-1:] if named else list(recent) if len(recent) == 1 else []
             said = _stated(sentence, here, opinions, recent)
             heard += _in_sentence(
-                sentence, here, said, opinions, asks=asks, recent=recent, lately=lately
+                sentence,
+                here,
+                said,
+                opinions,
+                asks=asks,
+                recent=recent,
+                lately=lately,
+                spoken=spoken,
             )
         else:
             heard += [_passing(place, Valence.NEUTRAL) for place in here]
@@ -329,6 +342,13 @@ def _handed_on(text: str, voice: OwnWords, known: Mapping[str, str]) -> Iterator
             for place in _known_in(masked(text[part.start : part.end]), known, ()):
                 start, end = place.start + part.start, place.end + part.start
                 yield _passing(place._replace(start=start, end=end), Valence.NEUTRAL)
+
+
+def _is_spoken(text: str, place: _Place) -> bool:
+    """Say whether a name stands inside quotes that hold more than the name."""
+    return is_mentioned(text, place.start - 2, place.end) or is_mentioned(
+        text, place.start, place.end + 2
+    )
 
 
 def _answered(text: str, name: str, is_known: bool) -> Iterator[Mention]:
@@ -387,7 +407,11 @@ def _places(
             continue
         entity = _entity_of(span.surface, known)
         if entity is None and not over:
-            entity = _part_of(span.name, recent)
+            is_the = _DEFINITE.search(plain, max(0, span.start - 5), span.start)
+            # without the article it may as well be somebody's first or family name
+            entity = _part_of(span.name, recent) or (
+                _part_of(span.name, known.values()) if is_the else None
+            )
         if entity is None and not _is_new_name(span, plain, stated=bool(stated)):
             continue
         places = [place for place in places if place not in over]
@@ -490,6 +514,7 @@ def _in_sentence(
     asks: bool,
     recent: Collection[str],
     lately: Sequence[str],
+    spoken: Callable[[_Place], bool],
 ) -> Iterator[Mention]:
     """Yield what a sentence does about the names in it, and about the one that it goes on about."""
     text = sentence.text
@@ -499,7 +524,9 @@ def _in_sentence(
     for place in here:
         if place.start in stated:
             continue
-        if asks:
+        if spoken(place):
+            yield _passing(place, Valence.NEUTRAL)
+        elif asks:
             more = place.name in recent and not asks_for_search(text)
             yield _asked(place, "is asked about further" if more else "is asked about", more=more)
         else:

@@ -213,9 +213,7 @@ def _said_outright(reading: Reading) -> Iterator[tuple[Opinion, bool]]:
     tree = _Tree(reading.tokens)
     for i, token in enumerate(reading.tokens):
         low = tree.lows[i]
-        if low in _FAVORITE:
-            yield from ((one, True) for one in _favorite(tree, i))
-        elif low in _FANS or low == "into":
+        if low in _FANS or low == "into":
             yield from _fond(tree, i)
         elif token.pos == "VERB" and (low in _LIKES or low in _HATES or low in _BORNE):
             liked = _sense(tree, i)
@@ -313,31 +311,6 @@ def _fond(tree: _Tree, word: int) -> Iterator[tuple[Opinion, bool]]:
             first, last = tree.phrase(i)
             begin, end = tree.tokens[first].begin, tree.tokens[last].end
             yield Opinion(begin, end, liked, why), _is_meant(tree, being)
-
-
-def _favorite(tree: _Tree, word: int) -> Iterator[Opinion]:
-    """Yield what is called a favorite: "my favorite band is X", "X is my favorite"."""
-    token = tree.tokens[word]
-    noun = token.head if token.relation in ("amod", "compound") else word
-    words = {tree.lows[i] for i in (*tree.below[noun], *tree.below[word])} if noun >= 0 else set()
-    if not {"my", "our"} & words:
-        return
-    kind = tree.tokens[noun]
-    if kind.relation == "nsubj" and tree.of(kind.head, "cop"):
-        targets = [kind.head]
-    elif tree.of(noun, "cop"):
-        targets = tree.of(noun, "nsubj")
-    else:
-        targets = tree.of(noun, "appos", "list")
-    about = kind.head if kind.relation == "nsubj" else noun
-    if any(_is_denied(tree, i) for i in (about, noun, word)):
-        return
-    for target in targets:
-        for i in (target, *tree.of(target, "conj")):
-            if tree.tokens[i].pos in ("NOUN", "PROPN", "NUM", "X"):
-                first, last = tree.phrase(i)
-                begin, end = tree.tokens[first].begin, tree.tokens[last].end
-                yield Opinion(begin, end, "least" not in words, "names it as a favorite")
 
 
 def _about(
