@@ -307,7 +307,8 @@ def hear(
         here = [
             place
             for place in places
-            if sentence.start <= place.start < stop and (place.is_known or not spoken(place))
+            if sentence.start <= place.start < stop
+            and (place.is_known or not (spoken(place) or _is_cut(sentence, place)))
         ]
         if english:
             words = sentence.text
@@ -342,6 +343,26 @@ def _handed_on(text: str, voice: OwnWords, known: Mapping[str, str]) -> Iterator
             for place in _known_in(masked(text[part.start : part.end]), known, ()):
                 start, end = place.start + part.start, place.end + part.start
                 yield _passing(place._replace(start=start, end=end), Valence.NEUTRAL)
+
+
+_GOES_ON: Final = spaced(
+    r"^\W*(?:(?:and|but|so|ok|okay|well|then|or) (?:(?:what|how) about )?|(?:what|how) about )"
+    r"(?:the |an? )?(?P<topic>\S[^?]*?)\s*\?\W*$"
+)
+
+
+def _is_cut(sentence: MessageSentence, place: _Place) -> bool:
+    """Say whether a new name is a part of the one thing that a small-written question goes on to.
+
+    Of "and the miko fold s?" nothing shows where the name ends: it is the whole.
+    """
+    more = _GOES_ON.match(sentence.text)
+    if more is None or not more["topic"].islower() or len(more["topic"].split()) > 4:
+        return False
+    start, end = place.start - sentence.start, place.end - sentence.start
+    behind = sentence.text[end : more.end("topic")].split()
+    weak = any(len(word) > 1 and is_function_word(word) for word in behind)
+    return more.start("topic") == start and bool(behind) and not weak
 
 
 def _is_spoken(text: str, place: _Place) -> bool:

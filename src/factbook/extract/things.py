@@ -14,9 +14,11 @@ from typing import Final, NamedTuple
 from factbook import policy
 from factbook.extract.asked import (
     LINK,
+    OPINION,
     POINTS,
     REFERS,
     Amount,
+    after_lead,
     amount_asked,
     is_bare,
     is_broad_word,
@@ -99,9 +101,14 @@ def things_asked(
 def _asked_besides(message: str, known: Mapping[str, str], problem: Problem) -> list[str]:
     """Return what a message asks about without the words that bring a name in, canonical.
 
-    "And the miko fold s?" names it by what stands there.
+    "And the miko fold s?" names it by what stands there, and "I think of buying a Miko Fold S, what
+    do you think?" before what it asks.
     """
     for sentence in wanted(message):
+        rest = after_lead(sentence)
+        if rest != sentence and (OPINION.match(rest) or POINTS.search(rest)):
+            lead = [name.name for name in hear(sentence, known=known) if not name.is_known]
+            return lead if len(lead) == 1 and problem(lead[0]) is None else []
         link = LINK.match(sentence)
         topic = entity_name(topic_of(sentence[link.end() :]).topic) if link else ""
         rest = sentence[link.end() :].strip(" ?!.,;:") if link else ""
