@@ -190,10 +190,14 @@ def says_key(key: str, told: Told, words: Sequence[int], *, owned: bool = False)
     needs the dog, and `user.name` must not be the dog's. `owned` asks for a noun that is mine.
     """
     segments = _key_words(key)
-    mine = {word for segment in segments for word in segment}
+    called = [said for said, named in ATTRIBUTES.items() if named == normalize_fact_key(key)[0]]
+    mine = {word for segment in segments for word in segment} | {
+        *re.findall(r"\w+", " ".join(called))
+    }
     if len(segments) > 1 and segments[-1][-1] in _COMMON:
         segments = segments[:-1]
     wanted = {word for part in segments for word in ("".join(part), *part)} - _HOLDERS
+    wanted |= {part for said in called if " " not in said for part in re.findall(r"\w+", said)}
     if any(_is_mine(told, i, mine | wanted, owned=owned) for i in _nouns(told, words, wanted)):
         return True
     done = set() if owned else set(_deeds(told, words))

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
 from factbook.extract.keyed.mentions import Heard, topic_places
 from factbook.extract.keyed.wording import QUOTED, words_of
 from factbook.language.reader.read import read
-from factbook.language.reader.reading import children
+from factbook.language.reader.reading import Reading, Token, children
 from factbook.language.sentences import Span, sentences
 from factbook.language.words import stem
 from factbook.model.keys import FAVORITES, normalize_fact_key, split_rank_key
@@ -72,7 +73,7 @@ class Tree:
     def __init__(self, text: str) -> None:
         self.text = text
         self.reading = read(text)
-        self.tokens = self.reading.tokens
+        self.tokens = _mended(self.reading)
         self.words = [token.text.lower().replace("’", "'") for token in self.tokens]
         self.stems = [stem(word) for word in self.words]
 
@@ -276,6 +277,23 @@ class Told(Tree):
                 same = [j for j in range(len(self.tokens)) if self.sentence(j) == self.sentence(i)]
                 found |= {*(range(clause.first, clause.last) if clause else same)}
         return sorted(found)
+
+
+def _mended(reading: Reading) -> list[Token]:
+    """Return the words of a reading, a sentence that fell into two trees in one."""
+    tokens, last = list(reading.tokens), -1
+    for i, token in enumerate(tokens):
+        if token.relation != "root":
+            continue
+        apart = last < 0 or re.search(r"[.!?\n]", reading.text[tokens[last].end : token.begin])
+        if not apart and tokens[last].pos == "VERB" and token.pos in _NOUNS:
+            tokens[i] = replace(token, head=last, relation="obj")
+            continue
+        tells = token.pos == "VERB" or any(t.head == i and t.relation == "cop" for t in tokens)
+        if not apart and tokens[last].pos in _NOUNS and tells:
+            tokens[last] = replace(tokens[last], head=i, relation="nsubj")
+        last = i
+    return tokens
 
 
 def _plain(heard: Heard, place: Span | None) -> tuple[str, Span | None]:
