@@ -29,6 +29,7 @@ import apsw
 import numpy as np
 
 from bench._common import ROOT, BenchError, data_dir, emit, print_table, run
+from factbook import policy
 from factbook.language.words import STOPWORDS, stem, words
 from factbook.memory import Memory
 from factbook.surface import views
@@ -37,7 +38,7 @@ from factbook.surface.output import Page
 QUESTIONS: Final = ROOT / "data" / "answers" / "held.jsonl"
 CUTS: Final = (1, 5, 10)
 WIDTH: Final = 100  # of the page that a person looks at
-SHOWN: Final = 1_200  # characters of a record that a baseline shows
+SHOWN: Final = policy.PASSAGES * policy.PASSAGE_CHARS + policy.ENDED_CHARS  # as ours at most
 TOKENS: Final = 1_500
 
 Row = dict[str, Any]

@@ -39,6 +39,7 @@ from bench.speakers import content_words
 from factbook.extract.typed_replies import TypedAnswer, claims_of
 from factbook.gate.grounding import read_passage
 from factbook.gate.typed_claims import TypedVerdict, judge_typed
+from factbook.language.reader.relate import RELATER
 from factbook.model.memory_types import MemoryType, TypedClaim
 
 PART = "typed"
@@ -342,7 +343,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     claims = [claim_of(offer) for offer in offers]
     passages = {offer.passage: read_passage(offer.passage) for offer in offers}
     verdicts = [
-        judge_typed(claim, passages[offer.passage])
+        judge_typed(claim, passages[offer.passage], net=RELATER)
         for offer, claim in zip(offers, claims, strict=True)
     ]
     lines = [prediction(offer, verdict) for offer, verdict in zip(offers, verdicts, strict=True)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,7 @@ from factbook.language.words import stem
 from factbook.memory import Memory
 from factbook.model.facts import Episode, EpisodeKind, FactKind, Hit, Role, Trust
 from factbook.model.turns import Turn, is_fragment
-from factbook.recall.turns import TurnWords, best_window, best_windows
+from factbook.recall.turns import TurnWords, bearing_parts, best_part, joined_parts
 from factbook.store.rows import Filters
 from factbook.testing import FrozenClock, sample_episode, sample_source
 
@@ -136,7 +136,8 @@ def test_one_request_is_one_hit_with_what_answers_it(log: Log) -> None:
     assert hit.id == turn.id == f"e{log.id_of(ASKED)}"
     assert turn.asked == ASKED
     assert any(ANSWERED in passage for passage in turn.passages)
-    assert all(len(passage) <= policy.PASSAGE_CHARS for passage in turn.passages)
+    most = policy.PASSAGES * policy.PASSAGE_CHARS + policy.ENDED_CHARS
+    assert sum(map(len, [*turn.passages, turn.ended])) <= most
     assert list(turn.files) == ["/home/ann/shop/importer.py"]
     assert turn.records == 7
     assert f"asked: {ASKED}\n" in hit.text
@@ -172,7 +173,8 @@ def test_the_question_of_then_is_no_answer_where_a_reply_answers(
     assert question in turn.asked
 
 
-def test_what_was_said_last_stands_at_the_end(log: Log) -> None:
+def test_what_was_said_last_stands_at_the_end(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(policy, "PASSAGES", 3)
     replies = [f"The parcel importer reads depot {name}." for name in ("north", "south", "west")]
     replies = [f"{reply} {IDLE}" for reply in replies]
     log.goes_on(
@@ -519,19 +521,23 @@ def test_parts_of_any_text_stay_within_it_and_the_size(
     text: str, asked: list[str], size: int
 ) -> None:
     words = TurnWords(asked)
-    weight, begin, end = best_window(text, words, {}, size)
-    assert 0 <= begin <= end <= len(text)
-    assert end - begin <= size
-    assert weight >= 0.0
-    parts = best_windows(text, words, {}, size)
-    assert len(parts) <= 2
-    for _, first, last in parts:
-        assert 0 <= first <= last <= len(text)
-        assert last - first <= size
-    if len(parts) == 2:
-        (_, a, b), (_, c, d) = parts
-        assert b <= c or d <= a
+    parts = bearing_parts(text, words, {}, size)
     assert bool(parts) is bool(text.strip())
+    at = 0
+    for _, begin, end in sorted(parts, key=lambda part: part.begin):
+        assert at <= begin < end <= len(text)
+        assert end - begin <= size
+        at = end
+    held = {word for _, begin, end in parts for word in words.within(text[begin:end])}
+    assert bool(held) or not any(begin < len(text) for begin, _ in words.places(text))
+    assert [part.weight for part in parts] == sorted((part.weight for part in parts), reverse=True)
+    first = best_part(text, words, {}, size)
+    assert first is None or first.end - first.begin <= size
+    shown = joined_parts(text, parts)
+    assert "\n" not in shown
+    assert set(shown.split()) <= {*text.split(), "…"} | {
+        piece for _, begin, end in parts for piece in text[begin:end].split()
+    } | set(shown.split("… "))
 
 
 @given(st.lists(st.sampled_from([" ", "x" * 300, ". ", "\n", "é", "a b c "]), max_size=30))
@@ -539,8 +545,9 @@ def test_the_best_part_holds_a_word_that_the_text_holds(around: list[str]) -> No
     half = len(around) // 2
     text = f"{''.join(around[:half])} needle {''.join(around[half:])}"
     for size in (40, 200, 400):
-        _, begin, end = best_window(text, TurnWords(["needles"]), {}, size)
-        assert "needle" in text[begin:end]
+        part = best_part(text, TurnWords(["needles"]), {}, size)
+        assert part is not None
+        assert "needle" in text[part.begin : part.end]
 
 
 @given(st.lists(st.from_regex(r"[^\W_]{1,12}", fullmatch=True), min_size=1, max_size=5))
@@ -580,15 +587,17 @@ def test_the_rarer_word_draws_the_part() -> None:
     words = TurnWords(["importer", "lock"])
     for rare, said_there in (("importer", "The importer ran"), ("lock", "The lock was old")):
         rarity = {word: 5.0 if word == rare else 0.5 for word in words.all}
-        _, begin, end = best_window(text, words, rarity, 200)
-        assert said_there in text[begin:end]
+        part = best_part(text, words, rarity, 200)
+        assert part is not None
+        assert said_there in text[part.begin : part.end]
 
 
-def test_the_second_part_is_of_the_rest(log: Log) -> None:
-    text = f"The importer ran. {IDLE} The lock was old. {IDLE}"
-    parts: Sequence[tuple[float, int, int]] = best_windows(
-        text, TurnWords(["importer", "lock"]), {}, 200
-    )
-    shown = [text[begin:end] for _, begin, end in parts]
-    assert any("importer" in part for part in shown)
-    assert any("lock" in part for part in shown)
+def test_parts_are_shown_in_the_order_of_the_text_with_what_is_left_out_marked() -> None:
+    text = f"The importer ran. {IDLE} {IDLE} The lock was old. It held."
+    parts = bearing_parts(text, TurnWords(["importer", "lock"]), {"lock": 3.0}, 60)
+    assert [text[begin:end].split()[1] for _, begin, end in parts[:2]] == ["lock", "importer"]
+    shown = joined_parts(text, parts[:2])
+    assert shown.startswith("The importer ran.")
+    assert shown.endswith("The lock was old. It held.")
+    assert shown.count(" … ") == 1
+    assert joined_parts(text, []) == ""

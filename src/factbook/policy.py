@@ -189,8 +189,9 @@ TURN_FILES: Final = 6  # ours: named of those that a turn changed
 TURN_READ: Final = 20  # ours: last replies of a turn that are read for what is shown
 TURN_SHARPNESS: Final = 1.5  # ours, by bench.answers_from_logs: power on shares of the best
 TURN_WORDS: Final = 0.5  # ours, likewise: of BM25, and of all its words, beside the vector
-PASSAGES: Final = 3  # ours: shown of a turn
-PASSAGE_CHARS: Final = 400
+PASSAGES: Final = 6  # ours, by bench.answers_from_logs: parts that are shown of a turn
+PASSAGE_CHARS: Final = 300
+ENDED_CHARS: Final = 600  # ours, likewise: of what was said last
 PROMPT_SHOWN: Final = 240
 SESSION_FIRST: Final = 5  # ours: turns that a page of a session begins with
 SESSION_LAST: Final = 10  # ours: and ends with
@@ -270,10 +271,12 @@ RELATED: Final[Mapping[str, float]] = MappingProxyType(
         "merge_cosine": 0.4,
         "end": 0.95,
         "end_cosine": 0.35,
-        "ask": 0.2,
-        "ask_cosine": 0.35,
+        "ask": 0.1,
+        "ask_cosine": 0.2,
     }
 )  # ours, by `python -m bench.related`: of the network's weights, chosen anew whenever those are
+DOUBTS_A_RUN: Final = 5  # ours: questions of the network's that one run adds for an owner
+FACTS_A_DOUBT: Final = 20  # ours: new facts for each one more
 NEAR_PAIR: Final = "near"  # ours: the rule of a pair that only a model is asked about
 NEAR_PAIR_SIMILARITY: Final = 0.3  # ours: from here a model is asked, if there is one
 NEAR_PAIRS: Final = 200  # ours: such pairs of one run, the nearest ones

@@ -158,7 +158,7 @@ def _grounding(
     writer of a summary does: "The assistant helped with the project".
     """
     pattern = claim.type is MemoryType.USER_PATTERN
-    if passage.named or (pattern and shows_in_talk(claim.text)):
+    if passage.told_by_oneself or (pattern and shows_in_talk(claim.text)):
         # Talk in the first person, and what its questions show: the words' own rules read these
         # better, as no claim in the third person stands beside them (docs/grounding.md).
         net = None

@@ -426,11 +426,17 @@ class Conversation:
     # --- parts ----------------------------------------------------------------------------------
 
     def _called_to_mind(self, question: str) -> list[Hit]:
-        """Return what a question calls to mind: what comes by itself, and turns of agents' logs."""
+        """Return what a question calls to mind: what comes by itself, and turns of agents' logs.
+
+        A turn tells more of what was done in it than the single facts that were seen there.
+        """
         by_itself = self.prefetch(question)
         turns = self._modes().turns(question)
+        if not turns:
+            return list(by_itself)
         shown = {id_ for hit in turns for id_ in (hit.id, *_evidence_ids(hit))}
-        return [*turns, *(hit for hit in by_itself if hit.id not in shown)]
+        rest = [hit for hit in by_itself if hit.id not in shown]
+        return [*turns, *(hit for hit in rest if hit.trust is not Trust.OBSERVED)]
 
     def _with_disputes(self, memories: Sequence[Hit]) -> list[Hit]:
         """Return memories with what speaks against them and waits for their owner's answer."""

@@ -68,6 +68,7 @@ STREAMED_TOKENS: Final = (100, 200)  # origins 001.3: facts, and episodes as man
 SURE_TOKENS: Final = 100  # ours: what tool results and the system text are sure of
 
 _FIRST_GUESS: Final = 64  # characters that a trimmed text is tried with first
+_WORTH_READING: Final = 200  # characters of a turn; less of it tells nothing
 _KEPT_FOR_SENTENCE: Final = 0.6  # of what fits, that a cut at a sentence must keep
 _KEPT_FOR_WORD: Final = 0.5  # and a cut at a word; else it is cut inside one
 
@@ -316,6 +317,7 @@ class _Draft:
         self._exact = exact  # every step is counted as a whole, instead of piece by piece
         self._parts: dict[Tier, _Part] = {}
         self._left_out: list[PieceLeftOut] = []
+        self._order: Sequence[Hit] = ()  # as they were offered, the best first
         self._offered: dict[Tier, list[Hit]] = {Tier.FACTS: [], Tier.EPISODES: []}
         self._chosen: dict[Tier, dict[str, tuple[Hit, str]]] = {Tier.FACTS: {}, Tier.EPISODES: {}}
 
@@ -557,7 +559,7 @@ class _Draft:
                 continue
             tier = Tier.EPISODES if memory.kind == "episode" else Tier.FACTS
             offered[tier].append(memory)
-        self._offered = offered
+        self._offered, self._order = offered, memories
         self._take_in(
             (
                 (Tier.FACTS, min(limits.facts_sure, limits.facts)),
@@ -569,36 +571,63 @@ class _Draft:
         )
 
     def _fill(self) -> None:
-        """Let what fits stand where nobody else took the room: shares are sure, and no bounds."""
+        """Let what fits stand where nobody else took the room: shares are sure, and no bounds.
+
+        The best come first, of whatever tier. Of turns of logs the first that is too long for what
+        is left is told as far as there is room: what bears on the question most stands first in it.
+        """
         limits = self._limits
-        self._take_in(
-            (
-                (Tier.FACTS, max(limits.facts, limits.filled) if limits.facts else 0),
-                (Tier.EPISODES, max(limits.episodes, limits.filled) if limits.episodes else 0),
-            ),
-            reserve=0,
-        )
+        caps = {
+            Tier.FACTS: max(limits.facts, limits.filled) if limits.facts else 0,
+            Tier.EPISODES: max(limits.episodes, limits.filled) if limits.episodes else 0,
+        }
+        offered = {memory.id: tier for tier, hits in self._offered.items() for memory in hits}
+        for memory in self._order:
+            tier = offered.get(memory.id)
+            if tier is None or memory.id in self._chosen[tier]:
+                continue
+
+            def stands(text: str, tier: Tier = tier, memory: Hit = memory) -> bool:
+                tried = self._tried(tier, memory, text)
+                return self._fits(
+                    tier, memory_pieces(list(tried.values())), cap=caps[tier], reserve=0
+                )
+
+            if self._affordable(memory.text, caps[tier]) and stands(memory.text):
+                self._take(tier, memory, memory.text)
+            elif memory.turn is not None and not any(p.trimmed for p in self._parts.values()):
+                text = _trimmed(memory.text, stands)
+                if len(text) >= _WORTH_READING:
+                    self._take(tier, memory, text)
+                    self._parts[tier].trimmed.append(memory.id)
         for tier, hits in self._offered.items():
             for memory in hits:
                 if memory.id not in self._chosen[tier]:
                     self._leave(memory.id, f"it does not fit what is left for {tier}")
 
     def _take_in(self, caps: Iterable[tuple[Tier, int]], *, reserve: int) -> None:
-        offered, chosen = self._offered, self._chosen
         for tier, cap in caps:
-            for memory in offered[tier]:
-                if memory.id in chosen[tier] or not self._affordable(memory.text, cap):
+            for memory in self._offered[tier]:
+                if memory.id in self._chosen[tier] or not self._affordable(memory.text, cap):
                     continue
-                tried = {
-                    **chosen[tier],
-                    memory.id: (memory, memory_line(memory, memory.text, self._now)),
-                }
-                lines = [tried[hit.id] for hit in offered[tier] if hit.id in tried]
-                pieces = memory_pieces(lines)
+                pieces = memory_pieces(list(self._tried(tier, memory, memory.text).values()))
                 if self._fits(tier, pieces, cap=cap, reserve=reserve):
-                    chosen[tier] = tried
-                    ids = [hit.id for hit, _ in lines]
-                    self._parts[tier] = _Part(pieces=pieces, ids=ids, memories=ids)
+                    self._take(tier, memory, memory.text)
+
+    def _tried(self, tier: Tier, memory: Hit, text: str) -> dict[str, tuple[Hit, str]]:
+        """Return what a tier would hold with one memory more, in the order of offering."""
+        tried = {**self._chosen[tier], memory.id: (memory, memory_line(memory, text, self._now))}
+        return {hit.id: tried[hit.id] for hit in self._offered[tier] if hit.id in tried}
+
+    def _take(self, tier: Tier, memory: Hit, text: str) -> None:
+        chosen = self._chosen[tier] = self._tried(tier, memory, text)
+        trimmed = self._parts[tier].trimmed if tier in self._parts else []
+        self._parts[tier] = _Part(
+            pieces=memory_pieces(list(chosen.values())),
+            ids=list(chosen),
+            trimmed=trimmed,
+            memories=list(chosen),
+        )
 
     def _system(self, system: str) -> None:
         system = in_frame(system, host=True)

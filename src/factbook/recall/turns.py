@@ -30,6 +30,7 @@ from factbook.store.rows import Filters
 
 __all__ = [
     "NO_TURNS",
+    "Part",
     "Question",
     "Records",
     "Shown",
@@ -278,48 +279,47 @@ def _read_turn(
     answered = {episodes[id_].call_id for id_ in found if id_ in episodes} - {""}
     hits = {*found, *(id_ for id_ in texts if episodes[id_].call_id in answered)}
     last = next((id_ for id_ in reversed(_replies(turn)) if id_ in texts), 0)
-
-    def part(id_: int, begin: int, end: int, size: int = policy.PASSAGE_CHARS) -> str:
-        whole = redact(texts[id_])  # before it is cut: half a secret is not seen
-        if whole != texts[id_]:
-            _, begin, end = best_window(whole, words, rarity, size)
-        return " ".join(whole[begin:end].split())
-
-    windows = [
-        (window, id_)
+    parts = [
+        (part, id_)
         for id_, text in texts.items()
         if id_ != begun or len(text) > 2 * policy.PROMPT_SHOWN
-        for window in best_windows(text, words, rarity, policy.PASSAGE_CHARS)
+        for part in bearing_parts(text, words, rarity, policy.PASSAGE_CHARS)
     ]
-    most = max((window[0] for window, _ in windows), default=0.0) or 1.0
-    nearest = max((asked.cosines.get(id_, 0.0) for _, id_ in windows), default=0.0) or 1.0
+    most = max((part.weight for part, _ in parts), default=0.0) or 1.0
+    nearest = max((asked.cosines.get(id_, 0.0) for _, id_ in parts), default=0.0) or 1.0
     weighed = sorted(
         (
-            window[0] / most
+            part.weight / most
             + policy.NEAR_WEIGHT * max(0.0, asked.cosines.get(id_, 0.0)) / nearest
             + policy.FOUND_WEIGHT * (id_ in hits)
             + policy.LAST_WEIGHT * (id_ == last)
             - policy.ASKED_WEIGHT * (id_ == begun),
             -id_,
-            -window[1],
-            window[2],
+            -part.begin,
         )
-        for window, id_ in windows
+        for part, id_ in parts
     )[::-1]
-    chosen = sorted((-id_, -begin, end) for _, id_, begin, end in weighed[: policy.PASSAGES])
-    ended = prompt = ""
-    if last and last not in [id_ for id_, _, _ in chosen]:
-        ended = part(last, *best_window(texts[last], words, rarity, policy.PASSAGE_CHARS)[1:])
+    chosen = Counter(-id_ for _, id_, _ in weighed[: policy.PASSAGES])
+
+    def passage(id_: int) -> str:
+        whole = redact(texts[id_])  # before it is cut: half a secret is not seen
+        own = bearing_parts(whole, words, rarity, policy.PASSAGE_CHARS)[: chosen[id_]]
+        if id_ == last:
+            own = [*own, Part(0.0, 0, sentence_end(whole, 0, policy.ENDED_CHARS))]
+        return joined_parts(whole, own)
+
+    prompt = ""
     if begun in texts:
-        window = best_window(texts[begun], words, rarity, policy.PROMPT_SHOWN)
-        prompt = part(begun, *window[1:], size=policy.PROMPT_SHOWN)
-    said = [id_ for id_, _, _ in chosen]
+        whole = redact(texts[begun])
+        first = best_part(whole, words, rarity, policy.PROMPT_SHOWN)
+        prompt = joined_parts(whole, [first] if first else [])
+    said = sorted(chosen)
     times = [e.occurred_at for e in episodes.values() if e.occurred_at is not None]
     return Turn(
         id=f"e{begun}",
         asked=prompt,
-        passages=list(dict.fromkeys(part(*place) for place in chosen)),
-        ended=ended,
+        passages=list(dict.fromkeys(passage(id_) for id_ in said)),
+        ended=passage(last) if last and last not in chosen else "",
         outcome=redact(_outcome(done, episodes.values())),
         files=tuple(
             dict.fromkeys(redact(fact.object) for fact in done if fact.predicate in _CHANGED)
@@ -363,48 +363,79 @@ def _joined(episodes: Mapping[int, StoredEpisode]) -> tuple[dict[int, str], set[
     return shown, joined
 
 
-def best_windows(
-    text: str, words: TurnWords, rarity: Mapping[str, float], size: int
-) -> list[tuple[float, int, int]]:
-    """Return the best part of a text, and the best of the rest of it where that is long."""
-    if not text.strip():
-        return []
-    weight, begin, end = best_window(text, words, rarity, size)
-    found = [(weight, begin, end)]
-    for first, part in ((0, text[:begin]), (end, text[end:])):
-        if len(part) > size // 2:
-            more, at, to = best_window(part, words, rarity, size)
-            found.append((more, first + at, first + to))
-    return sorted(found, reverse=True)[:2]
+class Part(NamedTuple):
+    """A part of a text, some sentences, and the weight of the words of a question in it."""
+
+    weight: float
+    begin: int
+    end: int
 
 
-def best_window(
+def bearing_parts(
     text: str, words: TurnWords, rarity: Mapping[str, float], size: int
-) -> tuple[float, int, int]:
-    """Return (weight, begin, end) of the part of a text, some sentences, that holds most words."""
-    if len(text) <= size:
-        return sum(rarity.get(word, 1.0) for word in words.within(text)), 0, len(text)
+) -> list[Part]:
+    """Return the parts of a text, of up to `size` characters, that hold words of a question.
+
+    The best come first. None overlaps another. Where no word stands the first part is returned, and
+    none of a text that holds nothing.
+    """
+    found: list[Part] = []
     places = words.places(text)
-    best, at = 0.0, 0
-    for n, (begin, _) in enumerate(places):
-        seen: dict[str, None] = {}
-        for place, word in places[n:]:
-            if place - begin > size * 3 // 4:
-                break
-            seen[word] = None
-        weight = sum(rarity.get(word, 1.0) for word in seen)
-        if weight > best + 1e-9:
-            best, at = weight, begin
-    starts = [0, *(match.end() for match in _BREAK.finditer(text))]
-    begin = max((start for start in starts if start <= at), default=0)
-    if at - begin > size // 2:  # one long line
-        begin = max(text.rfind(" ", 0, at - size // 4) + 1, at - size // 2)
-    end = min(len(text), begin + size)
-    ends = [start for start in starts if begin + size // 2 < start <= end]
-    if end < len(text):
-        space = text.rfind(" ", begin + size // 2, end)  # behind the word that it was chosen for
-        end = ends[-1] if ends else space if space > begin else end
-    return best, begin, end
+    at = 0
+    while at < len(places):
+        begin = _sentence_begin(text, places[at][0], found[-1].end if found else 0, size)
+        end = sentence_end(text, begin, size)
+        held = set()
+        while at < len(places) and places[at][0] < end:
+            held.add(places[at][1])
+            at += 1
+        found.append(Part(sum(rarity.get(word, 1.0) for word in held), begin, end))
+    if not found and text.strip():
+        found.append(Part(0.0, 0, sentence_end(text, 0, size)))
+    return sorted(found, key=lambda part: (-part.weight, part.begin))
+
+
+def best_part(text: str, words: TurnWords, rarity: Mapping[str, float], size: int) -> Part | None:
+    """Return the part of a text that holds most, and all of a text that is no longer than that."""
+    if len(text) <= size:
+        return Part(0.0, 0, len(text))
+    return next(iter(bearing_parts(text, words, rarity, size)), None)
+
+
+def _sentence_begin(text: str, place: int, least: int, size: int) -> int:
+    """Return where the sentence of a place begins, and at most half of `size` before the place."""
+    if place - least <= size // 8:  # too little to be left out
+        return least
+    least = max(least, place - size // 2)
+    breaks = [match.end() for match in _BREAK.finditer(text, least, place)]
+    if breaks or least == 0 or text[least - 1].isspace():
+        return breaks[-1] if breaks else least
+    return text.rfind(" ", least, place) + 1 or place  # one long line
+
+
+def sentence_end(text: str, begin: int, size: int) -> int:
+    """Return where a part that begins there ends: behind its last whole sentence, if it has one."""
+    end = begin + size
+    if end >= len(text):
+        return len(text)
+    breaks = [match.end() for match in _BREAK.finditer(text, begin + size // 2, end)]
+    if breaks:
+        return breaks[-1]
+    space = text.rfind(" ", begin + size // 2, end)
+    return space if space > begin else end
+
+
+def joined_parts(text: str, parts: Iterable[Part]) -> str:
+    """Return parts of a text in their order, in one line, with an ellipsis for what is left out."""
+    shown, end = "", 0
+    for part in sorted(parts, key=lambda part: part.begin):
+        if part.end <= end:
+            continue
+        begin = max(part.begin, end)
+        gap = text[end:begin].strip() if shown else ""
+        shown += (" … " if gap else " ") + text[begin : part.end]
+        end = part.end
+    return " ".join(shown.split())
 
 
 def _done(moment: Reads, turns: Sequence[Records]) -> dict[int, list[Fact]]:

@@ -33,6 +33,7 @@ _HEAD: Final = re.compile(
     r"(?P<the>[Tt]he\s+)?(?P<name>[^\W\d_][\w.'’-]{0,30}(?: [A-Z0-9][\w.'’-]{0,30}){0,2})"
     rf"(?:\s+(?:then |later |also )?(?P<verb>{_SAY})(?: that)?)?[*_]*\s*:[*_]*(?=\s)\s*"
 )
+_FIRST_PERSON: Final = re.compile(r"\b(?:I|[Mm][ey]|[Ww]e|[Uu]s|[Oo]ur|[Mm]ine)\b(?![.)])")
 _GOES_ON: Final = frozenset(
     {"later", "then", "again", "also", "next", "earlier", "before", "after"}
 )
@@ -78,6 +79,11 @@ class Passage:
     def named(self) -> bool:
         """Say whether anybody is named as a speaker."""
         return any(utterance.speaker for utterance in self.utterances)
+
+    @property
+    def told_by_oneself(self) -> bool:
+        """Say whether somebody is named as a speaker, or speaks in the first person."""
+        return self.named or any(_FIRST_PERSON.search(spoken.line.text) for spoken in self.lines)
 
     def speaker_at(self, offset: int) -> Utterance | None:
         """Return the utterance that holds a place of the text."""

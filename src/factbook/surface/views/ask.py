@@ -38,7 +38,7 @@ Episodes = Mapping[int, "StoredEpisode"]
 
 _HEADLINE_LINES: Final = 3  # of a hit: enough to see whether it is the one
 _QUOTE_LINES: Final = 2
-_PASSAGE_LINES: Final = 5
+_PASSAGE_LINES: Final = 20
 _BEFORE_QUOTE: Final = 60  # characters of a long line that are shown before a hit's quote
 _AROUND_QUOTE: Final = 180  # characters of a log's line on both sides of the quote
 _LABEL: Final = "[REDACTED"  # how the redactor begins what it puts in a secret's place
