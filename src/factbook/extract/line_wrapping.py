@@ -1,6 +1,6 @@
 """Join the lines of a sentence that plain text breaks where a line is full.
 
-A break counts as a blank only where the sentence goes on beyond doubt: in lower case, or behind a
+A break counts as a blank only where the sentence goes on beyond doubt: with no capital, or behind a
 word of grammar or a comma. All else stays a line of its own, which costs a sentence at most; two
 lines that are joined wrongly would make one up.
 """
@@ -44,7 +44,7 @@ def unwrapped(text: str, *, begin: int = 0) -> str:
             continue
         last = _LAST.search(above)
         open_ended = last is not None and is_function_word(last[0].lower())
-        if text[end].islower() or open_ended or above[-1] in ",;&(":
+        if not text[end].isupper() or open_ended or above[-1] in ",;&(":
             hyphen = above[-1] == "-" and above[-2].isalpha()
             parts += [text[done:start], ("\0" if hyphen else " ") * (end - start)]
             done = end
