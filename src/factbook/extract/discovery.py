@@ -25,6 +25,7 @@ from factbook.extract.entity_types import (
     rival,
     said_kinds,
     says,
+    says_it_is,
 )
 from factbook.extract.known_names import (
     KnownNames,
@@ -34,7 +35,7 @@ from factbook.extract.named_lists import HEADING, LINE
 from factbook.extract.prompt_injection import Taint, is_tainted_document, taint, touching
 from factbook.extract.statements import MOST_CHARS, no_statement, plain_words, without_marks
 from factbook.extract.subject import Trees
-from factbook.extract.world import MAX_REFUSED, sentence_spans
+from factbook.extract.world import MAX_REFUSED, facts_about, sentence_spans
 from factbook.language.calendar import is_calendar_word
 from factbook.language.common_words import is_everyday, is_nationality, is_place
 from factbook.language.nouns import singular
@@ -52,6 +53,7 @@ __all__ = [
 ]
 
 CORROBORATED: Final = 2  # ours: hosts or files that must know of a thing that nobody named
+MAX_DOUBTED: Final = 24  # ours: things of one text that its other sentences are read for
 MAX_DISCOVERED: Final = 8  # ours: new things of one search
 
 
@@ -218,6 +220,8 @@ class _Named(NamedTuple):
     start: int
     end: int
     why: str
+    doubt: Sequence[Kind] = ()  # what another sentence about it must narrow the kind with
+    sure: bool = True  # False where that sentence has to say just that of it
 
 
 def _named_kinds(result: ResultText, kinds: Sequence[Kind]) -> Iterator[_Named]:
@@ -225,8 +229,28 @@ def _named_kinds(result: ResultText, kinds: Sequence[Kind]) -> Iterator[_Named]:
     begin = len(result.title) if result.text.startswith(result.title) else 0
     text = unwrapped(result.text, begin=begin)
     page = _Page(result, text, without_marks(text), begin, taint(result.text))
-    yield from _said_kinds(page, kinds)
-    yield from _listed_kinds(page, kinds)
+    nameds = [*_said_kinds(page, kinds), *_listed_kinds(page, kinds)]
+    told = _told(result, [named.surface for named in nameds if named.doubt])
+    for named in nameds:
+        says_so = says if named.sure else says_it_is
+        if not named.doubt or any(
+            says_so(sentence, kind)
+            for sentence in told.get(_bare_name(named.surface), ())
+            for kind in named.doubt
+        ):
+            yield named
+
+
+def _told(result: ResultText, surfaces: Sequence[str]) -> dict[str, list[str]]:
+    """Return what a result says of things, by their names."""
+    bare = {_bare_name(surface): surface for surface in surfaces[:MAX_DOUBTED]}
+    names = {name: [name, surface] for name, surface in bare.items() if name}
+    told: dict[str, list[str]] = {}
+    if names:
+        claims, _ = facts_about(result.text, names=names, title=result.title, external=True)
+        for claim in claims:
+            told.setdefault(claim.entity, []).append(claim.content)
+    return told
 
 
 def _bare_name(surface: str) -> str:
@@ -250,7 +274,9 @@ def _said_kinds(page: _Page, kinds: Sequence[Kind]) -> Iterator[_Named]:
         said = trees.subject(first, last)
         surface = said.words if said.words and said.is_a else ""
         pairs = fits(said_kinds(words[said.verb - first :]), kinds) if said.is_a else []
-        if not surface or not pairs or no_statement(plain_words(marked), external=True):
+        if not surface:
+            continue
+        if not pairs or no_statement(plain_words(marked), external=True):
             continue
         above = [page.result.title, *(words for _, words in heads[: bisect(heads, (first,))][-1:])]
         near = [other for kind, other in pairs if not (rival(kind, other) or denies(words, other))]
@@ -259,8 +285,6 @@ def _said_kinds(page: _Page, kinds: Sequence[Kind]) -> Iterator[_Named]:
             or (other in near and any(says(part, other) for part in (words, *above)))
             for kind, other in pairs
         )
-        if not stated:
-            continue
         after = said.start - len(surface) if surface == said.words else page.begin
         start = max(page.begin, page.plain.find(surface, max(page.begin, after)))
         yield _Named(
@@ -268,6 +292,8 @@ def _said_kinds(page: _Page, kinds: Sequence[Kind]) -> Iterator[_Named]:
             start=start,
             end=start + len(surface),
             why=f"a result says that it is a {pairs[0][0].noun}",
+            doubt=() if stated else [other for _, other in pairs],
+            sure=bool(near),
         )
 
 
@@ -292,13 +318,14 @@ def _listed_kinds(page: _Page, kinds: Sequence[Kind]) -> Iterator[_Named]:
         other = denies(about, asked) or any(
             rival(kind, asked) for kind, _ in fits(said_kinds(about), [asked])
         )
-        if other or not (says(f"{surface} {about}", asked) or says(title, asked)):
-            continue
+        stated = says(f"{surface} {about}", asked) or says(title, asked)
         yield _Named(
             surface=surface,
             start=named.start("name"),
             end=named.end("name"),
             why=f"a list of {listed} has it",
+            doubt=[asked] if other or not stated else (),
+            sure=not other,
         )
 
 

@@ -27,6 +27,7 @@ __all__ = [
     "rival",
     "said_kinds",
     "says",
+    "says_it_is",
 ]
 
 MOST_WORDS: Final = 40  # ours: of a group of words that names a kind
@@ -169,6 +170,17 @@ def denies(text: str, asked: Kind) -> bool:
     return set(_narrowing(WORD.findall(text.lower()), asked).values()) == {True}
 
 
+def says_it_is(sentence: str, asked: Kind) -> bool:
+    """Tell whether a sentence names something just of a kind: "it is now an electric car"."""
+    words = WORD.findall(sentence.lower())
+    nouns = nouns_of([asked])
+    return any(
+        singular(word) in nouns and not denied
+        for end, denied in _narrowing(words, asked).items()
+        for word in words[end : end + 1]
+    )
+
+
 def head_noun(words: Sequence[str]) -> str:
     """Return the noun that a group of words is built on, in the singular; "" where none is."""
     head = ""
@@ -250,7 +262,19 @@ def _stems(words: Sequence[str]) -> set[str]:
     return {_stem("".join(words)), *map(_stem, more)}
 
 
+_SPELLINGS: Final = (
+    (re.compile(r"our"), "or"),
+    (re.compile(r"(?<=[tb])re$"), "er"),
+    (re.compile(r"is(?=e|ing$)"), "iz"),
+    (re.compile(r"^grey$"), "gray"),
+    (re.compile(r"minium$"), "minum"),
+)
+
+
 @lru_cache(maxsize=8192)
 def _stem(word: str) -> str:
     """Return what the forms and the spellings of a word have in common."""
-    return stem(singular(word.lower().replace("-", "").replace("’", "'").removesuffix("'s")))
+    spelled = singular(word.lower().replace("-", "").replace("’", "'").removesuffix("'s"))
+    for pattern, other in _SPELLINGS:
+        spelled = pattern.sub(other, spelled)
+    return stem(spelled)

@@ -18,9 +18,11 @@ from typing import Final
 
 from factbook.extract.base import word_set
 from factbook.extract.known_names import KnownNames
+from factbook.language.common_words import is_everyday
 from factbook.language.nouns import singular
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import Token, children
+from factbook.language.verbs import base_forms
 
 __all__ = ["Subject", "SubjectKind", "Trees", "subject_of"]
 
@@ -32,6 +34,7 @@ class SubjectKind(StrEnum):
     PART = "part"  # "The Halden Q40's cabinet is ...", "The price of the Halden Q40 is ..."
     PRONOUN = "pronoun"  # "It weighs ...", "Its cabinet is ..."
     NOUN = "noun"  # "The speaker weighs ...", "There is no remote control"
+    MADE = "made"  # "Halden Audio introduced the Halden Q40 in ..."
     TOPIC = "topic"  # "A sourdough starter is ...", "Electric cargo bikes cost ..."
     OTHER = "other"  # something else
 
@@ -41,7 +44,7 @@ class Subject:
     """What a sentence is about; for OTHER the words that stand there, as far as they are known."""
 
     kind: SubjectKind
-    names: Sequence[str] = ()  # canonical, for NAME, PART and TOPIC
+    names: Sequence[str] = ()  # canonical, for NAME, PART, MADE and TOPIC
     noun: str = ""  # in the singular: what the subject is built on, where that is a common noun
     is_bare: bool = False  # nothing says which: "apples grow"
     start: int = 0  # of the subject in the text
@@ -64,6 +67,10 @@ _OTHERS: Final = word_set("""
     admirer neighbour neighbor sister brother cousin sibling twin opponent enemy counterpart
     equivalent substitute knockoff review comparison impostor imitation analogue heir challenger
     accessory article website site forum tab page post photo picture image comment
+    """)
+_MAKING: Final = word_set("""
+    make release introduce announce launch design develop discontinue replace acquire publish
+    invent build manufacture produce open close found establish create rename update
     """)
 _ITS: Final = word_set("it they he she them its their his her")
 _VERSION: Final = re.compile(r"v?\d+(?:\.\d+)+")  # "Python 3.12" is Python; "Q40 2" is another
@@ -212,6 +219,23 @@ class Trees:
                 best = (depth, at)
         if best and best[0] < 5:
             return best[1], self.tokens[best[1]].head
+        return self._unmarked(first, last)
+
+    def _unmarked(self, first: int, last: int) -> tuple[int, int] | None:
+        """Return (subject, root) where the network saw both and not that they are one clause."""
+        apart = [at for at in range(first, last) if not first <= self.tokens[at].head < last]
+        for root in range(first, last):
+            copula = [at for at in self._children[root] if self.tokens[at].relation == "cop"]
+            if not copula and (root not in apart or self.tokens[root].pos != "VERB"):
+                continue
+            stop = min([*copula, root])
+            before = [
+                at
+                for at in range(first, stop)
+                if (at in apart or (copula and self.tokens[at].head == root))
+                and self.tokens[at].pos in ("NOUN", "PROPN", "PRON")
+            ]
+            return (before[-1], root) if before else None
         return None
 
     def _said(self, first: int, head: int, root: int, topics: Collection[str]) -> Subject:
@@ -224,7 +248,7 @@ class Trees:
             return Subject(kind=SubjectKind.OTHER)
         if head in self._owner:
             return self._by_name(head, head, topics)
-        if low in _ITS:
+        if low in _ITS or (low not in _OTHERS and self._is_its(below)):
             return self._by_pronoun(first, head)
         if singular(low) in _OTHERS:
             return Subject(kind=SubjectKind.OTHER)
@@ -239,6 +263,10 @@ class Trees:
             return Subject(kind=SubjectKind.OTHER)  # "people who like the Q40"
         if head + 1 in self._owner and self.tokens[head + 1].relation == "nsubj":
             return self._by_name(head, head + 1, topics)  # "my dog Pim"
+        if self._makes(root):
+            made = [at for at in self._children[root] if self.tokens[at].relation == "obj"]
+            if made and made[0] in self._owner and not self._goes_on(made[0]):
+                return Subject(kind=SubjectKind.MADE, names=[self._owner[made[0]]])
         if self._is_name(head, first):
             return Subject(kind=SubjectKind.OTHER, words=self._name(head))
         named = [at for at in below if self._is_name(at, first)]
@@ -255,6 +283,8 @@ class Trees:
 
     def _by_name(self, head: int, at: int, topics: Collection[str]) -> Subject:
         """Read a subject that is a name, with the others that do the same."""
+        if self._goes_on(at):
+            return Subject(kind=SubjectKind.OTHER, words=self._name(at))
         below_it = self._children[head]
         others = [below for below in below_it if self.tokens[below].relation == "conj"]
         names = [self._owner[at], *(self._owner[other] for other in others if other in self._owner)]
@@ -291,13 +321,48 @@ class Trees:
         if owns or at > head:
             return Subject(kind=SubjectKind.PART, names=[name], noun=noun)
         if name in topics:
-            if _ACTIVITY.fullmatch(name):
+            if _ACTIVITY.fullmatch(name) or self._of_another(first, head, at):
                 return Subject(kind=SubjectKind.OTHER)
             return Subject(kind=SubjectKind.TOPIC, names=[name], noun=noun)
         return Subject(kind=SubjectKind.PART, names=[name], noun=noun)
 
+    def _of_another(self, first: int, head: int, at: int) -> bool:
+        """Tell whether a topic's word is of a name: "the jazz festival", "Tartine sourdough"."""
+        begin, end = self.tokens[at].begin, self.tokens[head].end
+        if any(start <= begin and end <= stop for start, stop in self._named):
+            return True
+        # the first word has its capital from there, if it is an everyday one
+        opening = self.tokens[first]
+        return (
+            first < at
+            and first in (*self._children[at], *self._children[head])
+            and opening.text[0].isupper()
+            and opening.pos != "DET"
+            and not is_everyday(opening.text.lower())
+        )
+
     def _says_which(self, head: int) -> bool:
         return any(self.tokens[at].relation == "det" for at in self._children[head])
+
+    def _is_its(self, below: Sequence[int]) -> bool:
+        return any(
+            self.tokens[at].pos == "PRON"
+            and self.tokens[at].relation == "nmod"
+            and self.tokens[at].text.lower() in _ITS
+            for at in below
+        )
+
+    def _makes(self, root: int) -> bool:
+        return any(base in _MAKING for base in base_forms(self.tokens[root].text.lower()))
+
+    def _goes_on(self, at: int) -> bool:
+        """Tell whether more of a name stands behind a known one: "the Vela Nine Pro"."""
+        if at + 1 >= len(self.tokens):
+            return False
+        token, after = self.tokens[at], self.tokens[at + 1]
+        if after.begin - token.end > 1 or _VERSION.fullmatch(after.text):
+            return False
+        return after.text[0].isalnum() and (after.text[0].isdigit() or after.text[0].isupper())
 
     def _is_name(self, at: int, first: int) -> bool:
         """Tell whether a word is, or is of, a name of something else."""

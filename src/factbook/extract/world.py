@@ -136,7 +136,7 @@ class _Reader:
         self._plain = without_marks(self._text)
         known = names.within(f"{title}\n{self._plain}".replace("\0", ""))
         page = f"{title}\n{self._plain}"
-        self._names = known
+        self._names = known.with_short(_short_names(known, page))
         self._topics = _topics(known, self._plain[begin:])
         self._external = external
         self._entity = title_entity(title, self._names)
@@ -387,6 +387,27 @@ def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
 
 def _within(at: int, spans: Sequence[tuple[int, int]]) -> bool:
     return any(start <= at < end for start, end in spans)
+
+
+def _short_names(names: KnownNames, text: str) -> dict[str, str]:
+    """Return by which shorter names a text may call the things that it names in full.
+
+    What stands before the last words may go ("the Q40", "Verhoeven"), what stands behind may not:
+    the LS50 is another thing than the LS50 Meta.
+    """
+    owners: dict[str, str] = {}
+    shared: set[str] = set()
+    named = {owner for _, _, owner in names.find(text)}
+    for key, owner in names.surfaces.items():
+        if owner not in named:
+            continue
+        words = key.split()
+        shorter = [words[at:] for at in range(1, len(words))]
+        for parts in shorter:
+            short = " ".join(parts)
+            if _stands_alone(parts) and owners.setdefault(short, owner) != owner:
+                shared.add(short)
+    return {short: owner for short, owner in owners.items() if short not in shared}
 
 
 def _beginnings(names: KnownNames, entity: str, text: str) -> dict[str, str]:
