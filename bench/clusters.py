@@ -38,6 +38,7 @@ from bench._common import BenchError, data_dir, emit, print_table, run
 from factbook.embed import bundled
 from factbook.extract import sentences
 from factbook.extract.clusters import Piece, find_clusters, find_statements, pieces_of
+from factbook.gate.judge import JudgedClaim, Relation, judge
 from factbook.language.words import STOPWORDS
 from factbook.language.words import words as query_words
 from factbook.model.facts import EpisodeKind, Role, StoredEpisode, Trust
@@ -155,13 +156,19 @@ def episodes(talk: Conversation, speaker: int) -> list[StoredEpisode]:
     ]
 
 
+def same(older: str, newer: str, cosine: float) -> bool:
+    """Judge as the night does."""
+    judged = judge(JudgedClaim(text=older), JudgedClaim(text=newer), similarity=cosine)
+    return judged.relation is Relation.SAME
+
+
 def facts_of(pieces: Sequence[Piece], embeddings: Embeddings) -> list[str]:
     """Return the product's facts of one owner: what recurs, then what is said clearly once."""
     if not pieces:
         return []
     vectors = embeddings.of([piece.text for piece in pieces])
     numbered = [replace(piece, row=row) for row, piece in enumerate(pieces)]
-    result = find_clusters(numbered, vectors)
+    result = find_clusters(numbered, vectors, same=same)
     single = find_statements([numbered[index] for index in result.left])
     return list(dict.fromkeys(found.statement for found in [*result.proposed, *single]))
 
@@ -222,7 +229,7 @@ def together(pieces: Sequence[Piece], embeddings: Embeddings) -> dict[str, Any]:
         for row, piece in enumerate(pieces)
     ]
     began = _cpu()
-    result = find_clusters(numbered, vectors)
+    result = find_clusters(numbered, vectors, same=same)
     return {
         "pieces": len(pieces),
         "cpu_seconds": round(_cpu() - began, 2),

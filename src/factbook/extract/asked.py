@@ -61,7 +61,6 @@ _TELLING: Final = word_set("""
     tell show remind explain describe summarize summarise compare recommend suggest list search look
     find google research know learn read give
     """)
-_DENIALS: Final = word_set("n't n’t not never dont")
 _CONTENT: Final = frozenset({"NOUN", "PROPN", "NUM", "ADJ", "VERB"})
 _BEGINS: Final = r"^\W*(?:(?:so|and|but|ok|okay|hey|hi|well|oh|then|now|also)\b\W*)*"
 # "I'm thinking of buying an X, what do you think?": it is asked behind the comma
@@ -121,17 +120,8 @@ def to_be_told(text: str) -> list[tuple[int, bool]]:
         if clause.act == "ask":
             clauses.append((clause.begin, not _is_of_listener(reading, clause)))
         elif clause.act == "want":
-            clauses += [(clause.begin, True)] * any(
-                _is_telling(token) and not _is_denied(reading.tokens, token) for token in tokens
-            )
+            clauses += [(clause.begin, True)] * any(map(_is_telling, tokens))
     return clauses
-
-
-def _is_denied(tokens: Sequence[Token], verb: Token) -> bool:
-    below = {
-        token.text.casefold() for token in tokens if token.head >= 0 and tokens[token.head] is verb
-    }
-    return bool(below & _DENIALS)
 
 
 def asks_listener(sentence: str) -> bool:

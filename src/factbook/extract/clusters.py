@@ -10,7 +10,6 @@ not be among them (`pieces_of` leaves it out).
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -21,8 +20,6 @@ from factbook import policy
 from factbook.extract import sentences
 from factbook.extract.base import word_set
 from factbook.extract.voice import DOUBTFUL, voice_of
-from factbook.language.numbers import CARDINALS
-from factbook.language.words import stem
 from factbook.model.facts import EpisodeKind, Millis, Role, StoredEpisode, Trust
 
 if TYPE_CHECKING:
@@ -41,11 +38,11 @@ __all__ = [
     "KnownCluster",
     "Piece",
     "ProposedFact",
+    "Same",
     "confidence",
     "density_labels",
     "find_clusters",
     "find_statements",
-    "guard",
     "pieces_of",
 ]
 
@@ -54,10 +51,6 @@ MIN_CLUSTER_SIZE: Final = 2  # ours: said twice, in two episodes, recurs
 JOIN_COSINE: Final = 0.75  # origins 001.6: an episode this near to a fact is evidence for it
 LEAST_CONFIDENCE: Final = 0.5  # ours: of a cluster; the least that passive recall can ever show
 MOST_CONFIDENCE: Final = 0.9  # ours: nobody has confirmed it
-SIZE_WEIGHT: Final = 0.4
-SESSIONS_WEIGHT: Final = 0.4
-PERSISTENCE_WEIGHT: Final = 0.2
-ONE_WORD_APART: Final = 0.92  # ours: below it, one exchanged word of substance is another claim
 MAX_ROUNDS: Final = 12  # a guard against input that never settles; four are usual
 _SPOKEN: Final = frozenset(
     {EpisodeKind.PROMPT, EpisodeKind.REPLY, EpisodeKind.TURN, EpisodeKind.SUMMARY}
@@ -104,7 +97,6 @@ class ProposedFact:
     statement: str  # stands in the medoid's episode, white space apart
     medoid: int  # the piece that states it best
     members: tuple[int, ...]  # all pieces that show it, the medoid too, ascending
-    persistence: float  # 0 to 1: how much of the way to the next piece the cluster does not need
     confidence: float  # capped by the medoid's trust
     sessions: int  # in how many sessions it was said
     support: int  # how many independent times: an episode, and a text in a session, count once
@@ -217,108 +209,19 @@ def overheard_pieces(episode: StoredEpisode) -> list[HandedOn]:
     return handed_ons
 
 
-def confidence(*, support: int, sessions: int, persistence: float, trust: Trust) -> float:
+def confidence(*, support: int, sessions: int, trust: Trust) -> float:
     """Return how sure a recurring statement is; it never falls when one of the numbers grows.
 
-    0.5 + 0.4 * (0.4 * (1 - 1/support) + 0.4 * (1 - 1/sessions) + 0.2 * persistence), at most what
-    the trust allows (`policy.TRUST_CAP`). Raises ValueError for numbers outside their range.
+    0.5 + 0.4 * (0.5 * (1 - 1/support) + 0.5 * (1 - 1/sessions)), at most what the trust allows
+    (`policy.TRUST_CAP`). Raises ValueError for numbers outside their range.
     """
     if support < 1 or not 1 <= sessions <= support:
         raise ValueError(
             f"support is {support} and sessions is {sessions}; give 1 <= sessions <= support"
         )
-    if not 0.0 <= persistence <= 1.0:
-        raise ValueError(f"persistence is {persistence!r}; give a number from 0 to 1")
-    share = (
-        SIZE_WEIGHT * (1 - 1 / support)
-        + SESSIONS_WEIGHT * (1 - 1 / sessions)
-        + PERSISTENCE_WEIGHT * persistence
-    )
+    share = 1 - (1 / support + 1 / sessions) / 2
     sure = LEAST_CONFIDENCE + (MOST_CONFIDENCE - LEAST_CONFIDENCE) * share
-    return min(sure, MOST_CONFIDENCE, policy.TRUST_CAP[trust])
-
-
-# --- the cheap judge ------------------------------------------------------------------------------
-
-_NEGATIONS: Final = word_set("""
-    not no never none nothing nobody neither nor without cannot can't don't doesn't didn't isn't
-    aren't wasn't weren't won't wouldn't haven't hasn't hadn't couldn't shouldn't hate hates dislike
-    dislikes stopped quit dont cant
-    """)
-_OVER: Final = word_set("used formerly previously anymore ex former stopped quit retired")
-_PEOPLE: Final = word_set("""
-    wife husband partner spouse girlfriend boyfriend son daughter kid kids child children mom mum
-    mother dad father parents brother brothers sister sisters family grandmother grandfather grandma
-    grandpa aunt uncle cousin niece nephew boss friend friends roommate dog dogs cat cats
-    """)
-
-
-_RELATIONS: Final = {
-    word: relation
-    for relation, of in {
-        "likes": "like likes liked love loves loved enjoy enjoys fan favorite favourite prefer "
-        "prefers adore hate hates dislike passion fond obsessed interested",
-        "has": "have has own owns got adopted drive drives",
-        "wants": "want wants wanted hope hopes dream dreams wish plan planning aspire would",
-        "learns": "study studying studied learn learning training major majoring",
-    }.items()
-    for word in of.split()
-}
-
-
-_NOT_YET: Final = frozenset({"wants", "learns"})  # who wants a boat has none
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Reading:
-    """What the guard looks at in a sentence."""
-
-    marks: tuple[frozenset[str], bool, bool, frozenset[str]]  # what must be alike
-    relations: frozenset[str]  # values of _RELATIONS
-    names: frozenset[str]
-    words: frozenset[str]
-    stems: frozenset[str]  # of the words of substance
-
-
-@lru_cache(maxsize=16_384)
-def _read(text: str) -> _Reading:
-    words = sentences.words(text)
-    numbers = {str(CARDINALS.get(word, word)) for word in words}
-    return _Reading(
-        marks=(
-            frozenset(word for word in numbers if any(c.isdigit() for c in word)),
-            sum(word in _NEGATIONS for word in words) % 2 == 1,
-            any(word in _OVER for word in words) or "no longer" in " ".join(words),
-            frozenset(word.rstrip("s") for word in words if word in _PEOPLE),
-        ),
-        relations=frozenset(_RELATIONS[word] for word in words if word in _RELATIONS),
-        names=sentences.names(text),
-        words=frozenset(word.removesuffix("'s") for word in words) | frozenset(words),
-        stems=frozenset(
-            stem(word) for word in sentences.content_words(text) if word not in _RELATIONS
-        ),
-    )
-
-
-def guard(statement: str, piece: str, cosine: float) -> bool:
-    """Say whether a piece may stand behind a statement: the judge where none is given.
-
-    It refuses where the two differ in a number, in negation, in past against present, in whom they
-    speak of (my sister, I) or in the relation (has, likes, wants, learns, none of these); where the
-    statement has a name that the piece has not; where more than half of the statement's words of
-    substance are missing; and where the two differ in one such word only ("I love cats", "I love
-    dogs") and no cosine of 0.92 says that it is another word for the same.
-    """
-    ours, theirs = _read(statement), _read(piece)
-    if ours.marks != theirs.marks or not ours.names <= theirs.words:
-        return False
-    more = theirs.relations - ours.relations
-    if not ours.relations <= theirs.relations or more & _NOT_YET or (more and not ours.relations):
-        return False
-    missing = ours.stems - theirs.stems
-    if len(missing) == 1 and len(theirs.stems - ours.stems) == 1:
-        return cosine >= ONE_WORD_APART
-    return 2 * len(missing) <= len(ours.stems)
+    return min(sure, policy.TRUST_CAP[trust])
 
 
 # --- said once ------------------------------------------------------------------------------------
@@ -344,7 +247,6 @@ def find_statements(pieces: Sequence[Piece]) -> list[ProposedFact]:
                 statement=_one_line(piece.text),
                 medoid=said[0],
                 members=tuple(sorted(said)),
-                persistence=0.0,
                 confidence=min(max(pieces[n].sure for n in said), policy.TRUST_CAP[piece.trust]),
                 sessions=len({pieces[member].session for member in said}),
                 support=_support(pieces[member] for member in said),
@@ -391,61 +293,33 @@ def find_clusters(
     known: Sequence[KnownCluster] = (),
     known_vectors: Vectors | None = None,
     *,
-    block_rows: int = BLOCK_ROWS,
-    min_cluster_size: int = MIN_CLUSTER_SIZE,
-    join_cosine: float = JOIN_COSINE,
-    same: Same = guard,
+    same: Same,
 ) -> ClusterResult:
     """Find the statements that recur, and which pieces belong to a known one.
 
-    A piece joins the nearest known statement at `join_cosine` or above that `same` lets it stand
-    behind. HDBSCAN clusters the rest, in blocks of related pieces of at most `block_rows`; in each
+    A piece joins the nearest known statement at `JOIN_COSINE` or above that `same` lets it stand
+    behind. HDBSCAN clusters the rest, in blocks of related pieces of at most `BLOCK_ROWS`; in each
     cluster the medoid becomes the statement and the others must hold against it, so there are no
     chains. What is left is offered to the new statements and clustered again until nothing more is
     found: a later run over the same pieces, with these statements as known, therefore finds the
     same and nothing new. The order of the pieces makes no difference.
 
     `vectors` and `known_vectors` have one unit row for each `row` of a piece or known statement
-    (shape (rows, dim)). Raises ValueError for options out of range and rows that are missing or
-    not finite.
+    (shape (rows, dim)). Raises ValueError for rows that are missing or not finite.
     """
-    if min_cluster_size < 2:
-        raise ValueError(f"min_cluster_size is {min_cluster_size}; give 2 or more")
-    if block_rows < 2 * min_cluster_size:
-        raise ValueError(f"block_rows is {block_rows}; give at least {2 * min_cluster_size}")
-    if not 0.0 < join_cosine <= 1.0:
-        raise ValueError(f"join_cosine is {join_cosine!r}; give a number above 0, up to 1")
-    search = _Search(
-        pieces,
-        vectors,
-        block_rows=block_rows,
-        min_cluster_size=min_cluster_size,
-        join_cosine=join_cosine,
-        same=same,
-    )
-    return search.run(known, known_vectors)
+    return _Search(pieces, vectors, same).run(known, known_vectors)
 
 
 @dataclass(slots=True)
 class _Cluster:
     medoid: int
     members: list[int]
-    persistence: float
 
 
 class _Search:
     """One run of `find_clusters`; pieces are numbered in their canonical order."""
 
-    def __init__(
-        self,
-        pieces: Sequence[Piece],
-        vectors: Vectors,
-        *,
-        block_rows: int,
-        min_cluster_size: int,
-        join_cosine: float,
-        same: Same,
-    ) -> None:
+    def __init__(self, pieces: Sequence[Piece], vectors: Vectors, same: Same) -> None:
         import numpy as np
 
         self._original = sorted(range(len(pieces)), key=lambda index: _order(pieces[index]))
@@ -454,9 +328,6 @@ class _Search:
         self._vectors: NDArray[np.float32] = np.zeros((0, 1), dtype=np.float32)
         if rows:
             self._vectors = _unit(vectors, rows, what="pieces")
-        self._block_rows = block_rows
-        self._min_size = min_cluster_size
-        self._join_cosine = join_cosine
         self._same = same
 
     def run(self, known: Sequence[KnownCluster], known_vectors: Vectors | None) -> ClusterResult:
@@ -508,7 +379,7 @@ class _Search:
         for begin in range(0, len(members), _CHUNK):
             chunk = members[begin : begin + _CHUNK]
             cosines = self._vectors[chunk] @ matrix.T
-            near = cosines >= self._join_cosine
+            near = cosines >= JOIN_COSINE
             for row in np.flatnonzero(near.any(axis=1)).tolist():
                 columns = np.flatnonzero(near[row])
                 ranked = columns[np.argsort(-cosines[row, columns], kind="stable")]
@@ -531,7 +402,7 @@ class _Search:
         if n == medoid:
             return True
         cosine = min(1.0, float(self._vectors[medoid] @ self._vectors[n]))
-        return cosine >= self._join_cosine and self._same(self._text(medoid), self._text(n), cosine)
+        return cosine >= JOIN_COSINE and self._same(self._text(medoid), self._text(n), cosine)
 
     def _agreeing(self, clusters: list[_Cluster]) -> list[_Cluster]:
         """Join clusters (of different blocks) whose medoids hold against each other.
@@ -544,7 +415,7 @@ class _Search:
         medoids = self._vectors[[group.medoid for group in ranked]]
         kept: list[int] = []
         for at, cluster in enumerate(ranked):
-            near = np.flatnonzero(medoids[kept] @ medoids[at] >= self._join_cosine).tolist()
+            near = np.flatnonzero(medoids[kept] @ medoids[at] >= JOIN_COSINE).tolist()
             for winner in (ranked[kept[index]] for index in near):
                 if self._holds(winner.medoid, cluster.medoid) and self._holds(
                     cluster.medoid, winner.medoid
@@ -572,20 +443,16 @@ class _Search:
         clusters: list[_Cluster] = []
         for block in self._blocks(heads):
             matrix = self._vectors[heads[block]]
-            position = {int(heads[place]): at for at, place in enumerate(block.tolist())}
-            labels = density_labels(matrix, self._min_size)
-            cosines = matrix @ matrix.T  # once: a product for each cluster costs twenty times more
+            labels = density_labels(matrix, MIN_CLUSTER_SIZE)
             by_label: dict[int, list[int]] = {}
             for place, label in zip(block.tolist(), labels.tolist(), strict=True):
                 by_label.setdefault(label if label >= 0 else -1 - place, []).append(place)
             for places in by_label.values():
                 members = [n for place in places for n in groups[place]]
-                if self._supports(members) < self._min_size:
+                if self._supports(members) < MIN_CLUSTER_SIZE:
                     continue
                 cluster = self._judged(members)
                 if cluster is not None:
-                    inside = [position[n] for n in cluster.members if n in position]
-                    cluster.persistence = _persistence(cosines, inside)
                     clusters.append(cluster)
         return clusters
 
@@ -601,7 +468,7 @@ class _Search:
         waiting = [np.arange(len(heads), dtype=np.intp)]
         while waiting:
             block = waiting.pop()
-            if len(block) <= self._block_rows:
+            if len(block) <= BLOCK_ROWS:
                 blocks.append(block)
                 continue
             rows = self._vectors[heads[block]].astype(np.float64)
@@ -628,7 +495,7 @@ class _Search:
             ),
         )
         best: _Cluster | None = None
-        most = self._min_size - 1
+        most = MIN_CLUSTER_SIZE - 1
         tried: set[str] = set()
         for at in ranked:
             medoid = members[at]
@@ -643,7 +510,7 @@ class _Search:
             kept = [n for n in members if self._holds(medoid, n)]
             support = self._supports(kept)
             if support > most:
-                best, most = _Cluster(medoid, kept, 0.0), support
+                best, most = _Cluster(medoid, kept), support
         return best
 
     def _own_words(self, n: int) -> bool:
@@ -655,19 +522,13 @@ class _Search:
         members = [self._pieces[n] for n in cluster.members]
         support = _support(members)
         sessions = min(support, len({member.session for member in members}))
-        sure = confidence(
-            support=support,
-            sessions=sessions,
-            persistence=cluster.persistence,
-            trust=piece.trust,
-        )
+        sure = confidence(support=support, sessions=sessions, trust=piece.trust)
         if self._own_words(cluster.medoid) and piece.clear:
             sure = max(sure, piece.sure)  # said twice is no less sure than said once
         return ProposedFact(
             statement=_one_line(piece.text),
             medoid=self._original[cluster.medoid],
             members=tuple(sorted(self._original[n] for n in cluster.members)),
-            persistence=cluster.persistence,
             confidence=sure,
             sessions=sessions,
             support=support,
@@ -722,34 +583,3 @@ def density_labels(matrix: NDArray[np.float32], min_size: int) -> NDArray[np.int
         copy=True,
     )
     return np.asarray(model.fit_predict(padded)[:rows], dtype=np.intp)
-
-
-def _persistence(block: NDArray[np.float32], members: Sequence[int]) -> float:
-    """Return 1 - (the longest link within the cluster) / (the distance to the next piece).
-
-    In HDBSCAN's terms: the share of its life, from birth to death on the scale of distances. 0
-    where something else is as near as its own members. `block` holds the cosines of the block's
-    pieces, each wording once, `members` the rows of the cluster.
-    """
-    import numpy as np
-
-    cosines = block[members]
-    inside = cosines[:, members].astype(np.float64)
-    cosines[:, members] = -1.0
-    # Where nothing else is, the next piece is as far away as what is unrelated.
-    nearest = float(cosines.max()) if len(members) < len(block) else 0.0
-    # Prim's tree over the members: its longest edge is what holds the cluster together.
-    near = inside[0]
-    waiting = np.ones(len(members), dtype=bool)
-    waiting[0] = False
-    least = 1.0
-    while waiting.any():
-        at = int(np.flatnonzero(waiting)[np.argmax(near[waiting])])
-        least = min(least, float(near[at]))
-        waiting[at] = False
-        near = np.maximum(near, inside[at])
-    gap = math.sqrt(max(0.0, 2.0 - 2.0 * nearest))
-    longest = math.sqrt(max(0.0, 2.0 - 2.0 * least))
-    # Rounding makes the distance of equal vectors a little more than nothing.
-    longest = 0.0 if longest < 1e-3 else longest
-    return round(min(1.0, max(0.0, 1.0 - longest / gap)), 6) if gap > 0 else 0.0

@@ -11,9 +11,9 @@ Rules are English. Of a message in another language, known names are mentions an
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final, NamedTuple
 
 from factbook import policy
@@ -25,7 +25,6 @@ from factbook.extract.asked import (
     to_be_told,
 )
 from factbook.extract.message_sentences import (
-    SPOKEN_OF,
     MessageSentence,
     sentences_of,
     spaced,
@@ -47,6 +46,7 @@ from factbook.extract.opinions import (
     opinions_in,
     preferences_in,
 )
+from factbook.extract.quoted_text import is_mentioned
 from factbook.extract.topics import asks_of, named_topic, topic_of
 from factbook.extract.voice import OwnWords, own_words
 from factbook.language.calendar import is_calendar_word
@@ -300,12 +300,15 @@ def hear(
         heard += _answered(text, proactive, bool(known.get(proactive, proactive)))
     named: list[str] = []  # entities in the order in which the message names them
     told = to_be_told(text) if english else None
+    spoken = partial(_is_spoken, plain)
     for sentence in sentences:
         cancel.check()
         stop = sentence.start + len(sentence.text)
-        here = [place for place in places if sentence.start <= place.start < stop]
         here = [
-            p for p in here if p.is_known or not (_is_spoken(sentence, p) or _is_cut(sentence, p))
+            place
+            for place in places
+            if sentence.start <= place.start < stop
+            and (place.is_known or not (spoken(place) or _is_cut(sentence, place)))
         ]
         if english:
             words = sentence.text
@@ -315,12 +318,18 @@ def hear(
             lately = named[-1:] if named else list(recent) if len(recent) == 1 else []
             said = _stated(sentence, here, opinions, recent)
             heard += _in_sentence(
-                sentence, here, said, opinions, asks=asks, recent=recent, lately=lately
+                sentence,
+                here,
+                said,
+                opinions,
+                asks=asks,
+                recent=recent,
+                lately=lately,
+                spoken=spoken,
             )
         else:
             heard += [_passing(place, Valence.NEUTRAL) for place in here]
-        spoken = [place for place in here if not _is_spoken(sentence, place)]
-        named += [place.name for place in sorted(spoken, key=lambda place: place.start)]
+        named += [place.name for place in sorted(here, key=lambda place: place.start)]
     return _strongest(heard, pasted=len(text.replace("\n", "")) > PASTED_CHARS)
 
 
@@ -356,10 +365,11 @@ def _is_cut(sentence: MessageSentence, place: _Place) -> bool:
     return more.start("topic") == start and bool(behind) and not weak
 
 
-def _is_spoken(sentence: MessageSentence, place: _Place) -> bool:
-    """Say whether a name stands inside quotes that hold what somebody said."""
-    at = place.start - sentence.start
-    return SPOKEN_OF in sentence.text[max(0, at - 1) : at + 1]
+def _is_spoken(text: str, place: _Place) -> bool:
+    """Say whether a name stands inside quotes that hold more than the name."""
+    return is_mentioned(text, place.start - 2, place.end) or is_mentioned(
+        text, place.start, place.end + 2
+    )
 
 
 def _answered(text: str, name: str, is_known: bool) -> Iterator[Mention]:
@@ -418,7 +428,11 @@ def _places(
             continue
         entity = _entity_of(span.surface, known)
         if entity is None and not over:
-            entity = _part_of(span.name, recent) or _pointed_at(span, plain, known)
+            is_the = _DEFINITE.search(plain, max(0, span.start - 5), span.start)
+            # without the article it may as well be somebody's first or family name
+            entity = _part_of(span.name, recent) or (
+                _part_of(span.name, known.values()) if is_the else None
+            )
         if entity is None and not _is_new_name(span, plain, stated=bool(stated)):
             continue
         places = [place for place in places if place not in over]
@@ -455,19 +469,6 @@ def _is_another(behind: Sequence[str]) -> bool:
 
 
 _DEFINITE: Final = re.compile(r"\bthe\s$", re.IGNORECASE)
-
-
-def _pointed_at(span: NameSpan, text: str, known: Mapping[str, str]) -> str | None:
-    """Return the one known entity whose last words a name with an article is: "the Denton 85".
-
-    Without the article it may as well be somebody's first or family name.
-    """
-    if not _DEFINITE.search(text, max(0, span.start - 5), span.start):
-        return None
-    if not any(map(is_uncommon, span.name.split())):
-        return None
-    entities = {entity for alias, entity in known.items() if alias.endswith(f" {span.name}")}
-    return entities.pop() if len(entities) == 1 else None
 
 
 _POINTED: Final = spaced(r"\b(?:my|its|your|our|his|her|their|this|that|these|those|some|any) $")
@@ -534,6 +535,7 @@ def _in_sentence(
     asks: bool,
     recent: Collection[str],
     lately: Sequence[str],
+    spoken: Callable[[_Place], bool],
 ) -> Iterator[Mention]:
     """Yield what a sentence does about the names in it, and about the one that it goes on about."""
     text = sentence.text
@@ -543,7 +545,7 @@ def _in_sentence(
     for place in here:
         if place.start in stated:
             continue
-        if _is_spoken(sentence, place):
+        if spoken(place):
             yield _passing(place, Valence.NEUTRAL)
         elif asks:
             more = place.name in recent and not asks_for_search(text)

@@ -472,16 +472,6 @@ _REACHING: Final = word_set("""
     ipmitool nping rsh rlogin finger showmount smbclient sslscan
     """)  # ours: programs whose operands name machines
 _FIRST_ONLY: Final = word_set("ssh autossh sftp mosh ssh-copy-id nc ncat netcat telnet rsh rlogin")
-_SHORT_VALUED: Final[Mapping[str, str]] = {
-    "ping": "cCIiwWstTQMmpl",
-    "nc": "pwsqixXIV",
-    "ncat": "pwsgGice",
-    "curl": "odHAuXFbceEmTrxyYzKCDtPQUw",
-    "wget": "OoaiBtTwQUPDIAR",
-    "dig": "bcfkpqtxy",
-    "nmap": "poADSegimTb",
-    "telnet": "beklnSX",
-}  # ours: the short options that take the next word; of other programs every one may
 _CLIENTS: Final = word_set("""
     psql pg_dump pg_dumpall pg_restore pg_isready createdb dropdb mysql mysqldump mysqladmin mariadb
     redis-cli mongo mongosh mongodump cqlsh clickhouse-client influx ldapsearch snmpwalk
@@ -555,8 +545,7 @@ def _host_words(command: shell.ShellCommand) -> list[shell.ShellWord]:
     if name in {"ssh", "autossh"}:
         destination, _ = shell.ssh_parts(args, name=name)
         return [destination] if destination else []
-    valued = _SHORT_VALUED.get(name, string.ascii_letters)
-    _, operands = shell.options_and_operands(args, valued=valued)
+    _, operands = shell.options_and_operands(args, valued=string.ascii_letters)
     return operands[:1] if name in _FIRST_ONLY else operands
 
 

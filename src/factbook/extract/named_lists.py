@@ -22,7 +22,6 @@ __all__ = [
     "BULLET",
     "HEADING",
     "LINE",
-    "NUMBERED",
     "PAIR",
     "SAYS_MORE",
     "Item",
@@ -37,7 +36,6 @@ LINE: Final = re.compile(r"[^\n]*\n?")
 _NAME_LEVEL: Final = 7  # of a line that is a name: below every heading
 HEADING: Final = re.compile(r"[ \t]*(?P<level>#{1,6})[ \t]+(?P<words>.*?)[ \t#]*$")
 BULLET: Final = re.compile(r"[ \t>]*(?:[-*+•‣▪·–]|\d{1,2}[.)])[ \t]+")
-NUMBERED: Final = re.compile(r"[ \t>]*(?:[02-9]|\d\d{1,2})[.)][ \t]")
 PAIR: Final = re.compile(
     r"(?P<key>[A-Za-z][^\W_]*(?:[ /&'’\-]{1,3}[^\W_]+){0,4}(?: \([^\W_]{1,20}\))?)\s?:\s+"
     r"(?P<value>\S.*)$"

@@ -18,6 +18,7 @@ from typing import Final, NamedTuple
 from factbook.extract.base import word_set
 from factbook.extract.message_sentences import sentences_of, spaced
 from factbook.extract.name_tokens import is_english, masked
+from factbook.extract.quoted_text import is_mentioned
 from factbook.extract.voice import OwnWords, own_words
 from factbook.language.calendar import is_calendar_word
 from factbook.language.common_words import is_function_word
@@ -99,7 +100,6 @@ def _opinions(text: str, mixed: bool) -> tuple[Opinion, ...]:
     plain_ones = [*told, *(one for one, _ in outright)]  # the reader is not asked again
     marked = [m for m in _marked(reading) if not (mixed and m.implied)]
     told += [m for m in marked if not any(_meet(m, other) for other in plain_ones)]
-    told += [more for one in told for more in _listed(reading, one)]
     return tuple(sorted({one.start: one for one in reversed(told)}.values()))
 
 
@@ -213,15 +213,14 @@ def _said_outright(reading: Reading) -> Iterator[tuple[Opinion, bool]]:
     tree = _Tree(reading.tokens)
     for i, token in enumerate(reading.tokens):
         low = tree.lows[i]
-        if low in _FAVORITE:
-            yield from ((one, True) for one in _favorite(tree, i))
-        elif low in _FANS or low == "into":
+        if low in _FANS or low == "into":
             yield from _fond(tree, i)
         elif token.pos == "VERB" and (low in _LIKES or low in _HATES or low in _BORNE):
             liked = _sense(tree, i)
             ended = liked is False and low in _LIKES  # "I don't like it any more"
             void = _UNREAL_CLAUSE - {"over"} if ended else _UNREAL_CLAUSE
             meant = liked is not None and _is_meant(tree, i) and _is_so(reading, token.begin, void)
+            meant = meant and not is_mentioned(reading.text, token.begin, token.end)
             title = _TITLE.match(reading.text, token.end)
             if title and meant:
                 why = "says to like it" if liked else "says to dislike it"
@@ -262,7 +261,7 @@ def _is_meant(tree: _Tree, verb: int) -> bool:
         if token.relation in _UNDER and not below & _BECAUSE:
             return False
         if token.relation != "conj":
-            return own or (own is None and token.relation == "root" and _opens(tree, word))
+            return own or (own is None and token.relation == "root")
         word = token.head
     return False
 
@@ -270,13 +269,6 @@ def _is_meant(tree: _Tree, verb: int) -> bool:
 _BECAUSE: Final = word_set("because since cause cuz as")
 
 
-def _opens(tree: _Tree, verb: int) -> bool:
-    """Say whether nothing but small words stand before a verb that has no subject."""
-    below = [i for i in tree.below[verb] if i < verb]
-    return all(tree.tokens[i].pos in _SMALL for i in below)
-
-
-_SMALL: Final = frozenset({"ADV", "CCONJ", "INTJ", "PUNCT", "AUX", "PART", "DET", "ADJ"})
 _DENIALS: Final = word_set("n't n’t not never nt dont didnt cant cannot hardly")
 
 
@@ -321,31 +313,6 @@ def _fond(tree: _Tree, word: int) -> Iterator[tuple[Opinion, bool]]:
             yield Opinion(begin, end, liked, why), _is_meant(tree, being)
 
 
-def _favorite(tree: _Tree, word: int) -> Iterator[Opinion]:
-    """Yield what is called a favorite: "my favorite band is X", "X is my favorite"."""
-    token = tree.tokens[word]
-    noun = token.head if token.relation in ("amod", "compound") else word
-    words = {tree.lows[i] for i in (*tree.below[noun], *tree.below[word])} if noun >= 0 else set()
-    if not {"my", "our"} & words:
-        return
-    kind = tree.tokens[noun]
-    if kind.relation == "nsubj" and tree.of(kind.head, "cop"):
-        targets = [kind.head]
-    elif tree.of(noun, "cop"):
-        targets = tree.of(noun, "nsubj")
-    else:
-        targets = tree.of(noun, "appos", "list")
-    about = kind.head if kind.relation == "nsubj" else noun
-    if any(_is_denied(tree, i) for i in (about, noun, word)):
-        return
-    for target in targets:
-        for i in (target, *tree.of(target, "conj")):
-            if tree.tokens[i].pos in ("NOUN", "PROPN", "NUM", "X"):
-                first, last = tree.phrase(i)
-                begin, end = tree.tokens[first].begin, tree.tokens[last].end
-                yield Opinion(begin, end, "least" not in words, "names it as a favorite")
-
-
 def _about(
     reading: Reading, tree: _Tree, verb: int, target: int, *, liked: bool
 ) -> Iterator[Opinion]:
@@ -379,7 +346,6 @@ def _meant(reading: Reading, at: int, pronoun: str) -> Span | None:
 # --- what the reader marks ------------------------------------------------------------------------
 
 _NUMBER: Final = re.compile(r" \d{1,4}(?:\.\d{1,3})?(?=\W|$)(?! \w+s\b)")
-_NEXT: Final = re.compile(r"(?:\s*,|\s*,?\s+(?:and|or|&))\s+(?:the\s+|a\s+)?", re.IGNORECASE)
 
 
 def _whole(reading: Reading, one: Opinion) -> Opinion:
@@ -393,19 +359,6 @@ def _whole(reading: Reading, one: Opinion) -> Opinion:
     return one._replace(end=number.end()) if number and not one.pronoun else one
 
 
-def _listed(reading: Reading, one: Opinion) -> Iterator[Opinion]:
-    """Yield the names and things behind one in a list: all of "Portishead, Muse and The Cure"."""
-    spans = {span.begin: span for span in (*reading.opinions, *reading.names)}
-    first = spans.get(one.start)
-    while (more := _NEXT.match(reading.text, one.end)) is not None:
-        places = (at for at in (more.end(), more.end() - 4) if at >= one.end)
-        begin = next((at for at in places if at in spans), None)
-        if begin is None or (spans[begin].type == "person" and first and first.type != "person"):
-            return
-        one = one._replace(start=begin, end=spans[begin].end)
-        yield one
-
-
 _UNREAL_CLAUSE: Final = frozenset({"if", "wish", "over"})
 
 
@@ -413,16 +366,6 @@ def _is_so(reading: Reading, at: int, void: Collection[str] = _UNREAL_CLAUSE) ->
     """Say whether the clause at a place tells what is so; quotes in it may be titles."""
     clause = next((c for c in reading.clauses if c.begin <= at < c.end), None)
     return clause is None or not clause.flags & frozenset(void)
-
-
-def _happened(reading: Reading, span: Span) -> bool:
-    """Say whether a stretch is a name in what happened: "I left Dune on the kitchen table"."""
-    clause = next((c for c in reading.clauses if c.begin <= span.begin < c.end), None)
-    return (
-        clause is not None
-        and (clause.kind == "event" or "past" in clause.flags)
-        and any(name.begin < span.end and span.begin < name.end for name in reading.names)
-    )
 
 
 def _marked(reading: Reading) -> Iterator[Opinion]:
@@ -433,7 +376,7 @@ def _marked(reading: Reading) -> Iterator[Opinion]:
             continue
         surest = min(span.chance, span.sure) > SUREST  # its clause is read by a head of its own
         unreal = {"quoted"} if surest else _UNREAL_CLAUSE | {"quoted"}
-        if not _is_so(reading, span.begin, unreal) or _happened(reading, span):
+        if not _is_so(reading, span.begin, unreal):
             continue
         words = [i for i, t in enumerate(tree.tokens) if span.begin <= t.begin < span.end]
         first, last = tree.named(words[0], words[-1])

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from factbook.extract.base import word_set
 from factbook.extract.voice import is_others
 from factbook.language.calendar import RELATIVE_DAYS
+from factbook.language.common_words import is_function_word
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import (
     JOINING,
@@ -30,7 +31,6 @@ __all__ = [
     "Sentence",
     "Statement",
     "content_words",
-    "names",
     "split",
     "statements",
     "tells",
@@ -77,21 +77,6 @@ def split(text: str) -> list[Sentence]:
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’.\-+#&/][^\W_]+)*[+#]*")
 
-_FUNCTION_WORDS: Final = word_set("""
-    a an the this that these those such i me my mine myself we us our ours ourselves you your yours
-    he him his himself she her hers herself it its itself they them their theirs one ones
-    and or but nor so if then than because while although though unless until as of in on at by to
-    from for with without about into onto over under between among through during before after since
-    up down out off am is are was were be been being do does did doing done has have had having can
-    could will would shall should may might must not no yes too very just also only even still yet
-    ever never again already here there where when why how what which who whom whose any some each
-    every either neither both all most more much many few other another own same let
-    i'm i've i'd i'll it's that's there's don't doesn't didn't isn't aren't wasn't weren't can't
-    cannot couldn't won't wouldn't haven't hasn't hadn't we're we've we'll we'd you're you've
-    they're he's she's im ive dont cant
-    """)
-"""English words that carry grammar and no subject matter."""
-
 
 def _plain(text: str) -> str:
     """Lower a text, with typewriter apostrophes."""
@@ -105,30 +90,7 @@ def words(text: str) -> list[str]:
 
 def content_words(text: str) -> frozenset[str]:
     """Return the words of a text that carry its subject matter."""
-    return frozenset(word for word in words(text) if word not in _FUNCTION_WORDS)
-
-
-_NEVER_NAMES: Final = word_set("I I'm I've I'd I'll Im Ive OK TV Mom Dad Mum God")
-_TITLE_LEAD: Final = re.compile(r"[.!?:\"“(]\s*$")
-
-
-def names(text: str) -> frozenset[str]:
-    """Return the capitalised words inside a sentence, lower case: names of people, places, things.
-
-    The first word is left out, since every first word has a capital; it is a name where it stands
-    inside the sentence again, or where it has a digit or a second capital ("SQLite", "GPT4").
-    """
-    named = set()
-    for match in _WORD.finditer(text):
-        word = match[0].replace("’", "'")
-        bare = word.removesuffix("'s")
-        opens = match.start() == 0 or _TITLE_LEAD.search(text, 0, match.start())
-        marked = any(c.isupper() or c.isdigit() for c in bare[1:]) and not bare[0].isdigit()
-        if word in _NEVER_NAMES or bare.isdigit():
-            continue
-        if marked or (bare[0].isupper() and not opens and bare != "A"):
-            named.add(bare.lower())
-    return frozenset(named)
+    return frozenset(word for word in words(text) if not is_function_word(word))
 
 
 # --- what is stated -------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 """Take a list apart as people say or write it: "Spain, Greece and Thailand" is three.
 
-Knows English connectors, the commas of other scripts, bullets and numbers, and a list of names that
-hold an "and" of their own. Every item is a span of the text, so that what is stored can be shown
-where it was said.
+Knows English connectors, the commas of other scripts, bullets and numbers. Does not know names: one
+that holds an "and" is one item in quotes. Every item is a span of the text, so that what is stored
+can be shown where it was said.
 """
 
 from __future__ import annotations
@@ -41,62 +41,14 @@ _LEAD: Final = re.compile(
 _LINE_SIGN: Final = re.compile(r"\s*(?:[-*•–—·▪◦‣]|\(?(\d{1,4})[.):]|#(\d{1,4})[:.)]?)\s+")
 _INLINE_SIGN: Final = re.compile(r"(?:(?<=[\s,;])|^)(?:\(?(\d{1,3})[.)]|#(\d{1,3})[:.)]?)\s+(?=\S)")
 _QUOTED: Final = re.compile(r"\"[^\"\n]+\"|“[^”\n]+”|«[^»\n]+»|「[^」\n]+」|\([^()\n]+\)")
-# Names that hold an "and" or a comma of their own. No list is complete: quotes always hold a name
-# together, whatever it is.
-_HELD_NAMES: Final = """
-simon and garfunkel|rock and roll|rock n roll|drum and bass|rhythm and blues|r and b
-country and western|salt and pepper|salt and vinegar|fish and chips|mac and cheese
-macaroni and cheese|bread and butter|peanut butter and jelly|gin and tonic|rum and coke
-biscuits and gravy|ham and cheese|bacon and eggs|ham and eggs|cookies and cream
-strawberries and cream|bangers and mash|chicken and waffles|sweet and sour|surf and turf
-ben and jerry's|ben and jerrys|black and white|dungeons and dragons|law and order|tom and jerry
-rick and morty|lilo and stitch|beavis and butt-head|phineas and ferb|bonnie and clyde
-thelma and louise|romeo and juliet|antony and cleopatra|batman and robin|penn and teller
-harold and kumar|bill and ted|pride and prejudice|sense and sensibility|war and peace
-crime and punishment|of mice and men|the old man and the sea|sons and lovers|north and south
-fathers and sons|the sound and the fury|the master and margarita|interview with the vampire
-the power and the glory|fear and loathing in las vegas|harold and maude|beauty and the beast
-lady and the tramp|florence and the machine|echo and the bunnymen|huey lewis and the news
-katrina and the waves|hall and oates|sonny and cher|ike and tina turner|sam and dave
-mumford and sons|iron and wine|coheed and cambria|angus and julia stone|belle and sebastian
-nick cave and the bad seeds|bob marley and the wailers|tom petty and the heartbreakers
-bruce springsteen and the e street band|derek and the dominos|hootie and the blowfish
-joan jett and the blackhearts|marina and the diamonds|king gizzard and the lizard wizard
-earth, wind and fire|blood, sweat and tears|emerson, lake and palmer|crosby, stills and nash
-crosby, stills, nash and young|peter, paul and mary|the good, the bad and the ugly
-lock, stock and two smoking barrels|the lion, the witch and the wardrobe
-planes, trains and automobiles|sex, lies, and videotape|tyler, the creator|me, myself and irene
-trinidad and tobago|antigua and barbuda|bosnia and herzegovina|saint kitts and nevis
-saint vincent and the grenadines|sao tome and principe|turks and caicos|tyne and wear
-johnson and johnson|procter and gamble|marks and spencer|barnes and noble|dolce and gabbana
-h and m|m and m's|at and t|smith and wesson|black and decker|abercrombie and fitch|bed and breakfast
-research and development|arts and crafts|health and safety|track and field|cat and mouse
-hide and seek|truth and dare|chutes and ladders|snakes and ladders|cops and robbers
-washington, dc|washington, d.c.|harry potter and the|percy jackson and the|indiana jones and the
-charlie and the|james and the giant peach|the girl with|alexander and the
-"""
-
-
-def _held_pattern() -> re.Pattern[str]:
-    names = [name for line in _HELD_NAMES.strip().splitlines() for name in line.split("|")]
-    alternatives = []
-    for name in sorted(names, key=len, reverse=True):
-        pattern = re.escape(name).replace(r"\ ", " ").replace(", and ", " and ")
-        pattern = pattern.replace(" and ", ",? ?(?:and|&|'?n'?) ?")
-        alternatives.append(pattern.replace(" ", r"\s+").replace(r"\s+?", r"\s*"))
-    return re.compile(rf"(?<!\w)(?:{'|'.join(alternatives)})(?!\w)", re.IGNORECASE)
-
-
-_HELD: Final = _held_pattern()
 
 
 def spoken_items(text: str) -> list[SpokenItem]:
     """Return the items of a list as it is spoken or written, in their order.
 
     Lines, bullets, numbers, commas and a last "and" part items. Without any comma "Spain and
-    Greece" is two: what is one name ("Simon and Garfunkel", "rock & roll") is known, is joined by
-    `&`, or stands in quotes. Whoever reads "my favorite band is ..." expects one value and does not
-    ask here.
+    Greece" is two: what is one name ("rock & roll") is joined by `&`, or stands in quotes. Whoever
+    reads "my favorite band is ..." expects one value and does not ask here.
     """
     lines = [match for match in re.finditer(r"[^\n\r]+", text) if match[0].strip()]
     if len(lines) > 1 or (lines and _LINE_SIGN.match(lines[0][0])):
@@ -166,10 +118,8 @@ def _parted(text: str, start: int, end: int) -> list[SpokenItem]:
 
 
 def _mask(text: str) -> str:
-    """Return a text of the same length in which names and quotes hold no separator."""
-    for pattern in (_QUOTED, _HELD):
-        text = pattern.sub(lambda match: "_" * len(match[0]), text)
-    return text
+    """Return a text of the same length in which quotes hold no separator."""
+    return _QUOTED.sub(lambda match: "_" * len(match[0]), text)
 
 
 def _between(start: int, end: int, cuts: list[tuple[int, int]]) -> list[tuple[int, int]]:

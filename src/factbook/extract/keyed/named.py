@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
+from factbook.embed import bundled
 from factbook.extract.keyed.told import OWN, SELF, Told, stems_of
 from factbook.extract.keyed.wording import words_of
 from factbook.language.nouns import singular
@@ -97,44 +98,7 @@ def said_of_me(clause: str) -> tuple[str, int] | None:
 
 # --- any key --------------------------------------------------------------------------------------
 
-_ALIKE: Final = """
-timezone zone time tz utc gmt
-name first last full given family maiden user surname lastname
-nickname nick handle username login
-language tongue mothertongue
-email mail e address
-phone telephone mobile cell number
-birthday birth birthdate birthplace dob
-age years yrs
-address street home house
-location city town hometown home residence
-country nation nationality citizenship citizen national home
-occupation job profession career role title trade position work
-employer company workplace work job firm boss business startup office
-spouse wife husband partner girlfriend boyfriend fiance fiancee
-relationship marital married single divorced widowed partner
-pet dog cat puppy kitten hamster rabbit bird parrot fish horse
-dog puppy pup
-cat kitten kitty
-kid child children son daughter
-mother mom mum mama
-father dad papa
-sibling brother sister
-car vehicle bike truck motorcycle
-diet dietary eat vegan vegetarian food
-school university college uni education student degree graduate diploma major
-website site url link homepage blog page
-color colour
-hobby pastime
-theme mode
-os system linux
-ide editor
-doctor physician gp
-height tall
-salary income pay
-drink coffee tea
-"""
-"""Nouns that speak of one thing, one group a line."""
+ALIKE: Final = 0.5  # the least cosine of two nouns that speak of one thing: "wife", "spouse"
 
 _DOING: Final = """
 live move base reside relocate settle locate stay in : location city town home residence address
@@ -176,11 +140,6 @@ def _groups(text: str) -> list[list[str]]:
     return [line.split() for line in text.strip().replace("\n ", " ").splitlines()]
 
 
-_NOUNS: Final = {
-    word: frozenset(other for group in _groups(_ALIKE) if word in group for other in group)
-    for group in _groups(_ALIKE)
-    for word in group
-}
 _DEEDS: Final = [
     (stems_of(doing), words_of(keys))
     for doing, _, keys in (" ".join(group).partition(" : ") for group in _groups(_DOING))
@@ -231,10 +190,14 @@ def says_key(key: str, told: Told, words: Sequence[int], *, owned: bool = False)
     needs the dog, and `user.name` must not be the dog's. `owned` asks for a noun that is mine.
     """
     segments = _key_words(key)
-    mine = {word for segment in segments for word in segment}
+    called = [said for said, named in ATTRIBUTES.items() if named == normalize_fact_key(key)[0]]
+    mine = {word for segment in segments for word in segment} | {
+        *re.findall(r"\w+", " ".join(called))
+    }
     if len(segments) > 1 and segments[-1][-1] in _COMMON:
         segments = segments[:-1]
     wanted = {word for part in segments for word in ("".join(part), *part)} - _HOLDERS
+    wanted |= {part for said in called if " " not in said for part in re.findall(r"\w+", said)}
     if any(_is_mine(told, i, mine | wanted, owned=owned) for i in _nouns(told, words, wanted)):
         return True
     done = set() if owned else set(_deeds(told, words))
@@ -249,14 +212,13 @@ def says_key(key: str, told: Told, words: Sequence[int], *, owned: bool = False)
 
 def _nouns(told: Told, words: Iterable[int], wanted: set[str]) -> Iterator[int]:
     """Yield the words that name what a key is about, also in two words: "time zone"."""
-    nouns = {noun for word in wanted for noun in (word, *_NOUNS.get(word, ()))}
     taken = told.at(told.value) if told.value else []
     for i in words:
         if i in taken or told.tokens[i].pos == "VERB":
             continue
         single = _single(told.words[i])
         pair = single + _single(told.words[i + 1]) if i + 1 < len(told.words) else single
-        if single and any(_same(noun, single) or noun == pair for noun in nouns):
+        if single and any(_same(noun, single) or noun == pair for noun in wanted):
             yield i
 
 
@@ -266,12 +228,11 @@ def _is_mine(told: Told, i: int, mine: set[str], *, owned: bool) -> bool:
     while told.tokens[head].relation in ("compound", "flat"):
         head = told.tokens[head].head
     around = {*told.below[i], *told.below[head]} - {i, head}
-    alike = mine.union(*(_NOUNS.get(word, ()) for word in mine))
     own = bool(OWN & {told.words[j] for j in around})
     common = bool({_single(told.words[i]), _single(told.words[head])} & _COMMON)
     for j in around:
         relation, single = told.tokens[j].relation, _single(told.words[j])
-        if single in alike or j == told.own:
+        if any(_same(noun, single) for noun in mine) or j == told.own:
             continue
         below = {told.words[k] for k in told.below[j]}
         if told.words[j] in _THEIRS or (relation == "nmod" and below & {"'s", "'"}):
@@ -298,8 +259,16 @@ def _deeds(told: Told, words: Iterable[int]) -> Iterator[str]:
 
 
 def _same(noun: str, single: str) -> bool:
-    """Say whether two words are one, up to an ending: "allergy" and "allergic"."""
+    """Say whether two nouns speak of one thing: by their endings, or by their vectors."""
     short = min(len(noun), len(single))
-    return noun == single or (
-        short >= 5 and noun[: max(5, short - 2)] == single[: max(5, short - 2)]
-    )
+    begins = short >= 5 and noun[: max(5, short - 2)] == single[: max(5, short - 2)]
+    return noun == single or begins or (short > 2 and _near(noun, single) >= ALIKE)
+
+
+@lru_cache(maxsize=4096)
+def _near(one: str, other: str) -> float:
+    """Return the cosine of two words; 0 for what is none."""
+    if not (len(one) > 1 and one.isalpha() and len(other) > 1 and other.isalpha()):
+        return 0.0
+    first, second = bundled().embed([one, other])
+    return float(first @ second)
