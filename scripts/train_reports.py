@@ -108,6 +108,9 @@ def main() -> None:
     weights = fitted(rows, right)
     scale = float(np.abs(weights[:-1]).max()) / 127
     held = {
+        "words": sorted(
+            word for rule in RULES if rule.predicate in LABELS.values() for word in rule.keywords
+        ),
         "scale": round(scale, 8),
         "bias": round(float(weights[-1]), 6),
         "int8": b64encode(np.round(weights[:-1] / scale).astype(np.int8).tobytes()).decode("ascii"),

@@ -191,9 +191,6 @@ def test_row_of_the_table_is_sound(rule: Rule) -> None:
     assert rule.cues == tuple(cue.lower() for cue in rule.cues)
     assert len(set(rule.cues)) == len(rule.cues)
     assert rule.pattern is None or rule.find is None
-    for part in rule.noise:
-        letters = part.replace(r"\W", "").replace(r"\S", "")
-        assert letters == letters.lower()  # it is tried on lower case
 
 
 def test_names_of_rules_are_unique() -> None:

@@ -17,7 +17,7 @@ from factbook import policy
 from factbook.extract.base import Rule, RuleHit
 from factbook.extract.reports import masked, reports
 from factbook.language.common_words import is_everyday, is_function_word
-from factbook.language.sentences import Span, markdown_sentences
+from factbook.language.sentences import Span, around, markdown_sentences
 from factbook.model.facts import Episode
 from factbook.model.text import shorten
 
@@ -173,15 +173,22 @@ def keywords_in_text(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHi
         if first not in lower:
             continue
         for hit in _system_pattern(word).finditer(text):
-            if not (is_everyday(word.lower()) and _tells_which(lower, hit.end())):
+            if not (is_everyday(word.lower()) and _tells_which(text, *hit.span())):
                 yield RuleHit(word.lower(), hit.start(), hit.end())
                 break
 
 
-def _tells_which(lower: str, end: int) -> bool:
-    """Tell whether a noun stands behind a word, as far as its form shows."""
-    following = _NEXT_WORD.match(lower, end)
-    return following is not None and not is_function_word(following[1])
+def _tells_which(text: str, start: int, end: int) -> bool:
+    """Tell whether a word is the first part of a compound; read where another word follows it."""
+    following = _NEXT_WORD.match(text, end)
+    if following is None or is_function_word(following[1]):
+        return False
+    from factbook.language.reader.read import read
+
+    begin, stop = around(text, start, end)
+    begin, stop = max(begin, start - MAX_SENTENCE_CHARS), min(stop, end + MAX_SENTENCE_CHARS)
+    tokens = read(text[begin:stop]).tokens
+    return any(one.begin == start - begin and one.relation == "compound" for one in tokens)
 
 
 @lru_cache(maxsize=64)

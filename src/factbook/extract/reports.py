@@ -19,7 +19,7 @@ from base64 import b64decode
 from collections.abc import Iterable
 from functools import lru_cache
 from importlib.resources import files
-from typing import Final
+from typing import Final, NamedTuple
 
 from factbook.language.common_words import is_function_word
 
@@ -44,12 +44,16 @@ def masked(sentence: str) -> str:
 def reports(sentence: str, kind: str, words: re.Pattern[str], *, lead: str = "") -> bool:
     """Tell whether a sentence reports what a predicate, `kind`, claims by one of some words.
 
-    `lead` is the line that leads to the list in which it stands.
+    `lead` is the line that leads to the list in which it stands. Of words that their owner chose,
+    and that nothing was learned of, each reports.
     """
-    weights, bias = _weights()
+    learned = _learned()
+    found = words.findall(masked(sentence).lower())
+    if learned.words.isdisjoint(" ".join(key.split()) for key in found):
+        return True
     places = signs(sentence, kind, words, lead=lead)
     share = SIGN_WEIGHT / math.sqrt(len(places))
-    return bias + share * sum(weights[place] for place in places) >= LIKELY
+    return learned.bias + share * sum(learned.weights[place] for place in places) >= LIKELY
 
 
 def signs(sentence: str, kind: str, words: re.Pattern[str], *, lead: str = "") -> set[int]:
@@ -85,9 +89,18 @@ def _places(seen: Iterable[str]) -> Iterable[int]:
     return (zlib.crc32(sign.encode("utf-8", "replace")) % PLACES for sign in seen)
 
 
+class _Learned(NamedTuple):
+    """What was learned: the weight of each place, and of which words."""
+
+    weights: list[float]
+    bias: float
+    words: frozenset[str]
+
+
 @lru_cache(maxsize=1)
-def _weights() -> tuple[list[float], float]:
-    """Return the weight of each place, and the bias: they are held as 8-bit numbers."""
+def _learned() -> _Learned:
+    """Return the weights, which are held as 8-bit numbers and their scale."""
     held = json.loads(files("factbook.extract").joinpath("data", "reports.json").read_text("utf-8"))
-    scale = held["scale"]
-    return [scale * value for value in memoryview(b64decode(held["int8"])).cast("b")], held["bias"]
+    raw = memoryview(b64decode(held["int8"])).cast("b")
+    weights = [held["scale"] * value for value in raw]
+    return _Learned(weights, held["bias"], frozenset(held["words"]))

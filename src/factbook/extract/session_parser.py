@@ -459,6 +459,7 @@ RULES: Final[tuple[Rule, ...]] = (
         find=prose.keywords_in_text,
         statement="about the system {object}",
         keywords=tuple(_SYSTEMS.split(", ")),
+        ranks=False,
         cues=_words("system systems server servers machine platform service"),
     ),
     Rule(
