@@ -103,7 +103,7 @@ def main() -> None:
     told = odds >= LIKELY
     print(
         f"{len(made)} examples, {int(right.sum())} reports: of those told "
-        f"{right[told].mean():.3f} are right, of the right ones {told[right > 0].mean():.3f} are told"
+        f"{right[told].mean():.3f} are right, of the right {told[right > 0].mean():.3f} are told"
     )
     weights = fitted(rows, right)
     scale = float(np.abs(weights[:-1]).max()) / 127

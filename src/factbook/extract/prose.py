@@ -29,7 +29,9 @@ MAX_SENTENCE_CHARS: Final = 1_200
 MIN_SNIPPET_WORDS: Final = 4
 """Shorter sentences ("Fixed.", "Found it:") say nothing on their own."""
 
+_ANNOUNCED: Final = "discovery"  # of the rules the one whose words announce what follows
 _ANNOUNCING: Final = 8  # words at most that only announce ("Found the root cause!")
+_ABOUT_CHARS: Final = 400  # ours: of a prompt, in which it says what it is about
 _LISTED: Final = re.compile(r"\s*(?:[-*+•✅❌✔☐]|\d{1,3}[.)])\s")
 _QUOTED_LINE: Final = re.compile(r"\s*(?:>|\[?\d{2}:\d{2}:\d{2}|\d{4}-\d{2}-\d{2}[T ]\d)")
 _LEAD_LINES: Final = 40  # of a list, up to what leads to it
@@ -102,7 +104,9 @@ def _report(
     place = _cut(text, start, end, start + first.start())
     if reports(place.of(text), rule.predicate, words, lead=lead):
         return _snippet(text, place, start + first.start())
-    if index + 1 == len(places) or text.count(" ", start, end) >= _ANNOUNCING:
+    if rule.predicate != _ANNOUNCED or text.count(" ", start, end) >= _ANNOUNCING:
+        return None
+    if index + 1 == len(places):
         return None
     after, stop = places[index + 1]
     if text[end:after].strip() or "`" in text[start:end] or stop - after > MAX_SENTENCE_CHARS:
@@ -165,9 +169,11 @@ def _snippet(text: str, place: Span, hit: int) -> RuleHit | None:
 def keywords_in_text(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     """Find the rule's words themselves, each once; the object is the word as the rule has it.
 
-    A common word before another noun only says which: "the server tests".
+    What a task is about stands at its beginning, and not deep in what is handed on with it. A
+    common word before another noun only says which: "the server tests".
     """
     del episode
+    text = text[:_ABOUT_CHARS]
     lower = _lower(text)
     for word, first in _with_first_words(rule.keywords):
         if first not in lower:
@@ -198,7 +204,7 @@ def _with_first_words(words: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
 
 @lru_cache(maxsize=1024)
 def _system_pattern(word: str) -> re.Pattern[str]:
-    """Compile one keyword: whole words, no part of a path, a file's name, an identifier or a value."""
+    """Compile one keyword: whole words, no part of a path, a file, an identifier or a value."""
     phrase = r"[\s-]+".join(map(re.escape, word.split()))
     plural = "" if word.endswith("s") else "s?"
     return re.compile(

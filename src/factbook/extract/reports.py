@@ -59,20 +59,25 @@ def reports(sentence: str, kind: str, words: re.Pattern[str], *, lead: str = "")
 def signs(sentence: str, kind: str, words: re.Pattern[str], *, lead: str = "") -> set[int]:
     """Return the places of what tells of a sentence.
 
-    That are up to three words in a row, those in question as a mark and content words by their
-    form alone; its words, and those that lead to it; and what stands before and behind the mark.
+    That are up to three words in a row, those in question as a mark and as they are, content words
+    by their form alone; its words, and those that lead to it; and what stands before and behind
+    the mark.
     """
     lower = re.sub(f"{_CODE}+", _CODE, masked(_EMPHASIS.sub("", sentence))).lower()
-    keys = {match[0] for match in words.finditer(lower)}
+    keys = [" ".join(match[0].split()) for match in words.finditer(lower)]
     tokens = _TOKEN.findall(words.sub(f" {_KEY} ", lower))
     built = ["^", *map(_form, tokens), "$"]
     first = built.index(_KEY) if _KEY in built else 0
+    named = iter(keys)
+    spelled = [next(named) if token == _KEY else token for token in built]
     seen = {
-        " ".join(built[at : at + size]) for size in (1, 2, 3) for at in range(len(built) - size + 1)
+        " ".join(line[at : at + size])
+        for line in (built, spelled)
+        for size in (1, 2, 3)
+        for at in range(len(line) - size + 1)
     }
     seen.update(f"{'behind' if at > first else 'before'} {x}" for at, x in enumerate(built))
     seen.update(f"word {token[:_STEM]}" for token in tokens)
-    seen.update(f"key {key}" for key in keys)
     seen.update(f"lead {token[:_STEM]}" for token in _TOKEN.findall(lead.lower()))
     return set(_places([*seen, *(f"{kind} {sign}" for sign in seen)]))
 

@@ -37,6 +37,7 @@ from factbook.model.facts import (
     whose,
 )
 from factbook.model.ops import RecordEpisode, RecordSource
+from factbook.pipelines.timeline import told_of, worth_telling
 from factbook.recall.counted_questions import Measure
 from factbook.recall.counting import ROWS, Computed, compute
 from factbook.recall.facts import fact_of, shown
@@ -49,7 +50,6 @@ from factbook.recall.sessions import (
     summarised,
 )
 from factbook.recall.time_expressions import without
-from factbook.pipelines.timeline import told_of, worth_telling
 from factbook.recall.understood import Understood, named, narrowed, understood, window_asked
 from factbook.sources.discover import discover
 from factbook.sources.project_languages import languages_in

@@ -60,6 +60,4 @@ def worth_telling(
 ) -> list[StoredEpisode]:
     """Return the prompts that say something, or that something came of ("8", "go on")."""
     came = {turns[fact.episode_id][0][0] for fact in facts if fact.episode_id in turns}
-    return [
-        one for one in asked if len(one.text.split()) >= policy.PROMPT_WORDS or one.id in came
-    ]
+    return [one for one in asked if len(one.text.split()) >= policy.PROMPT_WORDS or one.id in came]
