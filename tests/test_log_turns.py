@@ -322,6 +322,37 @@ def test_pieces_of_actions_are_no_answers_unless_asked_for_by_name(log: Log) -> 
         assert {hit.predicate for hit in hits} == {piece}
 
 
+def test_the_timeline_tells_what_matters_of_a_turn(log: Log) -> None:
+    """Files are one line, a word that nothing came of is none; every fact is there on request."""
+    paths = [f"/home/ann/shop/{name}.py" for name in ("importer", "depot", "lock")]
+    edits = [
+        line
+        for n, path in enumerate(paths)
+        for line in (
+            call(f"c{n}", "Edit", file_path=path, old_string="a", new_string="b"),
+            returned(f"c{n}", "The file was updated."),
+        )
+    ]
+    fixed = "The fix is to release the lock before the log is rotated."
+    log.goes_on(typed("u0", "go on"), typed("u1", ASKED), *edits, said("a4", fixed))
+    told = [hit.text for hit in log.memory.sources.timeline()]
+    assert told[0] == ASKED
+    assert set(told[1:]) == {"changed 3 files: importer.py, depot.py, lock.py", fixed}
+    every = log.memory.sources.timeline(records=True)
+    assert {"used_tool", "modified_file", "provides_solution"} <= {hit.predicate for hit in every}
+    assert "go on" in [hit.text for hit in every]
+    named = log.memory.sources.timeline(filters=Filters(predicates=("modified_file",)))
+    assert {hit.object for hit in named if hit.kind == "fact"} == set(paths)
+
+
+def test_a_context_shows_turns_and_no_single_commands(log: Log) -> None:
+    log.goes_on(*importer())
+    talk = log.memory.conversation(session="s")
+    text = talk.context("Which command did I run for the parcel importer?").text
+    assert ANSWERED in text
+    assert "observation by a log" not in text
+
+
 # --- secrets, erasing and owners ------------------------------------------------------------------
 
 

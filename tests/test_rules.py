@@ -191,9 +191,6 @@ def test_row_of_the_table_is_sound(rule: Rule) -> None:
     assert rule.cues == tuple(cue.lower() for cue in rule.cues)
     assert len(set(rule.cues)) == len(rule.cues)
     assert rule.pattern is None or rule.find is None
-    for part in rule.noise:
-        letters = part.replace(r"\W", "").replace(r"\S", "")
-        assert letters == letters.lower()  # it is tried on lower case
 
 
 def test_names_of_rules_are_unique() -> None:
@@ -403,6 +400,9 @@ def test_targets_system_takes_whole_words_alone() -> None:
         "raspberry pi",
         "raspberry",
     ]
+    assert systems("Add unit tests for the server module") == []
+    assert systems('"name": "server", "value": "Vercel"') == []
+    assert systems("Follow this plan. " + "It is long. " * 40 + "Start the server.") == []
     assert systems("server.ts, /srv/server/x, mcp-server, observers, nasal, @server") == []
     (claim,) = [
         c
@@ -569,6 +569,9 @@ def test_a_row_of_stops_is_split_in_linear_time(unit: str) -> None:
         ),
         ("identifies_issue", "12:43:50 [worker] task 2 failed because the disk is full"),
         ("discovery", "I found the exact strings; applying the patch now."),
+        ("provides_solution", "Suggested:\n\n1. **Fix the module reference** in `[tool.x]`"),
+        ("provides_solution", "The budget fix is in. I am rebuilding so the tests see it."),
+        ("identifies_issue", "The failing call is probably the first, so I am reading it."),
         ("discovery", "Root cause: npm rejected the package with:\n\n```text\nE404\n```"),
     ],
 )

@@ -218,15 +218,20 @@ COUNTED_BY: Final = (
 )
 """What facts are counted by: a time, or a field of theirs."""
 TIMELINE_PREDICATES: Final = (
-    "connects_to_host",
-    "operation_type",
+    "rule",
+    "decision",
+    "identifies_issue",
+    "discovery",
+    "provides_solution",
+    "fixed_by",
+    "verified",
+    "committed",
     "modified_file",
-    "fetched_url",
-    "searched_for",
-    "failed_with",
+    "installed_package",
+    "connects_to_host",
     "linked_pr",
-    "on_branch",
-)  # what a person would tell of a day's work (ours)
+)  # ours: what a person would tell of a day's work
+TIMELINE_FACTS: Final = 6  # ours: facts that are read for each line, as a line may be of many
 
 ANSWERED_PREDICATES: Final = frozenset(
     {"ran", "verified", "fixed_by", "failed_with", "committed", "installed_package"}
@@ -242,9 +247,12 @@ UNRANKED_PREDICATES: Final = frozenset(
         "operation_type",
         "requested_in_session",
         "on_branch",
+        "targets_system",
     }
 )  # ours: pieces of an action that `ran`, `modified_file` and `verified` tell as a whole; they are
 # there for SQL and for whoever asks for them by name, and no answer to a question
+
+TOLD_BY_TURNS: Final = frozenset({"ran", "executed_command"})  # ours: a context shows their turns
 
 OPEN_CALLS: Final = 64  # ours: calls that wait for their result; a host runs a handful at once
 UNANSWERED_MS: Final = 3600 * 1000  # ours: a call without a result for so long will get none

@@ -93,7 +93,6 @@ class Rule:
     )
     find: Finder | None = None  # code, for what no regular expression can tell
     keywords: tuple[str, ...] = ()  # words that `find` looks for; a user may replace them
-    noise: tuple[str, ...] = ()  # regular expressions, lower case: what matches is taken out first
     ignored: tuple[str, ...] = ()  # objects that are never claimed
     hints: tuple[str, ...] = ()  # a text with none of these substrings is not searched at all
     cues: tuple[str, ...] = ()  # words of a question that point at this predicate

@@ -1,11 +1,8 @@
-"""Find the sentences of a reply that say a thing, and cut them out so that they read well.
+"""Find the sentences of a reply that report a thing, and cut them out so that they read well.
 
-Knows: sentences in Markdown (lists, headings, tables, code fences), how to take noise out before
-looking for a word, and what only announces, labels, quotes or supposes. Does not know what the
-words mean: a rule brings them.
-
-The language reader tells such sentences no better, as it learned from talk and not from agents'
-reports, and to read them would take a third of the time that reading the log takes.
+Knows: sentences in Markdown (lists, headings, tables, code fences), what leads to one, and which
+are quoted. Does not know what the words mean: a rule brings them, and `reports` tells by how a
+sentence is built whether it reports what they say.
 """
 
 from __future__ import annotations
@@ -14,16 +11,17 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from factbook import policy
 from factbook.extract.base import Rule, RuleHit
-from factbook.language.sentences import Span, markdown_sentences
-from factbook.language.verbs import PAST
+from factbook.extract.reports import masked, reports
+from factbook.language.common_words import is_everyday, is_function_word
+from factbook.language.sentences import Span, around, markdown_sentences
 from factbook.model.facts import Episode
 from factbook.model.text import shorten
 
-__all__ = ["keywords_in_text", "snippets"]
+__all__ = ["keyword_pattern", "keywords_in_text", "snippets"]
 
 MAX_SENTENCE_CHARS: Final = 1_200
 """A longer stretch without a full stop is no sentence; it is cut at a word before it is judged."""
@@ -31,35 +29,15 @@ MAX_SENTENCE_CHARS: Final = 1_200
 MIN_SNIPPET_WORDS: Final = 4
 """Shorter sentences ("Fixed.", "Found it:") say nothing on their own."""
 
-_FINITE: Final = re.compile(
-    r"\b(?:am|is|are|was|were|has|have|had|do|does|did|will|can|cannot|could|would|may|might|must"
-    r"|should|\w+ed"
-    r"|\w*[a-rt-z]s (?:an?|the|its?|their|them|no|not|only|both|all|that|when|if|with))\b"
-    r"|\w['’](?:t|s|re|ve|ll)\b"
-)
-_VERBS: Final = frozenset({"fails", "failed", "fixed", "fixes", "solves", "solved", "resolved"})
-_PAST: Final = re.compile(r"\b(?:" + "|".join(sorted(PAST)) + r")\b")
-_EXPLAINED: Final = re.compile(r"\s*(?::|—|–|-\s)")  # behind a keyword: what it is follows
-_ANNOUNCES: Final = re.compile(
-    r"\W{0,8}(?:\w[\w'’]{0,20}[,!.]? ){0,5}"
-    r"(?:found|identified|discovered|spotted|see|know|have|is|got)"
-    r"(?: \w{1,20}){0,4} (?:root cause|cause|issue|problem|bug|culprit)\W{0,8}"
-)
-_GOES_ON: Final = 40  # characters at most between an announcement and the fact
+_ANNOUNCED: Final = "discovery"  # of the rules the one whose words announce what follows
+_ANNOUNCING: Final = 8  # words at most that only announce ("Found the root cause!")
+_ABOUT_CHARS: Final = 400  # ours: of a prompt, in which it says what it is about
 _LISTED: Final = re.compile(r"\s*(?:[-*+•✅❌✔☐]|\d{1,3}[.)])\s")
-_SUPPOSED_LIST: Final = re.compile(
-    r"\b(?:options?|approach(?:es)?|alternatives?|recommend\w*|suggest\w*|propos\w+|could|would"
-    r"|should|might|plans?|planned|next steps?|to-?dos?|possib\w+|potential|consider\w*|either"
-    r"|pros|cons|trade-?offs?|will|checklist|criteria)\b|\?\s*$"
-)
-_QUOTED_LINE: Final = re.compile(
-    r"\s*(?:>|\[?\d{2}:\d{2}:\d{2}|\d{4}-\d{2}-\d{2}[t ]\d"
-    r"|\[?(?:error|warn(?:ing)?|info|debug|fatal)\]?[: ][^a-z]*(?=[\[{<(]))"
-)
+_QUOTED_LINE: Final = re.compile(r"\s*(?:>|\[?\d{2}:\d{2}:\d{2}|\d{4}-\d{2}-\d{2}[T ]\d)")
 _LEAD_LINES: Final = 40  # of a list, up to what leads to it
-
+_LEAD_CHARS: Final = 100  # of what leads to a list
 _EMPHASIS: Final = re.compile(r"\*\*|__(?=\w)|(?<=\w)__")
-_ANNOUNCED: Final = 12  # characters at most between a colon and what it announces
+_NEXT_WORD: Final = re.compile(r"[ \t]+([a-z]+)")
 
 
 @lru_cache(maxsize=4)
@@ -68,34 +46,17 @@ def _sentences(text: str) -> tuple[Span, ...]:
     spans = list(markdown_sentences(text))
     for index, following in enumerate(spans[1:]):
         before = spans[index]
-        # Only what comes directly after it, not what stands behind a code block.
-        if text[before.end - 1] == ":" and following.start - before.end <= _ANNOUNCED:
+        # Only what comes directly after it, not a list nor what stands behind a code block.
+        if text[before.end - 1] == ":" and not text[before.end : following.start].strip():
             spans[index] = Span(before.start, following.end)
     return tuple(spans)
 
 
 @lru_cache(maxsize=64)
-def _words_pattern(words: tuple[str, ...]) -> re.Pattern[str]:
-    """Compile a list of words and phrases into one pattern with word boundaries."""
+def keyword_pattern(words: tuple[str, ...]) -> re.Pattern[str]:
+    """Compile a list of words and phrases into one pattern with word boundaries, in lower case."""
     parts = sorted((r"\s+".join(map(re.escape, word.lower().split())) for word in words), key=len)
     return re.compile(r"(?<![\w-])(?:" + "|".join(reversed(parts)) + r")(?![\w/(-])")
-
-
-class _Noise(NamedTuple):
-    """The noise of a rule, parted so that what can only stand at the start is tried once."""
-
-    start: re.Pattern[str] | None
-    anywhere: re.Pattern[str] | None
-
-
-@lru_cache(maxsize=64)
-def _noise_patterns(noise: tuple[str, ...]) -> _Noise:
-    start = [f"(?:{part})" for part in noise if part.startswith("^")]
-    anywhere = [f"(?:{part})" for part in noise if not part.startswith("^")]
-    return _Noise(
-        re.compile("|".join(start)) if start else None,
-        re.compile("|".join(anywhere)) if anywhere else None,
-    )
 
 
 @lru_cache(maxsize=64)
@@ -111,14 +72,12 @@ def _lower(text: str) -> str:
 
 
 def snippets(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
-    """Find the sentences that still hold one of the rule's words once its noise is taken out."""
+    """Find the sentences that report something by one of the rule's words."""
     del episode
     lower = _lower(text)
     hits = [at for word in _folded(rule.keywords) if word in lower for at in _finds(lower, word)]
     if not hits:
         return
-    words = _words_pattern(rule.keywords)
-    noise = _noise_patterns(rule.noise)
     places = _sentences(text)
     done = -1
     for hit in sorted(hits):
@@ -126,60 +85,53 @@ def snippets(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
         if index <= done or index < 0 or hit >= places[index].end:
             continue
         done = index
-        start, end = places[index]
-        if _ANNOUNCES.fullmatch(lower, start, end):
-            rule_hit = _announced(text, lower, places, index, noise)
-        elif _is_no_report(lower, start, end, words):
-            continue
-        else:
-            rule_hit = _snippet(text, lower, places[index], words, noise)
-        if rule_hit:
-            yield rule_hit
+        found = _report(text, lower, places, index, rule)
+        if found:
+            yield found
 
 
-def _is_no_report(lower: str, start: int, end: int, words: re.Pattern[str]) -> bool:
-    """Tell what only labels, announces, quotes or supposes a thing."""
-    if lower[end - 1] == ":":
-        return True
+def _report(
+    text: str, lower: str, places: Sequence[Span], index: int, rule: Rule
+) -> RuleHit | None:
+    """Return what a sentence reports, or the one behind it that it announces, if either does."""
+    start, end = places[index]
     line = lower.rfind("\n", 0, start) + 1
-    if _QUOTED_LINE.match(lower, line):
-        return True
-    if _LISTED.match(lower, line) and _SUPPOSED_LIST.search(_lead(lower, line)):
-        return True
-    if _FINITE.search(lower, start, end) or _PAST.search(lower, start, end):
-        return False
-    hits = words.finditer(lower, start, end)
-    return not any(hit[0] in _VERBS or _EXPLAINED.match(lower, hit.end(), end) for hit in hits)
+    words = keyword_pattern(rule.keywords)
+    first = words.search(masked(lower[start : min(end, start + 4 * MAX_SENTENCE_CHARS)]))
+    if first is None or _is_open(text, start, end) or _QUOTED_LINE.match(text, line):
+        return None
+    lead = _lead(text, line) if _LISTED.match(text, line) else ""
+    place = _cut(text, start, end, start + first.start())
+    if reports(place.of(text), rule.predicate, words, lead=lead):
+        return _snippet(text, place, start + first.start())
+    if rule.predicate != _ANNOUNCED or text.count(" ", start, end) >= _ANNOUNCING:
+        return None
+    if index + 1 == len(places):
+        return None
+    after, stop = places[index + 1]
+    if text[end:after].strip() or "`" in text[start:end] or stop - after > MAX_SENTENCE_CHARS:
+        return None  # not what follows in a list, or what a thing is called
+    if _is_open(text, after, stop) or not reports(text[start:stop], rule.predicate, words):
+        return None
+    return _snippet(text, places[index + 1], after)
 
 
-def _lead(lower: str, line: int) -> str:
+def _is_open(text: str, start: int, end: int) -> bool:
+    """Tell whether a sentence asks, or leads to what follows it."""
+    return text[start:end].rstrip("*_\"')")[-1:] in (":", "?")
+
+
+def _lead(text: str, line: int) -> str:
     """Return the line that leads to the list that a line is in; empty where there is none."""
     for _ in range(_LEAD_LINES):
         if line <= 0:
             return ""
         end = line - 1
-        line = lower.rfind("\n", 0, end) + 1
-        above = lower[line:end]
+        line = text.rfind("\n", 0, end) + 1
+        above = text[line:end]
         if above.strip() and not _LISTED.match(above) and not above.startswith(("  ", "\t")):
-            return above
+            return above[-_LEAD_CHARS:]
     return ""
-
-
-def _announced(
-    text: str, lower: str, places: Sequence[Span], index: int, noise: _Noise
-) -> RuleHit | None:
-    """Return the sentence behind an announcement ("Found the bug!"), which is the fact."""
-    if index + 1 >= len(places):
-        return None
-    before, (start, end) = places[index], places[index + 1]
-    if start - before.end > _GOES_ON or end - start > MAX_SENTENCE_CHARS:
-        return None
-    if text[end - 1] in ":?" or not _FINITE.search(lower, start, end):
-        return None
-    if noise.start is not None and noise.start.match(lower, start, end):
-        return None
-    snippet = shorten(_EMPHASIS.sub("", text[start:end]), policy.SNIPPET_CHARS)
-    return RuleHit(snippet, start, end) if snippet.count(" ") >= MIN_SNIPPET_WORDS else None
 
 
 def _start(place: Span) -> int:
@@ -194,30 +146,16 @@ def _finds(text: str, word: str) -> Iterator[int]:
         at = text.find(word, at + len(word))
 
 
-def _snippet(
-    text: str, lower: str, place: Span, words: re.Pattern[str], noise: _Noise
-) -> RuleHit | None:
-    """Judge one sentence; patterns see it in lower case, the snippet keeps its letters."""
+def _cut(text: str, start: int, end: int, hit: int) -> Span:
+    """Return of a sentence that is too long the part around a hit."""
+    if hit - start > MAX_SENTENCE_CHARS // 2:
+        start = text.find(" ", hit - MAX_SENTENCE_CHARS // 2, hit) + 1 or hit
+    return Span(start, min(end, start + MAX_SENTENCE_CHARS))
+
+
+def _snippet(text: str, place: Span, hit: int) -> RuleHit | None:
+    """Return a sentence as it is shown, the part around a hit where it is long."""
     start, end = place
-    first = words.search(lower, start, end)
-    if first is None:
-        return None
-    if first.start() - start > MAX_SENTENCE_CHARS // 2:
-        start = text.find(" ", first.start() - MAX_SENTENCE_CHARS // 2, first.start()) + 1
-        start = start or first.start()
-    end = min(end, start + MAX_SENTENCE_CHARS)
-    sentence = lower[start:end].replace("\n", " ")
-    # Noise is taken out letter by letter, so that places stay what they are.
-    if noise.start is not None:
-        opening = noise.start.match(sentence)
-        if opening:
-            sentence = " " * opening.end() + sentence[opening.end() :]
-    if noise.anywhere is not None:
-        sentence = noise.anywhere.sub(_blanks, sentence)
-    kept = words.search(sentence)
-    if kept is None:
-        return None
-    hit = start + kept.start()
     lead = ""
     if hit - start > policy.SNIPPET_CHARS * 3 // 4 and end - start > policy.SNIPPET_CHARS:
         start = text.find(" ", hit - policy.SNIPPET_CHARS // 2, hit) + 1 or hit
@@ -228,20 +166,35 @@ def _snippet(
     return RuleHit(snippet, start, end)
 
 
-def _blanks(match: re.Match[str]) -> str:
-    return " " * len(match[0])
-
-
 def keywords_in_text(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
-    """Find the rule's words themselves, each once; the object is the word as the rule has it."""
+    """Find the rule's words themselves, each once; the object is the word as the rule has it.
+
+    What a task is about stands at its beginning, and not deep in what is handed on with it. A
+    common word before another noun only says which: "the server tests".
+    """
     del episode
+    text = text[:_ABOUT_CHARS]
     lower = _lower(text)
     for word, first in _with_first_words(rule.keywords):
         if first not in lower:
             continue
-        hit = _system_pattern(word).search(text)
-        if hit:
-            yield RuleHit(word.lower(), hit.start(), hit.end())
+        for hit in _system_pattern(word).finditer(text):
+            if not (is_everyday(word.lower()) and _tells_which(text, *hit.span())):
+                yield RuleHit(word.lower(), hit.start(), hit.end())
+                break
+
+
+def _tells_which(text: str, start: int, end: int) -> bool:
+    """Tell whether a word is the first part of a compound; read where another word follows it."""
+    following = _NEXT_WORD.match(text, end)
+    if following is None or is_function_word(following[1]):
+        return False
+    from factbook.language.reader.read import read
+
+    begin, stop = around(text, start, end)
+    begin, stop = max(begin, start - MAX_SENTENCE_CHARS), min(stop, end + MAX_SENTENCE_CHARS)
+    tokens = read(text[begin:stop]).tokens
+    return any(one.begin == start - begin and one.relation == "compound" for one in tokens)
 
 
 @lru_cache(maxsize=64)
@@ -251,9 +204,9 @@ def _with_first_words(words: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
 
 @lru_cache(maxsize=1024)
 def _system_pattern(word: str) -> re.Pattern[str]:
-    """Compile one keyword: whole words, no part of a path, of a file's name or of an identifier."""
+    """Compile one keyword: whole words, no part of a path, a file, an identifier or a value."""
     phrase = r"[\s-]+".join(map(re.escape, word.split()))
     plural = "" if word.endswith("s") else "s?"
     return re.compile(
-        rf"(?<![\w/\\.@:#$-]){phrase}{plural}(?![\w/\\@-]|[.:](?=\w)|\()", re.IGNORECASE
+        rf"(?<![\w/\\.@:#$\"-]){phrase}{plural}(?![\w/\\@-]|[.:](?=\w)|\()", re.IGNORECASE
     )

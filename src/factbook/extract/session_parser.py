@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Final
 
 from factbook import policy
-from factbook.extract import actions, noise, outcomes, paths, prose, shell_facts
+from factbook.extract import actions, outcomes, paths, prose, shell_facts
 from factbook.extract.base import Rule
 from factbook.model.facts import Trust
 
@@ -459,6 +459,7 @@ RULES: Final[tuple[Rule, ...]] = (
         find=prose.keywords_in_text,
         statement="about the system {object}",
         keywords=tuple(_SYSTEMS.split(", ")),
+        ranks=False,
         cues=_words("system systems server servers machine platform service"),
     ),
     Rule(
@@ -471,7 +472,6 @@ RULES: Final[tuple[Rule, ...]] = (
         find=prose.snippets,
         statement="{object}",
         keywords=_words("solution solutions fix fixes fixed workaround resolved solved solves"),
-        noise=noise.NO_SOLUTION,
         cues=_words("solution solutions solve solved fix fixed resolve resolved"),
         embed=True,
     ),
@@ -485,7 +485,6 @@ RULES: Final[tuple[Rule, ...]] = (
         find=prose.snippets,
         statement="{object}",
         keywords=_words("error errors failed fails failing failure failures bug bugs"),
-        noise=noise.NO_ISSUE,
         cues=_words(
             "issue issues error errors problem problems bug bugs failed failure failures fail "
             "broken wrong"
@@ -502,7 +501,6 @@ RULES: Final[tuple[Rule, ...]] = (
         find=prose.snippets,
         statement="{object}",
         keywords=("found", "discovered", "turns out", "turned out", "root cause"),
-        noise=noise.NO_DISCOVERY,
         cues=_words("found find discover discovered discovery learn learned finding"),
         embed=True,
     ),

@@ -37,6 +37,7 @@ from factbook.model.facts import (
     whose,
 )
 from factbook.model.ops import RecordEpisode, RecordSource
+from factbook.pipelines.timeline import told_of, worth_telling
 from factbook.recall.counted_questions import Measure
 from factbook.recall.counting import ROWS, Computed, compute
 from factbook.recall.facts import fact_of, shown
@@ -300,10 +301,21 @@ class Sources:
             whole=whole,
         )
 
-    def timeline(self, *, filters: Filters | None = None, limit: int | None = 100) -> list[Hit]:
-        """Return what was asked and done, in the order in which it happened, the newest part."""
+    def timeline(
+        self,
+        *,
+        filters: Filters | None = None,
+        limit: int | None = 100,
+        records: bool = False,
+    ) -> list[Hit]:
+        """Return what was asked and done, in the order in which it happened, the newest part.
+
+        That is what matters of each turn: what was decided, found, mended, checked, committed and
+        changed. With `records`, or where predicates are asked for, it is every single fact.
+        """
         redact = self._context.redact
         wanted = filters or Filters()
+        single = records or bool(wanted.predicates)
         prompts = Filters(
             episode_kinds=(EpisodeKind.PROMPT,),
             since=wanted.since,
@@ -313,18 +325,20 @@ class Sources:
             session=wanted.session,
             owner=wanted.owner,
         )
-        done = Filters(
-            predicates=wanted.predicates or policy.TIMELINE_PREDICATES,
-            since=wanted.since,
-            until=wanted.until,
-            host=wanted.host,
-            project=wanted.project,
-            session=wanted.session,
-            owner=wanted.owner,
+        done = replace(
+            prompts,
+            episode_kinds=(),
+            predicates=wanted.predicates if single else policy.TIMELINE_PREDICATES,
         )
+        of_each = 1 if single else policy.TIMELINE_FACTS
+        most = None if limit is None else limit * of_each
         with self._store.snapshot():
             asked = list(self._store.episodes(prompts, limit=limit, newest_first=True))
-            facts = list(self._store.facts(done, limit=limit, newest_first=True))
+            facts = list(self._store.facts(done, limit=most, newest_first=True))
+            if not single:
+                turns = self._store.turns([fact.episode_id for fact in facts])
+                asked = worth_telling(asked, facts, turns)
+                facts = told_of(facts, turns)
         rows = [episode_hit(episode, text=redact(episode.text)) for episode in asked]
         rows += [
             Hit(

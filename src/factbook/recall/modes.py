@@ -104,7 +104,12 @@ class TwoModes:
                 turns=plan.mode is Mode.ACTIVE,
             )
             # Before any is chosen: else the question would stand for what it resembles, and go.
-            hits = [hit for hit in answer.hits if hit.text.strip() not in said]
+            told = policy.TOLD_BY_TURNS if plan.mode is Mode.PASSIVE else ()
+            hits = [
+                hit
+                for hit in answer.hits
+                if hit.text.strip() not in said and hit.predicate not in told
+            ]
             vectors = self._engine.vectors_of(hit.id for hit in hits)
         hits, corrected = put_right(hits, question=question, vectors=vectors, judging=self._judging)
         return select(_led_by_facts(hits, plan, vectors, corrected), plan, vectors=vectors)

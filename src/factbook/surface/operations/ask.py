@@ -304,10 +304,15 @@ def timeline(
     narrow: Annotated[Narrow, "since until predicate host project session"],
     whose: Whose,
     limit: Limit = TIMELINE_SHOWN,
+    single: Annotated[
+        bool, Arg("Every single fact instead of what matters of each turn.", flag="--records")
+    ] = False,
 ) -> Outcome:
-    """Show what was asked and done, day by day."""
+    """Show what was asked and what came of it, day by day."""
     filters = narrow.filters(whose.about)
-    hits = run.shown(run.memory.sources.timeline(filters=filters, limit=limit or None))
+    hits = run.shown(
+        run.memory.sources.timeline(filters=filters, limit=limit or None, records=single)
+    )
     return Outcome(
         record={"entries": iter(hits)},
         show=lambda page: views.ask.timeline(page, hits),
