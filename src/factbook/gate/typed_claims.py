@@ -33,6 +33,7 @@ from factbook.gate.type_rules import (
 )
 from factbook.gate.type_sanity import (
     is_nonsensical,
+    reading_of,
 )
 from factbook.gate.type_signs import (
     shown_by,
@@ -278,10 +279,13 @@ _SAID_OTHERWISE: Final = frozenset(
 
 
 def _ungrounded(claim: TypedClaim, grounding: Grounding, objection: str) -> _Refusal:
-    """Say whether nothing supports a claim, or a part of it was made up."""
+    """Say whether nothing supports a claim, or a part of it, or a name, was made up."""
     if objection:
         return _Refusal(reason=RejectionReason.NOT_GROUNDED_IN_SUMMARY, detail=objection)
-    made_up = grounding.conflict not in _SAID_OTHERWISE and partly_supported(claim.text, grounding)
+    named = not reading_of(claim.text).names.isdisjoint(grounding.missing)
+    made_up = grounding.conflict not in _SAID_OTHERWISE and (
+        named or partly_supported(claim.text, grounding)
+    )
     return _Refusal(
         reason=(
             RejectionReason.HALLUCINATION if made_up else RejectionReason.NOT_GROUNDED_IN_SUMMARY
