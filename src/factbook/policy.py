@@ -271,10 +271,12 @@ RELATED: Final[Mapping[str, float]] = MappingProxyType(
         "merge_cosine": 0.4,
         "end": 0.95,
         "end_cosine": 0.35,
-        "ask": 0.2,
-        "ask_cosine": 0.35,
+        "ask": 0.1,
+        "ask_cosine": 0.2,
     }
 )  # ours, by `python -m bench.related`: of the network's weights, chosen anew whenever those are
+DOUBTS_A_RUN: Final = 5  # ours: questions of the network's that one run adds for an owner
+FACTS_A_DOUBT: Final = 20  # ours: new facts for each one more
 NEAR_PAIR: Final = "near"  # ours: the rule of a pair that only a model is asked about
 NEAR_PAIR_SIMILARITY: Final = 0.3  # ours: from here a model is asked, if there is one
 NEAR_PAIRS: Final = 200  # ours: such pairs of one run, the nearest ones

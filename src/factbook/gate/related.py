@@ -25,6 +25,7 @@ from factbook.language.reader.relate import Chances, Relater
 from factbook.language.words import stem
 
 __all__ = [
+    "MAY_BE_OVER",
     "REWORDED",
     "Proposed",
     "RelatedTexts",
@@ -35,6 +36,7 @@ __all__ = [
     "vetoed",
 ]
 
+MAY_BE_OVER: Final = "may_be_over"  # the rule of what the network alone asks about
 REWORDED: Final = "reworded"  # the rule of what likely says the same
 _SUPPOSED: Final = NOT_MEANT | {"wish"}
 
@@ -93,7 +95,7 @@ def decided(texts: RelatedTexts) -> Proposed | None:
     if not texts.no_end and cosine >= numbers["end_cosine"] and sure >= numbers["end"]:
         return Proposed("supersedes", "taken_back", "If the newer one holds, the older does not.")
     if cosine >= numbers["ask_cosine"] and chances.change >= numbers["ask"]:
-        return Proposed("ambiguous", "may_be_over", "The newer one may end the older.")
+        return Proposed("ambiguous", MAY_BE_OVER, "The newer one may end the older.")
     return None
 
 

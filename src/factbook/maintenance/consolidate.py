@@ -11,7 +11,8 @@ loses at most one batch, and the next run goes on from there.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ from factbook import policy
 from factbook.embed.halves import unpacked
 from factbook.errors import FactbookError, StoreError, UsageError
 from factbook.gate.judge import JudgedClaim, Judgement, Relation, TextReading, judge, read
+from factbook.gate.related import MAY_BE_OVER
 from factbook.language.reader.relate import RELATER, Relater
 from factbook.maintenance import support
 from factbook.maintenance.changes_report import run_of
@@ -386,6 +388,7 @@ class Consolidation:
             return
         known = {pair[:2] for pair in self._store.find(PAIR)}
         ops: list[Op] = []
+        doubts: list[tuple[float, str, Op]] = []  # the network's: how likely, whose
         near = _nearest(lives, vectors, new)
         words = self._candidates(lives, vectors, new)
         pairs = {(left, right): cosine for left, right, cosine in words}
@@ -405,7 +408,12 @@ class Consolidation:
             if not told and net is not None and for_model and _near(older, newer, cosine):
                 for_model -= 1
                 told = [_waiting(older, newer, policy.NEAR_PAIR, _NEAR, cosine)]
-            ops += told
+            if judgement.rule == MAY_BE_OVER and not asks:
+                chance = RELATER.relate(older.statement, newer.statement).change
+                doubts += [(chance, newer.owner, op) for op in told]
+            else:
+                ops += told
+        ops += _likeliest(doubts, Counter(lives[n].owner for n in new))
         self._write(report, ops)
         self._mark = mark
 
@@ -653,6 +661,22 @@ def _pair_ops(older: Life, newer: Life, judgement: Judgement, cosine: float) -> 
     if judgement.relation is Relation.AMBIGUOUS:
         return [_waiting(older, newer, judgement.rule, judgement.detail, cosine)]
     return []
+
+
+def _likeliest(doubts: Iterable[tuple[float, str, Op]], new: Mapping[str, int]) -> list[Op]:
+    """Return the likeliest of what owners would be asked, as many for each as one looks through.
+
+    `doubts` have their chances and owners; `new` tells how many new facts each owner has.
+    """
+    room = {
+        owner: policy.DOUBTS_A_RUN + count // policy.FACTS_A_DOUBT for owner, count in new.items()
+    }
+    kept = []
+    for _, owner, op in sorted(doubts, key=lambda doubt: -doubt[0]):
+        if room.get(owner, policy.DOUBTS_A_RUN) > 0:
+            room[owner] = room.get(owner, policy.DOUBTS_A_RUN) - 1
+            kept.append(op)
+    return kept
 
 
 def _near(older: Life, newer: Life, cosine: float) -> bool:
