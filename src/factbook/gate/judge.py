@@ -119,11 +119,9 @@ def judge(
         judged = _by_words(old, new, similarity)
     if judged.rule in _OPEN and (place := elsewhere(old, new)):
         judged = _conflict(new, "value", f"{place!r} is another place.")
-    elif net is not None and judged.rule in _OPEN and judged.relation in _READ_ON:
+    elif net is not None and _is_open(judged):
         told = proposed((older.text, old), (newer.text, new), similarity, net)
-        if told is not None and (
-            judged.relation is Relation.DIFFERENT or told.relation == Relation.SAME
-        ):
+        if told is not None and (judged.relation is Relation.DIFFERENT or told.relation == "same"):
             judged = _fixed(Relation(told.relation), told.rule, told.detail)
     return _in_time(older, newer, judged)
 
@@ -132,7 +130,14 @@ _OPEN: Final = frozenset(
     {"far", "other_subject", "other_words", "says_more", "value", "tense", "negation"}
 )
 """Rules by which two texts only look like two matters: their words tell no more."""
-_READ_ON: Final = frozenset({Relation.DIFFERENT, Relation.CONTRADICTION, Relation.AMBIGUOUS})
+
+
+def _is_open(judged: Judgement) -> bool:
+    """Say whether the network may tell more than the words did: not of a denial that they found."""
+    if judged.rule == "value":
+        return True
+    return judged.relation is Relation.DIFFERENT and judged.rule in _OPEN
+
 
 _CONTRAST: Final = re.compile(
     r"(?P<said>.*[^\s,])"

@@ -26,11 +26,7 @@ from factbook.gate.grounding.claim import shows_in_talk
 from factbook.gate.grounding.inverted import inverted
 from factbook.gate.paraphrase import rewritten
 from factbook.gate.scoring import Embed, Score, ground_claim, partly_supported, score
-from factbook.gate.type_rules import (
-    Exclusion,
-    broken_rule,
-    told_of_another,
-)
+from factbook.gate.type_rules import Exclusion, broken_rule
 from factbook.gate.type_sanity import (
     is_nonsensical,
     reading_of,
@@ -190,8 +186,6 @@ def _grounding(
 def _turned(claim: TypedClaim, grounding: Grounding, passage: Passage) -> str:
     """Say what a claim turns round although its words are there; "" for nothing."""
     pattern = claim.type is MemoryType.USER_PATTERN
-    if told_of_another(claim.text, grounding, pattern=pattern):
-        return "the user said it of another one, and not of themselves"
     if why := inverted(claim.text, grounding.quote, pattern=pattern):
         return why
     whole = grounding.exact_match and len(claim.text) >= len(grounding.quote.rstrip(_STOPS))
