@@ -40,7 +40,6 @@ from factbook.gate.grounding.words import read_line, read_lines
 from factbook.gate.judge import JudgedClaim, Judgement, Relation, judge
 from factbook.gate.names import structural_problem
 from factbook.gate.reading import read
-from factbook.gate.restated import contains, restates
 from factbook.gate.same_entity import compare, known_as
 from factbook.gate.terms import Term, TermKind, near, terms_of
 from factbook.gate.type_rules import (
@@ -412,16 +411,6 @@ def discovered(row: Row) -> Labels:
     ]
 
 
-def restated(row: Row) -> Labels:
-    """Say whether two sentences state the same."""
-    first, second = row["pair"]
-    if row["kind"] == "beginning":
-        return told(contained=contains(first, second))
-    entity = row["entity"]
-    there, back = restates(entity, first, second), restates(entity, second, first)
-    return told(same=there, back=back)
-
-
 # --- the gate -------------------------------------------------------------------------------------
 
 
@@ -610,7 +599,6 @@ READERS: Final[Mapping[str, Callable[[Row], Labels]]] = {
     "keyed_values": keyed_values,
     "world": world,
     "discovered": discovered,
-    "restated": restated,
     "judge_pairs": judge_pairs,
     "judge_reading": judge_reading,
     "same_entity": same_entity,

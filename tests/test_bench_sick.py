@@ -17,7 +17,7 @@ from factbook.gate.judge import Relation
 
 HEADER = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment"
 ROWS = [
-    "1\tA man reads\tA person reads\t4.8\tENTAILMENT",
+    "1\tA man reads\tA man is reading\t4.8\tENTAILMENT",
     "2\tA man reads a book\tNobody reads a book\t3.9\tCONTRADICTION",
     "3\tA man reads\tA dog runs\t1.2\tNEUTRAL",
 ]

@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from factbook.gate.known import Admission, EntityClaim, NearestKnown, admit, is_known, nearest
+from factbook.gate.known import (
+    Admission,
+    EntityClaim,
+    NearestKnown,
+    admit,
+    contains,
+    is_known,
+    nearest,
+)
 
 SAYS = "The weight of the Denton is 7.5 kg."
 
@@ -20,8 +28,8 @@ def said(text: str, cosine: float = 1.0) -> EntityClaim:
     ("text", "cosine", "is_same"),
     [
         (SAYS.upper(), 0.1, True),  # word for word, whatever their vectors
-        ("The Denton weighs 7.5 kg.", 0.8, True),  # in other words
-        ("The Denton weighs 7.5 kg.", 0.3, False),  # too far apart to be compared
+        ("The Denton's weight is 7.5 kg.", 0.8, True),  # in the same words
+        ("The Denton's weight is 7.5 kg.", 0.3, False),  # too far apart to be compared
         ("The Denton weighs 7.6 kg.", 0.8, False),
         ("The Denton is made in Oslo.", 0.8, False),
     ],
@@ -31,6 +39,24 @@ def test_a_claim_repeats_what_says_the_same(text: str, cosine: float, *, is_same
     found = nearest("denton", said(text, cosine), known)
     assert found.cosine == pytest.approx(max(cosine, (1 - cosine**2) ** 0.5 if not is_same else 0))
     assert found.twin is (known[1] if is_same else None)
+
+
+@pytest.mark.parametrize(
+    ("known", "beginning", "is_known"),
+    [
+        ("The Osk is light, and it folds in ten seconds.", "The Osk is light.", True),
+        ("The Osk weighs 4 kg and has two wheels.", "the Osk weighs 4 kg", True),
+        ("The Osk is light.", "The Osk is light, and it folds in ten seconds.", False),
+        ("The Osk weighs 4.5 kg, with a battery.", "The Osk weighs 4.", False),
+        ("The Osk is not loud, and it is light.", "The Osk is light.", False),
+        ("The Osk is light on the stairs.", "The Osk is light.", False),
+        ("The Osk is light, and it folds.", "", False),
+    ],
+)
+def test_the_beginning_of_a_known_sentence_is_nothing_new(
+    known: str, beginning: str, *, is_known: bool
+) -> None:
+    assert contains(known, beginning) is is_known
 
 
 def test_where_nothing_is_known_nothing_is_near() -> None:

@@ -122,11 +122,6 @@ def test_missing_words_are_named() -> None:
     assert found.why == "Nothing supports: senior."
 
 
-def test_a_special_word_supports_a_general_one_and_never_the_other_way() -> None:
-    assert owned("Has a dog", "User: I walked my poodle.").grounded
-    assert not owned("Has a poodle", "User: I walked my dog.").grounded
-
-
 def test_to_have_and_to_be_need_more_than_the_word() -> None:
     assert not owned("Has a dog", "User: Let us discuss dogs.").grounded
     assert not owned("Is a plumber", "User: I'm interested in plumbing.").grounded

@@ -11,7 +11,6 @@ from factbook.gate.type_rules import (
     RULES,
     broken_rule,
     shared_clue,
-    told_of_another,
 )
 from factbook.gate.type_sanity import (
     is_nonsensical,
@@ -20,6 +19,7 @@ from factbook.gate.type_signs import (
     SHOWN,
     shown_by,
 )
+from factbook.gate.typed_claims import judge_typed
 from factbook.model.memory_types import MemoryType, TypedClaim
 
 FACT, PATTERN, NARRATIVE = MemoryType
@@ -143,14 +143,15 @@ def test_what_each_type_shows() -> None:
     [
         ("Hates school", "User: I'm sorry you hate school.", True),
         ("Has superpowers", "User: Wow, you have superpowers!", True),
+        ("Often forgets names", "User: You often forget names.", True),
         ("Hates school", "User: I hate school as much as you do.", False),
         ("Has a garden", "User: You know, I have a garden.", False),
     ],
 )
 def test_what_is_said_of_the_other_is_told(text: str, source: str, another: bool) -> None:
     """Seed 002, guideline 1: what the user says of whom they speak to is no fact about them."""
-    grounding = ground(text, read_passage(source), speaker="owner")
-    assert told_of_another(text, grounding) is another
+    claim = TypedClaim(text=text, type=FACT, confidence=0.95, reasoning="")
+    assert judge_typed(claim, read_passage(source)).stored is not another
 
 
 def test_clues_of_something_shared() -> None:

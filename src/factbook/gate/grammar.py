@@ -233,3 +233,51 @@ PERSON_NOUNS: Final = frozenset(
     manag doctor dentist teacher dog cat hors bird
     """)
 )  # stems of who acts: of another one another thing is said
+
+# One-sided, these add colour and no fact; both sides may have different ones.
+SOFT: Final = words("""
+    very really rather extremely fairly pretty highly truly totally simply just actually indeed
+    definitely certainly surely basically essentially literally personally carefully quickly
+    slowly happily calmly gently quietly loudly playfully peacefully fiercely strongly hungrily
+    steadily attentively cheerfully together closely also too well nicely easily clearly easily
+    pleasantly energetically silently softly gracefully joyfully eagerly skillfully
+    enthusiastically intently seriously casually smoothly vigorously difficultly funnily
+    repeatedly thoroughly rapidly so such own same here there then again already yet even still
+    ever oh yes ok okay please thanks well hey hi
+    """)
+
+# These hold a sentence together and name nothing: they count on neither side.
+EMPTY: Final = words("""
+    be have do get own thing something anything stuff kind sort type fact one it this that these
+    those what which who whom where when how whose number amount piece part group bunch set_of
+    located placed situated other another colored coloured color colour size sized shaped dyed
+    """)
+
+# One-sided, these carry a sentence and not its content ("takes a walk", "is called"); with one of
+# them on either side, the two texts may well say different things.
+LIGHT: Final = words("""
+    make call name use find go come take keep set put place time way member say stay painted age
+    aged
+    """)
+
+# Words in -ly that are more than colour.
+FIRM_LY: Final = words("""
+    early only family reply supply apply italy lily fly rely ugly daily weekly monthly yearly
+    elderly lonely friendly likely unlikely previously formerly recently temporarily permanently
+    partially rarely locally remotely publicly privately manually automatically nightly hourly
+    anomaly assembly belly bully butterfly july jelly multiply rally tally ally monopoly wrongly
+    falsely poorly badly illegally secretly separately initially finally originally accidentally
+    intentionally directly indirectly internally externally simultaneously sequentially
+    conditionally emily kelly sally molly polly billy willy carly holly beverly kimberly sicily
+    """)
+
+# Words of one everyday meaning each: a claim that is said by one is known again by another.
+SAME_WORDS: Final = (
+    "live reside dwell", "begin start commence", "end finish conclude", "buy purchase",
+    "delete remove erase", "need require", "hire recruit", "restart reboot", "run execute",
+    "practice practise", "repair fix mend", "allergic allergy", "keep retain", "break fracture",
+    "choose select", "help assist", "ask inquire", "close shut", "try attempt",
+    "car automobile", "bike bicycle", "doctor physician", "photo photograph picture",
+    "boss manager supervisor", "salary pay wage", "db database", "admin administrator",
+    "child kid", "movie film", "sofa couch", "television tv", "big large", "fast quick",
+)  # fmt: skip

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -22,7 +21,6 @@ from factbook.gate.lexicon import Tables, Tense, tables
 from factbook.gate.reading import MAX_CHARS, TextReading, read
 from factbook.gate.related import proposed
 from factbook.gate.slots import (
-    covered,
     difference,
     elsewhere,
     of_a_series,
@@ -32,17 +30,15 @@ from factbook.gate.slots import (
     same_people,
 )
 from factbook.language.reader.relate import Relater
-from factbook.language.words import base_of, stem
+from factbook.language.words import stem
 from factbook.model.facts import FactKind, Millis
 
 __all__ = ["JudgedClaim", "Judgement", "Relation", "TextReading", "judge", "read"]
 
 LEAST_SIMILARITY: Final = 0.35  # ours: below it no rule is tried; two texts share too little
 SAME_WORDS_SIMILARITY: Final = 0.60  # ours: all content words are equal
-SYNONYMS_SIMILARITY: Final = 0.75  # ours: a synonym was needed
+MILD_SIMILARITY: Final = 0.75  # ours: one text has a light word that the other has not
 REPEATED_SIMILARITY: Final = 0.85  # ours: one text says a word twice: two dogs, not one
-FAINT_SIMILARITY: Final = 0.90  # ours: one text adds "small" or "young"
-SAME_KIND_SIMILARITY: Final = 0.80  # ours: a word stands for a more general one
 SAME_FOREIGN_SIMILARITY: Final = 0.95  # ours: a language whose small words nobody here knows
 OPPOSED_SIMILARITY: Final = 0.55  # ours: an opposite, and nothing else differs
 DENIED_SIMILARITY: Final = 0.45  # ours: a denial of what the other text says
@@ -126,15 +122,25 @@ def judge(
         judged = _by_words(old, new, similarity)
     if judged.rule in _OPEN and (place := elsewhere(old, new)):
         judged = _conflict(new, "value", f"{place!r} is another place.")
-    elif net is not None and judged.rule in _OPEN and judged.relation is Relation.DIFFERENT:
+    elif net is not None and _is_open(judged):
         told = proposed((older.text, old), (newer.text, new), similarity, net, closest)
-        if told is not None:
+        if told is not None and (judged.relation is Relation.DIFFERENT or told.relation == "same"):
             judged = _fixed(Relation(told.relation), told.rule, told.detail)
     return _in_time(older, newer, judged)
 
 
-_OPEN: Final = frozenset({"far", "other_words", "says_more", "value", "tense", "negation"})
+_OPEN: Final = frozenset(
+    {"far", "other_subject", "other_words", "says_more", "value", "tense", "negation"}
+)
 """Rules by which two texts only look like two matters: their words tell no more."""
+
+
+def _is_open(judged: Judgement) -> bool:
+    """Say whether the network may tell more than the words did: not of a denial that they found."""
+    if judged.rule == "value":
+        return True
+    return judged.relation is Relation.DIFFERENT and judged.rule in _OPEN
+
 
 _CONTRAST: Final = re.compile(
     r"(?P<said>.*[^\s,])"
@@ -262,50 +268,19 @@ def _foreign(text_reading: TextReading, other: TextReading, similarity: float) -
 
 @dataclass(slots=True, kw_only=True)
 class _Match:
-    """What is left of two texts when the words that say the same are taken away."""
+    """What is left of two texts when the words that both have are taken away."""
 
     left: list[str]  # of the older one, content only
     right: list[str]  # of the newer one
-    exact: bool  # no synonym was needed, nothing was light
-    kinds: bool = False  # a more general word stands for a special one
-    faint: bool = False  # one text describes something a little more
-    mild: tuple[list[str], list[str]] = ([], [])  # light words that only one of them has
+    mild: tuple[list[str], list[str]]  # light words that only one of them has
 
 
 def _match(text_reading: TextReading, other: TextReading, table: Tables) -> _Match:
     """Match the content words of two texts."""
-    keys, others = text_reading.keys, other.keys
-    left, right = keys - others, others - keys
-    if not left and not right:
-        return _Match(left=[], right=[], exact=True)
-    kinds = False
-    if len(left) > MOST_LEFT and len(right) > MOST_LEFT:
-        return _Match(left=list(left), right=list(right), exact=False)
-    if left and right:
-        same = table.same
-        first = [key for key in left if key not in same or same[key].isdisjoint(others)]
-        second = [key for key in right if key not in same or same[key].isdisjoint(keys)]
-    else:
-        first, second = list(left), list(right)
-    if first and second:
-        related = [(x, y) for x in first for y in second if table.related(x, y)]
-        for x, y in related:
-            if x in first and y in second:
-                first.remove(x)
-                second.remove(y)
-                kinds = True
-    mild = [
-        [key for key in side if table.mild(key) and key not in table.empty]
-        for side in (first, second)
-    ]
-    first = [key for key in first if not table.mild(key)]
-    second = [key for key in second if not table.mild(key)]
-    faint = bool(first) != bool(second) and table.faint.issuperset(first or second)
-    if faint:
-        first, second = [], []
-    return _Match(
-        left=first, right=second, exact=False, kinds=kinds, faint=faint, mild=(mild[0], mild[1])
-    )
+    sides = text_reading.keys - other.keys, other.keys - text_reading.keys
+    mild = [[key for key in side if table.mild(key) and key not in table.empty] for side in sides]
+    left, right = ([key for key in side if not table.mild(key)] for side in sides)
+    return _Match(left=left, right=right, mild=(mild[0], mild[1]))
 
 
 def _by_words(text_reading: TextReading, other: TextReading, similarity: float) -> Judgement:
@@ -335,7 +310,7 @@ def _by_words(text_reading: TextReading, other: TextReading, similarity: float) 
         return _other_value(text_reading, other, match, similarity)
     if match.left and match.right:
         return _other_words(text_reading, other, match, similarity)
-    blocked = _blocked(text_reading, other, match, table)
+    blocked = _blocked(text_reading, other, match)
     if blocked is not None:
         relation, rule, detail = blocked
         if relation is Relation.AMBIGUOUS and similarity < SUSPICIOUS_SIMILARITY:
@@ -344,21 +319,13 @@ def _by_words(text_reading: TextReading, other: TextReading, similarity: float) 
     if match.left or match.right:
         return _fixed(Relation.DIFFERENT, "says_more", "One says more than the other.")
     least = SAME_WORDS_SIMILARITY
-    if match.faint:
-        least = FAINT_SIMILARITY
-    elif match.kinds:
-        least = SAME_KIND_SIMILARITY
-    elif not match.exact:
-        least = SYNONYMS_SIMILARITY
+    if text_reading.keys != other.keys:
+        least = MILD_SIMILARITY
     elif len(text_reading.order) != len(other.order):
         least = REPEATED_SIMILARITY
     if similarity < least:
         return _fixed(Relation.DIFFERENT, "far", "They share too little.")
-    if match.kinds:
-        return _fixed(Relation.SAME, "kind_of", "One word is a kind of the other, all else equal.")
-    if match.exact:
-        return _fixed(Relation.SAME, "same_words", "Both texts have the same content words.")
-    return _fixed(Relation.SAME, "synonyms", "Their words say the same.")
+    return _fixed(Relation.SAME, "same_words", "Both texts have the same content words.")
 
 
 def _denial(
@@ -366,11 +333,7 @@ def _denial(
 ) -> Judgement:
     """Judge two texts of which exactly one denies something."""
     denying, affirming = (text_reading, other) if text_reading.denies else (other, text_reading)
-    open_keys = [
-        key
-        for key in denying.keys
-        if not table.mild(key) and not covered(key, affirming.keys, table)
-    ]
+    open_keys = [key for key in denying.keys if not table.mild(key) and key not in affirming.keys]
     values = all(value in affirming.values for value in denying.values)
     if affirming.owned and not grammar.PERSON_NOUNS.isdisjoint(affirming.keys - denying.keys):
         return _OTHER_SUBJECT
@@ -543,7 +506,7 @@ _LIVING: Final = frozenset({"live", "resid", "dwell", "base", "home", "stay", "l
 
 
 def _blocked(
-    text_reading: TextReading, other: TextReading, match: _Match, table: Tables
+    text_reading: TextReading, other: TextReading, match: _Match
 ) -> tuple[Relation, str, str] | None:
     """Return why two texts whose words match are not the same all the same; None if they are."""
     if text_reading.asks != other.asks:
@@ -555,7 +518,7 @@ def _blocked(
         come = other.quantifiers - text_reading.quantifiers
         for x in gone:
             for y in come:
-                if (x, y) in table.quantifier_clashes:
+                if (x, y) in tables().quantifier_clashes:
                     return (Relation.CONTRADICTION, "quantifier", f"{x!r} against {y!r}.")
         if not (gone | come) <= grammar.MILD_QUANTIFIERS:
             return (Relation.AMBIGUOUS, "quantifier", "They differ in how much or how often.")
@@ -565,25 +528,19 @@ def _blocked(
         return (Relation.DIFFERENT, "tense", "One was, the other is or will be.")
     if text_reading.negations != other.negations:
         return (Relation.AMBIGUOUS, "negation_scope", "One denies more than the other.")
-    if (
-        text_reading.negations
-        and text_reading.denied != other.denied
-        and not _denied_alike(text_reading, other, table)
-    ):
+    if text_reading.negations and text_reading.denied != other.denied:
         return (Relation.AMBIGUOUS, "negation_scope", "They deny different things.")
     if text_reading.names or other.names:
         missing = (text_reading.names - set(other.written)) | (
             other.names - set(text_reading.written)
         )
-        if missing and not _names_alike(missing, text_reading, other, table):
+        if missing:
             return (Relation.DIFFERENT, "name", "A name differs.")
     gone, come = text_reading.particles - other.particles, other.particles - text_reading.particles
     if not gone.isdisjoint(_FIRM_ROLES) and not come.isdisjoint(_FIRM_ROLES):
         return (Relation.DIFFERENT, "direction", "A preposition differs.")
     if match.mild[0] and match.mild[1]:
         return (Relation.DIFFERENT, "other_words", "A word differs on either side.")
-    if _forms_differ(text_reading, other, table):
-        return (Relation.DIFFERENT, "word_form", "Two words have one stem and two meanings.")
     if _bindings_differ(text_reading, other):
         return (Relation.DIFFERENT, "bound_value", "The numbers count different things.")
     if _swapped(text_reading, other):
@@ -600,76 +557,6 @@ _TENSES_APART: Final = frozenset(
     )
     for both in ((tense, other), (other, tense))
 )
-
-
-def _denied_alike(text_reading: TextReading, other: TextReading, table: Tables) -> bool:
-    return all(covered(key, other.denied, table) for key in text_reading.denied) and all(
-        covered(key, text_reading.denied, table) for key in other.denied
-    )
-
-
-def _names_alike(
-    missing: AbstractSet[str], text_reading: TextReading, other: TextReading, table: Tables
-) -> bool:
-    """Say whether the names that one text lacks stand there by another word: DB, database.
-
-    That word must be no name itself: Oak Road is not Oak Street.
-    """
-    for reading, far in ((text_reading, other), (other, text_reading)):
-        plain = {
-            key
-            for key, written in zip(far.order, far.written, strict=True)
-            if written not in far.names
-        }
-        for key, written in zip(reading.order, reading.written, strict=True):
-            if written in missing and written not in far.written:
-                if key in far.keys:  # written otherwise: Lab and Labs are two names
-                    return False
-                if table.same.get(key, frozenset()).isdisjoint(plain):
-                    return False
-    return True
-
-
-def _forms_differ(text_reading: TextReading, other: TextReading, table: Tables) -> bool:
-    """Say whether a shared stem stands for two words: "organ" and "organization"."""
-    if text_reading.written == other.written:
-        return False
-    first: dict[str, set[str]] = {}
-    second: dict[str, set[str]] = {}
-    for reading, by_key in ((text_reading, first), (other, second)):
-        for key, written in zip(reading.order, reading.written, strict=True):
-            by_key.setdefault(key, set()).add(base_of(written))
-    for key, forms in first.items():
-        others = second.get(key)
-        if (
-            others is not None
-            and forms.isdisjoint(others)
-            and not any(_inflected(x, y) or (x, y) in table.forms for x in forms for y in others)
-        ):
-            return True
-    return False
-
-
-_ENDINGS: Final = frozenset(
-    ["", "s", "es", "d", "ed", "ing", "e", "y", "ies", "ied", "ying", "n", "en", "'s", "er", "ers"]
-)
-
-
-def _inflected(word: str, other: str) -> bool:
-    """Say whether two words are forms of one: slice and slicing, stop and stopped."""
-    size = 0
-    for x, y in zip(word, other, strict=False):
-        if x != y:
-            break
-        size += 1
-    if word[size:] in _ENDINGS and other[size:] in _ENDINGS:
-        return True
-    shorter, longer = sorted((word, other), key=len)  # stop, stopped: the last letter is doubled
-    return (
-        size == len(shorter)
-        and longer[size : size + 1] == shorter[-1:]
-        and longer[size + 1 :] in _ENDINGS
-    )
 
 
 def _bindings_differ(text_reading: TextReading, other: TextReading) -> bool:

@@ -6,21 +6,29 @@ from.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from factbook import policy
 from factbook.gate.judge import JudgedClaim, Relation, TextReading, judge, read
-from factbook.gate.restated import RESTATED_SIMILARITY, contains, restates
 from factbook.gate.same_entity import known_as, part_of
 from factbook.model.entities import ABOUT
 from factbook.model.facts import Fact, FactKind
 
-__all__ = ["Admission", "EntityClaim", "NearestKnown", "admit", "is_known", "nearest"]
+__all__ = [
+    "Admission",
+    "EntityClaim",
+    "NearestKnown",
+    "admit",
+    "contains",
+    "is_known",
+    "nearest",
+]
 
 
 # --- things ---------------------------------------------------------------------------------------
@@ -86,8 +94,8 @@ class NearestKnown(NamedTuple):
 def nearest(entity: str, claim: EntityClaim, known: Sequence[EntityClaim]) -> NearestKnown:
     """Return how near a claim about an entity comes to what is known of it, and what it repeats.
 
-    It is repeated word for word, as the judge of two claims says, or in other words
-    (`gate.restated`). Of the known, the `policy.TOLD_NEIGHBOURS` nearest are compared, down to
+    It is repeated word for word, as the judge of two claims says, or as the beginning of a known
+    sentence. Of the known, the `policy.TOLD_NEIGHBOURS` nearest are compared, down to
     `policy.JUDGED_SIMILARITY`.
     """
     if not known:
@@ -113,15 +121,21 @@ def _same(entity: str, known: EntityClaim, claim: EntityClaim, cosine: float) ->
         older_reading=known.reading,
         newer_reading=claim.reading,
     )
-    return (
-        said.relation is Relation.SAME
-        or contains(known.text, claim.text)
-        or (
-            said.relation in (Relation.AMBIGUOUS, Relation.DIFFERENT)
-            and cosine >= RESTATED_SIMILARITY
-            and restates(entity, known.text, claim.text)
-        )
-    )
+    return said.relation is Relation.SAME or contains(known.text, claim.text)
+
+
+_GOES_ON: Final = re.compile(r"(?:\s*[,;:–—]|\s+(?:and|but|while|which|who|as|so|because)\b)")
+
+
+def contains(known: str, said: str) -> bool:
+    """Tell whether a sentence is the beginning of a known one, up to where a clause of it ends.
+
+    What is cut after its first clause at one time and kept whole at another is one statement.
+    """
+    whole, part = " ".join(known.split()), " ".join(said.split()).rstrip(" .!;,")
+    if not part or not whole.casefold().startswith(part.casefold()):
+        return False
+    return _GOES_ON.match(whole[len(part) :]) is not None
 
 
 def _claim(entity: str, text: str) -> JudgedClaim:

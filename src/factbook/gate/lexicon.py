@@ -1,6 +1,6 @@
-"""Look words up: what a word is, what says the same, what is more general.
+"""Look words up: what a word is, and what it adds to a sentence.
 
-Knows: the word lists of `grammar` and `synonyms`, and stems. Does not know: sentences. The tables
+Knows: the word lists of `grammar`, and stems. Does not know: sentences. The tables
 are built with the first word, once for a process.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Final
 
-from factbook.gate import grammar, synonyms
+from factbook.gate import grammar
 from factbook.gate.grammar import words
 from factbook.language.calendar import MONTHS, RELATIVE_DAYS
 from factbook.language.numbers import ORDINALS
@@ -74,40 +74,22 @@ class LexiconEntry:
 class Tables:
     """What the word lists say, by stem; a phrase is its stems joined by underscores."""
 
-    same: Mapping[str, frozenset[str]]  # key -> keys that say the same
-    near: Mapping[str, frozenset[str]]  # key -> more general keys that are often said instead
-    kinds: Mapping[str, frozenset[str]]  # key -> more general keys, these included
     soft: frozenset[str]  # keys that add colour only
     empty: frozenset[str]  # keys that name nothing
     light: frozenset[str]  # keys that carry a sentence only
-    forms: frozenset[tuple[str, str]]  # words with one stem that do say the same, both ways round
-    faint: frozenset[str]  # keys that describe and may be left out where all else is close
     phrases: Mapping[
         str, tuple[tuple[tuple[str, ...], LexiconEntry], ...]
     ]  # first stem -> rest, word
     opposed_prepositions: frozenset[tuple[str, str]]  # both ways round
     quantifier_clashes: frozenset[tuple[str, str]]  # both ways round
-    known: frozenset[str]  # every key of the lists
-
-    def synonymous(self, key: str, other: str) -> bool:
-        """Say whether two keys say the same."""
-        return key == other or other in self.same.get(key, _NOTHING)
-
-    def related(self, key: str, other: str) -> bool:
-        """Say whether one of the two is often said for the other, as its more general word."""
-        near = self.near
-        return other in near.get(key, _NOTHING) or key in near.get(other, _NOTHING)
 
     def mild(self, key: str) -> bool:
         """Say whether a key, on one side alone, adds no fact."""
         return key in self.soft or key in self.light or key in self.empty or key.endswith(ADVERB)
 
 
-_NOTHING: Final[frozenset[str]] = frozenset()
-
-
 ADVERB: Final = "-ly"  # ends the key of an adverb of manner, which adds colour and no fact
-_FIRM_LY: Final = frozenset(synonyms.FIRM_LY.split())
+_FIRM_LY: Final = frozenset(grammar.FIRM_LY)
 
 
 def is_adverb(word: str) -> bool:
@@ -125,71 +107,21 @@ def _key(entry: str) -> str:
 @functools.cache
 def tables() -> Tables:
     """Build the tables from the word lists."""
-    same: defaultdict[str, set[str]] = defaultdict(set)
-    entries: set[str] = set()
-    for line in synonyms.SYNONYMS.splitlines():
-        words = line.split()
-        entries.update(words)
-        keys = {_key(word) for word in words}
-        for key in keys:
-            same[key] |= keys - {key}
-    near = _generals(synonyms.NEAR_KINDS, same, entries)
-    kinds = _generals(f"{synonyms.NEAR_KINDS}\n{synonyms.KINDS}", same, entries)
     return Tables(
-        same=_frozen(same),
-        near=_frozen(near),
-        kinds=_frozen(kinds),
-        soft=frozenset(map(_key, synonyms.SOFT.split())),
-        forms=_forms(),
-        empty=frozenset(map(_key, synonyms.EMPTY.split())),
-        light=frozenset(map(_key, synonyms.LIGHT.split())),
-        faint=frozenset(map(_key, synonyms.FAINT.split())),
-        phrases=_phrases(entries),
+        soft=frozenset(map(_key, grammar.SOFT)),
+        empty=frozenset(map(_key, grammar.EMPTY)),
+        light=frozenset(map(_key, grammar.LIGHT)),
+        phrases=_phrases(),
         opposed_prepositions=_both_ways(grammar.OPPOSED_PREPOSITIONS),
         quantifier_clashes=_both_ways(tuple(x) for x in grammar.QUANTIFIER_CLASHES),
-        known=frozenset([*same, *kinds]),
     )
-
-
-def _generals(lines: str, same: Mapping[str, set[str]], entries: set[str]) -> dict[str, set[str]]:
-    """Return every key with all its more general ones; adds the words to `entries`."""
-    above: defaultdict[str, set[str]] = defaultdict(set)
-    for line in lines.splitlines():
-        general, _, special = line.partition(":")
-        entries.update([general, *special.split()])
-        for word in special.split():
-            above[_key(word)].add(_key(general))
-    for _ in range(3):  # a poodle is a dog is an animal
-        for key in list(above):
-            for general in list(above[key]):
-                above[key] |= above.get(general, set()) - {key}
-    for key, generals in above.items():  # a boy is a child, and so a kid
-        for general in list(generals):
-            generals |= same.get(general, set()) - {key}
-    return dict(above)
-
-
-def _forms() -> frozenset[tuple[str, str]]:
-    """Return the pairs of words of one stem that stand in one group: allergic, allergy."""
-    pairs = set()
-    for line in synonyms.SYNONYMS.splitlines():
-        words = line.split()
-        for word in words:
-            for other in words:
-                if word != other and _key(word) == _key(other):
-                    pairs.add((word, other))
-    return frozenset(pairs)
-
-
-def _frozen(table: Mapping[str, set[str]]) -> dict[str, frozenset[str]]:
-    return {key: frozenset(members) for key, members in table.items()}
 
 
 def _both_ways(pairs: Iterable[tuple[str, ...]]) -> frozenset[tuple[str, str]]:
     return frozenset(both for left, right in pairs for both in ((left, right), (right, left)))
 
 
-def _phrases(entries: Iterable[str]) -> dict[str, tuple[tuple[tuple[str, ...], LexiconEntry], ...]]:
+def _phrases() -> dict[str, tuple[tuple[tuple[str, ...], LexiconEntry], ...]]:
     """Return the phrases of all lists by their first stem, the longest first."""
     lexicon_entries: dict[tuple[str, ...], LexiconEntry] = {}
 
@@ -214,7 +146,7 @@ def _phrases(entries: Iterable[str]) -> dict[str, tuple[tuple[tuple[str, ...], L
     ):
         for entry, key in table.items():
             add(entry, sort, key)
-    for entry in sorted(entries):
+    for entry in grammar.EMPTY:
         add(entry, Sort.CONTENT)
     by_first: defaultdict[str, list[tuple[tuple[str, ...], LexiconEntry]]] = defaultdict(list)
     for parts in sorted(lexicon_entries, key=lambda parts: (-len(parts), parts)):
@@ -330,10 +262,15 @@ def _split(bare: str) -> tuple[LexiconEntry, ...]:
     return (_identifier(bare),)
 
 
+_SAME_WORD: Final = {
+    stem(word): stem(row.split()[0]) for row in grammar.SAME_WORDS for word in row.split()
+}
+
+
 def _plain(lower: str, *, capital: bool, shouted: bool = False) -> LexiconEntry:
     """Return the word of letters alone."""
     base = stem(lower)
-    sort, key = Sort.CONTENT, base
+    sort, key = Sort.CONTENT, base if capital else _SAME_WORD.get(base, base)
     if is_adverb(lower) and not capital:  # Emily is no adverb
         key += ADVERB
     if lower in grammar.ARTICLES:

@@ -128,7 +128,7 @@ def _texts_of_kind(terms: Sequence[Term], *kinds: TermKind) -> list[str]:
 
 def _number_clash(both: Alignment) -> str:
     """Return the numbers in which two names differ; both must have one that the other lacks."""
-    kinds = (TermKind.NUMBER, TermKind.MEASURE, TermKind.CODE, TermKind.DATE)
+    kinds = (TermKind.NUMBER, TermKind.MEASURE, TermKind.CODE)
     only_a, only_b = _texts_of_kind(both.only_a, *kinds), _texts_of_kind(both.only_b, *kinds)
     if only_a and only_b:
         return f"{only_a[0]} and {only_b[0]}"
@@ -137,10 +137,6 @@ def _number_clash(both: Alignment) -> str:
         letters = [term.text for term in others if term.text in _LETTER_NUMERALS]
         if number and letters:
             return f"{number[0]} and {letters[0]}"
-    # Another ending of a model number is another model, whatever a shop's catalogue may mean.
-    for left, right, _ in both.shared:
-        if left.kind is TermKind.CODE and left != right:
-            return f"{left.text} and {right.text}"
     return ""
 
 

@@ -39,6 +39,7 @@ STATED: Final = frozenset(map(stem, words("write store keep save set host deploy
 
 # Of these, the ones that last even where they are said to be going on: "is living in".
 LASTING: Final = frozenset(map(stem, words("live reside stay work employ listen lead")))
+_SLOTS: Final = ONE_DATE | STATED | LASTING
 _AT_A_PLACE: Final = frozenset(map(stem, words("live reside dwell work employ base locate")))
 _PLACED: Final = frozenset({"in", "for", ""})
 
@@ -83,6 +84,8 @@ def one_thing(
     It must stand where a value stands, after "is" or after the verb, with the same preposition: who
     or what the texts are about is no value.
     """
+    if not _SLOTS.isdisjoint((*left, *right)):
+        return False  # "lives in", "works in": what is said differs, and not what of
     first, second = _roles_of(text_reading, left), _roles_of(other, right)
     somewhere = text_reading.copular and other.copular and first == {"in"}
     if not somewhere and not _holds_one(text_reading, other, ONE_THING):
@@ -194,12 +197,12 @@ def retired(older: TextReading, newer: TextReading, table: Tables) -> tuple[str,
     if not cues.isdisjoint(_OVER):
         ended = newer.ended or newer.denied - newer.cue_keys
         core = {key for key in ended if not table.mild(key) and key not in _FILL}
-        if core and all(covered(key, older.keys, table) for key in core):
+        if core and core <= older.keys:
             left = unmatched(older.keys, newer.keys, table)
             before = _subject_before(newer, ended)
             if (
                 len(left) <= ENDED_SHARE * len(older.keys)
-                and all(covered(key, older.keys, table) for key in before)
+                and older.keys.issuperset(before)
                 and not lost_values(newer, older)
             ):
                 return "ended", " ".join(key for key in newer.order if key in core)
@@ -215,7 +218,7 @@ def retired(older: TextReading, newer: TextReading, table: Tables) -> tuple[str,
         ]
         if from_role == "":
             gone = _after_cue(newer)
-        if not gone or not all(covered(key, older.keys, table) for key in gone):
+        if not gone or not older.keys.issuperset(gone):
             continue
         left = unmatched(older.keys, newer.keys, table) - HELD[cue]
         arrived = _arrived(newer)
@@ -236,34 +239,9 @@ _FROM: Final = (
 )  # cue -> the preposition before what is gone; "" for what follows the cue itself
 
 
-def covered(key: str, keys: Set[str], table: Tables) -> bool:
-    """Say whether a key, a synonym or a more special word of it is among the keys."""
-    if key in keys:
-        return True
-    same = table.same.get(key)
-    if same is not None and not same.isdisjoint(keys):
-        return True
-    kinds = table.kinds
-    for other in keys:
-        general = kinds.get(other)
-        if general is not None and (
-            key in general or (same is not None and not same.isdisjoint(general))
-        ):
-            return True
-    return False
-
-
 def unmatched(keys: Set[str], others: Set[str], table: Tables) -> set[str]:
-    """Return the keys that the other text neither has nor says otherwise, light ones aside."""
-    missing = set()
-    for key in keys - others:
-        same = table.same.get(key)
-        if same is not None and not same.isdisjoint(others):
-            continue
-        if table.mild(key):
-            continue
-        missing.add(key)
-    return missing
+    """Return the keys that the other text does not have, light ones aside."""
+    return {key for key in keys - others if not table.mild(key)}
 
 
 def same_people(text_reading: TextReading, other: TextReading) -> bool:

@@ -1,4 +1,4 @@
-"""Read names as terms: words, numbers, measures, model numbers, telephones, times.
+"""Read names as terms: words, numbers, measures, model numbers.
 
 Knows: the text of a name, and how two terms may be one though spelled differently. Does not know:
 what is named, or what follows from a match.
@@ -15,17 +15,14 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from factbook.language.calendar import MONTH_NAMES, MONTHS
 from factbook.language.numbers import CARDINALS, ORDINALS, ordinal
 
 __all__ = ["Alignment", "Term", "TermKind", "align", "near", "terms_of"]
 
 MOST_TERMS: Final = 200  # ours: terms of one text that are read; a name can be a page
 SHORTEST_CODE: Final = 5  # ours: digits alone are a code from here on; shorter is a number
-CODE_STEM: Final = 5  # ours: letters and digits that two spellings of a code share at least
+CODE_STEM: Final = 5  # ours: letters and digits of a code that another text may write in parts
 CODE_ENDING: Final = 3  # ours: letters at its end that name a colour or a market
-SHORTENED_CODE: Final = 0.85  # ours: "dscw150" beside "dscw150r"
-OTHER_ENDING: Final = 0.6  # ours: "gsd2400ww" beside "gsd2400wh"
 PLURAL: Final = 0.97  # ours: how far two spellings are one word
 JOINED: Final = 0.95
 CUT_SHORT: Final = 0.75  # ours: "intl" is no beginning, but "tech" is one of "technology"
@@ -41,9 +38,6 @@ class TermKind(StrEnum):
     NUMBER = "number"  # a version, a year, a rank
     MEASURE = "measure"  # a number with its unit
     CODE = "code"  # a model number: letters and digits, or a long number
-    PHONE = "phone"
-    LENGTH = "length"  # minutes and seconds, in seconds
-    DATE = "date"  # ISO
 
 
 class Term(NamedTuple):
@@ -85,14 +79,6 @@ _NUMERALS: Final = {
     **{word: str(number) for word, number in CARDINALS.items() if 1 < number < 11},
     **{word: ordinal(number) for word, number in ORDINALS.items() if 1 < number < 11},
 }  # not "i", "v" and "x", which are letters of names as often, nor "one" and "first"
-_MONTH: Final = f"({'|'.join(name[:3] for name in MONTH_NAMES)})[a-z]*"
-_DAY_FIRST: Final = re.compile(rf"\b(\d{{1,2}})[-\s./]+{_MONTH}[-\s.,/]+(\d{{4}}|\d{{2}})\b")
-_MONTH_FIRST: Final = re.compile(rf"\b{_MONTH}[.\s]+(\d{{1,2}})\s*,?\s+(\d{{4}})\b")
-_ISO: Final = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
-_PHONE: Final = re.compile(
-    r"(?<!\d)(?:\+?1[\s.-]*)?\(?(\d{3})\)?\s*[-/.\s]\s*(\d{3})\s*[-.\s]\s*(\d{4})(?!\d)"
-)
-_LENGTH: Final = re.compile(r"(?<![\d:])(\d{1,2}):(\d{2})(?::(\d{2}))?(?![\d:])")
 _POSSESSIVE: Final = re.compile(r"\s*'\s*s\b")
 _INCHES: Final = re.compile(r"(?<=\d)\s*(?:'+|\")")
 _THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}\b)")
@@ -101,33 +87,15 @@ _PARTS: Final = re.compile(r"[-/._]")
 _PLAIN_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 _NUMBER_AND_LETTERS: Final = re.compile(r"(\d+(?:\.\d+)?)-?([a-z]+)")
 _ORDINALS: Final = frozenset(("st", "nd", "rd", "th"))
-_CENTURY: Final = 100
-_FIRST_OF_1900: Final = 50  # "50" is 1950, "49" is 2049
 
 
 @lru_cache(maxsize=32_768)
 def terms_of(text: str) -> tuple[Term, ...]:
-    """Return the terms of a text in their order, dates, telephones and times first."""
+    """Return the terms of a text in their order."""
     text = unicodedata.normalize("NFKD", text).casefold()
     text = "".join(char for char in text if not unicodedata.combining(char))
     text = _POSSESSIVE.sub("", text.replace("\\", "").replace("’", "'"))
     terms: list[Term] = []
-
-    def taken(kind: TermKind, value: str) -> str:
-        terms.append(Term(kind, value))
-        return " "
-
-    text = _DAY_FIRST.sub(
-        lambda m: taken(TermKind.DATE, _date(m[3], MONTHS[m[2]], m[1])),
-        text,
-    )
-    text = _MONTH_FIRST.sub(
-        lambda m: taken(TermKind.DATE, _date(m[3], MONTHS[m[1]], m[2])),
-        text,
-    )
-    text = _ISO.sub(lambda m: taken(TermKind.DATE, m[0]), text)
-    text = _PHONE.sub(lambda m: taken(TermKind.PHONE, m[1] + m[2] + m[3]), text)
-    text = _LENGTH.sub(lambda m: taken(TermKind.LENGTH, str(_seconds(m[1], m[2], m[3]))), text)
     text = _THOUSANDS.sub("", _INCHES.sub(" in ", text))
     raw = _RAW.findall(text)
     index = 0
@@ -140,19 +108,6 @@ def terms_of(text: str) -> tuple[Term, ...]:
         terms.extend(_terms_of_one(raw[index]))
         index += 1
     return tuple(terms[:MOST_TERMS])
-
-
-def _date(year: str, month: int, day: str) -> str:
-    number = int(year)
-    if number < _CENTURY:
-        number += 2000 if number < _FIRST_OF_1900 else 1900
-    return f"{number}-{month:02d}-{int(day):02d}"
-
-
-def _seconds(first: str, second: str, third: str | None) -> int:
-    if third is None:
-        return int(first) * 60 + int(second)
-    return int(first) * 3600 + int(second) * 60 + int(third)
 
 
 def _number(text: str) -> str:
@@ -212,29 +167,14 @@ def _words(parts: Sequence[str]) -> list[Term]:
 def near(a: Term, b: Term) -> float:
     """Say how far two terms are one and the same: 1 where they are equal, 0 where they are not.
 
-    Numbers, dates and telephones are equal or not; only words and codes have several spellings.
+    Numbers and codes are equal or not; only words have several spellings.
     """
     if a == b:
         return 1.0
     if a.kind is not b.kind:
         return 0.0
-    if a.kind is TermKind.CODE:
-        return _near_codes(*sorted((a.text, b.text), key=len))
     if a.kind is TermKind.WORD:
         return _near_words(*sorted((a.text, b.text), key=len))
-    return 0.0
-
-
-def _near_codes(short: str, long: str) -> float:
-    if len(short) < CODE_STEM or short.isdigit():
-        return 0.0
-    ending = long[len(short) :]
-    if long.startswith(short) and ending and len(ending) <= CODE_ENDING and ending[0].isalpha():
-        return SHORTENED_CODE
-    stem = short[:-2]
-    if len(stem) >= CODE_STEM - 1 and long.startswith(stem) and len(long) - len(short) <= 2:
-        rest = short[-2:] + long[len(stem) :]
-        return OTHER_ENDING if rest.isalpha() else 0.0
     return 0.0
 
 

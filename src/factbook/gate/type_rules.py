@@ -15,14 +15,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from factbook.gate.grammar import words
 from factbook.gate.grounding import Grounding, Passage
 from factbook.gate.type_sanity import CACHED_READINGS, reading_of
 from factbook.language.calendar import WEEKDAY_NAMES
 from factbook.language.numbers import SEVERAL
 from factbook.language.questions import ends_asking
 from factbook.language.sentences import sentences
-from factbook.language.words import WORD, stem
 from factbook.model.memory_types import MemoryType, TypedClaim
 
 __all__ = [
@@ -43,7 +41,6 @@ __all__ = [
     "moody",
     "shared_clue",
     "supporting_clauses",
-    "told_of_another",
 ]
 
 Pattern = re.Pattern[str]
@@ -345,58 +342,6 @@ def supporting_clauses(text: str, quote: str) -> list[str]:
     shared = [len(keys & reading_of(clause).keys) for clause in clauses]
     most = max(shared)
     return [clause for clause, count in zip(clauses, shared, strict=True) if count == most]
-
-
-def told_of_another(text: str, grounding: Grounding, *, pattern: bool = False) -> bool:
-    """Say whether the owner said the words of a claim of the one they spoke to.
-
-    "I'm sorry you hate school" is no ground for "Hates school". What the user says of "you" in a
-    claim that says "you" itself is another matter. A request ("Can you explain it?") is what a
-    `pattern` of the user rests on, and tells nothing of the other one.
-    """
-    if grounding.speaker != "owner" or not _found(_YOU, grounding.quote) or _YOU.search(text):
-        return False
-    keys = reading_of(text).keys
-    verdicts = [
-        who
-        for clause in supporting_clauses(text, grounding.quote)
-        if not (pattern and _REQUEST.search(clause))
-        and (who := _spoken_of(clause, keys)) is not None
-    ]
-    return bool(verdicts) and all(verdicts)
-
-
-def _spoken_of(clause: str, keys: frozenset[str]) -> bool | None:
-    """Say whether "you" is the last person before the first of some words; None for nobody."""
-    you: bool | None = None
-    before = ""
-    for word in WORD.findall(clause.lower().replace("’", "'")):
-        if word in _SECOND:
-            you = you if you is False and before in _SPOKEN_TO else True
-        elif word in _FIRST:
-            you = False
-        elif you is not None and stem(word) in keys:
-            return you
-        before = word
-    return None
-
-
-_SPOKEN_TO: Final = frozenset(
-    words("ask asks asked asking tell telling told show showed thank with for to from give gave")
-)  # "I ask you for sources": what follows is still what I do
-_REQUEST: Final = any_of(
-    r"(?:can|could|would|will|won't|can't|couldn't) you\b", r"please\b",
-    r"(?:want|need|like|ask|asked|prefer) (?:that )?(?:you|your)\b",
-    r"you (?:should|must|could|can|may|need to|have to)\b",
-    r"(?:give|show|tell|explain|keep|make|put|use|write|send|add)\b[^.!?]{0,40}\byour?\b",
-    r"your (?:\w+ )?(?:answers?|repl(?:y|ies)|responses?|explanations?|examples?|tone|messages?|"
-    r"summar(?:y|ies)|steps)\b",
-)  # fmt: skip
-
-
-_SECOND: Final = frozenset(words("you your you're you've you'd you'll yours yourself"))
-_FIRST: Final = frozenset(words("i i'm i've i'd i'll my me mine myself we our us we're we've"))
-_YOU: Final = any_of(r"you(?:r|rs|rself)?\b")
 
 
 def _vague_kind(claim: TypedClaim, grounding: Grounding, _passage: Passage) -> bool:

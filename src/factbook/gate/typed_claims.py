@@ -26,13 +26,10 @@ from factbook.gate.grounding.claim import shows_in_talk
 from factbook.gate.grounding.inverted import inverted
 from factbook.gate.paraphrase import rewritten
 from factbook.gate.scoring import Embed, Score, ground_claim, partly_supported, score
-from factbook.gate.type_rules import (
-    Exclusion,
-    broken_rule,
-    told_of_another,
-)
+from factbook.gate.type_rules import Exclusion, broken_rule
 from factbook.gate.type_sanity import (
     is_nonsensical,
+    reading_of,
 )
 from factbook.gate.type_signs import (
     shown_by,
@@ -189,8 +186,6 @@ def _grounding(
 def _turned(claim: TypedClaim, grounding: Grounding, passage: Passage) -> str:
     """Say what a claim turns round although its words are there; "" for nothing."""
     pattern = claim.type is MemoryType.USER_PATTERN
-    if told_of_another(claim.text, grounding, pattern=pattern):
-        return "the user said it of another one, and not of themselves"
     if why := inverted(claim.text, grounding.quote, pattern=pattern):
         return why
     whole = grounding.exact_match and len(claim.text) >= len(grounding.quote.rstrip(_STOPS))
@@ -278,10 +273,13 @@ _SAID_OTHERWISE: Final = frozenset(
 
 
 def _ungrounded(claim: TypedClaim, grounding: Grounding, objection: str) -> _Refusal:
-    """Say whether nothing supports a claim, or a part of it was made up."""
+    """Say whether nothing supports a claim, or a part of it, or a name, was made up."""
     if objection:
         return _Refusal(reason=RejectionReason.NOT_GROUNDED_IN_SUMMARY, detail=objection)
-    made_up = grounding.conflict not in _SAID_OTHERWISE and partly_supported(claim.text, grounding)
+    named = not reading_of(claim.text).names.isdisjoint(grounding.missing)
+    made_up = grounding.conflict not in _SAID_OTHERWISE and (
+        named or partly_supported(claim.text, grounding)
+    )
     return _Refusal(
         reason=(
             RejectionReason.HALLUCINATION if made_up else RejectionReason.NOT_GROUNDED_IN_SUMMARY

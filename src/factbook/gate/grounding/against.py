@@ -11,7 +11,8 @@ from typing import Final, NamedTuple
 from factbook.gate import grammar
 from factbook.gate.grounding.claim import ClaimSentence
 from factbook.gate.grounding.words import SentenceWords
-from factbook.gate.lexicon import Sort, tables
+from factbook.gate.lexicon import Sort
+from factbook.language.reader.read import read
 
 
 class WordMatch(NamedTuple):
@@ -131,6 +132,6 @@ def _is_name(line: SentenceWords, place: int) -> bool:
     return (
         place == 0
         and token.capital
-        and token.key not in tables().known
         and line.tokens[place + 1].surface.endswith("s")
+        and read(line.text).tokens[0].pos == "PROPN"
     )

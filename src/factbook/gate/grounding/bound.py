@@ -251,6 +251,8 @@ def _may_be(claim: Tree, who: int, said: Tree, other: int) -> bool:
     if not named or named in USERS | _ANYBODY:
         if surface in USERS | _NOBODY or not surface[0].isalpha():
             return True
+        if surface == "you":
+            return False  # whom its writer speaks to
         if surface in _ANYBODY or told.pos == "PROPN":
             return not said.by_user
         return _share(said, other, claim, range(len(claim.tokens)))

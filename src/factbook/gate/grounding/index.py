@@ -14,7 +14,7 @@ from factbook.gate.grounding import kin
 from factbook.gate.grounding.passage import Passage, SpokenSentence
 from factbook.gate.grounding.words import SentenceWords, read_line
 
-SUPPORTED: Final = kin.GENERAL  # a word with less has no support
+SUPPORTED: Final = kin.DERIVED  # a word with less has no support
 
 
 class SupportPlace(NamedTuple):
@@ -56,7 +56,7 @@ class Index:
             support_places = {
                 number: SupportPlace(kin.SAME, -1) for number in self.named.get(key, ())
             }
-            for said in self._said(kin.may_support(key), (kin.root(key),)):
+            for said in self._said((key,), (kin.root(key),)):
                 strength = kin.support(key, said)
                 if strength >= SUPPORTED:
                     for number, at in self.places[said].items():

@@ -1,4 +1,4 @@
-"""Say how well one word stands for another: stem, synonym, derivation, more general word.
+"""Say how well one word stands for another: the same stem, or a derivation of it.
 
 Knows: two words. Does not know: sentences, vectors.
 """
@@ -11,12 +11,9 @@ from typing import Final
 
 from factbook.gate.grammar import words
 from factbook.gate.grounding import rivals
-from factbook.gate.lexicon import tables
 
 SAME: Final = 1.0  # equal stems
-SYNONYM: Final = 0.9
 DERIVED: Final = 0.8  # explain, explanation
-GENERAL: Final = 0.7  # "dog" where the passage says "poodle"
 NONE: Final = 0.0
 
 _SUFFIXES: Final = words("""
@@ -74,31 +71,7 @@ def support(claimed: str, said: str) -> float:
     """Say how well a word that is said supports a claimed one, both as stems."""
     if claimed == said:
         return SAME
-    table = tables()
-    if table.synonymous(claimed, said):
-        return SYNONYM
-    if derived(claimed, said):
-        return DERIVED
-    if claimed in table.kinds.get(said, frozenset()):
-        return GENERAL
-    return NONE
-
-
-@functools.lru_cache(maxsize=16_384)
-def may_support(claimed: str) -> frozenset[str]:
-    """Return all words that support one by the lists; others do only if they share its root."""
-    table = tables()
-    return frozenset((claimed, *table.same.get(claimed, ()), *_specific().get(claimed, ())))
-
-
-@functools.cache
-def _specific() -> dict[str, set[str]]:
-    """Return by each general word those that it is a more general word for."""
-    specific: defaultdict[str, set[str]] = defaultdict(set)
-    for said, generals in tables().kinds.items():
-        for general in generals:
-            specific[general].add(said)
-    return dict(specific)
+    return DERIVED if derived(claimed, said) else NONE
 
 
 def root(word: str) -> str:
