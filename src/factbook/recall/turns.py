@@ -477,12 +477,11 @@ class _Done(NamedTuple):
 def _done(moment: Reads, turns: Sequence[Records]) -> dict[int, list[_Done]]:
     """Return what was done in turns, in their order; by a turn's first record."""
     begun: dict[int, int] = {}
-    last: dict[int, set[int]] = {}
+    last: set[int] = set()
     for turn in turns:
-        acts = [(id_, kind) for id_, kind in turn[-policy.TURN_RECORDS :] if kind in _ACTS]
-        begun.update((id_, turn[0][0]) for id_, _ in acts)
-        calls = [n for n, (_, kind) in enumerate(acts) if kind is EpisodeKind.TOOL_CALL]
-        last[turn[0][0]] = {id_ for id_, _ in acts[calls[-1] if calls else 0 :]}
+        acts = [id_ for id_, kind in turn[-policy.TURN_RECORDS :] if kind in _ACTS]
+        begun.update((id_, turn[0][0]) for id_ in acts)
+        last.update(acts[-1:])
     where = {"episode_id": list(begun), "predicate": (*_CHANGED, *_ENDED)}
     cited = moment.tally(CITED, ("fact_id", "episode_id"), where)
     places = dict(cited.keys())  # an episode of each fact
@@ -490,8 +489,7 @@ def _done(moment: Reads, turns: Sequence[Records]) -> dict[int, list[_Done]]:
     found: dict[int, list[_Done]] = {}
     for fact in sorted(moment.facts(told, limit=None), key=lambda fact: fact.id) if places else ():
         episode = places[fact.id]
-        first = begun[episode]
-        found.setdefault(first, []).append(_Done(fact, episode in last[first]))
+        found.setdefault(begun[episode], []).append(_Done(fact, episode in last))
     return found
 
 
