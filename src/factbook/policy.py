@@ -234,6 +234,7 @@ TIMELINE_PREDICATES: Final = (
     "committed",
     "modified_file",
     "installed_package",
+    "connects_to_host",
     "linked_pr",
 )  # ours: what a person would tell of a day's work
 CLOSING_WORDS: Final = 5  # ours: of a sentence of the last reply; fewer are "All done."

@@ -15,6 +15,7 @@ from typing import Final
 
 from factbook import policy
 from factbook.extract.reports import masked
+from factbook.extract.session_parser import FETCHED
 from factbook.language.sentences import markdown_sentences
 from factbook.language.words import STOPWORDS, stem, words
 from factbook.model.directives import PREDICATES
@@ -61,6 +62,8 @@ def _of_turn(facts: Sequence[Fact], turn: Turn, texts: Mapping[int, str]) -> Ite
     for fact in facts:
         if fact.predicate in (_CHANGED, _CHECKED) and fact is not found[fact.predicate]:
             continue
+        if fact.statement == FETCHED.format(object=fact.object):
+            continue  # a page that was read is nothing that was done
         if fact is check and passed and (changed or _COMMITTED in found):
             continue
         if fact.predicate == _CHANGED:
