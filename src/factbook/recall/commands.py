@@ -16,8 +16,8 @@ _PIECES: Final = re.compile(
 _NAME: Final = re.compile(r"[a-z0-9]+")
 _ASSIGNMENT: Final = re.compile(r"\w+=")
 _LOOKING_PROGRAMS: Final = """
-awk bat cat cd cut diff du echo egrep fd file find grep head jq less ls man mkdir more nl od printf pwd
-rg sed sort stat tail tee touch tree tr uniq vi vim wc which xargs
+awk bat cat cd cut diff du echo egrep fd file find grep head jq less ls man mkdir more nl od printf
+pwd rg sed sort stat tail tee touch tree tr uniq vi vim wc which xargs
 """
 _LOOKS: Final = frozenset(_LOOKING_PROGRAMS.split())
 """Programs that look at what they name, and do not do it."""
