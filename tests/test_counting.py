@@ -352,6 +352,54 @@ def test_what_is_a_release(tmp_path: Path, command: str, is_release: bool) -> No
     assert window is None or datetime.fromtimestamp((window.since or 0) / 1000, UTC).month == 10
 
 
+@pytest.mark.parametrize(
+    ("question", "is_usual"),
+    [
+        ("Why did the importer stop at midnight?", True),
+        ("why does the importer stop at midnight", True),
+        ("how do I keep the importer from stopping at 00:15", True),
+        ("what did I do at midnight", False),
+        ("what happened at midnight?", False),
+        ("why did I stop the importer at midnight", False),
+    ],
+)
+def test_a_time_of_day_at_which_things_happen_hides_no_answer(
+    tmp_path: Path, question: str, is_usual: bool
+) -> None:
+    said = [{"type": "text", "text": "The importer stops at midnight because its token expires."}]
+    lines = [
+        record("user", "q1", "06-01T09:00", "why did the importer stop again?"),
+        record("assistant", "q2", "06-01T09:05", said),
+        record("user", "q3", "11-19T23:55", "rename the cart"),
+        *changed("q4", "11-20T00:05", "/home/ann/shop/cart.py"),
+    ]
+    log = tmp_path / f"{SESSION}.jsonl"
+    log.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with Memory(tmp_path / "m.db", clock=FrozenClock(NOW), key_file=tmp_path / "k") as memory:
+        memory.ingest([log])
+        memory.embed()
+        answer = memory.recall(question)
+    assert answer.window is not None
+    assert answer.window.usual is is_usual
+    june = NOW - 100 * 24 * 3600 * 1000
+    shown = [(hit.occurred_at or 0) < june for hit in answer.hits]
+    assert shown[:1] == [True] if is_usual else not any(shown)
+
+
+def test_a_usual_time_in_which_nothing_lies_is_said(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m.db", clock=FrozenClock(NOW), key_file=tmp_path / "k") as memory:
+        log = tmp_path / f"{SESSION}.jsonl"
+        log.write_text("\n".join(LINES) + "\n", encoding="utf-8")
+        memory.ingest([log])
+        memory.embed()
+        answer = memory.recall("why does pytest fail at 3am?")
+        assert answer.hits
+        assert answer.outside
+        assert answer.nearest is not None
+        # nor is what happens at a time counted in the last such time alone
+        assert memory.recall("how often did pytest fail at 3am").computed is not None
+
+
 def test_some_day_or_other_excludes_nothing(memory: Memory) -> None:
     answer = memory.recall("which host did I connect to the other day")
     assert answer.window is not None

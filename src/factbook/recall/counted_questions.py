@@ -19,13 +19,14 @@ from typing import Final
 
 from factbook.language.nouns import singular
 from factbook.language.reader.reading import Reading, Token, children
-from factbook.language.verbs import PAST
+from factbook.language.verbs import is_past
 from factbook.language.words import stem
 from factbook.recall.query_intent import Cued
 
 __all__ = [
     "COMMAND",
     "FAILURE",
+    "OURS",
     "Counted",
     "Measure",
     "Outcome",
@@ -84,7 +85,7 @@ def _listed(words: str) -> frozenset[str]:
 _MODAL: Final = _listed("should would could can may might must will shall need does")
 _PAST: Final = _listed("did have has had was were been 've")
 _AUXILIARIES: Final = _listed("did was were do does has have had")
-_OURS: Final = _listed("i we you it they claude codex gemini agent assistant")
+OURS: Final = _listed("i we you it they claude codex gemini agent assistant")
 _SAYING_NOTHING: Final = _listed("""
     time times thing things number count total be do have make get use see happen occur appear show
     give find want different distinct separate all altogether so far ever most more often frequently
@@ -178,10 +179,6 @@ def _stems(cues: tuple[str, ...]) -> frozenset[str]:
 def _act(words: Sequence[str]) -> str:
     """Return what commands have to do; of one thing, as a command has "test" for "tests"."""
     return singular(words[0]) if len(words) == 1 else " ".join(words)
-
-
-def _is_past(verb: str) -> bool:
-    return verb.endswith("ed") or verb in PAST
 
 
 def _with_verb(tokens: Sequence[Token]) -> Sequence[Token]:
@@ -363,7 +360,7 @@ class _Question:
     def _of(self, measure: Measure, noun: int | None, verb: int | None) -> Counted | None:
         verb_said = "" if verb is None else self._said[verb]
         subject = None if verb is None else self._subject(verb)
-        if noun is None and subject is not None and self._said[subject] not in _OURS:
+        if noun is None and subject is not None and self._said[subject] not in OURS:
             noun = subject
         noun_said = "" if noun is None else self._said[noun]
         outcome = self._outcome(verb_said)
@@ -421,7 +418,7 @@ class _Question:
             and n not in grouped
             and token.pos in _CONTENT
             and stem(self._said[n]) not in _GENERIC_STEMS
-            and self._said[n] not in _OURS
+            and self._said[n] not in OURS
             and self._said[n] not in ("took", "run", "ran")
             and not (of and of in self._cues.of(self._said[n]))
         )
@@ -463,7 +460,7 @@ class _Question:
         if _MODAL.intersection(spoken) or "there" in spoken:
             return False
         subject = None if verb is None else self._subject(verb)
-        by_us = subject is None or self._said[subject] in _OURS or subject == noun
+        by_us = subject is None or self._said[subject] in OURS or subject == noun
         if subject is not None and not by_us:
             # "how often did the tests fail": what is counted is the subject itself.
             by_us = noun is None and self._tokens[subject].pos == "NOUN"
@@ -481,9 +478,9 @@ class _Question:
             # "how many commits per project"; what "pull requests" are, their second word says not
             below = () if noun is None else self._below[noun]
             return not any(self._tokens[b].relation == "compound" for b in below)
-        if verb is not None and subject == noun and _is_past(self._said[verb]):
+        if verb is not None and subject == noun and is_past(self._said[verb]):
             return True  # "how many commands failed"
-        ours = subject is not None and self._said[subject] in _OURS
+        ours = subject is not None and self._said[subject] in OURS
         opened = self._said[0] != "how"  # "number of commits"
         return opened or bool(_PAST.intersection(spoken)) or ours
 
