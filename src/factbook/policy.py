@@ -302,6 +302,9 @@ HELD_MATTERS: Final = frozenset({"identity", "family", "health"})
 HELD_WORDS: Final = frozenset({"birthday", "called", "name", "named", "names"})  # nor what names
 HELD_AT: Final = 253_402_300_799_999  # the moment that their confidence is of: the end of 9999
 HELD_PAGE: Final = 2_000  # ours: new facts that are looked through at once
+PASSED_PER_DAY: Final = 0.1  # ours: of a statement that says until when it is true, from then on,
+# beside the fading of all: "I'm tired today" comes by itself for three days more, in which one may
+# ask how it was, and is out of retrieval after eight; at the rate of the rest it would be in 85
 HOLD_DAYS: Final[Mapping[str, float]] = MappingProxyType(
     {"user_fact": 30.0, "user_pattern": 14.0, "shared_narrative": 7.0}
 )  # origins 002.2: the windows of typed memories

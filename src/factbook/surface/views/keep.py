@@ -44,6 +44,7 @@ _STEPS: Final[Mapping[str, str]] = {
     "pin": "pinned: it fades no more",
     "unpin": "pin taken away: it fades again",
     "hold": "of a life, or a name: it fades no more",
+    "bound": "it says until when it is true: it fades fast from then on",
     "revert": "taken back",
     "settle": "judged beside {others}",
 }
