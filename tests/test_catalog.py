@@ -77,6 +77,7 @@ def test_an_id_that_is_not_in_the_table_is_nobodys(ids: set[int], asked: list[in
         ("me",),
         empty,
         empty,
+        empty,
     )
     rows = table.rows(np.asarray(asked, np.int64))
     assert table.ids[rows].tolist() == [one for one in asked if one in ids]

@@ -151,7 +151,7 @@ def named(pieces: Sequence[Piece], found: Sequence[ProposedFact]) -> list[tuple[
 OSLO = [
     piece("I live in a red house in Oslo.", session="s1"),
     piece("I still live in a red house in Oslo.", session="s2"),
-    piece("I live in a big red house in Oslo.", session="s3"),
+    piece("I live in the red house in Oslo.", session="s3"),
 ]
 BUILDS = [
     piece("We use pnpm for all builds.", session="s1"),

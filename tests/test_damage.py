@@ -48,7 +48,7 @@ def test_three_hundred_and_sixty_damages(kept: Path) -> None:
 
 CHANGES = {
     "text that is not UTF-8": "UPDATE fact_row SET object = CAST(x'61ff62' AS TEXT)",
-    "a word that is none of its kind": "UPDATE episode_row SET trust = 'direat'",
+    "a word that is none of its kind": "UPDATE episode_data SET trust = 'direat'",
     "a status that is none": "UPDATE fact_row SET status = 'activf'",
     "no JSON": "UPDATE source_row SET lines = '{'",
     "a vector of no length": "UPDATE fact_vector SET vector = zeroblob(length(vector))",

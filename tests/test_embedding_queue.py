@@ -9,8 +9,10 @@ import sys
 import textwrap
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
+import apsw
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -18,7 +20,9 @@ from numpy.typing import NDArray
 from factbook import policy
 from factbook.apply.apply import apply
 from factbook.errors import EmbedderMismatch
+from factbook.maintenance import embedding
 from factbook.memory import Memory
+from factbook.memory.doctor import examine
 from factbook.model.facts import EpisodeKind, Role, Trigger, Trust
 from factbook.model.ops import StoreVectors
 from factbook.store.derived.counts import row_counts
@@ -254,3 +258,106 @@ def test_embedding_survives_kills(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_embedding_survives_two_hundred_kills(tmp_path: Path) -> None:
     kill_embedding(tmp_path, times=200, texts=20_000)
+
+
+# --- what rows are embedded by --------------------------------------------------------------------
+
+
+def old_file(path: Path, *texts: str) -> dict[int, NDArray[np.float32]]:
+    """Make a file as an older factbook left it, by the texts alone; return what it is to become."""
+    with Memory(path, embedder=Hashing(), key_file=path.with_suffix(".key")) as memory:
+        kinds = (EpisodeKind.PROMPT, EpisodeKind.REPLY)
+        episodes = [
+            sample_episode(n, uid=f"u{n}", text=text, kind=kinds[n % 2])
+            for n, text in enumerate(texts)
+        ]
+        memory.sources.record(sample_source(), episodes)
+        memory.embed()
+        assert memory.maintenance.outdated() == 0
+        new = vectors_in(memory)
+    with closing(apsw.Connection(str(path))) as old:
+        for n, vector in enumerate(Hashing().embed(texts), 1):
+            old.execute(
+                "UPDATE episode_vector SET vector = ? WHERE episode_id = ?",
+                (vector.astype(np.float16).tobytes(), n),
+            )
+        old.execute("DELETE FROM mark_row WHERE name LIKE 'embedded %'")
+    return new
+
+
+def vectors_in(memory: Memory) -> dict[int, NDArray[np.float32]]:
+    """Return the vectors of episodes that are in use."""
+    ids, halves = memory.store.vectors("episode", range(1, 99))
+    rows = np.frombuffer(halves, np.float16).astype(np.float32).reshape(-1, 16)
+    return dict(zip(ids, rows, strict=True))
+
+
+def same(one: dict[int, NDArray[np.float32]], other: dict[int, NDArray[np.float32]]) -> list[int]:
+    """Return the rows that have the same vector in both."""
+    return [id_ for id_ in one if np.array_equal(one[id_], other[id_])]
+
+
+TURNS = ("why does the ferry stop", "a chain broke", "who mends it", "the yard in Bergen")
+
+
+def test_old_vectors_are_made_anew_a_few_at_a_time_and_used_until_the_last_is(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "f.db"
+    new = old_file(path, *TURNS)
+    with Memory(path, embedder=Hashing(), key_file=path.with_suffix(".key")) as memory:
+        old = vectors_in(memory)
+        assert same(old, new) == []
+        assert memory.maintenance.outdated() == 4
+        assert "4 vectors to make anew" in " ".join(one.detail for one in examine(path))
+        assert memory.embed(limit=3).receipt.embedded == 3
+        assert (memory.maintenance.outdated(), same(vectors_in(memory), old)) == (1, [1, 2, 3, 4])
+        assert memory.recall("chain").hits
+    with Memory(path, embedder=Hashing(), key_file=path.with_suffix(".key")) as memory:
+        assert memory.embed().receipt.embedded == 1
+        assert (memory.maintenance.outdated(), same(vectors_in(memory), new)) == (0, [1, 2, 3, 4])
+        assert memory.recall("chain").hits
+        assert memory.embed().claimed == 0
+        assert memory.check() == []
+
+
+def test_what_was_begun_by_another_factbook_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "f.db"
+    new = old_file(path, *TURNS)
+    with Memory(path, embedder=Hashing(), key_file=path.with_suffix(".key")) as memory:
+        with monkeypatch.context() as other:
+            other.setattr(embedding, "MEANING", 3)
+            other.setattr(embedding, "meaning_of_turn", lambda _text, _replies: "something else")
+            assert memory.embed(limit=3).claimed == 3
+        assert memory.maintenance.outdated() == 4
+        memory.embed()
+        assert same(vectors_in(memory), new) == [1, 2, 3, 4]
+
+
+def test_a_row_that_cannot_be_embedded_any_more_keeps_its_vector(tmp_path: Path) -> None:
+    path = tmp_path / "f.db"
+    new = old_file(path, *TURNS)
+
+    class Worse(Hashing):
+        def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            return super().embed([f"{text} poison" if "chain" in text else text for text in texts])
+
+    with Memory(path, embedder=Worse(), key_file=path.with_suffix(".key")) as memory:
+        old = vectors_in(memory)
+        memory.embed()
+        assert memory.maintenance.outdated() == 0
+        now = vectors_in(memory)
+        assert (same(now, old), same(now, new)) == ([1, 2], [3, 4])
+
+
+def test_the_worker_makes_old_vectors_anew(tmp_path: Path) -> None:
+    path = tmp_path / "f.db"
+    new = old_file(path, *TURNS)
+    with Memory(path, embedder=Hashing(), key_file=path.with_suffix(".key")) as memory:
+        memory.maintenance.start_worker(idle_seconds=0.01)
+        until = time.monotonic() + 20
+        while memory.maintenance.outdated() and time.monotonic() < until:
+            time.sleep(0.01)
+        assert same(vectors_in(memory), new) == [1, 2, 3, 4]

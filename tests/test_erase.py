@@ -1260,13 +1260,13 @@ def test_an_audit_notices_what_an_erasure_left(memory: Memory) -> None:
     for change, back, what in (
         ("UPDATE fact_row SET subject = 'x'", "UPDATE fact_row SET subject = ''", "erased"),
         (
-            "UPDATE episode_row SET speaker = 'x' WHERE id = 1",
-            "UPDATE episode_row SET speaker = '' WHERE id = 1",
+            "UPDATE episode_data SET speaker = 'x' WHERE id = 1",
+            "UPDATE episode_data SET speaker = '' WHERE id = 1",
             "erased",
         ),
         (
-            "UPDATE episode_row SET uid = 'turn:1' WHERE id = 1",
-            "UPDATE episode_row SET uid = 'erased:1' WHERE id = 1",
+            "UPDATE episode_data SET uid = 'turn:1' WHERE id = 1",
+            "UPDATE episode_data SET uid = 'erased:1' WHERE id = 1",
             "came_back",
         ),
         ("UPDATE erasure_row SET clean = 0", "UPDATE erasure_row SET clean = 1", "erasure"),

@@ -423,7 +423,7 @@ CONTENT: Final[Mapping[str, Mapping[str, Outcome]]] = {
         "empty_texts": Outcome(refused=(EMPTY,)),
         "blank_texts": Outcome(refused=(EMPTY,)),
         "long_texts": Outcome(refused=(TOO_LONG.format(100_016), TOO_LONG.format(100_021))),
-        "other_language": Outcome(refused=("not_grounded_in_summary",)),
+        "other_language": Outcome(refused=("hallucination",)),
         "hidden_direction": Outcome(
             refused=("semantically_invalid: the text holds control characters",) * 2
         ),
@@ -717,7 +717,7 @@ BEYOND: Final = [
         memory_of("Moved to Bergen in 2021"),
         ("hallucination",),
     ),
-    ("typed", memory_of("Likes pesto"), ("hallucination",)),
+    ("typed", memory_of("Likes pesto"), ("not_grounded_in_summary",)),
     (
         "typed",
         memory_of("The fact or pattern"),

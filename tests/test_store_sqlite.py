@@ -29,7 +29,7 @@ from factbook.model.ops import RecordEpisode, RecordSource
 from factbook.store.derived.counts import row_counts
 from factbook.store.rows import Filters
 from factbook.store.sqlite import Mode, SQLiteStore
-from factbook.store.sqlite.file import SCHEMA
+from factbook.store.sqlite.upgrade import OLDEST
 from factbook.store.transfer import exported
 from factbook.testing import sample_episode, sample_fact, sample_source
 
@@ -134,7 +134,7 @@ def test_the_database_of_another_program_is_left_untouched(tmp_path: Path) -> No
     ("version", "error", "said"),
     [
         (999, StoreTooNew, "schema 999.*upgrade factbook"),
-        (SCHEMA - 1, StoreTooOld, "older state.*ingest --db NEW.db"),
+        (OLDEST - 1, StoreTooOld, "older state.*ingest --db NEW.db"),
         (0, StoreTooOld, "schema 0"),
     ],
 )
@@ -243,14 +243,14 @@ def test_many_processes_write_one_file(tmp_path: Path) -> None:
         ("UPDATE fact_row SET object = 'Fish' WHERE id = 1", "claim"),
         ("UPDATE fact_row SET status = 'pending_embed', embeddable = 1 WHERE id = 1;"
          "INSERT INTO fact_vector VALUES (1, 1, x'00')", "fact_vector"),
-        ("UPDATE episode_row SET vector_state = 2 WHERE id = 1", "episode_vector"),
-        ("UPDATE episode_row SET attributes = '{' WHERE id = 1", "json"),
-        ("UPDATE episode_row SET injected = 1 WHERE id = 1", "evidence_from_injected_text"),
+        ("UPDATE episode_data SET vector_state = 2 WHERE id = 1", "episode_vector"),
+        ("UPDATE episode_data SET attributes = '{' WHERE id = 1", "json"),
+        ("UPDATE episode_data SET injected = 1 WHERE id = 1", "evidence_from_injected_text"),
         ("UPDATE fact_row SET status = 'merged_into', merged_into_id = 1, retired_at = 5"
          " WHERE id = 1", "pointer"),
         ("INSERT INTO episode_fts(episode_fts, rowid, text)"
          " SELECT 'delete', id, text FROM episode_row WHERE id = 1", "full_text"),
-        ("UPDATE episode_row SET text = 'Bash and some other words' WHERE id = 1", "full_text"),
+        ("UPDATE episode_data SET text = 'Bash and some other words' WHERE id = 1", "full_text"),
         ("DROP TRIGGER event_is_never_deleted; DELETE FROM event_row", "history"),
         ("UPDATE fact_row SET occurred_at = 5 WHERE id = 1", "fact_time"),
     ],

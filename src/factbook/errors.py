@@ -153,7 +153,7 @@ class StoreReadOnly(StoreError):
 
 
 class StoreTooOld(StoreError):
-    """{path} is of an older state of factbook's development (schema {found}; this factbook reads {known}) and was left untouched; make it anew by reading the logs and chats again into another file, `factbook ingest --db NEW.db`, and have the factbook that made it export what nothing but it holds."""  # noqa: E501
+    """{path} is of an older state of factbook's development (schema {found}; this factbook reads {known}) and was left untouched; {advice}."""  # noqa: E501
 
 
 class StoreFull(StoreError):

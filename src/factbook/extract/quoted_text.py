@@ -62,6 +62,7 @@ _TURN: Final = re.compile(
     r"|<\|\w{1,30}\|>|\[/?(?:INST|SYS)\]|</?(?:system|user|assistant|human)>",
     re.IGNORECASE | re.MULTILINE,
 )
+_SPEAKER: Final = re.compile(r"^[ \t]*([A-Z]\w{1,30}): \S", re.MULTILINE)
 
 
 def _marked(text: str) -> Iterator[Pasted]:
@@ -82,6 +83,9 @@ def _marked(text: str) -> Iterator[Pasted]:
             block = (text + "\n\n").index("\n\n", at)
             yield Pasted(at, at + len(line) if why == "is quoted" else block, why)
         at += len(line)
+    named = list(_SPEAKER.finditer(text))
+    if 1 < len({name[1] for name in named}) < len(named):  # and one of them speaks again
+        yield Pasted(named[0].start(), (text + "\n\n").index("\n\n", named[-1].end()), "is a chat")
     if (mail := _MAIL.search(text)) is not None:
         # what it quotes shows its own end
         end = len(text) if mail["shown"] is None else mail.end()

@@ -132,6 +132,7 @@ def ground_claim(
     embed: Embed | None = None,
     speaker: str | None = "owner",
     net: Relater | None = None,
+    least: float = policy.CLAIM_SUPPORTED,
 ) -> Grounding:
     """Hold a claim against the words of its owner, and against what is told of the owner."""
     text = claim.text
@@ -144,6 +145,7 @@ def ground_claim(
         speaker=speaker,
         pattern=claim.type is MemoryType.USER_PATTERN,
         net=net,
+        least=least,
     )
 
 

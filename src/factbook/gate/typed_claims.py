@@ -155,14 +155,20 @@ def _grounding(
     writer of a summary does: "The assistant helped with the project".
     """
     pattern = claim.type is MemoryType.USER_PATTERN
-    if passage.told_by_oneself or (pattern and shows_in_talk(claim.text)):
-        # Talk in the first person, and what its questions show: the words' own rules read these
-        # better, as no claim in the third person stands beside them (docs/grounding.md).
-        net = None
+    if pattern and shows_in_talk(claim.text):
+        net = None  # what questions show the words' own rules read better (docs/grounding.md)
     grounding = _grounded_or_retold(claim, passage, embed)
     if grounding.grounded and (objection := _turned(claim, grounding, passage)):
         return grounding, objection
-    if net is not None:
+    if net is not None and passage.told_by_oneself:
+        # No claim in the third person stands beside what is said in the first: so what the rules of
+        # words let pass stays, and the reader, which knows it less, has to be surer.
+        if not (grounding.grounded or grounding.conflict):
+            least = policy.CLAIM_SUPPORTED_IN_TALK
+            read = ground_claim(claim, passage, embed=embed, net=net, least=least)
+            grounding = read if read.grounded else grounding
+        net = None
+    elif net is not None:
         # What is said in other words the reader finds; how words are bound that are all there, and
         # what is denied of them, the rules of words know better.
         grounding = ground_claim(claim, passage, embed=embed, net=net)

@@ -4,6 +4,9 @@ A worker claims a batch for a while under a token that is given out once. Killed
 any more; slow, it finds that a newer token has taken over, and its vectors are not taken.
 A row that fails is tried again later, twice as late each time, and put aside with the reason after
 a few attempts. Waiting rows are found by text all the while.
+
+Vectors of what an older factbook embedded rows by are made anew where nothing waits, and are in use
+until the last is made.
 """
 
 from __future__ import annotations
@@ -20,18 +23,27 @@ from numpy.typing import NDArray
 from factbook import policy
 from factbook.embed.halves import packed
 from factbook.errors import EmbedderMismatch, FactbookError
-from factbook.model.facts import EpisodeKind, Receipt, Trigger
-from factbook.model.ops import EMBEDDED, ReplaceVectors, StoreNextVectors, StoreVectors
-from factbook.model.turns import meaning_of_record, meaning_of_turn
+from factbook.model.facts import At, EpisodeKind, Receipt, Trigger
+from factbook.model.ops import (
+    EMBEDDED,
+    MarkProgress,
+    Op,
+    ReplaceVectors,
+    StoreNextVectors,
+    StoreVectors,
+)
+from factbook.model.turns import MEANING, meaning_of_record, meaning_of_turn
 from factbook.store.derived.counts import row_counts
 from factbook.store.kinds import EMBED_TASK
 from factbook.store.leases import Claimed, claim_waiting, holder_name, release
-from factbook.store.port import first
+from factbook.store.port import Reads, first, marked
 
 if TYPE_CHECKING:
     from factbook.context import Context
     from factbook.embed import Embedder
 
+_IN_USE = "embedded as"  # the mark of what the vectors in use say, as MEANING numbers it
+_ANEW = "embedded anew as"  # that of those being made, with how many were
 _LOG = logging.getLogger(__name__)
 
 
@@ -52,6 +64,16 @@ class EmbedReport:
         self.aside += other.aside
         self.claimed += other.claimed
         self.lost += other.lost
+
+
+def outdated(reads: Reads) -> int:
+    """Return how many vectors are still to be made anew, of what rows are embedded by now."""
+    if reads.embedder() is None or marked(reads, _IN_USE).id == MEANING:
+        return 0
+    counts = row_counts(reads)
+    made = marked(reads, _ANEW)
+    done = made.commit if made.id == MEANING else 0
+    return max(1, counts["episode_vectors"] + counts["fact_vectors"] - done)  # 1: the swap is left
 
 
 class EmbeddingQueue:
@@ -84,7 +106,34 @@ class EmbeddingQueue:
                     break  # left to whoever has them: two clocks apart would take over for ever
                 if progress:
                     progress(done.claimed)
+        while outdated(self._store) and (limit is None or total.claimed < limit):
+            made = self.renew(limit=policy.EMBED_BATCH if limit is None else limit - total.claimed)
+            total.claimed += made
+            total.receipt.embedded += made
+            if progress:
+                progress(made)
+            if not made:
+                break
         return total
+
+    def renew(self, *, limit: int) -> int:
+        """Make anew a batch of vectors that say what an older factbook embedded by.
+
+        Returns how many were made; 0 where none is left, and then the new ones are in use.
+        """
+        if not outdated(self._store):
+            return 0  # the model need not be loaded
+        embedder = self._context.embedder
+        if self._store.embedder() != (embedder.id, embedder.dim):
+            return 0
+        self._begin(embedder)
+        for target in EMBEDDED:
+            rows = self._store.waiting(target, limit=min(limit, policy.EMBED_BATCH), next=True)
+            if rows:
+                self._store_next(embedder, target, rows)
+                return len(rows)
+        self._swap(embedder)
+        return 0
 
     def work(self, target: str, *, limit: int) -> EmbedReport:
         """Claim one batch and embed it.
@@ -108,6 +157,9 @@ class EmbeddingQueue:
             release(self._store, claim, ids, error=screened(_said(error)), until=now, tried=False)
             raise
         if good:
+            ops: list[Op] = []
+            if self._store.embedder() is None:
+                ops.append(MarkProgress(name=_IN_USE, at=At(0, MEANING)))
             op = StoreVectors(
                 target=target,
                 model=embedder.id,
@@ -116,7 +168,7 @@ class EmbeddingQueue:
                 dim=embedder.dim,
                 token=claim.token,
             )
-            report.receipt = self._context.write([op], Trigger.UPKEEP)
+            report.receipt = self._context.write([*ops, op], Trigger.UPKEEP)
             report.lost = len(good) - report.receipt.embedded
         for row_id, why in bad.items():
             self._fail(claim, row_id, why, report)
@@ -217,8 +269,7 @@ class EmbeddingQueue:
         ours = (embedder.id, embedder.dim)
         if self._store.embedder() in (None, ours):
             return 0
-        if self._store.embedder(next=True) != ours:
-            self._store_next(embedder, "episode", ())  # what another model began is of no use
+        self._begin(embedder)
         while True:
             left = 0
             for target in EMBEDDED:
@@ -232,13 +283,33 @@ class EmbeddingQueue:
                         progress(len(rows))
             if not left:
                 break  # another worker may have embedded new rows with the old model meanwhile
-        self._context.write([ReplaceVectors(model=embedder.id, dim=embedder.dim)], Trigger.UPKEEP)
+        self._swap(embedder)
         counts = row_counts(self._store)
         return counts["episode_vectors"] + counts["fact_vectors"]
 
+    def _begin(self, embedder: Embedder) -> None:
+        """See that the vectors being made are of this model, and of what rows are embedded by."""
+        begun = self._store.embedder(next=True)
+        if begun == (embedder.id, embedder.dim) and marked(self._store, _ANEW).id == MEANING:
+            return
+        ops = [
+            StoreNextVectors(target="episode", model=model, ids=(), vectors=b"", dim=embedder.dim)
+            for model in ("", embedder.id)  # of none: what was begun otherwise is of no use
+        ]
+        mark = MarkProgress(name=_ANEW, at=At(0, MEANING))
+        self._context.write([*ops, mark], Trigger.UPKEEP)
+
+    def _swap(self, embedder: Embedder) -> None:
+        swap = ReplaceVectors(model=embedder.id, dim=embedder.dim)
+        mark = MarkProgress(name=_IN_USE, at=At(0, MEANING))
+        self._context.write([swap, mark], Trigger.UPKEEP)
+
     def _store_next(self, embedder: Embedder, target: str, rows: Sequence[tuple[int, str]]) -> None:
         good, vectors, bad = self._vectors(embedder, self._meant(target, rows))
-        if bad:
+        kept, old = [], b""
+        if bad and self._store.embedder() == (embedder.id, embedder.dim):
+            kept, old = self._store.vectors(target, list(bad))
+        elif bad:
             id_, why = next(iter(bad.items()))
             raise FactbookError(
                 detail=f"{target} {id_} cannot be embedded by {embedder.id} ({why}); the vectors in"
@@ -247,11 +318,13 @@ class EmbeddingQueue:
         op = StoreNextVectors(
             target=target,
             model=embedder.id,
-            ids=good,
-            vectors=packed(vectors),
+            ids=[*good, *kept],
+            vectors=packed(vectors) + old,
             dim=embedder.dim,
         )
-        self._context.write([op], Trigger.UPKEEP)
+        done = marked(self._store, _ANEW).commit + len(rows)
+        mark = MarkProgress(name=_ANEW, at=At(done, MEANING))
+        self._context.write([op, mark], Trigger.UPKEEP)
 
 
 class EmbeddingWorker:
@@ -281,6 +354,7 @@ class EmbeddingWorker:
                     self._queue.work(target, limit=policy.EMBED_BATCH) for target in EMBEDDED
                 ]
                 done = sum(report.claimed for report in reports if not report.lost)
+                done = done or self._queue.renew(limit=policy.EMBED_BATCH)
                 self.error = ""
             except FactbookError as error:
                 done = 0

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from factbook.context import part
 from factbook.extract.rule_noise import measure_noise
 from factbook.maintenance.consolidate import Consolidation, only_run
-from factbook.maintenance.embedding import EmbeddingQueue, EmbeddingWorker
+from factbook.maintenance.embedding import EmbeddingQueue, EmbeddingWorker, outdated
 from factbook.maintenance.meter import cost
 from factbook.maintenance.verdicts import model_resolver
 from factbook.model.facts import EVERYONE, ME, Everyone, Receipt, Trigger
@@ -144,6 +144,10 @@ class Maintenance:
     def waiting(self) -> int:
         """Return how many rows wait for a vector."""
         return count_waiting(self._store)
+
+    def outdated(self) -> int:
+        """Return how many vectors `embed` makes anew: they are of what rows were embedded by."""
+        return outdated(self._store)
 
     # --- the nightly work -----------------------------------------------------------------------
 

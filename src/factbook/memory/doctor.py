@@ -313,6 +313,7 @@ def _audit(memory: Memory) -> Iterator[CheckResult]:
         return
     yield from _integrity(problems, counts, time.perf_counter() - began)
     yield from _waiting(counts["episodes_waiting"] + counts["facts_waiting"])
+    yield from _outdated(memory.maintenance.outdated())
     yield from _passive(memory)
     yield from _unanswered(memory)
     yield from _noted(memory)
@@ -347,6 +348,16 @@ def _waiting(rows: int) -> _Found:
         if rows
         else ("ok", "nothing waits to be embedded")
     )
+
+
+@_of("waiting")
+def _outdated(vectors: int) -> _Found:
+    if vectors:
+        anew = "to make anew, of what an older factbook embedded by; `factbook embed` does it, and"
+        yield (
+            "warn",
+            f"{count(vectors, 'vector')} {anew} recall goes on with the old ones until then",
+        )
 
 
 @_of("passive recall")

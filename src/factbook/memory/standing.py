@@ -73,6 +73,7 @@ class Living:
 
     states: Mapping[str, int]  # active, tool_only, deprecated, superseded, merged_into, ...
     waiting: int  # rows that wait for a vector
+    outdated: int  # vectors that say what an older factbook embedded by
     aside: int  # rows that cannot be embedded
     pairs_waiting: int
     proposals_open: int
@@ -121,6 +122,7 @@ class Successor:
 
 def living(memory: Memory, *, now: Millis) -> Living:
     """Count how facts stand, what waits, and compute the figures."""
+    from factbook.maintenance.embedding import outdated
     from factbook.maintenance.metrics import believed, compute, day_counts, injections
     from factbook.maintenance.verdict_queue import judged_pairs
 
@@ -133,6 +135,7 @@ def living(memory: Memory, *, now: Millis) -> Living:
         return Living(
             states=states,
             waiting=max(0, count_waiting(store) - aside),  # what is set aside waits no more
+            outdated=outdated(store),
             aside=aside,
             pairs_waiting=sum(
                 1 for pair in pairs if pair.relation == "ambiguous" and not pair.verdict

@@ -13,7 +13,10 @@ from typing import Final, TypeAlias
 
 from factbook import policy
 
-__all__ = ["Turn", "as_text", "is_fragment", "meaning_of_record", "meaning_of_turn"]
+__all__ = ["MEANING", "Turn", "as_text", "is_fragment", "meaning_of_record", "meaning_of_turn"]
+
+MEANING: Final = 2
+"""What rows are embedded by, as a number that each change of it raises; 1 was their text alone."""
 
 Millis: TypeAlias = int  # that of `model.facts`, which knows turns
 _WORD: Final = re.compile(r"[^\W_]{2,}")

@@ -481,7 +481,9 @@ class MemoryReads:
             )
             if asked and (each is None or counts.get(fact_id, 0) < each):
                 counts[fact_id] = counts.get(fact_id, 0) + 1
-                rows.append(row)
+                # As in a file: what is quoted is a part of the episode, and changes with it.
+                text = self._text("episode", episode_id)
+                rows.append(row._replace(quote=text[row.start :][: len(row.quote)]))
         return rows
 
     # --- finding --------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ def invented(claim: str, lines: Sequence[SentenceWords], text: str) -> tuple[str
     """Return what a claim has that its source has not: ("number" or "name", as written).
 
     Both are empty where all of it is there. `lines` may support the claim; a name may stand
-    anywhere in `text`, as who speaks is named before what is said. A number that is written as a
+    anywhere in `text`, which is these with the names of who speaks. A number that is written as a
     word may follow from what is said ("my twins": two children), unless other things of its kind
     are counted otherwise.
     """

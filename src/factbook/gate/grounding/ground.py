@@ -22,7 +22,7 @@ from factbook.gate.grounding.index import Index, index_of
 from factbook.gate.grounding.passage import Passage, SpokenSentence, read_passage
 from factbook.gate.grounding.words import MAX_CLAIM_CHARS
 from factbook.gate.lexicon import Sort
-from factbook.language.reader.relate import Relater, bearing
+from factbook.language.reader.relate import Relater, bearing, shares_words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -75,6 +75,7 @@ def ground(
     speaker: str | None = None,
     pattern: bool = False,
     net: Relater | None = None,
+    least: float = policy.CLAIM_SUPPORTED,
 ) -> Grounding:
     """Say whether a passage supports a claim, by which of its sentences, and what is against it.
 
@@ -83,7 +84,8 @@ def ground(
     says and which questions may show. `embed` turns texts into unit vectors; without it nothing
     is grounded by similarity (origins 002.3: over 0.85), and with it nothing that has a name, a
     number or another word without support. With `net` the reader says whether the sentences that
-    bear on the claim bear it out, unless it stands there word for word.
+    bear on the claim bear it out, with a chance of `least` or more, unless it stands there word for
+    word.
     """
     if len(claim) > MAX_CLAIM_CHARS:
         return _nothing(f"The claim has more than {MAX_CLAIM_CHARS:,} characters: it is a page.")
@@ -95,7 +97,7 @@ def ground(
     if not allowed:
         return _nothing(f"Nothing in the passage was said by the {speaker}.")
     if net is not None and not _stands_there(claim, passage, allowed):
-        return _read(claim, passage, allowed, net)
+        return _read(claim, passage, allowed, net, least)
     fits = [_best_fit(sentence, index, allowed, pattern) for sentence in claims]
     worst = max(fits, key=lambda fit: (bool(fit.conflict), len(fit.missing)))
     missing = tuple(dict.fromkeys(word for fit in fits for word in fit.missing))
@@ -153,7 +155,9 @@ def validate_fact_against_summary(fact: str, summary: str, *, embed: Embed | Non
 # ------------------------------------------------------------------ by the reader
 
 
-def _read(claim: str, passage: Passage, allowed: Sequence[int], net: Relater) -> Grounding:
+def _read(
+    claim: str, passage: Passage, allowed: Sequence[int], net: Relater, least: float
+) -> Grounding:
     """Ask the reader whether the sentences that bear on a claim bear it out.
 
     The chance is the mean over the one, two and three sentences that share most words with it: one
@@ -161,14 +165,16 @@ def _read(claim: str, passage: Passage, allowed: Sequence[int], net: Relater) ->
     """
     lines = [passage.lines[number] for number in allowed]
     texts = [spoken.line.text for spoken in lines]
-    conflict, new = invented(claim, [spoken.line for spoken in lines], passage.text)
+    conflict, new = invented(claim, [spoken.line for spoken in lines], shown(lines))
     near = [bearing(texts, claim, most) for most in BEARING]
     chances = [net.supports(shown([lines[i] for i in some]), claim) for some in near]
     chance = sum(chances) / len(chances)
     best = near[0][0]
-    holds = chance >= policy.CLAIM_SUPPORTED and not conflict
-    said = sum(net.supports(shown([lines[i]]), claim) >= policy.CLAIM_SUPPORTED for i in near[-1])
     read = " ".join(texts[i] for i in near[-1]).lower()
+    # Of talk most lines bear on nothing that is claimed, and the reader has seen little of it.
+    bears = not passage.told_by_oneself or shares_words(read, claim)
+    holds = chance >= least and not conflict and bears
+    said = sum(net.supports(shown([lines[i]]), claim) >= least for i in near[-1])
     missing = () if holds or conflict else tuple(dict.fromkeys(_unsaid(claim, read)))
     start, end = lines[best].line.start, lines[best].line.end
     return Grounding(

@@ -79,6 +79,11 @@ def bearing(sentences: Sequence[str], claim: str, most: int) -> list[int]:
     return sorted(sorted(range(len(held)), key=lambda i: -worth[i])[:most])
 
 
+def shares_words(text: str, claim: str) -> bool:
+    """Say whether a text has any word of a claim, as `bearing` counts them."""
+    return not _stems(text).isdisjoint(_stems(claim))
+
+
 def _stems(text: str) -> set[str]:
     return {word[:6] for word in _WORD.findall(text.lower())}
 

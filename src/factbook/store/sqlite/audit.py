@@ -49,7 +49,7 @@ _QUERIES: tuple[tuple[str, str], ...] = (
     (
         "episode_count",
         """SELECT s.id, s.episode_count || ' counted, ' || count(e.id) || ' rows'
-           FROM source_row s LEFT JOIN episode_row e ON e.source_id = s.id AND NOT EXISTS (
+           FROM source_row s LEFT JOIN episode_data e ON e.source_id = s.id AND NOT EXISTS (
              SELECT 1 FROM erased_row x WHERE x.target = 'episode' AND x.row_id = e.id)
            GROUP BY s.id HAVING s.episode_count <> count(e.id)""",
     ),
@@ -128,6 +128,11 @@ _QUERIES: tuple[tuple[str, str], ...] = (
            WHERE chars <> length(text) AND instr(text, char(0)) = 0""",
     ),
     (
+        "place",
+        """SELECT id, 'nothing was said there' FROM place_row p
+           WHERE NOT EXISTS (SELECT 1 FROM episode_data e WHERE e.place_id = p.id)""",
+    ),
+    (
         "commit",
         """SELECT no, 'is behind the last commit' FROM (
              SELECT max(no) AS no FROM commit_row
@@ -146,7 +151,7 @@ _QUERIES: tuple[tuple[str, str], ...] = (
     (
         "embed_task",
         """SELECT t.row_id, t.target || ' waits no longer' FROM embed_task t
-           LEFT JOIN episode_row e ON t.target = 'episode' AND e.id = t.row_id
+           LEFT JOIN episode_data e ON t.target = 'episode' AND e.id = t.row_id
            LEFT JOIN fact_row f ON t.target = 'fact' AND f.id = t.row_id
            LEFT JOIN entity_row n ON t.target = 'entity' AND n.id = t.row_id
            LEFT JOIN preference_row p ON t.target = 'preference' AND p.id = t.row_id
@@ -166,7 +171,7 @@ _QUERIES: tuple[tuple[str, str], ...] = (
     (
         "model_task",
         """SELECT t.target, t.kind || ' ' || t.state FROM model_task t
-           LEFT JOIN episode_row e ON e.id = t.target
+           LEFT JOIN episode_data e ON e.id = t.target
            WHERE t.state NOT IN ('queued', 'done', 'failed', 'aside')
               OR (t.kind NOT IN ('judge', 'search', 'clean') AND e.id IS NULL)""",
     ),
@@ -302,10 +307,11 @@ _QUERIES: tuple[tuple[str, str], ...] = (
            WHERE f.status = 'erased' AND NOT EXISTS (
              SELECT 1 FROM erased_row x WHERE x.target = 'fact' AND x.row_id = f.id)
            UNION ALL SELECT x.row_id, 'episode still says something' FROM erased_row x
-           LEFT JOIN episode_row e ON e.id = x.row_id
+           LEFT JOIN episode_data e ON e.id = x.row_id
+           LEFT JOIN place_row p ON p.id = e.place_id
            WHERE x.target = 'episode' AND (e.id IS NULL OR e.text <> '' OR e.injected = 0
              OR e.attributes <> '{}' OR e.uid <> 'erased:' || e.id OR e.occurred_at IS NOT NULL
-             OR e.subject || e.message || e.session || e.project || e.branch || e.agent || e.tool
+             OR e.subject || e.message || p.session || p.project || p.branch || p.agent || e.tool
                 || e.call_id || e.speaker <> '')
            UNION ALL SELECT x.row_id, 'source still says something' FROM erased_row x
            LEFT JOIN source_row s ON s.id = x.row_id
@@ -428,7 +434,8 @@ def vector_length(vector: bytes) -> float:
     import numpy as np
 
     numbers = np.frombuffer(vector, np.float16).astype(np.float32)
-    return float(np.sqrt(numbers @ numbers))
+    with np.errstate(invalid="ignore"):  # of a damaged one, which has no length
+        return float(np.sqrt(numbers @ numbers))
 
 
 def _vectors(connection: apsw.Connection) -> list[Problem]:

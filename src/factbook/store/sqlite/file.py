@@ -8,7 +8,7 @@ import time
 import uuid
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import resources
 from pathlib import Path
 from typing import Final, Literal
@@ -33,10 +33,11 @@ from factbook.errors import (
 from factbook.store.partial_files import becoming
 from factbook.store.rows import Mode
 from factbook.store.sqlite.guard import Guard, Identity, beside, held, identity_of, is_torn
+from factbook.store.sqlite.upgrade import OLDEST, upgrade
 
 APPLICATION_ID = 0x66616374  # "fact"
-SCHEMA = 13
-"""The number of `schema.sql`, which each change of it raises: no file is upgraded."""
+SCHEMA = 14
+"""The number of `schema.sql`, which each change of it raises."""
 _MAGIC = b"SQLite format 3\x00"
 _PRAGMAS = (
     "trusted_schema=OFF",
@@ -53,6 +54,13 @@ _WRITING_PRAGMAS = (
     "wal_autocheckpoint=4000",
 )
 
+_TO_READ_AGAIN = (
+    "make it anew by reading the logs and chats again into another file, `factbook ingest --db"
+    " NEW.db`, and have the factbook that made it export what nothing but it holds"
+)
+_TO_UPGRADE = (
+    "open it to write, as `factbook embed` does, and it is upgraded with all that it holds"
+)
 _NAMED_CHARS = 80  # of a text that is none, in its error
 
 _kept: list[apsw.Connection] = []  # connections that must never be closed in this process
@@ -189,7 +197,10 @@ class LedgerFile:
         if version > SCHEMA:
             raise StoreTooNew(path=self.path, found=version, known=SCHEMA)
         if version < SCHEMA and tables:
-            raise StoreTooOld(path=self.path, found=version, known=SCHEMA)
+            upgraded = version >= OLDEST
+            if not upgraded or self.mode == "read":
+                advice = _TO_UPGRADE if upgraded else _TO_READ_AGAIN
+                raise StoreTooOld(path=self.path, found=version, known=SCHEMA, advice=advice)
         if not tables and self.mode == "read":
             raise NotAStore(path=self.path, reason="it is empty")
         return journal
@@ -336,6 +347,9 @@ class LedgerFile:
         if identity(self.connection) == ours:
             return
         sql = resources.files(__package__).joinpath("schema.sql").read_text(encoding="utf-8")
+        if identity(self.connection)[0] == APPLICATION_ID:
+            self._upgrade(sql)
+            return
         with self.transaction() as connection:
             if identity(connection) == ours:  # another process has done it meanwhile
                 return
@@ -348,6 +362,21 @@ class LedgerFile:
             connection.execute(
                 f"PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={SCHEMA}"
             )
+
+    def _upgrade(self, sql: str) -> None:
+        """Give a file of an older schema the newest one, whole or not at all."""
+        self.connection.execute("PRAGMA foreign_keys=OFF")  # within a transaction it has no effect
+        try:
+            with self.transaction() as connection:
+                version = identity(connection)[1]
+                if version == SCHEMA:
+                    return
+                upgrade(connection, sql, version)
+                connection.execute(f"PRAGMA user_version={SCHEMA}")
+        finally:
+            self.connection.execute("PRAGMA foreign_keys=ON")
+        with suppress(apsw.BusyError):  # others read it: what it had twice is used for what comes
+            self.connection.execute("VACUUM")
 
     def close_thread(self) -> None:
         """Close the calling thread's connection; it gets another one if it asks again."""

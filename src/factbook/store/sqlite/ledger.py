@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import compress
 from operator import is_not, itemgetter
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import apsw
 import orjson
@@ -46,6 +46,7 @@ from factbook.store.sqlite.rows import (
     KEPT,
     NO_OBSERVATION,
     ROLES,
+    ROWS,
     STATES,
     SUBJECT_ENDS,
     TRUSTS,
@@ -134,7 +135,9 @@ def _as_source(row: Sequence[Any]) -> SourceState:
     )
 
 
-_PLACES = range(len(Life._fields))
+Place: TypeAlias = tuple[str, str, str, str]
+_PLACE: Final = "session, project, branch, agent"
+_FIELDS = range(len(Life._fields))
 _STATEMENT = Life._fields.index("statement")
 _ADD_FACT = (
     f"INSERT INTO fact_row ({', '.join(Life._fields)}) VALUES ({','.join('?' * len(Life._fields))})"
@@ -215,7 +218,7 @@ class LedgerReads(Rows):
     def texts(self, target: str, ids: Sequence[int]) -> dict[int, str]:
         """Return what episodes or facts say, by id, ascending."""
         column = INDEXED[target]
-        sql = f"SELECT id, {column} FROM {target}_row WHERE id IN {_IN} ORDER BY id"
+        sql = f"SELECT id, {column} FROM {ROWS[target]} WHERE id IN {_IN} ORDER BY id"
         return dict(self._rows(sql, (json_list(ids),))) if ids else {}
 
     def heads(self, ids: Collection[int]) -> dict[int, EpisodeHead]:
@@ -352,18 +355,27 @@ class LedgerWrites(LedgerReads):
         if not episodes:
             return []
         given = kept or [(0, self._now)] * len(episodes)
-        ids = _numbered(self._next_id("episode_row"), [pair[0] for pair in given])
+        ids = _numbered(self._next_id("episode_data"), [pair[0] for pair in given])
+        places = self._place_ids(episode for _, episode in episodes)
         self._db.executemany(
-            f"INSERT INTO episode_row (id, source_id, kind, role, trust, learned_at, {_SAID})"
+            f"INSERT INTO episode_data (id, source_id, kind, role, trust, learned_at, {_SAID})"
             f" VALUES (?,?,?,?,?,?{',?' * (_SAID.count(',') + 1)})",
             [
-                (id_, source_id, episode.kind, episode.role, episode.trust, at, *_said_by(episode))
+                (
+                    id_,
+                    source_id,
+                    episode.kind,
+                    episode.role,
+                    episode.trust,
+                    at,
+                    *_said_by(episode, places),
+                )
                 for id_, (_, at), (source_id, episode) in zip(ids, given, episodes, strict=True)
             ],
         )
         self._db.execute(
             "INSERT INTO episode_fts(rowid, text)"
-            " SELECT id, text FROM episode_row WHERE id BETWEEN ? AND ?",
+            " SELECT id, text FROM episode_data WHERE id BETWEEN ? AND ?",
             (ids[0], ids[-1]),
         )
         self._db.executemany(
@@ -383,19 +395,39 @@ class LedgerWrites(LedgerReads):
         ids = list(episodes)
         self._unindex("episode", ids)
         self.drop_vectors("episode", ids)
+        left = self._rows(
+            f"SELECT DISTINCT place_id FROM episode_data WHERE id IN {_IN}", (json_list(ids),)
+        )
+        places = self._place_ids(episodes.values())
         self._db.executemany(
-            f"UPDATE episode_row SET {_SAID.replace(',', ' = ?,')} = ? WHERE id = ?",
-            [(*_said_by(episode), id_) for id_, episode in episodes.items()],
+            f"UPDATE episode_data SET {_SAID.replace(',', ' = ?,')} = ? WHERE id = ?",
+            [(*_said_by(episode, places), id_) for id_, episode in episodes.items()],
         )
         self._index("episode", ids)
+        self._db.executemany(
+            "DELETE FROM place_row WHERE id = ?1"
+            " AND NOT EXISTS (SELECT 1 FROM episode_data WHERE place_id = ?1)",
+            left,
+        )
         self._db.execute(
             "UPDATE source_row SET (episode_count, first_at, last_at) ="
-            " (SELECT count(*), min(e.occurred_at), max(e.occurred_at) FROM episode_row e"
+            " (SELECT count(*), min(e.occurred_at), max(e.occurred_at) FROM episode_data e"
             "  WHERE e.source_id = source_row.id AND NOT EXISTS (SELECT 1 FROM erased_row x"
             "   WHERE x.target = 'episode' AND x.row_id = e.id))"
-            f" WHERE id IN (SELECT source_id FROM episode_row WHERE id IN {_IN})",
+            f" WHERE id IN (SELECT source_id FROM episode_data WHERE id IN {_IN})",
             (json_list(ids),),
         )
+
+    def _place_ids(self, episodes: Iterable[Episode]) -> Mapping[Place, int]:
+        """Return the ids of the places where episodes were said, inserting those that are new."""
+        places = dict.fromkeys(map(_place_of, episodes), 0)
+        for place in places:
+            self._db.execute(
+                f"INSERT INTO place_row ({_PLACE}) VALUES (?,?,?,?) ON CONFLICT DO NOTHING", place
+            )
+            sql = f"SELECT id FROM place_row WHERE ({_PLACE}) = (?,?,?,?)"
+            places[place] = self._rows(sql, place)[0][0]
+        return places
 
     def _unindex(self, target: str, ids: Sequence[int]) -> None:
         """Take rows out of the full-text index, which needs their texts for that."""
@@ -408,7 +440,7 @@ class LedgerWrites(LedgerReads):
     def _index(self, target: str, ids: Sequence[int]) -> None:
         column = INDEXED[target]
         self._db.execute(
-            f"INSERT INTO {target}_fts(rowid, {column}) SELECT id, {column} FROM {target}_row"
+            f"INSERT INTO {target}_fts(rowid, {column}) SELECT id, {column} FROM {ROWS[target]}"
             f" WHERE id IN {_IN}",
             (json_list(ids),),
         )
@@ -454,7 +486,7 @@ class LedgerWrites(LedgerReads):
         # SQLite writes every index with a column that is named, changed or not.
         alike: dict[tuple[int, ...], list[Life]] = {}
         for before, after in changes:
-            others = compress(_PLACES, map(is_not, before, after))
+            others = compress(_FIELDS, map(is_not, before, after))
             moved = tuple([n for n in others if before[n] != after[n]])
             if moved:
                 alike.setdefault(moved, []).append(after)
@@ -565,13 +597,16 @@ def _life_where(where: LifeWhere) -> tuple[str, list[Any]] | None:
 
 # What an episode says, as `_said_by` gives it; the rest of a row stays as it is.
 _SAID: Final = (
-    "uid, owner, position, byte_offset, occurred_at, subject, message, session, project, branch,"
-    " agent, tool, call_id, attributes, is_error, cut, injected, vector_state, speaker, chars,"
-    " asks, text"
+    "uid, owner, position, byte_offset, occurred_at, subject, message, place_id, tool, call_id,"
+    " attributes, is_error, cut, injected, vector_state, speaker, chars, asks, text"
 )
 
 
-def _said_by(episode: Episode) -> tuple[Any, ...]:
+def _place_of(episode: Episode) -> Place:
+    return episode.session, episode.project, episode.branch, episode.agent
+
+
+def _said_by(episode: Episode, places: Mapping[Place, int]) -> tuple[Any, ...]:
     return (
         episode.uid,
         episode.owner,
@@ -580,10 +615,7 @@ def _said_by(episode: Episode) -> tuple[Any, ...]:
         episode.occurred_at,
         episode.subject,
         episode.group,
-        episode.session,
-        episode.project,
-        episode.branch,
-        episode.agent,
+        places[_place_of(episode)],
         episode.tool,
         episode.call_id,
         # Hardly any has some: to write them out each time would take as long as all the rest.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import apsw
 
 from factbook.errors import EmbedderMismatch, UsageError
-from factbook.store.sqlite.rows import VECTOR_TABLES, Rows, json_list
+from factbook.store.sqlite.rows import ROWS, VECTOR_TABLES, Rows, json_list
 
 _IN = "(SELECT value FROM json_each(?))"
 
@@ -37,8 +37,8 @@ class LivingVerbs(Rows):
         self._claim_embedder(model, dim)
         table, column = VECTOR_TABLES[target]
         if target != "fact":
-            wanted = f"SELECT id FROM {target}_row WHERE vector_state = 1"
-            mark = f"UPDATE {target}_row SET vector_state = 2 WHERE id = ?"
+            wanted = f"SELECT id FROM {ROWS[target]} WHERE vector_state = 1"
+            mark = f"UPDATE {ROWS[target]} SET vector_state = 2 WHERE id = ?"
         else:
             wanted = "SELECT id FROM fact_row WHERE status = 'pending_embed'"
             mark = "UPDATE fact_row SET status = 'active' WHERE id = ?"

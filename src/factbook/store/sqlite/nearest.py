@@ -30,7 +30,7 @@ half as long again."""
 
 _EPISODES: Final = (
     "SELECT id, source_id, occurred_at, chars, asks, speaker, owner,"
-    " CASE WHEN injected = 0 OR chars = 0 THEN kind END FROM episode_row WHERE id > ? ORDER BY id"
+    " CASE WHEN injected = 0 OR chars = 0 THEN kind END FROM episode_data WHERE id > ? ORDER BY id"
 )
 _VECTORS: Final = {  # of the targets that are held; the others are few
     "episode": "SELECT episode_id, vector FROM episode_vector WHERE commit_no > ?"

@@ -16,6 +16,7 @@ from factbook.store.rows import Changes, Filters, Head, Nearest, Outlines
 from factbook.store.sqlite.ledger import LedgerReads
 from factbook.store.sqlite.records import RecordReads
 from factbook.store.sqlite.rows import (
+    ROWS,
     VECTOR_TABLES,
     WAITS,
     episode_where,
@@ -43,6 +44,11 @@ _HEAD: Final = "SELECT name, value FROM meta WHERE name IN ('commit', 'memory', 
 _EMBEDDED: Final = {"episode": "text", "fact": "statement", "entity": "name", "preference": "topic"}
 
 
+# Each episode is told with its place, so by its view.
+_TOLD: Final = (
+    "SELECT CASE name WHEN 'episode_data' THEN 'episode_row' ELSE name END FROM sqlite_master"
+    " WHERE type = 'table' AND name <> 'place_row'"
+)
 _PROMPTS: Final = (
     "SELECT id FROM episode_row WHERE source_id = ? AND kind = 'prompt'"
     " AND (injected = 0 OR text = '')"  # an erased one still is where its turn began
@@ -105,7 +111,7 @@ class SQLiteReads(RecordReads, LedgerReads):
         )
         before, end = (self._rows(so_far, (no,))[0][0] for no in (after.commit - 1, after.commit))
         first = max(before, min(after.id, end))
-        sql = limited(f"SELECT id FROM {target}_row WHERE id > ? ORDER BY id", limit)
+        sql = limited(f"SELECT id FROM {ROWS[target]} WHERE id > ? ORDER BY id", limit)
         ids = [row[0] for row in self._rows(sql, (first,))]
         if not ids:
             return []
@@ -204,7 +210,7 @@ class SQLiteReads(RecordReads, LedgerReads):
 
     def each_text(self) -> Iterator[tuple[str, str]]:
         """Iterate over every text of every row, as (what the row is called, text)."""
-        for (table,) in self._rows("SELECT name FROM sqlite_master WHERE type = 'table'"):
+        for (table,) in self._rows(_TOLD):
             columns = [
                 row[1]
                 for row in self._rows(f"PRAGMA table_info({table})")
@@ -252,7 +258,7 @@ class SQLiteReads(RecordReads, LedgerReads):
                 " OR t.token IN (SELECT value FROM json_each(?))))"
             )
             bindings += [due, due + policy.LONGEST_WAIT_MS, json_list(besides)]
-        sql = f"SELECT id, {text} FROM {target}_row w WHERE {waits} AND id > ? ORDER BY id"
+        sql = f"SELECT id, {text} FROM {ROWS[target]} w WHERE {waits} AND id > ? ORDER BY id"
         return [(row[0], row[1]) for row in self._rows(limited(sql, limit), (*bindings, after))]
 
     def embedder(self, *, next: bool = False) -> tuple[str, int] | None:

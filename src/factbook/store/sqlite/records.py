@@ -30,7 +30,7 @@ from factbook.store.kinds import (
     checked,
 )
 from factbook.store.sqlite.file import not_text
-from factbook.store.sqlite.rows import WAITS, Rows, json_list, limited
+from factbook.store.sqlite.rows import ROWS, WAITS, Rows, json_list, limited
 
 # What a condition on a field is in SQL, by its shape.
 _CONDITIONS = {
@@ -71,7 +71,9 @@ _TABLES = {
     " (SELECT row_id FROM erased_row WHERE target = 'source'))",
     "tombstone": "tombstone",
     "vector": _counted({target: f"{target}_vector" for target in WAITS}),
-    "waiting": _counted({target: f"{target}_row WHERE {waits}" for target, waits in WAITS.items()}),
+    "waiting": _counted(
+        {target: f"{ROWS[target]} WHERE {waits}" for target, waits in WAITS.items()}
+    ),
 }
 
 

@@ -40,6 +40,9 @@ VECTOR_TABLES = {
     "preference": ("preference_vector", "preference_id"),
 }
 
+# Where the rows of a target are, for what asks for nothing of their places.
+ROWS = {target: f"{target}_row" for target in VECTOR_TABLES} | {"episode": "episode_data"}
+
 # Which rows of a target wait for their vector.
 WAITS = {
     target: "status = 'pending_embed'" if target == "fact" else "vector_state = 1"

@@ -41,9 +41,19 @@ CREATE TABLE source_row (
   updated_at    INTEGER NOT NULL
 ) STRICT;
 
+-- Where an episode was said: many share it, and it takes more room than what they do not share.
+CREATE TABLE place_row (
+  id      INTEGER PRIMARY KEY,
+  session TEXT NOT NULL,
+  project TEXT NOT NULL,
+  branch  TEXT NOT NULL,
+  agent   TEXT NOT NULL,
+  UNIQUE (session, project, branch, agent)
+) STRICT;
+
 -- One immutable piece of a source. vector_state: 0 needs none, 1 waits, 2 has one. `asks`: it holds
 -- a question. The text comes last, so that reading the other columns never touches long rows.
-CREATE TABLE episode_row (
+CREATE TABLE episode_data (
   id           INTEGER PRIMARY KEY,
   uid          TEXT NOT NULL UNIQUE,
   source_id    INTEGER NOT NULL REFERENCES source_row(id),
@@ -56,10 +66,7 @@ CREATE TABLE episode_row (
   occurred_at  INTEGER,
   subject      TEXT NOT NULL,
   message      TEXT NOT NULL,
-  session      TEXT NOT NULL,
-  project      TEXT NOT NULL,
-  branch       TEXT NOT NULL,
-  agent        TEXT NOT NULL,
+  place_id     INTEGER NOT NULL REFERENCES place_row(id),
   tool         TEXT NOT NULL,
   call_id      TEXT NOT NULL,
   attributes   TEXT NOT NULL,
@@ -73,9 +80,17 @@ CREATE TABLE episode_row (
   asks         INTEGER NOT NULL,
   text         TEXT NOT NULL
 ) STRICT;
-CREATE INDEX episode_by_source ON episode_row(source_id);
-CREATE INDEX episode_by_time ON episode_row(occurred_at);
-CREATE INDEX episode_waiting ON episode_row(id) WHERE vector_state = 1;
+CREATE INDEX episode_by_source ON episode_data(source_id);
+CREATE INDEX episode_by_time ON episode_data(occurred_at);
+CREATE INDEX episode_by_place ON episode_data(place_id);
+CREATE INDEX episode_waiting ON episode_data(id) WHERE vector_state = 1;
+-- All of it. LEFT: SQLite leaves the join out where no column of the place is asked for.
+CREATE VIEW episode_row AS
+  SELECT e.id, e.uid, e.source_id, e.owner, e.kind, e.role, e.trust, e.position, e.byte_offset,
+         e.occurred_at, e.subject, e.message, p.session, p.project, p.branch, p.agent, e.tool,
+         e.call_id, e.attributes, e.is_error, e.cut, e.injected, e.vector_state, e.learned_at,
+         e.speaker, e.chars, e.asks, e.text
+  FROM episode_data e LEFT JOIN place_row p ON p.id = e.place_id;
 
 CREATE TABLE rule_row (
   id     INTEGER PRIMARY KEY,
@@ -99,7 +114,7 @@ CREATE TABLE fact_row (
   confidence_at  INTEGER NOT NULL,
   trust          TEXT NOT NULL,
   evidence_count INTEGER NOT NULL,
-  episode_id     INTEGER NOT NULL REFERENCES episode_row(id),
+  episode_id     INTEGER NOT NULL REFERENCES episode_data(id),
   occurred_at    INTEGER,
   learned_at     INTEGER NOT NULL,
   retired_at     INTEGER,
@@ -132,7 +147,7 @@ CREATE INDEX fact_by_heir ON fact_row(superseded_by) WHERE superseded_by IS NOT 
 -- first `quote_chars` characters of its span of the episode: said twice, it would take as much again.
 CREATE TABLE evidence_row (
   fact_id    INTEGER NOT NULL REFERENCES fact_row(id),
-  episode_id INTEGER NOT NULL REFERENCES episode_row(id),
+  episode_id INTEGER NOT NULL REFERENCES episode_data(id),
   rule_id    INTEGER NOT NULL REFERENCES rule_row(id),
   stance     TEXT NOT NULL,
   start_char INTEGER NOT NULL,
@@ -151,7 +166,7 @@ CREATE TABLE rejection_row (
   claim       BLOB NOT NULL UNIQUE,
   at          INTEGER NOT NULL,
   source_id   INTEGER NOT NULL REFERENCES source_row(id),
-  episode_id  INTEGER REFERENCES episode_row(id),
+  episode_id  INTEGER REFERENCES episode_data(id),
   position    INTEGER NOT NULL,
   byte_offset INTEGER NOT NULL,
   reason      TEXT NOT NULL,
@@ -197,7 +212,7 @@ CREATE TRIGGER event_is_never_deleted BEFORE DELETE ON event_row
 
 -- Vectors: normalised, half precision, each with the commit that it came with.
 CREATE TABLE episode_vector (
-  episode_id INTEGER PRIMARY KEY REFERENCES episode_row(id),
+  episode_id INTEGER PRIMARY KEY REFERENCES episode_data(id),
   commit_no  INTEGER NOT NULL,
   vector     BLOB NOT NULL
 ) STRICT;
@@ -287,7 +302,7 @@ CREATE TABLE mark_row (
 
 -- Episodes with a statement that stands alone so far: offered again with the next ones.
 CREATE TABLE loose_row (
-  episode_id INTEGER PRIMARY KEY REFERENCES episode_row(id)
+  episode_id INTEGER PRIMARY KEY REFERENCES episode_data(id)
 ) STRICT;
 
 -- Consolidations, the newest last; `report` is what each changed.
@@ -375,7 +390,7 @@ CREATE TABLE entity_row (
   owner          TEXT NOT NULL,
   name           TEXT NOT NULL,
   trigger        TEXT NOT NULL,
-  episode_id     INTEGER NOT NULL REFERENCES episode_row(id),
+  episode_id     INTEGER NOT NULL REFERENCES episode_data(id),
   created_at     INTEGER NOT NULL,
   updated_at     INTEGER NOT NULL,
   retired_at     INTEGER,
@@ -405,7 +420,7 @@ CREATE TABLE preference_row (
   owner        TEXT NOT NULL,
   topic        TEXT NOT NULL,
   type         TEXT NOT NULL CHECK (type IN ('like', 'dislike')),
-  episode_id   INTEGER NOT NULL REFERENCES episode_row(id),
+  episode_id   INTEGER NOT NULL REFERENCES episode_data(id),
   created_at   INTEGER NOT NULL,
   retired_at   INTEGER,
   vector_state INTEGER NOT NULL DEFAULT 1
@@ -428,7 +443,7 @@ CREATE TABLE engagement_row (
   type          TEXT NOT NULL,
   valence       TEXT NOT NULL CHECK (valence IN ('positive', 'negative', 'neutral')),
   strength      REAL NOT NULL CHECK (strength BETWEEN 0 AND 1),
-  episode_id    INTEGER REFERENCES episode_row(id),
+  episode_id    INTEGER REFERENCES episode_data(id),
   at            INTEGER NOT NULL,
   CHECK (entity_id IS NOT NULL OR preference_id IS NOT NULL)
 ) STRICT;
@@ -448,7 +463,7 @@ CREATE TABLE learn_prompt_row (
   owner      TEXT NOT NULL,
   text       TEXT NOT NULL,
   status     TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'completed')),
-  episode_id INTEGER NOT NULL REFERENCES episode_row(id),
+  episode_id INTEGER NOT NULL REFERENCES episode_data(id),
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL
 ) STRICT;
@@ -460,7 +475,7 @@ CREATE TABLE schedule_row (
   topic      TEXT NOT NULL,
   every_ms   INTEGER NOT NULL CHECK (every_ms > 0),
   next_at    INTEGER NOT NULL,
-  episode_id INTEGER NOT NULL REFERENCES episode_row(id),
+  episode_id INTEGER NOT NULL REFERENCES episode_data(id),
   created_at INTEGER NOT NULL,
   retired_at INTEGER
 ) STRICT;
@@ -471,7 +486,7 @@ CREATE TABLE search_task (
   trigger         TEXT NOT NULL,
   learn_prompt_id INTEGER REFERENCES learn_prompt_row(id),
   entity_id       INTEGER REFERENCES entity_row(id),
-  cause_id        INTEGER REFERENCES episode_row(id),
+  cause_id        INTEGER REFERENCES episode_data(id),
   state           TEXT NOT NULL DEFAULT 'queued',
   attempts        INTEGER NOT NULL DEFAULT 0,
   error           TEXT NOT NULL DEFAULT '',
@@ -499,7 +514,7 @@ CREATE TABLE search_log_row (
   extracted       INTEGER NOT NULL DEFAULT 0,
   learn_prompt_id INTEGER REFERENCES learn_prompt_row(id),
   entity_id       INTEGER REFERENCES entity_row(id),
-  cause_id        INTEGER REFERENCES episode_row(id)
+  cause_id        INTEGER REFERENCES episode_data(id)
 ) STRICT;
 CREATE INDEX search_log_by_time ON search_log_row(at);
 CREATE INDEX search_log_by_query ON search_log_row(query);
@@ -513,7 +528,7 @@ CREATE UNIQUE INDEX search_log_uid ON search_log_row(uid) WHERE uid <> '';
 CREATE TABLE search_result_row (
   search_id  INTEGER NOT NULL REFERENCES search_log_row(id),
   position   INTEGER NOT NULL,
-  episode_id INTEGER NOT NULL REFERENCES episode_row(id),
+  episode_id INTEGER NOT NULL REFERENCES episode_data(id),
   seen       TEXT,
   is_read    INTEGER NOT NULL DEFAULT 0,
   failed     INTEGER NOT NULL DEFAULT 0,

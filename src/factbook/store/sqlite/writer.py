@@ -53,7 +53,7 @@ class SQLiteWriter(SQLiteReads, LedgerWrites, LivingVerbs, RecordWrites):
             "UPDATE meta SET value = ? WHERE name = ?", [(str(no), name) for name in names]
         )
         self._db.execute(
-            "INSERT INTO commit_row SELECT ?, coalesce((SELECT max(id) FROM episode_row), 0),"
+            "INSERT INTO commit_row SELECT ?, coalesce((SELECT max(id) FROM episode_data), 0),"
             " coalesce((SELECT max(id) FROM fact_row), 0)",
             (no,),
         )

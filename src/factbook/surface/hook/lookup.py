@@ -31,7 +31,7 @@ from factbook.model.frame import authority_of
 from factbook.sources.project_languages import languages_in
 
 APPLICATION_ID: Final = 0x66616374
-SCHEMA: Final = 13
+SCHEMA: Final = 14
 """Those of the store whose tables these are; a test holds them equal."""
 
 BUSY_MS: Final = 50  # for a writer that lets nobody read
@@ -271,7 +271,7 @@ class Lookup:
             disputed |= {low, high}
         for (payload,) in self._rows(
             "SELECT p.payload FROM proposal_row p"
-            " LEFT JOIN episode_row e ON e.uid = json_extract(p.payload, '$.episode')"
+            " LEFT JOIN episode_data e ON e.uid = json_extract(p.payload, '$.episode')"
             " WHERE p.state = 'open' AND p.kind = 'memory' AND e.role IS NOT 'assistant'"
         ):
             against = json.loads(payload).get("against")

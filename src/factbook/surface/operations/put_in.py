@@ -160,7 +160,7 @@ def _embed(run: Run, *, limit: int | None) -> tuple[int, bool]:
     from factbook.surface.progress import bar
 
     memory = run.memory
-    waiting = memory.maintenance.waiting()
+    waiting = memory.maintenance.waiting() + memory.maintenance.outdated()
     if not waiting:
         return 0, False
     total = waiting if limit is None else min(waiting, limit)
@@ -168,7 +168,8 @@ def _embed(run: Run, *, limit: int | None) -> tuple[int, bool]:
         with bar("embedding", total=total, unit="rows", quiet=run.quiet) as advance:
             return memory.embed(limit=limit, progress=advance).receipt.embedded, False
     except KeyboardInterrupt:
-        return waiting - memory.maintenance.waiting(), True
+        left = memory.maintenance.waiting() + memory.maintenance.outdated()
+        return waiting - left, True
 
 
 def _left(waiting: int) -> str:

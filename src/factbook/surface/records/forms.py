@@ -94,7 +94,7 @@ FORMS: Final[dict[str, str | Callable[[Any], Record]]] = {
     "ConfidenceStep": "at as_of op why says before after others:f added:e removed:e actor trigger",
     "Course": "steps end value retired",
     "ErasureAct": "id at actor what rows=counts clean allowed_at",
-    "Living": "facts_by_state=states waiting aside pairs_waiting proposals_open unanswered"
+    "Living": "facts_by_state=states waiting outdated aside pairs_waiting proposals_open unanswered"
     " last_run metrics",
     "Merged": "winner=winner_id:f losers=loser_ids:f rule",
     "Moved": "id=fact_id:f before after episodes rules=why",

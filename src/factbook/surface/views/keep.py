@@ -410,6 +410,7 @@ def living(page: Page, life: Living) -> None:
     states = values.counted(*((life.states.get(name, 0), words) for name, words in _STATES))
     waits = [
         f"{count(life.waiting, 'row')} to embed" if life.waiting else "",
+        f"{count(life.outdated, 'vector')} to make anew" if life.outdated else "",
         f"{count(life.aside, 'row')} put aside" if life.aside else "",
         f"{count(life.pairs_waiting, 'pair')} to judge" if life.pairs_waiting else "",
         count(life.proposals_open, "proposal") if life.proposals_open else "",
