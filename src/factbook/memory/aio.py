@@ -306,6 +306,7 @@ class AsyncMaintenance(_Part[Maintenance]):
     set_aside = _told(Maintenance.set_aside)
     retry_aside = _told(Maintenance.retry_aside)
     waiting = _asked(Maintenance.waiting)
+    outdated = _asked(Maintenance.outdated)
     consolidate = _worked(Maintenance.consolidate)
     undo = _worked(Maintenance.undo)
     read_by_others = _asked(Maintenance.read_by_others)
