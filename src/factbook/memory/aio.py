@@ -263,6 +263,7 @@ class AsyncReview(_Part[Review]):
     proposals = _asked(Review.proposals)
     proposal = _asked(Review.proposal)
     write_rule = _told(Review.write_rule)
+    read_stored = _worked(Review.read_stored)
     disputed = _asked(Review.disputed)
     decide = _told(Review.decide)
     remember = _told(Review.remember)
