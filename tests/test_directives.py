@@ -225,6 +225,7 @@ def test_it_does_not_fade(desk: Desk) -> None:
         "```\nalways run the tests with uv\n```\nwhat is this?",
         "Translate this to German: always run the tests with uv",
         "tabs are nicer here",
+        "Testing special characters: café, naïve, résumé, 中文, العربية 🎉 emojis 🚀 and symbols ∑∆√",
         "do that",
     ],
 )

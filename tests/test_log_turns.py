@@ -230,7 +230,12 @@ def test_how_a_turn_ended(log: Log) -> None:
         typed("u5", "Clean the tray of the label printer"),
         call("a5", "Bash", command="rm -r tray"),
         returned("a5", "[Request interrupted by user for tool use]", failed=True),
-        typed("u6", "Write a page on the label printer"),
+        typed("u6", "Polish the tray of the label printer"),
+        call("a6", "Edit", file_path="tray.py", old_string="a", new_string="b"),
+        returned("a6", "File has not been read yet.", failed=True),
+        call("b6", "Edit", file_path="tray.py", old_string="a", new_string="b"),
+        returned("b6", "The file was updated."),
+        typed("u7", "Write a page on the label printer"),
     )
     ended = {turn.asked.split()[0]: turn.outcome for turn in log.turns("the label printer")}
     assert ended == {
@@ -239,6 +244,7 @@ def test_how_a_turn_ended(log: Log) -> None:
         "Unpack": "ended failing",
         "Commit": "1 committed",
         "Clean": "interrupted",
+        "Polish": "",  # it failed on the way, not at the end
         "Write": "",
     }
     texts = [hit.text for hit in log.memory.recall("the label printer").hits]
@@ -337,12 +343,100 @@ def test_the_timeline_tells_what_matters_of_a_turn(log: Log) -> None:
     log.goes_on(typed("u0", "go on"), typed("u1", ASKED), *edits, said("a4", fixed))
     told = [hit.text for hit in log.memory.sources.timeline()]
     assert told[0] == ASKED
-    assert set(told[1:]) == {"changed 3 files: importer.py, depot.py, lock.py", fixed}
+    assert told[1:] == [f"{fixed.rstrip('.')} (importer.py, depot.py, lock.py)"]
     every = log.memory.sources.timeline(records=True)
     assert {"used_tool", "modified_file", "provides_solution"} <= {hit.predicate for hit in every}
     assert "go on" in [hit.text for hit in every]
     named = log.memory.sources.timeline(filters=Filters(predicates=("modified_file",)))
     assert {hit.object for hit in named if hit.kind == "fact"} == set(paths)
+
+
+def edited(n: int, path: str) -> list[str]:
+    """Return a call that changes a file, and what came back."""
+    made = call(f"e{n}", "Edit", file_path=path, old_string="a", new_string="b")
+    return [made, returned(f"e{n}", "The file was updated.")]
+
+
+def told_by(log: Log) -> list[str]:
+    """Return what the timeline tells, but for the prompts."""
+    return [hit.text for hit in log.memory.sources.timeline() if hit.kind == "fact"]
+
+
+def test_the_timeline_says_why_files_were_changed(log: Log) -> None:
+    """By what was said at the end: the first sentence that is no heading and no lead."""
+    log.goes_on(
+        typed("u1", "Labels should be printed in the order of the depots"),
+        *edited(1, "/home/ann/shop/labels.py"),
+        call("c1", "Bash", command="pytest tests/test_labels.py"),
+        returned("c1", "3 passed in 0.2s"),
+        said(
+            "a1",
+            "# Done\n\nPerfect! Here is what I changed:\n- **Labels are sorted by depot now.**",
+        ),
+        typed("u2", "Now the trays of the label printer, please"),
+        said("a2", "I am going to look at how the trays are filled first."),
+        *edited(2, "C:\\shop\\trays.py"),
+    )
+    assert told_by(log) == [
+        "changed labels.py, checks passed — Labels are sorted by depot now.",
+        "changed trays.py",  # what was said on the way is no end
+    ]
+
+
+def test_a_commit_tells_of_the_files_and_the_checks_before_it(log: Log) -> None:
+    log.goes_on(
+        typed("u1", "Sort the labels by depot and commit that"),
+        *edited(1, "/home/ann/shop/labels.py"),
+        call("c1", "Bash", command="pytest tests/test_labels.py"),
+        returned("c1", "3 passed in 0.2s"),
+        call("c2", "Bash", command="git commit -am 'Labels are sorted by depot'"),
+        returned(
+            "c2", "[main 1234567] Labels are sorted by depot\n 1 file changed, 2 insertions(+)"
+        ),
+        said("a1", "The labels are sorted by depot, and that is committed."),
+    )
+    assert told_by(log) == ["committed 1234567: Labels are sorted by depot (labels.py)"]
+
+
+def test_the_timeline_tells_no_pages_that_were_looked_up_and_no_prompt_twice(log: Log) -> None:
+    log.goes_on(
+        typed("u1", "From now on we use pnpm for all packages of the shop."),
+        call("c1", "WebFetch", url="https://pnpm.io/motivation", prompt="What is pnpm good for?"),
+        returned("c1", "pnpm saves disk space."),
+        said("a1", "Understood."),
+    )
+    assert {fact.predicate for fact in log.memory.query_facts(limit=100)} >= {"connects_to_host"}
+    assert told_by(log) == []
+
+
+def test_a_list_ends_where_nothing_bears_on_the_question(log: Log) -> None:
+    log.goes_on(*importer(), *banner())
+    asked = [turn.asked for turn in log.turns("Why does the importer of the parcel depot stop?")]
+    assert asked == [ASKED]
+
+
+def test_a_file_that_was_read_weighs_less_than_what_was_said_of_it(log: Log) -> None:
+    parts = [f"The depot number {n} sorts parcels by street. {IDLE}" for n in range(8)]
+    log.goes_on(
+        typed("u1", "How are parcels sorted?"),
+        *(said(f"a{n}", part) for n, part in enumerate(parts)),
+        call("c1", "Read", file_path="/home/ann/shop/sort.py"),
+        returned("c1", "def sort_parcels(depot): sorts parcels of the depot by street"),
+        said("a9", "That is all."),
+    )
+    (turn,) = log.turns("how does the depot sort parcels by street")
+    assert not any("def sort_parcels" in passage for passage in turn.passages)
+    assert len(turn.passages) > 2
+
+
+def test_what_was_said_in_a_turn_does_not_stand_beside_it(log: Log) -> None:
+    log.goes_on(*importer(), *banner())
+    talk = log.memory.conversation(session="s")
+    hits = talk.called_to_mind("Why does the nightly importer of the parcel depot stop?")
+    assert f"e{log.id_of(ASKED)}" in [hit.id for hit in hits]
+    assert not {f"e{log.id_of(words)}" for words in (ANSWERED, "the unit of the importer")} & {
+        hit.id for hit in hits
+    }
 
 
 def test_a_context_shows_turns_and_no_single_commands(log: Log) -> None:

@@ -179,6 +179,10 @@ BEARS_FULLY: Final = 0.65  # ours: and from which all of it does
 BEARS_WORDS: Final = 2.0  # ours: power on the share of a question's words
 TOLD_BEARS: Final = 0.5  # ours: what was told on purpose leads from here on
 TOLD_LEADS: Final = 2  # ours: so many of it
+LOG_BEARS: Final = 1.2  # ours, by bench.answers_from_logs: relevance and bearing of what logs hold,
+# of which less ends a list; 1.3 loses answers
+LOG_BEARS_NEW: Final = 1.0  # ours: of what holds a word of the question that nothing better holds
+LOG_BEARS_BESIDE: Final = 0.5  # ours: where something bears so much
 PASSIVE_BEARS: Final = 0.1  # ours: less does not come by itself
 CONTEXT_TURNS: Final = 6  # ours: turns of logs that a context may hold
 CONTEXT_HITS: Final = 18  # ours: hits of all kinds among which they are looked for
@@ -200,6 +204,8 @@ NEAR_WEIGHT: Final = 1.0  # ours: of a record's vector, beside the words that it
 FOUND_WEIGHT: Final = 0.2  # ours: of a record that was found
 ASKED_WEIGHT: Final = 0.3  # ours: less of a prompt, which rarely answers
 LAST_WEIGHT: Final = 0.2  # ours: of the last reply
+FILE_WEIGHT: Final = 0.5  # ours, by bench.answers_from_logs: less of a file that was only read
+TITLE_WORDS: Final = 12  # ours: a summary of fewer is the title of a session
 PROMPT_WORDS: Final = 3  # ours: a prompt of fewer says nothing by itself
 SHOWN_POOL: Final = 40  # rows, or four times the limit, that are read and weighed by the relevance
 SHOWN_EVIDENCE: Final = 3  # pieces of evidence with each hit
@@ -231,6 +237,8 @@ TIMELINE_PREDICATES: Final = (
     "connects_to_host",
     "linked_pr",
 )  # ours: what a person would tell of a day's work
+CLOSING_WORDS: Final = 5  # ours: of a sentence of the last reply; fewer are "All done."
+CLOSING_SENTENCES: Final = 6  # ours: of it, among which the one is chosen that is told
 TIMELINE_FACTS: Final = 6  # ours: facts that are read for each line, as a line may be of many
 
 ANSWERED_PREDICATES: Final = frozenset(
@@ -321,6 +329,7 @@ DIRECTIVE_LIKELY: Final = 0.6  # ours, by the rows `tune` (bench.ordinary, promp
 # chance on a rule is kept, and nine of ten are right
 DIRECTIVE_SURE: Final = 0.9  # ours: from here on it is shown; higher than those rows ask for, as
 # fewer prompts of real sessions hold a rule
+DIRECTIVE_KEEP: Final = 0.4  # ours, likewise: what is less sure must be worth keeping as well
 DIRECTIVE_SHARE: Final = 0.25  # ours: of a clause that a mark must cover; less is a scrap of it
 FOREIGN: Final = 0.05  # ours: of a run of words, from this chance on they are taken for others'
 DIRECTIVE_FOREIGN: Final = 0.7  # ours: and where it marks a rule as the owner's, from this one on

@@ -131,9 +131,20 @@ def _placed(reading: Reading, at: int) -> list[tuple[int, int, Span]]:
             continue
         begin, end = _whole(reading, mark)
         foreign = policy.DIRECTIVE_FOREIGN
-        if begin < end and not is_unsaid(reading, mark.begin, mark.end, foreign=foreign):
+        if begin == end or (mark.chance < policy.DIRECTIVE_SURE and not _kept(reading, mark)):
+            continue
+        if not is_unsaid(reading, mark.begin, mark.end, foreign=foreign):
             placed.append((at + begin, at + end, mark))
     return placed
+
+
+def _kept(reading: Reading, mark: Span) -> bool:
+    """Tell whether what is marked is worth knowing in a month, as what holds on is.
+
+    Of what does not read as telling something that is not known.
+    """
+    marked = (c for c in reading.clauses if c.begin < mark.end and mark.begin < c.end)
+    return any(c.act != "tell" or c.keep >= policy.DIRECTIVE_KEEP for c in marked)
 
 
 def _reminders(reading: Reading) -> Iterator[tuple[int, int]]:

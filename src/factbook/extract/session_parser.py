@@ -17,7 +17,9 @@ from factbook.extract import actions, outcomes, paths, prose, shell_facts
 from factbook.extract.base import Rule
 from factbook.model.facts import Trust
 
-__all__ = ["RULES", "SEED_STRICT"]
+__all__ = ["FETCHED", "RULES", "SEED_STRICT"]
+
+FETCHED: Final = "fetched from host {object}"
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -308,7 +310,7 @@ RULES: Final[tuple[Rule, ...]] = (
         subject="action",
         looks_in=f"field url of {_FETCHERS}",
         find=shell_facts.urls,
-        statement="fetched from host {object}",
+        statement=FETCHED,
         waits_for="success",
         cues=_HOST_CUES,
     ),

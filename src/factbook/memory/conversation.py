@@ -96,10 +96,6 @@ class _Shown(NamedTuple):
     object: str
 
 
-def _evidence_ids(hit: Hit) -> list[str]:
-    return [f"e{piece.episode_id}" for piece in hit.evidence]
-
-
 @naming_damage(at="_context.store")
 class Conversation:
     """What an agent's loop needs of a memory, for one owner and one session.
@@ -358,14 +354,18 @@ class Conversation:
     def called_to_mind(self, question: str) -> list[Hit]:
         """Return what a question calls to mind: what comes by itself, and turns of agents' logs.
 
-        A turn tells more of what was done in it than the single facts that were seen there.
+        A turn tells more of what was done in it than the single facts that were seen there, and
+        than what was said in it.
         """
         by_itself = self.prefetch(question)
         turns = self._modes().turns(question)
         if not turns:
             return list(by_itself)
-        shown = {id_ for hit in turns for id_ in (hit.id, *_evidence_ids(hit))}
-        rest = [hit for hit in by_itself if hit.id not in shown]
+        shown = {hit.id for hit in turns}
+        records = [int(hit.id[1:]) for hit in by_itself if hit.kind == "episode"]
+        lying = self._context.store.turns(records)
+        told = {f"e{id_}" for id_, turn in lying.items() if f"e{turn[0][0]}" in shown}
+        rest = [hit for hit in by_itself if hit.id not in told]
         return [*turns, *(hit for hit in rest if hit.trust is not Trust.OBSERVED)]
 
     def context(

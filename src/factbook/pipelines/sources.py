@@ -37,7 +37,7 @@ from factbook.model.facts import (
     whose,
 )
 from factbook.model.ops import RecordEpisode, RecordSource
-from factbook.pipelines.timeline import told_of, worth_telling
+from factbook.pipelines.timeline import closing, told_of, worth_telling
 from factbook.recall.counted_questions import Measure
 from factbook.recall.counting import ROWS, Computed, compute
 from factbook.recall.facts import fact_of, shown
@@ -338,7 +338,11 @@ class Sources:
             if not single:
                 turns = self._store.turns([fact.episode_id for fact in facts])
                 asked = worth_telling(asked, facts, turns)
-                facts = told_of(facts, turns)
+                said = {
+                    id_ for turn in turns.values() for id_ in (turn[0][0], closing(turn)) if id_
+                }
+                texts = self._store.texts("episode", sorted(said))
+                facts = told_of(facts, turns, {id_: redact(text) for id_, text in texts.items()})
         rows = [episode_hit(episode, text=redact(episode.text)) for episode in asked]
         rows += [
             Hit(

@@ -1,63 +1,143 @@
 """Tell of what was done only what matters: in one line for each turn, or for each thing.
 
-Of the files that a turn changed all are one line, of its checks the last one. Knows:
-facts of logs, and in which turns their records lie. Does not know: a store, how lines are shown.
+Of the files that a turn changed all are one line: with its commit, or with what its agent said of
+them at the end; of its checks the last one. Knows: facts of logs, in which turns their records lie,
+what was said in these. Does not know: a store, how lines are shown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Final
 
 from factbook import policy
+from factbook.extract.reports import masked
+from factbook.extract.session_parser import FETCHED
+from factbook.language.sentences import markdown_sentences
+from factbook.language.words import STOPWORDS, stem, words
+from factbook.model.directives import PREDICATES
 from factbook.model.facts import EpisodeKind, Fact, StoredEpisode
 
-__all__ = ["told_of", "worth_telling"]
+__all__ = ["closing", "told_of", "worth_telling"]
 
 _CHANGED: Final = "modified_file"
 _CHECKED: Final = "verified"
-Turns = Mapping[int, Sequence[tuple[int, EpisodeKind]]]
+_COMMITTED: Final = "committed"
+_MENDED: Final = "provides_solution"
+_ACTS: Final = (EpisodeKind.TOOL_CALL, EpisodeKind.TOOL_RESULT)
+Turn = Sequence[tuple[int, EpisodeKind]]
+Turns = Mapping[int, Turn]
 
 
-def told_of(facts: Sequence[Fact], turns: Turns) -> list[Fact]:
-    """Return what is told of facts, given and returned the newest first."""
-    told: list[Fact] = []
-    changed: dict[object, list[str]] = {}
-    checked: set[object] = set()
-    said: set[tuple[object, str]] = set()
+def told_of(facts: Sequence[Fact], turns: Turns, texts: Mapping[int, str]) -> list[Fact]:
+    """Return what is told of facts, given and returned the newest first.
+
+    `texts` are those of the prompts and of what was said at the end of turns.
+    """
+    groups: dict[object, list[Fact]] = {}
     for fact in facts:
-        records = turns.get(fact.episode_id)
-        turn = (fact.project, records[0][0]) if records else (fact.project, f"e{fact.episode_id}")
+        turn = turns.get(fact.episode_id)
+        groups.setdefault(turn[0][0] if turn else f"e{fact.episode_id}", []).append(fact)
+    kept = {
+        one.id: one
+        for group in groups.values()
+        for one in _of_turn(group, turns.get(group[0].episode_id, ()), texts)
+    }
+    return [kept[fact.id] for fact in facts if fact.id in kept]
+
+
+def _of_turn(facts: Sequence[Fact], turn: Turn, texts: Mapping[int, str]) -> Iterable[Fact]:
+    """Return what is told of the facts of one turn, the newest first."""
+    asked = _beginning(texts.get(turn[0][0], "")) if turn else ""
+    found = {fact.predicate: fact for fact in reversed(facts)}  # the newest of each
+    changed = [fact.object for fact in facts if fact.predicate == _CHANGED]
+    check = found.get(_CHECKED)
+    passed = check is not None and check.object == "passed"
+    # A commit, or what was said of how it was mended, tells why files were changed.
+    why = found.get(_COMMITTED) or found.get(_MENDED)
+    told: dict[str, Fact] = {}
+    for fact in facts:
+        if fact.predicate in (_CHANGED, _CHECKED) and fact is not found[fact.predicate]:
+            continue
+        if fact.statement == FETCHED.format(object=fact.object):
+            continue  # a page that was read is nothing that was done
+        if fact is check and passed and (changed or _COMMITTED in found):
+            continue
         if fact.predicate == _CHANGED:
-            if turn not in changed:
-                told.append(fact)
-            changed.setdefault(turn, []).append(fact.object)
-            continue
+            if why is not None:
+                continue
+            fact = replace(fact, statement=_files(changed) + ", checks passed" * passed)
+            said = _said_at_end(turn, texts)
+            if said and not any(said == other.statement for other in facts):
+                fact = replace(fact, statement=f"{fact.statement} — {said}")
+        elif fact is why and changed:
+            fact = replace(fact, statement=f"{fact.statement.rstrip('.')} ({_names(changed)})")
+        elif fact.predicate in PREDICATES and fact.statement in asked:
+            continue  # the prompt stands beside it
         # What is reported both as a fault and as its cause is one thing.
-        if (turn, fact.statement) in said or (fact.predicate == _CHECKED and turn in checked):
-            continue
-        said.add((turn, fact.statement))
-        if fact.predicate == _CHECKED:
-            checked.add(turn)
-        told.append(fact)
-    files = iter(changed.values())
-    return [_with_files(one, next(files)) if one.predicate == _CHANGED else one for one in told]
+        told.setdefault(fact.statement, fact)
+    return told.values()
 
 
-def _with_files(fact: Fact, paths: Sequence[str]) -> Fact:
-    """Return a fact of the last file that was changed, with the names of all of them."""
-    names = list(dict.fromkeys(path.rsplit("/", 1)[-1] for path in reversed(paths)))
-    if len(set(paths)) == 1:
-        return fact
+def _files(paths: Sequence[str]) -> str:
+    many = len(set(paths))
+    return f"changed {many} files: {_names(paths)}" if many > 1 else f"changed {_names(paths)}"
+
+
+def _names(paths: Sequence[str]) -> str:
+    """Return the names of the first files that were changed, given the newest first."""
+    names = list(dict.fromkeys(re.split(r"[/\\]", path)[-1] for path in reversed(paths)))
     more = len(names) - policy.TURN_FILES
-    listed = ", ".join(names[: policy.TURN_FILES]) + (f" and {more} more" if more > 0 else "")
-    return replace(fact, statement=f"changed {len(set(paths))} files: {listed}")
+    return ", ".join(names[: policy.TURN_FILES]) + (f" and {more} more" if more > 0 else "")
+
+
+def closing(turn: Turn) -> int | None:
+    """Return the reply that a turn ended with; none where work was still going on."""
+    for id_, kind in reversed(turn):
+        if kind is EpisodeKind.REPLY:
+            return id_
+        if kind in _ACTS:
+            break
+    return None
+
+
+def _said_at_end(turn: Turn, texts: Mapping[int, str]) -> str:
+    """Return of the first sentences of what was said last the one that answers the prompt most."""
+    said = list(islice(_sentences(texts.get(closing(turn) or 0, "")), policy.CLOSING_SENTENCES))
+    asked = _stems(_beginning(texts.get(turn[0][0], ""))) if turn else set()
+    return max(said, key=lambda one: len(asked & _stems(one)), default="")
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """Yield the sentences that say something: no quotes, or leads to what follows."""
+    for span in markdown_sentences(text):
+        said = " ".join(span.of(text).replace("**", "").split())
+        if not said.endswith(":") and len(masked(said).split()) >= policy.CLOSING_WORDS:
+            yield said
+
+
+def _stems(text: str) -> set[str]:
+    return {stem(word) for word in words(text) if word not in STOPWORDS}
+
+
+def _beginning(prompt: str) -> str:
+    return " ".join(prompt.split())[: policy.PROMPT_SHOWN]
 
 
 def worth_telling(
     asked: Sequence[StoredEpisode], facts: Sequence[Fact], turns: Turns
 ) -> list[StoredEpisode]:
-    """Return the prompts that say something, or that something came of ("8", "go on")."""
+    """Return the prompts that say something, or that something came of ("8", "go on").
+
+    Of a command that was typed to run by itself ("! pytest") what came of it tells.
+    """
     came = {turns[fact.episode_id][0][0] for fact in facts if fact.episode_id in turns}
-    return [one for one in asked if len(one.text.split()) >= policy.PROMPT_WORDS or one.id in came]
+    return [
+        one
+        for one in asked
+        if not one.text.startswith("! ")
+        and (len(one.text.split()) >= policy.PROMPT_WORDS or one.id in came)
+    ]

@@ -100,6 +100,7 @@ class Showing:
         asked = TurnWords(terms)
         weighed: list[tuple[float, float, int, PoolRow]] = []
         bears: dict[int, float] = {}
+        holds: dict[int, Collection[str]] = {}  # words of the question
         for n, (row, score) in enumerate(top):
             if row.fact is not None:
                 row.fact = as_of(row.fact, now)  # of the few that are weighed, not of the pool
@@ -108,7 +109,8 @@ class Showing:
                 continue
             if row.fact is None and row.id in wrong:
                 continue
-            bears[n] = self._bearing(row, memory, asked, turned)
+            holds[n] = _held(row, memory, asked, turned)
+            bears[n] = bearing(row.cosine, covered(holds[n], asked.all, turned.rarity))
             if passive and bears[n] < policy.PASSIVE_BEARS and not row.leaning:
                 continue
             relevance = relevance_score(
@@ -120,6 +122,8 @@ class Showing:
             if row.fact is None and row.id in taken_back:
                 relevance *= policy.OUTDATED_SHARE
             weighed.append((relevance, score, n, row))
+        if turns:
+            weighed = _bearing_ones(weighed, bears, holds)
         leading = _leading(weighed, bears)
         weighed.sort(key=lambda entry: (entry[2] not in leading, -entry[0], entry[2]))
         groups: dict[object, list[tuple[float, PoolRow]]] = {}
@@ -187,14 +191,6 @@ class Showing:
     def _taken_back(self, ids: Sequence[int]) -> Collection[int]:
         """Return of episodes those that their owner has taken back, or called wrong."""
         return outdated(self._store, ids) if ids else ()
-
-    def _bearing(
-        self, row: PoolRow, memory: Fact | StoredEpisode, asked: TurnWords, turned: Turned
-    ) -> float:
-        held = turned.held.get(turn_of(row, turned.turns) or 0)
-        if held is None:
-            held = asked.within(memory.statement if isinstance(memory, Fact) else memory.text)
-        return bearing(row.cosine, covered(held, asked.all, turned.rarity))
 
     def still(self, hits: Sequence[Hit], *, filters: Filters, now: Millis) -> list[Hit]:
         """Return what may come by itself of hits found before, each as it is now, in their order.
@@ -339,6 +335,41 @@ def _of_turn(hit: Hit, turn: Turn) -> Hit:
     )
 
 
+def _held(
+    row: PoolRow, memory: Fact | StoredEpisode, asked: TurnWords, turned: Turned
+) -> Collection[str]:
+    """Return which words of a question something holds, of a record its turn."""
+    held = turned.held.get(turn_of(row, turned.turns) or 0)
+    if held is None:
+        held = asked.within(memory.statement if isinstance(memory, Fact) else memory.text)
+    return held
+
+
+def _bearing_ones(
+    weighed: Sequence[tuple[float, float, int, PoolRow]],
+    bears: Mapping[int, float],
+    holds: Mapping[int, Collection[str]],
+) -> list[tuple[float, float, int, PoolRow]]:
+    """Return what bears on a question, where something does: a list ends where nothing does.
+
+    What stands far behind the best must bear the more, as a turn of many records holds most words
+    of any question; less so if it holds a word that nothing better does. A fact that was asked for
+    by its predicate bears, whatever its words.
+    """
+    cued = any(row.cued for *_, row in weighed)
+    if not cued and max((bears[n] for *_, n, _ in weighed), default=0.0) < policy.LOG_BEARS_BESIDE:
+        return list(weighed)
+    kept = []
+    known: set[str] = set()
+    for one in sorted(weighed, key=lambda entry: (-entry[0], entry[2])):
+        relevance, _, n, row = one
+        least = policy.LOG_BEARS if known.issuperset(holds[n]) else policy.LOG_BEARS_NEW
+        if row.cued or relevance + bears[n] >= least:
+            kept.append(one)
+            known.update(holds[n])
+    return kept
+
+
 def _leading(
     weighed: Sequence[tuple[float, float, int, PoolRow]], bears: Mapping[int, float]
 ) -> frozenset[int]:
@@ -404,7 +435,9 @@ def _foremost(
 
 
 def _says_nothing(episode: StoredEpisode) -> bool:
-    """Tell whether a record of a log says nothing by itself: "/exit", "Of course."."""
+    """Tell whether a record of a log says nothing by itself: "/exit", "Of course.", a title."""
+    if episode.kind is EpisodeKind.SUMMARY:
+        return len(episode.text.split()) < policy.TITLE_WORDS
     said = episode.kind in (EpisodeKind.PROMPT, EpisodeKind.REPLY)
     return said and is_fragment(episode.text)
 

@@ -25,6 +25,7 @@ from factbook.language.words import stem
 from factbook.model.facts import EVERYONE, EpisodeKind, Fact, FactKind, Millis, StoredEpisode, Trust
 from factbook.model.turns import Turn
 from factbook.recall.pool import PoolRow
+from factbook.sources.session_log.outputs import CONTENT, ECHO, shape_of
 from factbook.store.kinds import CITED
 from factbook.store.port import Reads
 from factbook.store.rows import Filters
@@ -138,16 +139,16 @@ def by_turn(
     near: Callable[[Sequence[int]], Mapping[int, float]],
 ) -> Turned:
     """Put rows that lie in turns in the order of these; all others stay where they are."""
-    first = [row for row in rows[: policy.TURN_ROWS] if in_log(row)]
-    found = moment.turns([row.episode for row in first]) if first else {}
-    turns = {id_: turn for turn in found.values() for id_, _ in turn}  # also of those further down
+    found = moment.turns([row.episode for row in rows if in_log(row)])
+    turns = {id_: turn for turn in found.values() for id_, _ in turn}
     if not turns:
         return Turned(list(rows), scores, {}, {}, {}, near)
     best: dict[int, list[float]] = {}  # of each turn: BM25, cosine, the score of its best row
     known: dict[int, Records] = {}
     lying = [turn_of(row, turns) for row in rows]
+    weighed_turns = {begun for begun in lying[: policy.TURN_ROWS] if begun is not None}
     for row, score, begun in zip(rows, scores.tolist(), lying, strict=True):
-        if begun is None:
+        if begun is None or begun not in weighed_turns:
             continue
         known[begun] = turns[begun]
         held = best.setdefault(begun, [0.0, 0.0, 0.0])
@@ -185,8 +186,12 @@ def by_turn(
     weighed = dict(
         zip(order, (top * weight / max(float(weight.max()), 1e-9)).tolist(), strict=True)
     )
+    least = min(weighed.values()) / top if top > 0 else 0.0
     final = [
-        score if begun is None else weighed[begun] * (1 + 1e-3 * score)
+        # Turns of rows further down come behind those that are weighed.
+        (score if begun is None else least * score)
+        if begun not in weighed
+        else weighed[begun] * (1 + 1e-3 * score)
         for score, begun in zip(scores.tolist(), lying, strict=True)
     ]
     values = np.asarray(final)
@@ -262,7 +267,7 @@ def read_turns(
             turn,
             found,
             {id_: episodes[id_] for id_ in some if id_ in episodes},
-            [fact for fact in done.get(turn[0][0], ()) if shown.in_time(fact.occurred_at)],
+            [one for one in done.get(turn[0][0], ()) if shown.in_time(one.fact.occurred_at)],
             asked,
         )
         for (turn, found), some in zip(turns, wanted, strict=True)
@@ -284,7 +289,7 @@ def _read_turn(
     turn: Records,
     found: Sequence[int],
     episodes: Mapping[int, StoredEpisode],
-    done: Sequence[Fact],
+    done: Sequence[_Done],
     asked: Question,
 ) -> Turn:
     words, rarity, redact = asked.words, asked.rarity, asked.redact
@@ -307,7 +312,8 @@ def _read_turn(
             + policy.NEAR_WEIGHT * max(0.0, asked.cosines.get(id_, 0.0)) / nearest
             + policy.FOUND_WEIGHT * (id_ in hits)
             + policy.LAST_WEIGHT * (id_ == last)
-            - policy.ASKED_WEIGHT * (id_ == begun),
+            - policy.ASKED_WEIGHT * (id_ == begun)
+            - policy.FILE_WEIGHT * _shows_file(episodes[id_]),
             -id_,
             -part.begin,
         )
@@ -338,13 +344,19 @@ def _read_turn(
         ended=passage(last) if last and last not in chosen else "",
         outcome=redact(_outcome(done, episodes.values())),
         files=tuple(
-            dict.fromkeys(redact(fact.object) for fact in done if fact.predicate in _CHANGED)
+            dict.fromkeys(redact(fact.object) for fact, _ in done if fact.predicate in _CHANGED)
         ),
         records=len(turn),
         began=min(times, default=None),
         until=max(times, default=None),
         trust=_worst([Trust.EXTERNAL if id_ in joined else episodes[id_].trust for id_ in said]),
     )
+
+
+def _shows_file(episode: StoredEpisode) -> bool:
+    """Tell whether a record holds a file that was read, or one that a change shows back."""
+    shape = shape_of(episode.tool, is_error=episode.is_error)
+    return shape is CONTENT or (shape is ECHO and episode.kind is EpisodeKind.TOOL_RESULT)
 
 
 def _worst(trusts: Sequence[Trust]) -> Trust:
@@ -455,36 +467,51 @@ def joined_parts(text: str, parts: Iterable[Part]) -> str:
     return " ".join(shown.split())
 
 
-def _done(moment: Reads, turns: Sequence[Records]) -> dict[int, list[Fact]]:
-    """Return what was done in turns, as facts say it, in their order; by a turn's first record."""
-    begun = {
-        id_: turn[0][0]
-        for turn in turns
-        for id_, kind in turn[-policy.TURN_RECORDS :]
-        if kind in _ACTS
-    }
+class _Done(NamedTuple):
+    """What was done in a turn, as a fact says it."""
+
+    fact: Fact
+    last: bool  # nothing was done after it
+
+
+def _done(moment: Reads, turns: Sequence[Records]) -> dict[int, list[_Done]]:
+    """Return what was done in turns, in their order; by a turn's first record."""
+    begun: dict[int, int] = {}
+    last: set[int] = set()
+    for turn in turns:
+        acts = [id_ for id_, kind in turn[-policy.TURN_RECORDS :] if kind in _ACTS]
+        begun.update((id_, turn[0][0]) for id_ in acts)
+        last.update(acts[-1:])
     where = {"episode_id": list(begun), "predicate": (*_CHANGED, *_ENDED)}
     cited = moment.tally(CITED, ("fact_id", "episode_id"), where)
-    places = {fact: begun[episode] for fact, episode in cited}
+    places = dict(cited.keys())  # an episode of each fact
     told = Filters(ids=sorted(places), owner=EVERYONE)
-    found: dict[int, list[Fact]] = {}
+    found: dict[int, list[_Done]] = {}
     for fact in sorted(moment.facts(told, limit=None), key=lambda fact: fact.id) if places else ():
-        found.setdefault(places[fact.id], []).append(fact)
+        episode = places[fact.id]
+        found.setdefault(begun[episode], []).append(_Done(fact, episode in last))
     return found
 
 
-def _outcome(done: Sequence[Fact], episodes: Iterable[StoredEpisode]) -> str:
-    """Say how a turn ended, as far as its records tell."""
+def _outcome(done: Sequence[_Done], episodes: Iterable[StoredEpisode]) -> str:
+    """Say how a turn ended, as far as its records tell.
+
+    A failure is how it ended only if nothing was done after it.
+    """
     host = (EpisodeKind.PROMPT, EpisodeKind.RECORD)
     said = (e for e in episodes if e.kind in host or e.is_error)
     if any(episode.text.startswith(_INTERRUPTED) for episode in said):
         return "interrupted"
-    last = next((fact for fact in reversed(done) if fact.predicate in _ENDED), None)
-    committed = sum(fact.predicate == "committed" for fact in done)
+    ends = [
+        one.fact
+        for one in done
+        if one.fact.predicate in _ENDED and (one.last or one.fact.predicate != "failed_with")
+    ]
+    committed = sum(fact.predicate == "committed" for fact in ends)
     parts = []
-    if last is not None and last.predicate == "failed_with":
+    if ends and ends[-1].predicate == "failed_with":
         parts.append("ended failing")
-    elif last is not None and last.predicate == "verified":
-        parts.append(_OUTCOMES.get(last.object, ""))
+    elif ends and ends[-1].predicate == "verified":
+        parts.append(_OUTCOMES.get(ends[-1].object, ""))
     parts += [f"{committed} committed"] if committed else []
     return ", ".join(filter(None, parts))
