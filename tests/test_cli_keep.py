@@ -283,11 +283,14 @@ def test_facts_show_the_status_where_it_is_not_active(here: Cli) -> None:
 
 def test_review_shows_what_waits_and_what_to_type(cli: Cli, here: Cli, db: Path) -> None:
     shown = cli("--db", db, "review").out
-    assert "operation_deploy" in shown
-    assert 'name = "operation_deploy"' in shown
+    assert "accept 1: operation_deploy, as in: fly deploy --app shop" in shown
     assert "one may be the other's opposite" in shown
     typed = f"factbook --db {shlex.quote(str(db))} review"
-    assert f"{typed} accept 1" in shown
+    assert f"{typed} accept ID" in shown
+    assert "pattern =" not in shown
+    whole = cli("--db", db, "review", "--all").out
+    assert 'name = "operation_deploy"' in whole
+    assert f"{typed} accept 1" in whole
     assert f"{typed} pair f4 f5 merge|keep|contradiction" in shown
     found = here("review", "--json").json()
     assert [one["title"] for one in found["proposals"]] == ["operation_deploy", "operation_x"]
@@ -314,6 +317,39 @@ def test_accepting_a_predicate_puts_its_rule_into_the_rules(here: Cli) -> None:
     # The other one has the same text, which stands there already: it is not put in twice.
     assert here("review", "accept", "2", "--json").json()["state"] == "accepted"
     assert path.read_text(encoding="utf-8") == kept
+
+
+def test_an_accepted_rule_is_run_over_what_is_stored(cli: Cli, tmp_path: Path) -> None:
+    logs, db = tmp_path / "logs", tmp_path / "logs.db"
+    logs.mkdir()
+    deploys = [f"fly deploy --app {name}" for name in ("shop", "blog", "mail", "wiki")]
+    others = ["ls -la", "git commit -m done", "fly status"]
+    for session in ("a", "b", "c", "d", "e"):
+        lines = [
+            json.dumps({
+                "type": "assistant", "uuid": f"{session}{n}", "sessionId": session, "cwd": "/app",
+                "timestamp": f"2026-03-02T10:0{n}:00Z",
+                "message": {"role": "assistant", "content": [
+                    {"type": "tool_use", "id": f"t{session}{n}", "name": "Bash",
+                     "input": {"command": command}}
+                ]},
+            })
+            for n, command in enumerate([*deploys, *others])
+        ]  # fmt: skip
+        (logs / f"{session}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    cli("--db", db, "ingest", logs)
+    cli("--db", db, "consolidate")
+    (deploy,) = cli("--db", db, "review", "--json").json()["proposals"]
+    assert deploy["title"] == "operation_fly_deploy: 20 commands in 5 sessions"
+    rules = tmp_path / "mine.toml"
+    accept = ("review", "accept", deploy["id"], "--rules", rules)
+    assert "20 facts came of the commands that are stored." in cli("--db", db, *accept).out
+    found = cli("--db", db, "facts", "-p", "operation_fly_deploy", "--json").json()["facts"]
+    assert len(found) == 20
+    assert {one["statement"] for one in found} == {"ran fly deploy"}
+    assert {one["confidence"] for one in found} == {0.8}
+    told = cli("--db", db, "explain", found[0]["id"]).out
+    assert "fly deploy" in told
 
 
 def test_a_rule_that_does_not_fit_leaves_file_and_proposal_as_they_are(

@@ -33,6 +33,8 @@ class Held:
     pinned: bool = False
     confidence: float = 0.8
     confidence_at: int = NOW
+    valid_to: int | None = None
+    retired_at: int | None = None
 
 
 def test_ten_days_take_ten_percent() -> None:

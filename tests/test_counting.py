@@ -160,6 +160,8 @@ def test_the_last_the_first_and_how_long(memory: Memory, question: str, said: st
         "what was the last decision on prices",
         "which file holds the last migration number",
         "what did I change last week",
+        "how many pull requests",
+        "how many children do I have",
     ],
 )
 def test_any_other_question_is_not_counted(memory: Memory, question: str) -> None:
@@ -187,6 +189,60 @@ def test_what_passed_or_failed_is_known_by_its_end(
         assert count("how often did the tests fail").total == failed
         assert count("how often did the tests pass").total == passed
         assert count("tests").total == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "title"),
+    [
+        ("how often did I run the tests", 'executed_command "test": 4 times, 3 different'),
+        ("how often did the tests run", 'executed_command "test": 4 times, 3 different'),
+        ("how often did the tests fail", 'executed_command "test", failed: 1 of 4 times'),
+        ("when did I last run the tests", 'last executed_command "test": 2026-11-12 09:00, pytest'),
+        ("how often was the linter run", 'executed_command "linter": 2 times'),
+        ("how often did the build fail", 'executed_command "build", failed: 1 of 1 time'),
+        ("how often did claude use docker", 'executed_command "docker": once'),
+        ("how many commits per project", "committed: 3 times"),
+        ("how many commands failed per project", "executed_command, failed: 2 of 11 times"),
+        (
+            "which project has the most commits",
+            "most often committed: /home/ann/shop (2 of 3 times)",
+        ),
+        ("which day had the most commits", "most often committed: 2026-11-10 (2 of 3 times)"),
+        ("how many commits in blog", 'committed "blog": once'),
+        ("how many projects did I work on", "projects of requested_in_session: 2"),
+        ("how many sessions did I have", "sessions of requested_in_session: 1"),
+        (
+            "which command was run most often last week",
+            "most often executed_command: bun run lint (2 of 11 times)",
+        ),
+    ],
+)
+def test_ordinary_questions_on_what_agents_ran(tmp_path: Path, question: str, title: str) -> None:
+    lines = [
+        record("user", "u1", "11-09T08:00", "make the shop ready"),
+        *ran("t1", "11-10T09:00", "rtk bun run test 2>&1", said="3 pass"),
+        *ran("t2", "11-10T09:10", "rtk bun run test 2>&1", failed=True),
+        *ran("t3", "11-11T09:00", "uv run pytest -q tests", said="5 passed in 0.1s"),
+        *ran("t4", "11-12T09:00", "pytest", said="5 passed in 0.1s"),
+        *ran("l1", "11-10T09:20", "bun run lint"),
+        *ran("l2", "11-10T09:30", "bun run lint"),
+        *ran("b1", "11-11T09:20", "bun run build", failed=True),
+        *ran("k1", "11-11T09:40", "docker ps"),
+        *committed("c1", "11-10T10:00", "Count the stock"),
+        *committed("c2", "11-10T11:00", "Show the price"),
+    ]
+    elsewhere = [
+        record("user", "u2", "11-11T08:00", "now the blog"),
+        *committed("c3", "11-11T10:00", "Write the news"),
+    ]
+    lines += [line.replace("/home/ann/shop", "/home/ann/blog") for line in elsewhere]
+    log = tmp_path / f"{SESSION}.jsonl"
+    log.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with Memory(tmp_path / "m.db", clock=FrozenClock(NOW), key_file=tmp_path / "k") as memory:
+        memory.ingest([log])
+        computed = memory.recall(question).computed
+    assert computed is not None
+    assert computed.title.startswith(title)
 
 
 def test_words_and_exact_conditions_count_the_same(memory: Memory) -> None:
@@ -223,6 +279,10 @@ def test_what_is_of_another_owner_is_not_counted(memory: Memory) -> None:
         ("(source .venv/bin/activate && pytest)", "test", True),
         ("git log --grep push", "git push", False),
         ("sudo docker compose up -d", "docker compose", True),
+        ("npm run lint:fix", "linter", True),
+        ("docker ps", "dock", True),
+        ("docker ps", "docketer", False),
+        ("nl -ba app.test.ts", "test", False),
     ],
 )
 def test_what_a_command_does(command: str, act: str, so: bool) -> None:
@@ -290,6 +350,54 @@ def test_what_is_a_release(tmp_path: Path, command: str, is_release: bool) -> No
         window = memory.recall("what did I change since the last release?").window
     assert (window is not None) is is_release
     assert window is None or datetime.fromtimestamp((window.since or 0) / 1000, UTC).month == 10
+
+
+@pytest.mark.parametrize(
+    ("question", "is_usual"),
+    [
+        ("Why did the importer stop at midnight?", True),
+        ("why does the importer stop at midnight", True),
+        ("how do I keep the importer from stopping at 00:15", True),
+        ("what did I do at midnight", False),
+        ("what happened at midnight?", False),
+        ("why did I stop the importer at midnight", False),
+    ],
+)
+def test_a_time_of_day_at_which_things_happen_hides_no_answer(
+    tmp_path: Path, question: str, is_usual: bool
+) -> None:
+    said = [{"type": "text", "text": "The importer stops at midnight because its token expires."}]
+    lines = [
+        record("user", "q1", "06-01T09:00", "why did the importer stop again?"),
+        record("assistant", "q2", "06-01T09:05", said),
+        record("user", "q3", "11-19T23:55", "rename the cart"),
+        *changed("q4", "11-20T00:05", "/home/ann/shop/cart.py"),
+    ]
+    log = tmp_path / f"{SESSION}.jsonl"
+    log.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with Memory(tmp_path / "m.db", clock=FrozenClock(NOW), key_file=tmp_path / "k") as memory:
+        memory.ingest([log])
+        memory.embed()
+        answer = memory.recall(question)
+    assert answer.window is not None
+    assert answer.window.usual is is_usual
+    june = NOW - 100 * 24 * 3600 * 1000
+    shown = [(hit.occurred_at or 0) < june for hit in answer.hits]
+    assert shown[:1] == [True] if is_usual else not any(shown)
+
+
+def test_a_usual_time_in_which_nothing_lies_is_said(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m.db", clock=FrozenClock(NOW), key_file=tmp_path / "k") as memory:
+        log = tmp_path / f"{SESSION}.jsonl"
+        log.write_text("\n".join(LINES) + "\n", encoding="utf-8")
+        memory.ingest([log])
+        memory.embed()
+        answer = memory.recall("why does pytest fail at 3am?")
+        assert answer.hits
+        assert answer.outside
+        assert answer.nearest is not None
+        # nor is what happens at a time counted in the last such time alone
+        assert memory.recall("how often did pytest fail at 3am").computed is not None
 
 
 def test_some_day_or_other_excludes_nothing(memory: Memory) -> None:

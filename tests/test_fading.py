@@ -12,6 +12,8 @@ import pytest
 from tests.session_logs import NOW
 
 from factbook import policy
+from factbook.language.reader.read import read
+from factbook.maintenance.passing import true_until
 from factbook.memory import Memory
 from factbook.surface.hook.lookup import Lookup
 from factbook.testing import FrozenClock
@@ -114,6 +116,87 @@ def test_it_grows_shrinks_and_is_explained_like_others(house: House) -> None:
     assert house.memory.query_facts()[0].confidence == grown.confidence
     house.memory.review.feedback(fact.id, right=False)
     assert house.memory.query_facts() == []
+
+
+PASSING = (
+    "My parents are visiting us this week.",
+    "I plan to go to Lisbon in November.",
+    "We're going to paint the kitchen next week.",
+)  # said on Saturday, 2026-11-21
+STAYS = ("I went to Lisbon in March.", "I began a new job today.", "I live in Porto since 2019.")
+
+
+def test_what_says_until_when_it_is_true_fades_fast_from_then_on(house: House) -> None:
+    house.read(*PASSING, *STAYS, days_ago=0)
+    assert house.standing() == dict.fromkeys((*PASSING, *STAYS), policy.STATED)
+    visit = next(fact for fact in house.memory.query_facts() if fact.statement == PASSING[0])
+    assert "bound" in [event.op for event in house.memory.explain(visit.id).history]
+    house.clock.advance(days=5)
+    house.night()
+    standing = house.standing()
+    assert standing[PASSING[0]] < policy.MIN_CONFIDENCE_PASSIVE
+    assert min(standing[text] for text in (*PASSING[1:], *STAYS)) > 0.65
+    house.clock.advance(days=9)  # November and the next week are over
+    house.night()
+    standing = house.standing()
+    assert PASSING[0] not in standing
+    assert standing[PASSING[1]] < min(standing[text] for text in STAYS) - 0.1
+    house.clock.advance(days=7)
+    assert set(house.standing()) == set(STAYS)
+    ids = [f"f{number}" for number in range(1, 7)]
+    until = time.monotonic() + 9
+    look = Lookup(str(house.db), owner="me", until=until, now=house.clock(), project="")
+    named = look.named(ids, without=frozenset(), session="new")
+    assert {memory.text for memory in named} == set(STAYS)
+
+
+def test_said_again_it_counts_from_then(house: House) -> None:
+    house.read(PASSING[0], days_ago=0)
+    house.clock.advance(days=6)
+    house.memory.add_turn(PASSING[0], session="later")
+    house.night()
+    assert house.standing()[PASSING[0]] >= policy.STATED
+
+
+def test_until_when_it_is_true_is_given_back_with_its_run_and_comes_back_with_an_export(
+    house: House,
+) -> None:
+    house.read(PASSING[0], days_ago=0)
+    (fact,) = house.memory.query_facts()
+    assert fact.valid_to is not None
+    export = house.folder / "all.jsonl"
+    with export.open("w", encoding="utf-8") as file:
+        file.writelines(exported(house.memory))
+    with house.opened(house.folder / "other.db") as other:
+        other.import_(export)
+        (copy,) = other.query_facts()
+        assert copy.valid_to == fact.valid_to
+    assert house.memory.check() == []
+    house.memory.maintenance.undo(house.memory.maintenance.runs()[0].id)
+    assert house.memory.sources.fact(fact.id).valid_to is None
+
+
+@pytest.mark.parametrize(
+    ("said", "until"),
+    [
+        ("I'm tired today", "2026-11-22"),
+        ("I'm stressed this week", "2026-11-23"),
+        ("I want to learn piano this year", "2027-01-01"),
+        ("I have a dentist appointment tomorrow", "2026-11-23"),
+        ("I'm flying to Lisbon on Monday", "2026-11-24"),
+        ("I will move to Riga on 3 June", "2027-06-04"),
+        ("I'm leaving in two weeks", "2026-12-06"),
+        ("I was tired this morning", None),
+        ("I've been ill this week", None),
+        ("I swim on Mondays", None),
+        ("My birthday is on 12 March", None),
+        ("School starts on 1 September", None),
+        ("This is my favourite song", None),
+    ],
+)
+def test_until_when_words_say_that_they_are_true(said: str, until: str | None) -> None:
+    found = true_until(read(said), NOW, zone=UTC)
+    assert (found and datetime.fromtimestamp(found / 1000, UTC).date().isoformat()) == until
 
 
 def test_what_a_run_held_it_gives_back(house: House) -> None:

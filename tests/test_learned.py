@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -71,6 +72,27 @@ def test_what_happens_in_one_session_only_is_not_proposed() -> None:
     some = commands(DEPLOYS, sessions=1)
     assert find_operations(some, vectors_of(DEPLOYS)) == []
     assert find_operations(some, vectors_of(DEPLOYS), min_sessions=1)
+
+
+def test_what_predicates_tell_already_is_not_proposed() -> None:
+    texts = ["git commit -m first", "cd app && git commit -m second", "git commit -m third"]
+    told = [replace(one, said=((one.text.index("-m"), len(one.text)),)) for one in commands(texts)]
+    assert [one.name for one in find_operations(commands(texts), vectors_of(texts))] == [
+        "operation_git_commit"
+    ]
+    assert find_operations(told, vectors_of(texts)) == []
+    beside = [replace(one, said=((0, 3),) if one.text.startswith("cd") else ()) for one in told]
+    assert find_operations(beside, vectors_of(texts))  # of another command of the line
+
+
+def test_what_does_something_comes_before_what_only_looks() -> None:
+    texts = ["git status"] * 6 + DEPLOYS + BACKUPS
+    found = find_operations(commands(texts), vectors_of(texts))
+    assert [one.name for one in found] == [
+        "operation_kubectl_apply",
+        "operation_restic_backup",
+        "operation_git_status",
+    ]
 
 
 def test_few_commands_are_not_proposed() -> None:

@@ -310,6 +310,9 @@ HELD_MATTERS: Final = frozenset({"identity", "family", "health"})
 HELD_WORDS: Final = frozenset({"birthday", "called", "name", "named", "names"})  # nor what names
 HELD_AT: Final = 253_402_300_799_999  # the moment that their confidence is of: the end of 9999
 HELD_PAGE: Final = 2_000  # ours: new facts that are looked through at once
+PASSED_PER_DAY: Final = 0.1  # ours: of a statement that says until when it is true, from then on,
+# beside the fading of all: "I'm tired today" comes by itself for three days more, in which one may
+# ask how it was, and is out of retrieval after eight; at the rate of the rest it would be in 85
 HOLD_DAYS: Final[Mapping[str, float]] = MappingProxyType(
     {"user_fact": 30.0, "user_pattern": 14.0, "shared_narrative": 7.0}
 )  # origins 002.2: the windows of typed memories
@@ -335,6 +338,9 @@ DIRECTIVE: Final = PATTERN  # a rule or a decision in the owner's own words, as 
 DIRECTIVE_LEFT: Final = 2  # ours: other words of a rule that go with each one that is given up
 DIRECTIVE_WORDS: Final = 3  # ours: what the reader marks in fewer says nothing by itself
 RULE_FILE_BYTES: Final = 256 * 1024  # ours: of a file of rules; agents load all of it each time
+RULE_FOLDERS: Final = 2_000  # ours: of a project, that are looked into for files of rules
+RULE_FOLDER_DEPTH: Final = 6  # ours: and how deep
+RULE_IMPORTS: Final = 5  # as Claude Code has it: how deep a file of rules imports others
 RULE_FILE_LIKELY: Final = 0.3  # ours: from this chance on a line of such a file is a rule; of 46
 # lines as people write them 90 % are found, and 87 % of what is found is one, with orders
 LINE_CHANGED: Final = 0.4  # ours: of their words that a line and the one in its place share

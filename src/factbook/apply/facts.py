@@ -398,12 +398,15 @@ class Changes(MergeChanges, Bookkeeping):
         self.change("pin" if op.pinned else "unpin", life, after, why="command")
 
     def hold(self, op: HoldFact) -> None:
-        """Let a fact be as sure as it was when it was last said, however long ago that is."""
+        """Let a fact be as sure as it was when it was last said, for good or until it is over."""
         life = self._current(op.fact_id)
-        if life is None or not fades(life):
+        if life is None or not fades(life) or (op.until and life.valid_to == op.until):
             self._receipt.unchanged += 1
             return
         self._receipt.updated += 1
+        if op.until is not None:
+            self.change("bound", life, life._replace(valid_to=op.until), why="says_until_when")
+            return
         self.change("hold", life, life._replace(confidence_at=policy.HELD_AT), why="of_a_life")
 
     def rate(self, op: RateFact) -> None:

@@ -224,6 +224,11 @@ def _is_question(reading: Reading, clause: Clause) -> bool:
     )
 
 
+def line_of(episode: StoredEpisode, subject: str) -> Candidate:
+    """Return the whole of a line as the rule that it would be."""
+    return _directive(episode, (0, len(episode.text)), subject, PREDICATES[0], _WRITTEN, rule=LINE)
+
+
 def directive_at(
     episode: StoredEpisode,
     place: tuple[int, int],
@@ -236,14 +241,27 @@ def directive_at(
 ) -> Candidate | None:
     """Return what an episode claims at a place, unless that is too little or plays somebody."""
     begin, end = place
-    text = episode.text[begin:end].rstrip(" ,;:")
-    words = text.split()
-    if len(words) < policy.DIRECTIVE_WORDS:
+    if len(episode.text[begin:end].rstrip(" ,;:").split()) < policy.DIRECTIVE_WORDS:
         return None
     forged = [piece for piece in taint(episode.text) if piece.kind in _FORGED]
     if touching(forged, begin, end) is not None:
         return None
-    said = " ".join(words)
+    return _directive(episode, place, subject, predicate, method, sure=sure, rule=rule)
+
+
+def _directive(
+    episode: StoredEpisode,
+    place: tuple[int, int],
+    subject: str,
+    predicate: str,
+    method: str,
+    *,
+    rule: str,
+    sure: bool = False,
+) -> Candidate:
+    begin, end = place
+    text = episode.text[begin:end].rstrip(" ,;:")
+    said = " ".join(text.split())
     return Candidate(
         subject=subject,
         predicate=predicate,

@@ -22,6 +22,7 @@ from factbook.extract import shell
 from factbook.extract.base import word_set
 from factbook.extract.clusters import BLOCK_ROWS, density_labels
 from factbook.extract.rules import compile_linear
+from factbook.extract.tests_run import only_looks
 from factbook.model.text import shorten
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ MIN_COUNT: Final = 3  # ours: commands; fewer are chance
 MIN_SESSIONS: Final = 2  # ours: what recurs in one session only is that session's task
 DOMINANT: Final = 0.3  # ours: share of a cluster that an operation must have to be what it does
 RECOGNISED: Final = 0.8  # ours: share of those commands that the pattern must find again
+SAID: Final = 0.5  # ours: share of them of which a predicate tells already
 EXAMPLES: Final = 3
 EXAMPLE_CHARS: Final = 160
 CONFIDENCE: Final = policy.PATTERN  # origins 000.6: a pattern, 0.8
@@ -93,6 +95,7 @@ class ExecutedCommand:
     session: str
     text: str  # redacted
     row: int
+    said: tuple[tuple[int, int], ...] = ()  # parts that predicates tell already what they do
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +108,7 @@ class LearnedPredicate:
     count: int  # of the given commands that it recognises
     sessions: int  # in how many sessions
     words: tuple[str, ...]  # what it is named from
+    only_looks: bool = False  # it shows what there is, and changes and checks nothing
 
 
 class _Head(NamedTuple):
@@ -121,8 +125,9 @@ def find_operations(
     min_count: int = MIN_COUNT,
     min_sessions: int = MIN_SESSIONS,
 ) -> list[LearnedPredicate]:
-    """Propose a predicate for each operation that recurs, the most frequent first.
+    """Propose a predicate for each operation that recurs and that no predicate tells, best first.
 
+    What does something comes before what only looks, and what is done in most sessions first.
     HDBSCAN finds commands that are alike; what at least 30 % of a cluster run names it, and
     clusters of one operation are one proposal. `vectors` has a unit row for each `row` of a command
     (shape (rows, dim)). The order of the commands makes no difference. Raises ValueError for
@@ -153,11 +158,17 @@ def find_operations(
             proposal.count >= min_count
             and proposal.sessions >= min_sessions
             and proposal.count >= RECOGNISED * wanted[head]
+            and not _is_told(head, ordered)
         ):
             learned_predicates.append(proposal)
     return sorted(
         learned_predicates,
-        key=lambda learned_predicate: (-learned_predicate.count, learned_predicate.name),
+        key=lambda learned_predicate: (
+            learned_predicate.only_looks,
+            -learned_predicate.sessions,
+            -learned_predicate.count,
+            learned_predicate.name,
+        ),
     )
 
 
@@ -229,6 +240,23 @@ def _head(command: shell.ShellCommand) -> _Head | None:
     return _Head(program, tuple(words))
 
 
+def _is_told(head: _Head, commands: Sequence[ExecutedCommand]) -> bool:
+    """Tell whether predicates say of most commands that do it what they do."""
+    told: list[bool] = []
+    for command in commands:
+        if head.program in command.text:
+            parts = [part for part in shell.parse(command.text) if _head(part) == head]
+            if parts:
+                told.append(
+                    any(
+                        begin < part.end and part.start < end
+                        for part in parts
+                        for begin, end in command.said
+                    )
+                )
+    return sum(told) > SAID * len(told)
+
+
 def _is_word(value: str, pattern: re.Pattern[str] = _WORD) -> bool:
     """Tell a word of a program's vocabulary from ids, paths, hosts, labels and secrets."""
     return len(value) <= _MAX_WORD and bool(pattern.fullmatch(value)) and not _ID.search(value)
@@ -259,6 +287,7 @@ def _proposal(head: _Head, commands: Sequence[ExecutedCommand]) -> LearnedPredic
         count=len(seen),
         sessions=len({executed_command.session for executed_command in seen.values()}),
         words=spoken,
+        only_looks=only_looks(" ".join(words)),
     )
 
 

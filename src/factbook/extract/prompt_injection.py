@@ -25,7 +25,7 @@ from urllib.parse import unquote_to_bytes
 from factbook.extract.line_wrapping import unwrapped
 from factbook.net import cancel
 
-__all__ = ["Taint", "TaintKind", "hostile", "is_tainted_document", "taint", "touching"]
+__all__ = ["Taint", "TaintKind", "hostile", "is_tainted_document", "steers", "taint", "touching"]
 
 _READ_CHARS: Final = 100_000  # ours: of one text; a result of a search has far fewer
 _SENTENCE_CHARS: Final = 600  # ours: as far as an order reaches that has no end
@@ -43,6 +43,8 @@ class TaintKind(StrEnum):
     BOILERPLATE = "boilerplate"  # furniture of a page
 
 
+_SETS_ASIDE: Final = "it sets aside what a program was told"
+_GIVES_AWAY: Final = "it gives secrets away"
 _HARMLESS: Final = frozenset({TaintKind.PROMOTION, TaintKind.BOILERPLATE})
 
 
@@ -58,6 +60,17 @@ class Taint(NamedTuple):
 def hostile(piece: Taint) -> bool:
     """Tell whether a taint was written to steer a program, and not only to sell or to navigate."""
     return piece.kind not in _HARMLESS
+
+
+def steers(text: str, *, own: bool) -> Taint | None:
+    """Return what in a line of rules for programs turns them against their owner; None for nothing.
+
+    Such a line speaks to a program by right. In a file of one's `own` only what sets aside what was
+    said before, gives secrets away or is hidden counts; in somebody's all that is hostile does.
+    """
+    worst = (_SETS_ASIDE, _GIVES_AWAY)
+    found = (piece for piece in taint(text) if hostile(piece))
+    return next((p for p in found if not own or p.why in worst or p.kind is TaintKind.HIDDEN), None)
 
 
 def touching(taints: Sequence[Taint], start: int, end: int) -> Taint | None:
@@ -259,7 +272,7 @@ class _Rule(NamedTuple):
 _RULES: Final[tuple[_Rule, ...]] = (
     _Rule(
         TaintKind.INSTRUCTION,
-        "it sets aside what a program was told",
+        _SETS_ASIDE,
         rf"\b(?:ignor(?:e|ing)|disregard(?:ing)?|forget(?:ting)?|overrid(?:e|ing)|bypass(?:ing)?"
         rf"|discard|drop|neglect|abandon|do not (?:follow|obey)|stop (?:following|obeying))\b"
         rf"{_CLOSE}\b(?:{_ORDERS}|what (?:you|was|were)|everything|other results|all (?:the )?text"
@@ -267,7 +280,7 @@ _RULES: Final[tuple[_Rule, ...]] = (
     ),
     _Rule(
         TaintKind.INSTRUCTION,
-        "it sets aside what a program was told",
+        _SETS_ASIDE,
         r"\b(?:ignor(?:iere|a|ez|ieren sie)|vergiss|vergessen sie|missachte|olvida|oubliez?|omite"
         r"|dimentica|negeer|esque[cç]a)\b[^.!?\n]{0,60}\b(?:anweisungen?|instru\w+|istruzioni"
         r"|befehle?|vorgaben|reg(?:eln|las|les|ole|els)|indicaciones|consignes)\b"
@@ -323,6 +336,13 @@ _RULES: Final[tuple[_Rule, ...]] = (
         r"|leak|output|disclose) (?:me |us |all |the |any |your |its |their )*(?:api keys?"
         r"|passwords?|credentials|secrets?|tokens?|conversations?|chat history|memor(?:y|ies)"
         r"|system prompt|private)\b",
+    ),
+    _Rule(
+        TaintKind.INSTRUCTION,
+        _GIVES_AWAY,
+        r"(?<!never )(?<!not )(?<!n't )\b(?:send|post|upload|forward|e-?mail|exfiltrate|leak|copy"
+        r"|share|disclose)\b[^.!?\n]{0,60}?(?:(?:~|\$home|/root|/home/\w+)?/\.(?:ssh|aws|gnupg|kube"
+        r"|netrc|config/gcloud)\b|\bid_(?:rsa|ed25519)\b|\bprivate keys?\b)",
     ),
     _Rule(
         TaintKind.INSTRUCTION,

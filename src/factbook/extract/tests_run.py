@@ -24,6 +24,7 @@ __all__ = [
     "main_command",
     "may_change",
     "may_check",
+    "only_looks",
     "verdict",
 ]
 
@@ -68,9 +69,10 @@ _READS: Final = word_set("""
     less more sort uniq cut tr diff cmp man history xxd od nl basename dirname realpath readlink
     column set tee hexdump lsof netstat ss top free uptime pgrep nproc hostname
     """)
-_GIT_READS: Final = word_set("""
+_GIT_KEEPS: Final = word_set("fetch add commit push tag stash")
+_GIT_READS: Final = _GIT_KEEPS | word_set("""
     status log diff show rev-parse ls-files ls-tree blame config describe reflog shortlog cat-file
-    grep remote for-each-ref merge-base rev-list help version fetch add commit push tag stash
+    grep remote for-each-ref merge-base rev-list help version
     """)  # what they write is no file that a command could fail on
 _GH_READS: Final = word_set("view list checks status diff search watch")
 _SUBCOMMANDS: Final = {"git": (0, _GIT_READS), "gh": (1, _GH_READS)}  # where, and which only look
@@ -146,6 +148,16 @@ def main_command(text: str) -> MainCommand | None:
 def may_change(text: str) -> bool:
     """Tell whether a command line may change what another one reads, and not only look at it."""
     return any(_use(each) is Use.CHANGES for each in shell.parse(text))
+
+
+def only_looks(text: str) -> bool:
+    """Tell whether a command line shows what there is, and neither checks nor keeps anything."""
+    return all(_use(each) is Use.READS and not _keeps(each) for each in shell.parse(text))
+
+
+def _keeps(command: shell.ShellCommand) -> bool:
+    verb = next((word.value for word in command.args if not word.value.startswith("-")), "")
+    return command.name == "git" and verb in _GIT_KEEPS
 
 
 def may_check(text: str) -> bool:

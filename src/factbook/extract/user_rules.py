@@ -77,7 +77,11 @@ def load_user_rules(path: Path) -> list[Rule]:
     Raises RuleError with the file, the line and the reason for anything that is not as
     docs/rules.md says; nothing of the file is used then.
     """
-    text = _read(path)
+    return rules_of(_read(path), path)
+
+
+def rules_of(text: str, path: Path) -> list[Rule]:
+    """Return the rules of a text as `load_user_rules` does; `path` is what errors name."""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

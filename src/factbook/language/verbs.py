@@ -18,6 +18,7 @@ __all__ = [
     "as_said",
     "base_forms",
     "first_person",
+    "is_past",
     "with_s",
 ]
 
@@ -58,6 +59,11 @@ PAST: Final = frozenset(form for row in _ROWS for form in row[1])
 _UNCHANGED: Final = "set cut put hit let read shut quit split cost hurt spread cast bet burst"
 UNCHANGED: Final = frozenset(_UNCHANGED.split())
 """Verbs whose past and participle are as their base."""
+
+
+def is_past(verb: str) -> bool:
+    """Tell whether a verb has the form of its past, which it may share with its participle."""
+    return verb.endswith("ed") or verb in PAST
 
 
 def with_s(word: str) -> str:

@@ -167,7 +167,8 @@ def account(store: Store, run: Run, *, owner: str | Everyone = ME) -> Account:
             (event.op, event.target_id)
             for event in of_facts
             if event.op not in _GROUPED
-            if event.op != "hold" or event.target_id not in new  # that is how it came
+            # of a new fact, that is how it came
+            if event.op not in ("hold", "bound") or event.target_id not in new
         ],
         facts={number: as_of(fact, run.started_at) for number, fact in facts.items()},
     )

@@ -27,6 +27,8 @@ class ConfidenceBasis:
     pinned: bool
     confidence: float
     confidence_at: Millis
+    valid_to: Millis | None
+    retired_at: Millis | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +131,8 @@ def _now(fact: Fact) -> ConfidenceBasis:
         pinned=fact.pinned,
         confidence=fact.confidence,
         confidence_at=fact.confidence_at,
+        valid_to=fact.valid_to,
+        retired_at=fact.retired_at,
     )
 
 
@@ -158,7 +162,7 @@ def _around(
 
 
 def _with(standing: ConfidenceBasis, parts: Mapping[str, Any]) -> ConfidenceBasis:
-    names = ("confidence", "confidence_at", "pinned")
+    names = ("confidence", "confidence_at", "pinned", "valid_to", "retired_at")
     return replace(standing, **{name: parts[name] for name in names if name in parts})
 
 

@@ -306,7 +306,8 @@ class EmbeddingQueue:
 
     def _store_next(self, embedder: Embedder, target: str, rows: Sequence[tuple[int, str]]) -> None:
         good, vectors, bad = self._vectors(embedder, self._meant(target, rows))
-        kept, old = [], b""
+        kept: Sequence[int] = ()
+        old = b""
         if bad and self._store.embedder() == (embedder.id, embedder.dim):
             kept, old = self._store.vectors(target, list(bad))
         elif bad:

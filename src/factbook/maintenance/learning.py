@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Final
+
 from factbook import policy
 from factbook.embed.halves import unpacked
 from factbook.extract.predicate_discovery import ExecutedCommand, as_toml, find_operations
-from factbook.model.facts import EVERYONE
+from factbook.model.facts import EVERYONE, Fact
 from factbook.model.ops import MarkProgress, Op, Propose
+from factbook.store.derived.facts import holds, lives_by_id
 from factbook.store.port import Store, marked
 from factbook.store.rows import Filters
 
-KIND = "predicate"  # of the proposals
+KIND: Final = "predicate"  # of the proposals
+_OF_ANY_COMMAND: Final = frozenset(
+    {
+        "executed_command",
+        "ran",
+        "used_tool",
+        "described_as",
+        "requested_in_session",
+        "mentions_path",
+        "exited_with",
+        "failed_with",
+        "fixed_by",
+    }
+)
+"""Predicates that tell that there was a command, on what and how it ended, and not what it does."""
 
 
 def learning_ops(store: Store) -> list[Op]:
@@ -30,12 +48,14 @@ def learning_ops(store: Store) -> list[Op]:
     if not vectors.ids:
         return []
     row_of = {episode_id: n for n, episode_id in enumerate(vectors.ids)}
+    said = _said(store, facts)
     commands = [
         ExecutedCommand(
             uid=str(fact.episode_id),
             session=fact.session,
             text=fact.object,
             row=row_of[fact.episode_id],
+            said=said.get(fact.id, ()),
         )
         for fact in facts
         if fact.episode_id in row_of
@@ -52,9 +72,30 @@ def learning_ops(store: Store) -> list[Op]:
                 "examples": list(predicate.examples),
                 "count": predicate.count,
                 "sessions": predicate.sessions,
+                "only_looks": predicate.only_looks,
                 "toml": as_toml(predicate),
             },
         )
         for predicate in operations
     ]
     return [*ops, MarkProgress(name="learn", at=changes.last)]
+
+
+def _said(store: Store, facts: Sequence[Fact]) -> dict[int, tuple[tuple[int, int], ...]]:
+    """Return the parts of commands, by their facts, of which predicates tell what they do."""
+    rows = store.evidence(episode_ids=sorted({fact.episode_id for fact in facts}))
+    lives = lives_by_id(store, {row.fact_id for row in rows})
+    spans: dict[int, list[tuple[int, int]]] = {}
+    for row in rows:
+        life = lives[row.fact_id]
+        if life.predicate not in _OF_ANY_COMMAND and holds(life):
+            spans.setdefault(row.episode_id, []).append((row.start, row.end))
+    begins = {row.fact_id: row.start for row in rows}
+    return {
+        fact.id: tuple(
+            (begin - begins[fact.id], end - begins[fact.id])
+            for begin, end in spans.get(fact.episode_id, ())
+        )
+        for fact in facts
+        if fact.id in begins
+    }

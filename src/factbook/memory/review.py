@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, cast
 from factbook import policy
 from factbook.context import part
 from factbook.errors import NotFound, UsageError
-from factbook.extract.user_rules import append_rule
+from factbook.extract.user_rules import append_rule, rules_of
 from factbook.maintenance.consolidate import settle_pairs, waiting_questions
+from factbook.maintenance.learning import KIND
 from factbook.maintenance.verdict_queue import waiting_pairs
 from factbook.memory import proposals
 from factbook.model.facts import (
@@ -32,6 +33,7 @@ from factbook.model.ops import DecideProposal, Op, PinFact, RateFact, SettlePair
 from factbook.pipelines.claims import ASKED
 from factbook.pipelines.keyed import CLARIFICATION, tell_keys
 from factbook.pipelines.noting import is_noted
+from factbook.pipelines.ruled import read_commands
 from factbook.pipelines.told import tell
 from factbook.recall.facts import current_fact, fact_of
 from factbook.store.derived.facts import current_by_claim
@@ -130,10 +132,11 @@ class Review:
 
         What was overheard against facts that the owner told has both sides in its payload:
         `against`, a list of those that are current, and `heard`, each with its `fact`, `text`,
-        `episode` and `source`. A yes puts it in their place.
+        `episode` and `source`. A yes puts it in their place. Learned predicates come last, the
+        best first: what does something before what only looks, what most sessions do first.
         """
         with self._store.snapshot():
-            return self._proposals(state, owner, None)
+            return sorted(self._proposals(state, owner, None), key=_worth)
 
     def proposal(self, proposal_id: int, *, owner: str | Everyone = ME) -> Proposal:
         """Return what waits under a number; raises NotFound, UsageError where it was decided."""
@@ -163,6 +166,22 @@ class Review:
             )
         append_rule(path.expanduser(), toml)
         return True
+
+    def read_stored(
+        self,
+        proposal_id: int,
+        *,
+        owner: str = ME,
+        progress: Callable[[int], None] = lambda _: None,
+    ) -> Receipt:
+        """Run the rule that is proposed over the commands that are stored.
+
+        `progress` is called with how many of them were read since its last call. What is broken off
+        and done again does it once.
+        """
+        toml = str(self.proposal(proposal_id, owner=owner).payload.get("toml") or "")
+        rules = rules_of(toml, Path(f"proposal {proposal_id}"))
+        return read_commands(self._context, rules, progress=progress)
 
     def _proposals(
         self, state: str, owner: str | Everyone, among: Collection[int] | None
@@ -397,3 +416,14 @@ class Review:
         return self._context.write(
             [DecideProposal(proposal_id=proposal_id, accept=accept, reason=reason)], Trigger.COMMAND
         )
+
+
+def _worth(proposal: Proposal) -> tuple[bool, bool, int, int, int]:
+    """Return what sorts proposals: what waits for an answer as it came, then predicates."""
+    number = proposal.payload.get
+    if proposal.kind != KIND:
+        return (False, False, 0, 0, proposal.id)
+    sessions, count = (
+        value if isinstance(value := number(n), int) else 0 for n in ("sessions", "count")
+    )
+    return (True, bool(number("only_looks")), -sessions, -count, proposal.id)

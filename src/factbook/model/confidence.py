@@ -51,6 +51,14 @@ class ConfidenceHolder(Protocol):
     def confidence_at(self) -> Millis:
         """The moment that the confidence is of."""
 
+    @property
+    def valid_to(self) -> Millis | None:
+        """Until when it is true, where that is known."""
+
+    @property
+    def retired_at(self) -> Millis | None:
+        """Since when it is not current."""
+
 
 def fades(fact: ConfidenceHolder) -> bool:
     """Tell whether a fact fades: what happened stays true, and a setting holds until changed."""
@@ -67,6 +75,7 @@ def value_at(fact: ConfidenceHolder, now: Millis) -> float:
         kind=fact.kind,
         predicate=fact.predicate,
         pinned=fact.pinned,
+        until=fact.valid_to if fact.retired_at is None else None,
     )
 
 

@@ -21,12 +21,24 @@ def faded(value: float, days: float) -> float:
 
 
 def value_then(
-    value: float, at: int, now: int, *, kind: str, predicate: str, pinned: bool
+    value: float,
+    at: int,
+    now: int,
+    *,
+    kind: str,
+    predicate: str,
+    pinned: bool,
+    until: int | None = None,
 ) -> float:
-    """Return the confidence that a fact of a moment `at` has `now`, both in milliseconds."""
+    """Return the confidence that a fact of a moment `at` has `now`, both in milliseconds.
+
+    `until` is when it is over by its own words, where they say so and it is current.
+    """
     if pinned or kind in policy.LASTING_KINDS:
         return value
-    return faded(value, (now - at) / DAY_MS - hold_days(kind, predicate))
+    value = faded(value, (now - at) / DAY_MS - hold_days(kind, predicate))
+    over = 0.0 if until is None else (now - max(until, at)) / DAY_MS
+    return value * math.exp(-policy.PASSED_PER_DAY * over) if over > 0 else value
 
 
 def recency(occurred_at: int | None, now: int) -> float:

@@ -231,9 +231,13 @@ class PinFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HoldFact:
-    """Let no silence make a fact less sure: it holds until something is said of it."""
+    """Let no silence make a fact less sure: it holds until something is said of it.
+
+    With `until`, it is true up to then, as it says itself, and fades fast from then on.
+    """
 
     fact_id: int
+    until: Millis | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

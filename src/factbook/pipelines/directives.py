@@ -208,6 +208,29 @@ class Hearing:
                 met.append(_Met(life, judgement, earlier))
         return met
 
+    def questions(self, life: Life, episode: StoredEpisode) -> list[Op]:
+        """Return what asks about the rules of prompts that one of a file speaks against.
+
+        When a line was written nobody knows, so which of the two holds is for their owner to say.
+        """
+        reading = read(life.statement)
+        met = []
+        for other in self._held(episode):
+            if other.id != life.id and self._is_said(other):
+                cosine = float(self._vector(other.statement) @ self._vector(life.statement))
+                given = given_up(reading)
+                judgement = stand(
+                    read(other.statement), life.statement, given=given, similarity=cosine
+                )
+                met.append(_Met(other, _asking(judgement), is_earlier=True))
+        return [
+            _follower(life, each) for each in met if each.judgement.relation is Relation.AMBIGUOUS
+        ]
+
+    def _is_said(self, life: Life) -> bool:
+        episode = self._context.store.episodes_by_id([life.episode_id]).get(life.episode_id)
+        return episode is not None and episode.role is Role.USER
+
     def _vector(self, text: str) -> NDArray[np.float32]:
         if text not in self._vectors:
             self._vectors[text] = self._context.embedder.embed([text])[0]

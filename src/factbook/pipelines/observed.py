@@ -64,6 +64,7 @@ class IngestReport:
         self.receipt.add(other.receipt)
         self.lines.add(other.lines)
         self.files += other.files
+        self.skipped += other.skipped
         self.read_bytes += other.read_bytes
 
 

@@ -1,22 +1,27 @@
 """Rule files: the way of what is written into the files that agents load.
 
     file -> paragraphs and items, each an episode -> those that state a rule or a decision
-    -> Ops: asserted | a changed line superseded | one that is gone is over
+    -> Ops: asserted | refused: it wants to be obeyed | a changed line superseded | one that is gone
+    is over | its owner is asked, where a prompt says otherwise
 
 A file in a project where its owner has worked is the owner's own word; in another it is somebody's
 text, and what an agent keeps for itself is a model's: both are only likely, and shown as such.
+What a file imports is read behind it.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from factbook import policy
 from factbook.errors import InputError
-from factbook.extract.directives import stated_in
+from factbook.extract.directives import line_of, stated_in
+from factbook.extract.prompt_injection import steers
 from factbook.extract.sentences import content_words
 from factbook.language.reader.read import read
 from factbook.model.directives import EVERYWHERE, PROJECT, subject_of
@@ -28,6 +33,7 @@ from factbook.model.facts import (
     LineCount,
     Role,
     Source,
+    SourceState,
     Stance,
     Status,
     Trigger,
@@ -41,13 +47,23 @@ from factbook.model.ops import (
     RetractFact,
     SupersedeFact,
 )
-from factbook.pipelines.claims import judged
+from factbook.pipelines.claims import judged, refused
+from factbook.pipelines.directives import Hearing
 from factbook.pipelines.observed import FileReport, IngestReport
 from factbook.sources.encoding import decoded
-from factbook.sources.rule_files import RuleFile, of_agents, of_project, rule_lines, whole
+from factbook.sources.rule_files import (
+    TOO_DEEP,
+    RuleFile,
+    imported_by,
+    is_rule_file,
+    of_agents,
+    of_project,
+    rule_lines,
+    whole,
+)
 from factbook.sources.session_log import LogFile
 from factbook.sources.session_log.parser import printable, source_key
-from factbook.store.derived.facts import lives_by_id
+from factbook.store.derived.facts import holds, lives_by_id
 from factbook.store.kinds import EPISODE
 from factbook.store.rows import Life
 
@@ -59,6 +75,7 @@ __all__ = ["known_rule_files", "read_rule_files"]
 HOST: Final = "rules"
 GONE: Final = "line_gone"
 CHANGED: Final = "line_changed"
+IMPORTS: Final = "imports"  # in the state of a cursor
 
 
 def known_rule_files(context: Context, *, owner: str) -> list[RuleFile]:
@@ -69,9 +86,10 @@ def known_rule_files(context: Context, *, owner: str) -> list[RuleFile]:
     projects = sorted(_projects(context, owner))
     states = context.store.sources(owner=owner)
     read_once = [(Path(s.source.uri), s.source.project) for s in states if s.source.host == HOST]
+    found = [file for project in projects for file in of_project(project)]
     return [
         *of_agents(projects),
-        *(file for project in projects for file in of_project(project)),
+        *dict.fromkeys(found),
         *(
             RuleFile(path, project)
             for path, project in read_once
@@ -88,13 +106,24 @@ def read_rule_files(context: Context, files: Iterable[RuleFile], *, owner: str) 
     """
     report = IngestReport()
     worked_in = _projects(context, owner)
-    for file in files:
+    waiting = deque((file, 0) for file in files)
+    read_now: set[Path] = set()
+    while waiting:
+        file, depth = waiting.popleft()
+        if file.path in read_now:
+            continue
+        if depth > policy.RULE_IMPORTS:
+            report.skipped.append((file.path, TOO_DEEP))
+            continue
+        read_now.add(file.path)
         seen = FileReport(path=file.path, host=HOST)
         report.files.append(seen)
         try:
-            _Reading(context, file, owner, worked_in).write(report, seen)
+            imported = _Reading(context, file, owner, worked_in).write(report, seen)
         except (OSError, InputError) as error:
             seen.state, seen.error = "failed", str(error)
+        else:
+            waiting += ((other, depth + 1) for other in imported)
     return report
 
 
@@ -114,25 +143,29 @@ class _Reading:
         self._file = file
         self._owner = owner
         self._key = source_key(LogFile(path=file.path, host=HOST, owner=owner), kind=HOST)
-        self._project = _nearest(file.project, worked_in) or file.project
-        mine = not file.project or self._project in worked_in
+        self._worked_in = worked_in
+        self._project = file.project
+        mine = not file.project or bool(_nearest(file.project, worked_in))
         self._trust = Trust.DERIVED if file.by_model else Trust.DIRECT if mine else Trust.EXTERNAL
         self._subject = subject_of(PROJECT, self._project, "") if self._project else EVERYWHERE
 
-    def write(self, report: IngestReport, seen: FileReport) -> None:
-        """Write what the file says, where that is not as it was."""
+    def write(self, report: IngestReport, seen: FileReport) -> list[RuleFile]:
+        """Write what the file says, where that is not as it was; return what it imports."""
         context = self._context
-        data = whole(self._file.path) if self._file.path.exists() else b""
+        is_there = not self._file.gone and self._file.path.exists()
+        data = whole(self._file.path) if is_there else b""
+        text, _ = decoded(data)
+        imported, left = imported_by(self._file, text, from_home=self._trust is Trust.DIRECT)
+        report.skipped += left
         read_by = f"{context.resources.reader_version} {self._trust}".encode()
         digest = hashlib.blake2b(read_by + b"\0" + data, digest_size=16).hexdigest()
         key = context.resources.screened(self._key)
         state = next(iter(context.store.sources(keys=[key])), None)
         if state is not None and state.cursor.tail == digest:
-            return
+            return imported
         seen.state = "new" if state is None else "replaced"
         seen.read_bytes = len(data)
         report.read_bytes += len(data)
-        text, _ = decoded(data)
         episodes = list(self._episodes(text))
         uids = [episode.uid for episode in episodes]
         known = context.store.episode_ids(uids)
@@ -141,15 +174,27 @@ class _Reading:
         report.receipt.add(context.write(ops, Trigger.COMMAND))
         current = context.store.episode_ids(uids)
         new = set(current.values()) - set(known.values())
-        report.receipt.add(context.write(self._stated(new | self._back(known)), Trigger.COMMAND))
+        stating = new | self._back(known)
+        report.receipt.add(context.write(self._stated(stating), Trigger.COMMAND))
+        report.receipt.add(context.write(self._questions(stating), Trigger.COMMAND))
         [kept] = context.store.sources(keys=[key])
         lines = LineCount(lines=text.count("\n") + 1, records=len(episodes))
         lines.kept["line of a rule file"] = len(episodes)
-        cursor = Cursor(offset=len(data), size=len(data), tail=digest)
+        names = [str(file.path) for file in imported]
+        cursor = Cursor(offset=len(data), size=len(data), tail=digest, state={IMPORTS: names})
         ops = self._over(kept.id, set(current.values()), new)
         ops.append(AdvanceCursor(source=self._key, cursor=cursor, lines=lines, restart=True))
         report.receipt.add(context.write(ops, Trigger.COMMAND))
         report.lines.add(lines)
+        before = _imports(state) if state is not None else set()
+        return [*imported, *self._left_out(before - set(names))]
+
+    def _left_out(self, paths: Collection[str]) -> list[RuleFile]:
+        """Return the files that were imported by this one alone, and are not any more."""
+        states = self._context.store.sources(owner=self._owner) if paths else []
+        others = {path for state in states for path in _imports(state)}
+        gone = (Path(path) for path in paths if path not in others)
+        return [RuleFile(path, self._project, gone=True) for path in gone if not is_rule_file(path)]
 
     def _source(self) -> Source:
         path = printable(self._file.path)
@@ -171,7 +216,9 @@ class _Reading:
         redacted = self._context.resources.redactor.redact(text)
         said: set[str] = set()
         for line in rule_lines(redacted, text):
-            parts = "\0".join((self._key, self._trust, line.text))
+            steering = steers(line.text, own=self._trust is Trust.DIRECT)
+            trust = self._trust if steering is None else Trust.EXTERNAL  # nobody's own word
+            parts = "\0".join((self._key, trust, line.text))
             uid = hashlib.blake2b(parts.encode("utf-8", "surrogatepass"), digest_size=16)
             if uid.hexdigest() not in said:
                 said.add(uid.hexdigest())
@@ -180,7 +227,7 @@ class _Reading:
                     source=self._key,
                     kind=EpisodeKind.NOTE,
                     role=Role.SYSTEM,  # what agents load is no message of anybody
-                    trust=self._trust,
+                    trust=trust,
                     text=line.text,
                     position=line.line,
                     offset=line.offset,
@@ -191,15 +238,35 @@ class _Reading:
                 )
 
     def _stated(self, ids: Collection[int]) -> list[Op]:
-        """Return what lines state."""
+        """Return what lines state, and what of them wants to be obeyed and is refused."""
         reader = self._context.resources.reader
         reads = read if reader is None else reader.read
-        sure = self._trust is Trust.DIRECT
+        own = self._trust is Trust.DIRECT
+        ops: list[Op] = []
+        for _, episode in sorted(self._context.store.episodes_by_id(sorted(ids)).items()):
+            steering = steers(episode.text, own=own)
+            if steering is not None:
+                line = line_of(episode, self._subject)
+                ops.append(refused(line, episode, "external_instruction", steering.why))
+                continue
+            candidates = stated_in(episode, reads(episode.text), self._subject, sure=own)
+            ops += [judged(candidate, episode) for candidate in candidates]
+        return ops
+
+    def _questions(self, ids: Collection[int]) -> list[Op]:
+        """Return what asks about the rules of prompts that new lines of one's own speak against."""
+        if self._trust is not Trust.DIRECT:
+            return []
+        hearing = Hearing(self._context, lambda ops: None)
+        rows = self._context.store.evidence(episode_ids=sorted(ids))
         episodes = self._context.store.episodes_by_id(sorted(ids))
+        lives = lives_by_id(self._context.store, {row.fact_id for row in rows})
+        over = _nearest(self._project, self._worked_in)
         return [
-            judged(candidate, episode)
-            for _, episode in sorted(episodes.items())
-            for candidate in stated_in(episode, reads(episode.text), self._subject, sure=sure)
+            op
+            for row in rows
+            if (life := lives[row.fact_id]).kind is FactKind.DIRECTIVE and holds(life)
+            for op in hearing.questions(life, replace(episodes[row.episode_id], project=over))
         ]
 
     def _back(self, known: Mapping[str, int]) -> set[int]:
@@ -242,6 +309,12 @@ class _Reading:
                 shown.setdefault(row.fact_id, set()).add(row.episode_id)
         lives = lives_by_id(store, sorted(shown)).values()
         return [(life, shown[life.id]) for life in lives if life.kind is FactKind.DIRECTIVE]
+
+
+def _imports(state: SourceState) -> set[str]:
+    """Return the paths that a file of rules imported when it was read last."""
+    names = state.cursor.state.get(IMPORTS, ())
+    return {str(name) for name in names} if isinstance(names, list) else set()
 
 
 def _nearest(folder: str, known: Collection[str]) -> str:

@@ -16,8 +16,8 @@ _PIECES: Final = re.compile(
 _NAME: Final = re.compile(r"[a-z0-9]+")
 _ASSIGNMENT: Final = re.compile(r"\w+=")
 _LOOKING_PROGRAMS: Final = """
-awk bat cat cd cut diff du echo egrep fd file find grep head jq less ls man mkdir more printf pwd rg
-sed sort stat tail tee touch tree tr uniq vi vim wc which xargs
+awk bat cat cd cut diff du echo egrep fd file find grep head jq less ls man mkdir more nl od printf
+pwd rg sed sort stat tail tee touch tree tr uniq vi vim wc which xargs
 """
 _LOOKS: Final = frozenset(_LOOKING_PROGRAMS.split())
 """Programs that look at what they name, and do not do it."""
@@ -26,13 +26,14 @@ _LOOKING: Final = frozenset(
 )
 """Subcommands that do so."""
 _WRAPPERS: Final = frozenset({"sudo", "time", "env", "nohup", "timeout", "npx", "exec", "nice"})
+_BEGINS: Final = 3  # letters of an act that its command holds too, also "lint" for "linter"
 _REACH: Final = 3  # words in which an act stands: "docker compose up", "npm run deploy"
 
 
 def does(command: str, act: str) -> bool:
     """Say whether any part of a command line does an act, which may have several words."""
     wanted = act.lower().split()
-    if not wanted or wanted[0] not in command.lower():
+    if not wanted or wanted[0][:_BEGINS] not in command.lower():
         return False
     return any(_part_does(part, wanted) for part in _parts(command.lower()))
 
@@ -68,4 +69,12 @@ def _part_does(said: list[str], wanted: list[str]) -> bool:
         if word[0] not in "'\"" and "@" not in word
         for name in _NAME.findall(word.rsplit("/", 1)[-1])
     }
-    return any(name.startswith(wanted[0]) or name.endswith(wanted[0]) for name in names)
+    return any(
+        name.startswith(wanted[0]) or name.endswith(wanted[0]) or _is_doer(wanted[0], name)
+        for name in names
+    )
+
+
+def _is_doer(noun: str, verb: str) -> bool:
+    """Say whether a noun names what does a verb: "linter", "formatter"."""
+    return noun in (f"{verb}er", f"{verb}{verb[-1]}er")

@@ -17,13 +17,16 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
+from factbook.language.nouns import singular
 from factbook.language.reader.reading import Reading, Token, children
+from factbook.language.verbs import is_past
 from factbook.language.words import stem
 from factbook.recall.query_intent import Cued
 
 __all__ = [
     "COMMAND",
     "FAILURE",
+    "OURS",
     "Counted",
     "Measure",
     "Outcome",
@@ -66,6 +69,7 @@ class Counted:
     words: tuple[str, ...] = ()  # what the facts have to hold
     outcome: Outcome = Outcome.ANY
     by: str = ""  # what it is grouped by, where it says so
+    different: bool = False  # not the facts are counted, but the groups that they fall into
 
 
 _MAY: Final = re.compile(
@@ -80,7 +84,8 @@ def _listed(words: str) -> frozenset[str]:
 
 _MODAL: Final = _listed("should would could can may might must will shall need does")
 _PAST: Final = _listed("did have has had was were been 've")
-_OURS: Final = _listed("i we you it they claude codex gemini agent assistant")
+_AUXILIARIES: Final = _listed("did was were do does has have had")
+OURS: Final = _listed("i we you it they claude codex gemini agent assistant")
 _SAYING_NOTHING: Final = _listed("""
     time times thing things number count total be do have make get use see happen occur appear show
     give find want different distinct separate all altogether so far ever most more often frequently
@@ -100,6 +105,10 @@ _BY: Final = {
     "project": "project",
     "file": "object",
 }
+_SPANS: Final = frozenset({"day", "week", "month", "project", "session"})
+"""What facts fall into that are no cue of theirs: "which project has the most commits"."""
+_WORKED_IN: Final = frozenset(stem(word) for word in ("work", "have", "start", "open"))
+_PROMPTED: Final = "requested_in_session"
 _GROUPS: Final = frozenset({*_BY, "host", "session", "predicate", "object", "command"})
 _BEFORE_NAMED: Final = _listed(
     "what which when is was are were 's the my our your show me tell list"
@@ -167,13 +176,40 @@ def _stems(cues: tuple[str, ...]) -> frozenset[str]:
     return frozenset(map(stem, cues))
 
 
+def _act(words: Sequence[str]) -> str:
+    """Return what commands have to do; of one thing, as a command has "test" for "tests"."""
+    return singular(words[0]) if len(words) == 1 else " ".join(words)
+
+
+def _with_verb(tokens: Sequence[Token]) -> Sequence[Token]:
+    """Return the tree of a question in which an auxiliary has no verb, with its last noun as one.
+
+    The reader takes "run" and "fail" for nouns where they end a question ("how often was the linter
+    run"); what stands before it is its subject.
+    """
+    nouns = [n for n, token in enumerate(tokens) if token.pos == "NOUN"]
+    asks = any(token.text.lower() in _AUXILIARIES for token in tokens)
+    if not asks or len(nouns) < 2 or any(token.pos == "VERB" for token in tokens):
+        return tokens
+    verb, subject = nouns[-1], nouns[-2]
+    if any(token.pos in _CONTENT for token in tokens[verb + 1 :]):
+        return tokens
+    mended = list(tokens)
+    mended[verb] = replace(tokens[verb], pos="VERB", relation="root", head=-1)
+    mended[subject] = replace(tokens[subject], relation="nsubj", head=verb)
+    for n, token in enumerate(tokens[:verb]):
+        if n != subject and (token.head < 0 or tokens[token.head].head < 0) and token.pos == "ADV":
+            mended[n] = replace(token, head=verb if token.head < 0 else token.head)
+    return mended
+
+
 class _Question:
     """The tree of one question."""
 
     def __init__(self, tokens: Sequence[Token], cues: _Cues) -> None:
-        self._tokens = tokens
+        self._tokens = _with_verb(tokens)
         self._said = [token.text.lower() for token in tokens]
-        self._below = children(tokens)
+        self._below = children(self._tokens)
         self._cues = cues
 
     def counted(self) -> Counted | None:
@@ -189,7 +225,7 @@ class _Question:
             words = self._words(set())
             if not words:
                 return None
-            return Counted(measure=measure, predicate=COMMAND, act=" ".join(words))
+            return Counted(measure=measure, predicate=COMMAND, act=_act(words))
         return self._of(measure, noun, verb)
 
     def named(self) -> Counted:
@@ -324,12 +360,17 @@ class _Question:
     def _of(self, measure: Measure, noun: int | None, verb: int | None) -> Counted | None:
         verb_said = "" if verb is None else self._said[verb]
         subject = None if verb is None else self._subject(verb)
-        if noun is None and subject is not None and self._said[subject] not in _OURS:
+        if noun is None and subject is not None and self._said[subject] not in OURS:
             noun = subject
         noun_said = "" if noun is None else self._said[noun]
         outcome = self._outcome(verb_said)
         made = Counted(measure=measure, predicate="", outcome=outcome, by=self._by())
-        used = {n for n in (noun, verb) if n is not None}
+        span = self._span(measure, noun)
+        if span is not None:
+            if noun == span:
+                noun, noun_said = None, ""
+            made = replace(made, by=singular(self._said[span]), different=measure is Measure.COUNT)
+        used = {n for n in (noun, verb, span) if n is not None}
         if stem(noun_said) == "test":
             return replace(made, predicate=COMMAND, act="test", words=self._words(used))
         if outcome and not noun_said:
@@ -339,8 +380,11 @@ class _Question:
             spoken = used if noun is None or self._cues.of(noun_said) else used - {noun}
             words = self._words(spoken, of=predicate)
             if predicate == COMMAND and words:
-                return replace(made, predicate=COMMAND, act=" ".join(words))
+                return replace(made, predicate=COMMAND, act=_act(words))
             return replace(made, predicate=predicate, words=words)
+        if made.different and stem(verb_said) in _WORKED_IN:
+            is_had = stem(verb_said) == "have" and made.by != "session"
+            return None if is_had else replace(made, predicate=_PROMPTED, words=self._words(used))
         return self._guessed(made, noun, verb)
 
     def _guessed(self, made: Counted, noun: int | None, verb: int | None) -> Counted | None:
@@ -351,9 +395,12 @@ class _Question:
             act = stem(self._said[verb])
         else:
             return None  # "how many sisters", "how many retries did it make"
+        used = self._object(verb) if noun is None and act == "use" else None
+        if used is not None:  # "how often did it use grep"
+            act = stem(self._said[used])
         if act in _GENERIC_STEMS:
             return None
-        words = self._words({n for n in (noun, verb) if n is not None})
+        words = self._words({n for n in (noun, verb, used) if n is not None})
         return replace(made, predicate=COMMAND, act=act, words=words)
 
     def _outcome(self, verb: str) -> Outcome:
@@ -371,10 +418,23 @@ class _Question:
             and n not in grouped
             and token.pos in _CONTENT
             and stem(self._said[n]) not in _GENERIC_STEMS
-            and self._said[n] not in _OURS
+            and self._said[n] not in OURS
             and self._said[n] not in ("took", "run", "ran")
             and not (of and of in self._cues.of(self._said[n]))
         )
+
+    def _span(self, measure: Measure, noun: int | None) -> int | None:
+        """Return the word for what facts fall into, where that is what is asked for."""
+        if measure is Measure.COUNT:
+            asked = noun
+        else:
+            asked = self._asked_noun() if measure is Measure.MOST else None
+        is_span = asked is not None and singular(self._said[asked]) in _SPANS
+        return asked if is_span else None
+
+    def _object(self, verb: int | None) -> int | None:
+        below = () if verb is None else self._below[verb]
+        return next((b for b in below if self._tokens[b].relation in ("obj", "nsubj:pass")), None)
 
     def _grouping(self) -> set[int]:
         """Return the words of "per day", "by project"."""
@@ -400,7 +460,7 @@ class _Question:
         if _MODAL.intersection(spoken) or "there" in spoken:
             return False
         subject = None if verb is None else self._subject(verb)
-        by_us = subject is None or self._said[subject] in _OURS or subject == noun
+        by_us = subject is None or self._said[subject] in OURS or subject == noun
         if subject is not None and not by_us:
             # "how often did the tests fail": what is counted is the subject itself.
             by_us = noun is None and self._tokens[subject].pos == "NOUN"
@@ -414,7 +474,13 @@ class _Question:
             return False
         if measure in (Measure.MOST, Measure.LAST, Measure.FIRST):
             return True
-        ours = subject is not None and self._said[subject] in _OURS
+        if not any(token.pos in ("VERB", "AUX") for token in self._tokens):
+            # "how many commits per project"; what "pull requests" are, their second word says not
+            below = () if noun is None else self._below[noun]
+            return not any(self._tokens[b].relation == "compound" for b in below)
+        if verb is not None and subject == noun and is_past(self._said[verb]):
+            return True  # "how many commands failed"
+        ours = subject is not None and self._said[subject] in OURS
         opened = self._said[0] != "how"  # "number of commits"
         return opened or bool(_PAST.intersection(spoken)) or ours
 
@@ -455,9 +521,10 @@ class _Question:
 
     def _asked_noun(self) -> int | None:
         """Return the noun of "which file", "what error"."""
-        if not self._said or self._said[0] not in ("which", "what", "whose"):
+        first = 1 if self._tokens and self._tokens[0].pos == "ADP" else 0  # "in which project"
+        if self._said[first : first + 1] not in (["which"], ["what"], ["whose"]):
             return None
-        for n in range(1, min(4, len(self._tokens))):
+        for n in range(first + 1, min(first + 4, len(self._tokens))):
             if self._tokens[n].pos in ("NOUN", "PROPN"):
                 return n
             if self._tokens[n].pos not in ("ADJ", "ADV", "PROPN"):

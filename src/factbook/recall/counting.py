@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
-from factbook.language.values import amount, clock
+from factbook.language.values import amount, clock, count
 from factbook.model.facts import WENT_ON, EpisodeKind, Fact, FactKind, Millis
 from factbook.recall.commands import does
 from factbook.recall.counted_questions import COMMAND, FAILURE, Counted, Measure, Outcome
@@ -32,6 +32,7 @@ _TIMED: Final = 200  # the newest runs of a command whose time is measured
 _FAILURES: Final = (FAILURE, "exited_with")
 _VERIFIED: Final = "verified"  # a check, that it passed or failed
 _RAN: Final = "ran"
+_CHECK: Final = "operation_type"
 _IN_TIME: Final = frozenset({"day", "week", "month"})
 
 
@@ -68,8 +69,8 @@ def compute(
     limit: int = ROWS,
 ) -> Computed:
     """Return what a question asks to be counted, of the facts that pass the filters."""
-    facts = [fact for fact in _facts(counted, reads, filters) if _passes(fact, counted)]
-    facts = _ended(facts, counted.outcome, reads, filters)
+    done = _passing(counted, reads, filters)
+    facts = _ended(done, counted.outcome, reads, filters)
     facts.sort(key=lambda fact: (fact.occurred_at or 0, fact.id), reverse=True)
     what = redact(_what(counted, filters))
     if counted.measure is Measure.LONG:
@@ -77,11 +78,16 @@ def compute(
     if counted.measure in (Measure.LAST, Measure.FIRST):
         return _ends(what, facts, counted.measure, redact=redact, limit=limit)
     by = counted.by or ("object" if counted.predicate or filters.predicates else "predicate")
-    made = grouped(facts, by, title="", redact=redact, limit=limit)
+    ranked = counted.measure is Measure.MOST
+    made = grouped(facts, by, title="", redact=redact, limit=limit, ranked=ranked)
     title = f"{what}: {_times(len(facts))}"
-    if counted.measure is Measure.MOST and made.rows:
+    if counted.outcome:
+        title = f"{what}: {len(facts):,} of {count(len(done), 'time')}"
+    if counted.different:
+        title = f"{by}s of {what}: {made.different:,}"
+    elif counted.measure is Measure.MOST and made.rows:
         first = made.rows[0]
-        title = f"most often {what}: {first.label} ({first.count} of {_times(len(facts))})"
+        title = f"most often {what}: {first.label} ({first.count} of {count(len(facts), 'time')})"
     elif by == "object" and made.different > 1:
         title += f", {made.different:,} different"
     return replace(made, title=title, measure=counted.measure, predicate=counted.predicate)
@@ -94,12 +100,16 @@ def grouped(
     title: str,
     redact: Callable[[str], str],
     limit: int = ROWS,
+    ranked: bool = False,
 ) -> Computed:
-    """Count facts by a field or by when they happened: most first, times in their order."""
+    """Count facts by a field or by when they happened: most first, times in their order.
+
+    Where it is `ranked`, times come most first too.
+    """
     groups: defaultdict[str, list[Fact]] = defaultdict(list)
     for fact in facts:
         groups[_group(fact, by)].append(fact)
-    if by in _IN_TIME:
+    if by in _IN_TIME and not ranked:
         keys = sorted(groups)[-limit:] if limit else sorted(groups)
     else:
         keys = sorted(groups, key=lambda key: (-len(groups[key]), key))[: limit or None]
@@ -120,7 +130,7 @@ def known(counted: Counted, reads: Reads, filters: Filters) -> bool:
     Else the words mean something else: "the last book that I read", "how often did I swim".
     """
     ever = replace(filters, since=None, until=None)
-    return any(_passes(fact, counted) for fact in _facts(counted, reads, ever))
+    return bool(_passing(counted, reads, ever))
 
 
 # --- which facts ----------------------------------------------------------------------------------
@@ -134,10 +144,34 @@ def _facts(counted: Counted, reads: Reads, filters: Filters) -> Iterable[Fact]:
     )
 
 
-def _passes(fact: Fact, counted: Counted) -> bool:
-    if counted.act and counted.predicate and not does(fact.object, counted.act):
+def _passing(counted: Counted, reads: Reads, filters: Filters) -> list[Fact]:
+    """Return the facts that hold what is asked for."""
+    checks = _checks(counted, reads, filters)
+    return [fact for fact in _facts(counted, reads, filters) if _passes(fact, counted, checks)]
+
+
+def _checks(counted: Counted, reads: Reads, filters: Filters) -> frozenset[str]:
+    """Return the actions that check what is asked for, as rules told when they were read.
+
+    A rule knows a check within any line ("rtk bun run test"), and shows it apart from the rest.
+    """
+    if not (counted.act and counted.predicate == COMMAND):
+        return frozenset()
+    told = replace(
+        filters, predicates=(_CHECK,), kinds=(), since=None, until=None, turns_any_time=False
+    )
+    return frozenset(
+        fact.subject
+        for fact in reads.facts(told, limit=None)
+        if does("".join(fact.statement.split("`")[1:2]), counted.act)
+    )
+
+
+def _passes(fact: Fact, counted: Counted, checks: frozenset[str]) -> bool:
+    acts = bool(counted.act and counted.predicate)
+    if acts and not (fact.subject in checks or does(fact.object, counted.act)):
         return False
-    said = f"{fact.object}\n{fact.statement}".lower()
+    said = f"{fact.object}\n{fact.statement}\n{fact.project}".lower()
     return all(word.lower() in said for word in counted.words)
 
 

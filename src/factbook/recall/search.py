@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from factbook import policy
 from factbook.embed.halves import unpacked
 from factbook.errors import EmbedderMismatch, FactbookError
+from factbook.language.reader.read import read
 from factbook.language.words import stem
 from factbook.model.facts import (
     EVERYONE,
@@ -49,6 +50,7 @@ from factbook.recall.query_expansion import (
 from factbook.recall.query_intent import Cued, Intent, read_intent
 from factbook.recall.rank import DEFAULT_WEIGHTS, CandidatePool, RankWeights, fuse
 from factbook.recall.time_expressions import Window, without
+from factbook.recall.time_usual import is_usual, may_be_usual
 from factbook.recall.turns import NO_TURNS, TurnWords, by_turn
 from factbook.recall.understood import Understood, is_told, understood, window_asked
 from factbook.store.derived.counts import count_waiting
@@ -236,6 +238,9 @@ class Engine:
                 window = window_asked(question, self._store, filters, now=now)
             if window is not None and (window.until or now + 1) > now and seeks_advice(question):
                 window = None  # "what should I see this year?" is of what comes; wishes are older
+            if window is not None and may_be_usual(window) and is_usual(window, read(question)):
+                window = replace(window, usual=True)
+            obeyed = None if window is None or window.usual else window
             answer_to = partial(
                 self._answer,
                 question,
@@ -249,17 +254,17 @@ class Engine:
                 leaving_out=leaving_out,
                 turns=turns,
             )
-            if window is not None and window.exact:
-                asked = without(question, window) or question
+            if obeyed is not None and obeyed.exact:
+                asked = without(question, obeyed) or question
             answer = None
             # What comes by itself may speak of a month; a question names it to be obeyed.
-            if window is not None and (window.exact or not (passive or window.vague)):
+            if obeyed is not None and (obeyed.exact or not (passive or obeyed.vague)):
                 # A log's records are what happened then; in a conversation people tell of other
                 # times, unless it is the telling that is asked about: "what did I say last month?"
-                telling = window.exact and _TELLING.search(asked)
+                telling = obeyed.exact and _TELLING.search(asked)
                 for anywhen in (False, True) if telling else (True,):
                     then = replace(
-                        filters, since=window.since, until=window.until, turns_any_time=anywhen
+                        filters, since=obeyed.since, until=obeyed.until, turns_any_time=anywhen
                     )
                     answer = answer_to(asked, then)
                     if answer.hits:

@@ -226,7 +226,7 @@ def named(words: str, reads: Reads, filters: Filters, *, rules: Sequence[Cued]) 
 
 def narrowed(filters: Filters, window: Window | None) -> Filters:
     """Return filters narrowed to a window, of turns too."""
-    if window is None or window.vague:
+    if window is None or window.vague or window.usual:
         return replace(filters, turns_any_time=False)
     return replace(filters, since=window.since, until=window.until, turns_any_time=False)
 

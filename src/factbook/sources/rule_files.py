@@ -1,7 +1,8 @@
 """Find the files of rules that agents load, and take them apart: CLAUDE.md, AGENTS.md and the like.
 
-They are read and nothing else: never followed out of their folder, never obeyed. Whose text one is,
-is for others to say; what an agent keeps for itself (its memory files) is a model's.
+They are read and nothing else: never followed out of their folder, never obeyed. What they import
+(`@docs/style.md`) is read too, within their project or, of one's own, the home folder. Whose text
+one is, is for others to say; what an agent keeps for itself (its memory files) is a model's.
 
 Knows: names, folders, paragraphs and items. Does not know: which of them are rules, a store.
 """
@@ -24,6 +25,7 @@ from factbook.sources.session_log.echo import subtract
 __all__ = [
     "RuleFile",
     "RuleLine",
+    "imported_by",
     "is_rule_file",
     "of_agents",
     "of_project",
@@ -33,9 +35,24 @@ __all__ = [
 ]
 
 _NAMES: Final = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md", ".claude/CLAUDE.md")
+_IN_SUBFOLDERS: Final = _NAMES[:4]
+_IMPORTING: Final = ("CLAUDE.md", "CLAUDE.local.md")
+_IMPORTED: Final = frozenset({".md", ".markdown", ".mdc", ".txt"})
+_STOPS: Final = r"\s\0`@,;:!?\"'()<>\[\]"  # where a path in a text ends
+_IMPORT: Final = re.compile(rf"(?<!\S)\(?@(?P<path>(?!~[^/])[^{_STOPS}]*[^.{_STOPS}])")
+_CODE: Final = re.compile(r"`[^`\n]*`")
+_OTHERS: Final = frozenset(
+    {"node_modules", "vendor", "third_party", "venv", "site-packages", "dist", "build", "target"}
+)
+"""Folders that hold what others wrote, or what was made."""
 _RULES: Final = ".claude/rules"
 _MEMORY: Final = "memory"
 _MARK: Final = re.compile(r"[ \t>]*(?:(?:[-*+•]+|\(?\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)?")
+
+
+MISSING: Final = "imported by a file of rules, and not there"
+OUTSIDE: Final = "imported by a file of rules from outside its project"
+TOO_DEEP: Final = "imported by files of rules through too many others"
 
 
 class RuleFile(NamedTuple):
@@ -44,6 +61,9 @@ class RuleFile(NamedTuple):
     path: Path
     project: str  # its folder; empty for one that holds everywhere
     by_model: bool = False  # an agent keeps it for itself
+    root: str = ""  # the folder that no import of it leaves; its project's where none is given
+    imported: bool = False  # by another one, which may have any name
+    gone: bool = False  # nothing imports it any more
 
 
 class RuleLine(NamedTuple):
@@ -60,7 +80,7 @@ def rule_files_at(
     """Return the files of rules among paths, and those of folders among them.
 
     `known` are those of which more is known than their paths tell. Raises UsageError for a path
-    that no file can have.
+    that no file can have, and for that of a file of rules that is not there.
     """
     files: list[RuleFile] = []
     for path in map(Path, paths):
@@ -68,9 +88,13 @@ def rule_files_at(
         if real.is_dir():
             files += of_project(str(real))
             files += (f for f in known if real in f.path.parents and not f.path.exists())
-        else:
-            named = next((file for file in known if file.path == real), None) or _named(real)
-            files += [named] if named is not None else []
+            continue
+        named = next((file for file in known if file.path == real), None)
+        if named is None and _named(real) is not None:
+            if not real.exists():
+                raise UsageError(detail=f"{real} does not exist")
+            named = _named(real)
+        files += [named] if named is not None else []
     return files
 
 
@@ -113,6 +137,74 @@ def of_project(folder: str) -> Iterator[RuleFile]:
             yield RuleFile(root / name, folder)
     for path in _markdown(root / _RULES, root):
         yield RuleFile(path, folder)
+    for inside in _subfolders(root):
+        for name in _IN_SUBFOLDERS:
+            if _is_inside(inside / name, root):
+                yield RuleFile(inside / name, str(inside), root=folder)
+
+
+def _subfolders(root: Path) -> Iterator[Path]:
+    """Yield the folders of a project, none hidden, of others, or of another repository.
+
+    A home folder and the root of a disk are no projects.
+    """
+    if root in (Path.home(), *Path.home().parents):
+        return
+    waiting, seen = [(root, 0)], 0
+    while waiting and seen < policy.RULE_FOLDERS:
+        folder, depth = waiting.pop()
+        seen += 1
+        if folder != root:
+            yield folder
+        if depth == policy.RULE_FOLDER_DEPTH:
+            continue
+        try:
+            inside = [Path(entry.path) for entry in os.scandir(folder) if _is_own(entry)]
+        except OSError:
+            continue
+        waiting += ((path, depth + 1) for path in sorted(inside, reverse=True))
+
+
+def _is_own(entry: os.DirEntry[str]) -> bool:
+    return (
+        entry.is_dir(follow_symlinks=False)
+        and not entry.name.startswith((".", "__"))
+        and entry.name not in _OTHERS
+        and not os.path.lexists(f"{entry.path}/.git")
+    )
+
+
+def imported_by(
+    file: RuleFile, text: str, *, from_home: bool
+) -> tuple[list[RuleFile], list[tuple[Path, str]]]:
+    """Return the files that a file of rules imports, and those that are not read, each with why.
+
+    `from_home` lets those of the home folder be read. What stands in code is no import; a word that
+    names no file ("@ann", "@types/node") is one only where it reads as a path of a text.
+    """
+    if not (file.imported or file.path.name in _IMPORTING):
+        return [], []
+    files: dict[Path, RuleFile] = {}
+    left: dict[Path, str] = {}
+    root = Path(file.root or file.project or file.path.parent)
+    for begin, end in prose_blocks(text):
+        for match in _IMPORT.finditer(_CODE.sub("", text[begin:end])):
+            said = match["path"]
+            path = Path(os.path.normpath(file.path.parent / Path(said).expanduser()))
+            if path.suffix not in _IMPORTED:
+                continue
+            allowed = [root, Path.home()] if from_home else [root]
+            if not any(_is_under(path, folder) for folder in allowed):
+                left[path] = OUTSIDE
+            elif any(_is_inside(path, folder) for folder in allowed if _is_under(path, folder)):
+                files[path] = RuleFile(path, file.project, root=str(root), imported=True)
+            else:
+                left[path] = MISSING
+    return list(files.values()), list(left.items())
+
+
+def _is_under(path: Path, folder: Path) -> bool:
+    return folder in path.parents
 
 
 def of_agents(projects: Iterable[str]) -> Iterator[RuleFile]:

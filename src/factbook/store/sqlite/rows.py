@@ -80,9 +80,11 @@ _LASTING = ", ".join(f"'{kind}'" for kind in sorted(policy.LASTING_KINDS))
 VALUE_NOW = (
     f"CASE WHEN f.pinned = 1 OR f.kind IN ({_LASTING}) THEN f.confidence ELSE f.confidence"
     f" * exp({-policy.DECAY_PER_DAY!r} * max(0.0, (? - f.confidence_at) / 86400000.0"
-    f" - CASE WHEN f.kind = 'typed' THEN CASE f.predicate {_HOLDS} ELSE 0.0 END ELSE 0.0 END)) END"
+    f" - CASE WHEN f.kind = 'typed' THEN CASE f.predicate {_HOLDS} ELSE 0.0 END ELSE 0.0 END)"
+    f" - {policy.PASSED_PER_DAY!r} * CASE WHEN f.retired_at IS NULL AND f.valid_to IS NOT NULL"
+    " THEN max(0.0, (? - max(f.valid_to, f.confidence_at)) / 86400000.0) ELSE 0.0 END) END"
 )
-"""`confidence.value_at` in SQL; its one parameter is the time."""
+"""`confidence.value_at` in SQL; its two parameters are the time, twice."""
 
 
 class Rows:
@@ -297,7 +299,7 @@ def fact_where(filters: Filters) -> tuple[str, list[Any]]:
         else:
             # A fact never grows by waiting, so the stored value refuses most of those that fail.
             parts.append(f"(f.confidence >= ? AND {VALUE_NOW} >= ?)")
-            bindings += [floor, filters.now]
+            bindings += [floor, filters.now, filters.now]
         bindings.append(floor)
     if filters.object:
         parts.append("f.object = ?")

@@ -220,11 +220,18 @@ class Lookup:
         disputed = self._disputed() if rows else set()
         memories = []
         for row in rows:
-            id_, text, kind, predicate, sure, at, pinned, when, trust, episode, where, subject = row
+            id_, text, kind, predicate, sure, at, pinned, when, trust, *more = row
+            episode, where, subject, until = more
             if kind == "directive" and not self._holds(subject):
                 continue
             value = value_then(
-                sure, at, self._now, kind=kind, predicate=predicate, pinned=bool(pinned)
+                sure,
+                at,
+                self._now,
+                kind=kind,
+                predicate=predicate,
+                pinned=bool(pinned),
+                until=until,
             )
             name = f"f{id_}"
             passive = value > policy.MIN_CONFIDENCE_PASSIVE and (pinned or id_ not in disputed)
@@ -433,7 +440,8 @@ class Lookup:
 
 _FACT: Final = (
     "f.id, f.statement, f.kind, f.predicate, f.confidence, f.confidence_at, f.pinned,"
-    " f.occurred_at, f.trust, f.episode_id, e.session, f.subject"
+    " f.occurred_at, f.trust, f.episode_id, e.session, f.subject,"
+    " f.valid_to"
     " FROM fact_row f JOIN episode_row e ON e.id = f.episode_id"
 )
 _CURRENT: Final = (

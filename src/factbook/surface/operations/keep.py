@@ -267,10 +267,17 @@ def _decide(
 ) -> Outcome:
     from factbook.pipelines.keyed import CLARIFICATION
     from factbook.pipelines.keyed_labels import write_label
+    from factbook.surface.progress import bar
 
     part = run.memory.review
     proposal = part.proposal(number, owner=owner)
     ruled = accept and part.write_rule(number, rules, owner=owner)
+    found = 0
+    if ruled:
+        # Before it is decided: what is broken off here still waits, and is done at the next yes.
+        total = run.memory.sources.predicates(owner=owner).get("executed_command", 0)
+        with bar("reading commands", total=total, unit="commands", quiet=run.quiet) as advance:
+            found = part.read_stored(number, owner=owner, progress=advance).stored
     try:
         receipt = part.decide(
             number, accept=accept, reason=reason, text=words, planner=planner, owner=owner
@@ -290,12 +297,14 @@ def _decide(
         if ruled:
             where = f"Its rule stands in {home_path(rules)} now"
             page.say(f"{where}, and applies to all that is read from now on.", "dim")
+            page.say(f"{count(found, 'fact')} came of the commands that are stored.")
 
     return Outcome(
         record={
             "proposal": number,
             "state": state,
             "rules": str(rules) if ruled else None,
+            "facts": found,
             "receipt": receipt,
             **({"label": label, "planner": planner} if told else {}),
         },

@@ -44,6 +44,7 @@ _STEPS: Final[Mapping[str, str]] = {
     "pin": "pinned: it fades no more",
     "unpin": "pin taken away: it fades again",
     "hold": "of a life, or a name: it fades no more",
+    "bound": "it says until when it is true: it fades fast from then on",
     "revert": "taken back",
     "settle": "judged beside {others}",
 }
@@ -302,12 +303,17 @@ def review(
     if proposals:
         page.head("proposals", count(len(proposals)))
     for number, proposal in enumerate(proposals[:most], 1):
+        if most is not None and isinstance(proposal.payload.get("toml"), str):
+            page.fitted(f"  {number}. ", f"accept {proposal.id}: {_learned(proposal)}")
+            continue
         page.line(f"  {number}. " + page.paint(text.one_line(proposal.title), "bold cyan"))
         for line in _payload(proposal):
             page.fitted("     ", line, "dim")
         how = {"memory": " [--text '...']", "clarification": " --text '...'"}.get(proposal.kind, "")
         page.line(f"     {page.program} review accept {proposal.id}{how}")
         page.line(f"     {page.program} review refuse {proposal.id} --reason '...'")
+    if most is not None and any(isinstance(p.payload.get("toml"), str) for p in proposals[:most]):
+        page.line(f"     {page.program} review accept ID, or refuse ID --reason '...'")
     if questions:
         if proposals:
             page.line()
@@ -344,13 +350,20 @@ def _side(how: str, side: Mapping[str, str]) -> str:
     return text.one_line(f"{how} {side['fact']} {side['text']} ({where})")
 
 
+def _learned(proposal: Proposal) -> str:
+    """Return a learned predicate in one line, with the shortest command that it recognises."""
+    examples = proposal.payload.get("examples")
+    example = f", as in: {examples[0]}" if isinstance(examples, list) and examples else ""
+    return text.one_line(proposal.title + example)
+
+
 def _payload(proposal: Proposal) -> list[str]:
     """Return what a proposal says of itself, as safe lines."""
     told, heard = proposal.payload.get("against"), proposal.payload.get("heard")
     said = [_side("against", side) for side in (told if isinstance(told, list) else [])]
     said += [_side("overheard:", heard)] if isinstance(heard, dict) else []
     for name, value in proposal.payload.items():
-        if name in ("toml", "against", "heard") or isinstance(value, dict):
+        if name in ("toml", "against", "heard", "only_looks") or isinstance(value, dict):
             continue
         if isinstance(value, list):
             shown = ", ".join(text.one_line(str(part)) for part in value[:_EXAMPLES])

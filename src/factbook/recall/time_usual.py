@@ -1,0 +1,58 @@
+"""Tell whether a time of a question says what usually happens then, and not when something was.
+
+"Why did the importer stop at midnight?" asks about the importer, on whatever day; "what did I do at
+midnight?" asks for what lies there. Only a time of day without its day, or a day of the week
+without its date, can be of the first kind: the verb that it hangs on tells, by its tense and by
+whose act it is.
+
+Knows: words in trees. Does not know: the store, what lies in a time.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from factbook.language.calendar import WEEKDAY_NAMES
+from factbook.language.reader.reading import Reading, children
+from factbook.language.verbs import is_past
+from factbook.recall.counted_questions import OURS
+from factbook.recall.time_expressions import Window
+from factbook.recall.time_points import CLOCK
+
+__all__ = ["is_usual", "may_be_usual"]
+
+_WEEKDAY: Final = re.compile(rf"(?i)on (?:a )?(?:{'|'.join(WEEKDAY_NAMES)})")
+_DID: Final = frozenset({"did", "was", "were", "had"})
+_SUBJECTS: Final = ("nsubj", "nsubj:pass", "csubj")
+_ASKING: Final = frozenset({"what", "which", "who"})
+
+
+def may_be_usual(window: Window) -> bool:
+    """Say whether the words of a time name no day that there was once."""
+    clock = CLOCK.fullmatch(window.phrase)
+    at = clock is not None and (clock["lead"] or "").lower() in ("at", "around", "about", "by")
+    return at or _WEEKDAY.fullmatch(window.phrase) is not None
+
+
+def is_usual(window: Window, reading: Reading) -> bool:
+    """Say whether the time of a question is bound to what its verb says of something else.
+
+    In the present it is what usually happens then ("which job starts at 02:00"). In the past it is
+    so of a time of day, where neither the owner nor an agent did it and why or how is asked.
+    """
+    said = [token.text.lower() for token in reading.tokens]
+    begin = reading.text.find(window.phrase)
+    within = range(begin, begin + len(window.phrase))
+    verb = next((n for n, token in enumerate(reading.tokens) if token.begin in within), -1)
+    while verb >= 0 and reading.tokens[verb].pos not in ("VERB", "AUX"):
+        verb = reading.tokens[verb].head
+    if verb < 0:
+        return False
+    below = children(reading.tokens)[verb]
+    auxiliaries = {said[n] for n in below if reading.tokens[n].pos == "AUX"}
+    subject = next((n for n in below if reading.tokens[n].relation in _SUBJECTS), None)
+    if not (auxiliaries & _DID or is_past(said[verb])):
+        return True
+    of_ours = subject is None or said[subject] in OURS or said[subject] in _ASKING
+    return not (of_ours or _WEEKDAY.fullmatch(window.phrase)) and said[:1] in (["why"], ["how"])
