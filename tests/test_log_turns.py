@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.session_logs import NOW
@@ -649,6 +649,8 @@ SIZES = st.integers(1, 400)
 
 
 @given(TEXTS, WORDS, SIZES)
+@example("İzmir İstanbul İŞ İLE İÇİN İKİ lock", ["lock"], 300)
+@example("aaaa. lock", ["lock"], 12)
 def test_parts_of_any_text_stay_within_it_and_the_size(
     text: str, asked: list[str], size: int
 ) -> None:
@@ -705,6 +707,12 @@ def test_every_word_is_found_where_it_stands(asked: list[str]) -> None:
 )
 def test_words_are_found_by_their_stems(asked: str, text: str, found: bool) -> None:
     assert bool(TurnWords([asked]).within(text)) is found
+
+
+def test_every_letter_but_one_keeps_its_length_in_lower_case() -> None:
+    assert [c for c in map(chr, range(0x110000)) if len(c.lower()) != 1] == ["İ"]
+    words = TurnWords(["İptal"])
+    assert [at for at, _ in words.places("İŞLEM İPTAL EDİLDİ")] == [6]
 
 
 def test_no_words_are_found_nowhere() -> None:

@@ -139,3 +139,19 @@ def test_an_upgrade_that_is_broken_off_leaves_the_file_as_it_was(
             SQLiteStore(path)
     assert schema_of(path) == old
     assert kept(path) == before
+
+
+@pytest.mark.parametrize("error", [apsw.FullError, apsw.BusyError, apsw.LockedError])
+def test_a_file_that_cannot_be_tidied_up_afterwards_is_upgraded_all_the_same(
+    path: Path, monkeypatch: pytest.MonkeyPatch, error: type[apsw.Error]
+) -> None:
+    before = kept(path)
+    made_old(path, 13)
+
+    def fails(_: file.LedgerFile) -> None:
+        raise error("no room")
+
+    with monkeypatch.context() as full:
+        full.setattr(file.LedgerFile, "vacuum", fails)
+        SQLiteStore(path).close()
+    assert kept(path) == before

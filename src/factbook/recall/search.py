@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from factbook import policy
 from factbook.embed.halves import unpacked
-from factbook.errors import EmbedderMismatch, FactbookError
+from factbook.errors import EmbedderMismatch, FactbookError, ReaderError
 from factbook.language.reader.read import read
 from factbook.language.words import stem
 from factbook.model.facts import (
@@ -238,7 +238,7 @@ class Engine:
                 window = window_asked(question, self._store, filters, now=now)
             if window is not None and (window.until or now + 1) > now and seeks_advice(question):
                 window = None  # "what should I see this year?" is of what comes; wishes are older
-            if window is not None and may_be_usual(window) and is_usual(window, read(question)):
+            if window is not None and may_be_usual(window) and _read_as_usual(window, question):
                 window = replace(window, usual=True)
             obeyed = None if window is None or window.usual else window
             answer_to = partial(
@@ -754,3 +754,15 @@ def _coverage(stems: Iterable[str], statement: str) -> float:
         return 1.0
     held = {stem(word) for word in words.words(statement)}
     return len(wanted & held) / len(wanted)
+
+
+def _read_as_usual(window: Window, question: str) -> bool:
+    """Say whether a question asks what usually happens at a time; a reader that cannot, obeys it.
+
+    Of questions only those with a time of day or a weekday are read: for others nothing is loaded.
+    """
+    try:
+        return is_usual(window, read(question))
+    except ReaderError as error:
+        _log.warning("the time of a question is taken as it stands: %s", error)
+        return False

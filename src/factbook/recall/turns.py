@@ -69,7 +69,7 @@ class TurnWords:
         """Take the words that carry the question."""
         begins: dict[str, None] = {}
         for term in terms:
-            for word in term.lower().split():
+            for word in _lowered(term).split():
                 base = stem(word)
                 begun = base if word.startswith(base) and len(base) >= _STEM_CHARS else word
                 begins[begun] = None
@@ -87,15 +87,20 @@ class TurnWords:
         """Return where which of them stand."""
         if self._any is None:
             return []
-        return [(match.start(), match[0]) for match in self._any.finditer(text.lower())]
+        return [(match.start(), match[0]) for match in self._any.finditer(_lowered(text))]
 
     def counted(self, text: str) -> Counter[str]:
         """Return how often a text holds which of them."""
-        return Counter(self._any.findall(text.lower()) if self._any is not None else ())
+        return Counter(self._any.findall(_lowered(text)) if self._any is not None else ())
 
     def within(self, text: str) -> set[str]:
         """Return which of them a text holds."""
-        return set(self._any.findall(text.lower())) if self._any is not None else set()
+        return set(self._any.findall(_lowered(text))) if self._any is not None else set()
+
+
+def _lowered(text: str) -> str:
+    """Return a text in lower case and of the same length, so that places in it are those in it."""
+    return text.replace("İ", "i").lower()  # of all letters the one that would become two
 
 
 def _at_a_word(begun: str) -> str:
@@ -411,8 +416,10 @@ def bearing_parts(
     places = words.places(text)
     at = 0
     while at < len(places):
-        begin = _sentence_begin(text, places[at][0], found[-1].end if found else 0, size)
-        end = sentence_end(text, begin, size)
+        place, word = places[at]
+        begin = _sentence_begin(text, place, found[-1].end if found else 0, size)
+        # The word that it is shown for stands in it, wherever a sentence ends.
+        end = max(sentence_end(text, begin, size), min(begin + size, place + len(word)))
         held = set()
         while at < len(places) and places[at][0] < end:
             held.add(places[at][1])

@@ -375,8 +375,17 @@ class LedgerFile:
                 connection.execute(f"PRAGMA user_version={SCHEMA}")
         finally:
             self.connection.execute("PRAGMA foreign_keys=ON")
-        with suppress(apsw.BusyError):  # others read it: what it had twice is used for what comes
+        # Only to tidy up: where others read it or the disk is full, what it had twice stays.
+        with suppress(apsw.Error):
+            self.vacuum()
+
+    def vacuum(self) -> None:
+        """Write the file anew beside itself: in memory it might not fit."""
+        self.connection.execute("PRAGMA temp_store=FILE")
+        try:
             self.connection.execute("VACUUM")
+        finally:
+            self.connection.execute("PRAGMA temp_store=MEMORY")
 
     def close_thread(self) -> None:
         """Close the calling thread's connection; it gets another one if it asks again."""

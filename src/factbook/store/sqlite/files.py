@@ -175,12 +175,7 @@ class SQLiteFiles:
                     connection.execute(
                         f"INSERT INTO {target}_fts({target}_fts) VALUES ('optimize')"
                     )
-                # In memory it might not fit; the file in between holds what is kept, nothing else.
-                connection.execute("PRAGMA temp_store=FILE")
-                try:
-                    connection.execute("VACUUM")
-                finally:
-                    connection.execute("PRAGMA temp_store=MEMORY")
+                self._file.vacuum()  # the file in between holds what is kept, nothing else
         except (apsw.BusyError, apsw.LockedError):
             return _BUSY
         except apsw.FullError:
