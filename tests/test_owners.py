@@ -132,6 +132,7 @@ WHOLE = frozenset(
         "background.worker",
         "background.channels",
         "check",
+        "maintenance.outdated",
         "maintenance.close",
         "maintenance.consolidate",
         "maintenance.embed",
