@@ -19,12 +19,14 @@ from rich.text import Text
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDTH = 104
+FIRST = "the first hit"  # of the command before
 PICTURES = {
     "recall.svg": [
         ["recall", "which hosts did I connect to?", "--limit", "3"],
-        ["explain", "f3"],
+        ["explain", FIRST],
     ],
 }
+_ID = re.compile(r"\bf\d+\b")
 _FONT_FACE = re.compile(
     r"@font-face \{.*?\}\s*", re.DOTALL
 )  # no picture loads a font from elsewhere
@@ -56,11 +58,15 @@ def main() -> None:
         output(["ingest", "examples"], place)
         for name, commands in PICTURES.items():
             console = Console(record=True, width=WIDTH, file=Path(os.devnull).open("w"))  # noqa: SIM115
-            for arguments in commands:
+            first = ""
+            for command in commands:
+                arguments = [first if part == FIRST else part for part in command]
                 shown = " ".join(f'"{part}"' if " " in part else part for part in arguments)
                 console.print(Text(f"$ factbook {shown}", style="bold"))
                 # The checkout's place on this machine is nobody's business.
                 text = output(arguments, place).replace(f"{ROOT}/", "")
+                found = _ID.search(Text.from_ansi(text).plain)
+                first = found[0] if found else ""
                 console.print(Text.from_ansi(text))
             picture = console.export_svg(title="factbook")
             path = ROOT / "docs" / name
