@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,17 +50,22 @@ class Desk:
 
     def works_in(self, project: Path) -> None:
         """Let a session of the project be read."""
-        session = "3f0c4b1e-0000-4000-8000-000000000001"
+        session = str(uuid.uuid5(uuid.NAMESPACE_URL, str(project)))
         log = self.folder / f"{session}.jsonl"
-        record = claude("user", "Fix the cart", cwd=str(project), sessionId=session)
+        record = claude("user", "Fix the cart", cwd=str(project), sessionId=session, uuid=session)
         log.write_text(json.dumps(record) + "\n", encoding="utf-8")
         self.memory.ingest([log], workers=0)
 
-    def write(self, text: str, name: str = "CLAUDE.md") -> Path:
-        path = self.shop / name
+    def write(self, text: str, name: str = "CLAUDE.md", folder: Path | None = None) -> Path:
+        path = (folder or self.shop) / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
         return path
+
+    def scopes(self, statement: str) -> set[str]:
+        """Return the projects in which a rule holds."""
+        facts = self.memory.sources.directives()
+        return {scope_of(fact.subject)[1] for fact in facts if fact.statement == statement}
 
     def facts(self) -> dict[str, Fact]:
         return {fact.statement: fact for fact in self.memory.sources.directives()}
@@ -255,11 +262,9 @@ def test_what_a_file_imports_is_read(desk: Desk, tmp_path: Path) -> None:
     desk.works_in(desk.shop)
     outside = tmp_path / "outside.md"
     outside.write_text("- Never commit to main\n")
-    home = tmp_path / "home" / "rules" / "mine.md"
-    home.parent.mkdir(parents=True)
-    home.write_text("- Always use early returns\n")
+    desk.write("- Always use early returns\n", "docs/mine.md")
     desk.write(
-        "- Use pnpm, not npm\n\nThe style is in @docs/style.md and @~/rules/mine.md.\n\n"
+        "- Use pnpm, not npm\n\nThe style is in @docs/style.md and @docs/mine.md.\n\n"
         f"@docs/none.md @../outside.md @{outside} `@docs/code.md` @ann @types/node\n"
     )
     desk.write("- Never use default exports\n@more/deep.md @../CLAUDE.md\n", "docs/style.md")
@@ -282,6 +287,135 @@ def test_what_a_file_imports_is_read(desk: Desk, tmp_path: Path) -> None:
     assert "Always use early returns" not in desk.facts()
     assert "Keep functions short and simple" in desk.facts()
     assert desk.memory.check() == []
+
+
+def test_what_two_projects_import_holds_in_both(desk: Desk) -> None:
+    home, cart = desk.folder / "home", desk.folder / "cart"
+    desk.write("- Always use early returns\n", "style.md", home)
+    for project in (desk.shop, cart):
+        desk.write("See @~/style.md\n", "CLAUDE.local.md", project)
+        desk.works_in(project)
+    desk.memory.sources.read_rule_files()
+    said = "Always use early returns"
+    assert desk.scopes(said) == {str(desk.shop), str(cart)}
+    desk.write("Nothing.\n", "CLAUDE.local.md")
+    desk.memory.sources.read_rule_files()
+    assert desk.scopes(said) == {str(cart)}
+    report = desk.memory.sources.read_rule_files()
+    assert {file.state for file in report.files} == {"unchanged"}
+    desk.write("See @~/style.md\n", "CLAUDE.local.md")
+    desk.memory.sources.read_rule_files([desk.shop])
+    assert desk.scopes(said) == {str(desk.shop), str(cart)}
+    assert desk.memory.check() == []
+
+
+def test_an_import_that_moves_to_another_file_stays(desk: Desk) -> None:
+    desk.works_in(desk.shop)
+    desk.write("- Always use early returns\n", "docs/style.md")
+    desk.write("See @docs/style.md\n")
+    desk.write("- Use pnpm, not npm\n", "CLAUDE.local.md")
+    desk.memory.sources.read_rule_files()
+    before = desk.facts()
+    desk.write("Nothing.\n")
+    desk.write("- Use pnpm, not npm\n\nSee @docs/style.md\n", "CLAUDE.local.md")
+    desk.memory.sources.read_rule_files()
+    after = desk.facts()["Always use early returns"]
+    assert after.id == before["Always use early returns"].id
+    history = desk.memory.explain(after.id).history
+    assert "retract" not in {event.op for event in history}
+
+
+def test_an_import_is_over_with_its_file_and_with_a_circle_of_them(desk: Desk) -> None:
+    desk.works_in(desk.shop)
+    style = desk.write("- Always use early returns\n", "docs/style.md")
+    desk.write("- Use pnpm, not npm\n@b.md\n", "docs/a.md")
+    desk.write("- Never use default exports\n@a.md\n", "docs/b.md")
+    desk.write("See @docs/style.md and @docs/a.md\n")
+    desk.memory.sources.read_rule_files()
+    assert len(desk.facts()) == 3
+    style.unlink()
+    desk.memory.sources.read_rule_files()
+    assert set(desk.facts()) == {"Use pnpm, not npm", "Never use default exports"}
+    desk.write("Nothing.\n")
+    desk.memory.sources.read_rule_files()
+    assert desk.facts() == {}
+
+
+def test_a_rule_file_that_another_imports_is_read_once(desk: Desk) -> None:
+    desk.works_in(desk.shop)
+    desk.write("@AGENTS.md\n")
+    agents = desk.write("- Use pnpm, not npm\n", "AGENTS.md")
+    desk.memory.sources.read_rule_files()
+    (fact,) = desk.facts().values()
+    assert len(desk.memory.sources.evidence(fact.id)) == 1
+    agents.write_text("- Never commit to main\n")
+    desk.memory.sources.read_rule_files([agents])
+    assert set(desk.facts()) == {"Never commit to main"}
+
+
+def test_the_home_folder_is_imported_only_by_files_that_no_repository_brings(desk: Desk) -> None:
+    home = desk.folder / "home"
+    desk.write("- Always use early returns\n", "notes/diary.md", home)
+    desk.write("- Never use default exports\n", ".vault/keys.md", home)
+    desk.write("- Use pnpm, not npm\n", ".claude/mine.md", home)
+    (home / "open").symlink_to(home / ".vault", target_is_directory=True)
+    asked = "@~/notes/diary.md @~/.vault/keys.md @~/open/keys.md @~/.claude/mine.md\n"
+    desk.works_in(desk.shop)
+    desk.write(f"{asked}@docs/CLAUDE.local.md\n")
+    desk.write(asked, "docs/CLAUDE.local.md")  # would be one, but another repository's
+    (desk.shop / "docs" / ".git").mkdir()
+    report = desk.memory.sources.read_rule_files()
+    assert desk.facts() == {}
+    assert len({path for path, _ in report.skipped if path.name == "keys.md"}) == 2
+    desk.write(f"{asked}@docs/more.md\n", "CLAUDE.local.md")
+    desk.write("@~/notes/other.md\n", "docs/more.md")  # others' words, though imported by one's own
+    desk.write("- Never commit to main\n", "notes/other.md", home)
+    desk.memory.sources.read_rule_files()
+    assert set(desk.facts()) == {"Always use early returns", "Use pnpm, not npm"}
+    (home / "dotfiles").mkdir()
+    (home / ".claude").rename(home / "dotfiles" / "claude")
+    (home / ".claude").symlink_to(home / "dotfiles" / "claude", target_is_directory=True)
+    desk.write("@~/notes/other.md @~/.vault/keys.md\n", ".claude/CLAUDE.md", home)
+    desk.memory.sources.read_rule_files()
+    assert desk.scopes("Never commit to main") == {""}
+    assert "Never use default exports" not in desk.facts()
+
+
+@pytest.mark.parametrize("folder", ["home", "above", "/", "temporary"])
+def test_who_works_in_a_folder_of_all_kinds_has_not_worked_in_all_of_it(
+    desk: Desk, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, shared = desk.folder / "people" / "ann", desk.folder / "scratch"
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setattr("tempfile.tempdir", str(shared))
+    wide = {"home": home, "above": home.parent, "/": Path("/"), "temporary": shared}[folder]
+    cloned = wide / "cloned" if folder != "/" else desk.folder / "cloned"
+    desk.works_in(wide)
+    desk.write("- Always use early returns\n", "notes/diary.md", home)
+    desk.write("- Use pnpm, not npm\n@~/notes/diary.md\n", "CLAUDE.local.md", cloned)
+    desk.memory.sources.read_rule_files([cloned])
+    (fact,) = desk.facts().values()
+    assert (fact.statement, fact.trust) == ("Use pnpm, not npm", "external")
+    desk.write("@notes/diary.md\n@cloned/x.md\n", "CLAUDE.md", home)  # no project's
+    desk.memory.sources.read_rule_files()
+    assert "Always use early returns" not in desk.facts()
+
+
+def test_what_an_agents_file_imports_is_a_models_too(desk: Desk) -> None:
+    desk.works_in(desk.shop)
+    name = re.sub(r"[^A-Za-z0-9]", "-", str(desk.shop))
+    memory = desk.folder / "home" / ".claude" / "projects" / name / "memory"
+    desk.write(f"@{desk.shop}/docs/style.md\n", "CLAUDE.md", memory)
+    desk.write("- Always run pnpm, never npm\n@more.md\n", "docs/style.md")
+    desk.write("- Always use early returns\n", "docs/more.md")
+    desk.write("- Never use default exports\n", "kept.md", memory)
+    desk.write("@~/.claude/projects/" + name + "/memory/kept.md\n", "CLAUDE.local.md")
+    desk.memory.sources.read_rule_files()
+    assert {fact.trust for fact in desk.facts().values()} == {"derived"}
+    assert {"Always run pnpm, never npm", "Always use early returns"} <= set(desk.facts())
+    desk.write("See @docs/style.md\n")  # its owner's word as well now
+    desk.memory.sources.read_rule_files()
+    assert desk.facts()["Always run pnpm, never npm"].trust == "direct"
 
 
 def test_imports_go_five_deep(desk: Desk) -> None:

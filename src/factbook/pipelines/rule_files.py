@@ -6,7 +6,7 @@
 
 A file in a project where its owner has worked is the owner's own word; in another it is somebody's
 text, and what an agent keeps for itself is a model's: both are only likely, and shown as such.
-What a file imports is read behind it.
+What a file imports is read behind it, for each project anew, and is no surer than that file.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ from factbook.sources.encoding import decoded
 from factbook.sources.rule_files import (
     TOO_DEEP,
     RuleFile,
+    holds_many,
     imported_by,
-    is_rule_file,
     of_agents,
     of_project,
     rule_lines,
@@ -75,17 +75,22 @@ __all__ = ["known_rule_files", "read_rule_files"]
 HOST: Final = "rules"
 GONE: Final = "line_gone"
 CHANGED: Final = "line_changed"
-IMPORTS: Final = "imports"  # in the state of a cursor
+IMPORTS: Final = "imports"  # in the state of a cursor: the keys of what a file imports
+IMPORTED: Final = "imported"  # there too: whether it is read because another imports it
 
 
 def known_rule_files(context: Context, *, owner: str) -> list[RuleFile]:
     """Return the files of rules of the projects that an owner's sessions name, and everywhere's.
 
-    With them those that were read and are gone from their folder.
+    With them those that were read and are gone from their folder; none that another one imports.
     """
     projects = sorted(_projects(context, owner))
     states = context.store.sources(owner=owner)
-    read_once = [(Path(s.source.uri), s.source.project) for s in states if s.source.host == HOST]
+    read_once = [
+        (Path(state.source.uri), state.source.project)
+        for state in states
+        if state.source.host == HOST and not _is_imported(state)
+    ]
     found = [file for project in projects for file in of_project(project)]
     return [
         *of_agents(projects),
@@ -106,16 +111,18 @@ def read_rule_files(context: Context, files: Iterable[RuleFile], *, owner: str) 
     """
     report = IngestReport()
     worked_in = _projects(context, owner)
-    waiting = deque((file, 0) for file in files)
-    read_now: set[Path] = set()
+    # Where a file of an agent imports the same as one's own, the latter says whose word that is.
+    waiting = deque((file, 0) for file in sorted(files, key=lambda file: file.by_model))
+    read_now: set[str] = set()
     while waiting:
         file, depth = waiting.popleft()
-        if file.path in read_now:
+        key = _key(file, owner)
+        if key in read_now:
             continue
         if depth > policy.RULE_IMPORTS:
             report.skipped.append((file.path, TOO_DEEP))
             continue
-        read_now.add(file.path)
+        read_now.add(key)
         seen = FileReport(path=file.path, host=HOST)
         report.files.append(seen)
         try:
@@ -124,7 +131,37 @@ def read_rule_files(context: Context, files: Iterable[RuleFile], *, owner: str) 
             seen.state, seen.error = "failed", str(error)
         else:
             waiting += ((other, depth + 1) for other in imported)
+    for state in _imported_no_more(context, owner):  # only now: another one may import it instead
+        path = Path(state.source.uri)
+        report.files.append(FileReport(path=path, host=HOST, state="replaced"))
+        ops = _over(context, owner, state.id, set(), set())
+        cursor = Cursor(offset=0, size=0, tail="", state={IMPORTED: True})
+        key = state.source.key
+        ops.append(AdvanceCursor(source=key, cursor=cursor, lines=LineCount(), restart=True))
+        report.receipt.add(context.write(ops, Trigger.COMMAND))
     return report
+
+
+def _key(file: RuleFile, owner: str) -> str:
+    """Return the key of a file of rules; one that is imported holds in each project by itself."""
+    told = {"imported_in": file.project} if file.imported else {}
+    return source_key(LogFile(path=file.path, host=HOST, owner=owner), kind=HOST, **told)
+
+
+def _imported_no_more(context: Context, owner: str) -> list[SourceState]:
+    """Return what was imported once, and no file of rules leads to any more."""
+    states = {s.source.key: s for s in context.store.sources() if s.source.host == HOST}
+    waiting = [state for state in states.values() if not _is_imported(state)]
+    reached: set[str] = set()
+    while waiting:
+        more = _imports(waiting.pop()) - reached
+        reached |= more
+        waiting += (states[key] for key in more if key in states)
+    return [
+        state
+        for state in context.store.sources(owner=owner)
+        if _is_imported(state) and state.cursor.tail and state.source.key not in reached
+    ]
 
 
 def _projects(context: Context, owner: str) -> set[str]:
@@ -142,7 +179,7 @@ class _Reading:
         self._context = context
         self._file = file
         self._owner = owner
-        self._key = source_key(LogFile(path=file.path, host=HOST, owner=owner), kind=HOST)
+        self._key = _key(file, owner)
         self._worked_in = worked_in
         self._project = file.project
         mine = not file.project or bool(_nearest(file.project, worked_in))
@@ -152,14 +189,16 @@ class _Reading:
     def write(self, report: IngestReport, seen: FileReport) -> list[RuleFile]:
         """Write what the file says, where that is not as it was; return what it imports."""
         context = self._context
-        is_there = not self._file.gone and self._file.path.exists()
-        data = whole(self._file.path) if is_there else b""
+        data = whole(self._file.path) if self._file.path.exists() else b""
         text, _ = decoded(data)
         imported, left = imported_by(self._file, text, from_home=self._trust is Trust.DIRECT)
         report.skipped += left
         read_by = f"{context.resources.reader_version} {self._trust}".encode()
-        digest = hashlib.blake2b(read_by + b"\0" + data, digest_size=16).hexdigest()
         key = context.resources.screened(self._key)
+        keys = [context.resources.screened(_key(other, self._owner)) for other in imported]
+        there = [name.encode("utf-8", "surrogatepass") for name in keys]
+        read = b"\0".join((read_by, *there, data))  # an import that comes or goes is a change too
+        digest = hashlib.blake2b(read, digest_size=16).hexdigest()
         state = next(iter(context.store.sources(keys=[key])), None)
         if state is not None and state.cursor.tail == digest:
             return imported
@@ -180,21 +219,13 @@ class _Reading:
         [kept] = context.store.sources(keys=[key])
         lines = LineCount(lines=text.count("\n") + 1, records=len(episodes))
         lines.kept["line of a rule file"] = len(episodes)
-        names = [str(file.path) for file in imported]
-        cursor = Cursor(offset=len(data), size=len(data), tail=digest, state={IMPORTS: names})
-        ops = self._over(kept.id, set(current.values()), new)
+        about = {IMPORTS: keys, IMPORTED: self._file.imported}
+        cursor = Cursor(offset=len(data), size=len(data), tail=digest, state=about)
+        ops = _over(context, self._owner, kept.id, set(current.values()), new)
         ops.append(AdvanceCursor(source=self._key, cursor=cursor, lines=lines, restart=True))
         report.receipt.add(context.write(ops, Trigger.COMMAND))
         report.lines.add(lines)
-        before = _imports(state) if state is not None else set()
-        return [*imported, *self._left_out(before - set(names))]
-
-    def _left_out(self, paths: Collection[str]) -> list[RuleFile]:
-        """Return the files that were imported by this one alone, and are not any more."""
-        states = self._context.store.sources(owner=self._owner) if paths else []
-        others = {path for state in states for path in _imports(state)}
-        gone = (Path(path) for path in paths if path not in others)
-        return [RuleFile(path, self._project, gone=True) for path in gone if not is_rule_file(path)]
+        return imported
 
     def _source(self) -> Source:
         path = printable(self._file.path)
@@ -271,7 +302,7 @@ class _Reading:
 
     def _back(self, known: Mapping[str, int]) -> set[int]:
         """Return lines that were gone, and stand in the file again."""
-        facts = self._facts_of(list(known.values()))
+        facts = _facts_of(self._context, list(known.values()))
         back = set(known.values())
         for life, episodes in facts:
             if life.status is not Status.RETRACTED:
@@ -279,48 +310,59 @@ class _Reading:
         stating = {episode for _, episodes in facts for episode in episodes}
         return back & stating
 
-    def _over(self, source_id: int, current: Collection[int], new: Collection[int]) -> list[Op]:
-        """Return what becomes of what only lines stated that are gone: changed, or over."""
-        where = {"owner": self._owner, "source_id": source_id}
-        ever = {id_ for (id_,) in self._context.store.tally(EPISODE, ("id",), where)}
-        facts = [(life, shown) for life, shown in self._facts_of(sorted(ever)) if life.current]
-        gone = [life for life, shown in facts if shown <= ever - set(current)]
-        came = [life for life, shown in facts if shown & set(new)]
-        ops: list[Op] = []
-        for life in gone:
-            likest = max(came, key=lambda other: _alike(life, other), default=None)
-            if likest is not None and _alike(life, likest) >= policy.LINE_CHANGED:
-                came.remove(likest)
-                said = "The line reads otherwise now."
-                ops.append(
-                    SupersedeFact(old_id=life.id, new_id=likest.id, rule=CHANGED, detail=said)
-                )
-            else:
-                ops.append(RetractFact(fact_id=life.id, rule=GONE))
-        return ops
 
-    def _facts_of(self, episodes: Sequence[int]) -> list[tuple[Life, set[int]]]:
-        """Return the directives that episodes state, each with all the episodes that do."""
-        store = self._context.store
-        asked = {row.fact_id for row in store.evidence(episode_ids=episodes)}
-        shown: dict[int, set[int]] = {}
-        for row in store.evidence(fact_ids=sorted(asked)):
-            if row.stance is Stance.SUPPORTS:
-                shown.setdefault(row.fact_id, set()).add(row.episode_id)
-        lives = lives_by_id(store, sorted(shown)).values()
-        return [(life, shown[life.id]) for life in lives if life.kind is FactKind.DIRECTIVE]
+def _over(
+    context: Context, owner: str, source_id: int, current: Collection[int], new: Collection[int]
+) -> list[Op]:
+    """Return what becomes of what only lines stated that are gone: changed, or over."""
+    where = {"owner": owner, "source_id": source_id}
+    ever = {id_ for (id_,) in context.store.tally(EPISODE, ("id",), where)}
+    facts = [(life, shown) for life, shown in _facts_of(context, sorted(ever)) if life.current]
+    gone = [life for life, shown in facts if shown <= ever - set(current)]
+    came = [life for life, shown in facts if shown & set(new)]
+    ops: list[Op] = []
+    for life in gone:
+        likest = max(came, key=lambda other: _alike(life, other), default=None)
+        if likest is not None and _alike(life, likest) >= policy.LINE_CHANGED:
+            came.remove(likest)
+            said = "The line reads otherwise now."
+            ops.append(SupersedeFact(old_id=life.id, new_id=likest.id, rule=CHANGED, detail=said))
+        else:
+            ops.append(RetractFact(fact_id=life.id, rule=GONE))
+    return ops
+
+
+def _facts_of(context: Context, episodes: Sequence[int]) -> list[tuple[Life, set[int]]]:
+    """Return the directives that episodes state, each with all the episodes that do."""
+    store = context.store
+    asked = {row.fact_id for row in store.evidence(episode_ids=episodes)}
+    shown: dict[int, set[int]] = {}
+    for row in store.evidence(fact_ids=sorted(asked)):
+        if row.stance is Stance.SUPPORTS:
+            shown.setdefault(row.fact_id, set()).add(row.episode_id)
+    lives = lives_by_id(store, sorted(shown)).values()
+    return [(life, shown[life.id]) for life in lives if life.kind is FactKind.DIRECTIVE]
 
 
 def _imports(state: SourceState) -> set[str]:
-    """Return the paths that a file of rules imported when it was read last."""
+    """Return the keys of what a file of rules imported when it was read last."""
     names = state.cursor.state.get(IMPORTS, ())
     return {str(name) for name in names} if isinstance(names, list) else set()
 
 
+def _is_imported(state: SourceState) -> bool:
+    return bool(state.cursor.state.get(IMPORTED))
+
+
 def _nearest(folder: str, known: Collection[str]) -> str:
-    """Return the folder, or the nearest above it, that sessions name; empty for none."""
-    above = [folder, *map(str, Path(folder).parents)] if folder else []
-    return next((path for path in above if path in known), "")
+    """Return the folder, or the nearest project above it, that sessions name; empty for none.
+
+    Who has worked in the home folder or a temporary one has not worked in all that lies there.
+    """
+    if folder in known:
+        return folder
+    above = (path for path in Path(folder).parents if str(path) in known and not holds_many(path))
+    return str(next(above, ""))
 
 
 def _alike(one: Life, other: Life) -> float:

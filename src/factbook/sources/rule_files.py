@@ -1,8 +1,9 @@
 """Find the files of rules that agents load, and take them apart: CLAUDE.md, AGENTS.md and the like.
 
 They are read and nothing else: never followed out of their folder, never obeyed. What they import
-(`@docs/style.md`) is read too, within their project or, of one's own, the home folder. Whose text
-one is, is for others to say; what an agent keeps for itself (its memory files) is a model's.
+(`@docs/style.md`) is read too, within their project; that of the home folder only where a file says
+so that no repository brings along. Whose text one is, is for others to say; what an agent keeps for
+itself (its memory files) is a model's, and so is what these import.
 
 Knows: names, folders, paragraphs and items. Does not know: which of them are rules, a store.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -25,6 +27,7 @@ from factbook.sources.session_log.echo import subtract
 __all__ = [
     "RuleFile",
     "RuleLine",
+    "holds_many",
     "imported_by",
     "is_rule_file",
     "of_agents",
@@ -36,7 +39,8 @@ __all__ = [
 
 _NAMES: Final = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md", ".claude/CLAUDE.md")
 _IN_SUBFOLDERS: Final = _NAMES[:4]
-_IMPORTING: Final = ("CLAUDE.md", "CLAUDE.local.md")
+_LOCAL: Final = "CLAUDE.local.md"  # what its owner keeps out of a repository
+_IMPORTING: Final = ("CLAUDE.md", _LOCAL)
 _IMPORTED: Final = frozenset({".md", ".markdown", ".mdc", ".txt"})
 _STOPS: Final = r"\s\0`@,;:!?\"'()<>\[\]"  # where a path in a text ends
 _IMPORT: Final = re.compile(rf"(?<!\S)\(?@(?P<path>(?!~[^/])[^{_STOPS}]*[^.{_STOPS}])")
@@ -62,8 +66,7 @@ class RuleFile(NamedTuple):
     project: str  # its folder; empty for one that holds everywhere
     by_model: bool = False  # an agent keeps it for itself
     root: str = ""  # the folder that no import of it leaves; its project's where none is given
-    imported: bool = False  # by another one, which may have any name
-    gone: bool = False  # nothing imports it any more
+    imported: bool = False  # by another one: it may have any name, and is one for each project
 
 
 class RuleLine(NamedTuple):
@@ -144,11 +147,8 @@ def of_project(folder: str) -> Iterator[RuleFile]:
 
 
 def _subfolders(root: Path) -> Iterator[Path]:
-    """Yield the folders of a project, none hidden, of others, or of another repository.
-
-    A home folder and the root of a disk are no projects.
-    """
-    if root in (Path.home(), *Path.home().parents):
+    """Yield the folders of a project, none hidden, of others, or of another repository."""
+    if holds_many(root):
         return
     waiting, seen = [(root, 0)], 0
     while waiting and seen < policy.RULE_FOLDERS:
@@ -165,6 +165,16 @@ def _subfolders(root: Path) -> Iterator[Path]:
         waiting += ((path, depth + 1) for path in sorted(inside, reverse=True))
 
 
+def holds_many(folder: Path) -> bool:
+    """Tell whether a folder is no project but has all kinds of them in it.
+
+    It is the home folder, one above it, or one for what is temporary, where anybody may write.
+    """
+    home = Path.home()
+    shared = map(Path, (tempfile.gettempdir(), "/tmp", "/var/tmp"))  # noqa: S108
+    return _followed(folder) in set(map(_followed, (home, *home.parents, *shared)))
+
+
 def _is_own(entry: os.DirEntry[str]) -> bool:
     return (
         entry.is_dir(follow_symlinks=False)
@@ -179,32 +189,59 @@ def imported_by(
 ) -> tuple[list[RuleFile], list[tuple[Path, str]]]:
     """Return the files that a file of rules imports, and those that are not read, each with why.
 
-    `from_home` lets those of the home folder be read. What stands in code is no import; a word that
-    names no file ("@ann", "@types/node") is one only where it reads as a path of a text.
+    `from_home` lets those of the home folder be read, where the file is one's own everywhere or the
+    local one of a project: any other comes with its repository. What stands in code is no import; a
+    word that names no file ("@ann", "@types/node") is one only where it reads as a path of a text.
     """
     if not (file.imported or file.path.name in _IMPORTING):
         return [], []
     files: dict[Path, RuleFile] = {}
     left: dict[Path, str] = {}
     root = Path(file.root or file.project or file.path.parent)
+    wide = holds_many(root)
+    local = file.path.name == _LOCAL and not file.imported and not wide
+    everywhere = not file.project and _claude() in _followed(file.path).parents
+    from_home = from_home and (local or everywhere)
     for begin, end in prose_blocks(text):
         for match in _IMPORT.finditer(_CODE.sub("", text[begin:end])):
             said = match["path"]
             path = Path(os.path.normpath(file.path.parent / Path(said).expanduser()))
             if path.suffix not in _IMPORTED:
                 continue
-            allowed = [root, Path.home()] if from_home else [root]
-            if not any(_is_under(path, folder) for folder in allowed):
+            inside = root in path.parents and not wide
+            if not inside and not (from_home and _is_shown_at_home(path)):
                 left[path] = OUTSIDE
-            elif any(_is_inside(path, folder) for folder in allowed if _is_under(path, folder)):
-                files[path] = RuleFile(path, file.project, root=str(root), imported=True)
-            else:
+            elif not _is_inside(path, root if inside else path.parent):
                 left[path] = MISSING
+            else:
+                files[path] = _imported(path, file, root)
     return list(files.values()), list(left.items())
 
 
-def _is_under(path: Path, folder: Path) -> bool:
-    return folder in path.parents
+def _imported(path: Path, by: RuleFile, root: Path) -> RuleFile:
+    """Return an imported file; no more is thought of it than of the one that imports it."""
+    by_model = by.by_model or _followed(default_folders()[0]) in _followed(path).parents
+    own = None if by_model else _named(path)
+    is_own = own is not None and own.project == by.project  # read as such already
+    return RuleFile(path, by.project, by_model, root=str(root), imported=not is_own)
+
+
+def _claude() -> Path:
+    return _followed(default_folders()[0].parent)
+
+
+def _followed(path: Path) -> Path:
+    """Return where a path leads; `Path.resolve` fails where links lead in a circle."""
+    return Path(os.path.realpath(path))
+
+
+def _is_shown_at_home(path: Path) -> bool:
+    """Tell whether a path is one of the home folder, and in no hidden folder but the agent's."""
+    real, home = _followed(path.parent) / path.name, _followed(Path.home())
+    if home not in real.parents:
+        return _claude() in real.parents
+    hidden = any(part.startswith(".") for part in real.relative_to(home).parts)
+    return not hidden or _claude() in real.parents
 
 
 def of_agents(projects: Iterable[str]) -> Iterator[RuleFile]:
