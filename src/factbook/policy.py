@@ -650,7 +650,7 @@ MAY_EMIT: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         "upkeep": (_LIVING - {"RevertFact", "UnmergeFact"})  # a person takes back
         | {"NoteReaders", "WithdrawEvidence"}
         | {"StoreVectors", "StoreNextVectors", "ReplaceVectors", "AssertFact", "RejectCandidate"}
-        | {"Count"}
+        | {"Count", "Fence"}
         | _ASKING
         | {"MergeEntities", "RetireEntity", "AddAlias"}  # the cleaner
         | _DELIVERING,
