@@ -8,7 +8,7 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 
 from factbook import policy
 from factbook.apply.apply import apply
-from factbook.errors import EmbedderMismatch
+from factbook.errors import EmbedderMismatch, TakenOver
 from factbook.maintenance import embedding
 from factbook.memory import Memory
 from factbook.memory.doctor import examine
 from factbook.model.facts import EpisodeKind, Role, Trigger, Trust
+from factbook.model.interest_ops import Fence
 from factbook.model.ops import StoreVectors
 from factbook.store.derived.counts import row_counts
 from factbook.store.leases import claim_waiting, release
@@ -361,3 +362,91 @@ def test_the_worker_makes_old_vectors_anew(tmp_path: Path) -> None:
         while memory.maintenance.outdated() and time.monotonic() < until:
             time.sleep(0.01)
         assert same(vectors_in(memory), new) == [1, 2, 3, 4]
+
+
+def test_one_process_at_a_time_makes_old_vectors_anew(tmp_path: Path) -> None:
+    path, clock = tmp_path / "f.db", FrozenClock(1_700_000_000_000)
+    new = old_file(path, *TURNS)
+    key = path.with_suffix(".key")
+
+    class Meanwhile(Hashing):
+        """An embedder that lets something happen while it embeds."""
+
+        def __init__(self, what: Callable[[], object]) -> None:
+            super().__init__()
+            self.what = what
+
+        def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            self.what()
+            self.what = lambda: None
+            return super().embed(texts)
+
+    with Memory(path, embedder=Hashing(), key_file=key, clock=clock) as other:
+        left = []
+
+        def leaves() -> None:
+            left.append(other.embed().claimed)
+
+        with Memory(path, embedder=Meanwhile(leaves), key_file=key, clock=clock) as memory:
+            assert memory.embed(limit=2).claimed == 2
+            assert left == [0]
+            assert (other.resources.embedder.calls, other.maintenance.outdated()) == (0, 2)
+
+        def takes_over() -> None:
+            clock.advance(days=1)
+            left.append(other.embed().claimed)
+
+        with Memory(path, embedder=Meanwhile(takes_over), key_file=key, clock=clock) as memory:
+            assert memory.embed().claimed == 0  # too slow: the other has made them and swapped
+            assert left == [0, 2]
+            assert memory.maintenance.outdated() == 0
+            assert same(vectors_in(memory), new) == [1, 2, 3, 4]
+            assert memory.embed().claimed == 0
+            assert memory.check() == []
+    with closing(apsw.Connection(str(path))) as file:
+        assert list(file.execute("SELECT count(*) FROM next_vector")) == [(0,)]
+        assert list(file.execute("SELECT * FROM meta WHERE name = 'next_embedder'")) == []
+
+
+def test_rows_embedded_by_another_before_the_swap_are_made_anew_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "f.db"
+    old_file(path, *TURNS)
+    key = path.with_suffix(".key")
+    with (
+        Memory(path, embedder=Hashing(), key_file=key) as other,
+        Memory(path, embedder=Hashing(), key_file=key) as memory,
+    ):
+        swap = embedding.EmbeddingQueue._swap
+
+        def late(queue: embedding.EmbeddingQueue, embedder: Hashing, fence: Fence) -> None:
+            if len(vectors_in(other)) == 4:
+                say(other, "a fifth")
+                other.embed(limit=1)
+            swap(queue, embedder, fence)
+
+        monkeypatch.setattr(embedding.EmbeddingQueue, "_swap", late)
+        assert memory.embed().claimed >= 4
+        assert memory.maintenance.outdated() == 0
+        assert len(vectors_in(memory)) == 5
+        assert memory.check() == []
+
+
+def test_another_model_is_left_to_the_process_that_embeds_with_it(tmp_path: Path) -> None:
+    path, key = tmp_path / "f.db", tmp_path / "key"
+    with Memory(path, embedder=Hashing(), key_file=key) as memory:
+        say(memory, "alpha beta", "gamma delta")
+        memory.embed()
+    with (
+        Memory(path, embedder=Hashing("hashing-2"), key_file=key) as one,
+        Memory(path, embedder=Hashing("hashing-2"), key_file=key) as other,
+    ):
+
+        def while_made(_: int) -> None:
+            with pytest.raises(TakenOver):
+                other.maintenance.reembed()
+
+        assert one.maintenance.reembed(progress=while_made) == 2
+        assert other.maintenance.reembed() == 0
+        assert other.recall("alpha").hits[0].text == "alpha beta"

@@ -119,11 +119,23 @@ def test_it_grows_shrinks_and_is_explained_like_others(house: House) -> None:
 
 
 PASSING = (
-    "My parents are visiting us this week.",
-    "I plan to go to Lisbon in November.",
-    "We're going to paint the kitchen next week.",
+    "I'm in Rome this week.",
+    "I have an exam next week.",
+    "I have a concert next week.",
 )  # said on Saturday, 2026-11-21
 STAYS = ("I went to Lisbon in March.", "I began a new job today.", "I live in Porto since 2019.")
+LASTING = (  # what begins at a time does not end there
+    "I'm starting insulin next week.",
+    "I take metformin from this week on.",
+    "My daughter Emma starts school next week.",
+    "My sister Clara is in Rome this week.",
+    "My birthday is next week.",
+)
+BEGINS = (
+    "I'm moving to Lisbon next month.",
+    "I will start working at Acme next week.",
+    "I will become a vegetarian next month.",
+)
 
 
 def test_what_says_until_when_it_is_true_fades_fast_from_then_on(house: House) -> None:
@@ -148,6 +160,25 @@ def test_what_says_until_when_it_is_true_fades_fast_from_then_on(house: House) -
     look = Lookup(str(house.db), owner="me", until=until, now=house.clock(), project="")
     named = look.named(ids, without=frozenset(), session="new")
     assert {memory.text for memory in named} == set(STAYS)
+
+
+def test_what_begins_at_a_time_does_not_end_there(house: House) -> None:
+    house.read(*LASTING, *BEGINS, days_ago=0)
+    assert not any(fact.valid_to for fact in house.memory.query_facts())
+    house.clock.advance(days=60)
+    house.night()
+    standing = house.standing()
+    assert {said: standing.get(said) for said in LASTING} == dict.fromkeys(LASTING, policy.STATED)
+    assert set(BEGINS) <= set(standing)
+
+
+def test_of_health_what_is_todays_is_over_with_its_day(house: House) -> None:
+    house.memory.remember("I'm tired today.")
+    house.memory.remember("We're divorced today.")
+    house.night()
+    ends = {fact.statement: fact.valid_to for fact in house.memory.query_facts()}
+    assert ends["I'm tired today."] is not None
+    assert ends["We're divorced today."] is None
 
 
 def test_said_again_it_counts_from_then(house: House) -> None:
@@ -180,18 +211,29 @@ def test_until_when_it_is_true_is_given_back_with_its_run_and_comes_back_with_an
     ("said", "until"),
     [
         ("I'm tired today", "2026-11-22"),
-        ("I'm stressed this week", "2026-11-23"),
-        ("I want to learn piano this year", "2027-01-01"),
-        ("I have a dentist appointment tomorrow", "2026-11-23"),
-        ("I'm flying to Lisbon on Monday", "2026-11-24"),
-        ("I will move to Riga on 3 June", "2027-06-04"),
-        ("I'm leaving in two weeks", "2026-12-06"),
+        ("I'm in Rome this week", "2026-11-23"),
+        ("I have an exam tomorrow", "2026-11-23"),
+        ("My flight is tomorrow", "2026-11-23"),
+        ("I have an exam next week.", "2026-11-30"),
         ("I was tired this morning", None),
         ("I've been ill this week", None),
+        ("I will be in Rome next week", None),
+        ("I'm in Rome until tomorrow", None),
         ("I swim on Mondays", None),
         ("My birthday is on 12 March", None),
         ("School starts on 1 September", None),
         ("This is my favourite song", None),
+        ("As of today I'm vegan", None),
+        ("I'm sober one year today", None),
+        ("I'm a father today", None),
+        ("I'm in a new relationship this week", None),
+        ("I have a new boss tomorrow", None),
+        ("My first day at Acme is tomorrow", None),
+        ("I want to learn piano this year", None),
+        ("I'm flying to Lisbon on Monday", None),
+        ("I'm allergic to penicillin and see a doctor tomorrow.", None),
+        ("I'm starting insulin tomorrow.", None),
+        *((said, None) for said in BEGINS),
     ],
 )
 def test_until_when_words_say_that_they_are_true(said: str, until: str | None) -> None:

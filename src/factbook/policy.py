@@ -307,6 +307,7 @@ HELD_MATTERS: Final = frozenset({"identity", "family", "health"})
 # Statements of these do not fade either: nobody says every month that they are allergic. By
 # `chats.tune` the reader finds 90 % of them, and 56 % of what it finds is of them; what is held by
 # mistake stays longer than it might. Plans fade as all else: 3 of the 14 that it finds are plans.
+HELD_BUT_TODAY: Final = frozenset({"health"})  # of these, "I'm tired today" is over with its day
 HELD_WORDS: Final = frozenset({"birthday", "called", "name", "named", "names"})  # nor what names
 HELD_AT: Final = 253_402_300_799_999  # the moment that their confidence is of: the end of 9999
 HELD_PAGE: Final = 2_000  # ours: new facts that are looked through at once
@@ -651,7 +652,7 @@ MAY_EMIT: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         "upkeep": (_LIVING - {"RevertFact", "UnmergeFact"})  # a person takes back
         | {"NoteReaders", "WithdrawEvidence"}
         | {"StoreVectors", "StoreNextVectors", "ReplaceVectors", "AssertFact", "RejectCandidate"}
-        | {"Count"}
+        | {"Count", "Fence"}
         | _ASKING
         | {"MergeEntities", "RetireEntity", "AddAlias"}  # the cleaner
         | _DELIVERING,

@@ -6,14 +6,15 @@ A row that fails is tried again later, twice as late each time, and put aside wi
 a few attempts. Waiting rows are found by text all the while.
 
 Vectors of what an older factbook embedded rows by are made anew where nothing waits, and are in use
-until the last is made.
+until the last is made. One process at a time makes them; the others leave it to that one.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -22,8 +23,9 @@ from numpy.typing import NDArray
 
 from factbook import policy
 from factbook.embed.halves import packed
-from factbook.errors import EmbedderMismatch, FactbookError
+from factbook.errors import EmbedderMismatch, FactbookError, TakenOver, UsageError
 from factbook.model.facts import At, EpisodeKind, Receipt, Trigger
+from factbook.model.interest_ops import Fence
 from factbook.model.ops import (
     EMBEDDED,
     MarkProgress,
@@ -35,7 +37,14 @@ from factbook.model.ops import (
 from factbook.model.turns import MEANING, meaning_of_record, meaning_of_turn
 from factbook.store.derived.counts import row_counts
 from factbook.store.kinds import EMBED_TASK
-from factbook.store.leases import Claimed, claim_waiting, holder_name, release
+from factbook.store.leases import (
+    Claimed,
+    claim_waiting,
+    drop_lease,
+    holder_name,
+    release,
+    take_lease,
+)
 from factbook.store.port import Reads, first, marked
 
 if TYPE_CHECKING:
@@ -43,7 +52,8 @@ if TYPE_CHECKING:
     from factbook.embed import Embedder
 
 _IN_USE = "embedded as"  # the mark of what the vectors in use say, as MEANING numbers it
-_ANEW = "embedded anew as"  # that of those being made, with how many were
+_ANEW = "embedded anew as"  # that of those being made
+_MAKING = "vectors made anew"  # the lease on them
 _LOG = logging.getLogger(__name__)
 
 
@@ -68,12 +78,27 @@ class EmbedReport:
 
 def outdated(reads: Reads) -> int:
     """Return how many vectors are still to be made anew, of what rows are embedded by now."""
-    if reads.embedder() is None or marked(reads, _IN_USE).id == MEANING:
+    if not _is_outdated(reads):
         return 0
-    counts = row_counts(reads)
-    made = marked(reads, _ANEW)
-    done = made.commit if made.id == MEANING else 0
-    return max(1, counts["episode_vectors"] + counts["fact_vectors"] - done)  # 1: the swap is left
+    if marked(reads, _ANEW).id == MEANING and reads.embedder(next=True) == reads.embedder():
+        left = sum(_lacking(reads, target) for target in EMBEDDED)
+    else:  # what was begun, if anything, is of no use
+        counts = row_counts(reads)
+        left = counts["episode_vectors"] + counts["fact_vectors"]
+    return max(1, left)  # 1: the swap is left
+
+
+def _is_outdated(reads: Reads) -> bool:
+    return reads.embedder() is not None and marked(reads, _IN_USE).id != MEANING
+
+
+def _lacking(reads: Reads, target: str) -> int:
+    """Return how many rows with a vector lack one of those being made."""
+    lacking = after = 0
+    while page := reads.waiting(target, limit=policy.HELD_PAGE, after=after, next=True):
+        lacking += len(page)
+        after = page[-1][0]
+    return lacking
 
 
 class EmbeddingQueue:
@@ -106,7 +131,7 @@ class EmbeddingQueue:
                     break  # left to whoever has them: two clocks apart would take over for ever
                 if progress:
                     progress(done.claimed)
-        while outdated(self._store) and (limit is None or total.claimed < limit):
+        while _is_outdated(self._store) and (limit is None or total.claimed < limit):
             made = self.renew(limit=policy.EMBED_BATCH if limit is None else limit - total.claimed)
             total.claimed += made
             total.receipt.embedded += made
@@ -119,21 +144,22 @@ class EmbeddingQueue:
     def renew(self, *, limit: int) -> int:
         """Make anew a batch of vectors that say what an older factbook embedded by.
 
-        Returns how many were made; 0 where none is left, and then the new ones are in use.
+        Returns how many were made; 0 where none is left, and then the new ones are in use, or where
+        another process is making them.
         """
-        if not outdated(self._store):
+        if not _is_outdated(self._store):
             return 0  # the model need not be loaded
         embedder = self._context.embedder
         if self._store.embedder() != (embedder.id, embedder.dim):
             return 0
-        self._begin(embedder)
-        for target in EMBEDDED:
-            rows = self._store.waiting(target, limit=min(limit, policy.EMBED_BATCH), next=True)
-            if rows:
-                self._store_next(embedder, target, rows)
-                return len(rows)
-        self._swap(embedder)
-        return 0
+        try:
+            with self._making() as hold:
+                fence = hold()
+                if not _is_outdated(self._store):
+                    return 0  # another has made the last of them meanwhile
+                return self._make_next(embedder, fence, limit=min(limit, policy.EMBED_BATCH))
+        except TakenOver:
+            return 0
 
     def work(self, target: str, *, limit: int) -> EmbedReport:
         """Claim one batch and embed it.
@@ -264,30 +290,63 @@ class EmbeddingQueue:
 
         Recall goes on with the vectors in use until then. Killed, it goes on where it stopped.
         Returns how many vectors are in use after the swap, 0 where the model is the one in use.
+        Raises TakenOver where another process is making vectors anew.
         """
         embedder = self._context.embedder
         ours = (embedder.id, embedder.dim)
         if self._store.embedder() in (None, ours):
             return 0
-        self._begin(embedder)
-        while True:
-            left = 0
-            for target in EMBEDDED:
-                while True:
-                    rows = self._store.waiting(target, limit=policy.EMBED_BATCH, next=True)
-                    if not rows:
-                        break
-                    left += len(rows)
-                    self._store_next(embedder, target, rows)
-                    if progress:
-                        progress(len(rows))
-            if not left:
-                break  # another worker may have embedded new rows with the old model meanwhile
-        self._swap(embedder)
+        with self._making() as hold:
+            while True:
+                fence = hold()
+                if self._store.embedder() == ours:
+                    break  # swapped, by us or by another
+                made = self._make_next(embedder, fence, limit=policy.EMBED_BATCH)
+                if made and progress:
+                    progress(made)
         counts = row_counts(self._store)
         return counts["episode_vectors"] + counts["fact_vectors"]
 
-    def _begin(self, embedder: Embedder) -> None:
+    @contextmanager
+    def _making(self) -> Iterator[Callable[[], Fence]]:
+        """Let one process at a time make vectors anew.
+
+        What is given takes the lease, or holds it longer, and returns what refuses a write once
+        another has it; it raises TakenOver where another has it now.
+        """
+        holder, token = holder_name(), -1
+
+        def hold() -> Fence:
+            nonlocal token
+            taken = take_lease(self._store, _MAKING, holder=holder, now=self._clock())
+            if taken is None:
+                raise TakenOver(what=_MAKING)
+            token = taken
+            return Fence(lease=_MAKING, token=token)
+
+        try:
+            yield hold
+        finally:
+            drop_lease(self._store, _MAKING, token=token)
+
+    def _make_next(self, embedder: Embedder, fence: Fence, *, limit: int) -> int:
+        """Make a batch of vectors anew and return how many; 0: all were, and are in use now."""
+        self._begin(embedder, fence)
+        for target in EMBEDDED:
+            rows = self._store.waiting(target, limit=limit, next=True)
+            if rows:
+                self._store_next(embedder, fence, target, rows)
+                return len(rows)
+        try:
+            self._swap(embedder, fence)
+        except UsageError:
+            if not any(_lacking(self._store, target) for target in EMBEDDED):
+                raise
+            # Another worker has embedded new rows by the old ways meanwhile.
+            return self._make_next(embedder, fence, limit=limit)
+        return 0
+
+    def _begin(self, embedder: Embedder, fence: Fence) -> None:
         """See that the vectors being made are of this model, and of what rows are embedded by."""
         begun = self._store.embedder(next=True)
         if begun == (embedder.id, embedder.dim) and marked(self._store, _ANEW).id == MEANING:
@@ -297,14 +356,16 @@ class EmbeddingQueue:
             for model in ("", embedder.id)  # of none: what was begun otherwise is of no use
         ]
         mark = MarkProgress(name=_ANEW, at=At(0, MEANING))
-        self._context.write([*ops, mark], Trigger.UPKEEP)
+        self._context.write([fence, *ops, mark], Trigger.UPKEEP)
 
-    def _swap(self, embedder: Embedder) -> None:
+    def _swap(self, embedder: Embedder, fence: Fence) -> None:
         swap = ReplaceVectors(model=embedder.id, dim=embedder.dim)
         mark = MarkProgress(name=_IN_USE, at=At(0, MEANING))
-        self._context.write([swap, mark], Trigger.UPKEEP)
+        self._context.write([fence, swap, mark], Trigger.UPKEEP)
 
-    def _store_next(self, embedder: Embedder, target: str, rows: Sequence[tuple[int, str]]) -> None:
+    def _store_next(
+        self, embedder: Embedder, fence: Fence, target: str, rows: Sequence[tuple[int, str]]
+    ) -> None:
         good, vectors, bad = self._vectors(embedder, self._meant(target, rows))
         kept: Sequence[int] = ()
         old = b""
@@ -323,9 +384,7 @@ class EmbeddingQueue:
             vectors=packed(vectors) + old,
             dim=embedder.dim,
         )
-        done = marked(self._store, _ANEW).commit + len(rows)
-        mark = MarkProgress(name=_ANEW, at=At(done, MEANING))
-        self._context.write([op, mark], Trigger.UPKEEP)
+        self._context.write([fence, op], Trigger.UPKEEP)
 
 
 class EmbeddingWorker:

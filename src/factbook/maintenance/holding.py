@@ -1,9 +1,9 @@
 """Find the statements that fade otherwise than the rest: never, or soon.
 
 Nobody says again every month that they are allergic, or how their sister is called: what is of a
-person's life, or says a name, no silence makes less sure. What says itself until when it is true
-("I'm tired today") fades fast from then on. Each statement is looked at once, in the night after it
-came.
+of a person's life, or says a name, no silence makes less sure. What else says itself until when it
+is true ("I'm in Rome this week") fades fast from then on, and of health what is said to be today's.
+Each statement is looked at once, in the night after it came.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from factbook.model.confidence import fades
 from factbook.model.facts import FactKind
 from factbook.model.ops import HoldFact, MarkProgress, Op
 from factbook.store.port import marked
-from factbook.store.rows import LifeWhere
+from factbook.store.rows import Life, LifeWhere
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -43,16 +43,20 @@ def hold_ops(context: Context) -> Iterator[list[Op]]:
         ops: list[Op] = []
         for life in store.lives(new):
             if fades(life):
-                reading = reads(life.statement)
-                until = true_until(reading, life.occurred_at) if life.occurred_at else None
-                if until is not None or _is_of_a_life(reading):
-                    ops.append(HoldFact(fact_id=life.id, until=until))
+                hold = _hold(life, reads(life.statement))
+                if hold is not None:
+                    ops.append(hold)
         more = page.more
         yield [*ops, MarkProgress(name=MARK, at=page.last)]
 
 
-def _is_of_a_life(reading: Reading) -> bool:
-    """Tell whether a statement is of a matter that does not fade, or says a name or a birthday."""
-    if any(clause.kind in policy.HELD_MATTERS for clause in reading.clauses):
-        return True
-    return not policy.HELD_WORDS.isdisjoint(words(reading.text))
+def _hold(life: Life, reading: Reading) -> HoldFact | None:
+    """Return what lets a statement hold; None where it fades as the rest."""
+    matters = policy.HELD_MATTERS.intersection(clause.kind for clause in reading.clauses)
+    named = not policy.HELD_WORDS.isdisjoint(words(reading.text))
+    until = None
+    if life.occurred_at and not named and matters <= policy.HELD_BUT_TODAY:
+        until = true_until(reading, life.occurred_at, today=bool(matters))
+    if until is None and not named and not matters:
+        return None
+    return HoldFact(fact_id=life.id, until=until)
