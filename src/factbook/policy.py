@@ -373,7 +373,6 @@ GROUNDING_SIMILARITY: Final = 0.85  # origins 002.3: more than this is similar e
 CLAIM_SUPPORTED: Final = 0.4  # ours, by `python -m bench.ordinary --part tune --sets claims`: the
 # chance, by the reader, from which on a summary says what a claim says
 CLAIM_SUPPORTED_IN_TALK: Final = 0.55  # ours, by the set `talk`: or talk in the first person
-CLAIM_DOUBTED_IN_TALK: Final = 0.2  # ours, likewise: under it is refused what words let pass
 SIMILAR_ONLY_FACTOR: Final = 1 / 3  # origins 002.2, example 4: 0.70 * 0.10 / 0.30
 EXACT_QUOTE_SCORE: Final = 0.30  # origins 002.5: score_confidence, factor 1
 KEY_PHRASES_SCORE: Final = 0.20

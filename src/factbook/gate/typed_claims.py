@@ -162,14 +162,11 @@ def _grounding(
         return grounding, objection
     if net is not None and passage.told_by_oneself:
         # No claim in the third person stands beside what is said in the first: so what the rules of
-        # words let pass stays, unless the reader is sure that talk does not say it; and what they
-        # find nothing against it may let pass, if it is surer than of a summary.
-        least = policy.CLAIM_DOUBTED_IN_TALK if passage.named else 0.0
-        if not grounding.grounded:
+        # words let pass stays, and the reader, which knows it less, has to be surer.
+        if not (grounding.grounded or grounding.conflict):
             least = policy.CLAIM_SUPPORTED_IN_TALK
-        if least and not grounding.conflict:
             read = ground_claim(claim, passage, embed=embed, net=net, least=least)
-            grounding = read if read.grounded is not grounding.grounded else grounding
+            grounding = read if read.grounded else grounding
         net = None
     elif net is not None:
         # What is said in other words the reader finds; how words are bound that are all there, and
