@@ -21,7 +21,7 @@ from memory_parts import bound, methods, public
 from rows import every
 
 NOW = 1_790_000_000_000
-HERS = "My salary is 48211 euros a year."
+HERS = "My salary is 48211770 euros a year."
 MINE = "My salary is 39007 euros a year."
 ASKED = "What is my salary?"
 
@@ -66,7 +66,7 @@ def test_a_read_that_names_nobody_is_about_me(memory: Memory) -> None:
         memory.conversation(session="desk").queue_prefetch(ASKED)
         and memory.take_prefetched("desk"),
     ]
-    assert [one for one in read if "48211" in repr(one)] == []
+    assert [one for one in read if "48211770" in repr(one)] == []
 
 
 def test_an_owner_that_is_named_is_the_only_one(memory: Memory) -> None:
@@ -77,15 +77,15 @@ def test_an_owner_that_is_named_is_the_only_one(memory: Memory) -> None:
         memory.conversation(owner="ann").prefetch(ASKED),
         memory.query_facts(owner="ann"),
     ]
-    assert all("48211" in repr(one) and "39007" not in repr(one) for one in read)
+    assert all("48211770" in repr(one) and "39007" not in repr(one) for one in read)
 
 
 def test_everybody_is_asked_for_by_one_value_that_is_no_text(memory: Memory) -> None:
     found = repr(memory.query_facts(owner=EVERYONE))
-    assert "48211" in found
+    assert "48211770" in found
     assert "39007" in found
     found = repr(memory.recall(ASKED, filters=Filters(owner=EVERYONE)).hits)
-    assert "48211" in found
+    assert "48211770" in found
     assert "39007" in found
     for text in ("everyone", "EVERYONE", "Everyone.EVERYONE", "*", "all"):
         assert text != EVERYONE
@@ -116,7 +116,7 @@ def test_a_new_owner_in_a_file_of_one_is_not_shown_to_the_other(tmp_path: Path) 
         assert "39007" in repr(memory.recall(ASKED).hits)
         assert memory.recall(ASKED, filters=Filters(owner="ann")).hits == []
         memory.remember(HERS, owner="ann")
-        assert "48211" not in repr(memory.recall(ASKED).hits)
+        assert "48211770" not in repr(memory.recall(ASKED).hits)
         assert "39007" not in repr(memory.recall(ASKED, filters=Filters(owner="ann")).hits)
         assert memory.check() == []
 
@@ -270,13 +270,13 @@ def test_every_public_method_is_of_an_owner_or_of_the_whole_file(awaited: bool) 
 @every("name", sorted(set(methods()) - WHOLE - ELSEWHERE - {"background.notifier"}))
 def test_no_method_shows_one_owner_what_another_said(copied: Memory, name: str) -> None:
     named = {"owner": "bob"} if name == "erasure.erase_owner" else {}
-    assert "48211" not in tried(copied, name, **named)
+    assert "48211770" not in tried(copied, name, **named)
 
 
 @pytest.mark.parametrize("name", READ_WHOLE)
 def test_what_is_read_of_the_whole_file_is_nobodys_words(memory: Memory, name: str) -> None:
     said = tried(memory, name)
-    assert "48211" not in said
+    assert "48211770" not in said
     assert "39007" not in said
 
 
@@ -355,16 +355,16 @@ def test_every_command_is_of_an_owner_or_of_the_whole_file() -> None:
     ],
 )
 def test_no_command_shows_one_owner_what_another_said(said: Said, line: str) -> None:
-    assert "48211" not in said(*line.split(" "))
+    assert "48211770" not in said(*line.split(" "))
 
 
 def test_a_command_that_finds_nothing_says_how_to_ask_about_others(said: Said) -> None:
     assert "--all-owners" in said("facts", "--owner", "bob")
-    assert "48211" not in said("facts", "--owner", "bob")
+    assert "48211770" not in said("facts", "--owner", "bob")
     assert "ann" not in said("facts", "--owner", "bob")
-    assert "48211" in said("facts", "--owner", "ann")
-    assert "48211" in said("facts", "--all-owners")
-    assert "48211" in said("export", "--all-owners")
+    assert "48211770" in said("facts", "--owner", "ann")
+    assert "48211770" in said("facts", "--all-owners")
+    assert "48211770" in said("export", "--all-owners")
     assert "39007" not in said("export", "--owner", "ann")
     assert "--owner is empty" in said("facts", "--owner", "")
     assert "against each other" in said("facts", "--owner", "ann", "--all-owners")
