@@ -98,8 +98,6 @@ def decided(texts: RelatedTexts) -> Proposed | None:
     numbers, chances, cosine = policy.RELATED, texts.chances, texts.similarity
     if cosine >= numbers["merge_cosine"] and chances.reword >= numbers["merge"]:
         return None if texts.no_merge else Proposed("same", REWORDED, "Both say the same.")
-    if texts.no_end == "other":
-        return None
     sure = min(chances.change, chances.changed_back)
     if not texts.no_end and cosine >= numbers["end_cosine"] and sure >= numbers["end"]:
         return Proposed("supersedes", "taken_back", "If the newer one holds, the older does not.")

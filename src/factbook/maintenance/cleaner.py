@@ -349,7 +349,7 @@ class _Cleaning:
         if len(lives) < 2:
             return []
         cosines = vectors @ vectors.T
-        others = cosines - 2 * np.eye(len(lives), dtype=cosines.dtype)
+        nearest = (cosines - 2 * np.eye(len(lives), dtype=cosines.dtype)).max(axis=1)
         judged = {pair[:2] for pair in self._store.find(PAIR)}
         order = sorted(
             range(len(lives)),
@@ -375,7 +375,7 @@ class _Cleaning:
                     lives[n],
                     float(cosines[best, n]),
                     judged,
-                    closest=bool(cosines[best, n] >= max(others[best].max(), others[n].max())),
+                    closest=bool(cosines[best, n] >= max(nearest[best], nearest[n])),
                 )
             ]
             gone.update(losers)

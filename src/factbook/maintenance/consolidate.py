@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -29,6 +29,7 @@ from factbook.gate.related import MAY_BE_OVER
 from factbook.language.reader.relate import RELATER, Relater
 from factbook.maintenance import support
 from factbook.maintenance.changes_report import run_of
+from factbook.maintenance.circles import Circles, each, ids_of
 from factbook.maintenance.embedding import EmbeddingQueue
 from factbook.maintenance.holding import hold_ops
 from factbook.maintenance.join import (
@@ -390,7 +391,7 @@ class Consolidation:
         known = {pair[:2] for pair in self._store.find(PAIR)}
         ops: list[Op] = []
         doubts: list[tuple[float, str, Op]] = []  # the network's: how likely, whose
-        circles = _Circles(lives, vectors)
+        circles = Circles(lives, vectors)
         near = circles.nearest(new)
         words = self._candidates(lives, vectors, new)
         pairs = {(left, right): cosine for left, right, cosine in words}
@@ -398,7 +399,7 @@ class Consolidation:
         for_model = policy.NEAR_PAIRS if asks else 0
         for (left, right), cosine in (near | pairs).items():
             first, second = lives[left], lives[right]
-            if first.owner != second.owner or _ids(first, second) in known:
+            if first.owner != second.owner or ids_of(first, second) in known:
                 continue
             older, newer = _by_age(first, second)
             net = RELATER if (left, right) in near else None
@@ -406,7 +407,7 @@ class Consolidation:
                 older, newer, cosine, net, partial(circles.closest, left, right, self._alike)
             )
             if judgement.relation is Relation.SAME:
-                self._alike.add(_ids(first, second))
+                self._alike.add(ids_of(first, second))
                 continue
             told = _pair_ops(older, newer, judgement, cosine)
             if not told and net is not None and for_model and _near(older, newer, cosine):
@@ -431,12 +432,12 @@ class Consolidation:
         """
         pairs = _pairs(vectors, new)
         seen = set(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
-        yield from _each(pairs)
+        yield from each(pairs)
         ending = [n for n in new if self._reading(lives[n].statement).cues]
         if not ending:
             return
         far = cross_pairs(vectors[ending], vectors, threshold=policy.ENDING_SIMILARITY)
-        for left, right, cosine in _each(far):
+        for left, right, cosine in each(far):
             low, high = sorted((ending[left], right))
             if low != high and (low, high) not in seen:
                 seen.add((low, high))
@@ -502,7 +503,7 @@ class Consolidation:
                 said = self._may_merge(group[best], group[n], cosine, known)
                 if said is None:
                     continue
-                if any(_ids(group[n], group[other]) in known for other in losers):
+                if any(ids_of(group[n], group[other]) in known for other in losers):
                     continue  # they were told apart: a third fact must not join them
                 sure = values[best] > policy.MERGE_MIN_CONFIDENCE
                 alike = abs(values[best] - values[n]) <= policy.MERGE_WITHIN
@@ -512,7 +513,7 @@ class Consolidation:
                     why = "both are uncertain" if not sure else "their confidences differ by much"
                     says = f"they say the same, but {why}"
                     ops.append(_waiting(group[best], group[n], MERGE_RULE, says, cosine))
-                    known.add(_ids(group[best], group[n]))
+                    known.add(ids_of(group[best], group[n]))
             if losers:
                 members = [group[best], *(group[n] for n in losers)]
                 ops.append(
@@ -529,9 +530,9 @@ class Consolidation:
     def _may_merge(
         self, winner: Life, loser: Life, cosine: float, known: set[tuple[int, int]]
     ) -> Judgement | None:
-        if category(winner) != category(loser) or _ids(winner, loser) in known:
+        if category(winner) != category(loser) or ids_of(winner, loser) in known:
             return None
-        found = _ids(winner, loser) in self._alike
+        found = ids_of(winner, loser) in self._alike
         judgement = self._judgement(*_by_age(winner, loser), cosine, RELATER, lambda: found)
         return judgement if judgement.relation is Relation.SAME else None
 
@@ -641,7 +642,7 @@ def void(_: object) -> None:
 
 def _pair_ops(older: Life, newer: Life, judgement: Judgement, cosine: float) -> list[Op]:
     """Return what follows from a judgement other than SAME."""
-    low, high = _ids(older, newer)
+    low, high = ids_of(older, newer)
     changed = judgement.relation is Relation.SUPERSEDES
     if judgement.relation is Relation.CONTRADICTION:
         # Halving both would also kill the newer word: what the owner says on a later day about
@@ -684,8 +685,8 @@ def _likeliest(doubts: Iterable[tuple[float, str, Op]], new: Mapping[str, int]) 
     }
     kept = []
     for _, owner, op in sorted(doubts, key=lambda doubt: -doubt[0]):
-        if room.get(owner, policy.DOUBTS_A_RUN) > 0:
-            room[owner] = room.get(owner, policy.DOUBTS_A_RUN) - 1
+        if room[owner] > 0:
+            room[owner] -= 1
             kept.append(op)
     return kept
 
@@ -698,7 +699,7 @@ def _near(older: Life, newer: Life, cosine: float) -> bool:
 
 def _waiting(left: Life, right: Life, rule: str, detail: str, cosine: float) -> JudgePair:
     """Return what lets a pair wait for a verdict."""
-    low, high = _ids(left, right)
+    low, high = ids_of(left, right)
     return JudgePair(
         low_id=low,
         high_id=high,
@@ -707,57 +708,6 @@ def _waiting(left: Life, right: Life, rule: str, detail: str, cosine: float) -> 
         detail=detail,
         similarity=cosine,
     )
-
-
-class _Circles:
-    """Facts of one owner and subject each, as the reader's network is asked about them."""
-
-    def __init__(self, lives: Sequence[Life], vectors: Floats) -> None:
-        self._lives = lives
-        self._vectors = vectors
-        self._rows: dict[tuple[str, str], list[int]] = {}
-        for n, life in enumerate(lives):
-            self._rows.setdefault((life.owner, life.subject), []).append(n)
-
-    def nearest(self, new: Sequence[int]) -> dict[tuple[int, int], float]:
-        """Return the pairs that the network is asked about, with their cosines, nearest first.
-
-        They are each new fact's nearest; the nearest of all where they are more than one run reads.
-        """
-        fresh = set(new)
-        near: dict[tuple[int, int], float] = {}
-        for rows in self._rows.values():
-            among = [at for at, n in enumerate(rows) if n in fresh]
-            if not among or len(rows) < 2:
-                continue
-            pairs = near_pairs_of(
-                among,
-                self._vectors[rows],
-                threshold=policy.RELATED_SIMILARITY,
-                nearest=policy.RELATED_NEIGHBOURS,
-            )
-            near |= {(rows[left], rows[right]): cosine for left, right, cosine in _each(pairs)}
-        nearest = sorted(near, key=lambda pair: (-near[pair], pair))[: policy.RELATED_PAIRS]
-        return {pair: near[pair] for pair in nearest}
-
-    def closest(self, left: int, right: int, alike: Collection[tuple[int, int]]) -> bool:
-        """Tell whether neither of two facts has a nearer one.
-
-        What says the same as it (`alike`, by ids) is none, nor what was told in the same message.
-        """
-        for one, other in ((left, right), (right, left)):
-            life = self._lives[one]
-            rows = self._rows[life.owner, life.subject]
-            cosines = self._vectors[rows] @ self._vectors[one]
-            nearer = np.flatnonzero(cosines > self._vectors[other] @ self._vectors[one] + _EVEN)
-            for n in (rows[at] for at in nearer.tolist()):
-                near = self._lives[n]
-                if near.episode_id != life.episode_id and _ids(life, near) not in alike:
-                    return False
-        return True
-
-
-_EVEN = 1e-6  # by which cosines of the same two differ
 
 
 def _pairs(vectors: Floats, new: Sequence[int]) -> Pairs:
@@ -782,14 +732,6 @@ def _threshold(vectors: Floats, new: Sequence[int]) -> float:
     if len(above) <= allowed:
         return policy.JUDGED_SIMILARITY
     return float(np.partition(above, len(above) - allowed)[len(above) - allowed])
-
-
-def _each(pairs: Pairs) -> Iterable[tuple[int, int, float]]:
-    return zip(pairs.left.tolist(), pairs.right.tolist(), pairs.cosine.tolist(), strict=True)
-
-
-def _ids(left: Life, right: Life) -> tuple[int, int]:
-    return (left.id, right.id) if left.id < right.id else (right.id, left.id)
 
 
 def _by_age(left: Life, right: Life) -> tuple[Life, Life]:
