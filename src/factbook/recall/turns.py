@@ -116,7 +116,7 @@ class Turned(NamedTuple):
 
     rows: list[PoolRow]
     scores: NDArray[np.float64]
-    turns: Mapping[int, Records]  # by the id of an episode
+    turns: Mapping[int, Records]  # by the id of an episode of one of the rows
     rarity: Mapping[str, float]  # of the words of the question, among the turns
     held: Mapping[int, Collection[str]]  # words of the question in each turn, by its first record
     near: Callable[[Sequence[int]], Mapping[int, float]]  # cosines of episodes to the question
@@ -144,8 +144,7 @@ def by_turn(
     near: Callable[[Sequence[int]], Mapping[int, float]],
 ) -> Turned:
     """Put rows that lie in turns in the order of these; all others stay where they are."""
-    found = moment.turns([row.episode for row in rows if in_log(row)])
-    turns = {id_: turn for turn in found.values() for id_, _ in turn}
+    turns = moment.turns([row.episode for row in rows if in_log(row)])
     if not turns:
         return Turned(list(rows), scores, {}, {}, {}, near)
     best: dict[int, list[float]] = {}  # of each turn: BM25, cosine, the score of its best row
@@ -155,7 +154,7 @@ def by_turn(
     for row, score, begun in zip(rows, scores.tolist(), lying, strict=True):
         if begun is None or begun not in weighed_turns:
             continue
-        known[begun] = turns[begun]
+        known[begun] = turns[row.episode]
         held = best.setdefault(begun, [0.0, 0.0, 0.0])
         held[0] = max(held[0], 0.0 if math.isnan(row.lexical) else row.lexical)
         held[1] = max(held[1], 0.0 if math.isnan(row.cosine) else row.cosine)

@@ -71,14 +71,15 @@ class EpisodeTable:
     def turns(self, ids: Sequence[int]) -> dict[int, Sequence[tuple[int, EpisodeKind]]]:
         """Return for each episode that lies in a turn the turn's records, as `Reads.turns`."""
         found: dict[int, Sequence[tuple[int, EpisodeKind]]] = {}
-        for row in self.rows(np.asarray(sorted(set(ids)), np.int64)).tolist():
+        wanted = set(ids)
+        for row in self.rows(np.asarray(sorted(wanted), np.int64)).tolist():
             if int(self.ids[row]) in found or (begin := self._prompt_of(row)) is None:
                 continue
             rows = self.by_place[begin : self._end_of(begin)]
             rows = rows[(self.kinds[rows] >= 0) & (self.owners[rows] == self.owners[rows[0]])]
             kinds = [KINDS[code] for code in self.kinds[rows].tolist()]
             turn = list(zip(self.ids[rows].tolist(), kinds, strict=True))
-            found.update((id_, turn) for id_, _ in turn)
+            found.update(dict.fromkeys(wanted.intersection(self.ids[rows].tolist()), turn))
         return {id_: found[id_] for id_ in ids if id_ in found}
 
     def _prompt_of(self, row: int) -> int | None:
