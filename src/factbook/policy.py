@@ -630,6 +630,7 @@ MAY_EMIT: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         | {"ChangeKeys", "ConfirmFact", "RetractFact", "RetractNode"}
         | {"PinFact", "RateFact", "DecideProposal", "ReplaceVectors", "StoreNextVectors"}
         | {"Restore"}
+        | {"WithdrawEvidence"}  # a line is gone from a file of rules
         | _CARING
         | _DELETING
         | _DELIVERING
