@@ -10,12 +10,23 @@ Knows: a text that was read. Does not know: facts, other texts.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 from typing import Final, NamedTuple
 
+from factbook import policy
 from factbook.gate.reading import read
 from factbook.language.reader.reading import Reading, Token, children
 
-__all__ = ["GivenUp", "given_up"]
+__all__ = ["GivenUp", "How", "given_up", "set_free", "things"]
+
+
+class How(StrEnum):
+    """How a text gives something up."""
+
+    REPLACED = "replaced"  # it puts one thing for another, or stops something
+    OVER = "over"  # it says of a rule that it is over
+    RETHOUGHT = "rethought"  # its owner has another mind about it
+    ALLOWED = "allowed"  # it may be done, which a rule may have forbidden
 
 
 class GivenUp(NamedTuple):
@@ -24,12 +35,20 @@ class GivenUp(NamedTuple):
     begin: int  # of the clause that says so, in characters
     end: int
     keys: frozenset[str]  # content words of what is given up, as `gate.reading` has them
-    named: bool  # it says of a rule that it is over; else it only puts one thing for another
     words: frozenset[int]  # that say so, by their number
+    how: How
+    lasts: bool = False  # what is allowed is so again, or is worth keeping
+    things: frozenset[str] = frozenset()  # of the keys, those of nouns
+
+    @property
+    def named(self) -> bool:
+        """Tell whether it says of a rule that it is over."""
+        return self.how is How.OVER
 
 
 _RULES: Final = frozenset(
     {"rule", "rules", "convention", "guideline", "policy", "requirement", "restriction", "decision"}
+    | {"ban"}
 )
 _DROPS: Final = frozenset(
     {"abandon", "cancel", "delete", "ditch", "drop", "forget", "ignore", "lift", "remove"}
@@ -50,6 +69,10 @@ _CHOOSES: Final = frozenset(
     | {"picks", "select", "selected", "settled"}
 )  # over
 _ADVERBS: Final = ("more", "longer", "anymore")
+_MAY: Final = frozenset({"may", "can"})
+_FINE: Final = frozenset({"allowed", "fine", "free", "ok", "okay", "welcome"})
+_AGAIN: Final = frozenset({"again", "anymore", "longer"})
+_WRONG: Final = frozenset({"wrong", "mistaken", "mind"})  # about: "I changed my mind about"
 
 
 class _Tree:
@@ -73,11 +96,30 @@ class _Tree:
 
     def keys(self, words: set[int]) -> frozenset[str]:
         """Return the content words among words, as `gate.reading` has them."""
-        said = " ".join(
-            self.tokens[n].text for n in sorted(words) if self.tokens[n].pos in _CONTENT
-        )
+        said, end = "", -1
+        for n in sorted(words):
+            token = self.tokens[n]
+            if token.begin == end:  # "src/gen" is one, however many the tree makes of it
+                said += token.text
+            elif token.pos in _CONTENT:
+                said += f" {token.text}"
+            else:
+                continue
+            end = token.end
         reading = read(said)
         return (reading.keys | set(reading.values)) - reading.cue_keys - {"more", "longer"}
+
+    def nouns(self, words: set[int]) -> frozenset[str]:
+        """Return the keys of the nouns among words, with what stands before one."""
+        return self.keys(
+            {
+                n
+                for n in words
+                if self.tokens[n].pos in _THINGS
+                or self.tokens[n].relation in ("amod", "compound", "nummod")
+                or (n - 1 in words and self.tokens[n].begin == self.tokens[n - 1].end)
+            }
+        )
 
     def denied(self, word: int) -> bool:
         """Tell whether something is denied before a word in its clause, or its verb is."""
@@ -109,13 +151,45 @@ def given_up(text: Reading) -> list[GivenUp]:
     given = []
     for n in range(len(tree.tokens)):
         for words, named in (_replaced(tree, n), _ended(tree, n)):
-            keys = tree.keys(words) if words else frozenset()
-            keys = keys - _LIGHT or keys
-            if keys:
-                given.append(
-                    GivenUp(*_clause(text, tree.tokens[n]), keys, named, frozenset({n, *words}))
-                )
+            how = How.OVER if named else How.REPLACED
+            given += _given(tree, n, words, how)
     return given
+
+
+def set_free(text: Reading) -> list[GivenUp]:
+    """Return what a text allows, and what its owner has another mind about, in its order."""
+    tree = _Tree(text)
+    lasts = not _AGAIN.isdisjoint(tree.lower) or any(
+        _is_over(tree, n) for n in range(len(tree.lower))
+    )
+    free: list[GivenUp] = []
+    for n, token in enumerate(tree.tokens):
+        kept = any(
+            c.keep >= policy.DIRECTIVE_KEEP for c in text.clauses if c.begin <= token.begin < c.end
+        )
+        free += [
+            each._replace(lasts=lasts or kept)
+            for each in _given(tree, n, _allowed(tree, n), How.ALLOWED)
+        ]
+        free += _given(tree, n, _rethought(tree, n), How.RETHOUGHT)
+        if tree.lower[n] == "optional" and not tree.denied(n):
+            free += _given(tree, n, tree.under(n, _CLAUSES) - {n}, How.REPLACED)
+    return free
+
+
+def things(text: Reading) -> frozenset[str]:
+    """Return the content words of a text that are nouns, or stand with one."""
+    tree = _Tree(text)
+    return tree.nouns(set(range(len(tree.tokens))))
+
+
+def _given(tree: _Tree, n: int, words: set[int], how: How) -> list[GivenUp]:
+    """Return what is given up in some words; nothing where they name nothing."""
+    keys = tree.keys(words) if words else frozenset()
+    keys = keys - _LIGHT or keys
+    place = _clause(tree.text, tree.tokens[n])
+    said = frozenset({n, *words})
+    return [GivenUp(*place, keys, said, how, things=tree.nouns(words))] if keys else []
 
 
 def _clause(text: Reading, token: Token) -> tuple[int, int]:
@@ -131,7 +205,8 @@ def _replaced(tree: _Tree, n: int) -> tuple[set[int], bool]:
     following = tree.lower[n + 1] if n + 1 < len(tree.lower) else ""
     gone = -1
     if (word, following) in (("instead", "of"), ("rather", "than")):
-        gone = token.head
+        behind = (m for m in range(n + 2, len(tree.tokens)) if tree.tokens[m].head <= n)
+        gone = token.head if token.head > n else next(behind, -1)
     elif word == "not" and n and token.head > n and tree.tokens[token.head].pos in _THINGS:
         beside = tree.tokens[token.head].relation in _BESIDE or tree.lower[n - 1] == ","
         gone = token.head if beside else -1  # "vitest, not jest"
@@ -142,6 +217,8 @@ def _replaced(tree: _Tree, n: int) -> tuple[set[int], bool]:
         sides = [m for m in tree.below[verb] if "to" in tree.case(m)] if verb >= 0 else []
         sides += [m for m in tree.below[token.head] if "to" in tree.case(m)]
         gone = token.head if sides else -1
+        if gone in sides:  # the tree hangs both on what is new
+            gone = tree.lower.index("to", n) - 1 if "to" in tree.lower[n:gone] else -1
     elif word in ("replace", "swap", "replaced", "swapped") and token.pos == "VERB":
         objects = [m for m in tree.below[n] if tree.tokens[m].relation == "obj"]
         gone = objects[0] if objects else -1
@@ -168,13 +245,48 @@ def _ended(tree: _Tree, n: int) -> tuple[set[int], bool]:
     if word in ("stop", "stopped") and token.pos == "VERB":
         doing = [m for m in tree.below[n] if tree.tokens[m].relation in ("xcomp", "obj")]
         return (tree.under(doing[0], _CLAUSES) if doing else set()), False
-    if word in _RULES and token.head >= 0 and tree.lower[token.head] in _DROPS | _OVER:
+    if _is_over(tree, n):
         return (tree.under(n, _CLAUSES) | _right_behind(tree, n)) - {n}, True
     if word in _SAID and token.head >= 0:
         verb = tree.verb(n)
         if tree.lower[verb] in _DROPS and n > verb:
             return {m for m in tree.under(n) if m > n}, True
     return set(), False
+
+
+def _is_over(tree: _Tree, n: int) -> bool:
+    """Tell whether a word is a rule that is said to be over."""
+    token = tree.tokens[n]
+    return tree.lower[n] in _RULES and token.head >= 0 and tree.lower[token.head] in _DROPS | _OVER
+
+
+def _allowed(tree: _Tree, n: int) -> set[int]:
+    """Return what is allowed at a word: to touch src/gen, of "you may touch src/gen again"."""
+    word, token = tree.lower[n], tree.tokens[n]
+    done = -1
+    if word in _MAY and token.relation == "aux" and token.head > n:
+        asked = [m for m in tree.below[token.head] if tree.tokens[m].relation == "nsubj"]
+        done = token.head if asked and asked[0] < n else -1  # "can you" asks
+    elif word in _FINE and token.pos in ("ADJ", "VERB") and tree.below[n]:
+        done = n
+    elif word == "go" and "ahead" in (tree.lower[m] for m in tree.below[n]):
+        done = next((m for m in tree.below[n] if tree.tokens[m].relation == "conj"), -1)
+    if done < 0 or tree.denied(n):
+        return set()
+    own = {n} if done == n else set()
+    words = tree.under(done, _CLAUSES) - own
+    return {m for m in words if tree.lower[m] not in _AGAIN | {"now", "on"}}
+
+
+def _rethought(tree: _Tree, n: int) -> set[int]:
+    """Return what its owner has another mind about: the queue, of "my mind about the queue"."""
+    token = tree.tokens[n]
+    if tree.lower[n] != "about" or token.head <= n or _WRONG.isdisjoint(tree.lower[:n]):
+        return set()
+    begin, _ = _clause(tree.text, token)
+    mine = {tree.lower[m] for m in range(n) if tree.tokens[m].begin >= begin}
+    own = "i" in mine and not mine.isdisjoint(_WRONG)
+    return tree.under(token.head, _CLAUSES) - {n} if own and not tree.denied(n) else set()
 
 
 def _right_behind(tree: _Tree, n: int) -> set[int]:
