@@ -70,13 +70,13 @@ def doubted(path: Path) -> list[float]:
             memory.remember(said)
         now += 7 * 24 * 3_600_000
         for said in (
-            "I ran up all the stairs of the tower.",
-            "The flight to Rome was a joy.",
+            "My knee is new, I run up all stairs.",
+            "I travel by plane each week.",
             "Our daughter has her first tooth.",
-            "I swam across the lake.",
-            "The bakery took me on.",
-            "The beds are weeded, everything blooms.",
-            "My second espresso is the best one.",
+            "I swim each morning now.",
+            "I work at the bakery.",
+            "The garden is tidy, everything blooms.",
+            "I drink my second coffee at noon.",
             "My mother moved in with her sister.",
         ):
             memory.remember(said)
