@@ -162,10 +162,13 @@ class Showing:
             for key, group in groups.items()
             if isinstance(key, tuple) and key[0] == "turn"
         }
+        cosines = turned.near(
+            [id_ for turn in of_log.values() for id_, _ in turn[: policy.TURN_VECTORS]]
+        )
         read = read_turns(
             self._store,
             [(turn, [row.episode for _, row in groups[key]]) for key, turn in of_log.items()],
-            Question(asked, turned.rarity, turned.cosines, self._redact),
+            Question(asked, turned.rarity, cosines, self._redact),
             Shown(self._taken_back, filters.since, filters.until, passive),
             episodes,
         )

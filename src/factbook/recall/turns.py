@@ -120,7 +120,7 @@ class Turned(NamedTuple):
     turns: Mapping[int, Records]  # by the id of an episode of one of the rows
     rarity: Mapping[str, float]  # of the words of the question, among the turns
     held: Mapping[int, Collection[str]]  # words of the question in each turn, by its first record
-    cosines: Mapping[int, float]  # of records of the turns to the question
+    near: Callable[[Sequence[int]], Mapping[int, float]]  # cosines of episodes to the question
 
 
 def in_log(row: PoolRow) -> bool:
@@ -134,7 +134,7 @@ def turn_of(row: PoolRow, turns: Mapping[int, Records]) -> int | None:
     return None if turn is None else turn[0][0]
 
 
-NO_TURNS: Final = Turned([], np.zeros(0), {}, {}, {}, {})
+NO_TURNS: Final = Turned([], np.zeros(0), {}, {}, {}, lambda _ids: {})
 
 
 def by_turn(
@@ -151,7 +151,7 @@ def by_turn(
     """
     turns = moment.turns([row.episode for row in rows if in_log(row)])
     if not turns:
-        return Turned(list(rows), scores, {}, {}, {}, {})
+        return Turned(list(rows), scores, {}, {}, {}, near)
     lying = [turn_of(row, turns) for row in rows]
     known: dict[int, Records] = {}
     lexical: dict[int, float] = {}
@@ -198,9 +198,7 @@ def by_turn(
         ]
     )
     ordered = np.argsort(-values, kind="stable")
-    return Turned(
-        [rows[n] for n in ordered.tolist()], values[ordered], turns, rarity, held, cosines
-    )
+    return Turned([rows[n] for n in ordered.tolist()], values[ordered], turns, rarity, held, near)
 
 
 def _nearness(
