@@ -97,7 +97,6 @@ def content_words(text: str) -> frozenset[str]:
 
 _STATING: Final = frozenset({"tell", "want"})  # a standing wish asks, and is worth knowing
 _HANGING: Final = frozenset({"CCONJ", "PUNCT"})
-_CAUSAL: Final = word_set("because since so cause cos cuz although though")  # what follows is so
 _POINTING: Final = word_set("he she it they him her them this that these those his its their")
 _SUBJECTS: Final = frozenset({"nsubj", "csubj"})
 _ARGUMENTS: Final = _SUBJECTS | {"obj", "nmod", "det"}
@@ -142,8 +141,6 @@ def statements(
         if not clear and not (more and clause.act == "tell"):
             continue
         needed = _needed(reading, at)
-        if needed is None and _dangles(reading, clause):
-            continue
         start, end = _place(reading, clause, needed)
         of, flags = clause.of, clause.flags
         while parts and start < parts[-1].end:
@@ -191,7 +188,6 @@ def _place(reading: Reading, clause: Clause, needed: Clause | None) -> tuple[int
 def _bare(reading: Reading, clause: Clause) -> tuple[int, int]:
     """Return the place of a clause without the words that join it to others."""
     tokens = list(reading.tokens[clause.first : clause.last])
-    del tokens[: _to_listener(reading, clause) - clause.first]
     while len(tokens) > 1 and _joins(tokens[0]):
         del tokens[0]
     while len(tokens) > 1 and tokens[-1].pos in _HANGING and tokens[-1].text not in _CLOSING:
@@ -199,21 +195,8 @@ def _bare(reading: Reading, clause: Clause) -> tuple[int, int]:
     return tokens[0].begin, tokens[-1].end
 
 
-def _to_listener(reading: Reading, clause: Clause) -> int:
-    """Return where a clause goes on behind a lead of what the listener does: "As you know, ..."."""
-    lead = reading.tokens[clause.first : clause.last]
-    comma = next((at for at, token in enumerate(lead) if token.text == ","), 0) + clause.first
-    for token in reading.tokens[clause.first : comma]:
-        if token.relation in _SUBJECTS and token.text.lower() == "you":
-            verb = reading.tokens[token.head]
-            if verb.relation == "advcl" and verb.head > comma:
-                return comma + 1
-    return clause.first
-
-
 def _joins(token: Token) -> bool:
-    says_nothing = token.relation in JOINING and token.text not in _OPENING
-    return says_nothing or token.text.lower() in _CAUSAL
+    return token.relation in JOINING and token.text not in _OPENING
 
 
 def _needed(reading: Reading, at: int) -> Clause | None:
@@ -256,12 +239,3 @@ def _points(tokens: Sequence[Token]) -> bool:
         if token.pos in ("NOUN", "PROPN") and token.relation != "vocative":
             return False
     return False
-
-
-def _dangles(reading: Reading, clause: Clause) -> bool:
-    """Say whether a clause only points at things: "I love it there", "I love that song"."""
-    places = range(clause.first, clause.last)
-    pointing = {at for at in places if reading.tokens[at].text.lower() in _POINTING}
-    pointed = {reading.tokens[at].head for at in pointing if reading.tokens[at].relation == "det"}
-    named = {at for at in places if reading.tokens[at].pos in ("NOUN", "PROPN", "NUM")}
-    return bool(pointing) and not named - pointed
