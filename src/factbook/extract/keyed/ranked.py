@@ -61,8 +61,8 @@ def placed(told: Told, rank: int) -> tuple[str, str]:
     """Return (why the place of a value is not meant, why it is not the rank that is asked)."""
     found, quoted = _place_of(told), repr(told.value_said)
     if found is None:
-        said = _is_at(told, rank)
-        return "", "" if said else f"the message does not say that {quoted} is a favorite or ranked"
+        why = f"the message does not say that {quoted} is a favorite or has a rank"
+        return "", "" if _is_at(told, rank) else why
     word, ranks = found
     problem = told.unmeant(word)
     if rank in (ranks or {_number(told) or _counted(told)}):
