@@ -8,12 +8,12 @@ Knows: how English asks. Does not know: what is known, a model, a provider.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from enum import StrEnum
 from typing import Final
 
 from factbook.extract.base import word_set
+from factbook.extract.message_sentences import spaced
 from factbook.extract.name_tokens import is_english
 from factbook.extract.opinions import HEARD_CHARS
 from factbook.extract.topics import request_of
@@ -43,17 +43,11 @@ __all__ = [
     "is_broad_word",
     "is_request",
     "search_query",
-    "spaced",
     "to_be_told",
     "wanted",
 ]
 
 QUERY_CHARS: Final = 200  # ours: of what is searched for
-
-
-def spaced(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern in which a blank stands for any white space."""
-    return re.compile(pattern.replace(" ", r"\s+"), re.IGNORECASE)
 
 
 # what is asked for by these words is to be told; "turn on the light" is not
