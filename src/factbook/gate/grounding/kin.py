@@ -6,7 +6,6 @@ Knows: two words. Does not know: sentences, vectors.
 from __future__ import annotations
 
 import functools
-from collections import defaultdict
 from typing import Final
 
 from factbook.gate.grammar import words
@@ -72,30 +71,6 @@ def support(claimed: str, said: str) -> float:
     if claimed == said:
         return SAME
     return DERIVED if derived(claimed, said) else NONE
-
-
-def root(word: str) -> str:
-    """Return the letters that two words of one family have in common at least."""
-    return word[:_LEAST_ROOT]
-
-
-@functools.lru_cache(maxsize=16_384)
-def may_oppose(word: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the words that oppose one by the lists, and the roots of those that may by a prefix.
-
-    A root is what `root` returns.
-    """
-    roots = {root(prefix + word) for prefix in _DENYING}
-    roots |= {root(word[len(prefix) :]) for prefix in _DENYING if word.startswith(prefix)}
-    return _opposites().get(word, frozenset()), frozenset(roots)
-
-
-@functools.cache
-def _opposites() -> dict[str, frozenset[str]]:
-    opposites: defaultdict[str, set[str]] = defaultdict(set)
-    for word, other in rivals.opposite_pairs():
-        opposites[word].add(other)
-    return {word: frozenset(others) for word, others in opposites.items()}
 
 
 _DENYING: Final = ("un", "in", "im", "ir", "il", "dis", "non", "mis", "de", "anti")
