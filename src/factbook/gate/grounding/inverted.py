@@ -45,7 +45,11 @@ def _chosen(claim: Tree, said: Tree) -> str:
     """Find that a claim takes what its source takes another thing for: "tea over coffee"."""
     order, left = read(said.text).order, _left(claim)
     own = read(claim.text).keys - left
-    for gone in _given_up(said):
+    against = _given_up(said)
+    for gone in _given_up(claim):
+        if gone <= set(order) and all(gone.isdisjoint(other) for other in against):
+            return "the source chooses nothing against it"
+    for gone in against:
         if gone.isdisjoint(left) and any(order.count(key) < 2 for key in gone & own):
             return "the source chooses it the other way round"
     return ""
