@@ -43,9 +43,7 @@ def test_a_compound_denies_nothing() -> None:
     assert read_line("We never end work").denied >= {"end", "work"}
 
 
-def test_opposites_and_rivals() -> None:
+def test_opposites() -> None:
     assert kin.opposed("increas", "decreas")
     assert kin.opposed("suspici", "nonsuspici")
-    assert kin.rival("sister", "brother")
-    assert not kin.rival("sister", "sister")
     assert not kin.opposed("sister", "brother")

@@ -379,7 +379,8 @@ def _opposite(
         and y not in other.order[: other.hinge]
     )
     if (
-        ((kin.opposed(x, y) and (said or {x, y} <= _TASTES)) or (kin.rival(x, y) and said))
+        kin.opposed(x, y)
+        and (said or {x, y} <= _TASTES)
         and (text_reading.values, text_reading.modals) == (other.values, other.modals)
         and text_reading.asks == other.asks
         and same_people(text_reading, other)

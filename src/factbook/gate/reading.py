@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from factbook.gate import grammar
@@ -145,75 +145,44 @@ def read(text: str) -> TextReading:
     )
 
 
+@dataclass(slots=True)
 class _Walk:
     """One pass over the words of a text; each sort of word has a method of its own."""
 
-    __slots__ = (
-        "affirmed",
-        "after_stop",
-        "agent",
-        "be",
-        "bound",
-        "cue_keys",
-        "cues",
-        "dates",
-        "denied",
-        "ended",
-        "ending",
-        "frame",
-        "gerund",
-        "hinge",
-        "known",
-        "label",
-        "modals",
-        "names",
-        "negations",
-        "order",
-        "owned",
-        "particles",
-        "passive",
-        "persons",
-        "places",
-        "quantifiers",
-        "role",
-        "roles",
-        "scope",
-        "skip",
-        "tenses",
-        "values",
-        "words",
-        "written",
-    )
-
-    def __init__(self, words: list[LexiconEntry]) -> None:
-        self.words = words
-        self.order: list[str] = []
-        self.roles: list[str] = []
-        self.written: list[str] = []
-        self.frame: list[tuple[str, str]] = []
-        self.names: list[str] = []
-        self.values: list[str] = []
-        self.bound: list[tuple[str, int]] = []
-        self.dates: list[str] = []
-        self.denied: list[str] = []
-        self.affirmed: list[str] = []
-        self.places: list[int] = []
-        self.modals: list[str] = []
-        self.quantifiers: list[str] = []
-        self.persons: list[str] = []
-        self.particles: list[str] = []
-        self.cues: list[str] = []
-        self.cue_keys: list[str] = []
-        self.ended: list[str] = []
-        self.tenses: set[Tense] = set()
-        self.negations = 0
-        self.hinge = -1
-        self.role = self.agent = self.label = ""
-        self.after_stop = True  # at the beginning of a sentence, where a capital says nothing
-        self.scope = False  # a negator reaches here
-        self.ending = False  # what follows is over
-        self.skip = False  # the next word was read with this one
-        self.be = self.passive = self.gerund = self.owned = self.known = False
+    words: list[LexiconEntry]
+    order: list[str] = field(default_factory=list)
+    roles: list[str] = field(default_factory=list)
+    written: list[str] = field(default_factory=list)
+    places: list[int] = field(default_factory=list)
+    frame: list[tuple[str, str]] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)
+    values: list[str] = field(default_factory=list)
+    bound: list[tuple[str, int]] = field(default_factory=list)
+    dates: set[str] = field(default_factory=set)
+    denied: set[str] = field(default_factory=set)
+    affirmed: set[str] = field(default_factory=set)
+    modals: set[str] = field(default_factory=set)
+    quantifiers: set[str] = field(default_factory=set)
+    persons: set[str] = field(default_factory=set)
+    particles: set[str] = field(default_factory=set)
+    cues: set[str] = field(default_factory=set)
+    cue_keys: list[str] = field(default_factory=list)
+    ended: set[str] = field(default_factory=set)
+    tenses: set[Tense] = field(default_factory=set)
+    negations: int = 0
+    hinge: int = -1
+    role: str = ""
+    agent: str = ""
+    label: str = ""
+    after_stop: bool = True  # at the beginning of a sentence, where a capital says nothing
+    scope: bool = False  # a negator reaches here
+    ending: bool = False  # what follows is over
+    skip: bool = False  # the next word was read with this one
+    be: bool = False
+    passive: bool = False
+    gerund: bool = False
+    owned: bool = False
+    known: bool = False
 
     def run(self) -> None:
         """Read every word."""
@@ -251,7 +220,7 @@ class _Walk:
     def _notice(self, word: LexiconEntry, index: int) -> None:
         cue = _cue(self.words, index)
         if cue:
-            self.cues.append(cue)
+            self.cues.add(cue)
             self.ending = cue in _OVER
             if word.sort is Sort.CONTENT:
                 self.cue_keys.append(word.key)
@@ -259,15 +228,15 @@ class _Walk:
     def _content(self, word: LexiconEntry, index: int) -> None:
         key, role = word.key, self.role
         if self.ending and not (self.cue_keys and self.cue_keys[-1] == key):
-            self.ended.append(key)
+            self.ended.add(key)
         self.order.append(key)
         self.roles.append(role)
         self.frame.append((key, role))
         self.written.append(word.surface)
         self.places.append(index)
         if word.capital and not self.after_stop:
-            self.names.append(word.surface)
-        (self.denied if self.scope else self.affirmed).append(key)
+            self.names.add(word.surface)
+        (self.denied if self.scope else self.affirmed).add(key)
         if role == "by" and self.passive and not self.agent:
             self.agent = key
         if self.be and word.participle:
@@ -278,7 +247,7 @@ class _Walk:
     def _preposition(self, word: LexiconEntry, _index: int) -> None:
         self.known = True
         self.role = word.key
-        self.particles.append(word.key)
+        self.particles.add(word.key)
 
     def _number(self, word: LexiconEntry, index: int) -> None:
         following = self._next(index)
@@ -322,7 +291,7 @@ class _Walk:
         self.values.append(value)
         self.bound.append((value, len(self.order)))
         if dated:
-            self.dates.append(value)
+            self.dates.add(value)
 
     def _negator(self, word: LexiconEntry, _index: int) -> None:
         self.known = True
@@ -335,16 +304,16 @@ class _Walk:
         self.known = True
         if word.key == "former" and index and self.words[index - 1].surface in _BE:
             return  # "is used to": a purpose or a habit, not the past
-        self.modals.append(word.key)
+        self.modals.add(word.key)
 
     def _quantifier(self, word: LexiconEntry, _index: int) -> None:
         self.known = True
         if word.key:
-            self.quantifiers.append(word.key)
+            self.quantifiers.add(word.key)
 
     def _person(self, word: LexiconEntry, index: int) -> None:
         self.known = True
-        self.persons.append(word.key)
+        self.persons.add(word.key)
         following = self._next(index)
         if word.surface in _OWNERS or (
             following is not None
@@ -383,7 +352,7 @@ class _Walk:
         if surface in _LOCATIVE:
             self.role = "in"
             if surface == "on":
-                self.particles.append("on")
+                self.particles.add("on")
         elif surface in _BE:
             self._is()
         elif surface == "and":

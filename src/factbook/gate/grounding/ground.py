@@ -409,7 +409,7 @@ def _near(
 ) -> bool:
     """Say whether a word without support is close to one that the most similar sentences say.
 
-    A name never is, nor a word of which they say the opposite or a rival.
+    A name never is, nor a word of which they say the opposite.
     """
     keys = {
         key
@@ -426,7 +426,7 @@ def _near(
     ]
     if not keys or not said or keys & names:
         return False
-    if any(kin.opposed(k, t.key) or kin.rival(k, t.key) for k in keys for t in said):
+    if any(kin.opposed(k, t.key) for k in keys for t in said):
         return False
     vectors = embed([word, *(token.surface for token in said)])
     return float((vectors[1:] @ vectors[0]).max()) > NEAR_WORD

@@ -9,7 +9,7 @@ import functools
 from typing import Final
 
 from factbook.gate.grammar import words
-from factbook.gate.grounding import rivals
+from factbook.gate.grounding.opposites import opposite_pairs
 
 SAME: Final = 1.0  # equal stems
 DERIVED: Final = 0.8  # explain, explanation
@@ -81,7 +81,7 @@ def opposed(word: str, other: str) -> bool:
     """Say whether two words exclude each other: by the lists, or by a prefix that denies."""
     if word == other:
         return False
-    if (word, other) in rivals.opposite_pairs():
+    if (word, other) in opposite_pairs():
         return True
     short, long = sorted((word, other), key=len)
     if len(short) < _LEAST_ROOT:
@@ -92,16 +92,3 @@ def opposed(word: str, other: str) -> bool:
             if rest == short or (len(short) > 5 and rest.startswith(short[:-1])):
                 return True
     return False
-
-
-@functools.lru_cache(maxsize=65_536)
-def rival(word: str, other: str) -> bool:
-    """Say whether two words are kinds of which one thing is one only: sister, brother."""
-    if word == other:
-        return False
-    sets = rivals.rival_sets()
-    shared = sets.get(word, _NO_SETS) & sets.get(other, _NO_SETS)
-    return bool(shared) and support(word, other) == NONE and support(other, word) == NONE
-
-
-_NO_SETS: Final[frozenset[int]] = frozenset()
