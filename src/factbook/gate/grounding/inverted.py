@@ -11,10 +11,9 @@ from typing import Final, NamedTuple
 
 from factbook.gate.given_up import given_up
 from factbook.gate.grammar import words
-from factbook.gate.grounding.bound import USERS, Tree, tree_of
 from factbook.gate.lexicon import tables
 from factbook.gate.reading import read
-from factbook.language.reader.read import read as read_tree
+from factbook.gate.trees import USERS, Tree, tree_of
 
 __all__ = ["TURNS", "Turn", "inverted"]
 
@@ -63,7 +62,7 @@ def _left(claim: Tree) -> frozenset[str]:
 
 
 def _given_up(tree: Tree) -> list[frozenset[str]]:
-    return [given.keys for given in given_up(read_tree(tree.text))]
+    return [given.keys for given in given_up(tree.reading)]
 
 
 def _more(claim: Tree, said: Tree) -> str:
