@@ -295,8 +295,9 @@ def _best_fit(claim: ClaimSentence, spoken: _Sentences, pattern: bool) -> _Fit:
             fit = _fit(claim, spoken[window], places[window], pattern)
             if fit.lacks < best.lacks:
                 best = fit
+    counts = [sum(key in held for key in claim.phrases) for held in places]
     enough = len(claim.phrases)
-    return replace(best, mentions=sum(2 * len(held) >= enough > 0 for held in places))
+    return replace(best, mentions=sum(2 * count >= enough > 0 for count in counts))
 
 
 def _places(claim: ClaimSentence, spoken: SpokenSentence) -> dict[str, _Place]:
