@@ -43,12 +43,16 @@ _CONTENT: Final = frozenset({"ADJ", "NOUN", "NUM", "PROPN", "VERB", "X"})
 _CLAUSES: Final = frozenset({"conj", "parataxis", "advcl", "list", "acl:relcl"})
 _NOT: Final = frozenset({"not", "n't", "never", "dont", "don't"})
 _BESIDE: Final = frozenset({"conj", "parataxis"})
-_THINGS: Final = frozenset({"NOUN", "PROPN", "X"})
+_THINGS: Final = frozenset({"NOUN", "NUM", "PROPN", "X"})
 _PREFERS: Final = frozenset({"prefer", "prefers", "preferred", "rather"})  # to, over, than
 _CHOOSES: Final = frozenset(
     {"choose", "chose", "chosen", "decided", "favor", "favour", "opted", "pick", "picked"}
     | {"picks", "select", "selected", "settled"}
 )  # over
+_ENDS: Final = frozenset(
+    {"cancelled", "deleted", "divorced", "left", "quit", "sold", "stop", "stopped", "used"}
+)  # doing a thing, or a thing that one had
+_DONE: Final = frozenset({"advcl", "ccomp", "obj", "xcomp"})
 _ADVERBS: Final = ("more", "longer", "anymore")
 
 
@@ -99,7 +103,8 @@ def _replaced(tree: Tree, n: int) -> tuple[set[int], bool]:
     following = tree.lower[n + 1] if n + 1 < len(tree.lower) else ""
     gone = -1
     if (word, following) in (("instead", "of"), ("rather", "than")):
-        gone = token.head
+        behind = (m for m in range(n + 2, len(tree.tokens)) if tree.tokens[m].pos in _CONTENT)
+        gone = token.head if token.head > n else next(behind, -1)
     elif word == "not" and n and token.head > n and tree.tokens[token.head].pos in _THINGS:
         beside = tree.tokens[token.head].relation in _BESIDE or tree.lower[n - 1] == ","
         gone = token.head if beside else -1  # "vitest, not jest"
@@ -133,8 +138,9 @@ def _ended(tree: Tree, n: int) -> tuple[set[int], bool]:
         return (clause if denied else set()), False
     if _denied(tree, n):
         return set(), False
-    if word in ("stop", "stopped") and token.pos == "VERB":
-        doing = [m for m in tree.below[n] if tree.tokens[m].relation in ("xcomp", "obj")]
+    passive = any(tree.tokens[m].relation == "aux" for m in tree.below[n])
+    if word in _ENDS and token.pos == "VERB" and not (word == "used" and passive):
+        doing = [m for m in tree.below[n] if tree.tokens[m].relation in _DONE]
         return (tree.under(doing[0], _CLAUSES) if doing else set()), False
     if word in _RULES and token.head >= 0 and tree.lower[token.head] in _DROPS | _OVER:
         return (tree.under(n, _CLAUSES) | _right_behind(tree, n)) - {n}, True
