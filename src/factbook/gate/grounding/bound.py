@@ -23,9 +23,9 @@ def unbound(text: str, source: str) -> str:
     A word that the source lacks is no matter of binding.
     """
     claim, said = tree_of(text), tree_of(source)
-    if not said.by_user and (why := _apart(claim, said)):
-        return why  # who tells of themselves says a thing in several sentences: seed 002, example 1
-    return _of_another(claim, said)
+    # Who tells of themselves says a thing in several sentences: seed 002, example 1.
+    why = _told_of_another(claim, said) if said.by_user else _apart(claim, said)
+    return why or _of_another(claim, said)
 
 
 def _apart(claim: Tree, said: Tree) -> str:
@@ -45,6 +45,30 @@ def _apart(claim: Tree, said: Tree) -> str:
         if not pairs:
             head = claim.tokens[token.head].text
             return f'"{token.text}" and "{head}" are said of two things'
+    return ""
+
+
+def _told_of_another(claim: Tree, said: Tree) -> str:
+    """Find a word that a claim says of the user, and that the source only says of another one.
+
+    So it is where the source speaks of it in another clause, of another subject, than of the word
+    that it hangs on in the claim: "I work in Turku. My parents have a farm." for "Works on a farm".
+    """
+    root = claim.root
+    if root < 0 or not claim.keys[root] or claim.subject(root) >= 0:
+        return ""
+    upper = said.where(claim.keys[root])
+    if upper and all(said.subject(n) == n and said.tokens[n].pos == "NOUN" for n in upper):
+        return f"the source says of {said.tokens[upper[0]].text} what it does, not who it is"
+    for at in claim.below[root]:
+        lower = said.where(claim.keys[at]) if claim.keys[at] else []
+        if not upper or not lower or claim.tokens[at].relation not in {"obj", "obl"}:
+            continue
+        if any(said.clause[n] == said.clause[m] for n in lower for m in upper):
+            continue
+        others = [said.subject(n) for n in lower]
+        if not any(_may_be(claim, -1, said, other) for other in others):
+            return f"the source says it of {said.tokens[others[0]].text}"
     return ""
 
 

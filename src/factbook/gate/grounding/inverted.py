@@ -23,7 +23,6 @@ _NEARLY: Final = frozenset(words("almost nearly"))
 _AND: Final = frozenset({"and", "or"})
 _FROM: Final = frozenset(words("from over not"))
 _DENYING: Final = frozenset(words("against without"))
-_NOT: Final = frozenset(words("not never n't"))
 _NOT_ALL: Final = -1
 # How much or how often: 0 hardly, 1 some, 2 most, 3 all.
 _AMOUNTS: Final = {
@@ -129,18 +128,6 @@ def _theirs(claim: Tree, said: Tree) -> str:
     return ""
 
 
-def _denied(claim: Tree, said: Tree) -> str:
-    """Find that a claim denies what is to be done, or that its source does: "not to go"."""
-    for at, key in enumerate(claim.keys):
-        own = {claim.lower[n] for n in claim.below[at]}
-        if not key or "to" not in own:
-            continue
-        there = [{said.lower[m] for m in said.below[n]} for n in said.where(key)]
-        if there and all(bool(own & _NOT) != bool(marks & _NOT) for marks in there):
-            return "one of both is denied"
-    return ""
-
-
 def _unreal(claim: Tree, said: Tree) -> str:
     """Find what a source tells as nearly so, doubted, dreamt, past, or said by others."""
     root = claim.root
@@ -191,7 +178,6 @@ class Turn(NamedTuple):
 
 TURNS: Final[tuple[Turn, ...]] = (
     Turn("chosen", "I prefer tea over coffee", "Prefers coffee", _chosen, of_patterns=True),
-    Turn("denied", "I decided to sell it", "Decided not to sell it", _denied, of_patterns=True),
     Turn("unreal", "I almost bought a kiln", "Bought a kiln", _unreal, of_patterns=True),
     Turn("more", "I like some operas", "Likes all operas", _more, of_patterns=True),
     Turn("linked", "I drink tea with milk", "Drinks tea without milk", _linked, of_patterns=True),
