@@ -288,13 +288,13 @@ def _windows(spoken: _Sentences, *, across: bool) -> Iterator[slice]:
 def _best_fit(claim: ClaimSentence, spoken: _Sentences, pattern: bool) -> _Fit:
     """Return the sentences that lack least: the fewest, and the first of these."""
     places = [_places(claim, one) for one in spoken]
-    best = _fit(claim, spoken[:1], places[:1], pattern)
+    best: _Fit | None = None
     for window in _windows(spoken, across=pattern):
         missing = sum(all(key not in held for held in places[window]) for key in claim.phrases)
-        if missing < best.lacks:
+        if any(places[window]) and (best is None or missing < best.lacks):
             fit = _fit(claim, spoken[window], places[window], pattern)
-            if fit.lacks < best.lacks:
-                best = fit
+            best = fit if best is None or fit.lacks < best.lacks else best
+    best = best or _fit(claim, spoken[:1], places[:1], pattern)
     counts = [sum(key in held for key in claim.phrases) for held in places]
     enough = len(claim.phrases)
     return replace(best, mentions=sum(2 * count >= enough > 0 for count in counts))
