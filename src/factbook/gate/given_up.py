@@ -52,6 +52,7 @@ _CHOOSES: Final = frozenset(
 _ENDS: Final = frozenset(
     {"cancelled", "deleted", "divorced", "left", "quit", "sold", "stop", "stopped", "used"}
 )  # doing a thing, or a thing that one had
+_GIVES: Final = frozenset({"gave", "give", "given", "giving"})
 _DONE: Final = frozenset({"advcl", "ccomp", "obj", "xcomp"})
 _ADVERBS: Final = ("more", "longer", "anymore")
 
@@ -139,8 +140,10 @@ def _ended(tree: Tree, n: int) -> tuple[set[int], bool]:
     if _denied(tree, n):
         return set(), False
     passive = any(tree.tokens[m].relation == "aux" for m in tree.below[n])
-    if word in _ENDS and token.pos == "VERB" and not (word == "used" and passive):
-        doing = [m for m in tree.below[n] if tree.tokens[m].relation in _DONE]
+    gives = word in _GIVES and tree.lower[n + 1 : n + 2] == ["up"]
+    if (word in _ENDS or gives) and token.pos == "VERB" and not (word == "used" and passive):
+        done = _DONE | {"obl"} if gives else _DONE  # "gave up on film"
+        doing = [m for m in tree.below[n] if tree.tokens[m].relation in done]
         return (tree.under(doing[0], _CLAUSES) if doing else set()), False
     if word in _RULES and token.head >= 0 and tree.lower[token.head] in _DROPS | _OVER:
         return (tree.under(n, _CLAUSES) | _right_behind(tree, n)) - {n}, True
