@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from factbook.gate.grounding import kin, read_passage
+from factbook.gate import kin
+from factbook.gate.grounding import read_passage
 from factbook.gate.grounding.words import read_line
 
 

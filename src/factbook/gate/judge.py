@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from factbook.gate import grammar
+from factbook.gate import grammar, kin
 from factbook.gate.given_up import given_up
-from factbook.gate.grounding import kin
 from factbook.gate.lexicon import Tables, Tense, tables
 from factbook.gate.reading import TextReading, read
 from factbook.gate.related import proposed

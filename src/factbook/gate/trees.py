@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
+from factbook.gate import kin
 from factbook.gate.grammar import words
-from factbook.gate.grounding import kin
 from factbook.gate.lexicon import Sort, words_of
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import Reading, children

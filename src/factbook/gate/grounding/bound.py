@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from factbook.gate import kin
 from factbook.gate.grammar import words
-from factbook.gate.grounding import kin
 from factbook.gate.trees import USERS, Tree, tree_of
 
 _ANYBODY: Final = frozenset(words("she he they who it that this which you one there"))

@@ -12,8 +12,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from factbook import policy
+from factbook.gate import kin
 from factbook.gate.grammar import words
-from factbook.gate.grounding import kin
 from factbook.gate.grounding.against import WordMatch, objection
 from factbook.gate.grounding.claim import ClaimSentence, is_pattern, read_claim
 from factbook.gate.grounding.exact import invented

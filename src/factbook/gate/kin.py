@@ -9,7 +9,7 @@ import functools
 from typing import Final
 
 from factbook.gate.grammar import words
-from factbook.gate.grounding.opposites import opposite_pairs
+from factbook.gate.opposites import opposite_pairs
 
 SAME: Final = 1.0  # equal stems
 DERIVED: Final = 0.8  # explain, explanation
