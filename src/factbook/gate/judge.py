@@ -149,6 +149,8 @@ def _over(older: TextReading, newer: TextReading, text: str) -> str:
     if newer.first not in older.keys.union(newer.cue_keys) or not same_people(older, newer):
         return ""
     says = {*older.keys, *older.values}
+    if says.isdisjoint({*newer.keys, *newer.values}):
+        return ""  # what is given up is named; most pairs need no tree
     for given in given_up(read_tree(text)):
         left = says - given.keys - {*newer.keys, *newer.values}
         if not left.isdisjoint(grammar.PERSON_NOUNS):

@@ -257,6 +257,8 @@ def _split(bare: str) -> tuple[LexiconEntry, ...]:
     if numbers is not None:
         return numbers
     pieces = [piece for piece in _PIECES.split(bare) if piece]
+    if len(pieces) == 2 and pieces[0].isdigit() and pieces[1].lower() in grammar.UNITS:
+        return (*_split(pieces[0]), *_split(pieces[1]))  # a 30-day trial
     plain = len(pieces) > 1 and all(_ALPHA.fullmatch(piece) for piece in pieces)
     if plain and "/" not in bare and pieces[0].lower() not in grammar.NEGATORS:
         return tuple(word for piece in pieces for word in _split(piece))
