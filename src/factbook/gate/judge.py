@@ -146,6 +146,8 @@ def _over(older: TextReading, newer: TextReading, text: str) -> str:
     """
     if not (newer.cues or newer.denies) or older.denies or older.tense is Tense.PAST:
         return ""
+    if not older.cues.isdisjoint({"ended", "stopped"}):
+        return ""  # it says itself that something is over
     if newer.first not in older.keys.union(newer.cue_keys) or not same_people(older, newer):
         return ""
     says = {*older.keys, *older.values}
