@@ -35,7 +35,8 @@ from factbook.extract.rules import RuleSet
 from factbook.extract.topics import asks_of, named_topic, request_of, topic_of
 from factbook.extract.voice import own_words
 from factbook.extract.world import facts_about, is_kind
-from factbook.gate.grounding import ground, kin, read_passage
+from factbook.gate import kin
+from factbook.gate.grounding import ground, read_passage
 from factbook.gate.grounding.words import read_line, read_lines
 from factbook.gate.judge import JudgedClaim, Judgement, Relation, judge
 from factbook.gate.names import structural_problem
