@@ -192,7 +192,7 @@ TURN_RECORDS: Final = 200  # ours: of a turn, by whose words and vectors it is w
 TURN_VECTORS: Final = 1_000  # ours: of a turn, among which the nearest are shown
 TURN_FOUND: Final = 6  # ours: rows of one turn that are weighed, and read for what is shown
 TURN_FILES: Final = 6  # ours: named of those that a turn changed
-TURN_READ: Final = 16  # ours: nearest records of a turn that are read for what is shown
+TURN_READ: Final = 12  # ours: nearest records of a turn that are read for what is shown
 TURN_WORDS: Final = 0.3  # ours, by bench.answers_from_logs: weight of a turn's BM25, as of the
 # share of the question's words in it
 TURN_NEAR: Final = 0.5  # ours, likewise: of the mean cosine of its nearest records
@@ -215,7 +215,7 @@ REPLY_WEIGHT: Final = 0.5  # ours, likewise: of what an agent says, which answer
 CALL_WEIGHT: Final = 0.2  # ours, likewise: less of what it called and what came back
 ASKED_WEIGHT: Final = 0.1  # ours: less of a prompt, which rarely answers
 LAST_WEIGHT: Final = 0.1  # ours, likewise: of the last reply
-PART_CHARS: Final = 6_000  # ours: of a record, from which parts without a word of the question come
+PART_CHARS: Final = 2_400  # ours: of a record, from which parts without a word of the question come
 FILE_WEIGHT: Final = 0.5  # ours, by bench.answers_from_logs: less of a file that was only read
 TITLE_WORDS: Final = 12  # ours: a summary of fewer is the title of a session
 PROMPT_WORDS: Final = 3  # ours: a prompt of fewer says nothing by itself
