@@ -38,6 +38,8 @@ from factbook.redaction.assignments import read_name
 from factbook.redaction.labels import label_around, label_places
 from factbook.redaction.reading import MAX_VALUE, line_end
 from factbook.redaction.spans import Span
+from factbook.redaction.spelled import spelled
+from factbook.redaction.spelled import spelled
 
 __all__ = ["CROWD_CHARS", "CROWD_LOOKS", "KINDS", "scan"]
 
@@ -176,6 +178,14 @@ def scan(text: str, *, changed: Sequence[Span] | None = None) -> list[Span]:
     `changed`: where labels were written since the text was searched last, in order. Only what can
     see one of them is searched again: what is near, and everything that looks far.
     """
+    spans = _scan(text, changed)
+    plain = spelled(text)
+    if plain is not None:
+        spans += plain.mapped_back(_scan(plain.text, None))
+    return spans
+
+
+def _scan(text: str, changed: Sequence[Span] | None) -> list[Span]:
     data = text.encode("ascii", "replace")
     foreign = [] if text.isascii() else list(prose.foreign_names(text))
     labels = label_places(text, KINDS)
