@@ -52,7 +52,7 @@ _MOST_BREAKS: Final = 4
 _ALONE: Final = Lazy(
     rf"[*`\"'“«]{{0,3}}([^\s\"'`“”«»<>\\]{{4,200}}?)[*`\"'”»]{{0,3}}[ \t]*(?={_BREAK}|$|</|[\"'])"
 )
-_PHRASE: Final = Lazy(rf"[`\"'“«]?([a-z]{{3,}}(?: [a-z]{{3,}}){{2,7}})[`\"'”»]?[ \t]*(?={_BREAK}|$)")
+_PHRASE: Final = Lazy(rf"[`\"'“«]?([a-z]{{3,}}(?: [a-z]{{3,}}){{2,7}})[`\"'”»]?[ \t]*(?={_BREAK}|$|\")")
 _BEGINS: Final = Lazy(  # a name that a few words at most stand before
     r"(?:^|\n|\\n|\")[ \t#>*_`+-]*(?:<\w{1,10}>)?(?:[A-Za-z]{1,16} ){0,3}[*_`\"]{0,3}$"
 )
@@ -100,11 +100,13 @@ def _is_alone_a_secret(word: str, sense: Name, *, told: bool) -> bool:
 
 _HEADER: Final = 400  # characters of a header on either side of a name
 _TABLE: Final = 16_384  # characters of a table that are read
-_CELL_ENDS: Final = Lazy(r"[*_`\"]{0,3}(?:[ \t]*([|,;\t]|\r?\n)|[ ]{2}| (?=\S+(?: \S+){0,6}\r?\n))")
+_CELL_ENDS: Final = Lazy(
+    rf"[*_`\"]{{0,3}}(?:[ \t]*([|,;\t]|{_BREAK})|[ ]{{2}}| (?=\S+(?: \S+){{0,6}}(?:{_BREAK})))"
+)
 _RULE: Final = frozenset("|-:+= \t\r")  # a line between the header and the rows
 _OWNER: Final = Lazy(r"(?i)\s*(?:user|login|account|host|name|e?mail|service|site|server|ssid)")
 _AROUND: Final = " \t\r*_`\"'"
-_HEAD_WORDS: Final = 4
+_HEAD: Final = Lazy(r"[\w.-]+(?: [\w.-]+){0,3}")
 
 
 def column_spans(text: str, start: int, end: int, sense: Name) -> Iterator[Span]:
@@ -112,11 +114,15 @@ def column_spans(text: str, start: int, end: int, sense: Name) -> Iterator[Span]
     close = _CELL_ENDS.match(text, end, end + 200)
     if close is None:
         return
-    low = max(text.rfind("\n", max(0, start - _HEADER), start) + 1, start - _HEADER, 0)
     high = line_end(text, end, end + _HEADER)
-    head = text[low:high]
-    if not text.startswith("\n", high):
+    escaped = text.find("\\n", end, high)
+    gap, high = ("\\n", escaped) if escaped >= 0 else ("\n", high)  # a table in a string of JSON
+    if not text.startswith(gap, high):
         return
+    opens = '"' if escaped >= 0 else gap
+    low = max(text.rfind(mark, max(0, start - _HEADER), start) + len(mark) for mark in (gap, opens))
+    low = max(low, start - _HEADER, 0)
+    head = text[low:high]
     mark = close[1] if close[1] in {"|", ",", ";", "\t"} else _mark_before(head[: start - low])
     if not mark and "  " not in head.strip() and _OWNER.match(head) is None:
         return
@@ -124,16 +130,18 @@ def column_spans(text: str, start: int, end: int, sense: Name) -> Iterator[Span]
     column = next((i for i, (_, stop) in enumerate(cells) if low + stop >= end), -1)
     name = head[slice(*cells[column])].strip(_AROUND)
     empty = mark != "|" and any(a == b for a, b in cells)
-    if len(cells) < 2 or empty or not name.endswith(text[start:end]) or len(name.split()) > _HEAD_WORDS:
+    headed = _HEAD.fullmatch(name) is not None and name.endswith(text[start:end])
+    if len(cells) < 2 or empty or not headed:
         return
     place = ValuePlace(
         text=text, start=start, stop=end, joint="cell", joined="|", end=high, quoted=False
     )
     limit = min(len(text), high + _TABLE)
     while high < limit:
-        pos = high + 1
-        high = line_end(text, pos, limit)
-        row = text[pos:high]
+        pos = high + len(gap)
+        close = text.find(gap, pos, limit)
+        high = close if close >= 0 else limit
+        row = text[pos:high] if escaped < 0 else text[pos:high].partition('"')[0]
         if row and _RULE.issuperset(row):
             continue
         found = _cells(row, mark)

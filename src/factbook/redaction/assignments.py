@@ -66,7 +66,7 @@ HINT: Final = "|".join(
         r"(?:jwt|JWT)[^a-zA-Z]|(?:psk|PSK)[^a-z]",
         # `key` alone means a great many things: what stands before it is judged by `names`.
         r"[kK]ey(?:[^a-z ,.);/]| ?[=:]| (?:is|was|should))|_KEY[^A-Z]|-key |keyMaterial",
-        r"(?:PIN|PUK|[pP]in)[\"']?[=:]|--pin ",
+        r"(?:PIN|PUK|[pP]in)[=:]|[a-z_](?:[pP]in|PIN)[\\\"']|--pin ",
         r"(?i:api ?key) |[kK]ey [|-]|_(?:token|key),|[pP](?:ass|wd|w) \||[pP]w[\n,;|]",
         r"(?:seed|recovery|Seed|Recovery)[-_ ]?(?:phrase|words|Phrase)",
         r"\?\?[:=]",  # a name in another script, see scanner.py

@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 from factbook.redaction.names import Name
-from factbook.redaction.place import ValuePlace
+from factbook.redaction.place import FIELD, ValuePlace
 from factbook.redaction.values import (
     has_both,
     is_algorithm,
@@ -66,7 +66,8 @@ def believe(word: str, name: Name, place: ValuePlace) -> bool:
     if not name.plain:
         return _believe_drawn(word, name, place)
     if name.digits:
-        return _CODE.match(word) is not None and place.joint in _FIRM
+        field_of_pins = name.bare and place is FIELD  # {"pin": 1234} may be that of a board
+        return _CODE.match(word) is not None and place.joint in _FIRM and not field_of_pins
     if len(word) < 3 or speaks_of_a_secret(word) or is_path(word) or is_algorithm(word):
         return False
     if word.isdigit():

@@ -160,7 +160,7 @@ def _tail(words: list[str]) -> Name | None:
     if last in {"word", "phrase", "code"} and prior == "pass":  # passWord, pass_phrase
         return Name(kind="password", plain=True, bare=False)
     if last in {"pin", "puk"}:
-        return Name(kind="password", plain=True, bare=False, digits=True)
+        return Name(kind="password", plain=True, bare=not before, digits=True)
     if last == "pat":  # a personal access token; elsewhere a pattern
         return Name(kind="token", plain=False, bare=True) if prior in _PAT_OWNERS else None
     if last in _TOKENS or _TOKEN_TAIL.search(last):

@@ -17,7 +17,7 @@ __all__ = ["HINT", "KINDS", "output_spans"]
 KINDS: Final = frozenset({"password", "secret", "token"})
 _PRINTS: Final = (
     r"(?:echo|printf) |printenv |config:get ",
-    r"\.write(?:_text)?\([\"']|-Value [\"']",
+    r"\.write(?:_text)?\(\\?[\"']|-Value \\?[\"']",
     r"op read ",
     r"base64 (?:-d|-D|--decode)",
     r"get secrets? ",
@@ -121,7 +121,7 @@ def output_spans(text: str, at: int, end: int) -> Iterator[Span]:
     elif hint.startswith("<<"):
         yield from _heredoc_spans(text, at)
     elif hint[0] in ".-" and hint[-1] in "\"'":
-        value = read_quoted(text, end - 1)
+        value = read_quoted(text, end - 2 if text[end - 2] == "\\" else end - 1)
         if value is not None:
             yield from _kept_spans(text[max(0, at - 120) : at], text, value.start, value.end)
     elif hint.startswith("--token") or hint.lower() in {"kubeadm", "fernet"}:
@@ -161,7 +161,7 @@ def _written_spans(text: str, at: int) -> Iterator[Span]:
 def _kept_spans(command: str, text: str, start: int, end: int) -> Iterator[Span]:
     """Give what a command keeps, when a name in it says that it is a secret."""
     kind = file_kind(command, text[start:end])
-    if kind is not None:
+    if kind is not None and text.count(":", start, end) < 2:  # fields have their own finders
         yield start, end, kind
 
 
