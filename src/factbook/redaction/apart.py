@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from factbook.redaction.belief import believe
 from factbook.redaction.lazy import Lazy
@@ -39,8 +39,9 @@ _LABEL_ROOM: Final = 100  # characters of a line behind its name
 _GAP_ROOM: Final = 120  # and between the line and its value
 _BREAK: Final = r"\r?\n|\\+r?\\*n"
 _LABEL: Final = Lazy(  # the rest of a line that leads to the next one
-    r"(?i)[*_`\"'”»)\]]{0,4}(?P<words>(?: [^\W\d_][^\s:=.,;!?(){}\[\]<>|\"'`\\]{0,23}){0,6})[*_]{0,3}"
-    r"(?P<mark>\s?(?:[:=：＝]{1,2}|-{0,2}>|=>|→|-|–|—)[*_]{0,3})?"
+    r"(?i)[*_`\"'”»)\]]{0,4}"
+    r"(?P<words>(?: [^\W\d_][^\s:=.,;!?(){}\[\]<>|\"'`\\]{0,23}){0,6})"
+    r"[*_]{0,3}(?P<mark>\s?(?:[:=：＝]{1,2}|-{0,2}>|=>|→|-|–|—)[*_]{0,3})?"
     rf"(?=[ \t]*(?:{_BREAK}|</))"
 )
 _LEADS: Final = Lazy(r"(?i) (?:is|are|was|ist|lautet|es|est|è|é|is now|below|follows|here)$")
@@ -52,7 +53,10 @@ _MOST_BREAKS: Final = 4
 _ALONE: Final = Lazy(
     rf"[*`\"'“«]{{0,3}}([^\s\"'`“”«»<>\\]{{4,200}}?)[*`\"'”»]{{0,3}}[ \t]*(?={_BREAK}|$|</|[\"'])"
 )
-_PHRASE: Final = Lazy(rf"[`\"'“«]?([a-z]{{3,}}(?: [a-z]{{3,}}){{2,7}})[`\"'”»]?[ \t]*(?={_BREAK}|$|\")")
+_PHRASE: Final = Lazy(
+    rf"[`\"'“«]?([a-z]{{3,}}(?: [a-z]{{3,}}){{2,7}})"
+    rf"[`\"'”»]?[ \t]*(?={_BREAK}|$|\")"
+)
 _BEGINS: Final = Lazy(  # a name that a few words at most stand before
     r"(?:^|\n|\\n|\")[ \t#>*_`+-]*(?:<\w{1,10}>)?(?:[A-Za-z]{1,16} ){0,3}[*_`\"]{0,3}$"
 )
@@ -103,63 +107,87 @@ _TABLE: Final = 16_384  # characters of a table that are read
 _CELL_ENDS: Final = Lazy(
     rf"[*_`\"]{{0,3}}(?:[ \t]*([|,;\t]|{_BREAK})|[ ]{{2}}| (?=\S+(?: \S+){{0,6}}(?:{_BREAK})))"
 )
+_MARKS: Final = frozenset("|,;\t")
+_MOST_CELLS: Final = 32
 _RULE: Final = frozenset("|-:+= \t\r")  # a line between the header and the rows
 _OWNER: Final = Lazy(r"(?i)\s*(?:user|login|account|host|name|e?mail|service|site|server|ssid)")
 _AROUND: Final = " \t\r*_`\"'"
 _HEAD: Final = Lazy(r"[\w.-]+(?: [\w.-]+){0,3}")
 
 
-def column_spans(text: str, start: int, end: int, sense: Name) -> Iterator[Span]:
-    """Give the values of the column that a name heads."""
+class _Header(NamedTuple):
+    """The header of a table, in which a name heads a column."""
+
+    mark: str  # what parts its cells; empty for blanks
+    width: int  # its cells
+    column: int  # the one of the name, from 0
+    gap: str  # what parts its lines
+    end: int  # where its line ends
+
+
+def _header(text: str, start: int, end: int) -> _Header | None:
+    """Read the header that a name may stand in."""
     close = _CELL_ENDS.match(text, end, end + 200)
     if close is None:
-        return
+        return None
     high = line_end(text, end, end + _HEADER)
     escaped = text.find("\\n", end, high)
     gap, high = ("\\n", escaped) if escaped >= 0 else ("\n", high)  # a table in a string of JSON
     if not text.startswith(gap, high):
-        return
+        return None
     opens = '"' if escaped >= 0 else gap
     low = max(text.rfind(mark, max(0, start - _HEADER), start) + len(mark) for mark in (gap, opens))
     low = max(low, start - _HEADER, 0)
     head = text[low:high]
-    mark = close[1] if close[1] in {"|", ",", ";", "\t"} else _mark_before(head[: start - low])
+    mark = close[1] if close[1] in _MARKS else _mark_before(head[: start - low])
     if not mark and "  " not in head.strip() and _OWNER.match(head) is None:
-        return
+        return None
     cells = _cells(head, mark)
-    column = next((i for i, (_, stop) in enumerate(cells) if low + stop >= end), -1)
+    if not 2 <= len(cells) <= _MOST_CELLS or (mark != "|" and any(a == b for a, b in cells)):
+        return None
+    column = next(i for i, (_, stop) in enumerate(cells) if low + stop >= end)
     name = head[slice(*cells[column])].strip(_AROUND)
-    empty = mark != "|" and any(a == b for a, b in cells)
-    headed = _HEAD.fullmatch(name) is not None and name.endswith(text[start:end])
-    if len(cells) < 2 or empty or not headed:
+    if _HEAD.fullmatch(name) is None or not name.endswith(text[start:end]):
+        return None
+    above = text[max(0, low - _HEADER) : max(0, low - len(gap))].rpartition(gap)[2]
+    below = text[high + len(gap) : high + _HEADER].partition(gap)[0]
+    ruled = _RULE.issuperset(below)
+    if len(_cells(above, mark)) == len(cells) or (mark == "|" and not ruled):
+        return None  # a row itself, or a sentence with bars in it
+    return _Header(mark=mark, width=len(cells), column=column, gap=gap, end=high)
+
+
+def column_spans(text: str, start: int, end: int, sense: Name) -> Iterator[Span]:
+    """Give the values of the column that a name heads."""
+    header = _header(text, start, end)
+    if header is None:
         return
+    mark, gap, high = header.mark, header.gap, header.end
     place = ValuePlace(
         text=text, start=start, stop=end, joint="cell", joined="|", end=high, quoted=False
     )
     limit = min(len(text), high + _TABLE)
     while high < limit:
         pos = high + len(gap)
-        close = text.find(gap, pos, limit)
-        high = close if close >= 0 else limit
-        row = text[pos:high] if escaped < 0 else text[pos:high].partition('"')[0]
+        stop = text.find(gap, pos, limit)
+        high = stop if stop >= 0 else limit
+        row = text[pos:high] if gap == "\n" else text[pos:high].partition('"')[0]
         if row and _RULE.issuperset(row):
             continue
-        found = _cells(row, mark)
-        if len(found) != len(cells):
+        cells = _cells(row, mark)
+        if len(cells) != header.width:
             return
-        first, last = found[column]
+        first, last = cells[header.column]
         word = row[first:last].strip(_AROUND)
-        if classify(word) is not None:  # the header of another table
-            return
-        at = pos + row.find(word, first)
         if word and believe(word, sense, place) and (mark or is_strong(word)):
+            at = pos + row.find(word, first)
             yield at, at + len(word), sense.kind
 
 
 def _mark_before(head: str) -> str:
     """Give what parts the last cell of a header from the one before; empty for blanks."""
     last = head.rstrip(_AROUND.replace("\t", ""))[-1:]
-    return last if last in {"|", ",", ";", "\t"} else ""
+    return last if last in _MARKS else ""
 
 
 def _cells(line: str, mark: str) -> list[tuple[int, int]]:

@@ -130,7 +130,7 @@ def _believe_phrase(word: str, place: ValuePlace) -> bool:
     lower = all(part.isalpha() and part.islower() for part in words)
     if place.joint not in _FIRM:
         few = common <= len(words) // 4
-        return few and (lower or (mixed and not is_wordy(word))) and 3 <= len(words)
+        return few and (lower or (mixed and not is_wordy(word))) and len(words) > 2
     if _MESSAGE.search(word) is not None:
         return False
     if place.shell or (mixed and place.alone and not place.code):

@@ -126,8 +126,8 @@ _PAIR_BEFORE: Final = Lazy(  # use bob / hunter2 to log in
 )
 _SHORT: Final = Lazy(r"(?i)(?:pass|pw|pwd)(?:word|code)?(?: is|:| =|'s)? ")
 _PIN: Final = Lazy(
-    r"(?i)(?<![a-z0-9])(?:pin(?: code)?|puk)\b(?: (?:for|of|to|on|is) [^\n\d]{0,40}?)?(?: ?(?:is|was|:|=|to) ?| )"
-    r"[\"'`]?(\d{4,8})\b(?![.-]\d)"
+    r"(?i)(?<![a-z0-9])(?:pin(?: code)?|puk)\b(?: (?:for|of|to|on|is) [^\n\d]{0,40}?)?"
+    r"(?: ?(?:is|was|:|=|to) ?| )[\"'`]?(\d{4,8})\b(?![.-]\d)"
 )
 # The key of a door or of a network beside what says so: `gate code: 4417#`, `SSID Elch, key ...`.
 _KEYPAD: Final = Lazy(r"(?i)\bcode\b[^\n\d]{0,40}?[ :]([*#]?\d{3,8}#)(?!\w)")

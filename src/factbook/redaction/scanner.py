@@ -39,7 +39,6 @@ from factbook.redaction.labels import label_around, label_places
 from factbook.redaction.reading import MAX_VALUE, line_end
 from factbook.redaction.spans import Span
 from factbook.redaction.spelled import spelled
-from factbook.redaction.spelled import spelled
 
 __all__ = ["CROWD_CHARS", "CROWD_LOOKS", "KINDS", "scan"]
 
