@@ -8,13 +8,11 @@ letters in their place, and what is found stands where the text has it.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator
 from typing import Final
 
-from factbook.redaction.spans import Span
+from factbook.redaction.spans import Rewritten, rewritten
 
-__all__ = ["Spelled", "spelled"]
+__all__ = ["spelled"]
 
 _UNSEEN: Final = "\u00ad\u200b-\u200d\u2060\ufeff"
 _WIDE: Final = "\uff01-\uff5e"
@@ -31,43 +29,18 @@ _SPELLED: Final = re.compile(
 )
 
 
-class Spelled:
-    """A text in plain letters, and where its pieces stand in the text before."""
-
-    def __init__(self, text: str, matches: Iterable[re.Match[str]]) -> None:
-        """Take a text, and what in it stands for other letters."""
-        pieces: list[str] = []
-        self._places: Final[list[int]] = [0]  # where the pieces begin here
-        self._before: Final[list[int]] = [0]  # and there
-        done = size = 0
-        for match in matches:
-            code = match["escaped"] or match["percent"]
-            wide = match["wide"]
-            plain = chr(int(code, 16)) if code else chr(ord(wide) - _TO_ASCII) if wide else ""
-            pieces += (text[done : match.start()], plain)
-            size += match.start() - done
-            self._places.append(size)
-            self._before.append(match.start())
-            size += len(plain)
-            done = match.end()
-            self._places.append(size)
-            self._before.append(done)
-        self.text: Final = "".join((*pieces, text[done:]))
-
-    def mapped_back(self, spans: Iterable[Span]) -> Iterator[Span]:
-        """Turn places here into places of the text before."""
-        for start, end, kind in spans:
-            yield self._place(start), self._place(end), kind
-
-    def _place(self, at: int) -> int:
-        piece = bisect_right(self._places, at) - 1
-        return self._before[piece] + at - self._places[piece]
-
-
-def spelled(text: str) -> Spelled | None:
+def spelled(text: str) -> Rewritten | None:
     """Write a text in plain letters; None where it is."""
     odd = "\\u00" in text or ("%" in text and any(mark in text for mark in _ESCAPES))
     if not odd and (text.isascii() or not any(letter in text for letter in _ODD_LETTERS)):
         return None
-    matches = list(_SPELLED.finditer(text))
-    return Spelled(text, matches) if matches else None
+    plain = [(*match.span(), _plain(match)) for match in _SPELLED.finditer(text)]
+    return rewritten(text, plain) if plain else None
+
+
+def _plain(match: re.Match[str]) -> str:
+    """Give the letter that is meant; none for what shows nothing."""
+    code = match["escaped"] or match["percent"]
+    if code:
+        return chr(int(code, 16))
+    return chr(ord(match["wide"]) - _TO_ASCII) if match["wide"] else ""
