@@ -40,7 +40,7 @@ _GAP_ROOM: Final = 120  # and between the line and its value
 _BREAK: Final = r"\r?\n|\\+r?\\*n"
 _LABEL: Final = Lazy(  # the rest of a line that leads to the next one
     r"(?i)[*_`\"'”»)\]]{0,4}"
-    r"(?P<words>(?: [^\W\d_][^\s:=.,;!?(){}\[\]<>|\"'`\\]{0,23}){0,6})"
+    r"(?P<words>(?: [^\W\d_][^\s:=.,;!?(){}\[\]<>|\"'`\\]{0,23}+){0,6}+)"
     r"[*_]{0,3}(?P<mark>\s?(?:[:=：＝]{1,2}|-{0,2}>|=>|→|-|–|—)[*_]{0,3})?"
     rf"(?=[ \t]*(?:{_BREAK}|</))"
 )
@@ -51,7 +51,7 @@ _GAP: Final = Lazy(
 _BREAKS: Final = Lazy(_BREAK)
 _MOST_BREAKS: Final = 4
 _ALONE: Final = Lazy(
-    rf"[*`\"'“«]{{0,3}}([^\s\"'`“”«»<>\\]{{4,200}}?)[*`\"'”»]{{0,3}}[ \t]*(?={_BREAK}|$|</|[\"'])"
+    rf"[*`\"'“«]{{0,3}}([^\s\"'`“”«»<>\\]{{4,200}}+)[`\"'”»]{{0,3}}[ \t]*(?={_BREAK}|$|</|[\"'])"
 )
 _PHRASE: Final = Lazy(
     rf"[`\"'“«]?([a-z]{{3,}}(?: [a-z]{{3,}}){{2,7}})"
@@ -82,8 +82,9 @@ def below_spans(text: str, start: int, end: int, sense: Name) -> Iterator[Span]:
             yield *phrase.span(1), sense.kind
             return
     value = _ALONE.match(text, gap.end(), gap.end() + 240)
-    if value is not None and _is_alone_a_secret(value[1], sense, told=told):
-        yield *value.span(1), sense.kind
+    word = value[1].rstrip("*") if value is not None else ""
+    if value is not None and word and _is_alone_a_secret(word, sense, told=told):
+        yield value.start(1), value.start(1) + len(word), sense.kind
 
 
 def _is_alone_a_secret(word: str, sense: Name, *, told: bool) -> bool:
@@ -135,9 +136,10 @@ def _header(text: str, start: int, end: int) -> _Header | None:
     gap, high = ("\\n", escaped) if escaped >= 0 else ("\n", high)  # a table in a string of JSON
     if not text.startswith(gap, high):
         return None
-    opens = '"' if escaped >= 0 else gap
-    low = max(text.rfind(mark, max(0, start - _HEADER), start) + len(mark) for mark in (gap, opens))
-    low = max(low, start - _HEADER, 0)
+    low = max(0, start - _HEADER)
+    low = max(low, text.rfind(gap, low, start) + len(gap))
+    if escaped >= 0:
+        low = max(low, text.rfind('"', low, start) + 1)
     head = text[low:high]
     mark = close[1] if close[1] in _MARKS else _mark_before(head[: start - low])
     if not mark and "  " not in head.strip() and _OWNER.match(head) is None:
@@ -147,7 +149,7 @@ def _header(text: str, start: int, end: int) -> _Header | None:
         return None
     column = next(i for i, (_, stop) in enumerate(cells) if low + stop >= end)
     name = head[slice(*cells[column])].strip(_AROUND)
-    if _HEAD.fullmatch(name) is None or not name.endswith(text[start:end]):
+    if not name.endswith(text[start:end]) or _HEAD.fullmatch(name) is None:
         return None
     above = text[max(0, low - _HEADER) : max(0, low - len(gap))].rpartition(gap)[2]
     below = text[high + len(gap) : high + _HEADER].partition(gap)[0]
@@ -167,6 +169,8 @@ def column_spans(text: str, start: int, end: int, sense: Name) -> Iterator[Span]
         text=text, start=start, stop=end, joint="cell", joined="|", end=high, quoted=False
     )
     limit = min(len(text), high + _TABLE)
+    if gap != "\n":
+        limit = line_end(text, high, limit)
     while high < limit:
         pos = high + len(gap)
         stop = text.find(gap, pos, limit)

@@ -77,8 +77,8 @@ _HEREDOC: Final = Lazy(
     r"(?P<word>\S{4,128}?)(?:\n|\\+n)\1"
 )
 _ONE_LINE: Final = Lazy(
-    r"<<-? ?['\"\\]?([A-Z]+)['\"]?(?P<rest>[^\n\\]{0,80})(?:\n|\\+n)[ \t]*"
-    r"(?P<word>[^\n\\]{4,128})(?:\n|\\+n)[ \t]*\1"
+    r"<<-? ?['\"\\]?([A-Z]+)['\"]?(?P<rest>[^\n\\]{0,80}+)(?:\n|\\+n)[ \t]*+"
+    r"(?P<word>[^\n\\]{4,128}+)(?:\n|\\+n)[ \t]*\1"
 )
 _INTO: Final = Lazy(r"(?:>>?|\|[ \t]*(?:sudo )?tee )[ \t]*([^|;&<>\n]{1,120})")
 _AUTH_FILE: Final = Lazy(r"[>/ ][\w.-]*(?i:auth|cred|passw|login|secret|userpass)[\w.-]*")

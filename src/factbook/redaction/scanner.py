@@ -178,9 +178,10 @@ def scan(text: str, *, changed: Sequence[Span] | None = None) -> list[Span]:
     see one of them is searched again: what is near, and everything that looks far.
     """
     spans = _scan(text, changed)
-    plain = spelled(text)
-    if plain is not None:
-        spans += plain.mapped_back(_scan(plain.text, None))
+    again = spelled(text)
+    if again is not None:
+        replaced, plain = again  # only what can see one of those letters reads another way
+        spans += plain.mapped_back(_scan(plain.text, plain.placed(replaced)))
     return spans
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from factbook.redaction.spans import Rewritten, rewritten
+from factbook.redaction.spans import Rewritten, Span, rewritten
 
 __all__ = ["spelled"]
 
@@ -29,13 +29,13 @@ _SPELLED: Final = re.compile(
 )
 
 
-def spelled(text: str) -> Rewritten | None:
-    """Write a text in plain letters; None where it is."""
+def spelled(text: str) -> tuple[list[Span], Rewritten] | None:
+    """Write a text in plain letters: which of its parts they replace, and the text with them."""
     odd = "\\u00" in text or ("%" in text and any(mark in text for mark in _ESCAPES))
     if not odd and (text.isascii() or not any(letter in text for letter in _ODD_LETTERS)):
         return None
     plain = [(*match.span(), _plain(match)) for match in _SPELLED.finditer(text)]
-    return rewritten(text, plain) if plain else None
+    return (plain, rewritten(text, plain)) if plain else None
 
 
 def _plain(match: re.Match[str]) -> str:
