@@ -110,6 +110,8 @@ _CELL_ENDS: Final = Lazy(
 )
 _MARKS: Final = frozenset("|,;\t")
 _MOST_CELLS: Final = 32
+_SHORTEST: Final = 4
+_DRAWN: Final = 16  # letters of one case that a machine may have drawn
 _RULE: Final = frozenset("|-:+= \t\r")  # a line between the header and the rows
 _OWNER: Final = Lazy(r"(?i)\s*(?:user|login|account|host|name|e?mail|service|site|server|ssid)")
 _AROUND: Final = " \t\r*_`\"'"
@@ -183,7 +185,9 @@ def column_spans(text: str, start: int, end: int, sense: Name) -> Iterator[Span]
             return
         first, last = cells[header.column]
         word = row[first:last].strip(_AROUND)
-        if word and believe(word, sense, place) and (mark or is_strong(word)):
+        if len(word) < _SHORTEST or (word.isalpha() and word.islower() and len(word) < _DRAWN):
+            continue  # as most cells are: no secret, and quick to see
+        if believe(word, sense, place) and (mark or is_strong(word)):
             at = pos + row.find(word, first)
             yield at, at + len(word), sense.kind
 

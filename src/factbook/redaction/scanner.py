@@ -46,6 +46,7 @@ CROWD_CHARS: Final = 8192
 CROWD_LOOKS: Final = 10
 """Times that the hints of a crowd would have each of its characters looked at, on average. In the
 densest text of real logs it is 6, and 9 where every line holds a secret or looks like one."""
+_WORD: Final = 16  # characters from a hint to an odd letter of its name
 _LINE_LOOKS: Final = 1024  # so many characters of the rest of its line are read from a hint at most
 
 _Finder = Callable[[str, int, int], Iterable[Span]]
@@ -177,15 +178,6 @@ def scan(text: str, *, changed: Sequence[Span] | None = None) -> list[Span]:
     `changed`: where labels were written since the text was searched last, in order. Only what can
     see one of them is searched again: what is near, and everything that looks far.
     """
-    spans = _scan(text, changed)
-    again = spelled(text)
-    if again is not None:
-        replaced, plain = again  # only what can see one of those letters reads another way
-        spans += plain.mapped_back(_scan(plain.text, plain.placed(replaced)))
-    return spans
-
-
-def _scan(text: str, changed: Sequence[Span] | None) -> list[Span]:
     data = text.encode("ascii", "replace")
     foreign = [] if text.isascii() else list(prose.foreign_names(text))
     labels = label_places(text, KINDS)
@@ -212,7 +204,30 @@ def _scan(text: str, changed: Sequence[Span] | None) -> list[Span]:
     for name in foreign:
         if not any(low <= name.start() < high for low, high in crowds):
             spans.extend(prose.foreign_span(text, name))
+    spans.extend(_spelled_spans(text))
     return spans
+
+
+def _spelled_spans(text: str) -> Iterator[Span]:
+    """Give the secrets of names that are written oddly, which plain letters tell."""
+    again = spelled(text)
+    if again is None:
+        return
+    replaced, plain = again
+    data = plain.text.encode("ascii", "replace")
+    labels = label_places(plain.text, KINDS)
+    crowds = list(_crowds(plain.text, data, (), labels))
+    yield from plain.mapped_back(crowds)
+    unread = [(low, high) for low, high, _ in crowds]
+    letters = [start for start, _, _ in plain.placed(replaced)]
+    for hit in _HINTS.finditer(data):
+        at, end = hit.span()
+        near = bisect_left(letters, at - _WORD)
+        if near == len(letters) or letters[near] >= end + _WORD:
+            continue  # nothing there is read in another way
+        if label_around(labels, at) is None and label_around(unread, at) is None:
+            for finder in _whom(plain.text, data, at, end).finders:
+                yield from plain.mapped_back(finder(plain.text, at, end))
 
 
 def _crowds(
