@@ -303,6 +303,8 @@ RELATED: Final[Mapping[str, float]] = MappingProxyType(
         "end_cosine": 0.25,
         "ask": 0.1,
         "ask_cosine": 0.4,  # of `nearness`
+        "ask_sure": 0.6,
+        "ask_sure_cosine": 0.25,  # of `nearness`, where both directions are so sure
     }
 )  # ours, by `python -m bench.related`: of the network's weights, chosen anew whenever those are
 DOUBTS_A_RUN: Final = 5  # ours: questions of the network's that one run adds for an owner

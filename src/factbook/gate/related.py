@@ -115,7 +115,10 @@ def decided(texts: RelatedTexts) -> Proposed | None:
 def _doubted(texts: RelatedTexts) -> Proposed | None:
     """Return the question whether the newer one ends the older; None where it is too unlikely."""
     numbers = policy.RELATED
-    likely = texts.nearness >= numbers["ask_cosine"] and texts.chances.change >= numbers["ask"]
+    change, back = texts.chances.change, texts.chances.changed_back
+    near = texts.nearness >= numbers["ask_cosine"] and change >= numbers["ask"]
+    sure = texts.nearness >= numbers["ask_sure_cosine"] and min(change, back) >= numbers["ask_sure"]
+    likely = near or sure
     if texts.no_end == "other" or not likely:
         return None
     return Proposed("ambiguous", MAY_BE_OVER, "The newer one may end the older.")
