@@ -106,8 +106,9 @@ _BLANK: Final = re.compile(r"[\[<{][a-z][a-z _-]*[\]>}]|_{3}")  # of a form that
 _SOON: Final = RELATIVE_DAYS - {"yesterday"}
 _MATTERS: Final = frozenset({"identity", "family", "health"})  # of a life, on whatever day
 _CLOSE: Final = re.compile(r"[.!…]{1,3}")
-_OPENING: Final = frozenset("([\"“‘'#@$€£")  # marks that belong to what stands behind them
-_CLOSING: Final = frozenset(".!…)]\"”’'%")  # and before them
+_OPENING: Final = frozenset("([\"“‘'#@$€£`")  # marks that belong to what stands behind them
+_CLOSING: Final = frozenset(".!…)]\"”’'%`")  # and before them
+_IN_PATHS: Final = frozenset("/\\")
 
 
 def statements(
@@ -194,7 +195,7 @@ def _bare(reading: Reading, clause: Clause) -> tuple[int, int]:
     del tokens[: _to_listener(reading, clause) - clause.first]
     while len(tokens) > 1 and _joins(tokens[0]):
         del tokens[0]
-    while len(tokens) > 1 and tokens[-1].pos in _HANGING and tokens[-1].text not in _CLOSING:
+    while len(tokens) > 1 and _hangs(tokens[-1], tokens[-2]):
         del tokens[-1]
     return tokens[0].begin, tokens[-1].end
 
@@ -211,8 +212,19 @@ def _to_listener(reading: Reading, clause: Clause) -> int:
     return clause.first
 
 
+def _hangs(token: Token, before: Token) -> bool:
+    """Tell whether a word at the end only joins, or is a sign, and no part of a path: "src/gen"."""
+    goes_on = token.begin == before.end and (_is_word(token) or token.text in _IN_PATHS)
+    return token.pos in _HANGING and token.text not in _CLOSING and not goes_on
+
+
+def _is_word(token: Token) -> bool:
+    return any(map(str.isalnum, token.text))
+
+
 def _joins(token: Token) -> bool:
-    says_nothing = token.relation in JOINING and token.text not in _OPENING
+    sign = token.relation == "punct" and _is_word(token)  # a path that reads as a mark
+    says_nothing = token.relation in JOINING and token.text not in _OPENING and not sign
     return says_nothing or token.text.lower() in _CAUSAL
 
 
