@@ -310,6 +310,13 @@ HELD_MATTERS: Final = frozenset({"identity", "family", "health"})
 HELD_BUT_TODAY: Final = frozenset({"health"})  # of these, "I'm tired today" is over with its day
 HELD_WORDS: Final = frozenset({"birthday", "called", "name", "named", "names"})  # nor what names
 HELD_AT: Final = 253_402_300_799_999  # the moment that their confidence is of: the end of 9999
+LASTING_MATTERS: Final = frozenset(
+    {"belief", "friends", "habit", "home", "money", "pet", "possession", "skill", "study", "taste"}
+    | {"work"}
+)  # ours: what somebody is, has or does so much of the time that they seldom say it again
+LASTING_FLOOR: Final = 0.35  # ours: what silence leaves of it: who asks finds it, by itself it does
+# not come; what speaks against it goes below
+LASTING_TO: Final = HELD_AT  # the moment until which it is true, where nothing ends it
 HELD_PAGE: Final = 2_000  # ours: new facts that are looked through at once
 PASSED_PER_DAY: Final = 0.1  # ours: of a statement that says until when it is true, from then on,
 # beside the fading of all: "I'm tired today" comes by itself for three days more, in which one may
