@@ -184,6 +184,7 @@ LOG_BEARS: Final = 1.2  # ours, by bench.answers_from_logs: relevance and bearin
 LOG_BEARS_NEW: Final = 1.0  # ours: of what holds a word of the question that nothing better holds
 LOG_BEARS_BESIDE: Final = 0.5  # ours: where something bears so much
 PASSIVE_BEARS: Final = 0.1  # ours: less does not come by itself
+SAID_BEARS: Final = 0.05  # ours: a statement of which less bears on a question is no answer
 CONTEXT_TURNS: Final = 6  # ours: turns of logs that a context may hold
 CONTEXT_HITS: Final = 18  # ours: hits of all kinds among which they are looked for
 TURN_ROWS: Final = 80  # ours: rows of a pool whose turns are weighed

@@ -45,7 +45,7 @@ _STEPS: Final[Mapping[str, str]] = {
     "pin": "pinned: it fades no more",
     "unpin": "pin taken away: it fades again",
     "hold": "of a life, or a name: it fades no more",
-    "last": f"what somebody is, has or does: unsaid it falls to {policy.LASTING_FLOOR}, no lower",
+    "last": f"what somebody is, has or does: it falls no lower than {policy.LASTING_FLOOR}",
     "bound": "it says until when it is true: it fades fast from then on",
     "revert": "taken back",
     "settle": "judged beside {others}",
