@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Final, NamedTuple
 
 from factbook.extract.base import word_set
 from factbook.extract.voice import is_others
-from factbook.language.calendar import RELATIVE_DAYS
+from factbook.language.calendar import MONTHS, RELATIVE_DAYS, WEEKDAYS
 from factbook.language.common_words import is_function_word
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import (
@@ -99,10 +100,14 @@ _STATING: Final = frozenset({"tell", "want"})  # a standing wish asks, and is wo
 _HANGING: Final = frozenset({"CCONJ", "PUNCT"})
 _CAUSAL: Final = word_set("because since so cause cos cuz although though")  # what follows is so
 _POINTING: Final = word_set("he she it they him her them this that these those his its their")
+_STANDING_IN: Final = word_set("mine yours hers ours theirs one ones")  # for what was named
 _SUBJECTS: Final = frozenset({"nsubj", "csubj"})
 _ARGUMENTS: Final = _SUBJECTS | {"obj", "nmod", "det"}
 FAR: Final = 3  # ours: clauses between "she" and her name
 _BLANK: Final = re.compile(r"[\[<{][a-z][a-z _-]*[\]>}]|_{3}")  # of a form that nobody filled in
+_TIMES: Final = frozenset({*MONTHS, *WEEKDAYS, *RELATIVE_DAYS}) | word_set(
+    "day days week weeks month months year years spring summer autumn fall winter last next"
+)
 _SOON: Final = RELATIVE_DAYS - {"yesterday"}
 _MATTERS: Final = frozenset({"identity", "family", "health"})  # of a life, on whatever day
 _CLOSE: Final = re.compile(r"[.!…]{1,3}")
@@ -233,7 +238,14 @@ def _needed(reading: Reading, at: int) -> Clause | None:
     clause = reading.clauses[at]
     tokens = reading.tokens[clause.first : clause.last]
     if any(token.pos in ("VERB", "AUX") or token.relation in _SUBJECTS for token in tokens):
-        return _named(reading, at) if _points(tokens) else None
+        if _points(tokens):
+            return _named(reading, at)
+        if _says(tokens):
+            return None
+        if any(token.relation in _SUBJECTS for token in tokens):
+            after = reading.clauses[at + 1 : at + 2]  # "We moved! I live in Ghent now."
+            told = (other for other in after if _meant(other) and other.keep >= KEEP)
+            return next(told, None) if "past" in clause.flags else None
     heads = {
         token.head
         for token in tokens
@@ -243,6 +255,14 @@ def _needed(reading: Reading, at: int) -> Clause | None:
         if _meant(other) and any(other.first <= head < other.last for head in heads):
             return other
     return None
+
+
+def _says(tokens: Sequence[Token]) -> bool:
+    """Tell whether a clause says more than that something was done, and when: "stopped in 2024"."""
+    return any(
+        token.pos in ("NOUN", "PROPN", "ADJ") and token.text.lower() not in _TIMES
+        for token in tokens
+    )
 
 
 def _named(reading: Reading, at: int) -> Clause | None:
@@ -262,8 +282,12 @@ def _meant(clause: Clause) -> bool:
 
 def _points(tokens: Sequence[Token]) -> bool:
     """Say whether a clause is about something that was named before it."""
-    for token in tokens:
-        if token.relation in _ARGUMENTS and token.text.lower() in _POINTING:
+    for token, after in zip_longest(tokens, tokens[1:]):
+        word = token.text.lower()
+        if token.relation in _ARGUMENTS and word in _POINTING:
+            return True
+        stands_in = token.relation in _SUBJECTS and word in _STANDING_IN
+        if stands_in and (after is None or after.text.lower() != "of"):
             return True
         if token.pos in ("NOUN", "PROPN") and token.relation != "vocative":
             return False
@@ -273,7 +297,7 @@ def _points(tokens: Sequence[Token]) -> bool:
 def _dangles(reading: Reading, clause: Clause) -> bool:
     """Say whether a clause only points at things: "I love it there", "I love that song"."""
     places = range(clause.first, clause.last)
-    pointing = {at for at in places if reading.tokens[at].text.lower() in _POINTING}
+    pointing = {at for at in places if reading.tokens[at].text.lower() in _POINTING | _STANDING_IN}
     pointed = {reading.tokens[at].head for at in pointing if reading.tokens[at].relation == "det"}
     named = {at for at in places if reading.tokens[at].pos in ("NOUN", "PROPN", "NUM")}
-    return bool(pointing) and not named - pointed
+    return bool(pointing) and not named - pointed - pointing
