@@ -107,6 +107,7 @@ FAR: Final = 3  # ours: clauses between "she" and her name
 _BLANK: Final = re.compile(r"[\[<{][a-z][a-z _-]*[\]>}]|_{3}")  # of a form that nobody filled in
 _TIMES: Final = frozenset({*MONTHS, *WEEKDAYS, *RELATIVE_DAYS}) | word_set(
     "day days week weeks month months year years spring summer autumn fall winter last next"
+    " st nd rd th"
 )
 _SOON: Final = RELATIVE_DAYS - {"yesterday"}
 _MATTERS: Final = frozenset({"identity", "family", "health"})  # of a life, on whatever day
@@ -190,6 +191,9 @@ def _place(reading: Reading, clause: Clause, needed: Clause | None) -> tuple[int
         begin, stop = _bare(reading, needed)
         if max(end, stop) - min(start, begin) <= MAX_STATEMENT_CHARS:
             start, end = min(start, begin), max(end, stop)
+    opened = reading.text.count("(", start, end) - reading.text.count(")", start, end)
+    if opened == 1 and reading.text.startswith(")", end):
+        end += 1
     close = _CLOSE.match(reading.text, end)
     return start, close.end() if close else end
 
@@ -297,7 +301,17 @@ def _points(tokens: Sequence[Token]) -> bool:
 def _dangles(reading: Reading, clause: Clause) -> bool:
     """Say whether a clause only points at things: "I love it there", "I love that song"."""
     places = range(clause.first, clause.last)
-    pointing = {at for at in places if reading.tokens[at].text.lower() in _POINTING | _STANDING_IN}
+    standing = {
+        at
+        for at in places
+        if reading.tokens[at].text.lower() in _STANDING_IN and reading.tokens[at].pos != "NUM"
+    }
+    pointing = {at for at in places if reading.tokens[at].text.lower() in _POINTING} | standing
     pointed = {reading.tokens[at].head for at in pointing if reading.tokens[at].relation == "det"}
-    named = {at for at in places if reading.tokens[at].pos in ("NOUN", "PROPN", "NUM")}
+    named = {
+        at
+        for at in places
+        if reading.tokens[at].pos in ("NOUN", "PROPN", *(() if standing else ("NUM",)))
+        if reading.tokens[at].text.lower() not in _TIMES
+    }
     return bool(pointing) and not named - pointed - pointing

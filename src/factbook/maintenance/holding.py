@@ -2,9 +2,9 @@
 
 Nobody says again every month that they are allergic, or how their sister is called: what is of a
 person's life, or says a name, no silence makes less sure. Where they work and live, what they have
-and do, they seldom say again either: who asks finds it for good, but it stops coming by itself. What
-else says itself until when it is true ("I'm in Rome this week") fades fast from then on, and of
-health what is said to be today's.
+and do, they seldom say again either: who asks finds it for good, but it stops coming by itself.
+What else says itself until when it is true ("I'm in Rome this week") fades fast from then on, and
+of health what is said to be today's.
 Each statement is looked at once, in the night after it came.
 """
 

@@ -87,9 +87,7 @@ def stating(reads: Reads, episode_ids: Collection[int]) -> set[int]:
     return {episode_id for (episode_id,) in groups}
 
 
-def supporting(
-    reads: Reads, episode_ids: Collection[int]
-) -> Iterator[tuple[EvidenceRow, Life]]:
+def supporting(reads: Reads, episode_ids: Collection[int]) -> Iterator[tuple[EvidenceRow, Life]]:
     """Return what episodes speak for, each time with the fact."""
     rows = reads.evidence(episode_ids=episode_ids)
     rows = [row for row in rows if row.stance is Stance.SUPPORTS]
