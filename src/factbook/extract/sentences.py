@@ -305,6 +305,7 @@ def _dangles(reading: Reading, clause: Clause) -> bool:
         at
         for at in places
         if reading.tokens[at].text.lower() in _STANDING_IN and reading.tokens[at].pos != "NUM"
+        if reading.tokens[at].relation in ("nsubj", "root")
     }
     pointing = {at for at in places if reading.tokens[at].text.lower() in _POINTING} | standing
     pointed = {reading.tokens[at].head for at in pointing if reading.tokens[at].relation == "det"}
@@ -312,6 +313,6 @@ def _dangles(reading: Reading, clause: Clause) -> bool:
         at
         for at in places
         if reading.tokens[at].pos in ("NOUN", "PROPN", *(() if standing else ("NUM",)))
-        if reading.tokens[at].text.lower() not in _TIMES
+        if not standing or reading.tokens[at].text.lower() not in _TIMES
     }
     return bool(pointing) and not named - pointed - pointing
