@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bench._common import emit, print_table, run
 from bench.ordinary import FOLDER, rows_of
@@ -80,7 +81,7 @@ def columns(scores: Sequence[RelatedTexts]) -> dict[str, Any]:
         "end": np.array(
             [0 if s.no_end else min(s.chances.change, s.chances.changed_back) for s in scores]
         ),
-        "ask": np.array([0 if s.no_end == "other" else s.chances.change for s in scores]),
+        "ask": np.array([-np.inf if s.no_end == "other" else s.doubt for s in scores]),
     }
 
 
@@ -93,26 +94,31 @@ def choose(
     """
     labels = np.array([label for label, _ in scores])
     similar = np.array([s.similarity for _, s in scores])
-    near = np.array([s.nearness for _, s in scores])
     chances = columns([s for _, s in scores])
+
+    def shares_of(passes: NDArray[np.bool_]) -> dict[str, float]:
+        return {
+            label: 100 * float(passes[labels == label].mean()) for label in set(labels.tolist())
+        }
+
     numbers: dict[str, float] = {}
     taken: dict[str, dict[str, float]] = {}
-    for step, wanted in (("merge", "reword"), ("end", "change"), ("ask", "change")):
+    for step, wanted in (("merge", "reword"), ("end", "change")):
         none: dict[str, float] = {}
         best = (-1.0, 1.01, 1.01, none)  # a chance that nothing has
         for chance, cosine in product(CHANCES, COSINES):
-            if step != "ask" and chance < SURE:
+            if chance < SURE:
                 continue
-            cosines = near if step == "ask" else similar
-            passes = (chances[step] >= chance) & (cosines >= cosine)
-            shares = {
-                label: 100 * float(passes[labels == label].mean()) for label in set(labels.tolist())
-            }
+            shares = shares_of((chances[step] >= chance) & (similar >= cosine))
             wrong = max(shares["lookalike"], shares["change" if step == "merge" else "reword"])
             if wrong <= bounds[step][0] and shares[STRANGER] <= bounds[step][1]:
                 best = max(best, (shares[wanted], chance, cosine, shares), key=lambda b: b[:3])
         numbers |= {step: best[1], f"{step}_cosine": best[2]}
         taken[step] = best[3]
+    told = np.sort(chances["ask"][labels == STRANGER])[::-1]
+    least = told[min(len(told) - 1, int(len(told) * bounds["ask"][1] / 100))]
+    numbers["ask"] = float(np.floor(10 * least) / 10) + 0.1
+    taken["ask"] = shares_of(chances["ask"] >= numbers["ask"])
     return numbers, taken
 
 

@@ -83,7 +83,7 @@ def doubted(path: Path) -> list[float]:
         memory.consolidate()
         questions = [q for q in memory.review.questions(owner=EVERYONE) if q.rule == MAY_BE_OVER]
         assert memory.check() == []
-        return [RELATER.relate(*question.texts).change for question in questions]
+        return [doubt(*question.texts, question.similarity, RELATER) for question in questions]
 
 
 def test_a_night_asks_about_the_likeliest_of_what_the_network_doubts(

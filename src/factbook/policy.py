@@ -292,8 +292,9 @@ JUDGED_SAMPLE: Final = 256  # ours: rows that tell how many pairs there are
 ENDING_SIMILARITY: Final = 0.35  # ours: for what says that something has ended
 CHANGED_MIND_MS: Final = 12 * 3600 * 1000  # ours: words this far apart are not of one conversation
 RELATED_SIMILARITY: Final = 0.20  # ours: from here the network is asked how two texts stand
-RELATED_SHARED: Final = 0.15  # ours: cosine that a content word in common stands for, where a
-# person is asked: of chats of `tune` one pair in twenty is left of what .2 without it asks about
+RELATED_SHARED: Final = 0.15  # ours: cosine that a content word in common stands for
+RELATED_NEARNESS: Final = 10.0  # ours: weight of these beside the odds, where a person is asked
+REWORDED_ASKED: Final = 0.4  # ours: cosine from which it is asked whether both say the same
 RELATED_NEIGHBOURS: Final = 4  # ours: the nearest statements that it is asked about, for each
 RELATED_PAIRS: Final = 4_000  # ours: pairs that it reads in one run, the nearest ones; 10 ms each
 RELATED: Final[Mapping[str, float]] = MappingProxyType(
@@ -302,10 +303,7 @@ RELATED: Final[Mapping[str, float]] = MappingProxyType(
         "merge_cosine": 0.25,
         "end": 0.9,
         "end_cosine": 0.25,
-        "ask": 0.1,
-        "ask_cosine": 0.4,  # of `nearness`
-        "ask_sure": 0.6,
-        "ask_sure_cosine": 0.25,  # of `nearness`, where both directions are so sure
+        "ask": 3.9,  # of `doubt`
     }
 )  # ours, by `python -m bench.related`: of the network's weights, chosen anew whenever those are
 DOUBTS_A_RUN: Final = 5  # ours: questions of the network's that one run adds for an owner
@@ -361,6 +359,7 @@ DIRECTIVE_FOREIGN: Final = 0.7  # ours: and where it marks a rule as the owner's
 DIRECTIVE_UNSURE: Final = 0.48  # ours: below what comes by itself; said again it is above
 DIRECTIVE: Final = PATTERN  # a rule or a decision in the owner's own words, as the reader marks it
 DIRECTIVE_NEAR: Final = 0.5  # ours: cosine of two rules of which the network is asked
+DIRECTIVE_DOUBT: Final = 0.1  # ours: the chance from which it is asked whether one ends the other
 DIRECTIVE_LEFT: Final = 2  # ours: other words of a rule that go with each one that is given up
 DIRECTIVE_WORDS: Final = 3  # ours: what the reader marks in fewer says nothing by itself
 RULE_FILE_BYTES: Final = 256 * 1024  # ours: of a file of rules; agents load all of it each time

@@ -154,7 +154,9 @@ def stand(
     if held.values and said.values and _topic(earlier, held) == _topic(later, said):
         return _NUMBER
     return (
-        _DOUBTED if net.relate(earlier.text, later.text).change >= policy.RELATED["ask"] else judged
+        _DOUBTED
+        if net.relate(earlier.text, later.text).change >= policy.DIRECTIVE_DOUBT
+        else judged
     )
 
 

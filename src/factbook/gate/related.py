@@ -11,6 +11,7 @@ know: facts, the store. The numbers are of `policy.RELATED`, chosen by `python -
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Final, Literal, NamedTuple
@@ -30,6 +31,7 @@ __all__ = [
     "Proposed",
     "RelatedTexts",
     "decided",
+    "doubt",
     "proposed",
     "related",
     "tells_apart",
@@ -38,6 +40,7 @@ __all__ = [
 
 MAY_BE_OVER: Final = "may_be_over"  # the rule of what the network alone asks about
 REWORDED: Final = "reworded"  # the rule of what likely says the same
+_LEAST: Final = 1e-3  # no chance is surer
 _SUPPOSED: Final = NOT_MEANT | {"wish"}
 
 
@@ -51,9 +54,19 @@ class RelatedTexts(NamedTuple):
     shared: bool = False  # whether they have a content word in common
 
     @property
-    def nearness(self) -> float:
-        """Return how likely both are of one matter, as a cosine."""
-        return self.similarity + policy.RELATED_SHARED * self.shared
+    def doubt(self) -> float:
+        """Return how much speaks for asking: the odds both ways, and how likely it is one matter.
+
+        A memory holds many statements that are near to none: these have the odds of a change about
+        as often, and not the nearness.
+        """
+        nearness = self.similarity + policy.RELATED_SHARED * self.shared
+        odds = _log_odds(self.chances.change) + _log_odds(self.chances.changed_back)
+        return odds + policy.RELATED_NEARNESS * nearness
+
+
+def _log_odds(chance: float) -> float:
+    return math.log((chance + _LEAST) / (1.0 - chance + _LEAST))
 
 
 class Proposed(NamedTuple):
@@ -114,14 +127,15 @@ def decided(texts: RelatedTexts) -> Proposed | None:
 
 def _doubted(texts: RelatedTexts) -> Proposed | None:
     """Return the question whether the newer one ends the older; None where it is too unlikely."""
-    numbers = policy.RELATED
-    change, back = texts.chances.change, texts.chances.changed_back
-    near = texts.nearness >= numbers["ask_cosine"] and change >= numbers["ask"]
-    sure = texts.nearness >= numbers["ask_sure_cosine"] and min(change, back) >= numbers["ask_sure"]
-    likely = near or sure
-    if texts.no_end == "other" or not likely:
+    if texts.no_end == "other" or texts.doubt < policy.RELATED["ask"]:
         return None
     return Proposed("ambiguous", MAY_BE_OVER, "The newer one may end the older.")
+
+
+def doubt(older: str, newer: str, similarity: float, net: Relater) -> float:
+    """Return how much speaks for asking whether the newer of two texts ends the older."""
+    shared = not read(older).keys.isdisjoint(read(newer).keys)
+    return RelatedTexts(net.relate(older, newer), similarity, "", "", shared).doubt
 
 
 def _told(text: Reading) -> list[Clause]:

@@ -25,7 +25,7 @@ from factbook import policy
 from factbook.embed.halves import unpacked
 from factbook.errors import FactbookError, StoreError, UsageError
 from factbook.gate.judge import JudgedClaim, Judgement, Relation, TextReading, judge, read
-from factbook.gate.related import MAY_BE_OVER, REWORDED
+from factbook.gate.related import MAY_BE_OVER, REWORDED, doubt
 from factbook.language.reader.relate import RELATER, Relater
 from factbook.maintenance import support
 from factbook.maintenance.changes_report import run_of
@@ -416,8 +416,8 @@ class Consolidation:
                 for_model -= 1
                 told = [_waiting(older, newer, policy.NEAR_PAIR, _NEAR, cosine)]
             if judgement.rule == MAY_BE_OVER and not asks:
-                chance = RELATER.relate(older.statement, newer.statement).change
-                doubts += [(chance, newer.owner, op) for op in told]
+                much = doubt(older.statement, newer.statement, cosine, RELATER)
+                doubts += [(much, newer.owner, op) for op in told]
             else:
                 ops += told
         ops += _likeliest(doubts, Counter(lives[n].owner for n in new))
@@ -511,7 +511,7 @@ class Consolidation:
                 alike = abs(values[best] - values[n]) <= policy.MERGE_WITHIN
                 if sure and alike:
                     losers.append(n)
-                elif said.rule != REWORDED or cosine >= policy.RELATED["ask_cosine"]:
+                elif said.rule != REWORDED or cosine >= policy.REWORDED_ASKED:
                     why = "both are uncertain" if not sure else "their confidences differ by much"
                     says = f"they say the same, but {why}"
                     ops.append(_waiting(group[best], group[n], MERGE_RULE, says, cosine))
@@ -680,7 +680,7 @@ def _pair_ops(older: Life, newer: Life, judgement: Judgement, cosine: float) -> 
 def _likeliest(doubts: Iterable[tuple[float, str, Op]], new: Mapping[str, int]) -> list[Op]:
     """Return the likeliest of what owners would be asked, as many for each as one looks through.
 
-    `doubts` have their chances and owners; `new` tells how many new facts each owner has.
+    `doubts` have how much speaks for each, and owners; `new` how many new facts each owner has.
     """
     room = {
         owner: policy.DOUBTS_A_RUN + count // policy.FACTS_A_DOUBT for owner, count in new.items()
