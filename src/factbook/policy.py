@@ -493,6 +493,10 @@ LOOK_ATTEMPTS: Final = 2  # ours: failures after which a result holds up no look
 RESULT_TEXT_CHARS: Final = 6_000  # ours: of one result
 ENRICH_DAILY: Final = 24  # ours: searches of our own in a day
 EXTERNAL_FACT: Final = INFERENCE  # ours: one page says so; the cap of the external channel
+OF_KIND: Final = 0.4  # ours, by the set `discovered`: that a text says that a thing is of a kind
+OF_NOUN: Final = (
+    0.6  # ours, likewise: that what is called by one noun is by another, "film", "movie"
+)
 
 # --- what gives an erased text away (ours; `tests/erased_scenes.py`) ------------------------------
 TELL_CHARS: Final = 3  # of a word that may be a name by itself

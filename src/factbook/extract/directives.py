@@ -48,7 +48,6 @@ _ENDING: Final = "Gives up a rule or a decision that held"
 _FORGED: Final = frozenset({TaintKind.SPEECH, TaintKind.MEMORY, TaintKind.HIDDEN})
 """What is no owner's word even in their own message; an order is what a rule is."""
 _REMINDING: Final = frozenset({"told", "asked"})
-_ASKING: Final = frozenset({"how", "what", "when", "where", "which", "who", "whose", "why"})
 
 
 def own_reading(episode: StoredEpisode, reader: Reader | None = None) -> Reading | None:
@@ -131,20 +130,11 @@ def _placed(reading: Reading, at: int) -> list[tuple[int, int, Span]]:
             continue
         begin, end = _whole(reading, mark)
         foreign = policy.DIRECTIVE_FOREIGN
-        if begin == end or (mark.chance < policy.DIRECTIVE_SURE and not _kept(reading, mark)):
+        if begin == end:
             continue
         if not is_unsaid(reading, mark.begin, mark.end, foreign=foreign):
             placed.append((at + begin, at + end, mark))
     return placed
-
-
-def _kept(reading: Reading, mark: Span) -> bool:
-    """Tell whether what is marked is worth knowing in a month, as what holds on is.
-
-    Of what does not read as telling something that is not known.
-    """
-    marked = (c for c in reading.clauses if c.begin < mark.end and mark.begin < c.end)
-    return any(c.act != "tell" or c.keep >= policy.DIRECTIVE_KEEP for c in marked)
 
 
 def _reminders(reading: Reading) -> Iterator[tuple[int, int]]:
@@ -206,27 +196,12 @@ def is_unsaid(reading: Reading, begin: int, end: int, *, foreign: float = 0.0) -
 
 
 def _is_question(reading: Reading, clause: Clause) -> bool:
-    """Tell whether a clause that reads as a question also has a question's mark, word or order.
+    """Tell whether a clause that reads as a question is marked as one.
 
-    One without any of them is as often a terse rule: "lines have at most 100 characters".
+    One that is not is as often a terse rule: "lines have at most 100 characters".
     """
     around = (at for at in reading.sentences if at[0] < clause.end and clause.begin < at[1])
-    if any("?" in reading.text[begin:end] for begin, end in around):
-        return True
-    words = range(clause.first, clause.last)
-    if any(reading.tokens[n].text.lower() in _ASKING for n in words):
-        return True
-    leads = {reading.tokens[n].head: n for n in reversed(words) if reading.tokens[n].pos == "AUX"}
-    return any(
-        leads.get(reading.tokens[n].head, n) < n
-        for n in words
-        if reading.tokens[n].relation.startswith("nsubj")
-    )
-
-
-def line_of(episode: StoredEpisode, subject: str) -> Candidate:
-    """Return the whole of a line as the rule that it would be."""
-    return _directive(episode, (0, len(episode.text)), subject, PREDICATES[0], _WRITTEN, rule=LINE)
+    return any("?" in reading.text[begin:end] for begin, end in around)
 
 
 def directive_at(

@@ -3,9 +3,9 @@
 Knows: how plain text, Markdown and mails wrap a paragraph over lines, and what begins a line of its
 own (items, headings, rows, `key: value`). Does not know what is said, nor what a name is.
 
-A break counts as a blank only where something says so: the line above does not end yet, or the
-line below goes on in lower case, or all lines are full. All else stays a line of its own, which
-costs a sentence at most; two lines that are joined wrongly would make one up.
+A break counts as a blank only where the line below goes on in lower case, or had no room above and
+begins no sentence. All else stays a line of its own, which costs a sentence at most; two lines that
+are joined wrongly would make one up.
 """
 
 from __future__ import annotations
@@ -16,22 +16,15 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from factbook.extract.base import word_set
 from factbook.language.calendar import is_calendar_word
 from factbook.language.common_words import is_everyday, is_function_word, is_nationality
 from factbook.language.sentences import is_shortened
-from factbook.language.verbs import with_s
 from factbook.net import cancel
 
-__all__ = ["may_be_name", "needs_object", "unwrapped"]
+__all__ = ["unwrapped"]
 
 WIDEST: Final = 120  # ours: nobody wraps wider; text beyond is not wrapped at all
-FULL_CHARS: Final = 45  # ours: a shorter line is not taken to be full
-RUN_ON_CHARS: Final = 30  # ours: the same, where the next line begins in lower case
-FILLED_LINES: Final = 3  # ours: lines that are all full show that a text is wrapped
-FILLED_SHARE: Final = 0.9  # ours: of all lines that end in no full stop
-FILLED_CHARS: Final = 30  # ours: nobody wraps narrower
-SHARE: Final = 0.6  # ours: of the widest line; a shorter one is much shorter than its neighbours
+FULL_CHARS: Final = 30  # ours: a shorter line is not taken to be full
 
 _TAIL_CHARS: Final = 80  # of a line, to see how it ends: one may be megabytes long
 
@@ -49,28 +42,7 @@ _PAIR: Final = re.compile(
     r"[*_]{0,2}[ \t]?:[*_]{0,2}(?:\s|$)"
 )
 _CLOSED: Final = re.compile(r"[.!?…:。][\"'”’)\]*_`]*$")
-_LAST: Final = re.compile(r"(?P<word>[^\W_]+(?:['’\-][^\W_]+)*)?(?P<mark>[,;&(\-–—/]?)[*_`]*$")
-_FIRST: Final = re.compile(r"[\"'“‘(\[*_`]*(?P<word>[^\W_]+(?:['’\-.][^\W_]+)*)?")
-
-# Words that no line ends in: what stands behind them is on the next one.
-_LEADS_ON: Final = word_set("""
-    the a an these those my your his her its our their of by with from for to at into onto between
-    among during without within until per via than and or but nor as if because while whether whose
-    every either about around under against toward towards since until after before
-    """)
-# These end a sentence too, a title ("What it is") and a link of a menu ("Log in").
-_MAY_LEAD_ON: Final = word_set("""
-    on in off up out over down through along across behind above below this that which who whom
-    where when is are was were has have had isn't aren't wasn't can could will would may might must
-    should cannot does do did been being be some any each no not both
-    """)
-# Verbs that say nothing without what they do it to: "The bike takes".
-_NEEDS: Final = word_set("""
-    take have cost use weigh contain include hold need require offer provide support measure
-    feature make give get let keep carry deliver produce allow enable reach bring put show feel
-    become seem receive consist belong depend combine replace add mean want like love describe
-    sell build send cover join form share serve lack
-    """)
+_OPENING: Final = "\"'“‘([*_`"
 
 
 class _Line(NamedTuple):
@@ -92,21 +64,6 @@ class _Line(NamedTuple):
         return self.end - self.start
 
 
-def needs_object(verb: str) -> bool:
-    """Tell whether a verb, in any form of the present or past, says nothing alone."""
-    low = verb.lower()
-    return low in _NEEDS_FORMS
-
-
-_NEEDS_FORMS: Final = frozenset(
-    form for verb in _NEEDS for form in (verb, with_s(verb))
-) | word_set("""
-    has had took used weighed contained included held needed required offered provided supported
-    measured featured made gave got kept carried delivered produced allowed enabled reached brought
-    became seemed received consisted belonged depended
-    """)
-
-
 @lru_cache(maxsize=32)
 def unwrapped(text: str, *, begin: int = 0) -> str:
     """Return a text of the same length with a blank for every break inside a paragraph.
@@ -119,36 +76,16 @@ def unwrapped(text: str, *, begin: int = 0) -> str:
         return text
     parts: list[str] = []
     done = 0
-    blocks = list(_blocks(text, begin))
-    filled = _filled(text, blocks)
-    for block in blocks:
+    for block in _blocks(text, begin):
         widest = _widest(text, block)
         for above, below in pairwise(block):
-            if not _goes_on(text, above, below, widest, filled, block[0]):
+            if not _goes_on(text, above, below, widest):
                 continue
             hyphen = text[above.end - 1] == "-" and text[above.end - 2].isalpha()
             parts += [text[done : above.end], ("\0" if hyphen else " ") * (below.body - above.end)]
             done = below.body
     parts.append(text[done:])
     return "".join(parts)
-
-
-def _filled(text: str, blocks: Sequence[Sequence[_Line]]) -> int:
-    """Return the width to which a text fills its lines; 0 where its lines end anywhere."""
-    breaks = [
-        (above, below)
-        for block in blocks
-        for above, below in pairwise(block)
-        if above.kind in ("text", "item")
-        and below.kind == "text"
-        and above.width <= WIDEST
-        and not _closed(text, above)
-        and not _PAIR.match(below.words(text))
-    ]
-    width = max((above.width for above, _ in breaks), default=0)
-    full = sum(_is_full(text, above, below, width) for above, below in breaks)
-    fills = full >= max(FILLED_LINES, FILLED_SHARE * len(breaks)) and width >= FILLED_CHARS
-    return width if fills else 0
 
 
 def _closed(text: str, line: _Line) -> bool:
@@ -229,65 +166,26 @@ def _widest(text: str, block: Sequence[_Line]) -> int:
     return widest
 
 
-def _goes_on(text: str, above: _Line, below: _Line, widest: int, filled: int, first: _Line) -> bool:
+def _goes_on(text: str, above: _Line, below: _Line, widest: int) -> bool:
     """Tell whether a line goes on with the one above it."""
     if above.kind not in ("text", "item") or below.kind != "text" or above.depth != below.depth:
         return False
-    if _closed(text, above):
-        return False
     said, more = above.words(text)[-_TAIL_CHARS:], below.words(text)
-    opens = _FIRST.match(more)
-    word = (opens["word"] if opens else "") or ""
-    pair = _PAIR.match(more)
-    open_ended, doubtful = _open_ended(said)
-    if pair and (word[:1].isupper() or not open_ended):
+    if above.breaks or _closed(text, above) or _PAIR.match(more):
         return False
-    if is_shortened(said, always=True):
-        return True
-    if not word:
-        return open_ended
-    lower = word[:1].islower()
-    if word[:1].isupper() and word != "I" and is_function_word(word.lower()):
-        return False  # "The", "It": a sentence begins, and no sentence ended, so this is a line
-    if open_ended and not (doubtful and word[:1].isupper()):
-        return True
-    if above.breaks:
+    first = more.lstrip(_OPENING)
+    if first[:1].islower():
+        return above.width >= FULL_CHARS
+    opens = first[:1].isupper() and _is_plain(first.split()[0])
+    last = said.split()[-1]
+    if not opens and (last[-1] in ",;&(-–—/" or is_function_word(last.lower())):
+        return True  # no line ends behind "of", or a comma
+    if not widest or above.width < FULL_CHARS or not _is_full(text, above, below, widest):
         return False
-    if filled:
-        return _is_full(text, above, below, filled)
-    full = bool(widest) and _is_full(text, above, below, widest)
-    if lower:
-        if below.indent > above.indent and above.kind == "item":
-            return True
-        # of somebody who writes without capitals lower case says nothing
-        tells = not text[first.body : first.body + 1].islower() or first.kind == "item"
-        if tells:
-            return above.width >= RUN_ON_CHARS and above.width >= SHARE * (widest or WIDEST)
-        return full and above.width >= FULL_CHARS
-    if not full or above.width < FULL_CHARS:
-        return False
-    # a capital inside a sentence is that of a name
-    last = said.rsplit(None, 1)[-1].lstrip("\"'“‘(*_`")
-    return open_ended or not word[0].isupper() or may_be_name(word) or last[:1].isupper()
+    return not opens or last.lstrip(_OPENING)[:1].isupper()
 
 
-def may_be_name(word: str) -> bool:
-    """Tell whether a word with a capital may stand inside a sentence: "March", "Danish", "Odense".
-
-    An everyday word has its capital from the beginning of a sentence or of a line.
-    """
-    low = word.lower()
-    return not is_everyday(low) or is_calendar_word(low) or is_nationality(low)
-
-
-def _open_ended(said: str) -> tuple[bool, bool]:
-    """Tell whether a line hardly ends here, and whether there are lines that do."""
-    last = _LAST.search(said)
-    if last is None:
-        return False, False
-    if last["mark"]:
-        return True, False
-    word = (last["word"] or "").lower().replace("’", "'")
-    if word in _LEADS_ON:
-        return True, False
-    return word in _MAY_LEAD_ON or needs_object(word), True
+def _is_plain(word: str) -> bool:
+    """Tell whether a word has its capital from the beginning of a sentence or of a line."""
+    low = word.strip(".,;:!?\"'“”‘’)*_`").lower()
+    return is_everyday(low) and not is_calendar_word(low) and not is_nationality(low)

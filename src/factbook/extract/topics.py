@@ -20,7 +20,15 @@ from factbook.language.nouns import is_plural, singular
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import Token
 
-__all__ = ["TopicSpan", "asks_of", "learn_queries", "named_topic", "request_of", "topic_of"]
+__all__ = [
+    "QUALITIES",
+    "TopicSpan",
+    "asks_of",
+    "learn_queries",
+    "named_topic",
+    "request_of",
+    "topic_of",
+]
 
 REQUEST_CHARS: Final = 2_000  # ours: of a request; nobody asks for more at once
 
@@ -49,19 +57,7 @@ _ASPECTS: Final = word_set("""
     homepage lyric plot synopsis spoiler trailer screenshot accessory maintenance benchmark news
     update info detail
     """)
-# These end names as well, or mean one thing by themselves; they are read before "of" alone.
-_BEFORE: Final = word_set("""
-    history story origin future quality weight size author designer maker manufacturer inventor
-    founder guide introduction basic rule ending cast summary recipe soundtrack picture photo video
-    list explanation difference color colour name age cause symptom type kind example
-    """)
-# Before some of these nouns only: "battery life", "release date", "opening hours".
-_WITH: Final = word_set("battery release launch opening side spec data phone home resale")
-_SORTS: Final = word_set("""
-    movie film book novel series show episode season game app album song band podcast channel site
-    account store shop team fan fandom community thing
-    """)  # behind a name these only say of what sort it is
-_QUALITIES: Final = word_set("""
+QUALITIES: Final = word_set("""
     best better good great nice decent cheap cheaper cheapest affordable popular recommended
     reliable latest newest upcoming top inexpensive expensive worthwhile
     """)
@@ -76,7 +72,6 @@ _TITLED: Final = frozenset({"DET", "ADP", "VERB", "ADJ", "ADV"})
 _TAIL: Final = word_set(
     "please pls plz thanks thank thx online today now again asap me us web internet"
 )
-_FOR_WHOM: Final = word_set("beginners dummies newbies sale")
 _TO_ANOTHER: Final = word_set("vs versus than compared comparison like near nearby instead")
 _SKIPPED: Final = frozenset({
     "PUNCT", "SYM", "INTJ", "CCONJ", "AUX", "PRON", "ADV", "SCONJ", "PART", "DET", "ADP",
@@ -222,17 +217,11 @@ class _Request:
             token, base = self.tokens[at], self.bases[at]
             if self._is_titled(at):
                 return first
-            if token.pos in ("NOUN", "PROPN", "VERB") and not (
-                base in _ASPECTS | _BEFORE | _WITH | _GENERAL or self.lows[at] in _WITH
-            ):
+            if token.pos in ("NOUN", "PROPN", "VERB") and base not in _ASPECTS | _GENERAL:
                 return first
             at += 1
         behind = at + 1
-        if (
-            at == first
-            or at >= len(self.tokens)
-            or self.bases[at - 1] not in _ASPECTS | _BEFORE | _GENERAL
-        ):
+        if at == first or at >= len(self.tokens) or self.bases[at - 1] not in _ASPECTS | _GENERAL:
             return first
         if self.lows[at] == "between":
             self.is_of_two = True
@@ -243,7 +232,7 @@ class _Request:
     def _past_quality(self, first: int, last: int) -> int:
         """Leave out what only praises: "best espresso machines"; "best practices" is one thing."""
         at = first
-        while at < last - 1 and self.lows[at] in _QUALITIES and not self._is_titled(at):
+        while at < last - 1 and self.lows[at] in QUALITIES and not self._is_titled(at):
             at += 1
         more = first > 0 or last < len(self.tokens) or last - at > 1
         return at if more and not self.is_title else first
@@ -273,9 +262,7 @@ class _Request:
             behind = next(
                 (i for i in range(at + 1, len(self.tokens)) if self.tokens[i].pos != "DET"), at
             )
-            return self.tokens[behind].pos in ("NUM", "SYM", "PRON", "ADV", "ADP") or (
-                self.lows[behind] in _FOR_WHOM
-            )
+            return self.tokens[behind].pos in ("NUM", "SYM", "PRON", "ADV", "ADP")
         if token.pos == "CCONJ":
             return self.is_of_two
         if token.pos in ("VERB", "ADJ"):
@@ -287,8 +274,7 @@ class _Request:
         """Return the word behind the thing of which the last words ask something: "X reviews"."""
         at = last
         while at - 1 > first and (
-            self.bases[at - 1] in _ASPECTS
-            or (at < last and (self.lows[at - 1] in _WITH or self.tokens[at - 1].pos == "CCONJ"))
+            self.bases[at - 1] in _ASPECTS or (at < last and self.tokens[at - 1].pos == "CCONJ")
         ):
             at -= 1
         if at == last:
@@ -312,8 +298,7 @@ class _Request:
 def asks_of(words: str) -> bool:
     """Say whether words behind a name only say what of it is meant: "trailer", "soundtrack"."""
     every = words.casefold().split()
-    known = _ASPECTS | _BEFORE | _SORTS
-    return bool(every) and all(singular(word) in known or word in _WITH for word in every)
+    return bool(every) and all(singular(word) in _ASPECTS for word in every)
 
 
 def named_topic(request: str) -> TopicSpan | None:
