@@ -150,13 +150,17 @@ OF_TASTE: Final = _LIKES | _HATES  # verbs by which somebody says or asks what t
 _FAVORITE: Final = word_set("favorite favourite favorites favourites fave faves")
 _UNREAL: Final = word_set("would 'd ’d could might may should if unless whether when until used")
 _PRONOUNS: Final = word_set("it them him her this that these those")
-_FOND: Final = word_set("fan fans lover lovers into")
+_FANS: Final = word_set("fan fans lover lovers")
+_FOND: Final = _FANS | {"into"}
 _SELF: Final = word_set("i we")
 _OWNED: Final = word_set("i we my our")
 _BORNE: Final = word_set("stand bear abide")  # "can't stand it"
 _BEFORE: Final = frozenset({"compound", "amod", "nummod", "flat", "nmod"})
 _BEHIND: Final = frozenset({"compound", "flat", "nummod", "goeswith"})
 _UNDER: Final = frozenset({"ccomp", "xcomp", "advcl", "acl", "csubj"})
+
+
+_TITLE: Final = re.compile(r"\s{1,4}[\"“](?P<title>[^\"“”\n]{1,80})[\"”]")
 
 
 class _Tree:
@@ -180,6 +184,10 @@ class _Tree:
             elif i > word and (part in _BEHIND or (part == "nmod" and self.is_of(i))):
                 last = max(last, self.phrase(i)[1])
         return self.named(first, last)
+
+    def parts(self, word: int) -> list[int]:
+        """Return a noun, the words of its name and its preposition: a verb may hang on any."""
+        return [word, *self.of(word, "compound", "flat", "amod", "case")]
 
     def is_of(self, word: int) -> bool:
         """Say whether "of" stands before a noun."""
@@ -205,12 +213,19 @@ def _said_outright(reading: Reading) -> Iterator[tuple[Opinion, bool]]:
     tree = _Tree(reading.tokens)
     for i, token in enumerate(reading.tokens):
         low = tree.lows[i]
-        if token.pos == "VERB" and (low in _LIKES or low in _HATES or low in _BORNE):
+        if low in _FANS or low == "into":
+            yield from _fond(tree, i)
+        elif token.pos == "VERB" and (low in _LIKES or low in _HATES or low in _BORNE):
             liked = _sense(tree, i)
             ended = liked is False and low in _LIKES  # "I don't like it any more"
             void = _UNREAL_CLAUSE - {"over"} if ended else _UNREAL_CLAUSE
             meant = liked is not None and _is_meant(tree, i) and _is_so(reading, token.begin, void)
             meant = meant and not is_mentioned(reading.text, token.begin, token.end)
+            title = _TITLE.match(reading.text, token.end)
+            if title and meant:
+                why = "says to like it" if liked else "says to dislike it"
+                yield Opinion(title.start("title"), title.end("title"), bool(liked), why), True
+                continue
             for target in _objects(tree, i):
                 for one in _about(reading, tree, i, target, liked=bool(liked)):
                     if meant or token.relation != "ccomp":
@@ -238,7 +253,7 @@ def _is_meant(tree: _Tree, verb: int) -> bool:
         below = {tree.lows[i] for i in tree.of(word, "aux", "mark", "advmod")}
         if below & _UNREAL:
             return False
-        subjects = tree.of(word, "nsubj", "csubj")
+        subjects = [i for part in tree.parts(word) for i in tree.of(part, "nsubj", "csubj")]
         if own is None and subjects:
             own = bool({tree.lows[j] for i in subjects for j in (i, *tree.of(i, "conj"))} & _SELF)
         elif own is None and token.relation == "parataxis" and tree.lows[verb - 1] in _SELF:
@@ -268,6 +283,28 @@ def _objects(tree: _Tree, verb: int) -> Iterator[int]:
         if tree.lows[i] in _PRONOUNS and tree.of(verb, "advcl", "ccomp"):
             continue  # "I love it when it rains"
         yield from (i, *tree.of(i, "conj"))
+
+
+def _fond(tree: _Tree, word: int) -> Iterator[tuple[Opinion, bool]]:
+    """Yield of what somebody says to be a fan ("a fan of X", "an X fan") or to be into."""
+    being = word if tree.lows[word] in _FANS else tree.tokens[word].head
+    if being < 0:
+        return
+    if being == word:
+        of = tree.lows[word + 1 : word + 2] == ["of"]
+        targets = [tree.tokens[word + 1].head] if of else tree.of(word, "compound")[:1]
+    else:
+        is_being = any(tree.of(i, "cop") for i in tree.parts(being))
+        targets = [being] if tree.tokens[word].relation == "case" and is_being else []
+    liked = not any(_is_denied(tree, i) for i in tree.parts(being))
+    why = "says to be fond of it" if liked else "says not to be fond of it"
+    for target in targets:
+        if target < 0:
+            continue
+        for i in (target, *(j for j in tree.of(target, "conj") if not tree.of(j, "nsubj"))):
+            first, last = tree.phrase(i)
+            begin, end = tree.tokens[first].begin, tree.tokens[last].end
+            yield Opinion(begin, end, liked, why), _is_meant(tree, being)
 
 
 def _about(

@@ -97,6 +97,12 @@ def statement_of(entity: str, content: str) -> str:
 _PASTED: Final = frozenset(
     {TaintKind.COMMAND, TaintKind.SPEECH, TaintKind.MEMORY, TaintKind.HIDDEN}
 )
+# When it is, seen from when the page was written: of the day, and not of the thing.
+_PASSING: Final = re.compile(
+    r"\b(?:(?:last|next|this|past) (?:night|week|weekend|month|year|season|summer|winter|spring"
+    r"|autumn|\w+day)|yesterday|today|tonight|tomorrow)\b",
+    re.IGNORECASE,
+)
 _QUOTES: Final = re.compile(r"[\"“”]")
 
 
@@ -299,6 +305,8 @@ class _Reader:
         if known is not None:
             return [known] if known else []
         if self._steers or not owner or said.noun in self._spoken:
+            return []
+        if _PASSING.search(self._plain, start, end):
             return []
         if said.is_bare and not self._trees.has_number(start, end):
             return []
