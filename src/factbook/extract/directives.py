@@ -204,6 +204,11 @@ def _is_question(reading: Reading, clause: Clause) -> bool:
     return any("?" in reading.text[begin:end] for begin, end in around)
 
 
+def line_of(episode: StoredEpisode, subject: str) -> Candidate:
+    """Return the whole of a line as the rule that it would be."""
+    return _directive(episode, (0, len(episode.text)), subject, PREDICATES[0], _WRITTEN, rule=LINE)
+
+
 def directive_at(
     episode: StoredEpisode,
     place: tuple[int, int],
