@@ -330,7 +330,6 @@ DIRECTIVE_LIKELY: Final = 0.6  # ours, by the rows `tune` (bench.ordinary, promp
 # chance on a rule is kept, and nine of ten are right
 DIRECTIVE_SURE: Final = 0.9  # ours: from here on it is shown; higher than those rows ask for, as
 # fewer prompts of real sessions hold a rule
-DIRECTIVE_SHARE: Final = 0.25  # ours: of a clause that a mark must cover; less is a scrap of it
 FOREIGN: Final = 0.05  # ours: of a run of words, from this chance on they are taken for others'
 DIRECTIVE_FOREIGN: Final = 0.7  # ours: and where it marks a rule as the owner's, from this one on
 DIRECTIVE_UNSURE: Final = 0.48  # ours: below what comes by itself; said again it is above

@@ -13,7 +13,6 @@ from factbook.extract.prompt_injection import TaintKind, taint, touching
 from factbook.extract.voice import blanked, in_layout, is_others
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import (
-    JOINING,
     NOT_MEANT,
     Clause,
     Reader,
@@ -107,7 +106,7 @@ def stated_in(
     marks = [mark for mark in reading.marks if mark.chance >= policy.RULE_FILE_LIKELY]
     if len(episode.text) > policy.RULE_CHARS:
         marks = [mark for mark in marks if mark.chance >= policy.DIRECTIVE_LIKELY]
-        places = [(_whole(reading, mark), mark.type, sure) for mark in marks]
+        places = [((mark.begin, mark.end), mark.type, sure) for mark in marks]
     elif marks:
         best = max(marks, key=lambda mark: mark.chance)
         sure = sure and best.chance >= policy.DIRECTIVE_LIKELY
@@ -128,12 +127,8 @@ def _placed(reading: Reading, at: int) -> list[tuple[int, int, Span]]:
     for mark in reading.marks:
         if mark.chance < policy.DIRECTIVE_LIKELY:
             continue
-        begin, end = _whole(reading, mark)
-        foreign = policy.DIRECTIVE_FOREIGN
-        if begin == end:
-            continue
-        if not is_unsaid(reading, mark.begin, mark.end, foreign=foreign):
-            placed.append((at + begin, at + end, mark))
+        if not is_unsaid(reading, mark.begin, mark.end, foreign=policy.DIRECTIVE_FOREIGN):
+            placed.append((at + mark.begin, at + mark.end, mark))
     return placed
 
 
@@ -161,27 +156,6 @@ def decision_at(
     if is_unsaid(reading, begin, end):
         return None
     return directive_at(episode, (begin, end), subject, DECISION, _ENDING, sure=True)
-
-
-def _whole(reading: Reading, mark: Span) -> tuple[int, int]:
-    """Return the clauses that a mark is most of, or that hold most of it; nothing for a scrap.
-
-    What the reader marks often ends a word or two too early.
-    """
-    clauses = [c for c in reading.clauses if c.begin < mark.end and mark.begin < c.end]
-    shared = [min(c.end, mark.end) - max(c.begin, mark.begin) for c in clauses]
-    whole = sum(c.end - c.begin for c in clauses)
-    if sum(shared) < policy.DIRECTIVE_SHARE * whole:
-        return mark.begin, mark.begin
-    size = mark.end - mark.begin
-    mostly = [
-        c for c, part in zip(clauses, shared, strict=True) if 2 * part > min(c.end - c.begin, size)
-    ]
-    begin = min([mark.begin, *(c.begin for c in mostly)])
-    end = max([mark.end, *(c.end for c in mostly)])
-    before = (token for token in reading.tokens if begin <= token.begin < mark.begin)
-    says = (token.begin for token in before if token.relation not in JOINING)
-    return next(says, mark.begin), end
 
 
 def is_unsaid(reading: Reading, begin: int, end: int, *, foreign: float = 0.0) -> bool:
