@@ -38,7 +38,7 @@ from factbook.surface.output import Page
 QUESTIONS: Final = ROOT / "data" / "answers" / "held.jsonl"
 CUTS: Final = (1, 5, 10)
 WIDTH: Final = 100  # of the page that a person looks at
-SHOWN: Final = policy.PASSAGES * policy.PASSAGE_CHARS + policy.ENDED_CHARS  # as ours at most
+SHOWN: Final = policy.TURN_SHOWN + policy.ENDED_CHARS  # as ours at most
 TOKENS: Final = 1_500
 
 Row = dict[str, Any]

@@ -35,7 +35,8 @@ from factbook.extract.rules import RuleSet
 from factbook.extract.topics import asks_of, named_topic, request_of, topic_of
 from factbook.extract.voice import own_words
 from factbook.extract.world import facts_about, is_kind
-from factbook.gate.grounding import ground, kin, read_passage
+from factbook.gate import kin
+from factbook.gate.grounding import ground, read_passage
 from factbook.gate.grounding.words import read_line, read_lines
 from factbook.gate.judge import JudgedClaim, Judgement, Relation, judge
 from factbook.gate.names import structural_problem
@@ -257,11 +258,18 @@ def counting(row: Row) -> Labels:
     now = int(datetime(2026, 11, 20, 12, tzinfo=UTC).timestamp() * 1000)
     window = find_window(row["text"], now=now, zone=UTC)
     asked = row["text"] if window is None else without(row["text"], window)
-    found = counted_question(asked, read=read_tree, rules=RULES.rules)
-    if found is None or (found.act and found.act not in _ACTS_KNOWN):
+    readings = counted_question(
+        asked,
+        read=read_tree,
+        rules=RULES.rules,
+        is_command=lambda words: " ".join(words) in _ACTS_KNOWN,
+    )
+    known = (one for one in readings if not one.act or one.act in _ACTS_KNOWN)
+    found = next((one for one in known if not one.whole), None)
+    if found is None:
         return []
     what = " ".join(filter(None, [found.measure, found.outcome, found.predicate]))
-    of = " ".join(filter(None, [found.act, *found.words]))
+    of = " ".join(filter(None, [found.act, *found.names, *found.words])).lower()
     return [what + (f": {of}" if of else "") + (f" by {found.by}" if found.by else "")]
 
 

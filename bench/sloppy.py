@@ -1,10 +1,14 @@
 """Judge the redactor on sloppy lines that people write: notes, chats, pastes, in six languages.
 
-    python -m bench.sloppy [--kept] [--show]
+    python -m bench.sloppy [--apart] [--kept] [--show]
 
 `sloppy.txt` has one line each, with its secrets between « and »; a line without is benign. What
 stands there as «P» or «R» is drawn (`_drawn` says what each letter is). Every second line is kept
 aside: rules are written against the others, and `--kept` judges those kept aside.
+
+With --apart the lines of `apart.txt` are judged, in which a secret stands apart from the word that
+announces it (the next line, the column of a table, a file that a shell writes) or behind a word
+that is written oddly, and their lookalikes.
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ from bench.secret_lines import SecretLine
 from bench.secrets import product
 
 _LINES = Path(__file__).with_name("sloppy.txt")
+_APART = Path(__file__).with_name("apart.txt")
 _SECRET = re.compile("«(.*?)»", re.DOTALL)
 _MIXED = "abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
@@ -103,9 +108,9 @@ def _drawn(rng: random.Random) -> dict[str, Callable[[], str]]:
     }
 
 
-def sloppy_lines(*, kept: bool) -> Iterator[SecretLine]:
+def sloppy_lines(*, kept: bool, apart: bool = False) -> Iterator[SecretLine]:
     """Yield the lines to write rules against, or those that are kept aside."""
-    rows = _LINES.read_text(encoding="utf-8").splitlines()
+    rows = (_APART if apart else _LINES).read_text(encoding="utf-8").splitlines()
     for number, row in enumerate(rows):
         if number % 2 != kept:
             continue
@@ -124,18 +129,21 @@ def main() -> int:
     """Run the bench from the command line."""
     parser = argparse.ArgumentParser(prog="python -m bench.sloppy", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--apart", action="store_true", help="judge the lines of apart.txt")
     parser.add_argument("--kept", action="store_true", help="judge the lines kept aside")
     parser.add_argument("--show", action="store_true", help="list what went wrong")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     args = parser.parse_args()
     finder = product()
-    planted = found = benign = wrong = 0
-    for line in sloppy_lines(kept=args.kept):
+    planted = found = benign = wrong = redactions = right = 0
+    for line in sloppy_lines(kept=args.kept, apart=args.apart):
         spans = [(one.start, one.end) for one in finder.find(line.text)]
         covered = {i for low, high in spans for i in range(low, high)}
         hits = [covered.issuperset(range(low, high)) for low, high, _ in line.spans]
         planted += len(hits)
         found += sum(hits)
+        redactions += len(spans)
+        right += sum(any(a < high and low < b for a, b, _ in line.spans) for low, high in spans)
         if not line.spans:
             benign += 1
             wrong += bool(spans)
@@ -145,6 +153,7 @@ def main() -> int:
         {
             "secrets": planted,
             "recall": round(100 * found / planted, 1),
+            "precision": round(100 * right / max(1, redactions), 1),
             "benign_lines": benign,
             "benign_lines_touched": wrong,
         },

@@ -184,7 +184,7 @@ def test_similar_sentences_support_a_near_word() -> None:
         ("I am fond of Petra", "I am fond of Paula."),  # a name
         ("I have 3 goats", "I have 4 goats."),  # a number
         ("I do not like goats", "I like goats."),  # a denial
-        ("I sold the train", "I sold the bus."),  # a rival
+        ("I sold the train", "I bought the train."),  # an opposite
     ],
 )
 def test_similarity_alone_rescues_nothing(claim: str, text: str) -> None:

@@ -32,7 +32,7 @@ def test_an_earlier_text_retires_nothing() -> None:
     older = JudgedClaim(text="I live in Berlin", occurred_at=2_000)
     newer = JudgedClaim(text="I moved from Berlin to Lyon", occurred_at=1_000)
     found = judge(older, newer, similarity=CLOSE)
-    assert (found.relation, found.rule) == (Relation.CONTRADICTION, "moved")
+    assert (found.relation, found.rule) == (Relation.CONTRADICTION, "given_up")
     undated = judge(JudgedClaim(text=older.text), newer, similarity=CLOSE)
     assert undated.relation is Relation.SUPERSEDES
 

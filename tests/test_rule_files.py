@@ -149,6 +149,41 @@ def test_what_its_owner_also_said_stays(desk: Desk) -> None:
     assert set(desk.facts()) == {"Use pnpm, not npm", "Never commit to main"}
 
 
+def test_a_line_of_two_files_is_over_when_it_is_gone_from_both(desk: Desk) -> None:
+    desk.works_in(desk.shop)
+    both = ("CLAUDE.md", "AGENTS.md")
+    for name in both:
+        desk.write("- Use pnpm, not npm\n- No default exports\n", name)
+    desk.memory.sources.read_rule_files([desk.shop])
+    (rule,) = (fact for fact in desk.facts().values() if fact.statement == "Use pnpm, not npm")
+    assert rule.evidence_count == 2
+    for name, left in zip(both, (1, 0), strict=True):
+        desk.write("- No default exports\n", name)
+        desk.memory.sources.read_rule_files([desk.shop])
+        fact = desk.memory.sources.fact(rule.id)
+        assert (fact.retired_at is None, fact.evidence_count) == (left == 1, 1)
+    assert set(desk.facts()) == {"No default exports"}
+    assert desk.memory.check() == []
+
+
+def test_a_line_that_another_file_kept_speaks_again_when_it_is_back(desk: Desk) -> None:
+    desk.works_in(desk.shop)
+    text = "- Use pnpm, not npm\n"
+    for name in ("CLAUDE.md", "AGENTS.md"):
+        desk.write(text, name)
+    desk.memory.sources.read_rule_files([desk.shop])
+    for said in ("", text):
+        desk.write(said)
+        desk.memory.sources.read_rule_files([desk.shop])
+    desk.write("", "AGENTS.md")
+    desk.memory.sources.read_rule_files([desk.shop])
+    assert set(desk.facts()) == {"Use pnpm, not npm"}
+    desk.write("")
+    desk.memory.sources.read_rule_files([desk.shop])
+    assert desk.facts() == {}
+    assert desk.memory.check() == []
+
+
 def test_the_file_of_a_project_that_nobody_worked_in_is_somebodys(desk: Desk) -> None:
     desk.write("- Use pnpm, not npm\n")
     desk.memory.sources.read_rule_files([desk.shop])

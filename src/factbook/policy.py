@@ -179,31 +179,43 @@ BEARS_FULLY: Final = 0.65  # ours: and from which all of it does
 BEARS_WORDS: Final = 2.0  # ours: power on the share of a question's words
 TOLD_BEARS: Final = 0.5  # ours: what was told on purpose leads from here on
 TOLD_LEADS: Final = 2  # ours: so many of it
-LOG_BEARS: Final = 1.2  # ours, by bench.answers_from_logs: relevance and bearing of what logs hold,
-# of which less ends a list; 1.3 loses answers
+LOG_BEARS: Final = 1.1  # ours, by bench.answers_from_logs: relevance and bearing of what logs hold,
+# of which less ends a list; 1.2 loses answers
 LOG_BEARS_NEW: Final = 1.0  # ours: of what holds a word of the question that nothing better holds
 LOG_BEARS_BESIDE: Final = 0.5  # ours: where something bears so much
 PASSIVE_BEARS: Final = 0.1  # ours: less does not come by itself
+CONTEXT_TURN: Final = 1_200  # ours, by bench.answers_from_logs: characters of a turn in a context
 CONTEXT_TURNS: Final = 6  # ours: turns of logs that a context may hold
 CONTEXT_HITS: Final = 18  # ours: hits of all kinds among which they are looked for
-TURN_ROWS: Final = 80  # ours: rows of a pool whose turns are weighed
-TURN_RECORDS: Final = 200  # ours: of a turn, whose words count
+TURNS_READ: Final = 24  # ours: of the turns found, whose words are read to weigh them
+TURN_RECORDS: Final = 200  # ours: of a turn, by whose words and vectors it is weighed
+TURN_VECTORS: Final = 1_000  # ours: of a turn, among which the nearest are shown
 TURN_FOUND: Final = 6  # ours: rows of one turn that are weighed, and read for what is shown
 TURN_FILES: Final = 6  # ours: named of those that a turn changed
-TURN_READ: Final = 20  # ours: last replies of a turn that are read for what is shown
-TURN_SHARPNESS: Final = 1.5  # ours, by bench.answers_from_logs: power on shares of the best
-TURN_WORDS: Final = 0.5  # ours, likewise: of BM25, and of all its words, beside the vector
-PASSAGES: Final = 6  # ours, by bench.answers_from_logs: parts that are shown of a turn
-PASSAGE_CHARS: Final = 300
-ENDED_CHARS: Final = 600  # ours, likewise: of what was said last
+TURN_READ: Final = 12  # ours: nearest records of a turn that are read for what is shown
+TURN_WORDS: Final = 0.3  # ours, by bench.answers_from_logs: weight of a turn's BM25, as of the
+# share of the question's words in it
+TURN_NEAR: Final = 0.5  # ours, likewise: of the mean cosine of its nearest records
+TURN_NEAREST: Final = 3  # ours, likewise: so many of these
+TURN_NEAR_ONE: Final = 0.3  # ours, likewise: of the nearest alone
+TURN_NEAR_PROMPT: Final = 0.3  # ours, likewise: of its prompt, whose vector stands for all of it
+TURN_BM25: Final = 0.4  # ours, likewise: of its best record by words, before turns are read
+TURN_K1: Final = 1.2  # BM25's usual numbers (Robertson and Zaragoza 2009), of turns as documents
+TURN_B: Final = 0.75
+TURN_SHOWN: Final = 2_100  # ours, by bench.answers_from_logs: characters that are shown of a turn
+PASSAGE_CHARS: Final = 300  # ours: in parts of so many
+ENDED_CHARS: Final = 300  # ours: of what was said last
 PROMPT_SHOWN: Final = 240
 SESSION_FIRST: Final = 5  # ours: turns that a page of a session begins with
 SESSION_LAST: Final = 10  # ours: and ends with
 SESSION_ROWS: Final = 12  # ours: files, commits, failures ... that it holds of each
-NEAR_WEIGHT: Final = 1.0  # ours: of a record's vector, beside the words that it holds
-FOUND_WEIGHT: Final = 0.2  # ours: of a record that was found
-ASKED_WEIGHT: Final = 0.3  # ours: less of a prompt, which rarely answers
-LAST_WEIGHT: Final = 0.2  # ours: of the last reply
+NEAR_WEIGHT: Final = 0.5  # ours, by bench.answers_from_logs: of a record's vector
+WORDS_WEIGHT: Final = 0.35  # ours, likewise: of the question's words in a part of it
+REPLY_WEIGHT: Final = 0.5  # ours, likewise: of what an agent says, which answers most questions
+CALL_WEIGHT: Final = 0.2  # ours, likewise: less of what it called and what came back
+ASKED_WEIGHT: Final = 0.1  # ours: less of a prompt, which rarely answers
+LAST_WEIGHT: Final = 0.1  # ours, likewise: of the last reply
+PART_CHARS: Final = 2_400  # ours: of a record, from which parts without a word of the question come
 FILE_WEIGHT: Final = 0.5  # ours, by bench.answers_from_logs: less of a file that was only read
 TITLE_WORDS: Final = 12  # ours: a summary of fewer is the title of a session
 PROMPT_WORDS: Final = 3  # ours: a prompt of fewer says nothing by itself
@@ -632,6 +644,7 @@ MAY_EMIT: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         | {"ChangeKeys", "ConfirmFact", "RetractFact", "RetractNode"}
         | {"PinFact", "RateFact", "DecideProposal", "ReplaceVectors", "StoreNextVectors"}
         | {"Restore"}
+        | {"WithdrawEvidence"}  # a line is gone from a file of rules
         | _CARING
         | _DELETING
         | _DELIVERING

@@ -1,6 +1,6 @@
-"""Cut a message into sentences of a length that can be read.
+"""Cut a message into sentences of a length that can be read, and compile patterns of words.
 
-Knows: questions by their mark. Does not know what a sentence says.
+Does not know what a sentence says.
 """
 
 from __future__ import annotations
@@ -9,16 +9,10 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from factbook.language.questions import ends_asking
 from factbook.language.sentences import sentences
 from factbook.net import cancel
 
-__all__ = [
-    "SENTENCE_CHARS",
-    "MessageSentence",
-    "sentences_of",
-    "spaced",
-]
+__all__ = ["MessageSentence", "sentences_of", "spaced"]
 
 SENTENCE_CHARS: Final = 500  # ours: nobody says more in one; what is longer is read in pieces, so
 
@@ -33,36 +27,24 @@ def spaced(pattern: str) -> re.Pattern[str]:
     return re.compile(bounded.replace(" ", r"\s+"), re.IGNORECASE)
 
 
-# --- sentences ------------------------------------------------------------------------------------
-
-
 class MessageSentence(NamedTuple):
-    """One sentence of a message."""
+    """One sentence of a message, or a piece of a long one."""
 
     text: str
     start: int
-    asks: bool  # it ends in a question mark
-
-
-def _sentences(plain: str) -> Iterator[MessageSentence]:
-    for start, end in sentences(plain):
-        cancel.check()
-        asks = ends_asking(plain[max(start, end - _ENDING) : end])
-        yield from _sentence(plain, start, end, asks=asks)
-
-
-_ENDING: Final = 12  # characters in which the marks at the end of a sentence stand
-
-
-def _sentence(plain: str, start: int, end: int, *, asks: bool) -> Iterator[MessageSentence]:
-    while end - start > SENTENCE_CHARS:
-        cut = plain.rfind(" ", start + 1, start + SENTENCE_CHARS)
-        stop = cut if cut > 0 else start + SENTENCE_CHARS
-        yield from _sentence(plain, start, stop, asks=False)
-        start = stop
-    yield MessageSentence(plain[start:end], start, asks)
 
 
 def sentences_of(plain: str) -> list[MessageSentence]:
     """Return the sentences of a message that is masked (`names.masked`)."""
-    return list(_sentences(plain))
+    return list(_pieces(plain))
+
+
+def _pieces(plain: str) -> Iterator[MessageSentence]:
+    for start, end in sentences(plain):
+        cancel.check()
+        while end - start > SENTENCE_CHARS:
+            cut = plain.rfind(" ", start + 1, start + SENTENCE_CHARS)
+            stop = cut if cut > 0 else start + SENTENCE_CHARS
+            yield MessageSentence(plain[start:stop], start)
+            start = stop
+        yield MessageSentence(plain[start:end], start)

@@ -31,10 +31,10 @@ from factbook.extract.asked import (
     asked_text,
     is_bare,
     is_broad_word,
-    spaced,
     wanted,
 )
 from factbook.extract.base import word_set
+from factbook.extract.message_sentences import spaced
 from factbook.extract.name_tokens import (
     is_english,
     is_uncommon,

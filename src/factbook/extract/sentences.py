@@ -97,7 +97,6 @@ def content_words(text: str) -> frozenset[str]:
 
 _STATING: Final = frozenset({"tell", "want"})  # a standing wish asks, and is worth knowing
 _HANGING: Final = frozenset({"CCONJ", "PUNCT"})
-_CAUSAL: Final = word_set("because since so cause cos cuz although though")  # what follows is so
 _POINTING: Final = word_set("he she it they him her them this that these those his its their")
 _SUBJECTS: Final = frozenset({"nsubj", "csubj"})
 _ARGUMENTS: Final = _SUBJECTS | {"obj", "nmod", "det"}
@@ -142,8 +141,6 @@ def statements(
         if not clear and not (more and clause.act == "tell"):
             continue
         needed = _needed(reading, at)
-        if needed is None and _dangles(reading, clause):
-            continue
         start, end = _place(reading, clause, needed)
         of, flags = clause.of, clause.flags
         while parts and start < parts[-1].end:
@@ -212,8 +209,7 @@ def _to_listener(reading: Reading, clause: Clause) -> int:
 
 
 def _joins(token: Token) -> bool:
-    says_nothing = token.relation in JOINING and token.text not in _OPENING
-    return says_nothing or token.text.lower() in _CAUSAL
+    return token.relation in JOINING and token.text not in _OPENING
 
 
 def _needed(reading: Reading, at: int) -> Clause | None:
@@ -256,12 +252,3 @@ def _points(tokens: Sequence[Token]) -> bool:
         if token.pos in ("NOUN", "PROPN") and token.relation != "vocative":
             return False
     return False
-
-
-def _dangles(reading: Reading, clause: Clause) -> bool:
-    """Say whether a clause only points at things: "I love it there", "I love that song"."""
-    places = range(clause.first, clause.last)
-    pointing = {at for at in places if reading.tokens[at].text.lower() in _POINTING}
-    pointed = {reading.tokens[at].head for at in pointing if reading.tokens[at].relation == "det"}
-    named = {at for at in places if reading.tokens[at].pos in ("NOUN", "PROPN", "NUM")}
-    return bool(pointing) and not named - pointed

@@ -41,43 +41,36 @@ class TopicSpan(NamedTuple):
     end: int
 
 
-# Nouns that name nothing before "about", "on" or "of".
-_GENERAL: Final = word_set("""
-    stuff thing info information detail fact news article update resource material data report
-    research paper post link result more overview latest background bit lot everything anything
-    something story deal
-    """)
-# What is asked of a thing, in the singular; the thing is the topic.
+# What is asked of a thing, in the singular, or names nothing by itself; the thing is the topic.
 _ASPECTS: Final = word_set("""
-    price pricing cost review rating opinion problem issue bug fault defect trouble troubleshooting
-    complaint alternative comparison competitor manual instruction warranty guarantee date note
-    changelog spec specification datasheet feature dimension measurement life hour time firmware
-    driver discount coupon deal availability pro con advantage disadvantage benefit drawback
-    downside effect faq setup tutorial tip trick definition meaning biography wiki wikipedia website
-    homepage lyric plot synopsis spoiler trailer screenshot accessory maintenance benchmark news
-    update info detail
+    stuff thing info information detail fact news article update resource more latest lot anything
+    something everything history story origin quality weight size price pricing cost review rating
+    opinion problem issue bug fault trouble complaint alternative comparison difference competitor
+    manual instruction warranty guarantee date hour life spec specification datasheet feature
+    dimension driver firmware discount deal availability pro con advantage disadvantage benefit
+    drawback setup tutorial guide tip trick definition meaning explanation biography wiki website
+    homepage lyric plot cast ending synopsis summary recipe soundtrack spoiler trailer screenshot
+    picture photo video accessory benchmark opening release battery
     """)
+_ANYTHING: Final = word_set("stuff thing info information more lot anything something everything")
 QUALITIES: Final = word_set("""
     best better good great nice decent cheap cheaper cheapest affordable popular recommended
     reliable latest newest upcoming top inexpensive expensive worthwhile
     """)
-# Verbs by which one asks to be told, and those that lead up to them.
+# Verbs by which one asks to be told.
 _TELLING: Final = word_set("""
     tell show explain describe compare recommend suggest search look find google research know learn
     read give get fetch teach hear see study explore investigate check follow track monitor watch
     want need like love wonder wondering try trying curious help let go looking do dig keep
     """)
 _ASKING: Final = word_set("who what which when where how why whose")
-_TITLED: Final = frozenset({"DET", "ADP", "VERB", "ADJ", "ADV"})
-_TAIL: Final = word_set(
-    "please pls plz thanks thank thx online today now again asap me us web internet"
-)
+_TAIL: Final = word_set("please pls plz thanks thank thx online today now again me us web internet")
 _TO_ANOTHER: Final = word_set("vs versus than compared comparison like near nearby instead")
 _SKIPPED: Final = frozenset({
     "PUNCT", "SYM", "INTJ", "CCONJ", "AUX", "PRON", "ADV", "SCONJ", "PART", "DET", "ADP",
 })  # fmt: skip
 _WITHIN: Final = frozenset({"amod", "compound", "flat", "nummod", "conj", "nmod"})
-_LOOSE: Final = frozenset({"ADP", "DET", "CCONJ", "ADV", "PUNCT", "INTJ", "SCONJ"})
+_LOOSE: Final = frozenset({"ADP", "DET", "CCONJ", "ADV", "PUNCT", "INTJ", "SCONJ", "PART"})
 _QUOTED_WHOLE: Final = re.compile(r"[\"“«](?P<inner>[^\"”»\n]{1,100})[\"”»]\W*$")
 
 
@@ -108,20 +101,12 @@ class _Request:
         self.tokens: Sequence[Token] = read(self.text).tokens
         self.lows = [token.text.casefold() for token in self.tokens]
         self.bases = [singular(low) for low in self.lows]
-        self.shouts = is_shouted(self.text)
         words = [token.text for token in self.tokens if token.pos != "PUNCT"]
-        self.is_title = (
-            len(words) > 1
-            and not self.shouts
-            and not self.text.rstrip().endswith("?")
-            and self.tokens[0].pos not in ("VERB", "AUX")
-            and is_headline(words)
-        )
+        self.is_title = len(words) > 1 and is_headline(words) and not is_shouted(self.text)
+        self.is_title = self.is_title and not self.text.rstrip().endswith("?")
         self.begin = self._begin()
         before = self.lows[: self.begin]
-        self.asks = not self.is_title and any(
-            low in _ASKING or self.tokens[i].pos == "AUX" for i, low in enumerate(before)
-        )
+        self.asks = any(self._asks(at) for at in range(self.begin))
         self.is_of_two = "compare" in before
 
     def topic(self) -> TopicSpan:
@@ -130,9 +115,13 @@ class _Request:
             return self._span(*quoted.span("inner"))
         first = self._past_aspects(self.begin)
         last = self._end(first)
-        first = self._past_quality(first, last)
-        last = self._before_aspects(first, last)
-        return self._words(first, last)
+        if not self.is_title:
+            alone = first == 0 and last == len(self.tokens)
+            at = first
+            while at < last - 1 and self.lows[at] in QUALITIES:
+                at += 1
+            first = at if last - at > 1 or not alone else first  # "best practices" is one thing
+        return self._words(first, self._before_aspects(first, last))
 
     def asked(self) -> TopicSpan:
         """Return what is asked, with what is asked of a thing."""
@@ -140,11 +129,13 @@ class _Request:
             return self._span(*quoted.span("inner"))
         before = range(self.begin)
         does = any(
-            self.tokens[i].pos == "VERB" and self.lows[i] not in _TELLING for i in before
-        ) or any(self.lows[i] in ("how", "why", "when", "where", "which") for i in before)
+            (self.tokens[at].pos == "VERB" and self.lows[at] not in _TELLING)
+            or self.lows[at] in ("how", "why", "when", "where", "which")
+            for at in before
+        )
         first = self.begin
         if does:
-            first = next((i for i in before if self.lows[i] in _ASKING), 0)
+            first = next((at for at in before if self.lows[at] in _ASKING), 0)
         last = len(self.tokens)
         while last > first + 1 and self.tokens[last - 1].pos == "PUNCT":
             last -= 1
@@ -157,11 +148,8 @@ class _Request:
             return True
         if "how" in before:
             return self.tokens[before.index("how") + 1].pos != "ADJ"
-        return (
-            self.asks
-            and not set(before) & (_TELLING | _ASKING)
-            and any(token.pos == "VERB" for token in self.tokens if token.begin >= end)
-        )
+        does = any(token.pos == "VERB" for token in self.tokens if token.begin >= end)
+        return does and self.asks and not set(before) & (_TELLING | _ASKING)
 
     def _span(self, start: int, end: int) -> TopicSpan:
         inner = self.text[start:end]
@@ -177,65 +165,42 @@ class _Request:
 
     def _begin(self) -> int:
         """Return the first word that does not only ask."""
-        at, count = 0, len(self.tokens)
-        while at < count and (
-            self.tokens[at].pos in ("DET", "PUNCT") if self.is_title else self._only_asks(at)
-        ):
-            at += 1
-        return at
+        if self.is_title:
+            return int(self.tokens[0].pos == "DET")
+        return next(
+            (at for at in range(len(self.tokens)) if not self._only_asks(at)), len(self.lows)
+        )
+
+    def _asks(self, at: int) -> bool:
+        return self.lows[at] in _ASKING or self.tokens[at].pos == "AUX"
 
     def _only_asks(self, at: int) -> bool:
         token, low = self.tokens[at], self.lows[at]
-        if self._is_titled(at) and token.pos in _TITLED and self.tokens[at - 1].pos != "PUNCT":
-            return low in ("the", "a", "an")
+        behind = self.tokens[at + 1] if at + 1 < len(self.tokens) else None
         if token.pos == "VERB":
             parts = {other.relation for other in self.tokens if other.head == at}
             alone = at == 0 and low not in _TELLING and ("obl" in parts or not parts)
             return not alone and token.relation != "amod"
+        if token.pos == "NUM":  # "find me three speakers"
+            counts = at > 0 and token.head > at and token.text.islower()
+            return counts and is_plural(self.lows[token.head])
         if token.pos == "ADJ":
             return token.relation not in _WITHIN
-        if low == "google" or (token.pos == "NUM" and self._counts(at)):
-            return True
-        behind = self.tokens[at + 1] if at + 1 < len(self.tokens) else None
-        general = self.bases[at] in _GENERAL and behind is not None and behind.pos == "ADP"
-        return general or token.pos in _SKIPPED
-
-    def _counts(self, at: int) -> bool:
-        """Say whether a number counts what is asked for: "find me 3 good speakers"."""
-        head = self.tokens[at].head
-        return (
-            at > 0 and head > at and self.tokens[at].text.islower() and is_plural(self.lows[head])
-        )
-
-    def _is_titled(self, at: int) -> bool:
-        return at > 0 and self.tokens[at].text[0].isupper() and not self.shouts
+        general = self.bases[at] in _ANYTHING and behind is not None and behind.pos == "ADP"
+        return general or low == "google" or token.pos in _SKIPPED
 
     def _past_aspects(self, first: int) -> int:
         """Return the first word of the thing of which something is asked: X in "the price of X"."""
         at = first
-        while at < len(self.tokens) and self.tokens[at].pos != "ADP":
-            token, base = self.tokens[at], self.bases[at]
-            if self._is_titled(at):
-                return first
-            if token.pos in ("NOUN", "PROPN", "VERB") and base not in _ASPECTS | _GENERAL:
-                return first
+        while at < len(self.tokens) and self.bases[at] in _ASPECTS | {"and"}:
             at += 1
-        behind = at + 1
-        if at == first or at >= len(self.tokens) or self.bases[at - 1] not in _ASPECTS | _GENERAL:
+        if self.is_title or at == first or at >= len(self.tokens) or self.tokens[at].pos != "ADP":
             return first
-        if self.lows[at] == "between":
-            self.is_of_two = True
-        while behind < len(self.tokens) and self.tokens[behind].pos in ("DET", "PRON"):
-            behind += 1
-        return behind if behind < len(self.tokens) else first
-
-    def _past_quality(self, first: int, last: int) -> int:
-        """Leave out what only praises: "best espresso machines"; "best practices" is one thing."""
-        at = first
-        while at < last - 1 and self.lows[at] in QUALITIES and not self._is_titled(at):
+        self.is_of_two = self.is_of_two or self.lows[at] == "between"
+        at += 1
+        while at < len(self.tokens) and self.tokens[at].pos in ("DET", "PRON"):
             at += 1
-        more = first > 0 or last < len(self.tokens) or last - at > 1
-        return at if more and not self.is_title else first
+        return at if at < len(self.tokens) else first
 
     def _end(self, first: int) -> int:
         """Return the word behind the thing that begins with a word."""
@@ -251,18 +216,16 @@ class _Request:
         token, low = self.tokens[at], self.lows[at]
         if low in _TO_ANOTHER:
             return True
-        if self.is_title:
-            return token.pos == "PUNCT" and token.text in ".!?"
         if token.pos == "PUNCT":
             around = self.text[token.begin - 1 : token.begin] + self.text[token.end : token.end + 1]
             return token.text[0] not in "'’&-" and (
                 len(around) < 2 or any(map(str.isspace, around))
             )
-        if token.pos == "ADP":
-            behind = next(
-                (i for i in range(at + 1, len(self.tokens)) if self.tokens[i].pos != "DET"), at
-            )
-            return self.tokens[behind].pos in ("NUM", "SYM", "PRON", "ADV", "ADP")
+        if self.is_title:
+            return False
+        if token.pos == "ADP":  # "under 500 euros"
+            behind = self.tokens[at + 1] if at + 1 < len(self.tokens) else token
+            return behind.pos in ("NUM", "SYM", "PRON", "ADV", "ADP")
         if token.pos == "CCONJ":
             return self.is_of_two
         if token.pos in ("VERB", "ADJ"):
@@ -273,26 +236,17 @@ class _Request:
     def _before_aspects(self, first: int, last: int) -> int:
         """Return the word behind the thing of which the last words ask something: "X reviews"."""
         at = last
-        while at - 1 > first and (
-            self.bases[at - 1] in _ASPECTS or (at < last and self.tokens[at - 1].pos == "CCONJ")
-        ):
+        while at - 1 > first and self.bases[at - 1] in _ASPECTS:
             at -= 1
-        if at == last:
+        words = [token.text for token in self.tokens[first:at]]
+        if at == last or (at - first > 1 and self.tokens[at - 1].pos == "ADP"):
             return last
-        behind = next(
-            (i for i in range(at - 1, first, -1) if self.tokens[i].pos == "ADP"), first - 1
-        )
-        words = [token.text for token in self.tokens[behind + 1 : at] if token.pos != "PART"]
-        owned = self.tokens[at - 1].pos == "PART"
-        if owned:
-            at -= 1
-        elif self._is_titled(last - 1) and not any(map(is_uncommon, words)):
-            return last  # a title: "The Price Guide"; "Wharfedale Denton Reviews" is none
-        if len(words) == 1 and not owned:
-            word = words[0].casefold()
-            named = any(map(str.isdigit, word)) or is_uncommon(word) or is_plural(word)
-            return at if named else last  # "gas prices" is itself what is asked about
-        return at if words else last
+        if self.tokens[at - 1].pos == "PART":
+            return at - 1
+        # "gas prices" is itself what is asked about, and "The Price Guide" is a title.
+        named = any(any(map(str.isdigit, word)) or is_uncommon(word) for word in words)
+        plain = not self.is_title and (len(words) > 1 or is_plural(words[0].casefold()))
+        return at if named or plain else last
 
 
 def asks_of(words: str) -> bool:

@@ -9,11 +9,11 @@ Knows: a text that was read. Does not know: facts, other texts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from factbook.gate.reading import read
-from factbook.language.reader.reading import Reading, Token, children
+from factbook.gate.trees import Tree
+from factbook.language.reader.reading import Reading
 
 __all__ = ["GivenUp", "given_up"]
 
@@ -43,141 +43,118 @@ _CONTENT: Final = frozenset({"ADJ", "NOUN", "NUM", "PROPN", "VERB", "X"})
 _CLAUSES: Final = frozenset({"conj", "parataxis", "advcl", "list", "acl:relcl"})
 _NOT: Final = frozenset({"not", "n't", "never", "dont", "don't"})
 _BESIDE: Final = frozenset({"conj", "parataxis"})
-_THINGS: Final = frozenset({"NOUN", "PROPN", "X"})
+_THINGS: Final = frozenset({"NOUN", "NUM", "PROPN", "X"})
 _PREFERS: Final = frozenset({"prefer", "prefers", "preferred", "rather"})  # to, over, than
 _CHOOSES: Final = frozenset(
     {"choose", "chose", "chosen", "decided", "favor", "favour", "opted", "pick", "picked"}
     | {"picks", "select", "selected", "settled"}
 )  # over
+_ENDS: Final = frozenset(
+    {"cancelled", "deleted", "divorced", "left", "quit", "sold", "stop", "stopped", "used"}
+)  # doing a thing, or a thing that one had
+_GIVES: Final = frozenset({"gave", "give", "given", "giving"})
+_DONE: Final = frozenset({"advcl", "ccomp", "obj", "xcomp"})
 _ADVERBS: Final = ("more", "longer", "anymore")
 
 
-class _Tree:
-    """The words of a text with what hangs on each."""
+def _keys(tree: Tree, words: set[int]) -> frozenset[str]:
+    """Return the content words among words, as `gate.reading` has them."""
+    said = " ".join(tree.tokens[n].text for n in sorted(words) if tree.tokens[n].pos in _CONTENT)
+    reading = read(said)
+    keys = (reading.keys | set(reading.values)) - {*reading.cue_keys, "more", "longer"}
+    return keys - _LIGHT or keys
 
-    def __init__(self, text: Reading) -> None:
-        self.text = text
-        self.tokens: Sequence[Token] = text.tokens
-        self.lower = [token.text.lower() for token in text.tokens]
-        self.below = children(text.tokens)
 
-    def under(self, word: int, without: frozenset[str] = frozenset()) -> set[int]:
-        """Return a word and all that hangs on it, but for what hangs by certain relations."""
-        words, open_ = {word}, [word]
-        while open_:
-            for n in self.below[open_.pop()]:
-                if n not in words and self.tokens[n].relation not in without:
-                    words.add(n)
-                    open_.append(n)
-        return words
+def _denied(tree: Tree, word: int) -> bool:
+    """Tell whether something is denied before a word in its clause, or its verb is."""
+    begin, _ = tree.span(word)
+    before = (n for n in range(word) if tree.tokens[n].begin >= begin)
+    return any(tree.lower[n] in _NOT for n in (*before, *tree.below[_verb(tree, word)]))
 
-    def keys(self, words: set[int]) -> frozenset[str]:
-        """Return the content words among words, as `gate.reading` has them."""
-        said = " ".join(
-            self.tokens[n].text for n in sorted(words) if self.tokens[n].pos in _CONTENT
-        )
-        reading = read(said)
-        return (reading.keys | set(reading.values)) - reading.cue_keys - {"more", "longer"}
 
-    def denied(self, word: int) -> bool:
-        """Tell whether something is denied before a word in its clause, or its verb is."""
-        begin, _ = _clause(self.text, self.tokens[word])
-        before = (n for n in range(word) if self.tokens[n].begin >= begin)
-        return any(self.lower[n] in _NOT for n in (*before, *self.below[self.verb(word)]))
+def _chooses(tree: Tree, n: int) -> bool:
+    """Tell whether a preposition stands behind what is chosen, before what is not."""
+    before = set(tree.lower[:n])
+    if tree.lower[n] == "over":
+        return not before.isdisjoint(_PREFERS | _CHOOSES)
+    return "rather" in before if tree.lower[n] == "than" else not before.isdisjoint(_PREFERS)
 
-    def chooses(self, n: int) -> bool:
-        """Tell whether a preposition stands behind what is chosen, before what is not."""
-        before = set(self.lower[:n])
-        if self.lower[n] == "over":
-            return not before.isdisjoint(_PREFERS | _CHOOSES)
-        return "rather" in before if self.lower[n] == "than" else not before.isdisjoint(_PREFERS)
 
-    def case(self, word: int) -> set[str]:
-        """Return the prepositions of a word."""
-        return {self.lower[n] for n in self.below[word] if self.tokens[n].relation == "case"}
-
-    def verb(self, word: int) -> int:
-        """Return the word that the clause of a word hangs on."""
-        while self.tokens[word].head >= 0 and self.tokens[word].relation not in _CLAUSES:
-            word = self.tokens[word].head
-        return word
+def _verb(tree: Tree, word: int) -> int:
+    """Return the word that the clause of a word hangs on."""
+    while tree.tokens[word].head >= 0 and tree.tokens[word].relation not in _CLAUSES:
+        word = tree.tokens[word].head
+    return word
 
 
 def given_up(text: Reading) -> list[GivenUp]:
     """Return what a text gives up, in its order."""
-    tree = _Tree(text)
+    tree = Tree(text)
     given = []
     for n in range(len(tree.tokens)):
         for words, named in (_replaced(tree, n), _ended(tree, n)):
-            keys = tree.keys(words) if words else frozenset()
-            keys = keys - _LIGHT or keys
-            if keys:
-                given.append(
-                    GivenUp(*_clause(text, tree.tokens[n]), keys, named, frozenset({n, *words}))
-                )
+            if words and (keys := _keys(tree, words)):
+                given.append(GivenUp(*tree.span(n), keys, named, frozenset({n, *words})))
     return given
 
 
-def _clause(text: Reading, token: Token) -> tuple[int, int]:
-    return next(
-        ((c.begin, c.end) for c in text.clauses if c.begin <= token.begin < c.end),
-        (token.begin, token.end),
-    )
-
-
-def _replaced(tree: _Tree, n: int) -> tuple[set[int], bool]:
+def _replaced(tree: Tree, n: int) -> tuple[set[int], bool]:
     """Return what another thing is put in the place of at a word: jest, of "instead of jest"."""
     word, token = tree.lower[n], tree.tokens[n]
     following = tree.lower[n + 1] if n + 1 < len(tree.lower) else ""
     gone = -1
     if (word, following) in (("instead", "of"), ("rather", "than")):
-        gone = token.head
+        behind = (m for m in range(n + 2, len(tree.tokens)) if tree.tokens[m].pos in _CONTENT)
+        gone = token.head if token.head > n else next(behind, -1)
     elif word == "not" and n and token.head > n and tree.tokens[token.head].pos in _THINGS:
         beside = tree.tokens[token.head].relation in _BESIDE or tree.lower[n - 1] == ","
         gone = token.head if beside else -1  # "vitest, not jest"
     elif word in ("over", "to", "than") and token.relation == "case" and token.head > n:
-        gone = token.head if tree.chooses(n) else -1  # "prefer pnpm over npm"
+        gone = token.head if _chooses(tree, n) else -1  # "prefer pnpm over npm"
     elif word == "from" and token.relation == "case" and token.head >= 0:
         verb = tree.tokens[token.head].head  # "from jest to vitest"
-        sides = [m for m in tree.below[verb] if "to" in tree.case(m)] if verb >= 0 else []
-        sides += [m for m in tree.below[token.head] if "to" in tree.case(m)]
+        sides = [m for m in tree.below[verb] if "to" in tree.links(m)] if verb >= 0 else []
+        sides += [m for m in tree.below[token.head] if "to" in tree.links(m)]
         gone = token.head if sides else -1
     elif word in ("replace", "swap", "replaced", "swapped") and token.pos == "VERB":
         objects = [m for m in tree.below[n] if tree.tokens[m].relation == "obj"]
         gone = objects[0] if objects else -1
-    if gone < 0 or (word != "not" and tree.denied(n)):
+    if gone < 0 or (word != "not" and _denied(tree, n)):
         return set(), False
     words = tree.under(gone, _CLAUSES)
     own = {m for m in words if tree.tokens[m].relation in ("case", "cc", "fixed", "mark")}
-    own |= {m for m in words if m != gone and "to" in tree.case(m)}
+    own |= {m for m in words if m != gone and "to" in tree.links(m)}
     left = words - own - {n, n + 1 if word in ("instead", "rather") else n}
     return {m for m in left if m >= n or word not in ("instead", "rather", "not")}, False
 
 
-def _ended(tree: _Tree, n: int) -> tuple[set[int], bool]:
+def _ended(tree: Tree, n: int) -> tuple[set[int], bool]:
     """Return what is said to be over at a word: prefixes, of "drop the rule about prefixes"."""
     word, token = tree.lower[n], tree.tokens[n]
     before = tree.lower[n - 1] if n else ""
     if word in _ADVERBS and (word == "anymore" or before in ("any", "no")):
-        begin, end = _clause(tree.text, token)
+        begin, end = tree.span(n)
         clause = {m for m, other in enumerate(tree.tokens) if begin <= other.begin < end}
         denied = before == "no" or any(tree.lower[m] in _NOT | {"no"} for m in clause)
         return (clause if denied else set()), False
-    if tree.denied(n):
+    if _denied(tree, n):
         return set(), False
-    if word in ("stop", "stopped") and token.pos == "VERB":
-        doing = [m for m in tree.below[n] if tree.tokens[m].relation in ("xcomp", "obj")]
+    passive = any(tree.tokens[m].relation == "aux" for m in tree.below[n])
+    gives = word in _GIVES and tree.lower[n + 1 : n + 2] == ["up"]
+    if (word in _ENDS or gives) and token.pos == "VERB" and not (word == "used" and passive):
+        done = _DONE | {"obl"} if gives else _DONE  # "gave up on film"
+        doing = [m for m in tree.below[n] if tree.tokens[m].relation in done]
         return (tree.under(doing[0], _CLAUSES) if doing else set()), False
     if word in _RULES and token.head >= 0 and tree.lower[token.head] in _DROPS | _OVER:
         return (tree.under(n, _CLAUSES) | _right_behind(tree, n)) - {n}, True
     if word in _SAID and token.head >= 0:
-        verb = tree.verb(n)
+        verb = _verb(tree, n)
         if tree.lower[verb] in _DROPS and n > verb:
             return {m for m in tree.under(n) if m > n}, True
     return set(), False
 
 
-def _right_behind(tree: _Tree, n: int) -> set[int]:
+def _right_behind(tree: Tree, n: int) -> set[int]:
     """Return the phrase right behind a word that hangs on its verb: "drop the rule about mocks"."""
     beside = (m for m in tree.below[tree.tokens[n].head] if tree.tokens[m].relation == "obl")
     phrases = (tree.under(m, _CLAUSES) for m in beside)

@@ -174,7 +174,7 @@ UNITS: Final[Mapping[str, tuple[str, float]]] = {
     "mm": ("m", 0.001), "cm": ("m", 0.01), "m": ("m", 1), "km": ("m", 1000), "metre": ("m", 1),
     "metres": ("m", 1), "meter": ("m", 1), "meters": ("m", 1), "kilometre": ("m", 1000),
     "kilometres": ("m", 1000), "kilometer": ("m", 1000), "kilometers": ("m", 1000),
-    "k": ("m", 1000), "mile": ("mi", 1), "miles": ("mi", 1), "mi": ("mi", 1),
+    "mile": ("mi", 1), "miles": ("mi", 1), "mi": ("mi", 1),
     "centimetres": ("m", 0.01), "centimeters": ("m", 0.01), "feet": ("ft", 1), "ft": ("ft", 1),
     "mg": ("g", 0.001), "g": ("g", 1), "gram": ("g", 1), "grams": ("g", 1), "gr": ("g", 1),
     "kg": ("g", 1000), "kgs": ("g", 1000), "kilo": ("g", 1000), "kilos": ("g", 1000),

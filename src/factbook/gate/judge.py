@@ -9,16 +9,15 @@ left over on either side decides. docs/judging.md tells every rule with examples
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from factbook.gate import grammar
-from factbook.gate.grounding import kin
+from factbook.gate import grammar, kin
+from factbook.gate.given_up import given_up
 from factbook.gate.lexicon import Tables, Tense, tables
-from factbook.gate.reading import MAX_CHARS, TextReading, read
+from factbook.gate.reading import TextReading, read
 from factbook.gate.related import proposed
 from factbook.gate.slots import (
     difference,
@@ -26,9 +25,9 @@ from factbook.gate.slots import (
     of_a_series,
     one_date,
     one_thing,
-    retired,
     same_people,
 )
+from factbook.language.reader.read import read as read_tree
 from factbook.language.reader.relate import Relater
 from factbook.language.words import stem
 from factbook.model.facts import FactKind, Millis
@@ -116,10 +115,8 @@ def judge(
     judged = _FAR
     if old.foreign or new.foreign:
         judged = _foreign(old, new, similarity)
-    elif _is_instead(old, newer.text):
-        judged = _INSTEAD
     elif similarity >= LEAST_SIMILARITY:
-        judged = _by_words(old, new, similarity)
+        judged = _by_words(old, new, similarity, newer.text)
     if judged.rule in _OPEN and (place := elsewhere(old, new)):
         judged = _conflict(new, "value", f"{place!r} is another place.")
     elif net is not None and _is_open(judged):
@@ -142,34 +139,27 @@ def _is_open(judged: Judgement) -> bool:
     return judged.relation is Relation.DIFFERENT and judged.rule in _OPEN
 
 
-_CONTRAST: Final = re.compile(
-    r"(?P<said>.*[^\s,])"
-    r"(?:,\s*(?:(?:and|but)\s+)?(?:not|no longer)|\s+but\s+not|,?\s+rather than)\s+"
-    r"(?P<old>[^,.;:!?]{1,60})[.!]*",
-    re.IGNORECASE | re.DOTALL,
-)  # "I live in Salzburg now, not Vienna"
+def _over(older: TextReading, newer: TextReading, text: str) -> str:
+    """Return what the newer text gives up of what the older one says; "" for nothing.
 
-
-def _is_instead(older: TextReading, newer: str) -> bool:
-    """Tell whether the newer text puts something in the place of what the older one says."""
-    if len(newer) > MAX_CHARS or older.denies or older.asks:
-        return False
-    contrast = _CONTRAST.fullmatch(newer.strip())
-    if contrast is None:
-        return False
-    said, old = read(contrast["said"]), read(contrast["old"])
-    ended = {*old.keys, *old.values}
-    kept = {*older.keys, *older.values} - ended
-    return (
-        bool(ended)
-        and bool(kept)
-        and not (said.denies or said.asks)
-        and ended <= {*older.keys, *older.values}
-        and kept <= {*said.keys, *said.values}
-        and ended.isdisjoint({*said.keys, *said.values})
-        and older.first == said.first
-        and same_people(older, said)
-    )
+    Who or what it is said of must be the same, and of the older one hardly more may be left.
+    """
+    if not (newer.cues or newer.denies) or older.denies or older.tense is Tense.PAST:
+        return ""
+    if not older.cues.isdisjoint({"ended", "stopped"}):
+        return ""  # it says itself that something is over
+    if newer.first not in older.keys.union(newer.cue_keys) or not same_people(older, newer):
+        return ""
+    says = {*older.keys, *older.values}
+    if says.isdisjoint({*newer.keys, *newer.values}):
+        return ""  # what is given up is named; most pairs need no tree
+    for given in given_up(read_tree(text)):
+        left = says - given.keys - {*newer.keys, *newer.values}
+        if not left.isdisjoint(grammar.PERSON_NOUNS):
+            continue
+        if given.keys <= says and sum(not tables().mild(key) for key in left) <= len(given.keys):
+            return " ".join(key for key in newer.order if key in given.keys) or "a value"
+    return ""
 
 
 def _in_time(older: JudgedClaim, newer: JudgedClaim, judged: Judgement) -> Judgement:
@@ -204,9 +194,6 @@ _TOO_LONG: Final = _fixed(
     Relation.DIFFERENT, "too_long", "A text is too long to be read as one claim."
 )
 _FAR: Final = _fixed(Relation.DIFFERENT, "far", "They share too little.")
-_INSTEAD: Final = _fixed(
-    Relation.SUPERSEDES, "instead", "The newer one has something else in its place."
-)
 _OTHER_SUBJECT: Final = _fixed(Relation.DIFFERENT, "other_subject", "They are about someone else.")
 _OTHER_SLOT: Final = _fixed(Relation.DIFFERENT, "other_slot", "They fill different slots.")
 _OTHER_KIND: Final = _fixed(
@@ -283,19 +270,19 @@ def _match(text_reading: TextReading, other: TextReading, table: Tables) -> _Mat
     return _Match(left=left, right=right, mild=(mild[0], mild[1]))
 
 
-def _by_words(text_reading: TextReading, other: TextReading, similarity: float) -> Judgement:
-    """Judge two English texts by what their words leave over."""
+def _by_words(
+    text_reading: TextReading, other: TextReading, similarity: float, text: str
+) -> Judgement:
+    """Judge two English texts by what their words leave over; `text` is the newer one."""
     table = tables()
     if of_a_series(text_reading, other):
         return _fixed(Relation.DIFFERENT, "series", "They are about two of a series.")
-    if other.cues:
-        over = retired(text_reading, other, table)
-        if over is not None:
-            return Judgement(
-                relation=Relation.SUPERSEDES,
-                rule=over[0],
-                detail=f"The newer one says that this is over: {over[1]}.",
-            )
+    if over := _over(text_reading, other, text):
+        return Judgement(
+            relation=Relation.SUPERSEDES,
+            rule="given_up",
+            detail=f"The newer one says that this is over: {over}.",
+        )
     match = _match(text_reading, other, table)
     if len(match.left) > MOST_LEFT and len(match.right) > MOST_LEFT:
         return _fixed(Relation.DIFFERENT, "other_words", "They speak of different things.")
@@ -379,7 +366,8 @@ def _opposite(
         and y not in other.order[: other.hinge]
     )
     if (
-        ((kin.opposed(x, y) and (said or {x, y} <= _TASTES)) or (kin.rival(x, y) and said))
+        kin.opposed(x, y)
+        and (said or {x, y} <= _TASTES)
         and (text_reading.values, text_reading.modals) == (other.values, other.modals)
         and text_reading.asks == other.asks
         and same_people(text_reading, other)

@@ -257,7 +257,10 @@ def _split(bare: str) -> tuple[LexiconEntry, ...]:
     if numbers is not None:
         return numbers
     pieces = [piece for piece in _PIECES.split(bare) if piece]
-    if len(pieces) > 1 and all(_ALPHA.fullmatch(piece) for piece in pieces) and "/" not in bare:
+    if len(pieces) == 2 and pieces[0].isdigit() and pieces[1].lower() in grammar.UNITS:
+        return (*_split(pieces[0]), *_split(pieces[1]))  # a 30-day trial
+    plain = len(pieces) > 1 and all(_ALPHA.fullmatch(piece) for piece in pieces)
+    if plain and "/" not in bare and pieces[0].lower() not in grammar.NEGATORS:
         return tuple(word for piece in pieces for word in _split(piece))
     return (_identifier(bare),)
 
@@ -366,12 +369,31 @@ def _number(lower: str) -> tuple[LexiconEntry, ...] | None:
             return None
         digits = digits.replace(",", "")
     sign = "-" if match["sign"] in {"-", "−"} else ""
-    unit = match["money"] or rest
+    money = match["money"] or ""
     if rest in {"st", "nd", "rd", "th"}:
         return (_value("#" + digits, lower),)
+    if rest in SCALES and (money or rest not in grammar.UNITS):
+        digits, rest = scaled(digits, rest), ""
+    unit = money or rest
     if unit and unit not in grammar.UNITS:
         return (_value(sign + digits + unit, lower),)
-    return (_value(amount(sign + digits, unit), lower),)
+    number = _value(sign + digits, sign + digits if unit else lower)
+    if not unit:
+        return (number,)
+    return (number, LexiconEntry(surface=unit, stem=unit, sort=Sort.CONTENT, key=unit))
+
+
+SCALES: Final = {
+    "k": 1e3, "thousand": 1e3, "m": 1e6, "mn": 1e6, "mln": 1e6, "million": 1e6, "bn": 1e9,
+    "b": 1e9, "billion": 1e9, "tn": 1e12, "trillion": 1e12, "hundred": 1e2, "dozen": 12.0,
+}  # fmt: skip
+
+
+def scaled(digits: str, scale: str) -> str:
+    """Write a number out: "3.5" million is "3500000"."""
+    if not _PLAIN_NUMBER.fullmatch(digits):
+        return digits + scale
+    return f"{float(digits) * SCALES[scale]:.12g}"
 
 
 def amount(digits: str, unit: str) -> str:

@@ -50,46 +50,21 @@ _SAID_BY: Final[Mapping[str, re.Pattern[str]]] = {
     )
     for word in words(listed)
 }
-_AT_FIRST: Final = re.compile(r"\s+first(?=[.,;]|$)", re.IGNORECASE)
-_IN_ORDER: Final = re.compile(r"\b(?:before|until|first|after|then|once)\b", re.IGNORECASE)
-_INTENDS: Final = re.compile(r"\b(?:decid|plan|want|agree|intend|aim|choos|chose)", re.I)
-_PURPOSE: Final = re.compile(
-    r"(?P<before>\b(?!decid|plan|want|agree|intend|aim|choos|chose|hop|able|like|lov)\w+)"
-    r"\s+(?:in order )?to (?=[a-z]+\b)",
-    re.IGNORECASE,
-)
-_ONE: Final = re.compile(r"\bone (?=[a-z])", re.IGNORECASE)
 _IN_LINE: Final = re.compile(r"\b(?:in line|in accordance|in keeping) with\b", re.IGNORECASE)
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
 
-def rewritten(
-    text: str, *, missing: Sequence[str], conflict: str, source: str, pattern: bool = False
-) -> str:
+def rewritten(text: str, *, missing: Sequence[str], conflict: str, source: str) -> str:
     """Return a claim without what its source says in another way; "" where that is nothing.
 
-    A `pattern` of behaviour may tell of questions, where its source asks them.
     `missing` are its words without support, `conflict` what speaks against it, as a grounding names
     both, and `source` the sentences that it was held against.
     """
     if len(missing) > MOST_MISSING:
         return ""
-    if pattern and missing and _QUESTIONS.issuperset(missing) and "?" in source:
-        return " ".join(_QUESTION.sub(" ", text).split())
     new = _IN_LINE.sub("with", text)
-    if not _WORKING.isdisjoint(missing):
-        new = _WORKS_AS.sub(lambda match: "am a " if match["i"] else "Is a ", new)
-    for word in _ENJOYING.intersection(missing):
-        liked = _LIKED.search(source)
-        new = re.sub(rf"\b{word}\b", liked[0] if liked else word, new, flags=re.IGNORECASE)
-    if conflict == "number" and _IN_ORDER.search(source):
-        new = _AT_FIRST.sub("", new)
-    elif conflict == "hypothetical" and _INTENDS.search(text):
-        new = _PURPOSE.sub(r"\g<before> and wants to ", new)
-    elif conflict == "negated" or "rather" in missing:
+    if conflict == "negated" or "rather" in missing:
         new = _contrasted(new, source)
-    if "one" in missing:
-        new = _ONE.sub("a ", new)
     taken = _linking(new, missing, source)
     if taken:
         count = len(reading_of(text).order)
@@ -99,15 +74,6 @@ def rewritten(
             new = re.sub(rf"(?<![\w'-]){re.escape(word)}(?![\w'-])", "", new, flags=re.IGNORECASE)
         new = " ".join(new.split())
     return new if new != text else ""
-
-
-# "Works as a tailor" is said of who says "I'm a tailor", "enjoys chess" of who loves chess.
-_WORKING: Final = frozenset(words("work works working"))
-_WORKS_AS: Final = re.compile(r"(?:(?<=\b(?P<i>[iI]) )work|\bworks) as (?:an? )?", re.IGNORECASE)
-_ENJOYING: Final = frozenset(words("enjoy enjoys enjoying enjoyed"))
-_LIKED: Final = re.compile(r"\b(?:love|like)[sd]?\b(?= (?:to )?\w)", re.IGNORECASE)
-_QUESTIONS: Final = frozenset({"question", "questions"})
-_QUESTION: Final = re.compile(r"\bquestions?\b", re.IGNORECASE)
 
 
 def _contrasted(text: str, source: str) -> str:

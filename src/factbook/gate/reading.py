@@ -11,11 +11,21 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from factbook.gate import grammar
-from factbook.gate.lexicon import LexiconEntry, Sort, Tense, amount, clock, tables, words_of
+from factbook.gate.lexicon import (
+    SCALES,
+    LexiconEntry,
+    Sort,
+    Tense,
+    amount,
+    clock,
+    scaled,
+    tables,
+    words_of,
+)
 from factbook.language.common_words import is_everyday, opens_sentences
 from factbook.language.questions import ends_asking
 
@@ -29,6 +39,7 @@ class TextReading:
     """What is worth knowing of one text when it is held against another one."""
 
     normal: str  # the text in one case, blanks and closing stop aside
+    words: tuple[LexiconEntry, ...]  # all but articles; a phrase of the lists is one
     order: tuple[str, ...]  # keys of the content words, in their order
     roles: tuple[str, ...]  # for each of them the preposition before it, or ""
     frame: tuple[tuple[str, str], ...]  # the same as pairs, with "@1" for I and "@he" for him
@@ -36,6 +47,7 @@ class TextReading:
     owned: bool  # an owner stands before the first content word: "my", "the user's"
     keys: frozenset[str]  # the content words
     written: tuple[str, ...]  # the same words as they stand there, in lower case
+    places: tuple[int, ...]  # where each of them stands among the words
     names: frozenset[str]  # those written with a capital inside a sentence, and identifiers
     first: str  # the key of the first content word, "" for none
     label: str  # the number that tells it from others of a series: 10 of "Widget 10 is"; else ""
@@ -44,6 +56,7 @@ class TextReading:
     dates: frozenset[str]  # those of the values that are days, months or times of day
     negations: int  # how many negators
     denied: frozenset[str]  # content words that a negator reaches
+    affirmed: frozenset[str]  # content words that stand somewhere without one
     modals: frozenset[str]  # classes: possible, duty, wish, condition, ...
     quantifiers: frozenset[str]  # classes: all, only, most, at least, ...
     persons: frozenset[str]  # 1 (I, the user), we, he, she, they
@@ -95,6 +108,7 @@ def read(text: str) -> TextReading:
     lowered = text.lower() if text.isascii() else text.casefold()
     return TextReading(
         normal=" ".join(lowered.split()).rstrip(".! "),
+        words=tuple(joined),
         order=tuple(order),
         roles=tuple(walk.roles),
         frame=tuple(walk.frame),
@@ -102,6 +116,7 @@ def read(text: str) -> TextReading:
         owned=walk.owned,
         keys=keys,
         written=tuple(walk.written),
+        places=tuple(walk.places),
         names=frozenset(walk.names),
         first=order[0] if order else "",
         label=walk.label,
@@ -110,6 +125,7 @@ def read(text: str) -> TextReading:
         dates=frozenset(walk.dates),
         negations=walk.negations,
         denied=frozenset(walk.denied),
+        affirmed=frozenset(walk.affirmed),
         modals=frozenset(walk.modals),
         quantifiers=frozenset(walk.quantifiers),
         persons=frozenset(walk.persons),
@@ -129,71 +145,44 @@ def read(text: str) -> TextReading:
     )
 
 
+@dataclass(slots=True)
 class _Walk:
     """One pass over the words of a text; each sort of word has a method of its own."""
 
-    __slots__ = (
-        "after_stop",
-        "agent",
-        "be",
-        "bound",
-        "cue_keys",
-        "cues",
-        "dates",
-        "denied",
-        "ended",
-        "ending",
-        "frame",
-        "gerund",
-        "hinge",
-        "known",
-        "label",
-        "modals",
-        "names",
-        "negations",
-        "order",
-        "owned",
-        "particles",
-        "passive",
-        "persons",
-        "quantifiers",
-        "role",
-        "roles",
-        "scope",
-        "skip",
-        "tenses",
-        "values",
-        "words",
-        "written",
-    )
-
-    def __init__(self, words: list[LexiconEntry]) -> None:
-        self.words = words
-        self.order: list[str] = []
-        self.roles: list[str] = []
-        self.written: list[str] = []
-        self.frame: list[tuple[str, str]] = []
-        self.names: list[str] = []
-        self.values: list[str] = []
-        self.bound: list[tuple[str, int]] = []
-        self.dates: list[str] = []
-        self.denied: list[str] = []
-        self.modals: list[str] = []
-        self.quantifiers: list[str] = []
-        self.persons: list[str] = []
-        self.particles: list[str] = []
-        self.cues: list[str] = []
-        self.cue_keys: list[str] = []
-        self.ended: list[str] = []
-        self.tenses: set[Tense] = set()
-        self.negations = 0
-        self.hinge = -1
-        self.role = self.agent = self.label = ""
-        self.after_stop = True  # at the beginning of a sentence, where a capital says nothing
-        self.scope = False  # a negator reaches here
-        self.ending = False  # what follows is over
-        self.skip = False  # the next word was read with this one
-        self.be = self.passive = self.gerund = self.owned = self.known = False
+    words: list[LexiconEntry]
+    order: list[str] = field(default_factory=list)
+    roles: list[str] = field(default_factory=list)
+    written: list[str] = field(default_factory=list)
+    places: list[int] = field(default_factory=list)
+    frame: list[tuple[str, str]] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)
+    values: list[str] = field(default_factory=list)
+    bound: list[tuple[str, int]] = field(default_factory=list)
+    dates: set[str] = field(default_factory=set)
+    denied: set[str] = field(default_factory=set)
+    affirmed: set[str] = field(default_factory=set)
+    modals: set[str] = field(default_factory=set)
+    quantifiers: set[str] = field(default_factory=set)
+    persons: set[str] = field(default_factory=set)
+    particles: set[str] = field(default_factory=set)
+    cues: set[str] = field(default_factory=set)
+    cue_keys: list[str] = field(default_factory=list)
+    ended: set[str] = field(default_factory=set)
+    tenses: set[Tense] = field(default_factory=set)
+    negations: int = 0
+    hinge: int = -1
+    role: str = ""
+    agent: str = ""
+    label: str = ""
+    after_stop: bool = True  # at the beginning of a sentence, where a capital says nothing
+    scope: bool = False  # a negator reaches here
+    ending: bool = False  # what follows is over
+    skip: bool = False  # the next word was read with this one
+    be: bool = False
+    passive: bool = False
+    gerund: bool = False
+    owned: bool = False
+    known: bool = False
 
     def run(self) -> None:
         """Read every word."""
@@ -204,11 +193,11 @@ class _Walk:
             if word.surface in _CUE_FIRST:
                 self._notice(word, index)
             if word.capital and word.sort in _NAMEABLE and not self.after_stop:
-                self._content(replace(word, sort=Sort.CONTENT, key=word.surface))
+                self._content(replace(word, sort=Sort.CONTENT, key=word.surface), index)
             elif word.sort is not Sort.CONTENT:
                 _METHODS[word.sort](self, word, index)
             else:
-                self._content(word)
+                self._content(word, index)
             if word.tense:
                 self._tense(word, index)
             if word.ends:
@@ -231,23 +220,23 @@ class _Walk:
     def _notice(self, word: LexiconEntry, index: int) -> None:
         cue = _cue(self.words, index)
         if cue:
-            self.cues.append(cue)
+            self.cues.add(cue)
             self.ending = cue in _OVER
             if word.sort is Sort.CONTENT:
                 self.cue_keys.append(word.key)
 
-    def _content(self, word: LexiconEntry) -> None:
+    def _content(self, word: LexiconEntry, index: int) -> None:
         key, role = word.key, self.role
         if self.ending and not (self.cue_keys and self.cue_keys[-1] == key):
-            self.ended.append(key)
+            self.ended.add(key)
         self.order.append(key)
         self.roles.append(role)
         self.frame.append((key, role))
         self.written.append(word.surface)
+        self.places.append(index)
         if word.capital and not self.after_stop:
-            self.names.append(word.surface)
-        if self.scope:
-            self.denied.append(key)
+            self.names.add(word.surface)
+        (self.denied if self.scope else self.affirmed).add(key)
         if role == "by" and self.passive and not self.agent:
             self.agent = key
         if self.be and word.participle:
@@ -258,7 +247,7 @@ class _Walk:
     def _preposition(self, word: LexiconEntry, _index: int) -> None:
         self.known = True
         self.role = word.key
-        self.particles.append(word.key)
+        self.particles.add(word.key)
 
     def _number(self, word: LexiconEntry, index: int) -> None:
         following = self._next(index)
@@ -302,7 +291,7 @@ class _Walk:
         self.values.append(value)
         self.bound.append((value, len(self.order)))
         if dated:
-            self.dates.append(value)
+            self.dates.add(value)
 
     def _negator(self, word: LexiconEntry, _index: int) -> None:
         self.known = True
@@ -315,16 +304,16 @@ class _Walk:
         self.known = True
         if word.key == "former" and index and self.words[index - 1].surface in _BE:
             return  # "is used to": a purpose or a habit, not the past
-        self.modals.append(word.key)
+        self.modals.add(word.key)
 
     def _quantifier(self, word: LexiconEntry, _index: int) -> None:
         self.known = True
         if word.key:
-            self.quantifiers.append(word.key)
+            self.quantifiers.add(word.key)
 
     def _person(self, word: LexiconEntry, index: int) -> None:
         self.known = True
-        self.persons.append(word.key)
+        self.persons.add(word.key)
         following = self._next(index)
         if word.surface in _OWNERS or (
             following is not None
@@ -363,7 +352,7 @@ class _Walk:
         if surface in _LOCATIVE:
             self.role = "in"
             if surface == "on":
-                self.particles.append("on")
+                self.particles.add("on")
         elif surface in _BE:
             self._is()
         elif surface == "and":
@@ -415,6 +404,7 @@ def _joined(
 ) -> list[LexiconEntry]:
     """Join the words of each known phrase to one, the longest phrase first."""
     lexicon_entries: list[LexiconEntry] = []
+    words = _written_out(words)
     index, count = 0, len(words)
     while index < count:
         word = words[index]
@@ -446,6 +436,26 @@ def _joined(
                 break
         lexicon_entries.append(word)
     return lexicon_entries
+
+
+def _written_out(words: list[LexiconEntry]) -> list[LexiconEntry]:
+    """Join a number with what it is multiplied by or has added: 3 million, twenty five."""
+    joined: list[LexiconEntry] = []
+    for word in words:
+        last = joined[-1] if joined else None
+        if last is None or last.sort is not Sort.NUMBER or last.ends:
+            joined.append(word)
+            continue
+        tens = last.surface.isalpha() and last.key.endswith("0") and len(last.key) == 2
+        if word.surface in SCALES and len(word.surface) > 1:
+            number = scaled(last.key, word.surface)
+        elif tens and word.surface.isalpha() and len(word.key) == 1 and word.sort is Sort.NUMBER:
+            number = str(int(last.key) + int(word.key))
+        else:
+            joined.append(word)
+            continue
+        joined[-1] = replace(word, surface=number, stem=number, key=number, sort=Sort.NUMBER)
+    return joined
 
 
 def _cue(words: list[LexiconEntry], index: int) -> str:

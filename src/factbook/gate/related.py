@@ -16,7 +16,7 @@ from itertools import product
 from typing import Final, Literal, NamedTuple
 
 from factbook import policy
-from factbook.gate.grounding import kin
+from factbook.gate import kin
 from factbook.gate.lexicon import tables
 from factbook.gate.reading import TextReading, read
 from factbook.gate.slots import of_a_series, same_people

@@ -1,8 +1,7 @@
-"""Say which claims hold one value at a time, and when a newer text retires an older one.
+"""Say which claims hold one value at a time.
 
 Knows: verbs and nouns of which a subject has one value ("lives in", "is called", "the timeout is"),
-what a number tells from others of its kind, and how people say that something moved, was switched
-or has ended. Does not know: facts, scores.
+and what a number tells from others of its kind. Does not know: facts, scores.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from collections.abc import Mapping, Sequence, Set
 from typing import Final
 
 from factbook.gate.grammar import words
-from factbook.gate.lexicon import Tables, Tense, tables
+from factbook.gate.lexicon import tables
 from factbook.gate.reading import TextReading
 from factbook.language.words import stem
 
@@ -43,30 +42,12 @@ _SLOTS: Final = ONE_DATE | STATED | LASTING
 _AT_A_PLACE: Final = frozenset(map(stem, words("live reside dwell work employ base locate")))
 _PLACED: Final = frozenset({"in", "for", ""})
 
-# What an older claim may be about when something "moved", "was switched", "joined" or "left".
-_HELD: Final[Mapping[str, str]] = {
-    "moved": "live reside dwell base home stay located locate office address use run host store"
-    " keep",
-    "switched": "use work run drive prefer live base write default set employ work_with listen"
-    " editor main host store name call keep be subscribe have play study learn rely deploy",
-    "replaced": "use work run drive prefer have own play keep wear default set work_with",
-    "left": "work employ live own have drive job member team marry married date belong keep use"
-    " run study attend husband wife girlfriend boyfriend engaged be subscribe install installed",
-}
-HELD: Final[Mapping[str, frozenset[str]]] = {
-    cue: frozenset("_".join(map(stem, word.split("_"))) for word in words.split())
-    for cue, words in _HELD.items()
-}
-
 # Verbs that say where somebody lives or works; who joined Nordlys works for Fjordbank no more.
 _PLACES: Final[Mapping[str, str]] = {
     **dict.fromkeys(map(stem, words("live reside dwell base home move relocate")), "home"),
     **dict.fromkeys(map(stem, words("work employ employer join")), "work"),
 }
 _JOIN: Final = stem("join")
-
-ENDED_SHARE: Final = 0.5
-"""How much of the older claim may stay unnamed when a newer text says that it is over."""
 
 
 def one_date(text_reading: TextReading, other: TextReading) -> bool:
@@ -183,67 +164,6 @@ def _leads(reading: TextReading, keys: Sequence[str]) -> bool:
     return reading.copular and not reading.owned and bool(before) and set(before) == set(keys)
 
 
-def retired(older: TextReading, newer: TextReading, table: Tables) -> tuple[str, str] | None:
-    """Return (rule, what is over) when a newer text says that the older claim has ended.
-
-    Only a claim in the same slot is retired: what the newer text names as over must be what the
-    older one claims, of the same person or thing.
-    """
-    cues = newer.cues
-    if not cues or older.negations or not older.cues.isdisjoint(_OVER):
-        return None
-    if not same_people(older, newer):
-        return None
-    if not cues.isdisjoint(_OVER):
-        ended = newer.ended or newer.denied - newer.cue_keys
-        core = {key for key in ended if not table.mild(key) and key not in _FILL}
-        if core and core <= older.keys:
-            left = unmatched(older.keys, newer.keys, table)
-            before = _subject_before(newer, ended)
-            if (
-                len(left) <= ENDED_SHARE * len(older.keys)
-                and older.keys.issuperset(before)
-                and not lost_values(newer, older)
-            ):
-                return "ended", " ".join(key for key in newer.order if key in core)
-    for cue, from_role in _FROM:
-        if cue not in cues or cue in older.cues or older.tense is Tense.PAST:
-            continue
-        if not older.copular and HELD[cue].isdisjoint(older.keys):
-            continue
-        gone = [
-            key
-            for key, role in zip(newer.order, newer.roles, strict=True)
-            if role == from_role and key not in newer.cue_keys
-        ]
-        if from_role == "":
-            gone = _after_cue(newer)
-        if not gone or not older.keys.issuperset(gone):
-            continue
-        left = unmatched(older.keys, newer.keys, table) - HELD[cue]
-        arrived = _arrived(newer)
-        if not left and not (arrived and arrived <= older.keys):
-            return cue, " ".join(gone)
-    return None
-
-
-_OVER: Final = frozenset({"ended", "stopped"})
-_FILL: Final = frozenset({"longer", "more"})
-_FROM: Final = (
-    ("switched", "from"),
-    ("moved", "from"),
-    ("replaced", ""),
-    ("left", ""),
-    ("switched", "instead"),
-    ("replaced", "instead"),
-)  # cue -> the preposition before what is gone; "" for what follows the cue itself
-
-
-def unmatched(keys: Set[str], others: Set[str], table: Tables) -> set[str]:
-    """Return the keys that the other text does not have, light ones aside."""
-    return {key for key in keys - others if not table.mild(key)}
-
-
 def same_people(text_reading: TextReading, other: TextReading) -> bool:
     """Say whether nothing tells that two texts are about different persons: I, he, she."""
     mine, theirs = text_reading.persons & _FIRM, other.persons & _FIRM
@@ -251,45 +171,6 @@ def same_people(text_reading: TextReading, other: TextReading) -> bool:
 
 
 _FIRM: Final = frozenset({"1", "he", "she"})  # "we" and "they" may hold either of these
-
-
-def lost_values(text_reading: TextReading, other: TextReading) -> bool:
-    """Say whether a text names a number or a date that the other does not."""
-    return any(value not in other.values for value in text_reading.values)
-
-
-def _subject_before(newer: TextReading, ended: Set[str]) -> list[str]:
-    """Return the content words before what is over: who or what it is said of."""
-    subject = []
-    for key in newer.order:
-        if key in ended:
-            break
-        if key not in newer.cue_keys:
-            subject.append(key)
-    return subject
-
-
-def _after_cue(newer: TextReading) -> list[str]:
-    """Return what directly follows the cue: "sold the car", "replaced Emacs with Zed"."""
-    following: list[str] = []
-    begun = False
-    for key, role in zip(newer.order, newer.roles, strict=True):
-        if key in newer.cue_keys:
-            begun = True
-        elif begun:
-            if role in {"with", "by", "to", "for"} or (following and role):
-                break
-            following.append(key)
-    return following
-
-
-def _arrived(newer: TextReading) -> set[str]:
-    """Return what came in place of it: after "to" or "with"."""
-    return {
-        key
-        for key, role in zip(newer.order, newer.roles, strict=True)
-        if role in {"to", "with"} and key not in newer.cue_keys
-    }
 
 
 def difference(values: Sequence[str], others: Sequence[str]) -> list[str]:

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from enum import StrEnum
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -21,14 +22,11 @@ __all__ = ["Alignment", "Term", "TermKind", "align", "near", "terms_of"]
 
 MOST_TERMS: Final = 200  # ours: terms of one text that are read; a name can be a page
 SHORTEST_CODE: Final = 5  # ours: digits alone are a code from here on; shorter is a number
-CODE_STEM: Final = 5  # ours: letters and digits of a code that another text may write in parts
-CODE_ENDING: Final = 3  # ours: letters at its end that name a colour or a market
 PLURAL: Final = 0.97  # ours: how far two spellings are one word
-JOINED: Final = 0.95
 CUT_SHORT: Final = 0.75  # ours: "intl" is no beginning, but "tech" is one of "technology"
 INITIAL: Final = 0.5  # ours: "m" beside "maria"
 SPELLING: Final = 0.8  # ours: share of letters that two spellings of a word have in common
-LONGEST_JOIN: Final = 3  # ours: neighbours that may be written as one
+SHORT_WORD: Final = 3  # ours: letters; what is no longer has no second spelling
 
 
 class TermKind(StrEnum):
@@ -137,13 +135,13 @@ def _terms_of_one(raw: str) -> list[Term]:
         number, letters = _number(measure[1]), measure[2]
         if letters in _UNITS or letters in _ORDINALS:
             return [Term(TermKind.MEASURE, number + _UNITS.get(letters, letters))]
-        if len(letters) > LONGEST_JOIN + 1:  # "5-star": a number and a word
+        if len(letters) > SHORT_WORD + 1:  # "5-star": a number and a word
             return [Term(TermKind.NUMBER, number), Term(TermKind.WORD, letters)]
     mixed = any(
         any(char.isdigit() for char in part) and any(char.isalpha() for char in part)
         for part in parts
     )
-    if not mixed and any(part.isalpha() and len(part) > LONGEST_JOIN for part in parts):
+    if not mixed and any(part.isalpha() and len(part) > SHORT_WORD for part in parts):
         # "harmony-890": a word and a number, not a code of its own
         return [term for part in parts for term in _terms_of_one(part)]
     return [Term(TermKind.CODE, bare)]
@@ -187,31 +185,19 @@ def _near_words(short: str, long: str) -> float:
         return 0.0
     if short.rstrip("s") == long.rstrip("s"):
         return PLURAL
-    if len(short) > LONGEST_JOIN and len(long) - len(short) <= 2:
-        alike = 1 - _edits(short, long) / len(long)
+    if len(short) > SHORT_WORD and len(long) - len(short) <= 2:
+        alike = SequenceMatcher(None, short, long).ratio()
         if alike >= SPELLING:
             return alike
     return CUT_SHORT if long.startswith(short) else 0.0
 
 
-def _edits(a: str, b: str) -> int:
-    """Return how many letters must be put in, taken out or changed (Levenshtein)."""
-    row = list(range(len(b) + 1))
-    for i, left in enumerate(a, start=1):
-        above, row = row, [i]
-        for j, right in enumerate(b, start=1):
-            row.append(min(above[j] + 1, row[-1] + 1, above[j - 1] + (left != right)))
-    return row[-1]
-
-
 def align(a: Sequence[Term], b: Sequence[Term]) -> Alignment:
-    """Match the terms of two texts, each once: equal ones, joined ones, then the nearest."""
+    """Match the terms of two texts, each once: equal ones, then the nearest."""
     in_a, in_b = dict.fromkeys(a), dict.fromkeys(b)
     shared = [(term, term, 1.0) for term in in_a if term in in_b]
     only_a = [term for term in in_a if term not in in_b]
     only_b = [term for term in in_b if term not in in_a]
-    shared += _join(a, only_a, only_b)
-    shared += [(left, right, value) for right, left, value in _join(b, only_b, only_a)]
     close = sorted(
         ((near(term, other), term, other) for term in only_a for other in only_b), reverse=True
     )
@@ -221,36 +207,3 @@ def align(a: Sequence[Term], b: Sequence[Term]) -> Alignment:
             only_b.remove(right)
             shared.append((left, right, value))
     return Alignment(shared=shared, only_a=only_a, only_b=only_b)
-
-
-def _join(
-    order: Sequence[Term], left: list[Term], others: list[Term]
-) -> list[tuple[Term, Term, float]]:
-    """Take neighbours of one text that the other writes as one: "cush top" and "cushtop"."""
-    joins: list[tuple[Term, Term, float]] = []
-    for start in range(len(order)):
-        for size in (2, LONGEST_JOIN):
-            group = order[start : start + size]
-            if len(group) < size or any(term not in left for term in group):
-                continue
-            joined = "".join(term.text for term in group)
-            other = next((whole for whole in others if _is_joined(whole, joined)), None)
-            if other is not None:
-                for term in dict.fromkeys(group):
-                    left.remove(term)
-                others.remove(other)
-                joins.append((other, other, JOINED))
-    return joins
-
-
-def _is_joined(term: Term, joined: str) -> bool:
-    if term.text == joined:
-        return True
-    ending = len(term.text) - len(joined)
-    return (
-        term.kind is TermKind.CODE
-        and len(joined) >= CODE_STEM
-        and 0 < ending <= CODE_ENDING
-        and term.text.startswith(joined)
-        and any(char.isdigit() for char in joined)
-    )

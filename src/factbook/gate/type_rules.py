@@ -94,16 +94,14 @@ class Exclusion:
 # ------------------------------------------------------------------ words that the rules share
 
 HABIT: Final = any_of(
-    r"always\b", r"often\b", r"usually\b", r"regularly\b", r"frequently\b", r"repeatedly\b",
-    r"consistently\b", r"generally\b", r"typically\b", r"habitually\b", r"normally\b",
-    r"every (?:time|day|week|morning|evening|night|session|message|answer|question)\b",
-    r"each (?:time|day|week|message|session)\b", r"whenever\b", r"tends? to\b", r"keeps? \w+ing\b",
-    rf"(?:several|many|multiple|{SEVERAL}|\d+) (?:\w+ )?times\b", r"twice\b", r"again\b",
-    r"never\b", r"daily\b", r"weekly\b", r"in the habit of\b",
+    r"(?:always|often|usually|regularly|generally|normally|whenever|never|daily|weekly)\b",
+    r"(?:every|each) (?:time|day|week|morning|evening|night|session|message|answer|question)\b",
+    r"tends? to\b", r"keeps? \w+ing\b", r"twice\b", r"again\b",
+    rf"(?:several|many|multiple|{SEVERAL}|\d+) (?:\w+ )?times\b",
 )  # fmt: skip
 
 LASTING: Final = any_of(
-    r"prefers?\b", r"favou?rs?\b", r"likes? (?:to|\w+ing)\b", r"loves? (?:to|\w+ing)\b",
+    r"prefers?\b", r"favou?rs?\b", r"(?:like|love)s? (?:to|\w+ing)\b",
     r"(?:would|'d) rather\b", r"rather (?:have|get|see|be)\b", r"my favou?rite\b", r"wants? all\b",
 )  # fmt: skip
 
@@ -129,37 +127,28 @@ _NOT_VAGUE_BEFORE: Final = (
 
 _HYPOTHETICAL: Final = any_of(
     rf"(?:\w+)?{_WOULD} (?:\w+ly |really |one day |some day |someday )?"
-    r"(?:like|love|want|be (?:interested|happy|glad|willing|open)|enjoy|consider|try|go for)\b",
-    rf"(?:\w+)?{_WOULD} be (?:nice|great|cool|fun|good|a dream)\b",
+    r"(?:like|love|want|be (?:interested|happy|glad|willing|open|nice|great|a dream)|enjoy|"
+    r"consider|try|go for)\b",
     r"wish(?:es)? (?:(?:that )?(?:i|he|she|they|we|it|the user|user)|to)\b",
-    r"(?:wants?|hopes?|hoping|wanting|itching|dying) to try\b",
+    r"(?:wants?|hopes?|hoping|wanting) to try\b",
     r"(?:might|may) (?:\w+ )?(?:like|love|enjoy|want|try|be|become|have|move|go|get|buy|start|"
     r"take|prefer|switch|use|learn|visit|do|make|consider|need|work|live|play)\b",
-    r"could (?:see (?:my|him|her|them)sel|imagine|maybe|perhaps|possibly|one day|someday)",
-    r"maybe\b", r"perhaps\b", r"possibly\b", r"hypothetically\b", r"potentially\b", r"in theory\b",
-    r"(?:thinking|thinks|think|dreaming|dreams|dream|toying|playing) (?:of|about|with the idea) "
-    r"(?:\w+ing|becoming|a |an |the )\b",
-    r"considering \w+", r"is curious (?:about|to)\b", r"interested in (?:trying|learning to)\b",
+    r"(?:maybe|perhaps|possibly|potentially|hypothetically|in theory|imagine|if only)\b",
+    r"(?:thinking|thinks|think|dreaming|dreams|dream|thought|wondered|dreamt) (?:of|about) "
+    r"(?:\w+ing|a |an |the )\b",
+    r"considering \w+",
     r"if (?:i|he|she|they|we|you|the user|user|it|money|given|there)\b[^.;]{0,120}\b(?:had|were|"
     r"was|could|would|won|ever|became|got)\b",
-    r"suppose(?:d(?:ly)?)?\b(?! to)", r"imagine\b",
-    r"(?:thought|wondered|dreamed|dreamt|fantasi[sz]ed) (?:about|of|what) (?:being|becoming|it|"
-    r"having|\w+ing)\b",
-    r"always wanted to\b", r"if only\b",
+    r"suppose(?:d(?:ly)?)?\b(?! to)",
 )  # fmt: skip
 
 
 _VAGUE: Final = any_of(
-    r"kinda\b", r"sorta\b", r"somewhat\b", r"vaguely\b", r"mildly\b", r"more or less\b",
-    r"so-so\b", r"to some extent\b", r"in a way\b", r"i guess\b", r"i suppose\b", r"a tad\b",
-    r"half-heartedly\b", r"lukewarm\b", r"not (?:really |quite |so |too |entirely |totally |"
-    r"completely |very |100% )?sure\b", r"unsure\b", r"isn't sure\b",
-    r"(?:don't|doesn't) know if\b",
+    r"(?:kinda|sorta|somewhat|mildly|more or less|so-so|i guess|i suppose|unsure|or something)\b",
+    r"not (?:\w+ )?sure\b", r"(?:don't|doesn't) know if\b",
     r"(?:(?:kind|sort) of|a bit|a little(?: bit)?) "
-    r"(?:like|love|enjoy|prefer|hate|dislike|want|into|interested|fond|keen|miss|tire|bore|"
-    r"good|bad|okay|ok\b|curious|partial)",
+    r"(?:like|love|enjoy|prefer|hate|dislike|want|into|interested|fond|keen|good|bad|okay|ok\b)",
     r"(?:like|love|enjoy)s?\b[^.;,]{0,60}? (?:a bit|a little bit|well enough|okay|ok)\b(?! of\b)",
-    r"something (?:like|of the sort)\b", r"or something\b", r"(?:or|and) (?:so|stuff)$",
 )  # fmt: skip
 _VAGUE_KIND: Final = re.compile(rf"{_NOT_VAGUE_BEFORE}(?:kind|sort) of\b", re.IGNORECASE)
 
@@ -183,12 +172,10 @@ _OPINION: Final = any_of(
     r"|back\b|ahead\b|out\b|twice\b|that over\b)",
     r"feels? (?:that|like)\b", r"(?:finds?|found) (?:\w+ ){1,6}" + _JUDGING,
     r"in (?:my|his|her|their|the user's|user's|our) (?:\w+ )?(?:opinion|view|eyes|book)\b",
-    r"(?:my|his|her|their) (?:take|opinion|view|read|hot take) (?:is|on)\b", r"imh?o\b",
-    r"if you ask me\b", r"is (?:convinced|skeptical|sceptical|certain|of the opinion)\b",
+    r"is (?:convinced|skeptical|sceptical|certain|of the opinion)\b",
     r"(?:everyone|everybody|people|you|we|they|one) (?:should|ought to|must)\b",
-    r"(?:over|under)(?:rat|hyp|sell|sold|estimat)\w*",
-    r"(?:much |far |way )?(?:better|worse|nicer|cooler|tastier|smarter|superior|inferior) "
-    r"(?:than|to)\b",
+    r"(?:over|under)(?:rat|hyp|estimat)\w*",
+    r"(?:much |far |way )?(?:better|worse|nicer|superior|inferior) (?:than|to)\b",
 )  # fmt: skip
 _VERDICT: Final = re.compile(
     r"(?<![\w'])(?:is|are|was|were|'s|looks?|sounds?|tastes?|seems?)\s+"
@@ -214,9 +201,8 @@ _OPINION_FRAME: Final = re.compile(
 
 _ONCE: Final = any_of(
     r"once\b(?! (?:a|an|per|every|in a|the|he|she|they|it|i|you|we|user)\b)",
-    r"one[- ](?:time|off)\b",
-    r"only this time\b", r"just this (?:once|time)\b", r"on one occasion\b", r"a single time\b",
-    r"for the first time\b", r"this one time\b",
+    r"one[- ](?:time|off)\b", r"(?:only|just) this (?:once|time)\b", r"on one occasion\b",
+    r"a single time\b", r"for the first time\b",
 )  # fmt: skip
 _EVENT: Final = re.compile(
     r"^\W*(?:(?:the )?user |he |she |they |i )?(?:just |recently |has just |had )?"
@@ -236,92 +222,78 @@ _MOOD: Final = re.compile(
 )
 _MOMENT: Final = re.compile(rf"(?<![\w'])(?:{_NOW})", re.IGNORECASE)
 _WHEN: Final = any_of(
-    *(part for part in (r"when\b", r"whenever\b", r"always\b", r"often\b", r"usually\b")),
-    r"tends? to\b", r"easily\b", r"gets? \w+ (?:by|when|with)\b", r"every\b", r"each\b",
-)  # fmt: skip
+    r"(?:when|whenever|always|often|usually|easily|every|each)\b",
+    r"tends? to\b",
+    r"gets? \w+ (?:by|when|with)\b",
+)
 _SPECULATION: Final = any_of(
-    r"probably\b", r"perhaps\b", r"maybe\b", r"possibly\b", r"presumably\b", r"apparently\b",
-    r"(?:most |very |quite |more )?likely\b(?! to be asked)", r"might\b",
+    r"(?:probably|perhaps|maybe|possibly|presumably|apparently|might|could be|suspected)\b",
+    r"(?:most |very |quite |more )?likely\b(?! to be asked)",
     r"(?-i:may) (?!\d)(?:\w+ )?(?:be|have|like|prefer|want|need|enjoy|use|ask|tend|value|lean|"
     r"favou?r|know|not|also|work|love|find|dislike)\b",
-    r"could be\b", r"could (?:like|prefer|enjoy|want|have)\b",
-    r"must (?:be|like|have|love|enjoy)\b",
+    r"(?:could|must) (?:be|like|prefer|enjoy|want|have|love)\b",
     r"(?:seems?|appears?|seemed|appeared) (?:to|like|as if|interested|inclined)\b",
-    r"i (?:guess|suppose|assume|suspect|imagine|think|bet)\b", r"suspected\b", r"assum(?:ed|ing)\b",
-    r"potentially\b", r"conceivably\b", r"hints? at\b", r"suggests? (?:that|an?)\b", r"or maybe\b",
+    r"i (?:guess|suppose|assume|suspect|imagine|think|bet)\b", r"suggests? (?:that|an?)\b",
 )  # fmt: skip
 # ------------------------------------------------------------------ SHARED_NARRATIVE
 
 _TOLD: Final = any_of(
     r"you(?:'ve| have)? (?:once |also |already |always |clearly )?(?:told|taught|explained to|"
     r"informed|assured|showed|convinced) (?:me|us|the user|user|him|her|them)\b[^.]{0,120}\b"
-    r"(?:that\b|is\b|are\b|was\b|were\b|isn't\b|aren't\b|means?\b|has\b|have\b|can\b|can't\b|will\b|"
-    r"equals?\b|causes?\b|should\b|does\b|doesn't\b)",
+    r"(?:that|is|are|was|were|isn't|aren't|means?|has|have|can|can't|will|should|does|doesn't)\b",
     r"you(?:'ve| have)? (?:once |also |already |clearly )?(?:said|confirmed|stated|claimed|proved|"
     r"established|verified|agreed|admitted|concluded) (?!that we\b|we\b|hello|hi\b|goodbye)\w+",
     r"we(?:'ve| have)? (?:\w+ )?(?:established|concluded|proved|determined|confirmed|verified|"
     r"decided|found out|agreed) (?:that\b|in\b|on\b|\w+ (?:is|are)\b)",
-    r"(?:it is|it's|that is|as) (?:true|a fact|known|certain|established|proven|well known)\b",
-    r"(?:is|are|was|were) (?:true|false|correct|proven|a fact)\b", r"the (?:truth|fact) is\b",
-    r"according to (?:you|our)\b",
+    r"(?:it is|it's|that is|as|is|are|was|were) (?:true|false|correct|a fact|known|certain|"
+    r"established|proven|well known)\b", r"the (?:truth|fact) is\b",
 )  # fmt: skip
 _AUTHORITY: Final = any_of(
     r"(?:you|the assistant|assistant|user|the user|he|she|i)(?:'re|'m| are| is| am|’re)"
     r" (?:\w+ ){0,3}(?:experts?|authority|authorities|master|genius|professional|specialist|guru|"
-    r"boss|admin(?:istrator)?|doctor|lawyer|teacher|mentor|in charge|always right|never wrong|"
-    r"infallible|qualified|certified|authori[sz]ed|entitled|the best at|responsible for)\b",
-    r"as (?:an?|the|my|our) (?:\w+ )?(?:expert|authority|professional|specialist|admin)\b",
-    r"(?:an?|the) (?:\w+ ){0,2}(?:expert|authority|specialist) (?:on|in|at|for)\b",
-    r"know(?:s)? (?:best|everything|better|it all)\b", r"comply\b", r"obey\b",
+    r"boss|admin(?:istrator)?|in charge|always right|never wrong|infallible|qualified|certified|"
+    r"authori[sz]ed|entitled|the best at|responsible for)\b",
+    r"(?:an?|the|my|our) (?:\w+ ){0,2}(?:expert|authority|specialist)\b",
+    r"knows? (?:best|everything|better|it all)\b", r"(?:comply|obey)\b",
     r"(?:has|have|having) (?:the )?(?:authority|permission|final say|last word)\b",
     r"must (?:follow|be (?:followed|trusted|believed|obeyed)|trust|listen)\b",
     r"(?:can|should|must) (?:always |fully |completely )?(?:be trusted|trust)\b",
-    r"trusts? (?:you|the assistant|me) (?:completely|fully|blindly|(?:with|on) everything)\b",
-    r"whatever (?:you|i) sa(?:y|id)\b", r"defers? to\b", r"authoritative\b",
 )  # fmt: skip
 _BINDING: Final = any_of(
-    r"promis(?:e|es|ed|ing)\b", r"sw(?:ore|ear|ears|orn)\b", r"vow(?:s|ed)?\b",
-    r"pledg(?:e|es|ed)\b", r"guarantee(?:s|d)?\b", r"committ?(?:ed|s|ing)? to\b", r"commitment\b",
-    r"(?:you|we|i|assistant|user)(?:'ve| have| had| both)? (?:\w+ )?agreed to\b", r"obliged\b",
+    r"promis(?:e|es|ed|ing)\b", r"sw(?:ore|ear|ears|orn)\b", r"(?:vow|pledge|guarantee)\w?\w?\b",
+    r"committ?(?:ed|s|ing)? to\b", r"commitment\b", r"obliged\b",
+    r"(?:you|we|i|assistant|user)(?:'ve| have| had| both)? (?:\w+ )?agreed to\b",
     r"(?:you|we|the assistant|assistant|i)(?: both| all)? (?:must|have to|need to|shall|owe|ought "
     r"to|are (?:required|supposed|bound|obliged|going) to)\b",
     r"(?:you|we|the assistant|assistant|i|user|the user)(?:'ll| will|’ll)\b",
-    r"(?:will|shall|'ll) (?:always|never|keep|continue|from now|help|remind|be there|do|send|"
-    r"meet|make|give)\b", r"from now on\b", r"going forward\b", r"in (?:the )?future\b",
-    r"next time\b", r"bound (?:to|by)\b", r"(?:have|had|has|made) a deal\b",
-    r"gave (?:your|his|her|"
-    r"their|my) word\b", r"never again\b",
+    r"from now on\b", r"going forward\b", r"in (?:the )?future\b", r"next time\b", r"never again\b",
 )  # fmt: skip
 _PROMISED: Final = any_of(
-    r"promis(?:e|es|ed)\b", r"swore\b", r"vowed\b", r"pledged\b", r"guaranteed\b",
-    r"committed to\b", r"gave (?:your|my|his|her) word\b",
+    r"promis(?:e|es|ed)\b", r"(?:swore|vowed|pledged|guaranteed|committed to)\b",
 )  # fmt: skip
 
 MEMORY: Final = any_of(
-    r"remember(?:s|ed|ing)?\b", r"recall(?:s|ed|ing)?\b", r"memor(?:y|ies)\b", r"reminisc",
+    r"(?:remember|recall)(?:s|ed|ing)?\b", r"memor(?:y|ies)\b",
     r"(?:our|that|the) (?:\w+ ){0,2}(?:conversation|chat|talk|discussion|session|project|time|"
     r"trip|joke|story|game)s?\b",
     r"(?:talked|spoke|spoken|chatted|discussed|worked|built|wrote|made|played|laughed|joked|"
     r"explored|debugged|planned|solved|brainstormed|went through|went over|looked at)\b",
     r"you(?:'ve| have)? (?:\w+ )?(?:helped|asked|told|showed|shared|taught|mentioned|recommended|"
-    r"suggested|wrote|explained|gave|sent|said|taught)\b", r"inside joke\b",
+    r"suggested|wrote|explained|gave|sent|said)\b",
     r"helped (?:me|us|him|her|them|user|the user|with)\b",
 )  # fmt: skip
 CONTINUITY: Final = any_of(
-    r"since\b", r"been \w+ing\b", r"last (?:time|week|month|year|session|night|summer|winter|"
+    r"last (?:time|week|month|year|session|night|summer|winter|"
     rf"spring|autumn|fall|{'|'.join(WEEKDAY_NAMES)})\b",
-    r"again\b", r"still\b", r"back (?:in|when|then)\b", r"earlier\b", r"previous(?:ly)?\b",
-    r"before\b", r"ago\b", r"for (?:\w+ ){0,2}(?:years?|months?|weeks?|days?|ages)\b",
-    r"continu(?:e|es|ed|ing)\b", r"ongoing\b", r"first (?:met|chat|talk|conversation|time)\b",
-    r"already\b", r"another (?:session|chat|round)\b", r"(?:long|old) (?:time|history)\b",
-    r"return(?:s|ed|ing)?\b", r"always\b", r"over the (?:years|months|weeks)\b", r"used to\b",
-    r"(?:picking|picked|pick) up\b", r"where (?:we|they) left\b", r"(?:19|20)\d\d\b",
+    r"(?:since|again|still|earlier|before|ago|already|always|used to)\b",
+    r"been \w+ing\b", r"back (?:in|when|then)\b", r"previous(?:ly)?\b",
+    r"for (?:\w+ ){0,2}(?:years?|months?|weeks?|days?|ages)\b",
+    r"first (?:met|chat|talk|conversation|time)\b", r"(?:continu|return)\w*\b",
+    r"(?:picking|picked|pick) up\b", r"(?:19|20)\d\d\b",
 )  # fmt: skip
 CONNECTION: Final = any_of(
-    r"we\b", r"we'", r"us\b", r"our\b", r"ours\b", r"together\b", r"each other\b", r"share[ds]?\b",
-    r"shared\b", r"both\b", r"with (?:you|me|the assistant|the user|user)\b", r"between us\b",
-    r"friend(?:s|ship|ly)?\b", r"team\b", r"collaborat", r"bond(?:ed|ing)?\b", r"companion",
-    r"you and (?:i|me)\b",
+    r"we\b", r"we'", r"(?:us|our|ours|together|each other|both|team)\b", r"shared?s?\b",
+    r"with (?:you|me|the assistant|the user|user)\b", r"friend(?:s|ship|ly)?\b",
 )  # fmt: skip
 
 # ------------------------------------------------------------------ what no pattern tells
@@ -397,8 +369,8 @@ def is_over(claim: TypedClaim, grounding: Grounding, _passage: Passage) -> bool:
 
 
 _OVER: Final = any_of(
-    r"used to\b", r"no longer\b", r"any ?more\b", r"stopped\b", r"quit\b", r"gave up\b",
-    r"given up\b", r"any longer\b", r"former(?:ly)?\b", r"previous(?:ly)?\b", r"ex-",
+    r"(?:used to|no longer|any ?more|any longer|stopped|quit|gave up|given up)\b",
+    r"former(?:ly)?\b", r"previous(?:ly)?\b", r"ex-",
 )  # fmt: skip
 
 

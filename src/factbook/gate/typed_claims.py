@@ -217,7 +217,6 @@ def _grounded_or_retold(claim: TypedClaim, passage: Passage, embed: Embed | None
             missing=again.missing,
             conflict=again.conflict,
             source=first.quote,
-            pattern=claim.type is MemoryType.USER_PATTERN,
         )
         if not text:
             break

@@ -35,6 +35,8 @@ WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 """A word of letters and digits, with the apostrophes inside it."""
 
 _ASCII_WORD: Final = re.compile("[a-z0-9]+")
+_RUN: Final = re.compile("[0-9A-Za-z\x80-\U0010ffff]+")
+"""What may hold a word: of ASCII letters and digits, and all that is not ASCII."""
 
 LETTERS: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 """A word of letters alone, with the apostrophes inside it."""
@@ -106,9 +108,20 @@ def words(text: str) -> list[str]:
     """
     if text.isascii():  # most are: of these, all that is told apart below
         return _ASCII_WORD.findall(text.lower())
+    found: list[str] = []
+    for run in _RUN.findall(text):
+        if run.isascii():
+            found.append(run.lower())
+        else:
+            found += _cut(run)
+    return found
+
+
+def _cut(run: str) -> list[str]:
+    """Cut what has letters outside ASCII in it into words, by the kind of each character."""
     tokens: list[str] = []
     word: list[str] = []
-    for char in text:
+    for char in run:
         kind = unicodedata.category(char)
         if kind[0] in "LN" or kind == "Co" or (kind[0] == "M" and word):
             word.append(char)

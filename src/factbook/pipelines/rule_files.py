@@ -46,6 +46,7 @@ from factbook.model.ops import (
     RecordSource,
     RetractFact,
     SupersedeFact,
+    WithdrawEvidence,
 )
 from factbook.pipelines.claims import judged, refused
 from factbook.pipelines.directives import Hearing
@@ -77,6 +78,7 @@ GONE: Final = "line_gone"
 CHANGED: Final = "line_changed"
 IMPORTS: Final = "imports"  # in the state of a cursor: the keys of what a file imports
 IMPORTED: Final = "imported"  # there too: whether it is read because another imports it
+WITHDRAWN: Final = "withdrawn"  # there too: lines that are gone, of what other files still say
 
 
 def known_rule_files(context: Context, *, owner: str) -> list[RuleFile]:
@@ -135,7 +137,8 @@ def read_rule_files(context: Context, files: Iterable[RuleFile], *, owner: str) 
         path = Path(state.source.uri)
         report.files.append(FileReport(path=path, host=HOST, state="replaced"))
         ops = _over(context, owner, state.id, set(), set())
-        cursor = Cursor(offset=0, size=0, tail="", state={IMPORTED: True})
+        about = {IMPORTED: True, WITHDRAWN: sorted(_withdrawn(state) | _taken_from(ops))}
+        cursor = Cursor(offset=0, size=0, tail="", state=about)
         key = state.source.key
         ops.append(AdvanceCursor(source=key, cursor=cursor, lines=LineCount(), restart=True))
         report.receipt.add(context.write(ops, Trigger.COMMAND))
@@ -213,15 +216,17 @@ class _Reading:
         report.receipt.add(context.write(ops, Trigger.COMMAND))
         current = context.store.episode_ids(uids)
         new = set(current.values()) - set(known.values())
-        stating = new | self._back(known)
+        withdrawn = set() if state is None else _withdrawn(state)
+        stating = new | self._back(known) | (withdrawn & set(current.values()))
         report.receipt.add(context.write(self._stated(stating), Trigger.COMMAND))
         report.receipt.add(context.write(self._questions(stating), Trigger.COMMAND))
         [kept] = context.store.sources(keys=[key])
         lines = LineCount(lines=text.count("\n") + 1, records=len(episodes))
         lines.kept["line of a rule file"] = len(episodes)
-        about = {IMPORTS: keys, IMPORTED: self._file.imported}
-        cursor = Cursor(offset=len(data), size=len(data), tail=digest, state=about)
         ops = _over(context, self._owner, kept.id, set(current.values()), new)
+        withdrawn = (withdrawn | _taken_from(ops)) - set(current.values())
+        about = {IMPORTS: keys, IMPORTED: self._file.imported, WITHDRAWN: sorted(withdrawn)}
+        cursor = Cursor(offset=len(data), size=len(data), tail=digest, state=about)
         ops.append(AdvanceCursor(source=self._key, cursor=cursor, lines=lines, restart=True))
         report.receipt.add(context.write(ops, Trigger.COMMAND))
         report.lines.add(lines)
@@ -314,13 +319,22 @@ class _Reading:
 def _over(
     context: Context, owner: str, source_id: int, current: Collection[int], new: Collection[int]
 ) -> list[Op]:
-    """Return what becomes of what only lines stated that are gone: changed, or over."""
+    """Return what becomes of what lines stated that are gone.
+
+    It is changed or over, or something else still says it, and they speak for it no more.
+    """
     where = {"owner": owner, "source_id": source_id}
     ever = {id_ for (id_,) in context.store.tally(EPISODE, ("id",), where)}
     facts = [(life, shown) for life, shown in _facts_of(context, sorted(ever)) if life.current]
-    gone = [life for life, shown in facts if shown <= ever - set(current)]
+    lines = ever - set(current)
+    gone = [life for life, shown in facts if shown <= lines]
     came = [life for life, shown in facts if shown & set(new)]
-    ops: list[Op] = []
+    ops: list[Op] = [
+        WithdrawEvidence(fact_id=life.id, episode_id=line, rule=GONE)
+        for life, shown in facts
+        if not shown <= lines
+        for line in sorted(shown & lines)
+    ]
     for life in gone:
         likest = max(came, key=lambda other: _alike(life, other), default=None)
         if likest is not None and _alike(life, likest) >= policy.LINE_CHANGED:
@@ -330,6 +344,11 @@ def _over(
         else:
             ops.append(RetractFact(fact_id=life.id, rule=GONE))
     return ops
+
+
+def _taken_from(ops: Iterable[Op]) -> set[int]:
+    """Return the lines that speak for nothing any more, of what else is still said."""
+    return {op.episode_id for op in ops if isinstance(op, WithdrawEvidence)}
 
 
 def _facts_of(context: Context, episodes: Sequence[int]) -> list[tuple[Life, set[int]]]:
@@ -348,6 +367,12 @@ def _imports(state: SourceState) -> set[str]:
     """Return the keys of what a file of rules imported when it was read last."""
     names = state.cursor.state.get(IMPORTS, ())
     return {str(name) for name in names} if isinstance(names, list) else set()
+
+
+def _withdrawn(state: SourceState) -> set[int]:
+    """Return the lines of a file that were gone when it was read last, of what others say too."""
+    lines = state.cursor.state.get(WITHDRAWN, ())
+    return {line for line in lines if isinstance(line, int)} if isinstance(lines, list) else set()
 
 
 def _is_imported(state: SourceState) -> bool:

@@ -38,10 +38,10 @@ from factbook.model.facts import (
 )
 from factbook.model.ops import RecordEpisode, RecordSource
 from factbook.pipelines.timeline import closing, told_of, worth_telling
-from factbook.recall.counted_questions import Measure
-from factbook.recall.counting import ROWS, Computed, compute
+from factbook.recall.counting import ROWS, Computed, compute, nothing
 from factbook.recall.facts import fact_of, shown
 from factbook.recall.hits import episode_hit
+from factbook.recall.measured import Measure
 from factbook.recall.sessions import (
     PREDICATES,
     SessionSummary,
@@ -167,6 +167,8 @@ class Sources:
                 window = window_asked(what, self._store, wanted, now=self._context.clock())
             asked = what if window is None else without(what, window)
             counted = named(asked, self._store, wanted, rules=rules)
+            if counted is None:
+                return nothing(self._context.redact(asked))
             counted = replace(counted, by=by or counted.by)
             if last:
                 counted = replace(counted, measure=Measure.LAST)

@@ -6,13 +6,15 @@ Knows: words of a shell's line. Does not know: facts, the store, questions.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
-__all__ = ["does"]
+__all__ = ["begins", "does", "doing"]
 
 _PIECES: Final = re.compile(
     r"""'[^']*'|"(?:\\.|[^"\\])*"|(?P<ends>&&|\|\||[;|&\n(){}`])|[^\s'";|&(){}`]+"""
 )
+_HEREDOC: Final = re.compile(r"(?ms)<<-?[ ]?(['\"]?)(\w+)\1([^\n]*)\n.*?^\s*\2\b")
 _NAME: Final = re.compile(r"[a-z0-9]+")
 _ASSIGNMENT: Final = re.compile(r"\w+=")
 _LOOKING_PROGRAMS: Final = """
@@ -32,15 +34,32 @@ _REACH: Final = 3  # words in which an act stands: "docker compose up", "npm run
 
 def does(command: str, act: str) -> bool:
     """Say whether any part of a command line does an act, which may have several words."""
+    return bool(doing(command, act))
+
+
+def doing(command: str, act: str) -> str:
+    """Return the parts of a command line, in lower case, that do an act; empty where none does."""
     wanted = act.lower().split()
     if not wanted or wanted[0][:_BEGINS] not in command.lower():
-        return False
-    return any(_part_does(part, wanted) for part in _parts(command.lower()))
+        return ""
+    parts = _parts(command.lower())
+    return "\n".join(" ".join(part) for part in parts if _part_does(part, wanted))
+
+
+def begins(command: str, words: Sequence[str]) -> bool:
+    """Say whether any part of a command line begins with some words, and does what they say."""
+    return any(
+        _acting(part)[: len(words)] == list(words)
+        for part in _parts(command.lower())
+        if part[:1] and part[0] not in _LOOKS
+    )
 
 
 def _parts(command: str) -> list[list[str]]:
     """Return the words of each command of a line."""
     parts: list[list[str]] = [[]]
+    if "<<" in command:
+        command = _HEREDOC.sub(r"\3\n", command)  # what a file or a message says is not done
     for piece in _PIECES.finditer(command):
         if piece["ends"]:
             parts.append([])
@@ -50,19 +69,19 @@ def _parts(command: str) -> list[list[str]]:
 
 
 def _part_does(said: list[str], wanted: list[str]) -> bool:
-    while said and (said[0] in _WRAPPERS or _ASSIGNMENT.match(said[0]) or said[0].isdigit()):
-        del said[0]
+    said = _acting(said)
     if not said:
         return False
     program = said[0].rsplit("/", 1)[-1]
     acting = [word for word in said if not word.startswith("-")]
     if program == wanted[0]:
-        looks = acting[1:2] and acting[1] in _LOOKING and acting[1] not in wanted
-        return all(word in acting[1:] for word in wanted[1:]) and not (looks and wanted[1:])
+        first = not wanted[1:] or said[1:2] == wanted[1:2] or "".join(said[1:2]).startswith("-")
+        return first and all(word in acting[1:] for word in wanted[1:])
     if program in _LOOKS or any(word in _LOOKING for word in acting[1:2]):
         return False
     if len(wanted) > 1:
-        return acting[: len(wanted)] == wanted
+        starts = range(min(_REACH, len(acting)))  # "rtk git push", "uv run ruff format"
+        return any(acting[n : n + len(wanted)] == wanted for n in starts)
     names = {
         name
         for word in acting[:_REACH]
@@ -73,6 +92,16 @@ def _part_does(said: list[str], wanted: list[str]) -> bool:
         name.startswith(wanted[0]) or name.endswith(wanted[0]) or _is_doer(wanted[0], name)
         for name in names
     )
+
+
+def _acting(said: list[str]) -> list[str]:
+    """Return the words of a command without what only wraps it."""
+    begin = 0
+    while begin < len(said) and (
+        said[begin] in _WRAPPERS or _ASSIGNMENT.match(said[begin]) or said[begin].isdigit()
+    ):
+        begin += 1
+    return said[begin:]
 
 
 def _is_doer(noun: str, verb: str) -> bool:

@@ -8,23 +8,28 @@ Knows: facts and episodes of a store. Does not know: how a question was worded.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import lru_cache
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
+from factbook.language.nouns import singular
 from factbook.language.values import amount, clock, count
 from factbook.model.facts import WENT_ON, EpisodeKind, Fact, FactKind, Millis
-from factbook.recall.commands import does
-from factbook.recall.counted_questions import COMMAND, FAILURE, Counted, Measure, Outcome
+from factbook.recall.commands import does, doing
+from factbook.recall.counted_questions import COMMAND, FAILURE, Counted, Outcome
+from factbook.recall.measured import Measure
+from factbook.recall.named_objects import holds_name, is_named
 from factbook.store.rows import Filters
 
 if TYPE_CHECKING:
     from factbook.store.port import Reads
 
-__all__ = ["Computed", "CountedRow", "compute", "grouped", "known"]
+__all__ = ["Computed", "CountedRow", "compute", "grouped", "meant", "nothing"]
 
 ROWS: Final = 10
 _SHOWN_BY: Final = 20  # facts that are named for a row
@@ -32,6 +37,8 @@ _TIMED: Final = 200  # the newest runs of a command whose time is measured
 _FAILURES: Final = (FAILURE, "exited_with")
 _VERIFIED: Final = "verified"  # a check, that it passed or failed
 _RAN: Final = "ran"
+_TEXTS: Final = frozenset({COMMAND, _RAN, "searched_code", "searched_for"})
+"""Their objects are texts in which names stand, and not names."""
 _CHECK: Final = "operation_type"
 _IN_TIME: Final = frozenset({"day", "week", "month"})
 
@@ -68,8 +75,12 @@ def compute(
     redact: Callable[[str], str],
     limit: int = ROWS,
 ) -> Computed:
-    """Return what a question asks to be counted, of the facts that pass the filters."""
-    done = _passing(counted, reads, filters)
+    """Return what a question asks to be counted, of the facts that pass the filters.
+
+    Which facts are of what is named is told by all that were ever done, not by those of a time.
+    """
+    ever = _passing(counted, reads, replace(filters, since=None, until=None))
+    done = [fact for fact in ever if _in_time(fact, filters)]
     facts = _ended(done, counted.outcome, reads, filters)
     facts.sort(key=lambda fact: (fact.occurred_at or 0, fact.id), reverse=True)
     what = redact(_what(counted, filters))
@@ -81,6 +92,8 @@ def compute(
     ranked = counted.measure is Measure.MOST
     made = grouped(facts, by, title="", redact=redact, limit=limit, ranked=ranked)
     title = f"{what}: {_times(len(facts))}"
+    if not ever:
+        return replace(made, title=_never(what), predicate=counted.predicate)
     if counted.outcome:
         title = f"{what}: {len(facts):,} of {count(len(done), 'time')}"
     if counted.different:
@@ -124,13 +137,36 @@ def grouped(
     )
 
 
-def known(counted: Counted, reads: Reads, filters: Filters) -> bool:
-    """Say whether memory has any fact of what is to be counted, whenever and however it ended.
+def meant(readings: Sequence[Counted], reads: Reads, filters: Filters) -> Counted | None:
+    """Return the first reading that memory has any fact of, whenever and however it ended.
 
-    Else the words mean something else: "the last book that I read", "how often did I swim".
+    Else the words mean something else: "the last book that I read", "how often did I swim". Only
+    where it is plain what is asked, and there are such facts of other things, "never" is meant.
     """
     ever = replace(filters, since=None, until=None)
-    return bool(_passing(counted, reads, ever))
+    for counted in readings:
+        if _passing(counted, reads, ever):
+            return counted
+    for counted in readings[:1]:
+        if counted.sure and next(iter(_facts(counted, reads, ever)), None) is not None:
+            return counted
+    return None
+
+
+def nothing(said: str) -> Computed:
+    """Return the answer where nothing that is known is called so: no number, which would be wrong.
+
+    A zero would claim that it was never done.
+    """
+    return Computed(
+        title=f'not counted: nothing that is known is meant by "{said}"',
+        measure=Measure.COUNT,
+        predicate="",
+        by="",
+        total=0,
+        different=0,
+        rows=(),
+    )
 
 
 # --- which facts ----------------------------------------------------------------------------------
@@ -145,9 +181,53 @@ def _facts(counted: Counted, reads: Reads, filters: Filters) -> Iterable[Fact]:
 
 
 def _passing(counted: Counted, reads: Reads, filters: Filters) -> list[Fact]:
-    """Return the facts that hold what is asked for."""
+    """Return the facts that hold what is asked for: of a thing that is just that, those alone."""
     checks = _checks(counted, reads, filters)
-    return [fact for fact in _facts(counted, reads, filters) if _passes(fact, counted, checks)]
+    acts = counted.act if counted.predicate else ""
+    facts = list(_facts(counted, reads, filters))
+    if acts:
+        facts = [fact for fact in facts if fact.subject in checks or does(fact.object, acts)]
+    if not counted.names and counted.words and counted.predicate not in _TEXTS:
+        called = " ".join(counted.words)
+        facts = [fact for fact in facts if is_named(called, fact.object)] or facts
+    for name in counted.names:
+        just = [fact for fact in facts if is_named(name, fact.object)]
+        if not counted.whole and (not just or counted.predicate in _TEXTS):
+            just = [
+                fact
+                for fact in facts
+                if holds_name(name, fact.object) or holds_name(name, fact.project)
+            ]
+        facts = just
+    words = [_beginning(word) for word in counted.words]
+    if not words:
+        return facts
+    return [fact for fact in facts if all(word.search(_said(fact, acts)) for word in words)]
+
+
+def _said(fact: Fact, act: str) -> str:
+    """Return what is said of a fact; of a line of commands that which does what is asked for."""
+    said = doing(fact.object, act) if act else f"{fact.object}\n{fact.statement}"
+    return f"{said}\n{fact.project}"
+
+
+@lru_cache(maxsize=64)
+def _beginning(word: str) -> re.Pattern[str]:
+    """Return what finds a word at the begin of one, also within a name: "tab" of "SummaryTab"."""
+    least = re.escape(singular(word))
+    capital = re.escape(word[:1].upper()) + re.escape(singular(word)[1:])
+    return re.compile(rf"(?i:(?<![^\W_]){least})|(?<=[a-z]){capital}")
+
+
+def _in_time(fact: Fact, filters: Filters) -> bool:
+    at = fact.occurred_at
+    if filters.since is None and filters.until is None:
+        return True
+    return (
+        at is not None
+        and (filters.since or at) <= at
+        and (filters.until is None or at < filters.until)
+    )
 
 
 def _checks(counted: Counted, reads: Reads, filters: Filters) -> frozenset[str]:
@@ -165,14 +245,6 @@ def _checks(counted: Counted, reads: Reads, filters: Filters) -> frozenset[str]:
         for fact in reads.facts(told, limit=None)
         if does("".join(fact.statement.split("`")[1:2]), counted.act)
     )
-
-
-def _passes(fact: Fact, counted: Counted, checks: frozenset[str]) -> bool:
-    acts = bool(counted.act and counted.predicate)
-    if acts and not (fact.subject in checks or does(fact.object, counted.act)):
-        return False
-    said = f"{fact.object}\n{fact.statement}\n{fact.project}".lower()
-    return all(word.lower() in said for word in counted.words)
 
 
 def _ended(facts: Sequence[Fact], outcome: Outcome, reads: Reads, filters: Filters) -> list[Fact]:
@@ -201,12 +273,17 @@ def _ended(facts: Sequence[Fact], outcome: Outcome, reads: Reads, filters: Filte
 def _what(counted: Counted, filters: Filters) -> str:
     """Return what is counted, in words."""
     what = counted.predicate or ", ".join(filters.predicates) or "facts"
-    held = " ".join(filter(None, [counted.act if counted.predicate else "", *counted.words]))
+    act = counted.act if counted.predicate else ""
+    held = " ".join(filter(None, [act, *counted.names, *counted.words]))
     ended = f", {counted.outcome}" if counted.outcome else ""
     return what + (f' "{held}"' if held else "") + ended
 
 
 # --- what comes of them ---------------------------------------------------------------------------
+
+
+def _never(what: str) -> str:
+    return f"{what}: never, as far as these logs tell"
 
 
 def _times(number: int) -> str:
@@ -245,7 +322,7 @@ def _ends(
     if measure is Measure.FIRST:
         dated.reverse()
     rows = [_row(redact(fact.object), [fact]) for fact in dated[: limit or None]]
-    title = f"{measure} {what}: never"
+    title = _never(f"{measure} {what}")
     if rows:
         title = f"{measure} {what}: {_moment(rows[0].newest_at)}, {rows[0].label}"
     return Computed(

@@ -163,7 +163,7 @@ class Showing:
             if isinstance(key, tuple) and key[0] == "turn"
         }
         cosines = turned.near(
-            [id_ for turn in of_log.values() for id_, _ in turn[-policy.TURN_RECORDS :]]
+            [id_ for turn in of_log.values() for id_, _ in turn[: policy.TURN_VECTORS]]
         )
         read = read_turns(
             self._store,

@@ -31,6 +31,7 @@ from factbook.recall.plan import (
 )
 from factbook.recall.query_expansion import seeks_advice
 from factbook.recall.search import Engine
+from factbook.recall.understood import within_first
 from factbook.store.rows import Filters
 
 __all__ = ["ENOUGH_TERMS", "TwoModes", "context_question"]
@@ -112,7 +113,8 @@ class TwoModes:
             ]
             vectors = self._engine.vectors_of(hit.id for hit in hits)
         hits, corrected = put_right(hits, question=question, vectors=vectors, judging=self._judging)
-        return select(_led_by_facts(hits, plan, vectors, corrected), plan, vectors=vectors)
+        chosen = select(_led_by_facts(hits, plan, vectors, corrected), plan, vectors=vectors)
+        return within_first(chosen, None if plan.mode is Mode.PASSIVE else answer.window)
 
 
 def _led_by_facts(

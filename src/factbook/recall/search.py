@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import logging
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields, replace
@@ -26,8 +25,7 @@ from numpy.typing import NDArray
 
 from factbook import policy
 from factbook.embed.halves import unpacked
-from factbook.errors import EmbedderMismatch, FactbookError, ReaderError
-from factbook.language.reader.read import read
+from factbook.errors import EmbedderMismatch, FactbookError
 from factbook.language.words import stem
 from factbook.model.facts import (
     EVERYONE,
@@ -50,9 +48,15 @@ from factbook.recall.query_expansion import (
 from factbook.recall.query_intent import Cued, Intent, read_intent
 from factbook.recall.rank import DEFAULT_WEIGHTS, CandidatePool, RankWeights, fuse
 from factbook.recall.time_expressions import Window, without
-from factbook.recall.time_usual import is_usual, may_be_usual
 from factbook.recall.turns import NO_TURNS, TurnWords, by_turn
-from factbook.recall.understood import Understood, is_told, understood, window_asked
+from factbook.recall.understood import (
+    Understood,
+    is_told,
+    told_then,
+    understood,
+    window_asked,
+    within_first,
+)
 from factbook.store.derived.counts import count_waiting
 from factbook.store.port import Reads, Store
 from factbook.store.rows import Filters, Nearest
@@ -64,12 +68,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 LIKE_ALL: Final = 1_000  # facts of an owner that `facts_like` weighs one and all
-
-_TELLING: Final = re.compile(
-    r"\b(?:say|said|tell|told|mention(?:ed)?|ask(?:ed)?|talk(?:ed)?|discuss(?:ed)?|speak|spoke"
-    r"|wr(?:ite|ote|itten))\b",
-    re.IGNORECASE,
-)
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -238,9 +236,6 @@ class Engine:
                 window = window_asked(question, self._store, filters, now=now)
             if window is not None and (window.until or now + 1) > now and seeks_advice(question):
                 window = None  # "what should I see this year?" is of what comes; wishes are older
-            if window is not None and may_be_usual(window) and _read_as_usual(window, question):
-                window = replace(window, usual=True)
-            obeyed = None if window is None or window.usual else window
             answer_to = partial(
                 self._answer,
                 question,
@@ -254,17 +249,16 @@ class Engine:
                 leaving_out=leaving_out,
                 turns=turns,
             )
-            if obeyed is not None and obeyed.exact:
-                asked = without(question, obeyed) or question
+            if window is not None and window.exact:
+                asked = without(question, window) or question
             answer = None
-            # What comes by itself may speak of a month; a question names it to be obeyed.
-            if obeyed is not None and (obeyed.exact or not (passive or obeyed.vague)):
+            # What comes by itself may speak of a month; a question names it to be window.
+            if window is not None and (window.exact or not (passive or window.vague)):
                 # A log's records are what happened then; in a conversation people tell of other
                 # times, unless it is the telling that is asked about: "what did I say last month?"
-                telling = obeyed.exact and _TELLING.search(asked)
-                for anywhen in (False, True) if telling else (True,):
+                for anywhen in (False, True) if told_then(question, window) else (True,):
                     then = replace(
-                        filters, since=obeyed.since, until=obeyed.until, turns_any_time=anywhen
+                        filters, since=window.since, until=window.until, turns_any_time=anywhen
                     )
                     answer = answer_to(asked, then)
                     if answer.hits:
@@ -290,6 +284,7 @@ class Engine:
                 hits = answer_to(without(question, window) or question, filters).hits
             elif said.lacking:  # what only resembles them is no answer
                 hits = list(filter(is_told, hits))
+            hits = within_first(hits, window)
             return replace(
                 answer, hits=hits, **{one.name: getattr(said, one.name) for one in fields(said)}
             )
@@ -754,15 +749,3 @@ def _coverage(stems: Iterable[str], statement: str) -> float:
         return 1.0
     held = {stem(word) for word in words.words(statement)}
     return len(wanted & held) / len(wanted)
-
-
-def _read_as_usual(window: Window, question: str) -> bool:
-    """Say whether a question asks what usually happens at a time; a reader that cannot, obeys it.
-
-    Of questions only those with a time of day or a weekday are read: for others nothing is loaded.
-    """
-    try:
-        return is_usual(window, read(question))
-    except ReaderError as error:
-        _log.warning("the time of a question is taken as it stands: %s", error)
-        return False

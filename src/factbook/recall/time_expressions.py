@@ -53,7 +53,6 @@ class Window:
     phrase: str  # as it stands in the question
     exact: bool  # counted from now or typed as a date; else a day or month that the text speaks of
     vague: bool = False  # some day or other: it weighs, and excludes nothing
-    usual: bool = False  # said of what is asked about, on whatever day: the same
     taken: str = ""  # the event that it is counted from, where it names one ("since the release")
 
 

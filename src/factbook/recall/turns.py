@@ -1,9 +1,9 @@
 """Order what was found in agents' logs by turns, and read of a turn what bears on a question.
 
 A record of a log rarely answers by itself: the prompt has the question's words, the reply the
-answer, the call the command. So the records that the legs found vote for their turns: each turn is
-weighed by its best record, by how many of the question's words all its records hold, rare ones
-more, and by its nearest vector. Of the turn is shown what bears on the question.
+answer, the call the command. So the turns of the records that the legs found are weighed: by how
+near their prompts and nearest records are, by their best record, and by how many of the question's
+words all their records hold, rare ones more. Of a turn is shown what bears on the question.
 
 Knows: records of turns, by the store; scores of rows. Does not know: how they were found, facts of
 other kinds, conversations that are no agent's.
@@ -48,6 +48,7 @@ _SAID: Final = (EpisodeKind.PROMPT, EpisodeKind.REPLY, EpisodeKind.TOOL_CALL, Ep
 """Records whose words are the turn's own; output of tools holds any word."""
 _STEM_CHARS: Final = 3  # of a stem by which words are found; shorter ones stand whole
 _BREAK: Final = re.compile(r"\n|(?<=[.!?])\s")
+_REPLIES: Final = (EpisodeKind.REPLY, EpisodeKind.SUMMARY)
 _ACTS: Final = (EpisodeKind.TOOL_CALL, EpisodeKind.TOOL_RESULT)
 _NEAR: Final = 6  # records around a call among which its result stands
 _CAME_BACK: Final = "-> "
@@ -116,7 +117,7 @@ class Turned(NamedTuple):
 
     rows: list[PoolRow]
     scores: NDArray[np.float64]
-    turns: Mapping[int, Records]  # by the id of an episode
+    turns: Mapping[int, Records]  # by the id of an episode of one of the rows
     rarity: Mapping[str, float]  # of the words of the question, among the turns
     held: Mapping[int, Collection[str]]  # words of the question in each turn, by its first record
     near: Callable[[Sequence[int]], Mapping[int, float]]  # cosines of episodes to the question
@@ -143,72 +144,102 @@ def by_turn(
     words: TurnWords,
     near: Callable[[Sequence[int]], Mapping[int, float]],
 ) -> Turned:
-    """Put rows that lie in turns in the order of these; all others stay where they are."""
-    found = moment.turns([row.episode for row in rows if in_log(row)])
-    turns = {id_: turn for turn in found.values() for id_, _ in turn}
+    """Put rows that lie in turns in the order of these; all others stay where they are.
+
+    All turns are weighed by their vectors and their best record by words, which costs little; the
+    best of them also by how many of the question's words they hold together.
+    """
+    turns = moment.turns([row.episode for row in rows if in_log(row)])
     if not turns:
         return Turned(list(rows), scores, {}, {}, {}, near)
-    best: dict[int, list[float]] = {}  # of each turn: BM25, cosine, the score of its best row
-    known: dict[int, Records] = {}
     lying = [turn_of(row, turns) for row in rows]
-    weighed_turns = {begun for begun in lying[: policy.TURN_ROWS] if begun is not None}
-    for row, score, begun in zip(rows, scores.tolist(), lying, strict=True):
-        if begun is None or begun not in weighed_turns:
-            continue
-        known[begun] = turns[begun]
-        held = best.setdefault(begun, [0.0, 0.0, 0.0])
-        held[0] = max(held[0], 0.0 if math.isnan(row.lexical) else row.lexical)
-        held[1] = max(held[1], 0.0 if math.isnan(row.cosine) else row.cosine)
-        held[2] = max(held[2], score)
+    known: dict[int, Records] = {}
+    lexical: dict[int, float] = {}
+    for row, begun in zip(rows, lying, strict=True):
+        if begun is not None:
+            known[begun] = turns[row.episode]
+            said = 0.0 if math.isnan(row.lexical) else row.lexical
+            lexical[begun] = max(lexical.get(begun, 0.0), said)
+    own = {begun: [id_ for id_, _ in turn[: policy.TURN_RECORDS]] for begun, turn in known.items()}
+    cosines = near([id_ for ids in own.values() for id_ in ids])
+    order = list(known)
+    nearness = _nearness(order, own, cosines)
+    first = policy.TURN_BM25 * _shares([lexical[begun] for begun in order]) + nearness
+    foremost = np.argsort(-first, kind="stable")[: policy.TURNS_READ]
+    read = [order[n] for n in foremost.tolist()]
     texts = moment.texts(
         "episode",
         [
             id_
-            for turn in known.values()
-            for id_, kind in turn[: policy.TURN_RECORDS]
+            for begun in read
+            for id_, kind in known[begun][: policy.TURN_RECORDS]
             if kind in _SAID
         ],
     )
-    held_words = {
-        begun: words.counted(
-            "\n".join(texts[id_] for id_, _ in turn[: policy.TURN_RECORDS] if id_ in texts)
-        )
-        for begun, turn in known.items()
+    spoken = {begun: "\n".join(texts[id_] for id_ in own[begun] if id_ in texts) for begun in read}
+    held = {begun: words.counted(text) for begun, text in spoken.items()}
+    count = Counter(word for some in held.values() for word in some)
+    rarity = {word: math.log(1 + (len(read) - n + 0.5) / (n + 0.5)) for word, n in count.items()}
+    weight = policy.TURN_WORDS * _shares(_covered(held, rarity))
+    weight += policy.TURN_WORDS * _shares(_bm25(held, rarity, spoken))
+    weight += nearness[foremost]
+    weighed = dict(zip(read, _shares(weight.tolist()).tolist(), strict=True))
+    # Those that are not read come behind those that are.
+    least = min(weighed.values())
+    behind = _shares(first.tolist())
+    weighed |= {
+        begun: least * float(behind[n]) for n, begun in enumerate(order) if begun not in weighed
     }
-    count = Counter(word for held in held_words.values() for word in held)
-    rarity = {word: math.log(1 + (len(known) - n + 0.5) / (n + 0.5)) for word, n in count.items()}
-    covered = {
-        begun: sum(rarity[word] * n / (n + 1.0) for word, n in held.items())
-        for begun, held in held_words.items()
-    }
-    order = list(known)
-    share = [_shares([best[begun][n] for begun in order]) for n in range(2)] + [
-        _shares([covered[begun] for begun in order])
-    ]
-    lexical, cosine, all_words = (part**policy.TURN_SHARPNESS for part in share)
-    weight = policy.TURN_WORDS * (lexical + all_words) + cosine
-    top = max(held[2] for held in best.values())
-    weighed = dict(
-        zip(order, (top * weight / max(float(weight.max()), 1e-9)).tolist(), strict=True)
+    top = max(score for score, begun in zip(scores.tolist(), lying, strict=True) if begun)
+    values = np.asarray(
+        [
+            score if begun is None else top * weighed[begun] * (1 + 1e-3 * score)
+            for score, begun in zip(scores.tolist(), lying, strict=True)
+        ]
     )
-    least = min(weighed.values()) / top if top > 0 else 0.0
-    final = [
-        # Turns of rows further down come behind those that are weighed.
-        (score if begun is None else least * score)
-        if begun not in weighed
-        else weighed[begun] * (1 + 1e-3 * score)
-        for score, begun in zip(scores.tolist(), lying, strict=True)
-    ]
-    values = np.asarray(final)
     ordered = np.argsort(-values, kind="stable")
-    return Turned(
-        [rows[n] for n in ordered.tolist()], values[ordered], turns, rarity, held_words, near
+    return Turned([rows[n] for n in ordered.tolist()], values[ordered], turns, rarity, held, near)
+
+
+def _nearness(
+    order: Sequence[int], own: Mapping[int, Sequence[int]], cosines: Mapping[int, float]
+) -> NDArray[np.float64]:
+    """Return how near turns are: their nearest records, and the prompt, which stands for all."""
+    nearest = [
+        sorted((cosines[id_] for id_ in own[begun] if id_ in cosines), reverse=True)
+        for begun in order
+    ]
+    few = [best[: policy.TURN_NEAREST] for best in nearest]
+    return (
+        policy.TURN_NEAR * _shares([sum(best) / max(1, len(best)) for best in few])
+        + policy.TURN_NEAR_ONE * _shares([max(best, default=0.0) for best in few])
+        + policy.TURN_NEAR_PROMPT * _shares([cosines.get(begun, 0.0) for begun in order])
     )
+
+
+def _covered(held: Mapping[int, Counter[str]], rarity: Mapping[str, float]) -> list[float]:
+    """Return how many of the question's words turns hold, rare ones and repeated ones more."""
+    return [sum(rarity[word] * n / (n + 1.0) for word, n in some.items()) for some in held.values()]
+
+
+def _bm25(
+    held: Mapping[int, Counter[str]], rarity: Mapping[str, float], spoken: Mapping[int, str]
+) -> list[float]:
+    """Return BM25 of whole turns, whose length tells how much a word in them says."""
+    usual = sum(map(len, spoken.values())) / max(1, len(spoken)) or 1.0
+    k1, b = policy.TURN_K1, policy.TURN_B
+    return [
+        sum(
+            rarity[word] * n * (k1 + 1) / (n + k1 * (1 - b + b * len(spoken[begun]) / usual))
+            for word, n in some.items()
+        )
+        for begun, some in held.items()
+    ]
 
 
 def _shares(values: Sequence[float]) -> NDArray[np.float64]:
-    array = np.asarray(values, np.float64)
-    return array / max(float(array.max()), 1e-9)
+    array = np.maximum(np.asarray(values, np.float64), 0.0)
+    return array / max(float(array.max(initial=0.0)), 1e-9)
 
 
 # --- what is shown of it --------------------------------------------------------------------------
@@ -257,7 +288,7 @@ def read_turns(
 
     `known` are episodes that were read before.
     """
-    wanted = [_wanted(turn, found) for turn, found in turns]
+    wanted = [_wanted(turn, found, asked.cosines) for turn, found in turns]
     ids = sorted({id_ for some in wanted for id_ in some})
     hidden = shown.hidden(ids)
     read = {**known, **moment.episodes_by_id([id_ for id_ in ids if id_ not in known])}
@@ -274,20 +305,27 @@ def read_turns(
             {id_: episodes[id_] for id_ in some if id_ in episodes},
             [one for one in done.get(turn[0][0], ()) if shown.in_time(one.fact.occurred_at)],
             asked,
+            policy.CONTEXT_TURN if shown.unasked else policy.TURN_SHOWN,
         )
         for (turn, found), some in zip(turns, wanted, strict=True)
     ]
 
 
-def _wanted(turn: Records, found: Sequence[int]) -> list[int]:
-    """Return the records of a turn that are read for what is shown."""
+def _wanted(turn: Records, found: Sequence[int], cosines: Mapping[int, float]) -> list[int]:
+    """Return the records of a turn that are read for what is shown.
+
+    They are its prompt, those found and what came back of them, the nearest, and the last replies.
+    """
     hits = list(dict.fromkeys(found))[: policy.TURN_FOUND]
-    ids = {turn[0][0], *hits, *_around(turn, hits), *_replies(turn)[-policy.TURN_READ :]}
-    return sorted(ids)
+    near = sorted((id_ for id_, _ in turn if id_ in cosines), key=lambda id_: -cosines[id_])
+    hits += near[: policy.TURN_READ]
+    return sorted(
+        {turn[0][0], *hits, *_around(turn, hits), *_replies(turn)[-policy.TURN_REPLIES :]}
+    )
 
 
 def _replies(turn: Records) -> list[int]:
-    return [id_ for id_, kind in turn if kind in (EpisodeKind.REPLY, EpisodeKind.SUMMARY)]
+    return [id_ for id_, kind in turn if kind in _REPLIES]
 
 
 def _read_turn(
@@ -296,12 +334,11 @@ def _read_turn(
     episodes: Mapping[int, StoredEpisode],
     done: Sequence[_Done],
     asked: Question,
+    room: int,
 ) -> Turn:
     words, rarity, redact = asked.words, asked.rarity, asked.redact
     begun = turn[0][0]
     texts, joined = _joined(episodes)
-    answered = {episodes[id_].call_id for id_ in found if id_ in episodes} - {""}
-    hits = {*found, *(id_ for id_ in texts if episodes[id_].call_id in answered)}
     last = next((id_ for id_ in reversed(_replies(turn)) if id_ in texts), 0)
     bearing = {
         id_: bearing_parts(text, words, rarity, policy.PASSAGE_CHARS)
@@ -313,18 +350,24 @@ def _read_turn(
     nearest = max((asked.cosines.get(id_, 0.0) for _, id_ in parts), default=0.0) or 1.0
     weighed = sorted(
         (
-            part.weight / most
+            policy.WORDS_WEIGHT * part.weight / most
             + policy.NEAR_WEIGHT * max(0.0, asked.cosines.get(id_, 0.0)) / nearest
-            + policy.FOUND_WEIGHT * (id_ in hits)
+            + policy.REPLY_WEIGHT * (episodes[id_].kind in _REPLIES)
             + policy.LAST_WEIGHT * (id_ == last)
+            - policy.CALL_WEIGHT * (episodes[id_].kind in _ACTS)
             - policy.ASKED_WEIGHT * (id_ == begun)
             - policy.FILE_WEIGHT * _shows_file(episodes[id_]),
             -id_,
             -part.begin,
+            part.end - part.begin,
         )
         for part, id_ in parts
     )[::-1]
-    chosen = Counter(-id_ for _, id_, _ in weighed[: policy.PASSAGES])
+    chosen: Counter[int] = Counter()
+    for _, id_, _, chars in weighed:
+        if (room := room - chars) < 0:
+            break
+        chosen[-id_] += 1
 
     def passage(id_: int) -> str:
         whole = redact(texts[id_])  # before it is cut: half a secret is not seen
@@ -407,10 +450,9 @@ class Part(NamedTuple):
 def bearing_parts(
     text: str, words: TurnWords, rarity: Mapping[str, float], size: int
 ) -> list[Part]:
-    """Return the parts of a text, of up to `size` characters, that hold words of a question.
+    """Return the parts of a text, of up to `size` characters, those with words of a question first.
 
-    The best come first. None overlaps another. Where no word stands the first part is returned, and
-    none of a text that holds nothing.
+    None overlaps another. Parts without such a word are those of the beginning of the text.
     """
     found: list[Part] = []
     places = words.places(text)
@@ -425,9 +467,20 @@ def bearing_parts(
             held.add(places[at][1])
             at += 1
         found.append(Part(sum(rarity.get(word, 1.0) for word in held), begin, end))
-    if not found and text.strip():
-        found.append(Part(0.0, 0, sentence_end(text, 0, size)))
+    found += _between(text[: policy.PART_CHARS], found, size)
     return sorted(found, key=lambda part: (-part.weight, part.begin))
+
+
+def _between(text: str, parts: Sequence[Part], size: int) -> Iterable[Part]:
+    """Yield the rest of a text in parts of up to `size` characters."""
+    begin = 0
+    for first, end in [*((part.begin, part.end) for part in parts), (len(text), len(text))]:
+        while begin < min(first, len(text)):
+            cut = min(sentence_end(text, begin, size), first)
+            if text[begin:cut].strip():
+                yield Part(0.0, begin, cut)
+            begin = cut
+        begin = max(begin, end)
 
 
 def best_part(text: str, words: TurnWords, rarity: Mapping[str, float], size: int) -> Part:

@@ -5,29 +5,33 @@ Knows: times, counted questions, facts of a store. Does not know: how hits are f
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from factbook.errors import ReaderError
 from factbook.language.reader.read import read
-from factbook.language.words import stem
+from factbook.language.reader.reading import Reading
 from factbook.model.facts import Hit, Millis
+from factbook.recall.commands import begins
 from factbook.recall.counted_questions import (
     COMMAND,
     Counted,
-    Measure,
     counted_question,
     kind_asked,
-    may_count,
     what_of,
 )
-from factbook.recall.counting import Computed, compute, known
+from factbook.recall.counting import Computed, compute, meant
+from factbook.recall.measured import Measure, may_count
 from factbook.recall.query import content_terms
 from factbook.recall.query_intent import Cued, read_intent
 from factbook.recall.time_anchors import find_anchor, window_of
 from factbook.recall.time_expressions import Window, find_window, without
+from factbook.recall.time_usual import is_told_then, is_usual, may_be_told, may_be_usual
+from factbook.store.kinds import FACT
 
 if TYPE_CHECKING:
     from factbook.store.port import Reads
@@ -43,10 +47,14 @@ __all__ = [
     "named",
     "narrowed",
     "nearest_day",
+    "told_then",
     "understood",
     "window_asked",
     "within",
+    "within_first",
 ]
+
+_log = logging.getLogger(__name__)
 
 _TOLD: Final = "turn"  # the kind of episode in which people tell of other times
 _NEAR: Final = 500  # facts on each side of a window among which the nearest day is looked for
@@ -65,6 +73,7 @@ class Understood:
 
     window: Window | None = None  # the time that it named
     outside: bool = False  # nothing was found in that time: what is shown is from other times
+    beyond: int = 0  # else: how many of the hits are from other times; they come last
     nearest: NearestDay | None = None  # then: where the nearest lies
     unanchored: str = ""  # the event that it counts time from, where memory knows of none
     computed: Computed | None = None  # the answer, where it asks for a number or for the last
@@ -92,12 +101,16 @@ def understood(
     timed = window is not None or filters.since is not None or filters.until is not None
     anchor = None if timed else find_anchor(question)
     none, nearest = lacking(question, predicates, window, reads, filters, rules=rules)
+    beyond = _beyond(hits, window)
     outside = nearest is not None or is_outside(hits, window)
+    if window is not None and hits and not any(within(hit.occurred_at, window) for hit in hits):
+        outside = outside or told_then(question, window)
     if outside and window is not None and not none:
         nearest = nearest_day([hit.occurred_at for hit in hits], window)
     return Understood(
         window=window,
         outside=outside,
+        beyond=0 if outside else beyond,
         nearest=nearest,
         unanchored="" if anchor is None else anchor.phrase,
         computed=computed(question, window, reads, filters, rules=rules, redact=redact)
@@ -108,11 +121,42 @@ def understood(
 
 
 def window_asked(question: str, reads: Reads, filters: Filters, *, now: Millis) -> Window | None:
-    """Return the time that a question names, also by an event that memory knows of."""
+    """Return the time that a question names, also by an event that memory knows of.
+
+    A time at which things usually happen is none of its own: "which job starts at 02:00".
+    """
     window = find_window(question, now=now)
+    if window is not None and may_be_usual(window) and _reads(is_usual, window, question):
+        return None
     if window is None and (anchor := find_anchor(question)) is not None:
         window = window_of(anchor, reads, filters)
     return window
+
+
+def told_then(question: str, window: Window | None) -> bool:
+    """Say whether the time of a question is when something was said: "what did I say in May"."""
+    if window is None or window.vague or not may_be_told(question):
+        return False
+    return _reads(is_told_then, window, question)
+
+
+def _reads(says: Callable[[Window, Reading], bool], window: Window, question: str) -> bool:
+    """Say what the tree of a question says of its time; where no tree can be had, it says no.
+
+    Only questions whose words leave it open are read: for others nothing is loaded.
+    """
+    try:
+        return says(window, read(question))
+    except ReaderError as error:
+        _log.warning("the time of a question is taken as it stands: %s", error)
+        return False
+
+
+def within_first(hits: Sequence[Hit], window: Window | None) -> list[Hit]:
+    """Return hits in their order, but those within a window before those of other times."""
+    if window is None or not _puts_first(window):
+        return list(hits)
+    return sorted(hits, key=lambda hit: not within(hit.occurred_at, window))
 
 
 def within(at: Millis | None, window: Window) -> bool:
@@ -120,6 +164,17 @@ def within(at: Millis | None, window: Window) -> bool:
     if at is None:
         return False
     return (window.since or 0) <= at and (window.until is None or at < window.until)
+
+
+def _puts_first(window: Window) -> bool:
+    """Say whether what lies in a window comes first: what was "before May" is told after it too."""
+    return window.since is not None and not window.vague
+
+
+def _beyond(hits: Sequence[Hit], window: Window | None) -> int:
+    if window is None or not _puts_first(window):
+        return 0
+    return sum(not within(hit.occurred_at, window) for hit in hits)
 
 
 def nearest_day(moments: Iterable[Millis | None], window: Window) -> NearestDay | None:
@@ -156,8 +211,10 @@ def computed(
     if not may_count(question):
         return None
     asked = question if window is None else without(question, window)
-    counted = counted_question(asked, read=read, rules=rules)
-    if counted is None or not known(counted, reads, filters):
+    is_command = _commands(reads, filters)
+    readings = counted_question(asked, read=read, rules=rules, is_command=is_command)
+    counted = meant(readings, reads, filters)
+    if counted is None:
         return None
     return compute(counted, reads, narrowed(filters, window), redact=redact)
 
@@ -212,21 +269,32 @@ def is_outside(hits: Sequence[Hit], window: Window | None) -> bool:
     return window.exact or not any(map(is_told, hits))
 
 
-def named(words: str, reads: Reads, filters: Filters, *, rules: Sequence[Cued]) -> Counted:
-    """Return what words name that are to be counted: what a command does, or what facts hold."""
+def named(words: str, reads: Reads, filters: Filters, *, rules: Sequence[Cued]) -> Counted | None:
+    """Return what words name that are to be counted; None where memory knows nothing so called."""
     if not words.strip():
         return Counted(measure=Measure.COUNT, predicate="")
-    counted = what_of(words, read=read, rules=rules)
-    for act in () if counted.predicate else (counted.act, stem(counted.act)):  # "deploys"
-        done = replace(counted, predicate=COMMAND, act=act, words=())
-        if known(done, reads, filters):
-            return done
-    return counted
+    is_command = _commands(reads, filters)
+    return meant(what_of(words, read=read, rules=rules, is_command=is_command), reads, filters)
+
+
+def _commands(reads: Reads, filters: Filters) -> Callable[[Sequence[str]], bool]:
+    """Return what says whether a command of memory begins with some words."""
+    where = {"predicate": COMMAND, "retired_at": None, "owner": filters.owner}
+    commands = [command.lower() for (command,) in reads.tally(FACT, ("object",), where)]
+    every = "\n".join(commands)
+
+    def is_command(words: Sequence[str]) -> bool:
+        said = " ".join(words)
+        if said not in every:  # most words of a question are in no command: one look is enough
+            return False
+        return any(said in command and begins(command, words) for command in commands)
+
+    return is_command
 
 
 def narrowed(filters: Filters, window: Window | None) -> Filters:
     """Return filters narrowed to a window, of turns too."""
-    if window is None or window.vague or window.usual:
+    if window is None or window.vague:
         return replace(filters, turns_any_time=False)
     return replace(filters, since=window.since, until=window.until, turns_any_time=False)
 

@@ -66,6 +66,8 @@ HINT: Final = "|".join(
         r"(?:jwt|JWT)[^a-zA-Z]|(?:psk|PSK)[^a-z]",
         # `key` alone means a great many things: what stands before it is judged by `names`.
         r"[kK]ey(?:[^a-z ,.);/]| ?[=:]| (?:is|was|should))|_KEY[^A-Z]|-key |keyMaterial",
+        r"(?:PIN|PUK|[pP]in)[=:]|[a-z_](?:[pP]in|PIN)[\\\"']|--pin ",
+        r"(?i:api ?key) |[kK]ey [|-]|_(?:token|key),|[pP](?:ass|wd|w) \||[pP]w[\n,;|]",
         r"(?:seed|recovery|Seed|Recovery)[-_ ]?(?:phrase|words|Phrase)",
         r"\?\?[:=]",  # a name in another script, see scanner.py
     )
@@ -78,7 +80,7 @@ _LONGEST_LIST: Final = 32
 
 _NAME_CHARS: Final = string.ascii_letters + string.digits + "_.-"
 _KEY: Final = re.compile(r"[\w.-]+")
-_LONE_KEY: Final = len("key")
+_LONE_KEY: Final = frozenset({"key", "Key", "KEY"})
 _SECOND_WORD: Final = frozenset("kKpPwWtTaA")  # how a second word may begin
 _TWO_WORDS: Final = re.compile(r"(?i)([a-z]{3,14}) (?:access )?(key|phrase|words|token)\b")
 _QUOTE: Final = r"[rbfunRBFUN]{0,2}\\*[\"'`“„«‘]"
@@ -128,6 +130,7 @@ _BLOCK: Final = frozenset("|>")
 _BLOCK_SCALAR: Final = re.compile(r"[|>][-+]?\d?[ \t]*(?:\n|\\n)(?:[ \t]|\\n)*")
 _NEXT_LINE: Final = re.compile(r"(?:\s|\\+[nrt]){1,40}")
 _GAPS: Final = frozenset(" \t\r\n\f\v\\")
+_CONTINUED: Final = re.compile(r"\\(?:\r?\n|\\{2,}n)[ \t]*")  # the backslash at the end of a line
 _LIST_ITEM: Final = re.compile(r"[\[,](?:\s|\\+n){0,40}")
 _IS_NAME: Final = re.compile(r"\\*[\"']?\s*:(?!:)")  # what follows a name of a field
 
@@ -306,7 +309,7 @@ def read_name(text: str, at: int, end: int) -> SecretName | None:
         stop -= 1
     if stop <= start:
         return None
-    if stop - start == _LONE_KEY and start and text[start - 1] == " ":  # `the API key is ...`
+    if text[start:stop] in _LONE_KEY and start and text[start - 1] == " ":  # `the API key is ...`
         start = low + len(text[low : start - 1].rstrip(_NAME_CHARS))
     name = classify(text[start:stop].lstrip("-"))
     if text[stop : stop + 1] == " " and text[stop + 1 : stop + 2] in _SECOND_WORD:
@@ -322,6 +325,9 @@ def _read_value(text: str, pos: int, joint: str) -> Value | None:
     if joint == "assign" and text[pos : pos + 1] in _BLOCK:
         block = _BLOCK_SCALAR.match(text, pos, pos + 80)
         pos = block.end() if block is not None else pos
+    if text[pos : pos + 1] == "\\" and joint in {"assign", "flag"}:
+        continued = _CONTINUED.match(text, pos, pos + 80)
+        pos = continued.end() if continued is not None else pos
     prefix = None
     if text[pos : pos + 1] in _PREFIXES:
         prefix = _STRING_PREFIX.match(text, pos, pos + 4)

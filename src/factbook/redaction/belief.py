@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 from factbook.redaction.names import Name
-from factbook.redaction.place import ValuePlace
+from factbook.redaction.place import FIELD, ValuePlace
 from factbook.redaction.values import (
     has_both,
     is_algorithm,
@@ -35,6 +35,7 @@ _WEAK: Final = frozenset({"comma", "call", "compare", "default", "cell", "next",
 _FIRM: Final = frozenset({"assign", "flag", "pair", "tag"})
 _SEED_WORDS: Final = frozenset({12, 15, 18, 21, 24})  # lengths of a wallet's recovery phrase
 
+_CODE: Final = re.compile(r"\d{4,12}$")
 _DIGIT: Final = re.compile(r"\d")
 _LETTER: Final = re.compile(r"[^\W\d_]")
 _LOGIN: Final = re.compile(
@@ -51,6 +52,10 @@ _INTRODUCES: Final = re.compile(
 _CAMEL: Final = re.compile(r"^[a-z]+(?:[A-Z][a-z]+)+$|^(?:[A-Z][a-z]+){2,}$")
 _INFLECTED: Final = re.compile(r"(?:ed|ing|ly|able|ible|ent|ant|ful|ous|ive|ary|tion|ment)$")
 _ASIDE: Final = re.compile(r"^[(\[*#@]|['/]")
+_MESSAGE: Final = re.compile(  # what a form says to who fills it in, a test to who runs it
+    r"(?i)\b(?:must|should|please|enter|choose|requires?d?|invalid|incorrect|wrong|least|m[ai]x?n?imum"
+    r"|char(?:acter)?s?|match(?:es)?|can't|cannot|blank|your|fields?|tests?|passed|failed|users?)\b"
+)
 _DOTTED: Final = re.compile(r"^[a-z]{3,}(?:\.[a-z]{3,}){2,}$")
 
 
@@ -60,6 +65,9 @@ def believe(word: str, name: Name, place: ValuePlace) -> bool:
         return False
     if not name.plain:
         return _believe_drawn(word, name, place)
+    if name.digits:
+        field_of_pins = name.bare and place is FIELD  # {"pin": 1234} may be that of a board
+        return _CODE.match(word) is not None and place.joint in _FIRM and not field_of_pins
     if len(word) < 3 or speaks_of_a_secret(word) or is_path(word) or is_algorithm(word):
         return False
     if word.isdigit():
@@ -89,15 +97,9 @@ def _believe_short_name(word: str, place: ValuePlace) -> bool:
 
 def _believe_quoted(word: str, place: ValuePlace) -> bool:
     """Decide about a password in quotes or between tags."""
-    mixed = is_mixed(word)
     if " " in word.strip():
-        words = word.split()
-        if sum(is_stop_word(part) for part in words) > len(words) // 4 or len(words) > max(
-            _SEED_WORDS
-        ):
-            return False
-        phrase = len(words) >= 3 and all(part.isalpha() and part.islower() for part in words)
-        return phrase or (mixed and len(words) <= 4 and not is_wordy(word))
+        return _believe_phrase(word, place)
+    mixed = is_mixed(word)
     if not has_both(word) and (word[0] in "#." or word[-1] in ":?"):  # a selector, a label
         return False
     if place.joint in _FIRM and _DOTTED.match(word) is not None:  # a phrase of several words
@@ -113,6 +115,29 @@ def _believe_quoted(word: str, place: ValuePlace) -> bool:
     if place.joint == "said":
         return mixed or not _INFLECTED.search(word)
     return True
+
+
+def _believe_phrase(word: str, place: ValuePlace) -> bool:
+    """Decide about several words in quotes: a passphrase, or what a program says of one.
+
+    The quotes of a setting say where its value ends, so that it may be any words; where it could as
+    well be a message, it must have fewer words that every sentence has.
+    """
+    words = word.split()
+    if len(words) > max(_SEED_WORDS) or all(part[0] == "$" for part in words):
+        return False
+    mixed, common = is_mixed(word), sum(map(is_stop_word, words))
+    lower = all(part.isalpha() and part.islower() for part in words)
+    if place.joint not in _FIRM:
+        few = common <= len(words) // 4
+        return few and (lower or (mixed and not is_wordy(word))) and len(words) > 2
+    if _MESSAGE.search(word) is not None:
+        return False
+    if place.shell or (mixed and place.alone and not place.code):
+        return True
+    if len(words) == 2:
+        return not common and (mixed or lower) and (place.alone or not is_wordy(word))
+    return 2 * common <= len(words) and (mixed or lower or place.tight)
 
 
 def _believe_said(word: str, place: ValuePlace) -> bool:

@@ -254,6 +254,8 @@ _ESCAPE: Final = re.compile(r"(?:\\[nrtbf]|%[0-9A-Fa-f]{2}|\\u[0-9a-fA-F]{4}|\[[
 _STANDS_IN: Final = re.compile(r"(?i)x{4}|\*{3}|\.{3}|your|[-_]here\b|example-|placeholder")
 _BLOB: Final = re.compile(r"[A-Za-z0-9+/=]{25}")
 _RUN: Final = re.compile(r"[A-Za-z0-9_-]*")
+_WRAP: Final = re.compile(rf"{_W}{{12,}}+((?:\r?\n|\\n)[ \t]*)({_W}{{8,}}+)(?!\S)")
+_HEX: Final = re.compile(r"[0-9a-f]+$")
 _JWT: Final = re.compile(
     r"eyJ[A-Za-z0-9_-]{8,4096}+={0,2}+(?:\\n|\s)?+\.[A-Za-z0-9_-]{8,}+={0,2}+"
     r"(?P<rest>(?:(?:\\n|\s)?\.[A-Za-z0-9_-]++={0,2}){0,3})"
@@ -308,6 +310,9 @@ def format_spans(text: str, at: int, end: int) -> Iterator[Span]:
 def _find_key(text: str, at: int) -> Span | None:
     """Find the key around a hint."""
     if begins_word(text, at):  # most hints stand inside a word, as the `sk-` of `disk-usage`
+        wrapped = _wrapped_key(text, at)
+        if wrapped is not None:
+            return wrapped
         match = _front().match(text, at, at + _LONGEST)
         if match is not None and match.lastgroup is not None:
             return _checked(text, match, FORMATS[int(match.lastgroup[1:])].kind)
@@ -323,6 +328,18 @@ def _find_key(text: str, at: int) -> Span | None:
         if match is not None and not escaped and begins_word(text, start):
             return _checked(text, match, row.kind)
     return None
+
+
+def _wrapped_key(text: str, at: int) -> Span | None:
+    """Find a key that goes on in the next line, because a terminal was too narrow for it."""
+    wrap = _WRAP.match(text, at, at + _LONGEST)
+    if wrap is None or _front().match(wrap[2]) or not is_random(wrap[2]) or _HEX.match(wrap[2]):
+        return None
+    match = _front().match(text[at : wrap.start(1)] + wrap[2])
+    if match is None or match.lastgroup is None or at + match.end() <= wrap.start(1):
+        return None
+    span = _checked(match.string, match, FORMATS[int(match.lastgroup[1:])].kind)
+    return None if span is None else (at + span[0], at + span[1] + len(wrap[1]), span[2])
 
 
 def _checked(text: str, match: re.Match[str], kind: str) -> Span | None:

@@ -25,7 +25,7 @@ _LONGEST: Final = 8192
 _SCHEME: Final = Lazy(
     r"(?i)(bearer|basic|token|digest|apikey|api-key|bot|sso-key|ssws|geniekey|key|hawk|negotiate|"
     r"ntlm|aws4-hmac-sha256|sharedkey|sharedaccesssignature|signature|oauth|jwt|private-token|"
-    r"klaviyo-api-key|splunk|zuora|discogs)[ \t]*[ \t=:][ \t]*(?:token=)?"
+    r"klaviyo-api-key|splunk|zuora|discogs)[ \t]*[ \t=:][ \t]*(?:\\\r?\n[ \t]*)?(?:token=)?"
 )
 _CREDENTIAL: Final = Lazy(r"[A-Za-z0-9_.~+/=:|%!@#*^$-]+")
 _SIGNED: Final = Lazy(
@@ -47,7 +47,10 @@ def bearer_spans(text: str, at: int, end: int) -> Iterator[Span]:
     if text[at] in "TF":
         yield from _jar_spans(text, at)
         return
-    span = _scheme_span(text, at, line_end(text, at, at + _LONGEST))
+    stop = line_end(text, at, at + _LONGEST)
+    if text.startswith("\\", stop - 1):  # a shell reads on in the next line
+        stop = line_end(text, stop + 1, at + _LONGEST)
+    span = _scheme_span(text, at, stop)
     if span is None:
         return
     word = text[span[0] : span[1]]

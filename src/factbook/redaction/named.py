@@ -1,7 +1,8 @@
 """Ask what may stand behind a name, in the order of how often it does.
 
 The name is read once: first its value is looked for right behind it (`assignments`), then behind
-other fields or tags (`fields`), then in the words of the sentence (`prose`).
+other fields or tags (`fields`), then in the words of the sentence (`prose`), then apart from it
+(`apart`).
 """
 
 from __future__ import annotations
@@ -9,9 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from factbook.redaction.assignments import LOOSE, assigned_spans, read_joint, read_name
+from factbook.redaction.apart import below_spans, column_spans
+from factbook.redaction.assignments import (
+    LOOSE,
+    SecretName,
+    assigned_spans,
+    read_joint,
+    read_name,
+)
 from factbook.redaction.fields import field_spans
-from factbook.redaction.prose import prose_spans, shaped_spans
+from factbook.redaction.prose import sentence_spans, shaped_spans
 from factbook.redaction.spans import Span
 
 __all__ = ["named_spans"]
@@ -24,6 +32,15 @@ def named_spans(text: str, at: int, end: int) -> Iterable[Span]:
     name = read_name(text, at, end)
     if name is None or text.rfind("arn:", max(0, name.start - 80), name.start) >= 0:
         return ()  # arn:aws:secretsmanager:eu-west-1:123456789012:secret:app/db
+    spans = list(_beside_spans(text, at, end, name))
+    if not spans:
+        where = name.start, name.end, name.sense
+        spans = list(below_spans(text, *where)) or list(column_spans(text, *where))
+    return spans
+
+
+def _beside_spans(text: str, at: int, end: int, name: SecretName) -> Iterable[Span]:
+    """Give the secrets that stand in the same line or field as their name."""
     joint = read_joint(text, name)
     if joint is not None:
         spans = list(assigned_spans(text, name, joint))
@@ -33,5 +50,5 @@ def named_spans(text: str, at: int, end: int) -> Iterable[Span]:
         if spans or not further:
             return spans
     if text[name.end : name.end + 1] in _SPOKEN:
-        return list(prose_spans(text, at, end))
+        return list(sentence_spans(text, at, end))
     return list(field_spans(text, name))

@@ -24,6 +24,7 @@ class Name:
     plain: bool  # people choose such values, so they may be ordinary words
     bare: bool  # the name alone (`pass`, `pw`, `pwd`) also means other things
     vague: bool = False  # a key of something: a secret only if its value leaves no doubt
+    digits: bool = False  # its values are a few digits
 
 
 KINDS: Final = frozenset({"password", "secret", "token", "api-key", "credential", "cookie"})
@@ -158,6 +159,8 @@ def _tail(words: list[str]) -> Name | None:
         return Name(kind="password", plain=True, bare=bare)
     if last in {"word", "phrase", "code"} and prior == "pass":  # passWord, pass_phrase
         return Name(kind="password", plain=True, bare=False)
+    if last in {"pin", "puk"}:
+        return Name(kind="password", plain=True, bare=not before, digits=True)
     if last == "pat":  # a personal access token; elsewhere a pattern
         return Name(kind="token", plain=False, bare=True) if prior in _PAT_OWNERS else None
     if last in _TOKENS or _TOKEN_TAIL.search(last):

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from factbook.redaction.apart import file_kind
 from factbook.redaction.lazy import Lazy
 from factbook.redaction.reading import line_end, read_quoted
+from factbook.redaction.shell import echoed
 from factbook.redaction.spans import Span
 from factbook.redaction.values import is_plausible, is_stand_in
 
@@ -14,7 +16,8 @@ __all__ = ["HINT", "KINDS", "output_spans"]
 
 KINDS: Final = frozenset({"password", "secret", "token"})
 _PRINTS: Final = (
-    r"(?:echo|printf) [\"'\\$]|printenv |config:get ",
+    r"(?:echo|printf) |printenv |config:get ",
+    r"\.write(?:_text)?\(\\?[\"']|-Value \\?[\"']",
     r"op read ",
     r"base64 (?:-d|-D|--decode)",
     r"get secrets? ",
@@ -62,15 +65,22 @@ _BITLOCKER: Final = Lazy(r"(?<![\d-])\d{6}(?:-\d{6}){7}(?![\d-])")
 _KUBEADM: Final = Lazy(r"(?<![\w.])[a-z0-9]{6}\.[a-z0-9]{16}(?!\w)")
 _FERNET: Final = Lazy(r"(?<![\w/+=-])[A-Za-z0-9_-]{43}=")
 _CODES: Final = Lazy(
-    r"(?: \w+)?:?\s*"
-    r"((?:(?:[-*] |\d\. )?(?:[0-9A-Za-z]{4,8}(?:-[0-9A-Za-z]{4,8})+|\d{4} ?\d{4})[\s,]*){2,16})"
+    r"(?: \w+)?[:=]?\s*"
+    r"((?:(?:[-*] |\d\. )?(?:[0-9A-Za-z]{4,8}(?:-[0-9A-Za-z]{4,8})+|\d{4} ?\d{4})(?![\w-])"
+    r"(?:[\s,]|and |or )*){1,16})"
 )
+_PLAIN_PART: Final = Lazy(r"(?:^|-)(?:[A-Z]?[a-z]+(?:$|-)|(?:19|20)\d\d-\d)")  # of no code
 _CODE: Final = Lazy(r"[0-9A-Za-z]{4,8}(?:-[0-9A-Za-z]{4,8})+|\d{4} ?\d{4}")
 _PEER: Final = Lazy(r"(?m)^[\w.@*\"-]+[ \t]+[\w.*\"-]+[ \t]+(\"?)([^\s\"]{3,128})\1[ \t]+[\d.*]+")
 _HEREDOC: Final = Lazy(
     r"<<-? ?['\"\\]?([A-Z]+)['\"]?[^\n\\]{0,80}(?:\n|\\+n)(?P<user>[\w.@-]{1,64})(?:\n|\\+n)"
     r"(?P<word>\S{4,128}?)(?:\n|\\+n)\1"
 )
+_ONE_LINE: Final = Lazy(
+    r"<<-? ?['\"\\]?([A-Z]+)['\"]?(?P<rest>[^\n\\]{0,80}+)(?:\n|\\+n)[ \t]*+"
+    r"(?P<word>[^\n\\]{4,128}+)(?:\n|\\+n)[ \t]*\1"
+)
+_INTO: Final = Lazy(r"(?:>>?|\|[ \t]*(?:sudo )?tee )[ \t]*([^|;&<>\n]{1,120})")
 _AUTH_FILE: Final = Lazy(r"[>/ ][\w.-]*(?i:auth|cred|passw|login|secret|userpass)[\w.-]*")
 
 
@@ -96,8 +106,10 @@ def output_spans(text: str, at: int, end: int) -> Iterator[Span]:
     elif hint.endswith((" code", " codes")):
         match = _CODES.match(text, end, end + 400)
         if match is not None:
-            for code in _CODE.finditer(text, *match.span(1)):
-                yield *code.span(), "secret"
+            codes = list(_CODE.finditer(text, *match.span(1)))
+            for code in codes:
+                if len(codes) > 1 or _PLAIN_PART.search(code[0]) is None:
+                    yield *code.span(), "secret"
     elif hint.endswith("ap-secrets"):
         for match in _PEER.finditer(text, end, end + 400):
             yield *match.span(2), "password"
@@ -108,16 +120,26 @@ def output_spans(text: str, at: int, end: int) -> Iterator[Span]:
             yield value.start, value.end, "password"
     elif hint.startswith("<<"):
         yield from _heredoc_spans(text, at)
+    elif hint[0] in ".-" and hint[-1] in "\"'":
+        value = read_quoted(text, end - 2 if text[end - 2] == "\\" else end - 1)
+        if value is not None:
+            yield from _kept_spans(text[max(0, at - 120) : at], text, value.start, value.end)
     elif hint.startswith("--token") or hint.lower() in {"kubeadm", "fernet"}:
         pattern = _FERNET if hint.lower() == "fernet" else _KUBEADM
         for match in pattern.finditer(text, at, line_end(text, at, at + 300)):
             yield *match.span(), "token" if pattern is _KUBEADM else "secret"
     else:
+        if hint.startswith(("echo", "printf")):
+            yield from _written_spans(text, at)
         yield from _next_line_spans(text, at, end)
 
 
 def _heredoc_spans(text: str, at: int) -> Iterator[Span]:
-    """Give the second of two lines, user and password, that go into one file."""
+    """Give what goes into a file: the second of two lines, user and password, or the only one."""
+    line = _ONE_LINE.match(text, at, at + 400)
+    if line is not None:
+        command = text[max(text.rfind("\n", 0, at) + 1, at - 120) : at] + line["rest"]
+        yield from _kept_spans(command, text, *line.span("word"))
     match = _HEREDOC.match(text, at, at + 400)
     if match is None or "=" in match["word"] or is_stand_in(match["word"]):
         return
@@ -125,6 +147,22 @@ def _heredoc_spans(text: str, at: int) -> Iterator[Span]:
     told = _AUTH_FILE.search(text, max(0, at - 80), match.start("user")) is not None
     if told or is_plausible(match["word"], quoted=False):
         yield *match.span("word"), "password"
+
+
+def _written_spans(text: str, at: int) -> Iterator[Span]:
+    """Give what `echo` writes into a file whose name says that it is a secret."""
+    stop = line_end(text, at, at + 400)
+    into = _INTO.search(text, at, stop)
+    if into is not None:
+        for first, last in echoed(text, at, into.start()):
+            yield from _kept_spans(text[into.start(1) : stop], text, first, last)
+
+
+def _kept_spans(command: str, text: str, start: int, end: int) -> Iterator[Span]:
+    """Give what a command keeps, when a name in it says that it is a secret."""
+    kind = file_kind(command, text[start:end])
+    if kind is not None and text.count(":", start, end) < 2:  # fields have their own finders
+        yield start, end, kind
 
 
 def _next_line_spans(text: str, at: int, end: int) -> Iterator[Span]:

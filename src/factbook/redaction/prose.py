@@ -14,6 +14,7 @@ from typing import Final
 
 import re2
 
+from factbook.redaction.apart import PASSWORD, below_spans
 from factbook.redaction.labels import label_near
 from factbook.redaction.lazy import Lazy
 from factbook.redaction.reading import line_end, read_quoted
@@ -37,11 +38,12 @@ __all__ = [
     "is_shaped",
     "pair_spans",
     "prose_spans",
+    "sentence_spans",
     "shaped_spans",
 ]
 
 HINT: Final = (
-    r"\b(?:pass|pw|pwd|Pass|PW)[ :']|(?:pin|PIN|Pin)[ :=]|[0-9]{3}#"
+    r"\b(?:pass|pw|pwd|Pass|PW)[ :']| as pw|(?:pin|PIN|Pin|puk|PUK)[ :=]|[0-9]{3}#"
     r"|SSID|\b[wW]i-?[fF]i[ :]|(?i:wlan)[- :]"
     r"|(?:ssh|sign|get) in (?:with|as) "
     r"|(?i:clave|mot de passe|parola|wachtwoord|has(?:l|\?)o|passwort|kennwort|senha|contrase)"
@@ -124,8 +126,8 @@ _PAIR_BEFORE: Final = Lazy(  # use bob / hunter2 to log in
 )
 _SHORT: Final = Lazy(r"(?i)(?:pass|pw|pwd)(?:word|code)?(?: is|:| =|'s)? ")
 _PIN: Final = Lazy(
-    r"(?i)\bpin(?: code)?\b(?: (?:for|of|to|on|is) [^\n\d]{0,40}?)?(?: ?(?:is|was|:|=|to) ?| )"
-    r"[\"'`]?(\d{4,8})\b(?![.-]\d)"
+    r"(?i)(?<![a-z0-9])(?:pin(?: code)?|puk)\b(?: (?:for|of|to|on|is) [^\n\d]{0,40}?)?"
+    r"(?: ?(?:is|was|:|=|to) ?| )[\"'`]?(\d{4,8})\b(?![.-]\d)"
 )
 # The key of a door or of a network beside what says so: `gate code: 4417#`, `SSID Elch, key ...`.
 _KEYPAD: Final = Lazy(r"(?i)\bcode\b[^\n\d]{0,40}?[ :]([*#]?\d{3,8}#)(?!\w)")
@@ -254,6 +256,15 @@ _NAMED_NUMBER: Final = Lazy(  # v18.17, feature-x1, utf-8, 12.50, Q3-2024, py311
 
 
 def prose_spans(text: str, at: int, end: int) -> Iterator[Span]:
+    """Give the password of the sentence around a hint, or of the line below it."""
+    spans = list(sentence_spans(text, at, end))
+    yield from spans
+    name = _SAID_SO.match(text, at) if not spans else None
+    if name is not None:
+        yield from below_spans(text, at, name.end(), PASSWORD)
+
+
+def sentence_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give the password of the sentence around a hint."""
     if at and text[at].isalpha() and (text[at - 1].isalnum() or text[at - 1] in "_$/.-"):
         return  # part of a name, which was judged as one
@@ -311,7 +322,7 @@ def _key_spans(text: str, at: int, end: int) -> Iterator[Span]:
 @lru_cache(maxsize=4096)
 def _about(hint: str) -> str:
     """Tell what a hint is about: a PIN, a pair of user and password, or the name of a password."""
-    if "pin" in hint.lower():
+    if hint.lower().startswith(("pin", "puk")):
         return "pin"
     if hint.endswith("#") or (hint[0] in "SwW" and hint[1:2] in "SiIlL"):
         return "key"
@@ -412,6 +423,7 @@ _FOREIGN_NAME: Final = Lazy(
     r"parola(?: d'ordine| chiave)?|has[łl]o|lösenord|şifre|mật khẩu|密[码碼]|口令|パスワード|"
     r"暗証番号|비밀번호|암호|парол[ьяе]|adgangskode"
 )
+_SAID_SO: Final = Lazy(rf"(?i)(?:pass|pwd?)\b|{_FOREIGN_NAME.pattern[4:]}")
 _FOREIGN_WORDS: Final = (  # one is in each of them that is ASCII
     *("contrase", "clave", "mot de passe", "senha", "passwort", "kennwort", "wachtwoord"),
     *("parola", "haslo", "adgangskode"),
@@ -464,4 +476,5 @@ def foreign_names(text: str) -> Iterator[re.Match[str]]:
 
 def foreign_span(text: str, name: re.Match[str]) -> Iterator[Span]:
     """Give the password behind such a name."""
-    yield from _foreign_at(text, name, line_end(text, name.start(), name.start() + _FORTH))
+    spans = list(_foreign_at(text, name, line_end(text, name.start(), name.start() + _FORTH)))
+    yield from spans or below_spans(text, *name.span(), PASSWORD)

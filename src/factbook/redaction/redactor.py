@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -16,7 +16,7 @@ from factbook.redaction.formats import KINDS as FORMAT_KINDS
 from factbook.redaction.labels import DIGEST_BYTES, label_places
 from factbook.redaction.repeats import repeats
 from factbook.redaction.scanner import KINDS, scan
-from factbook.redaction.spans import Span
+from factbook.redaction.spans import Rewritten, Span, rewritten
 
 __all__ = ["NO_REDACTION", "NoRedaction", "Redaction", "Redactor"]
 
@@ -40,32 +40,6 @@ class Redaction:
     start: int  # first character of the secret itself, without quotes or name
     end: int  # behind its last character
     kind: str  # what it is, as the label says
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Redacted:
-    """A text with labels, and how its places and those of the text before belong together."""
-
-    text: str  # the text with its labels
-    starts: list[int]  # where the pieces begin: at 0, and behind every label
-    shifts: list[int]  # what to add to a place in that piece to have its place in the text before
-
-    def mapped_back(self, spans: Iterable[Span]) -> list[Span]:
-        """Turn places here into places of the text before."""
-        places: list[Span] = []
-        for start, end, kind in spans:
-            move = self.shifts[bisect_right(self.starts, start) - 1]
-            places.append((start + move, end + move, kind))
-        return places
-
-    def placed(self, spans: Sequence[Span]) -> list[Span]:
-        """Give the labels here of some of the replaced spans of the text before, both in order."""
-        ends = [start + shift for start, shift in zip(self.starts, self.shifts, strict=True)]
-        labels: list[Span] = []
-        for start, end, kind in spans:
-            piece = bisect_left(ends, end, 1)
-            labels.append((start - self.shifts[piece - 1], self.starts[piece], kind))
-        return labels
 
 
 def _digest(text: str) -> bytes:
@@ -161,20 +135,9 @@ class Redactor:
             redacted = self._redacted(text, spans)
         return spans, redacted.text
 
-    def _redacted(self, text: str, spans: Sequence[Span]) -> _Redacted:
+    def _redacted(self, text: str, spans: Sequence[Span]) -> Rewritten:
         """Write the labels of spans that are in order and without overlap."""
-        pieces: list[str] = []
-        starts, shifts = [0], [0]
-        done = shift = 0
-        for start, end, kind in spans:
-            label = self.label(kind, text[start:end])
-            pieces += (text[done:start], label)
-            done = end
-            shift += end - start - len(label)
-            starts.append(end - shift)
-            shifts.append(shift)
-        pieces.append(text[done:])
-        return _Redacted(text="".join(pieces), starts=starts, shifts=shifts)
+        return rewritten(text, ((s, e, self.label(kind, text[s:e])) for s, e, kind in spans))
 
 
 def _settle(text: str, spans: list[Span]) -> list[Span]:

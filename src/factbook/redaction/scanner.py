@@ -38,6 +38,7 @@ from factbook.redaction.assignments import read_name
 from factbook.redaction.labels import label_around, label_places
 from factbook.redaction.reading import MAX_VALUE, line_end
 from factbook.redaction.spans import Span
+from factbook.redaction.spelled import spelled
 
 __all__ = ["CROWD_CHARS", "CROWD_LOOKS", "KINDS", "scan"]
 
@@ -45,6 +46,7 @@ CROWD_CHARS: Final = 8192
 CROWD_LOOKS: Final = 10
 """Times that the hints of a crowd would have each of its characters looked at, on average. In the
 densest text of real logs it is 6, and 9 where every line holds a secret or looks like one."""
+_WORD: Final = 16  # characters from a hint to an odd letter of its name
 _LINE_LOOKS: Final = 1024  # so many characters of the rest of its line are read from a hint at most
 
 _Finder = Callable[[str, int, int], Iterable[Span]]
@@ -202,7 +204,30 @@ def scan(text: str, *, changed: Sequence[Span] | None = None) -> list[Span]:
     for name in foreign:
         if not any(low <= name.start() < high for low, high in crowds):
             spans.extend(prose.foreign_span(text, name))
+    spans.extend(_spelled_spans(text))
     return spans
+
+
+def _spelled_spans(text: str) -> Iterator[Span]:
+    """Give the secrets of names that are written oddly, which plain letters tell."""
+    again = spelled(text)
+    if again is None:
+        return
+    replaced, plain = again
+    data = plain.text.encode("ascii", "replace")
+    labels = label_places(plain.text, KINDS)
+    crowds = list(_crowds(plain.text, data, (), labels))
+    yield from plain.mapped_back(crowds)
+    unread = [(low, high) for low, high, _ in crowds]
+    letters = [start for start, _, _ in plain.placed(replaced)]
+    for hit in _HINTS.finditer(data):
+        at, end = hit.span()
+        near = bisect_left(letters, at - _WORD)
+        if near == len(letters) or letters[near] >= end + _WORD:
+            continue  # nothing there is read in another way
+        if label_around(labels, at) is None and label_around(unread, at) is None:
+            for finder in _whom(plain.text, data, at, end).finders:
+                yield from plain.mapped_back(finder(plain.text, at, end))
 
 
 def _crowds(

@@ -21,7 +21,7 @@ from factbook.redaction.spans import Span
 from factbook.redaction.values import is_random, is_stand_in, is_stop_word
 from factbook.redaction.vocabulary import vocabulary
 
-__all__ = ["HINT", "KINDS", "PROGRAMS", "Program", "command_spans"]
+__all__ = ["HINT", "KINDS", "PROGRAMS", "Program", "command_spans", "echoed"]
 
 KINDS: Final = frozenset({"password", "token", "secret", "cookie"})
 
@@ -103,6 +103,7 @@ PROGRAMS: Final[tuple[Program, ...]] = (
     Program(names="security", option="-w", needs="add-generic-password add-internet-password"),
     Program(names="smbclient rpcclient", pair="-U --user"),
     Program(names="lftp", pair="-u"),
+    Program(names="rclone", place=2, needs="obscure"),
     Program(names="bw", place=2, needs="unlock"),
     Program(names="bw", place=3, needs="login"),
     Program(names="rdesktop cypher-shell snowsql hydra ncftpput ncftpget isql", option="-p -P"),
@@ -451,11 +452,16 @@ def _piped_spans(text: str, at: int, end: int) -> Iterator[Span]:
     low = max(0, at - _ECHO_BACK)
     group = _GROUP.search(text, low, at)
     if group is not None:  # (echo hunter2; echo hunter2) | passwd bob
-        for start, stop in _echoed(_ECHO_IN_GROUP, text, *group.span(1)):
+        for start, stop in echoed(text, *group.span(1)):
             yield from _handed(text, start, stop, reader)
         return
     for start, stop in _echoed(_ECHO, text, low, at):
         yield from _handed(text, start, stop, reader)
+
+
+def echoed(text: str, low: int, high: int) -> Iterator[tuple[int, int]]:
+    """Give the lines that the commands of a line write: of `echo a; printf '%s' b` both."""
+    return _echoed(_ECHO_IN_GROUP, text, low, high)
 
 
 def _echoed(pattern: Lazy, text: str, low: int, high: int) -> Iterator[tuple[int, int]]:

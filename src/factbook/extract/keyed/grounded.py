@@ -22,7 +22,7 @@ from typing import Final
 from factbook.extract.keyed.contracts import FactsOp, list_key_of, op_values, rank_of
 from factbook.extract.keyed.mentions import Heard, locate
 from factbook.extract.keyed.named import says_key
-from factbook.extract.keyed.ranked import Placed
+from factbook.extract.keyed.ranked import added, placed
 from factbook.extract.keyed.removal import removal_problem
 from factbook.extract.keyed.told import Told
 from factbook.extract.keyed.wording import shown
@@ -30,7 +30,7 @@ from factbook.model.keys import normalize_fact_key
 
 __all__ = ["Heard", "locate", "op_objection"]
 
-_SETTING: Final = frozenset({"set", "ranked_list_set", "ranked_list_insert", "ranked_list_append"})
+_TAKING_AWAY: Final = frozenset({"clear", "ranked_list_remove", "ranked_list_clear"})
 
 
 def op_objection(op: FactsOp, message: str | Heard) -> str | None:
@@ -45,7 +45,7 @@ def op_objection(op: FactsOp, message: str | Heard) -> str | None:
         if not heard.places(value):
             return f"the message does not hold {shown(value, 60)}"
     if not values:
-        return removal_problem(op, key, Told(heard, None, key))
+        return removal_problem(op, Told(heard, None, key))
     for value in values:
         # One place of the value is enough; of several that have none, the first tells why.
         told = [Told(heard, place, key) for place in heard.places(value)]
@@ -57,38 +57,19 @@ def op_objection(op: FactsOp, message: str | Heard) -> str | None:
 
 def _objection(op: FactsOp, value: str, told: Told) -> str | None:
     """Say why the words around one place of a value do not ask for an operation."""
-    if op.op not in _SETTING and op.op != "ranked_list_move":
-        return removal_problem(op, told.list_key, told)
+    if op.op in _TAKING_AWAY:
+        return removal_problem(op, told)
     quoted = shown(value, 60)
     if told.own is None:
         return f"the message does not hold {quoted} as a word"
     if told.list_key is None:
-        problem: str | None = told.unmeant(told.own) or None
-        otherwise = f"the message does not say what {normalize_fact_key(op.fact_key or '')[0]} is"
-        otherwise = "" if says_key(op.fact_key or "", told, told.said) else otherwise
+        problem, says = told.unmeant(told.own), says_key(op.fact_key or "", told)
+        key = normalize_fact_key(op.fact_key or "")[0]
+        otherwise = "" if says else f"the message does not say what {key} is"
     elif op.op == "ranked_list_append":
-        problem = Placed(told).added()
-        otherwise = f"the message does not put {quoted} on a list of favorites"
-        otherwise = "" if problem is None else otherwise
+        problem, otherwise = added(told)
     else:
-        problem, otherwise = _placed(rank_of(op) or 0, quoted, told)
+        problem, otherwise = placed(told, rank_of(op) or 0)
     if problem:
         return f"the message does not state {quoted}: {problem}"
     return otherwise or None
-
-
-def _placed(rank: int, quoted: str, told: Told) -> tuple[str, str]:
-    """Return (why the place of a value is not meant, why it is not the rank that is asked)."""
-    placed = Placed(told)
-    place, problem = placed.here
-    if place is None:
-        said = placed.is_at(rank)
-        why = f"the message does not say that {quoted} is a favorite or has a rank"
-        return "", "" if said else why
-    if rank in (place.ranks or {placed.number() or placed.counted() or 1}):
-        return problem, ""
-    if not place.ranks:
-        return problem, f"the message does not say that {quoted} is #{rank}"
-    ranks = ", ".join(f"#{named_rank}" for named_rank in sorted(place.ranks)[:5])
-    of = f" for {quoted}" if rank in told.heard.ranks else ""
-    return problem, f"the message names {ranks} and not #{rank}{of}"

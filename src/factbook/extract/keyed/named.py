@@ -1,19 +1,19 @@
 """Tell whether words say what a key is about: "I live in Oslo" says what `user.city` is.
 
-Every key has words of its own, and some that mean the same. Some are said by what one does or is.
-A word that is somebody else's does not count: "my dog's name is Rex" says nothing of `user.name`.
-English only.
+Every key has words of its own, and some that mean the same. What one does or is says a key too
+where the sentence is as near to one that names it: "I live in X" is to "my city is X". A word that
+is somebody else's does not count: "my dog's name is Rex" says nothing of `user.name`. English only.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
 from factbook.embed import bundled
-from factbook.extract.keyed.told import OWN, SELF, Told, stems_of
+from factbook.extract.keyed.told import OWN, SELF, Told
 from factbook.extract.keyed.wording import words_of
 from factbook.language.nouns import singular
 from factbook.model.keys import normalize_fact_key
@@ -99,83 +99,42 @@ def said_of_me(clause: str) -> tuple[str, int] | None:
 # --- any key --------------------------------------------------------------------------------------
 
 ALIKE: Final = 0.5  # the least cosine of two nouns that speak of one thing: "wife", "spouse"
+SAYS_AS_MUCH: Final = 0.47  # of a sentence of what one is, to one that names the key; of its frame
+SAYS_OF_VALUE: Final = 0.63  # the same with the value in both: "I am tired" is no job
+DONE_TO: Final = 0.65  # of the frame where the value is what something is done to: "I met X"
 
-_DOING: Final = """
-live move base reside relocate settle locate stay in : location city town home residence address
- country state region area neighborhood district county
-come grow raise born from : country hometown birthplace origin nationality citizenship
-work employ join hire start retire : employer company workplace work organization office occupation
- job profession career role title position
-call name : name nickname username
-go know : nickname username
-a : occupation job profession career role title position
-turn old year : age
-born : birthday birthdate dob birth
-speak fluent write : language tongue
-marry engage date wed with : spouse partner wife husband relationship marital
-am a : relationship marital gender pronoun religion faith species
-drive ride own : car vehicle bike
-allergic intolerant : allergy
-tall : height
-weigh : weight
-study graduate attend go major : school university college education degree major field
-use run switch on : editor ide browser os shell terminal keyboard tool laptop framework stack
- database computer system theme app
-like love enjoy prefer adore fan into : hobby interest like love preference preferred prefer
- favorite
-hate dislike loathe avoid : dislike hate
-want plan hope aim try dream intend : goal plan dream
-earn make pay : salary income
-feel : mood feeling
-play do : instrument sport game
-reach call text : mobile phone contact
-reach write mail contact : email mail
-eat follow : diet
-build work : project
-"""
-"""What one does or is, and what that speaks of; "am", "a" and what stands before it: "I am in"."""
-
-
-def _groups(text: str) -> list[list[str]]:
-    return [line.split() for line in text.strip().replace("\n ", " ").splitlines()]
-
-
-_DEEDS: Final = [
-    (stems_of(doing), words_of(keys))
-    for doing, _, keys in (" ".join(group).partition(" : ") for group in _groups(_DOING))
-]
-# What "I am ..." says depends on what follows: (a word of a key, the value it needs).
-_BY_VALUE: Final = (
-    ("name", re.compile(r"[A-ZÀ-ÖØ-Þ][^\W\d_'’.-]*(?:[\s'’.-]+[A-ZÀ-ÖØ-Þ]?[^\W\d_]*){0,3}")),
-    ("age", re.compile(r"\d{1,3}(?:\s+years?(?:\s+old)?)?")),
-    ("nationality", re.compile(r"[A-ZÀ-ÖØ-Þ][^\W\d_]+(?:[\s-][^\W\d_]+)?")),
-    ("diet", re.compile(r"(?i)(?:vegan|vegetarian|pescatarian|lactose.*|gluten.*|keto)")),
-    ("height", re.compile(r"\d[\d.,'\" ]*(?:cm|m|ft|feet|inches)?.*")),
-)
-_TO_ME: Final = stems_of("call reach text write mail contact")  # of me only where they say so
-_NOT_AT_WORK: Final = words_of("as in with on out from")
-_EMPLOYERS: Final = words_of("employer company workplace work organization office")
 _HOLDERS: Final = words_of(
     "user profile info information detail setting contact personal basic current main primary own"
-    " default general data about status value fact misc other type the of is my me self"
+    " default general data about status value fact misc other type the of is my me self preference"
 )
 _COMMON: Final = words_of(
     "name age birthday email phone address job breed color type size number date title location"
     " city"
 )
 _THEIRS: Final = words_of("his her their your its whose no another")
+_ME: Final = SELF | words_of("me us")
 
 
 @lru_cache(maxsize=1024)
-def _key_words(key: str) -> tuple[tuple[str, ...], ...]:
-    """Return the words of a key's segments that say what it is about, in the singular."""
+def _key_words(key: str) -> tuple[frozenset[str], frozenset[str], str]:
+    """Return (the words of a key, those that say what it is about, the key in words).
+
+    Of a key in parts one word is enough, but for a part that many things have: `user.dog.name`
+    needs the dog.
+    """
+    key = normalize_fact_key(key)[0]
+    called = [said for said, named in ATTRIBUTES.items() if named == key]
     segments = [
-        tuple(_single(word) for word in segment.split("_") if word)
-        for segment in normalize_fact_key(key)[0].split(".")
+        [_single(word) for word in segment.split("_") if word]
+        for segment in key.removeprefix("user.").split(".")
     ]
-    telling = [tuple(word for word in segment if word not in _HOLDERS) for segment in segments]
-    whole = [segment for segment in segments if segment != ("user",)]
-    return tuple(segment for segment in telling if segment) or tuple(whole)
+    parts = [word for segment in segments for word in segment]
+    if len(segments) > 1 and segments[-1][-1] in _COMMON:
+        segments = segments[:-1]
+    telling = {word for segment in segments for word in ("".join(segment), *segment)}
+    telling |= {part for said in called if " " not in said for part in said.split("-")}
+    every = {*parts, *telling, *re.findall(r"\w+", " ".join(called))}
+    return frozenset(every), frozenset(telling - _HOLDERS or telling), " ".join(parts)
 
 
 @lru_cache(maxsize=4096)
@@ -183,56 +142,39 @@ def _single(word: str) -> str:
     return singular(word.lower().replace("’", "'").replace("-", "").removesuffix("'s"))
 
 
-def says_key(key: str, told: Told, words: Sequence[int], *, owned: bool = False) -> bool:
-    """Say whether words of a message speak of what a key is about.
+def says_key(
+    key: str, told: Told, words: Sequence[int] | None = None, *, owned: bool = False
+) -> bool:
+    """Say whether words of a message speak of what a key is about; those of its value, if not said.
 
-    Of a key in parts one word is enough, but for a part that many things have: `user.dog.name`
-    needs the dog, and `user.name` must not be the dog's. `owned` asks for a noun that is mine.
+    `owned` asks for a noun that is mine.
     """
-    segments = _key_words(key)
-    called = [said for said, named in ATTRIBUTES.items() if named == normalize_fact_key(key)[0]]
-    mine = {word for segment in segments for word in segment} | {
-        *re.findall(r"\w+", " ".join(called))
-    }
-    if len(segments) > 1 and segments[-1][-1] in _COMMON:
-        segments = segments[:-1]
-    wanted = {word for part in segments for word in ("".join(part), *part)} - _HOLDERS
-    wanted |= {part for said in called if " " not in said for part in re.findall(r"\w+", said)}
-    if any(_is_mine(told, i, mine | wanted, owned=owned) for i in _nouns(told, words, wanted)):
-        return True
-    done = set() if owned else set(_deeds(told, words))
-    value = told.value_said
-    if "am" in done and any(word in wanted and shape.fullmatch(value) for word, shape in _BY_VALUE):
-        return True
-    before = {told.words[j] for j in told.below[told.own]} if told.own is not None else set()
-    if wanted <= _EMPLOYERS and before & _NOT_AT_WORK:
-        return False  # "I work with Bob"
-    return any(done & doing and wanted & keys for doing, keys in _DEEDS)
-
-
-def _nouns(told: Told, words: Iterable[int], wanted: set[str]) -> Iterator[int]:
-    """Yield the words that name what a key is about, also in two words: "time zone"."""
-    taken = told.at(told.value) if told.value else []
+    every, wanted, named = _key_words(key)
+    if words is None:
+        meant = [i for i in told.meant if i == told.own or not told.unmeant(i)]
+        words = sorted({j for i in meant for j in told.beside(i)})
     for i in words:
-        if i in taken or told.tokens[i].pos == "VERB":
+        if i in told.taken or told.tokens[i].pos not in ("ADJ", "NOUN", "PROPN", "X"):
             continue
         single = _single(told.words[i])
         pair = single + _single(told.words[i + 1]) if i + 1 < len(told.words) else single
-        if single and any(_same(noun, single) or noun == pair for noun in wanted):
-            yield i
+        said = any(_same(noun, single) or noun == pair for noun in wanted)
+        if said and _is_mine(told, i, every, owned=owned):
+            return True
+    return not owned and _says_as_much(told, named, list(words))
 
 
-def _is_mine(told: Told, i: int, mine: set[str], *, owned: bool) -> bool:
+def _is_mine(told: Told, i: int, every: frozenset[str], *, owned: bool) -> bool:
     """Say whether nobody and nothing else is said to have what a word names."""
     head = i
     while told.tokens[head].relation in ("compound", "flat"):
         head = told.tokens[head].head
     around = {*told.below[i], *told.below[head]} - {i, head}
     own = bool(OWN & {told.words[j] for j in around})
-    common = bool({_single(told.words[i]), _single(told.words[head])} & _COMMON)
+    common = _single(told.words[head]) in _COMMON
     for j in around:
         relation, single = told.tokens[j].relation, _single(told.words[j])
-        if any(_same(noun, single) for noun in mine) or j == told.own:
+        if any(_same(noun, single) for noun in every) or j == told.own:
             continue
         below = {told.words[k] for k in told.below[j]}
         if told.words[j] in _THEIRS or (relation == "nmod" and below & {"'s", "'"}):
@@ -244,31 +186,35 @@ def _is_mine(told: Told, i: int, mine: set[str], *, owned: bool) -> bool:
     return own or not owned
 
 
-def _deeds(told: Told, words: Iterable[int]) -> Iterator[str]:
-    """Yield the stems of what one does or is; "am" and "a", or what stands before the value."""
-    for i in words:
-        subject, below = told.subject(i), {told.words[j] for j in told.below[i]}
-        token, me = told.tokens[i], "me" in {told.words[j] for j in told.under(i)}
-        bare = subject is None and token.pos == "VERB" and token.relation != "xcomp"
-        of_me = subject in SELF or (bare and told.stems[i] not in _TO_ME)
-        if i != told.own and (of_me or (me and not told.does(told.own, i))):
-            yield told.stems[i]
-        if i == told.own and subject in SELF:
-            before = [told.words[j] for j in told.below[i] if told.tokens[j].relation == "case"]
-            yield from before or (["a", "am"] if below & {"a", "an", "the"} else ["am"])
+def _says_as_much(told: Told, named: str, words: Sequence[int]) -> bool:
+    """Say whether what its writer is or does says as much as a sentence that names a key."""
+    said, own = {told.words[i] for i in words}, told.own
+    subjects = [i for i in words if told.tokens[i].relation == "nsubj" and i != own]
+    others = not said & {"me", "us"} and any(told.words[i] not in SELF for i in subjects)
+    if not said & _ME or others or any("wish" in c.flags for c in told.reading.clauses):
+        return False
+    taken = told.taken if own is not None else {i for i in words if told.tokens[i].pos == "PROPN"}
+    frame = " ".join("X" if i in taken else told.words[i] for i in words)
+    relation, above = (
+        ("", -1) if own is None else (told.tokens[own].relation, told.tokens[own].head)
+    )
+    if relation == "nsubj" and told.tokens[above].pos == "VERB":
+        return False  # "Carla called me"
+    if _near(frame, f"my {named} is X") < (DONE_TO if relation == "obj" else SAYS_AS_MUCH):
+        return False
+    value = told.value_said or "X"  # none is said in "I no longer live in Oslo"
+    known = own is None or _near(frame.replace("X", value), f"my {named} is {value}")
+    return known is True or known >= SAYS_OF_VALUE
 
 
 def _same(noun: str, single: str) -> bool:
-    """Say whether two nouns speak of one thing: by their endings, or by their vectors."""
-    short = min(len(noun), len(single))
-    begins = short >= 5 and noun[: max(5, short - 2)] == single[: max(5, short - 2)]
-    return noun == single or begins or (short > 2 and _near(noun, single) >= ALIKE)
+    """Say whether two nouns speak of one thing."""
+    words = len(noun) > 2 and len(single) > 2 and noun.isalpha() and single.isalpha()
+    return noun == single or (words and _near(noun, single) >= ALIKE)
 
 
 @lru_cache(maxsize=4096)
 def _near(one: str, other: str) -> float:
-    """Return the cosine of two words; 0 for what is none."""
-    if not (len(one) > 1 and one.isalpha() and len(other) > 1 and other.isalpha()):
-        return 0.0
+    """Return the cosine of two texts."""
     first, second = bundled().embed([one, other])
     return float(first @ second)

@@ -7,16 +7,14 @@ with what it is about. A model's word is not enough.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from factbook.extract.keyed.contracts import FactsOp, rank_of
 from factbook.extract.keyed.named import says_key
-from factbook.extract.keyed.places import Place, place_in
 from factbook.extract.keyed.ranked import PLACING
-from factbook.extract.keyed.told import OWN, SELF, Told, stems_of
-from factbook.extract.keyed.wording import named_ranks, words_of
-from factbook.model.keys import canonical_list_key
+from factbook.extract.keyed.told import OWN, REFERRING, SELF, Told
+from factbook.extract.keyed.wording import named_ranks, stems_of, words_of
 
 __all__ = ["NO_ORDER", "REMOVING", "removal_problem"]
 
@@ -26,32 +24,30 @@ REMOVING: Final = stems_of(
     " eliminate purge scrap trash dump ditch wipe replace get throw empty reset clean nuke destroy"
     " redo restart start"
 )
-_AWAY: Final = words_of("from off out rid away")
+_AWAY: Final = words_of("from off out away")
+_WHERE: Final = words_of("from off out of in at")
 _NEED_AWAY: Final = stems_of("take get throw strike kick cross")
 _SPARING: Final = words_of("except but besides keep keeping without apart unlike not")
-_FEELING: Final = stems_of("like love enjoy want care need")
-_IT: Final = words_of("it that them this these those")
-_NO_OBJECT: Final = ("advmod", "cc", "discourse", "mark", "punct", "vocative")
+_WHOLE: Final = words_of("everything all")
 NO_ORDER: Final = re.compile(r"(?:[^s]s|ed|ing)$")  # of a verb that is no order
 
 
-def removal_problem(op: FactsOp, list_key: str | None, told: Told) -> str | None:
+def removal_problem(op: FactsOp, told: Told) -> str | None:
     """Say why a message does not ask for what takes something away, or None where it does.
 
     `told` holds the place of the operation's value, where it has one.
     """
-    rank = rank_of(op)
-    if list_key is None:
+    rank = rank_of(op) or 0
+    if told.list_key is None:
         what, orders = "to forget that", _fact_orders(op.fact_key or "", told)
     elif op.op == "ranked_list_clear":
-        what, orders = "to clear that list", _clear_orders(told, list_key)
+        what, orders = "to clear that list", _clear_orders(told)
     elif op.op == "ranked_list_move":
-        ranks = {number for number in (rank, op.from_rank) if number is not None}
-        what, orders = "to move that", _move_orders(told, ranks)
+        what, orders = "to move that", _move_orders(told, {rank, op.from_rank or rank})
     elif op.value is not None:
         what, orders = "to remove that", _value_orders(told)
     else:
-        what, orders = f"to remove #{rank}", _rank_orders(told, rank or 0, list_key)
+        what, orders = f"to remove #{rank}", _rank_orders(told, rank)
     problems = list(orders)
     if "" in problems:
         return None
@@ -61,11 +57,11 @@ def removal_problem(op: FactsOp, list_key: str | None, told: Told) -> str | None
 def _orders(told: Told, verbs: frozenset[str]) -> Iterator[tuple[int, str]]:
     """Yield every verb of some that its writer orders or tells to have done; and why not."""
     for i, stem in enumerate(told.stems):
-        token, subject = told.tokens[i], told.subject(i)
-        if stem not in verbs or told.own == i or subject not in ("you", *SELF, None):
+        token, mine = told.tokens[i], told.subject(i) in SELF
+        if stem not in verbs or told.own == i or not told.requested(i):
             continue
         plain = not NO_ORDER.search(told.words[i]) or token.relation == "xcomp"
-        if plain == (subject in SELF and token.relation != "xcomp"):
+        if plain == (mine and token.relation != "xcomp"):
             continue  # "I forget my timezone all the time", "Bob always forgets it"
         denied = "it says what is not so" if any(map(told.negated, told.up(i))) else ""
         yield i, told.unmeant(i, order=True) or denied
@@ -88,38 +84,29 @@ def _behind(told: Told, verb: int) -> list[int]:
     return [i for i in range(verb, len(told.tokens)) if told.sentence(i) == sentence]
 
 
-def _spares(told: Told, words: list[int]) -> bool:
+def _spares(told: Told, words: Iterable[int]) -> bool:
     """Say whether something is left out of an order: "everything but BTC", "ETH, not BTC"."""
     return any(told.words[i] in _SPARING for i in words)
 
 
-def _away(told: Told, verb: int) -> list[int]:
-    """Return the words that say what something is to leave."""
-    case = [i for i in _behind(told, verb) if told.words[i] in _AWAY]
-    heads = [told.tokens[i].head for i in case if told.tokens[i].relation == "case"]
-    return told.under(heads[-1]) if heads else []
-
-
 def _is_from_list(told: Told, verb: int) -> bool:
     """Say whether it is to leave a list, where words say what it is to leave."""
-    away = _away(told, verb)
-    if not away:
-        said = any(told.words[i] in _AWAY for i in _behind(told, verb))
-        return said or told.stems[verb] not in _NEED_AWAY
-    return not {*away}.isdisjoint(told.about) or told.words[away[-1]] in ("it", "there")
+    behind = _behind(told, verb)
+    where = [i for i in behind if told.words[i] in _WHERE and told.tokens[i].relation == "case"]
+    if where:
+        left = {j for i in where for j in told.under(told.tokens[i].head)}
+        return not left.isdisjoint(told.about) or any(told.words[j] in REFERRING for j in left)
+    return told.stems[verb] not in _NEED_AWAY or any(told.words[i] in _AWAY for i in behind)
 
 
-def _places(told: Told, verb: int, list_key: str) -> Iterator[Place]:
-    """Yield the places of a list that a verb is done to: "my #2 crypto", "all of my cryptos"."""
-    objects = _objects(told, verb)
-    behind = [i for i in told.under(verb) if i > verb]
-    for phrase in [behind, *(told.under(i) for i in objects if i not in behind)]:
-        words = [i for i in phrase if told.tokens[i].relation not in _NO_OBJECT]
-        said = re.split(r"\s+with\s+", told.text_of(words))[0]  # "replace my list with BTC"
-        place = place_in(said, [list_key])
-        named = place and place.topic and canonical_list_key(place.topic)
-        if place is not None and not place.key and (named or list_key) == list_key:
-            yield place
+def _is_list(told: Told, i: int) -> bool:
+    """Say whether a word stands for the whole list: "my crypto list", "everything on it"."""
+    around, behind = told.under(i), _behind(told, i)
+    kinds = [told.tokens[j] for j in around if j not in told.about and j != i]
+    others = told.named.isdisjoint(around) and any(kind.pos == "NOUN" for kind in kinds)
+    if others or named_ranks(told.text_of([min(told.beside(i)), *behind])):
+        return False  # "my grocery list", "my #2 crypto"
+    return i in told.about or (told.words[i] in _WHOLE and not told.about.isdisjoint(behind))
 
 
 def _value_orders(told: Told) -> Iterator[str]:
@@ -132,18 +119,19 @@ def _value_orders(told: Told) -> Iterator[str]:
         mine = told.subject(verb) in SELF and not told.about
         if {*objects} & {*told.meant} and _is_from_list(told, verb) and not moved and not mine:
             yield problem
-    first = told.siblings(told.own)[0]
-    for i in told.up(told.own):
-        over = told.ended(i) and i in (told.own, told.tokens[first].head) and not ranks
-        liked = told.stems[i] in _FEELING and told.subject(i) in SELF
-        if over and (liked or i in told.about):
+    for i in (told.own, told.tokens[told.own].head):
+        liked = told.stems[i] in PLACING and told.subject(i) in SELF
+        if i >= 0 and told.ended(i) and not ranks and (liked or i in told.about):
             yield told.unmeant(i, order=True)
 
 
-def _rank_orders(told: Told, rank: int, list_key: str) -> Iterator[str]:
+def _rank_orders(told: Told, rank: int) -> Iterator[str]:
     for verb, problem in _orders(told, REMOVING):
-        if not _spares(told, _behind(told, verb)):
-            yield from (problem for at in _places(told, verb, list_key) if at.rank == rank)
+        behind = _behind(told, verb)
+        mine = any(i in told.about or told.words[i] in OWN for i in behind)
+        named = named_ranks(told.text_of(behind).partition(" with ")[0])
+        if rank in named and mine and not _spares(told, behind):
+            yield problem
 
 
 def _move_orders(told: Told, ranks: set[int]) -> Iterator[str]:
@@ -152,18 +140,17 @@ def _move_orders(told: Told, ranks: set[int]) -> Iterator[str]:
             yield problem
 
 
-def _clear_orders(told: Told, list_key: str) -> Iterator[str]:
+def _clear_orders(told: Told) -> Iterator[str]:
     for verb, problem in _orders(told, REMOVING):
-        objects = _objects(told, verb)
-        # "Clear it", of a list that was named before.
-        it = any(told.words[i] in _IT for i in objects)
-        it = it and (any(i < verb for i in told.named) or len(told.tokens) <= 4)
-        whole = any(at.rank is None for at in _places(told, verb, list_key))
-        if (it or whole) and not _spares(told, _behind(told, verb)):
-            yield problem
+        for i in _objects(told, verb):
+            # "Clear it", of a list that was named before.
+            it = told.words[i] in REFERRING
+            it = it and (any(j < verb for j in told.named) or len(told.tokens) <= 4)
+            if (it or _is_list(told, i)) and not _spares(told, _behind(told, verb)):
+                yield problem
     for i in range(len(told.tokens)):
         over = told.ended(i) and told.subject(i) in SELF
-        if over and any(_places(told, i, list_key)):
+        if over and any(_is_list(told, j) for j in told.below[i]):
             yield told.unmeant(i, order=True)
 
 
@@ -172,17 +159,17 @@ def _fact_orders(key: str, told: Told) -> Iterator[str]:
         for i in _objects(told, verb):
             around = told.under(i)
             mine = OWN & {told.words[j] for j in around}
-            others = [
+            behind = [
                 j
                 for k in (i, verb)
                 for j in told.below[k]
                 if j > i and told.tokens[j].relation in ("obl", "nmod", "acl")
             ]
-            other = any(not says_key(key, told, [j]) for j in others)
-            it = told.words[i] in _IT and says_key(key, told, range(verb), owned=True)
-            if it or (mine and not other and says_key(key, told, sorted(around))):
+            other = any(not says_key(key, told, [j]) for j in behind)
+            it = told.words[i] in REFERRING and says_key(key, told, range(verb), owned=True)
+            if it or (mine and not other and says_key(key, told, around)):
                 yield problem
     for i, stem in enumerate(told.stems):
         over = told.ended(i) and told.subject(i) in SELF and stem not in REMOVING
-        if over and says_key(key, told, range(len(told.tokens))):
+        if over and says_key(key, told, told.beside(i)):
             yield told.unmeant(i, order=True)

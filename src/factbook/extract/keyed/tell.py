@@ -22,7 +22,7 @@ from factbook.extract.keyed.named import said_of_me
 from factbook.extract.keyed.places import Place, place_in
 from factbook.extract.keyed.ranked import PLACING
 from factbook.extract.keyed.removal import NO_ORDER, REMOVING
-from factbook.extract.keyed.told import DOUBTS, NEGATIONS, SPEAKERS, stems_of
+from factbook.extract.keyed.told import DOUBTS, NEGATIONS
 from factbook.extract.keyed.wording import (
     ASIDE,
     FAVORITE,
@@ -30,6 +30,7 @@ from factbook.extract.keyed.wording import (
     POLITE,
     RANK,
     shown,
+    stems_of,
     unquoted,
     words_of,
 )
@@ -138,6 +139,7 @@ _HINGE: Final = re.compile(
 _WITHIN: Final = re.compile(r"\s+(?:in|on|from|of|within)\s+(?=my\s)", re.IGNORECASE)
 _BY_DATE: Final = re.compile(rf"(?i)(?:the\s+)?(?:\d|(?:{MONTH})\b)")
 _NO_PLAIN: Final = re.compile(r"#\s?\d|[?？]")
+_SPEAKERS: Final = words_of("i we you he she they")
 _PRONOUNS: Final = words_of(
     "it that this these those he she him her they them one ones so something anything everything"
     " nothing someone somebody nobody none both all mine yours what whatever here there"
@@ -425,7 +427,7 @@ class _Clauses:
                 continue  # a capital makes it a name: a book is called "Never Let Me Go"
             under = token.relation in ("mark", "cop", "expl") or token.pos in ("SCONJ", "AUX")
             told = token.relation == "nsubj" and token.head in inside
-            speaks = word in SPEAKERS and i + 1 in inside
+            speaks = word in _SPEAKERS and i + 1 in inside
             if under or word in _NO_VALUE or speaks or (told and tokens[token.head].text.islower()):
                 return True
         return False

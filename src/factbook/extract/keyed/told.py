@@ -2,67 +2,47 @@
 
 What would mislead the reader is put in other words first: a value of several words becomes one
 name, what stands in quotes one thing, and a key that is written out is spelled ("my #2 favorite
-crypto"). Does not know operations.
+crypto"). What the clauses of the reader say of an act, a doubt or a condition holds; the tree says
+what is denied and whose doing it is. Does not know operations.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
 from factbook.extract.keyed.mentions import Heard, topic_places
-from factbook.extract.keyed.wording import QUOTED, words_of
+from factbook.extract.keyed.wording import LIST_WORD, QUOTED, stems_of, words_of
 from factbook.language.reader.read import read
-from factbook.language.reader.reading import Reading, Token, children
-from factbook.language.sentences import Span, sentences
+from factbook.language.reader.reading import Clause, children
+from factbook.language.sentences import Span
 from factbook.language.words import stem
 from factbook.model.keys import FAVORITES, normalize_fact_key, split_rank_key
 
-__all__ = [
-    "DOUBTS",
-    "LIST_WORD",
-    "NEGATIONS",
-    "OWN",
-    "SELF",
-    "SPEAKERS",
-    "Told",
-    "Tree",
-    "stems_of",
-]
-
-
-def stems_of(text: str) -> frozenset[str]:
-    """Return the stems of words: the forms of a verb have one."""
-    return frozenset(map(stem, text.split()))
-
+__all__ = ["DOUBTS", "NEGATIONS", "OWN", "REFERRING", "SELF", "Told", "Tree"]
 
 _NAME: Final = "Tesla"  # stands for a value that is no single word
 _THING: Final = "words"  # stands for what is quoted
 _KEY: Final = re.compile(r"\buser\.\w[\w-]*(?:\.[\w#%&+-]+)*", re.IGNORECASE)
-LIST_WORD: Final = words_of("list lists ranking rankings favorites favourites favs faves")
 OWN: Final = words_of("my our")
 SELF: Final = words_of("i we")
-SPEAKERS: Final = words_of("i we you he she they")
-_REFERRING: Final = words_of("it that this they them these those both which")
+REFERRING: Final = words_of("it that this they them these those which")
 NEGATIONS: Final = words_of("not n't n’t never no nor neither hardly barely cannot")
-_CONDITIONS: Final = words_of(
-    "if unless when whenever until till whether once suppose supposing imagine assuming"
-)
-_WISHED: Final = words_of("would could 'd")
-_UNREAL: Final = _WISHED | words_of("might should may")
-_MODAL: Final = words_of("can could would will")
 DOUBTS: Final = words_of(
     "maybe perhaps probably possibly apparently allegedly supposedly presumably"
 )
+_CONDITIONS: Final = words_of(
+    "unless when whenever until till whether once suppose supposing imagine assuming"
+)
+_MAY: Final = words_of("may might")
+_MODAL: Final = words_of("can could will would")
+_PAST: Final = words_of("was were used")
 _MINE_TO_SAY: Final = stems_of("want like need love remember note let say")
 _BESIDE: Final = ("conj", "parataxis", "list")
-_UNDER: Final = ("ccomp", "xcomp", "acl", "csubj")
-_NOUNS: Final = ("NOUN", "PROPN", "PRON")
+_INNER: Final = ("advmod", "aux", "cop", "det")
 _OVER: Final = words_of("longer more anymore")
-_DENIED: Final = "it says what is not so"
 _SUPPOSED: Final = "it supposes something and does not say that it is so"
 _HANDED_ON: Final = "it tells what somebody said or thinks"
 
@@ -73,19 +53,10 @@ class Tree:
     def __init__(self, text: str) -> None:
         self.text = text
         self.reading = read(text)
-        self.tokens = _mended(self.reading)
+        self.tokens = self.reading.tokens
         self.words = [token.text.lower().replace("’", "'") for token in self.tokens]
         self.stems = [stem(word) for word in self.words]
-
-    @cached_property
-    def below(self) -> list[list[int]]:
-        """For each word those that hang on it."""
-        return children(self.tokens)
-
-    @cached_property
-    def sentences(self) -> list[Span]:
-        """The sentences of the text."""
-        return list(sentences(self.text)) or [Span(0, len(self.text))]
+        self.below = children(self.tokens)  # for each word those that hang on it
 
     def at(self, span: tuple[int, int]) -> list[int]:
         """Return the words that stand in a span of the text."""
@@ -94,6 +65,12 @@ class Tree:
     def head(self, words: list[int]) -> int:
         """Return the first word of some that hangs on none of them."""
         return next((i for i in words if self.tokens[i].head not in words), words[0])
+
+    def up(self, i: int) -> Iterator[int]:
+        """Yield a word and those above it, up to the root of its sentence."""
+        while i >= 0:
+            yield i
+            i = self.tokens[i].head
 
     def under(self, i: int) -> list[int]:
         """Return a word with all that hangs on it, in order, without what is told beside it."""
@@ -108,14 +85,16 @@ class Tree:
 
     def sentence(self, i: int) -> int:
         """Return which sentence a word stands in."""
-        begin = self.tokens[i].begin
-        return sum(span.start <= begin for span in self.sentences)
+        return sum(begin <= self.tokens[i].begin for begin, _ in self.reading.sentences)
 
-    def up(self, i: int) -> Iterator[int]:
-        """Yield a word and those above it, up to the root of its sentence."""
-        while i >= 0:
-            yield i
-            i = self.tokens[i].head
+    def clause(self, i: int) -> Clause | None:
+        """Return the clause that a word stands in."""
+        return next((c for c in self.reading.clauses if c.first <= i < c.last), None)
+
+    def beside(self, i: int) -> range:
+        """Return the words of the same clause."""
+        clause = self.clause(i)
+        return range(clause.first, clause.last) if clause else range(len(self.tokens))
 
     def siblings(self, i: int) -> list[int]:
         """Return the words that are told one after the other with a word, itself among them."""
@@ -127,16 +106,10 @@ class Tree:
         return sorted(group)
 
     def _is_next(self, i: int) -> bool:
-        token = self.tokens[i]
-        if token.relation == "parataxis":
-            return token.pos in _NOUNS and self.tokens[token.head].pos in _NOUNS
-        if token.relation == "compound":  # "DOT and SOL", read as a name of two words
-            joins = (k for k in self.below[token.head] if self.tokens[k].relation == "cc")
-            return any(i < k < token.head for k in joins)
-        return token.head >= 0 and token.relation in ("conj", "list") and not self._says_own(i)
-
-    def _says_own(self, i: int) -> bool:
-        return any(self.tokens[k].relation in ("nsubj", "cop") for k in self.below[i])
+        tells = any(self.tokens[k].relation in ("nsubj", "cop") for k in self.below[i])
+        return (
+            self.tokens[i].head >= 0 and self.tokens[i].relation in ("conj", "list") and not tells
+        )
 
     def subject(self, i: int) -> str | None:
         """Return whose doing a verb is; None where nobody is named, as of an order."""
@@ -144,86 +117,63 @@ class Tree:
             (self.words[j] for j in self.below[i] if self.tokens[j].relation == "nsubj"), None
         )
 
-    def does(self, word: int | None, i: int) -> bool:
-        """Say whether a verb is a word's doing."""
-        return word in self.below[i] and self.tokens[word or 0].relation == "nsubj"
-
-    def negated(self, i: int) -> bool:
-        """Say whether a word is denied: "not my #1", "never remove", "no longer want"."""
-        denied = any(
-            self.words[j] in NEGATIONS and self.tokens[j].relation != "discourse"
-            for j in self._inner(i)
-        )
-        shared = self.tokens[i].relation == "conj" and self.tokens[i].pos == "VERB"
-        if denied or not shared or self.subject(i) is not None:
-            return denied
-        broken = any(self.words[j] == "but" for j in self.below[i])
-        return not broken and self.negated(self.tokens[i].head)
+    def requested(self, i: int) -> bool:
+        """Say whether a verb is an order or its writer's own doing: "can you make", "I put"."""
+        return self.subject(i) in ("you", *SELF, None)
 
     def _inner(self, i: int) -> Iterator[int]:
         for j in self.below[i]:
-            if self.tokens[j].relation in ("advmod", "det", "aux", "cop", "cc", "discourse"):
+            if self.tokens[j].relation in _INNER:
                 yield j
                 yield from self._inner(j)
+
+    def negated(self, i: int) -> bool:
+        """Say whether a word is denied: "not my #1", "never remove", "no longer want"."""
+        return any(self.words[j] in NEGATIONS | {"longer"} for j in self._inner(i))
 
     def ended(self, i: int) -> bool:
         """Say whether what a word tells is so no more: "no longer", "not ... any more"."""
         return any(self.words[j] in _OVER for j in self._inner(i))
-
-    def requested(self, i: int) -> bool:
-        """Say whether a verb is an order or its writer's own doing: "can you make", "I put"."""
-        return self.subject(i) in ("you", *SELF, None)
 
     def unmeant(self, i: int, *, order: bool = False) -> str:
         """Say why what a word tells is not stated, or "" where its writer means it.
 
         `order` leaves out what is denied and what was so before: an order may name both.
         """
-        path = list(self.up(i))
-        clauses = [c for c in self.reading.clauses if c.first <= i < c.last]
-        if any(c.act == "ask" for c in clauses) and not any(map(self._is_request, path)):
+        path, clause, beside = list(self.up(i)), self.clause(i), self.beside(i)
+        flags = clause.flags if clause else frozenset[str]()
+        if clause and clause.act == "ask" and not any(map(self._is_request, path)):
             return "it is a question"
-        if any("quoted" in c.flags for c in clauses):
+        if "quoted" in flags or any(map(self._is_handed_on, path)):
             return _HANDED_ON
-        for j in path:
-            problem = self._unmeant(j, order=order)
-            if problem:
-                return problem
-            relation, above = self.tokens[j].relation, self.tokens[j].head
-            nominal = relation == "xcomp" and self.tokens[j].pos != "VERB"
-            if relation in _UNDER and not nominal and not self._says(above):
-                return _HANDED_ON
-            left = clauses and not clauses[0].first <= above < clauses[0].last
-            own = relation in _BESIDE and self._says_own(j)
-            if own or (left and relation not in (*_UNDER, "advcl")):
-                return ""
-            if relation == "advcl":
-                return _SUPPOSED
-        return ""
+        here = self.sentence(i)
+        sentence = [j for j in range(len(self.tokens)) if self.sentence(j) == here]
+        supposed = any("if" in c.flags and c.first in sentence for c in self.reading.clauses)
+        for j in sentence:
+            word, relation = self.words[j], self.tokens[j].relation
+            supposed = supposed or (word in _CONDITIONS and relation in ("mark", "advmod"))
+            supposed = supposed or (word in _MAY and relation == "aux")
+        if supposed:
+            return _SUPPOSED
+        said = {self.words[j] for j in beside}
+        if DOUBTS & said or "hedge" in flags:
+            return "it is not sure of it"
+        if not order and _PAST & said and "born" not in said:
+            return "it says what was so before, not what is so now"
+        denied = not order and any(self.negated(j) for j in path if j in beside)
+        return "it says what is not so" if denied else ""
 
     def _is_request(self, i: int) -> bool:
         return self.subject(i) == "you" and bool({self.words[j] for j in self.below[i]} & _MODAL)
 
-    def _says(self, above: int) -> bool:
-        """Say whether a verb has its writer say what hangs on it: "remember that", "I want to"."""
-        mine = self.requested(above) and self.stems[above] in _MINE_TO_SAY
-        return mine or self.tokens[above].pos not in ("VERB", "AUX")
-
-    def _unmeant(self, i: int, *, order: bool) -> str:
-        inner = {self.words[j] for j in self._inner(i)}
-        under = [j for j in self.below[i] if self.tokens[j].relation == "advcl"]
-        marks = {self.words[j] for j in self.below[i] if self.tokens[j].relation == "mark"}
-        marks |= {self.words[k] for j in under for k in self.below[j]}
-        wished = self.tokens[i].pos == "VERB" and self.subject(i) in ("you", *SELF)
-        unreal = _UNREAL & inner and not (wished and _WISHED & inner)
-        if _CONDITIONS & marks or unreal:
-            return _SUPPOSED
-        if DOUBTS & {self.words[i], *inner}:
-            return "it is not sure of it"
-        past = {"was", "were", "used"} & {self.words[i], *inner} and self.stems[i] != "born"
-        if past and not order:
-            return "it says what was so before, not what is so now"
-        return "" if order or not self.negated(i) else _DENIED
+    def _is_handed_on(self, i: int) -> bool:
+        """Say whether somebody else says what a word tells, or its writer only thinks of it."""
+        token, above = self.tokens[i], self.tokens[i].head
+        said = token.relation in ("ccomp", "csubj", "xcomp") and token.pos != "PROPN"
+        if not said or self.tokens[above].pos != "VERB":
+            return False
+        thought = token.relation == "xcomp" and token.pos == "VERB"
+        return not self.requested(above) or (thought and self.stems[above] not in _MINE_TO_SAY)
 
 
 class Told(Tree):
@@ -232,27 +182,22 @@ class Told(Tree):
     def __init__(self, heard: Heard, place: Span | None, list_key: str | None) -> None:
         self.heard = heard
         self.list_key = list_key
-        text, self.value = _plain(heard, place)
         self.value_said = place.of(heard.message) if place else ""
+        text, self.value = _plain(heard, place)
         super().__init__(text)
+        self.taken = frozenset(self.at(self.value) if self.value else ())
+        self.own = self.head(sorted(self.taken)) if self.taken else None  # the word it is
 
     @cached_property
     def named(self) -> frozenset[int]:
         """The words that name the topic of the list."""
         places = topic_places(self.text, self.list_key) if self.list_key else []
-        taken = self.at(self.value) if self.value else []
-        return frozenset(i for place in places for i in self.at(place) if i not in taken)
+        return frozenset(i for place in places for i in self.at(place)) - self.taken
 
     @cached_property
     def about(self) -> frozenset[int]:
         """The words that name the topic, a list, or favorites."""
         return self.named | {i for i, word in enumerate(self.words) if word in LIST_WORD}
-
-    @cached_property
-    def own(self) -> int | None:
-        """The word that the value is."""
-        words = self.at(self.value) if self.value else []
-        return self.head(words) if words else None
 
     @cached_property
     def meant(self) -> list[int]:
@@ -261,64 +206,33 @@ class Told(Tree):
             return []
         here = self.sentence(self.own)
         near = [i for i in range(self.own + 1, len(self.tokens)) if self.sentence(i) <= here + 1]
-        taken = [i for i in near if self.words[i] in _REFERRING and self.tokens[i].pos == "PRON"]
+        taken = [i for i in near if self.words[i] in REFERRING and self.tokens[i].pos == "PRON"]
         return [self.own, *taken]
-
-    @cached_property
-    def said(self) -> list[int]:
-        """The words that may tell something of the value: those of its clause.
-
-        Those of a clause that takes it up too: "Europe/Athens. That's my timezone."
-        """
-        found: set[int] = set()
-        for i in self.meant:
-            if i == self.own or not self.unmeant(i):
-                clause = next((c for c in self.reading.clauses if c.first <= i < c.last), None)
-                same = [j for j in range(len(self.tokens)) if self.sentence(j) == self.sentence(i)]
-                found |= {*(range(clause.first, clause.last) if clause else same)}
-        return sorted(found)
-
-
-def _mended(reading: Reading) -> list[Token]:
-    """Return the words of a reading, a sentence that fell into two trees in one."""
-    tokens, last = list(reading.tokens), -1
-    for i, token in enumerate(tokens):
-        if token.relation != "root":
-            continue
-        apart = last < 0 or re.search(r"[.!?\n]", reading.text[tokens[last].end : token.begin])
-        if not apart and tokens[last].pos == "VERB" and token.pos in _NOUNS:
-            tokens[i] = replace(token, head=last, relation="obj")
-            continue
-        tells = token.pos == "VERB" or any(t.head == i and t.relation == "cop" for t in tokens)
-        if not apart and tokens[last].pos in _NOUNS and tells:
-            tokens[last] = replace(tokens[last], head=i, relation="nsubj")
-        last = i
-    return tokens
 
 
 def _plain(heard: Heard, place: Span | None) -> tuple[str, Span | None]:
     """Return a message in words that are read well, and where the value stands in it."""
-    message = heard.message
+    message, quotes = heard.message, [Span(*m.span()) for m in QUOTED.finditer(heard.message)]
     values = [place] if place is not None else []
     values += [span for other in heard.values for span in heard.places(other)]
-    spans = [(span, span.of(message), _NAME) for span in values]
-    for pattern in (QUOTED, _KEY):
-        for match in pattern.finditer(message):
-            words = _THING if pattern is QUOTED else _spelled(match[0])
-            spans.append((Span(*match.span()), "", words))
-    pieces: list[tuple[int, int, str]] = []
-    for (start, end), said, words in spans:
-        if said and any(quote.span() == (start - 1, end + 1) for quote in QUOTED.finditer(message)):
-            start, end, said = start - 1, end + 1, ""
-        if all(end <= first or start >= last for first, last, _ in pieces):
-            pieces.append((start, end, said if re.fullmatch(r"\w+", said) else words))
+    spans: list[tuple[Span, str]] = []
+    for span in values:
+        quote = next((q for q in quotes if q == (span.start - 1, span.end + 1)), None)
+        word = span.of(message) if re.fullmatch(r"\w+", span.of(message)) and not quote else _NAME
+        spans.append((quote or span, word))
+    spans += [(quote, _THING) for quote in quotes]
+    spans += [(Span(*key.span()), _spelled(key[0])) for key in _KEY.finditer(message)]
+    pieces: list[tuple[Span, str]] = []
+    for span, words in spans:
+        if all(span.end <= other.start or span.start >= other.end for other, _ in pieces):
+            pieces.append((span, words))
     text, at, value = "", 0, None
-    for start, end, words in sorted(pieces):
-        text += message[at:start]
-        if place is not None and start <= place.start < end:
+    for span, words in sorted(pieces):
+        text += message[at : span.start]
+        if place is not None and span.start <= place.start < span.end:
             value = Span(start=len(text), end=len(text) + len(words))
         text += words
-        at = end
+        at = span.end
     return text + message[at:], value
 
 

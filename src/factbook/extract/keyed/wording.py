@@ -9,18 +9,21 @@ import re
 from typing import Final
 
 from factbook.language.numbers import CARDINALS, ORDINALS, SEVERAL
+from factbook.language.words import stem
 
 __all__ = [
     "ASIDE",
     "COUNT",
     "FAVORITE",
     "LATER",
+    "LIST_WORD",
     "POLITE",
     "QUOTED",
     "RANK",
     "named_ranks",
     "rank_value",
     "shown",
+    "stems_of",
     "unquoted",
     "words_of",
 ]
@@ -31,6 +34,12 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+def stems_of(text: str) -> frozenset[str]:
+    """Return the stems of words: the forms of a verb have one."""
+    return frozenset(map(stem, text.split()))
+
+
+LIST_WORD: Final = words_of("list lists ranking rankings favorites favourites favs faves")
 _WORTH: Final = {**CARDINALS, **ORDINALS, "top": 1, "uno": 1}
 _NUMBER: Final = f"one|{SEVERAL}"
 RANK: Final = (

@@ -82,13 +82,6 @@ def _unreal_before(line: SentenceWords, place: int) -> set[str]:
             continue  # "I'd rather have tea"
         if token.sort is Sort.MODAL and token.key in _UNREAL:
             modals.add(token.key)
-        elif index + 1 < place:
-            pair = f"{token.surface}_{tokens[index + 1].surface}"
-            name = grammar.MODALS.get(pair)
-            if name is None and index + 2 < place:
-                name = grammar.MODALS.get(f"{pair}_{tokens[index + 2].surface}")
-            if name in _UNREAL:
-                modals.add(name)
     return modals
 
 

@@ -85,7 +85,7 @@ def _claim_of(line: SentenceWords, pattern: bool) -> ClaimSentence:
         surfaces.append(surface)
     told = any(token.sort is Sort.PERSON and token.key == "1" for token in line.tokens[:3])
     personal = told or _has_no_subject(line)
-    verb = next((t.surface for t in line.tokens if t.sort is not Sort.ARTICLE and t.key != "1"), "")
+    verb = next((token.surface for token in line.tokens if token.key != "1"), "")
     return ClaimSentence(
         line=line,
         phrases=tuple(phrases),
@@ -100,10 +100,8 @@ def _claim_of(line: SentenceWords, pattern: bool) -> ClaimSentence:
 
 def _has_no_subject(line: SentenceWords) -> bool:
     """Say whether a sentence begins with its verb, as "Loves fettuccini" does."""
-    if not line.tokens:
-        return False
-    first = line.tokens[0]
-    return (
+    first = line.opening
+    return first is not None and (
         (first.sort is Sort.CONTENT and first.surface.endswith("s") and first.surface != first.key)
         or first.sort in (Sort.NEGATOR, Sort.MODAL)
         or first.surface in _OPENING

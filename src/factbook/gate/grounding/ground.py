@@ -6,21 +6,19 @@ Seed 002, "Validation Against Summary". docs/grounding.md tells every step with 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from factbook import policy
+from factbook.gate import kin
 from factbook.gate.grammar import words
-from factbook.gate.grounding import kin
 from factbook.gate.grounding.against import WordMatch, objection
 from factbook.gate.grounding.claim import ClaimSentence, is_pattern, read_claim
 from factbook.gate.grounding.exact import invented
-from factbook.gate.grounding.index import Index, index_of
 from factbook.gate.grounding.passage import Passage, SpokenSentence, read_passage
-from factbook.gate.grounding.words import MAX_CLAIM_CHARS
+from factbook.gate.grounding.words import MAX_CLAIM_CHARS, read_line
 from factbook.gate.lexicon import Sort
 from factbook.language.reader.relate import Relater, bearing, shares_words
 
@@ -92,13 +90,13 @@ def ground(
     claims = read_claim(claim, pattern)
     if not claims or not passage.lines:
         return _nothing("The claim or the passage is empty.")
-    index = index_of(passage)
     allowed = allowed_lines(passage, speaker)
     if not allowed:
         return _nothing(f"Nothing in the passage was said by the {speaker}.")
     if net is not None and not _stands_there(claim, passage, allowed):
         return _read(claim, passage, allowed, net, least)
-    fits = [_best_fit(sentence, index, allowed, pattern) for sentence in claims]
+    spoken = [passage.lines[number] for number in allowed]
+    fits = [_best_fit(sentence, spoken, pattern) for sentence in claims]
     worst = max(fits, key=lambda fit: (bool(fit.conflict), len(fit.missing)))
     missing = tuple(dict.fromkeys(word for fit in fits for word in fit.missing))
     conflict = next((fit.conflict for fit in fits if fit.conflict), "")
@@ -113,16 +111,14 @@ def ground(
     elif phrases:
         support = Support.PHRASES
     elif embed is not None:
-        similarity, nearest = _similarity(claim, index, speaker, allowed, embed)
-        if similarity > policy.GROUNDING_SIMILARITY and not conflict:
-            near = [index.spoken[number] for number in nearest]
-            if all(_near(word, claims, near, embed) for word in missing):
-                support = Support.SIMILAR
-    lines = [index.lines[number] for number in worst.window]
-    start, end = lines[0].start, lines[-1].end
-    mentions = 0
-    if support is not Support.NONE:
-        mentions = max(1, max(_mentions(sentence, index, allowed) for sentence in claims))
+        similarity, near = _similarity(claim, passage, allowed, embed)
+        if (
+            similarity > policy.GROUNDING_SIMILARITY
+            and not conflict
+            and all(_near(word, claims, near, embed) for word in missing)
+        ):
+            support = Support.SIMILAR
+    start, end = worst.window[0].line.start, worst.window[-1].line.end
     return Grounding(
         support=support,
         start=start,
@@ -133,8 +129,8 @@ def ground(
         key_phrases=phrases,
         missing=missing,
         conflict=conflict,
-        mentions=mentions,
-        speaker=index.spoken[worst.window[0]].speaker,
+        mentions=max(1, *(fit.mentions for fit in fits)) if support is not Support.NONE else 0,
+        speaker=worst.window[0].speaker,
         why=_why(support, conflict, worst.detail, missing, similarity),
     )
 
@@ -225,14 +221,30 @@ STEM: Final = 5  # letters
 # ------------------------------------------------------------------ key phrases
 
 
+_Sentences = Sequence[SpokenSentence]
+
+
 @dataclass(frozen=True, slots=True)
 class _Fit:
     """How well some sentences of a passage support one sentence of a claim."""
 
-    window: tuple[int, ...]  # numbers of the sentences
+    window: _Sentences
     missing: tuple[str, ...]  # words of the claim without support, as written
     conflict: str
     detail: str
+    mentions: int = 0  # sentences of the whole passage that hold at least half of its key phrases
+
+    @property
+    def lacks(self) -> int:
+        """Say how much it lacks."""
+        return len(self.missing) + bool(self.conflict)
+
+
+class _Place(NamedTuple):
+    """Where a sentence supports a key phrase of a claim, and how well."""
+
+    strength: float
+    at: int  # among the keys of the sentence; -1 for the name of who says it
 
 
 _HAVING: Final = frozenset(
@@ -262,101 +274,72 @@ def allowed_lines(passage: Passage, speaker: str | None) -> tuple[int, ...]:
     return numbers
 
 
-def _windows(index: Index, allowed: tuple[int, ...], *, across: bool) -> list[tuple[int, ...]]:
-    """Return all runs of one to three neighbouring sentences that may support a claim.
+def _windows(spoken: _Sentences, *, across: bool) -> Iterator[slice]:
+    """Yield where one to three neighbouring sentences stand that may support a claim.
 
     They are of one turn, unless `across`: a pattern shows in several messages.
     """
-    known: list[tuple[int, ...]] | None = index.memo.get(("windows", allowed, across))
-    if known is None:
-        known = [
-            window
-            for size in range(1, WINDOW + 1)
-            for begin in range(len(allowed) - size + 1)
-            if (window := allowed[begin : begin + size])
-            and (across or index.spoken[window[0]].turn == index.spoken[window[-1]].turn)
-        ]
-        index.memo["windows", allowed, across] = known
-    return known
+    for size in range(1, WINDOW + 1):
+        for begin in range(len(spoken) - size + 1):
+            if across or spoken[begin].turn == spoken[begin + size - 1].turn:
+                yield slice(begin, begin + size)
 
 
-def _best_fit(claim: ClaimSentence, index: Index, allowed: tuple[int, ...], pattern: bool) -> _Fit:
-    """Return the sentences that lack least: the fewest, and the first of these.
-
-    How much a window lacks at least is counted by bits, and those that lack least by this count are
-    fitted first: most of the others need no fit. The first sentence alone is taken where no other
-    is as good.
-    """
-    first = allowed[:1]
-    best = _fit(claim, index, first, pattern)
-    best_lacks = len(best.missing) + bool(best.conflict)
-    held = _held(claim, index) if best_lacks else {}
-    if held.keys().isdisjoint(allowed):
-        return best
-    phrases = (1 << len(claim.phrases)) - 1
-    values = ((1 << len(claim.line.values)) - 1) << len(claim.phrases)
-    of = [held.get(number, 0) for number in range(len(index.lines))]
-    ranked = []
-    for order, window in enumerate(_windows(index, allowed, across=pattern)):
-        bits = 0
-        for number in window:
-            bits |= of[number]
-        if bits and window != first:
-            least = (phrases & ~bits).bit_count() + (values & ~bits != 0)
-            if least <= best_lacks:
-                ranked.append((least, order, window))
-    best_order = len(index.lines) * WINDOW  # of the first sentence: behind all others
-    for least, order, window in sorted(ranked):
-        if least > best_lacks:
-            break
-        if least == best_lacks and order > best_order:
-            continue
-        fit = _fit(claim, index, window, pattern)
-        lacks = len(fit.missing) + bool(fit.conflict)
-        if (lacks, order) < (best_lacks, best_order):
-            best, best_lacks, best_order = fit, lacks, order
-    return best
+def _best_fit(claim: ClaimSentence, spoken: _Sentences, pattern: bool) -> _Fit:
+    """Return the sentences that lack least: the fewest, and the first of these."""
+    places = [_places(claim, one) for one in spoken]
+    best: _Fit | None = None
+    for window in _windows(spoken, across=pattern):
+        missing = sum(all(key not in held for held in places[window]) for key in claim.phrases)
+        if any(places[window]) and (best is None or missing < best.lacks):
+            fit = _fit(claim, spoken[window], places[window], pattern)
+            best = fit if best is None or fit.lacks < best.lacks else best
+    best = best or _fit(claim, spoken[:1], places[:1], pattern)
+    counts = [sum(key in held for key in claim.phrases) for held in places]
+    enough = len(claim.phrases)
+    return replace(best, mentions=sum(2 * count >= enough > 0 for count in counts))
 
 
-def _held(claim: ClaimSentence, index: Index) -> dict[int, int]:
-    """Return a bit by sentence for each phrase that it supports, and for each value that it has."""
-    held: dict[int, int] = {}
-    bit = 1
+def _places(claim: ClaimSentence, spoken: SpokenSentence) -> dict[str, _Place]:
+    """Return where a sentence supports key phrases of a claim, each by the best of its words."""
+    found: dict[str, _Place] = {}
+    if spoken.speaker == "other" and spoken.name:
+        found = {key: _Place(kin.SAME, -1) for key in read_line(spoken.name).keys}
     for key in claim.phrases:
-        for number in index.supporters(key):
-            held[number] = held.get(number, 0) | bit
-        bit <<= 1
-    for value in claim.line.values:
-        for number, line in enumerate(index.lines):
-            if value in line.values:
-                held[number] = held.get(number, 0) | bit
-        bit <<= 1
-    return held
+        for at, said in enumerate(spoken.line.keys):
+            strength = kin.support(key, said)
+            if strength > found.get(key, _NOWHERE).strength:
+                found[key] = _Place(strength, at)
+    return {key: found[key] for key in claim.phrases if key in found}
 
 
-def _fit(claim: ClaimSentence, index: Index, window: tuple[int, ...], pattern: bool) -> _Fit:
-    lines = [index.lines[number] for number in window]
+_NOWHERE: Final = _Place(kin.NONE, -1)
+
+
+def _fit(
+    claim: ClaimSentence,
+    window: _Sentences,
+    places: Sequence[Mapping[str, _Place]],
+    pattern: bool,
+) -> _Fit:
+    lines = [spoken.line for spoken in window]
     missing: list[str] = []
     matches: list[WordMatch] = []
     conflict = detail = ""
     for key, surface in zip(claim.phrases, claim.surfaces, strict=True):
-        where = index.supporters(key)
-        best, strength = -1, kin.NONE
-        for number in window:
-            place = where.get(number)
-            if place is not None and place.strength > strength:
-                best, strength = number, place.strength
-        if claim.is_ and strength == kin.DERIVED and not pattern:
-            best = -1  # who reads of plumbing is no plumber
-        if best < 0:
+        line, place = max(
+            zip(lines, (held.get(key, _NOWHERE) for held in places), strict=True),
+            key=lambda found: found[1].strength,
+        )
+        # Who reads of plumbing is no plumber.
+        if place is _NOWHERE or (claim.is_ and place.strength == kin.DERIVED and not pattern):
             missing.append(surface)
-            opposites = index.opposites(key)
-            opposite = next((opposites[number] for number in window if number in opposites), "")
+            said = (word for line in lines for word in line.keys)
+            opposite = next((word for word in said if kin.opposed(key, word)), "")
             if opposite:
                 detail = f"{surface} / {opposite}"
-            continue
-        if where[best].at >= 0:
-            matches.append(WordMatch(key, index.lines[best], where[best].at))
+        elif place.at >= 0:
+            matches.append(WordMatch(key, line, place.at))
     absent = claim.line.values.difference(*(line.values for line in lines))
     if absent:
         conflict, detail = "number", ", ".join(map(claim.line.written, sorted(absent)))
@@ -402,28 +385,20 @@ def _stands_there(claim: str, passage: Passage, allowed: Collection[int]) -> boo
     return False
 
 
-def _mentions(claim: ClaimSentence, index: Index, allowed: tuple[int, ...]) -> int:
-    """Count the sentences that hold at least half of a claim's key phrases."""
-    enough = len(claim.phrases)
-    counts = Counter(number for key in claim.phrases for number in index.supporters(key))
-    return sum(2 * counts[number] >= enough > 0 for number in allowed)
-
-
 # ------------------------------------------------------------------ similarity
 
 
 def _similarity(
-    claim: str, index: Index, speaker: str | None, allowed: tuple[int, ...], embed: Embed
-) -> tuple[float, tuple[int, ...]]:
-    """Return the cosine of the most similar one or two sentences, and their numbers."""
-    memo = index.memo
-    known = memo.get((speaker, embed))
+    claim: str, passage: Passage, allowed: tuple[int, ...], embed: Embed
+) -> tuple[float, _Sentences]:
+    """Return the cosine of the most similar one or two sentences, and these."""
+    known = passage.memo.get((allowed, embed))
     if known is None:
-        windows = [
-            window for window in _windows(index, allowed, across=False) if len(window) < WINDOW
-        ]
-        texts = [" ".join(index.lines[number].text for number in window) for window in windows]
-        known = memo[speaker, embed] = (windows, embed(texts))
+        spoken = [passage.lines[number] for number in allowed]
+        windows = [spoken[window] for window in _windows(spoken, across=False)]
+        windows = [window for window in windows if len(window) < WINDOW]
+        texts = [" ".join(one.line.text for one in window) for window in windows]
+        known = passage.memo[allowed, embed] = (windows, embed(texts))
     windows, vectors = known
     cosines = vectors @ embed([claim])[0]
     best = int(cosines.argmax())
@@ -435,7 +410,7 @@ def _near(
 ) -> bool:
     """Say whether a word without support is close to one that the most similar sentences say.
 
-    A name never is, nor a word of which they say the opposite or a rival.
+    A name never is, nor a word of which they say the opposite.
     """
     keys = {
         key
@@ -452,7 +427,7 @@ def _near(
     ]
     if not keys or not said or keys & names:
         return False
-    if any(kin.opposed(k, t.key) or kin.rival(k, t.key) for k in keys for t in said):
+    if any(kin.opposed(k, t.key) for k in keys for t in said):
         return False
     vectors = embed([word, *(token.surface for token in said)])
     return float((vectors[1:] @ vectors[0]).max()) > NEAR_WORD

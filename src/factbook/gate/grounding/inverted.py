@@ -11,10 +11,9 @@ from typing import Final, NamedTuple
 
 from factbook.gate.given_up import given_up
 from factbook.gate.grammar import words
-from factbook.gate.grounding.bound import USERS, Tree, tree_of
 from factbook.gate.lexicon import tables
 from factbook.gate.reading import read
-from factbook.language.reader.read import read as read_tree
+from factbook.gate.trees import USERS, Tree, tree_of
 
 __all__ = ["TURNS", "Turn", "inverted"]
 
@@ -24,7 +23,6 @@ _NEARLY: Final = frozenset(words("almost nearly"))
 _AND: Final = frozenset({"and", "or"})
 _FROM: Final = frozenset(words("from over not"))
 _DENYING: Final = frozenset(words("against without"))
-_NOT: Final = frozenset(words("not never n't"))
 _NOT_ALL: Final = -1
 # How much or how often: 0 hardly, 1 some, 2 most, 3 all.
 _AMOUNTS: Final = {
@@ -45,7 +43,11 @@ def _chosen(claim: Tree, said: Tree) -> str:
     """Find that a claim takes what its source takes another thing for: "tea over coffee"."""
     order, left = read(said.text).order, _left(claim)
     own = read(claim.text).keys - left
-    for gone in _given_up(said):
+    against = _given_up(said)
+    for gone in _given_up(claim):
+        if gone <= set(order) and all(gone.isdisjoint(other) for other in against):
+            return "the source chooses nothing against it"
+    for gone in against:
         if gone.isdisjoint(left) and any(order.count(key) < 2 for key in gone & own):
             return "the source chooses it the other way round"
     return ""
@@ -59,7 +61,7 @@ def _left(claim: Tree) -> frozenset[str]:
 
 
 def _given_up(tree: Tree) -> list[frozenset[str]]:
-    return [given.keys for given in given_up(read_tree(tree.text))]
+    return [given.keys for given in given_up(tree.reading)]
 
 
 def _more(claim: Tree, said: Tree) -> str:
@@ -126,18 +128,6 @@ def _theirs(claim: Tree, said: Tree) -> str:
     return ""
 
 
-def _denied(claim: Tree, said: Tree) -> str:
-    """Find that a claim denies what is to be done, or that its source does: "not to go"."""
-    for at, key in enumerate(claim.keys):
-        own = {claim.lower[n] for n in claim.below[at]}
-        if not key or "to" not in own:
-            continue
-        there = [{said.lower[m] for m in said.below[n]} for n in said.where(key)]
-        if there and all(bool(own & _NOT) != bool(marks & _NOT) for marks in there):
-            return "one of both is denied"
-    return ""
-
-
 def _unreal(claim: Tree, said: Tree) -> str:
     """Find what a source tells as nearly so, doubted, dreamt, past, or said by others."""
     root = claim.root
@@ -188,7 +178,6 @@ class Turn(NamedTuple):
 
 TURNS: Final[tuple[Turn, ...]] = (
     Turn("chosen", "I prefer tea over coffee", "Prefers coffee", _chosen, of_patterns=True),
-    Turn("denied", "I decided to sell it", "Decided not to sell it", _denied, of_patterns=True),
     Turn("unreal", "I almost bought a kiln", "Bought a kiln", _unreal, of_patterns=True),
     Turn("more", "I like some operas", "Likes all operas", _more, of_patterns=True),
     Turn("linked", "I drink tea with milk", "Drinks tea without milk", _linked, of_patterns=True),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +18,10 @@ COLUMNS = ("ids", "sources", "times", "chars", "asks", "speakers", "owners", "ki
 KINDS = tuple(EpisodeKind)
 CODES = {kind.value: code for code, kind in enumerate(KINDS)}
 _PROMPT = CODES[EpisodeKind.PROMPT]
-_STEP = 64  # rows among which the end of a turn is looked for at first
+Turn: TypeAlias = Sequence[tuple[int, EpisodeKind]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)  # without slots: what is derived of it is kept
 class EpisodeTable:
     """The episodes as columns, ascending by id; `position` is the ordinal within the source."""
 
@@ -68,41 +70,54 @@ class EpisodeTable:
             nearby[np.concatenate(([True], nearby[1:] != nearby[:-1]))] if len(nearby) else nearby
         )
 
-    def turns(self, ids: Sequence[int]) -> dict[int, Sequence[tuple[int, EpisodeKind]]]:
+    def turns(self, ids: Sequence[int]) -> dict[int, Turn]:
         """Return for each episode that lies in a turn the turn's records, as `Reads.turns`."""
-        found: dict[int, Sequence[tuple[int, EpisodeKind]]] = {}
-        for row in self.rows(np.asarray(sorted(set(ids)), np.int64)).tolist():
-            if int(self.ids[row]) in found or (begin := self._prompt_of(row)) is None:
-                continue
-            rows = self.by_place[begin : self._end_of(begin)]
+        rows = self.rows(np.asarray(sorted(set(ids)), np.int64))
+        begins = self._begins[self.rank[rows]]
+        turns = zip(self.ids[rows].tolist(), begins.tolist(), strict=True)
+        found = {id_: self._turn(begin) for id_, begin in turns if begin >= 0}
+        # What another owner's prompt began is no record of its turn.
+        return {id_: found[id_][0] for id_ in ids if id_ in found and id_ in found[id_][1]}
+
+    def _turn(self, begin: int) -> tuple[Turn, frozenset[int]]:
+        """Return the turn that begins at a place of `by_place`, and its records' ids."""
+        known = self._turns.get(begin)
+        if known is None:
+            end = int(self._breaks[np.searchsorted(self._breaks, begin, side="right")])
+            rows = self.by_place[begin:end]
             rows = rows[(self.kinds[rows] >= 0) & (self.owners[rows] == self.owners[rows[0]])]
             kinds = [KINDS[code] for code in self.kinds[rows].tolist()]
             turn = list(zip(self.ids[rows].tolist(), kinds, strict=True))
-            found.update((id_, turn) for id_, _ in turn)
-        return {id_: found[id_] for id_ in ids if id_ in found}
+            known = self._turns[begin] = turn, frozenset(id_ for id_, _ in turn)
+        return known
 
-    def _prompt_of(self, row: int) -> int | None:
-        """Return where in `by_place` the last prompt up to a row stands, within its source."""
-        place, step = int(self.rank[row]), _STEP
-        least = place - int(self.positions[row])
-        while place >= least:
-            first = max(least, place + 1 - step)
-            there = np.flatnonzero(self.kinds[self.by_place[first : place + 1]] == _PROMPT)
-            if len(there):
-                return first + int(there[-1])
-            place, step = first - 1, 2 * step
-        return None
+    @cached_property
+    def _turns(self) -> dict[int, tuple[Turn, frozenset[int]]]:
+        """The turns that were asked for, by where they begin: a table never changes."""
+        return {}
 
-    def _end_of(self, begin: int) -> int:
-        """Return where in `by_place` the turn ends that begins at a place."""
-        source, first, step = self.sources[self.by_place[begin]], begin + 1, _STEP
-        while first < len(self.by_place):
-            rows = self.by_place[first : first + step]
-            ends = (self.kinds[rows] == _PROMPT) | (self.sources[rows] != source)
-            if ends.any():
-                return first + int(ends.argmax())
-            first, step = first + step, 2 * step
-        return len(self.by_place)
+    @cached_property
+    def _is_prompt(self) -> Bools:
+        """Tell of each place whether a prompt stands there."""
+        prompts: Bools = self.kinds[self.by_place] == _PROMPT
+        return prompts
+
+    @cached_property
+    def _begins(self) -> Ints:
+        """The place of the last prompt up to each place, within its source; -1 for none."""
+        sources = self.sources[self.by_place]
+        places = np.arange(len(sources))
+        last = np.maximum.accumulate(np.where(self._is_prompt, places, -1))
+        begins: Ints = np.where((last >= 0) & (sources[last] == sources), last, -1)
+        return begins
+
+    @cached_property
+    def _breaks(self) -> Ints:
+        """The places where turns and sources begin, and the end of all."""
+        sources = self.sources[self.by_place]
+        breaks = self._is_prompt.copy()
+        breaks[1:] |= sources[1:] != sources[:-1]
+        return np.append(np.flatnonzero(breaks), len(sources))
 
 
 def joined(old: EpisodeTable, new: EpisodeTable) -> EpisodeTable:

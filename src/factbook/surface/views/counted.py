@@ -67,6 +67,9 @@ def remarks(said: Understood) -> list[str]:
     elif said.outside:
         where = f" {window.phrase}" if window is not None else " in that time"
         found.append(f"Nothing was found{where}; {_nearest(said, 'hit')}.")
+    elif said.beyond:
+        others = "is" if said.beyond == 1 else "are"
+        found.append(f"{count(said.beyond, 'hit')} {others} from other times, and last.")
     return found
 
 

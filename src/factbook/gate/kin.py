@@ -6,11 +6,10 @@ Knows: two words. Does not know: sentences, vectors.
 from __future__ import annotations
 
 import functools
-from collections import defaultdict
 from typing import Final
 
 from factbook.gate.grammar import words
-from factbook.gate.grounding import rivals
+from factbook.gate.opposites import opposite_pairs
 
 SAME: Final = 1.0  # equal stems
 DERIVED: Final = 0.8  # explain, explanation
@@ -74,30 +73,6 @@ def support(claimed: str, said: str) -> float:
     return DERIVED if derived(claimed, said) else NONE
 
 
-def root(word: str) -> str:
-    """Return the letters that two words of one family have in common at least."""
-    return word[:_LEAST_ROOT]
-
-
-@functools.lru_cache(maxsize=16_384)
-def may_oppose(word: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the words that oppose one by the lists, and the roots of those that may by a prefix.
-
-    A root is what `root` returns.
-    """
-    roots = {root(prefix + word) for prefix in _DENYING}
-    roots |= {root(word[len(prefix) :]) for prefix in _DENYING if word.startswith(prefix)}
-    return _opposites().get(word, frozenset()), frozenset(roots)
-
-
-@functools.cache
-def _opposites() -> dict[str, frozenset[str]]:
-    opposites: defaultdict[str, set[str]] = defaultdict(set)
-    for word, other in rivals.opposite_pairs():
-        opposites[word].add(other)
-    return {word: frozenset(others) for word, others in opposites.items()}
-
-
 _DENYING: Final = ("un", "in", "im", "ir", "il", "dis", "non", "mis", "de", "anti")
 
 
@@ -106,7 +81,7 @@ def opposed(word: str, other: str) -> bool:
     """Say whether two words exclude each other: by the lists, or by a prefix that denies."""
     if word == other:
         return False
-    if (word, other) in rivals.opposite_pairs():
+    if (word, other) in opposite_pairs():
         return True
     short, long = sorted((word, other), key=len)
     if len(short) < _LEAST_ROOT:
@@ -117,16 +92,3 @@ def opposed(word: str, other: str) -> bool:
             if rest == short or (len(short) > 5 and rest.startswith(short[:-1])):
                 return True
     return False
-
-
-@functools.lru_cache(maxsize=65_536)
-def rival(word: str, other: str) -> bool:
-    """Say whether two words are kinds of which one thing is one only: sister, brother."""
-    if word == other:
-        return False
-    sets = rivals.rival_sets()
-    shared = sets.get(word, _NO_SETS) & sets.get(other, _NO_SETS)
-    return bool(shared) and support(word, other) == NONE and support(other, word) == NONE
-
-
-_NO_SETS: Final[frozenset[int]] = frozenset()
