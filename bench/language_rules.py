@@ -36,6 +36,8 @@ from factbook.extract.topics import asks_of, named_topic, request_of, topic_of
 from factbook.extract.voice import own_words
 from factbook.extract.world import facts_about, is_kind
 from factbook.gate import kin
+from factbook.gate.directives import ends, stand
+from factbook.gate.given_up import given_up, set_free
 from factbook.gate.grounding import ground, read_passage
 from factbook.gate.grounding.words import read_line, read_lines
 from factbook.gate.judge import JudgedClaim, Judgement, Relation, judge
@@ -301,6 +303,20 @@ def choices(row: Row) -> Labels:
         reading = own_reading(prompt)
         said += [c.statement for c in directives_in(prompt, reading)] if reading else []
     return [next((e for e in row["expected"] if _alike(e, one)), one) for one in said]
+
+
+def rule_changes(row: Row) -> Labels:
+    """Return whether a later prompt speaks against an earlier rule: it is over, or asked about."""
+    older, newer = (read_tree(text) for text in row["pair"])
+    given = [*given_up(newer), *set_free(newer)]
+    vectors = bundled().embed(row["pair"])
+    if newer.marks:
+        cosine = float(vectors[0] @ vectors[1])
+        told = [stand(older, newer, given=given, similarity=cosine, net=RELATER)]
+    else:
+        told = [judged for each in given if (judged := ends(older, each, newer.text))]
+    speaks = any(judged.relation in (Relation.SUPERSEDES, Relation.AMBIGUOUS) for judged in told)
+    return ["over"] * speaks
 
 
 def _alike(one: str, other: str) -> bool:
@@ -597,6 +613,8 @@ READERS: Final[Mapping[str, Callable[[Row], Labels]]] = {
     "lasting": lasting,
     "choices": choices,
     "choices_aside": choices,
+    "rule_changes": rule_changes,
+    "rule_changes_aside": rule_changes,
     "keyed_asked": keyed_asked,
     "keyed_plain": keyed_asked,
     "keyed_told": keyed_told,

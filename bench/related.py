@@ -92,7 +92,8 @@ def choose(
     `bounds` says for each step what percent of look-alikes and of strangers it may take.
     """
     labels = np.array([label for label, _ in scores])
-    cosines = np.array([s.similarity for _, s in scores])
+    similar = np.array([s.similarity for _, s in scores])
+    near = np.array([s.nearness for _, s in scores])
     chances = columns([s for _, s in scores])
     numbers: dict[str, float] = {}
     taken: dict[str, dict[str, float]] = {}
@@ -102,6 +103,7 @@ def choose(
         for chance, cosine in product(CHANCES, COSINES):
             if step != "ask" and chance < SURE:
                 continue
+            cosines = near if step == "ask" else similar
             passes = (chances[step] >= chance) & (cosines >= cosine)
             shares = {
                 label: 100 * float(passes[labels == label].mean()) for label in set(labels.tolist())

@@ -81,6 +81,32 @@ def test_another_choice_of_the_same_takes_its_place(desk: Desk) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "later",
+    [
+        "actually, I changed my mind about sessions: Redis",
+        "let's use Redis for sessions instead",
+    ],
+)
+def test_a_later_word_on_what_was_chosen_changes_it(desk: Desk, later: str) -> None:
+    desk.session("Hello!", "where do we keep sessions?", STORES, "2")
+    desk.session("Hello!", "why is Redis slow here?", "No idea.", "are sessions in Redis yet?")
+    desk.session("Hello!", "sessions are slow, or Redis")
+    assert [said.partition(" (of")[0] for said in desk.chosen] == ["chose: a Postgres table"]
+    desk.session("Hello!", later)
+    chosen = [said.partition(" (of")[0] for said in desk.chosen if said.startswith("chose")]
+    assert chosen == ["chose: Redis with a TTL"]
+    desk.memory.store.check()
+
+
+def test_a_no_to_are_you_sure_changes_it_by_its_mark(desk: Desk) -> None:
+    desk.session(STORES, "2", "Hmm, are you sure?", "no, 1 then")
+    assert [said.partition(" (of")[0] for said in desk.chosen] == ["chose: Redis with a TTL"]
+    desk.session(STORES, "2", "Are three retries fine?", "no, 1 then")
+    assert [said.partition(" (of")[0] for said in desk.chosen] == ["chose: a Postgres table"]
+    desk.memory.store.check()
+
+
 def test_said_again_it_is_the_same_and_no_surer(desk: Desk) -> None:
     desk.session(STORES, "2")
     desk.session(STORES, "option 2")

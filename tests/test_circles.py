@@ -70,13 +70,13 @@ def doubted(path: Path) -> list[float]:
             memory.remember(said)
         now += 7 * 24 * 3_600_000
         for said in (
-            "I ran up all the stairs of the tower.",
-            "The flight to Rome was a joy.",
+            "My knee is new, I run up all stairs.",
+            "I travel by plane each week.",
             "Our daughter has her first tooth.",
-            "I swam across the lake.",
-            "The bakery took me on.",
-            "The beds are weeded, everything blooms.",
-            "My second espresso is the best one.",
+            "I swim each morning now.",
+            "I work at the bakery.",
+            "The garden is tidy, everything blooms.",
+            "I drink my second coffee at noon.",
             "My mother moved in with her sister.",
         ):
             memory.remember(said)
@@ -94,3 +94,17 @@ def test_a_night_asks_about_the_likeliest_of_what_the_network_doubts(
     assert min(every) >= policy.RELATED["ask"]
     monkeypatch.setattr(policy, "DOUBTS_A_RUN", 1)
     assert doubted(tmp_path / "one.db") == [max(every)]
+
+
+def test_a_night_asks_nothing_of_two_matters(tmp_path: Path) -> None:
+    now = 1_790_000_000_000
+    path = tmp_path / "m.db"
+    with Memory(path, clock=lambda: now, key_file=tmp_path / "key") as memory:
+        for said in ("My business partner ran with the money in 2019.", "We used to play ludo."):
+            memory.remember(said)
+        now += 7 * 24 * 3_600_000
+        for said in ("I hope to pay the smaller loan until Easter.", "I think I am the sixth."):
+            memory.remember(said)
+        memory.consolidate()
+        assert memory.review.questions(owner=EVERYONE) == []
+        assert memory.check() == []

@@ -538,6 +538,18 @@ def test_explain_shows_rule_evidence_and_history(filled: tuple[Cli, Path]) -> No
     assert cli("explain", one.removeprefix("f")).out == shown
 
 
+def test_explain_shows_what_was_said_too(tmp_path: Path, cli: Cli) -> None:
+    said = {"role": "user", "content": "I live in Ghent", "timestamp": "2026-03-01T00:00:00Z"}
+    chat = tmp_path / "chat.jsonl"
+    chat.write_text(json.dumps(said) + "\n", encoding="utf-8")
+    shown = cli("ingest", chat).out
+    assert " consolidate\n" in shown  # the night makes facts of it; there are none to list
+    assert "facts --predicate" not in shown
+    assert "I live in Ghent" in cli("explain", "e1").out
+    assert cli("explain", "e1", "--json").json()["text"] == "I live in Ghent"
+    cli("explain", "e9", code=8)
+
+
 def test_explain_json(filled: tuple[Cli, Path]) -> None:
     cli, _ = filled
     found = cli("explain", fact_id(cli, "--object", "192.168.20.4"), "--json").json()

@@ -571,7 +571,7 @@ def test_not_our_database(
         ("recall x --limit 0", "too small"),
         ("recall", "QUESTION"),
         ("explain twelve", "f12"),
-        ("explain e3", "episode"),
+        ("feedback e3 right", "episode"),
         ("explain ²", "f12"),
         ("embed --limit 0", "too small"),
         ("timeline --until never", "not a moment"),

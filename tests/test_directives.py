@@ -48,6 +48,18 @@ RULES: Mapping[str, tuple[str, str, float]] = {
     "do that": ("rule", "project", 0.9),
     "errors go to stderr": ("rule", "project", 0.75),
     "lines have at most 120 characters": ("rule", "project", 0.75),
+    "use pnpm, not npm": ("rule", "project", 0.9),
+    "let's use bun instead of pnpm": ("decision", "project", 0.9),
+    "let's use bun from now on": ("decision", "project", 0.9),
+    "we go back to pnpm": ("decision", "project", 0.9),
+    "never touch the generated files in src/gen": ("rule", "project", 0.9),
+    "always answer in German": ("rule", "project", 0.9),
+    "always squash commits": ("rule", "project", 0.9),
+    "please keep commits separate from now on": ("rule", "project", 0.9),
+    "keep functions under 40 lines": ("rule", "everywhere", 0.9),
+    "keep functions under 60 lines in this repo": ("rule", "project", 0.9),
+    "always give me short answers": ("rule", "project", 0.9),
+    "from now on give me long answers": ("rule", "project", 0.9),
 }
 SHOP, BLOG = "/home/ann/shop", "/home/ann/blog"
 
@@ -166,6 +178,79 @@ def test_what_is_said_to_be_over_holds_no_more(desk: Desk, over: str) -> None:
     assert [fact.statement for fact in desk.facts] == [rule]
     desk.said(over)
     assert rule not in [fact.statement for fact in desk.facts]
+
+
+@pytest.mark.parametrize(
+    ("rule", "later"),
+    [
+        ("use pnpm, not npm", "let's use bun instead of pnpm"),
+        ("let's use bun from now on", "forget what I said about bun, we go back to pnpm"),
+        ("always answer in German", "you can answer in English again"),
+        (
+            "never touch the generated files in src/gen",
+            "you may touch the generated files in src/gen again",
+        ),
+    ],
+)
+def test_what_is_taken_back_or_allowed_again_holds_no_more(
+    desk: Desk, rule: str, later: str
+) -> None:
+    desk.said(rule)
+    desk.said(later)
+    assert rule not in [fact.statement for fact in desk.facts]
+    assert desk.memory.review.questions() == []
+    desk.memory.store.check()
+
+
+@pytest.mark.parametrize(
+    ("rule", "later"),
+    [
+        (
+            "never touch the generated files in src/gen",
+            "it's fine to edit src/gen now, that restriction is gone",
+        ),
+        (
+            "always squash commits",
+            "I was wrong about squashing, please keep commits separate from now on",
+        ),
+        ("always give me short answers", "from now on give me long answers"),
+    ],
+)
+def test_what_speaks_against_a_rule_and_is_not_sure_is_asked(
+    desk: Desk, rule: str, later: str
+) -> None:
+    desk.said(rule)
+    desk.said(later)
+    (question,) = desk.memory.review.questions()
+    assert rule in question.texts
+    desk.memory.store.check()
+
+
+@pytest.mark.parametrize(
+    ("rule", "later"),
+    [
+        ("never touch the generated files in src/gen", "ok you can touch the files"),
+        ("never touch the generated files in src/gen", "can you touch src/gen again?"),
+        ("never touch the generated files in src/gen", "you may touch src/old again"),
+        ("always answer in German", "you can answer the mail of Tom in English again"),
+        ("always squash commits", "you can look at the commits of Tom again"),
+    ],
+)
+def test_what_is_allowed_for_once_or_of_another_thing_ends_nothing(
+    desk: Desk, rule: str, later: str
+) -> None:
+    desk.said(rule)
+    desk.said(later)
+    assert [fact.statement for fact in desk.facts] == [rule]
+    assert desk.memory.review.questions() == []
+
+
+def test_another_number_in_one_project_is_asked_where_the_rule_holds_everywhere(desk: Desk) -> None:
+    desk.said("keep functions under 40 lines")
+    desk.said("keep functions under 60 lines in this repo", project=BLOG)
+    assert len(desk.facts) == 2
+    assert len(desk.memory.review.questions()) == 1
+    desk.memory.store.check()
 
 
 def test_a_rule_that_may_be_meant_is_asked_about(desk: Desk) -> None:

@@ -274,6 +274,18 @@ def test_it_is_said_through_every_door(memory: Memory, cli: Cli) -> None:
     assert cli("erase", "e3", "--yes", "--json", "--db", path).json()["elsewhere"] == []
 
 
+def test_what_is_left_of_an_erased_row_is_not_named(memory: Memory, tmp_path: Path) -> None:
+    summary = tmp_path / "note.txt"
+    summary.write_text(
+        "Summary: The user Zephyrine has a sister who lives in Kaunas. Phone 370-612-34567."
+    )
+    memory.ingest([summary], kind="summary")
+    memory.ingest([summary], kind="summary", owner="zephyrine")
+    assert rows_of(memory.erasure.erase_episode(1)).keys().isdisjoint({"e1", "s1"})
+    assert "e2" not in rows_of(memory.erasure.erase_episode(2, owner="zephyrine"))
+    memory.store.check()
+
+
 def test_a_file_of_several_conversations_is_erased_by_the_names_that_are_said(
     memory: Memory,
 ) -> None:

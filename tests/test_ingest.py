@@ -289,3 +289,17 @@ def test_ids_that_hold_a_secret_are_redacted(tmp_path: Path) -> None:
         for file in tmp_path.glob("m.db*"):
             assert token.encode() not in file.read_bytes()
         assert memory.check() == []
+
+
+def test_ctrl_c_in_a_worker_leaves_the_word_to_its_parent(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(processes, "serve", interrupted)
+    monkeypatch.setattr(processes, "forks", lambda: True)
+    child = processes._Worker(RuleSet([]), NO_REDACTION)
+    os.waitid(os.P_PID, child._pid, os.WEXITED | os.WNOWAIT)
+    child.close()
+    assert "Traceback" not in capfd.readouterr().err

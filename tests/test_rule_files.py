@@ -193,6 +193,8 @@ def test_the_file_of_a_project_that_nobody_worked_in_is_somebodys(desk: Desk) ->
     desk.memory.sources.read_rule_files([desk.shop])
     (fact,) = desk.facts().values()
     assert fact.trust == "direct"
+    assert len(desk.memory.sources.evidence(fact.id)) == 1  # the same line is not said twice
+    desk.memory.store.check()
 
 
 def test_what_an_agent_keeps_for_itself_is_a_models(desk: Desk, tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ from factbook.memory import Memory
 from factbook.model.facts import EVERYONE, EpisodeKind, Role, Trust
 from factbook.redaction import Redactor
 from factbook.sources import notes
-from factbook.sources.conversation import document, message_at
+from factbook.sources.conversation import document, message_at, reader
 from factbook.sources.discover import discover
 from factbook.sources.files import NOTE, SUMMARY
 from factbook.sources.imports import CHAT, CHATGPT, CLAUDE_AI
@@ -536,3 +536,25 @@ def test_the_command_line_reads_chats_and_notes(cli: Cli, tmp_path: Path) -> Non
     assert "poem" in refused.err
     assert "Ghent" in cli("recall", "Belgian shops", "--db", db).out
     assert cli("sessions", "--db", db).out
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        json.dumps({"role": "user", "content": "word " * 5_000}),
+        '{"role": "user", "content": "half \\ud83d"}',
+        "# exported by hand",
+        "\n".join(['{"from": "a", "level": "info"}'] * 60),
+    ],
+)
+def test_a_chat_is_known_whatever_stands_first(
+    tmp_path: Path, before: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reader, "_HEAD_BYTES", 10_000)
+    said = {"role": "user", "content": "I live in Ghent", "timestamp": "2026-03-01T00:00:00Z"}
+    (tmp_path / "a.jsonl").write_text(f"{before}\n{json.dumps(said)}\n", encoding="utf-8")
+    with open_memory(tmp_path) as memory:
+        memory.ingest([tmp_path / "a.jsonl"])
+        texts = [episode.text for episode in memory.sources.episodes([1, 2, 3]).values()]
+        assert "I live in Ghent" in texts
+        memory.store.check()

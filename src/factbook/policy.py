@@ -291,6 +291,8 @@ JUDGED_SAMPLE: Final = 256  # ours: rows that tell how many pairs there are
 ENDING_SIMILARITY: Final = 0.35  # ours: for what says that something has ended
 CHANGED_MIND_MS: Final = 12 * 3600 * 1000  # ours: words this far apart are not of one conversation
 RELATED_SIMILARITY: Final = 0.20  # ours: from here the network is asked how two texts stand
+RELATED_SHARED: Final = 0.15  # ours: cosine that a content word in common stands for, where a
+# person is asked: of chats of `tune` one pair in twenty is left of what .2 without it asks about
 RELATED_NEIGHBOURS: Final = 4  # ours: the nearest statements that it is asked about, for each
 RELATED_PAIRS: Final = 4_000  # ours: pairs that it reads in one run, the nearest ones; 10 ms each
 RELATED: Final[Mapping[str, float]] = MappingProxyType(
@@ -300,7 +302,9 @@ RELATED: Final[Mapping[str, float]] = MappingProxyType(
         "end": 0.9,
         "end_cosine": 0.25,
         "ask": 0.1,
-        "ask_cosine": 0.2,
+        "ask_cosine": 0.4,  # of `nearness`
+        "ask_sure": 0.6,
+        "ask_sure_cosine": 0.25,  # of `nearness`, where both directions are so sure
     }
 )  # ours, by `python -m bench.related`: of the network's weights, chosen anew whenever those are
 DOUBTS_A_RUN: Final = 5  # ours: questions of the network's that one run adds for an owner
@@ -346,6 +350,7 @@ FOREIGN: Final = 0.05  # ours: of a run of words, from this chance on they are t
 DIRECTIVE_FOREIGN: Final = 0.7  # ours: and where it marks a rule as the owner's, from this one on
 DIRECTIVE_UNSURE: Final = 0.48  # ours: below what comes by itself; said again it is above
 DIRECTIVE: Final = PATTERN  # a rule or a decision in the owner's own words, as the reader marks it
+DIRECTIVE_NEAR: Final = 0.5  # ours: cosine of two rules of which the network is asked
 DIRECTIVE_LEFT: Final = 2  # ours: other words of a rule that go with each one that is given up
 DIRECTIVE_WORDS: Final = 3  # ours: what the reader marks in fewer says nothing by itself
 RULE_FILE_BYTES: Final = 256 * 1024  # ours: of a file of rules; agents load all of it each time
@@ -359,6 +364,7 @@ RULES_SHOWN: Final = 100  # ours: in a file for agents, the newest; they read al
 RULE_CHARS: Final = 400  # ours: of one of them there
 DIRECTIVE_CHARS: Final = 8_000  # of a prompt; longer ones are reports and pastes
 CHOICE_CHARS: Final = 160  # ours: of an answer that chooses; a longer one says what it means itself
+CHOICES_LOOKED_AT: Final = 20  # ours: the newest of a project, for a prompt that may change one
 CHOSEN_CHARS: Final = 200  # ours: of what was chosen, and of the question
 DIRECTIVE_PAGE: Final = 500  # episodes that are looked through at once; few of them are prompts
 DIRECTIVE_PAGES: Final = 4  # behind a turn; the night reads all that is left

@@ -21,7 +21,7 @@ from factbook.language.reader.reading import Reading, children
 from factbook.language.words import stem
 from factbook.model.text import shorten
 
-__all__ = ["Choice", "answers_in", "chosen", "may_choose"]
+__all__ = ["Choice", "answers_in", "asks_back", "chosen", "chosen_anew", "may_choose"]
 
 
 class Option(NamedTuple):
@@ -66,6 +66,7 @@ _PROPOSAL: Final = re.compile(
 )
 _INNER: Final = frozenset({"amod", "case", "compound", "det", "fixed", "flat", "nmod", "nummod"})
 _BESIDE: Final = frozenset({"advmod", "aux", "cc", "conj", "cop", "expl", "mark", "nsubj", "punct"})
+_THINGS: Final = frozenset({"NOUN", "PROPN", "NUM"})
 _ASKS: Final = word_set("which choose pick prefer preference option options choice choices call")
 
 
@@ -152,6 +153,7 @@ _CHOOSING: Final = _YES | word_set("""
     going gonna take choose pick prefer use like want say think lets let's let vote option number
     approach choice variant alternative one the a an with in for to i i'd i'll we we'd we'll my me
     us is it's sounds looks seems right good best better fine pls so then just would be thanks you
+    after all actually instead
     """)
 _OPEN: Final = word_set("""
     or neither both either maybe perhaps not don't unless if but except without
@@ -182,10 +184,45 @@ def chosen(said: str, answer: str) -> Choice | None:
             picked = _picked(options, first)
         if picked is None or not _OPEN.isdisjoint(first.words):
             return None
-        choice = _choice(picked.text, question, (picked.start, picked.end), first, sure=True)
-        others = [_one_line(option.text) for option in options if option is not picked]
-        return choice and choice._replace(others=others)
+        return _choice_of(picked, options, question, first)
     return _agreed(said, question, parts)
+
+
+def _choice_of(
+    picked: Option, options: Sequence[Option], question: str, part: _Part
+) -> Choice | None:
+    choice = _choice(picked.text, question, (picked.start, picked.end), part, sure=True)
+    others = [_one_line(option.text) for option in options if option is not picked]
+    return choice and choice._replace(others=others)
+
+
+def chosen_anew(said: str, asked: str, answer: str) -> Choice | None:
+    """Return what an answer chooses of an offer that was answered before.
+
+    It names what that was about, as a noun of `asked`, the prompt that led to the offer, and one
+    option by its words. With "" for `asked` a mark is enough: "no, 3 then".
+    """
+    parts = [part for part in _parts(answer) if part.words] if may_choose(answer) else []
+    options, question = _offers(said)
+    about = _nouns(f"{asked} {question}") if asked else {"no", "nope"}
+    said_again = {stem(word) for part in parts for word in part.words}
+    if about.isdisjoint(said_again) or any(not _OPEN.isdisjoint(part.words) for part in parts):
+        return None
+    for part in parts:
+        left = [word for word in part.words if stem(word) not in about]
+        picked = _picked(options, part._replace(words=left)) if left else None
+        if picked is not None:
+            return _choice_of(picked, options, question, part)
+    return None
+
+
+def asks_back(reply: str) -> bool:
+    """Tell whether a reply only asks whether its reader is sure: it names no thing."""
+    return "?" in reply and not _nouns(reply)
+
+
+def _nouns(text: str) -> set[str]:
+    return {stem(token.text.lower()) for token in read(text).tokens if token.pos in _THINGS}
 
 
 def _agreed(said: str, question: str, parts: Sequence[_Part]) -> Choice | None:

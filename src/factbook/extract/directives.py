@@ -150,12 +150,12 @@ def _reminders(reading: Reading) -> Iterator[tuple[int, int]]:
 
 
 def decision_at(
-    episode: StoredEpisode, reading: Reading, begin: int, end: int, subject: str
+    episode: StoredEpisode, reading: Reading, place: tuple[int, int], subject: str, *, sure: bool
 ) -> Candidate | None:
     """Return a clause that gives something up as a decision; None where nobody asserts it."""
-    if is_unsaid(reading, begin, end):
+    if is_unsaid(reading, *place):
         return None
-    return directive_at(episode, (begin, end), subject, DECISION, _ENDING, sure=True)
+    return directive_at(episode, place, subject, DECISION, _ENDING, sure=sure)
 
 
 def is_unsaid(reading: Reading, begin: int, end: int, *, foreign: float = 0.0) -> bool:

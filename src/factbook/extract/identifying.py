@@ -34,6 +34,7 @@ from factbook.language.common_words import (
     opens_sentences,
 )
 from factbook.language.words import WORD, stem
+from factbook.model.facts import EpisodeKind
 
 __all__ = ["Gone", "How", "Residue", "Tell", "Telltales"]
 
@@ -43,6 +44,7 @@ _CAPITALS: Final = re.compile(r"\b[A-Z][\w'’]*(?:[ &-]{1,3}[A-Z0-9][\w'’]*){
 _CLOCK: Final = re.compile(r"\D?(?:[01]?\d|2[0-4]):[0-5]\d(?::[0-5]\d)?(?:[ap]m)?\D?")
 _COUNT: Final = re.compile(r"\d+(?:st|nd|rd|th|s|[ap]m|[^\W\d_]{4,})|(?:19|20)\d\d")
 _CODE_LIKE: Final = re.compile(r"[{}=;$\\|<>]|\w\(|\w/\w+/|^\s*[#@]", re.MULTILINE)
+_LABELS: Final = frozenset(kind.value for kind in EpisodeKind)  # each row has one of its own
 _MARKS: Final = re.compile("[\u0300-\u036f]")
 _AT_ONCE: Final = 2_000  # tells that one automaton looks for; it grows with their letters
 _PATTERN_BYTES: Final = 256 << 20  # at most
@@ -289,7 +291,7 @@ def _names(text: str) -> Iterator[Tell]:
             continue
         if any(start <= match.start() < end for start, end in chunks):
             continue
-        if is_calendar_word(word) or is_nationality(word):
+        if is_calendar_word(word) or is_nationality(word) or word in _LABELS:
             continue
         if not is_everyday(word):
             if english or (capital and not opens):

@@ -4,7 +4,11 @@ What the later one says it puts something in the place of, or ends, decides (`gi
 the words of both tell (`judge`). A later rule changes an earlier one at once where a statement
 would only contradict it, for the owner decides. What is not sure is for the owner to say.
 
-Knows: two texts, what the later one gives up, their cosine. Does not know: where a rule holds.
+Where the words tell nothing, the reader's network may still say that the later one takes the place
+of the earlier one; its owner is asked then.
+
+Knows: two texts, what the later one gives up, their cosine, a network that is handed in. Does not
+know: where a rule holds.
 """
 
 from __future__ import annotations
@@ -13,15 +17,29 @@ from collections.abc import Sequence
 from typing import Final
 
 from factbook import policy
-from factbook.gate.given_up import GivenUp, given_up
+from factbook.gate.given_up import GivenUp, How, given_up, things
 from factbook.gate.judge import JudgedClaim, Judgement, Relation, judge
 from factbook.gate.reading import TextReading, read
+from factbook.gate.related import MAY_BE_OVER
 from factbook.language.reader.reading import Reading
+from factbook.language.reader.relate import Relater
 
 __all__ = ["ends", "stand"]
 
 _CHANGES: Final = frozenset({"number", "negation"})
 """Rules of `judge` by which the later of two rules is the earlier one changed."""
+_PLACES: Final = frozenset({"project", "repo", "repositori", "folder"})  # where rules hold
+_NUMBER: Final = Judgement(
+    relation=Relation.SUPERSEDES, rule="number", detail="The later one has another number."
+)
+_TAKEN_UP: Final = Judgement(
+    relation=Relation.AMBIGUOUS,
+    rule="taken_up",
+    detail="The later one has again what the earlier one gives up.",
+)
+_DOUBTED: Final = Judgement(
+    relation=Relation.AMBIGUOUS, rule=MAY_BE_OVER, detail="The newer one may end the older."
+)
 _SAME: Final = Judgement(
     relation=Relation.SAME, rule="same_directive", detail="Both say the same in other words."
 )
@@ -30,17 +48,19 @@ _SAME: Final = Judgement(
 def ends(earlier: Reading, given: GivenUp, later: str) -> Judgement | None:
     """Say what becomes of a rule when a later text gives something up; None where nothing does."""
     held = read(earlier.text)
+    if given.how is How.ALLOWED:
+        return _allows(earlier, held, given, later)
     says = held.keys | set(held.values)
-    for own in given_up(earlier):
-        says -= own.keys
-    if not given.keys <= says or (held.denies and not given.named):
+    own = _own(earlier)
+    says -= own
+    if not given.keys <= says or (given.keys & (held.denied - own) and not given.named):
         return None
-    left = says - given.keys - read(later).keys
+    left = says - given.keys - read(later).keys - held.cue_keys - _PLACES
     over = " ".join(sorted(given.keys))
-    if len(left) > policy.DIRECTIVE_LEFT * len(given.keys):
+    if given.how is How.RETHOUGHT or len(left) > policy.DIRECTIVE_LEFT * len(given.keys):
         return Judgement(
             relation=Relation.AMBIGUOUS,
-            rule="may_be_over",
+            rule=MAY_BE_OVER,
             detail=f"The later one gives up what the earlier one names: {over}.",
         )
     return Judgement(
@@ -50,18 +70,69 @@ def ends(earlier: Reading, given: GivenUp, later: str) -> Judgement | None:
     )
 
 
+def _own(rule: Reading) -> frozenset[str]:
+    """Return what a rule gives up itself: npm, of "use pnpm, not npm"."""
+    return frozenset().union(*(own.keys for own in given_up(rule)))
+
+
+def _allows(earlier: Reading, held: TextReading, given: GivenUp, later: str) -> Judgement | None:
+    """Say what becomes of a rule when a later text allows something.
+
+    What forbade it is over, and what asked for another one in its place ("always answer in
+    German", "you can answer in English again"): surely where it is allowed again, not for once.
+    """
+    about, free = things(earlier) - _PLACES, given.things - _PLACES
+    said = read(later)
+    if held.denied:
+        about &= held.denied
+        named = not (about or held.denied).isdisjoint(given.keys)
+        if not named or not free <= held.keys | set(held.values):
+            return None
+        covered = about <= given.keys and not held.denied.isdisjoint(given.keys)
+        sure = covered and held.keys <= held.denied | given.keys | _PLACES
+    else:
+        covered = sure = _another(held, said, free)
+    if not (given.lasts and (covered or held.denied)) and not (covered and "now" in said.keys):
+        return None
+    return Judgement(
+        relation=Relation.SUPERSEDES if sure and given.lasts else Relation.AMBIGUOUS,
+        rule="allowed",
+        detail="The later one allows what the earlier one forbids.",
+    )
+
+
+def _another(held: TextReading, said: TextReading, free: frozenset[str]) -> bool:
+    """Tell whether one thing stands in the place of another: "in English", "in German"."""
+    ours, theirs = (
+        {(role, key) for key, role in zip(text.order, text.roles, strict=True)}
+        for text in (held, said)
+    )
+    new = {(role, key) for role, key in theirs - ours if key in free}
+    old = {role for role, key in ours - theirs if role and key not in _PLACES}
+    shared = held.keys & said.keys
+    return bool(shared) and len(free) == 1 and {role for role, _ in new} == old
+
+
 def stand(
-    earlier: Reading, later: str, *, given: Sequence[GivenUp], similarity: float
+    earlier: Reading,
+    later: Reading,
+    *,
+    given: Sequence[GivenUp],
+    similarity: float,
+    net: Relater,
 ) -> Judgement:
-    """Say how a later rule stands to an earlier one; `given` is what its text gives up."""
+    """Say how a later rule stands to an earlier one; `given` is what its text gives up.
+
+    Raises ReaderError where the network cannot be loaded.
+    """
     for each in given:
-        judged = ends(earlier, each, later)
+        judged = ends(earlier, each, later.text)
         if judged is not None:
             return judged
-    held, said = read(earlier.text), read(later)
+    held, said = read(earlier.text), read(later.text)
     judged = judge(
         JudgedClaim(text=earlier.text),
-        JudgedClaim(text=later),
+        JudgedClaim(text=later.text),
         similarity=similarity,
         older_reading=held,
         newer_reading=said,
@@ -70,10 +141,26 @@ def stand(
         changed = judged.rule in _CHANGES
         relation = Relation.SUPERSEDES if changed else Relation.AMBIGUOUS
         return Judgement(relation=relation, rule=judged.rule, detail=judged.detail)
-    near = similarity >= policy.MERGE_SIMILARITY and not given and not given_up(earlier)
-    if judged.relation is Relation.DIFFERENT and near and _words(held) == _words(said):
+    if judged.relation is not Relation.DIFFERENT:
+        return judged
+    given_before = _own(earlier)
+    near = similarity >= policy.MERGE_SIMILARITY and not given and not given_before
+    if near and _words(held) == _words(said):
         return _SAME
-    return judged
+    if given_before and given_before <= said.keys - said.denied - _own(later):
+        return _TAKEN_UP
+    if similarity < policy.DIRECTIVE_NEAR:
+        return judged
+    if held.values and said.values and _topic(earlier, held) == _topic(later, said):
+        return _NUMBER
+    return (
+        _DOUBTED if net.relate(earlier.text, later.text).change >= policy.RELATED["ask"] else judged
+    )
+
+
+def _topic(rule: Reading, text: TextReading) -> frozenset[str]:
+    """Return what a rule is about, but for where it holds and its numbers."""
+    return things(rule) - set(text.values) - _PLACES
 
 
 def _words(rule: TextReading) -> tuple[object, ...]:

@@ -2,20 +2,32 @@
 
 "Let's use vitest instead of jest" gives up jest; "we can drop the rule about commit prefixes" a
 rule about these. Read from the tree of the text: the words that say so are prepositions, negation
-and verbs of ending, and what they govern is given up.
+and verbs of ending, and what they govern is given up. What a text allows ("you may touch src/gen
+again") or has a change of mind about is read beside it (`set_free`): it ends only what forbids it.
 
 Knows: a text that was read. Does not know: facts, other texts.
 """
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Final, NamedTuple
 
+from factbook import policy
 from factbook.gate.reading import read
 from factbook.gate.trees import Tree
 from factbook.language.reader.reading import Reading
 
-__all__ = ["GivenUp", "given_up"]
+__all__ = ["GivenUp", "How", "given_up", "set_free", "things"]
+
+
+class How(StrEnum):
+    """How a text gives something up."""
+
+    REPLACED = "replaced"  # it puts one thing for another, or stops something
+    OVER = "over"  # it says of a rule that it is over
+    RETHOUGHT = "rethought"  # its owner has another mind about it
+    ALLOWED = "allowed"  # it may be done, which a rule may have forbidden
 
 
 class GivenUp(NamedTuple):
@@ -24,12 +36,20 @@ class GivenUp(NamedTuple):
     begin: int  # of the clause that says so, in characters
     end: int
     keys: frozenset[str]  # content words of what is given up, as `gate.reading` has them
-    named: bool  # it says of a rule that it is over; else it only puts one thing for another
     words: frozenset[int]  # that say so, by their number
+    how: How
+    lasts: bool = False  # what is allowed is so again, or is worth keeping
+    things: frozenset[str] = frozenset()  # of the keys, those of nouns
+
+    @property
+    def named(self) -> bool:
+        """Tell whether it says of a rule that it is over."""
+        return self.how is How.OVER
 
 
 _RULES: Final = frozenset(
     {"rule", "rules", "convention", "guideline", "policy", "requirement", "restriction", "decision"}
+    | {"ban"}
 )
 _DROPS: Final = frozenset(
     {"abandon", "cancel", "delete", "ditch", "drop", "forget", "ignore", "lift", "remove"}
@@ -55,14 +75,41 @@ _ENDS: Final = frozenset(
 _GIVES: Final = frozenset({"gave", "give", "given", "giving"})
 _DONE: Final = frozenset({"advcl", "ccomp", "obj", "xcomp"})
 _ADVERBS: Final = ("more", "longer", "anymore")
+_MAY: Final = frozenset({"may", "can"})
+_FINE: Final = frozenset({"allowed", "fine", "free", "ok", "okay", "welcome"})
+_AGAIN: Final = frozenset({"again", "anymore", "longer"})
+_WRONG: Final = frozenset({"wrong", "mistaken", "mind"})  # about: "I changed my mind about"
 
 
 def _keys(tree: Tree, words: set[int]) -> frozenset[str]:
     """Return the content words among words, as `gate.reading` has them."""
-    said = " ".join(tree.tokens[n].text for n in sorted(words) if tree.tokens[n].pos in _CONTENT)
+    said, end = "", -1
+    for n in sorted(words):
+        token = tree.tokens[n]
+        if token.begin == end:  # "src/gen" is one, however many the tree makes of it
+            said += token.text
+        elif token.pos in _CONTENT:
+            said += f" {token.text}"
+        else:
+            continue
+        end = token.end
     reading = read(said)
     keys = (reading.keys | set(reading.values)) - {*reading.cue_keys, "more", "longer"}
     return keys - _LIGHT or keys
+
+
+def _nouns(tree: Tree, words: set[int]) -> frozenset[str]:
+    """Return the keys of the nouns among words, with what stands before one."""
+    return _keys(
+        tree,
+        {
+            n
+            for n in words
+            if tree.tokens[n].pos in _THINGS
+            or tree.tokens[n].relation in ("amod", "compound", "nummod")
+            or (n - 1 in words and tree.tokens[n].begin == tree.tokens[n - 1].end)
+        },
+    )
 
 
 def _denied(tree: Tree, word: int) -> bool:
@@ -90,12 +137,46 @@ def _verb(tree: Tree, word: int) -> int:
 def given_up(text: Reading) -> list[GivenUp]:
     """Return what a text gives up, in its order."""
     tree = Tree(text)
-    given = []
+    given: list[GivenUp] = []
     for n in range(len(tree.tokens)):
         for words, named in (_replaced(tree, n), _ended(tree, n)):
-            if words and (keys := _keys(tree, words)):
-                given.append(GivenUp(*tree.span(n), keys, named, frozenset({n, *words})))
+            given += _given(tree, n, words, How.OVER if named else How.REPLACED)
     return given
+
+
+def set_free(text: Reading) -> list[GivenUp]:
+    """Return what a text allows, and what its owner has another mind about, in its order."""
+    tree = Tree(text)
+    lasts = not _AGAIN.isdisjoint(tree.lower) or any(
+        _is_over(tree, n) for n in range(len(tree.lower))
+    )
+    free: list[GivenUp] = []
+    for n, token in enumerate(tree.tokens):
+        kept = any(
+            c.keep >= policy.DIRECTIVE_KEEP for c in text.clauses if c.begin <= token.begin < c.end
+        )
+        free += [
+            each._replace(lasts=lasts or kept)
+            for each in _given(tree, n, _allowed(tree, n), How.ALLOWED)
+        ]
+        free += _given(tree, n, _rethought(tree, n), How.RETHOUGHT)
+        if tree.lower[n] == "optional" and not _denied(tree, n):
+            free += _given(tree, n, tree.under(n, _CLAUSES) - {n}, How.REPLACED)
+    return free
+
+
+def things(text: Reading) -> frozenset[str]:
+    """Return the content words of a text that are nouns, or stand with one."""
+    tree = Tree(text)
+    return _nouns(tree, set(range(len(tree.tokens))))
+
+
+def _given(tree: Tree, n: int, words: set[int], how: How) -> list[GivenUp]:
+    """Return what is given up in some words; nothing where they name nothing."""
+    keys = _keys(tree, words) if words else frozenset()
+    place = tree.span(n)
+    said = frozenset({n, *words})
+    return [GivenUp(*place, keys, said, how, things=_nouns(tree, words))] if keys else []
 
 
 def _replaced(tree: Tree, n: int) -> tuple[set[int], bool]:
@@ -116,6 +197,8 @@ def _replaced(tree: Tree, n: int) -> tuple[set[int], bool]:
         sides = [m for m in tree.below[verb] if "to" in tree.links(m)] if verb >= 0 else []
         sides += [m for m in tree.below[token.head] if "to" in tree.links(m)]
         gone = token.head if sides else -1
+        if gone in sides:  # the tree hangs both on what is new
+            gone = tree.lower.index("to", n) - 1 if "to" in tree.lower[n:gone] else -1
     elif word in ("replace", "swap", "replaced", "swapped") and token.pos == "VERB":
         objects = [m for m in tree.below[n] if tree.tokens[m].relation == "obj"]
         gone = objects[0] if objects else -1
@@ -145,13 +228,48 @@ def _ended(tree: Tree, n: int) -> tuple[set[int], bool]:
         done = _DONE | {"obl"} if gives else _DONE  # "gave up on film"
         doing = [m for m in tree.below[n] if tree.tokens[m].relation in done]
         return (tree.under(doing[0], _CLAUSES) if doing else set()), False
-    if word in _RULES and token.head >= 0 and tree.lower[token.head] in _DROPS | _OVER:
+    if _is_over(tree, n):
         return (tree.under(n, _CLAUSES) | _right_behind(tree, n)) - {n}, True
     if word in _SAID and token.head >= 0:
         verb = _verb(tree, n)
         if tree.lower[verb] in _DROPS and n > verb:
             return {m for m in tree.under(n) if m > n}, True
     return set(), False
+
+
+def _is_over(tree: Tree, n: int) -> bool:
+    """Tell whether a word is a rule that is said to be over."""
+    token = tree.tokens[n]
+    return tree.lower[n] in _RULES and token.head >= 0 and tree.lower[token.head] in _DROPS | _OVER
+
+
+def _allowed(tree: Tree, n: int) -> set[int]:
+    """Return what is allowed at a word: to touch src/gen, of "you may touch src/gen again"."""
+    word, token = tree.lower[n], tree.tokens[n]
+    done = -1
+    if word in _MAY and token.relation == "aux" and token.head > n:
+        asked = [m for m in tree.below[token.head] if tree.tokens[m].relation == "nsubj"]
+        done = token.head if asked and asked[0] < n else -1  # "can you" asks
+    elif word in _FINE and token.pos in ("ADJ", "VERB") and tree.below[n]:
+        done = n
+    elif word == "go" and "ahead" in (tree.lower[m] for m in tree.below[n]):
+        done = next((m for m in tree.below[n] if tree.tokens[m].relation == "conj"), -1)
+    if done < 0 or _denied(tree, n):
+        return set()
+    own = {n} if done == n else set()
+    words = tree.under(done, _CLAUSES) - own
+    return {m for m in words if tree.lower[m] not in _AGAIN | {"now", "on"}}
+
+
+def _rethought(tree: Tree, n: int) -> set[int]:
+    """Return what its owner has another mind about: the queue, of "my mind about the queue"."""
+    token = tree.tokens[n]
+    if tree.lower[n] != "about" or token.head <= n or _WRONG.isdisjoint(tree.lower[:n]):
+        return set()
+    begin, _ = tree.span(n)
+    mine = {tree.lower[m] for m in range(n) if tree.tokens[m].begin >= begin}
+    own = "i" in mine and not mine.isdisjoint(_WRONG)
+    return tree.under(token.head, _CLAUSES) - {n} if own and not _denied(tree, n) else set()
 
 
 def _right_behind(tree: Tree, n: int) -> set[int]:

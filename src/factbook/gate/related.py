@@ -48,6 +48,12 @@ class RelatedTexts(NamedTuple):
     similarity: float  # cosine
     no_merge: str  # why they may not be merged; "" where they may
     no_end: str  # why the newer may not end the older
+    shared: bool = False  # whether they have a content word in common
+
+    @property
+    def nearness(self) -> float:
+        """Return how likely both are of one matter, as a cosine."""
+        return self.similarity + policy.RELATED_SHARED * self.shared
 
 
 class Proposed(NamedTuple):
@@ -73,7 +79,8 @@ def proposed(
     """
     if similarity < policy.RELATED_SIMILARITY:
         return None
-    unchecked = RelatedTexts(net.relate(older[0], newer[0]), similarity, "", "")
+    shared = not older[1].keys.isdisjoint(newer[1].keys)
+    unchecked = RelatedTexts(net.relate(older[0], newer[0]), similarity, "", "", shared)
     if decided(unchecked) is None:  # as for most: what would forbid it need not be read
         return None
     read_both = related(older, newer, similarity, net)
@@ -90,7 +97,8 @@ def related(
     first, second = net.read(older[0]), net.read(newer[0])
     no_merge, no_end = vetoed((first, older[1]), (second, newer[1]))
     chances = net.relate(older[0], newer[0])
-    return RelatedTexts(chances, similarity, no_merge, no_end)
+    shared = not older[1].keys.isdisjoint(newer[1].keys)
+    return RelatedTexts(chances, similarity, no_merge, no_end, shared)
 
 
 def decided(texts: RelatedTexts) -> Proposed | None:
@@ -107,7 +115,10 @@ def decided(texts: RelatedTexts) -> Proposed | None:
 def _doubted(texts: RelatedTexts) -> Proposed | None:
     """Return the question whether the newer one ends the older; None where it is too unlikely."""
     numbers = policy.RELATED
-    likely = texts.similarity >= numbers["ask_cosine"] and texts.chances.change >= numbers["ask"]
+    change, back = texts.chances.change, texts.chances.changed_back
+    near = texts.nearness >= numbers["ask_cosine"] and change >= numbers["ask"]
+    sure = texts.nearness >= numbers["ask_sure_cosine"] and min(change, back) >= numbers["ask_sure"]
+    likely = near or sure
     if texts.no_end == "other" or not likely:
         return None
     return Proposed("ambiguous", MAY_BE_OVER, "The newer one may end the older.")

@@ -25,7 +25,7 @@ from factbook import policy
 from factbook.embed.halves import unpacked
 from factbook.errors import FactbookError, StoreError, UsageError
 from factbook.gate.judge import JudgedClaim, Judgement, Relation, TextReading, judge, read
-from factbook.gate.related import MAY_BE_OVER
+from factbook.gate.related import MAY_BE_OVER, REWORDED
 from factbook.language.reader.relate import RELATER, Relater
 from factbook.maintenance import support
 from factbook.maintenance.changes_report import run_of
@@ -509,7 +509,7 @@ class Consolidation:
                 alike = abs(values[best] - values[n]) <= policy.MERGE_WITHIN
                 if sure and alike:
                     losers.append(n)
-                else:
+                elif said.rule != REWORDED or cosine >= policy.RELATED["ask_cosine"]:
                     why = "both are uncertain" if not sure else "their confidences differ by much"
                     says = f"they say the same, but {why}"
                     ops.append(_waiting(group[best], group[n], MERGE_RULE, says, cosine))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from factbook import policy
 from factbook.apply.facts import Changes
+from factbook.apply.tombstones import is_erased
 from factbook.context import part
 from factbook.errors import NotFound, UsageError
 from factbook.extract.identifying import Gone, How, Telltales
@@ -24,7 +25,7 @@ from factbook.store.derived.counts import row_owners
 from factbook.store.derived.entities import entities_of, entity_named
 from factbook.store.kinds import BOUND, CALLED, ERASURE, RECORDED
 from factbook.store.overtaken import again_if_overtaken
-from factbook.store.port import first
+from factbook.store.port import Reads, first
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -107,6 +108,12 @@ def _holding(texts: Iterable[tuple[str, str]], text: str) -> list[str]:
 def _spaced(folded: str) -> str:
     """Return a text with one space wherever words of a name may be joined."""
     return " ".join(folded.replace("-", " ").replace("_", " ").split())
+
+
+def _is_gone(moment: Reads, row: str) -> bool:
+    """Tell whether a row was erased: what is left of it says whose it was and of what kind."""
+    number = row[1:]
+    return number.isdigit() and is_erased(moment, _TARGETS[row[0]], int(number))
 
 
 class _Rehearsed(Exception):
@@ -275,6 +282,7 @@ class Erasure:
         beside = frozenset(f"e{number}" for gone in wiped for number in gone.beside)
         with self._store.snapshot() as moment:
             residues = tells.look(moment.each_text(), beside=beside) if tells else []
+            residues = [residue for residue in residues if not _is_gone(moment, residue.key)]
             redact = self._context.redact
             whose_rows = [
                 (residue, frozenset(self._owners_of(residue.key))) for residue in residues

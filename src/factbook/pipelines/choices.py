@@ -15,13 +15,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from factbook import policy
-from factbook.extract.choices import Choice, answers_in, chosen, may_choose
+from factbook.extract.choices import (
+    Choice,
+    answers_in,
+    asks_back,
+    chosen,
+    chosen_anew,
+    may_choose,
+)
 from factbook.extract.prompt_injection import TaintKind, taint, touching
 from factbook.model.directives import DECISION, OFFERED, PROJECT, subject_of
 from factbook.model.facts import Candidate, EpisodeKind, FactKind, StoredEpisode
 from factbook.model.ops import Op, SupersedeFact
 from factbook.pipelines.claims import asserted, judged
 from factbook.store.derived.facts import current_by_claim, holds
+from factbook.store.derived.ledger import evidence_of
 from factbook.store.rows import Filters, Life, LifeWhere, claim_digest
 
 if TYPE_CHECKING:
@@ -46,8 +54,12 @@ def choose(context: Context, episode: StoredEpisode, said: str, write: Write) ->
         for answer in answers_in(episode.text):
             _keep(context, answer, episode, None, write)
         return
-    reply = _replied_to(context, episode) if may_choose(said) else None
+    if not may_choose(said):
+        return
+    reply = _replied_to(context, episode)
     choice = chosen(reply.text, said) if reply is not None else None
+    if choice is None:
+        choice, reply = _changed(context, episode, said, reply)
     if reply is None or choice is None:
         return
     forged = [piece for piece in taint(reply.text) if piece.kind in _FORGED]
@@ -55,8 +67,34 @@ def choose(context: Context, episode: StoredEpisode, said: str, write: Write) ->
         _keep(context, choice, episode, reply, write)
 
 
+def _changed(
+    context: Context, episode: StoredEpisode, said: str, reply: StoredEpisode | None
+) -> tuple[Choice | None, StoredEpisode | None]:
+    """Return what an episode chooses of what its owner chose of before, and who offered it."""
+    held = _choices(context, episode.owner, subject_of(PROJECT, episode.project, ""))
+    shown = evidence_of(context.store, [life.id for life in held[: policy.CHOICES_LOOKED_AT]])
+    offers = [row.episode_id for rows in shown.values() for row in rows if row.rule == OFFERED]
+    for offer in context.store.episodes_by_id(offers).values():
+        if reply is not None and offer.session == episode.session and asks_back(reply.text):
+            choice = chosen_anew(offer.text, "", said)
+        else:
+            question = _before(context, offer)
+            asked = question.text[: policy.CHOICE_CHARS] if question is not None else ""
+            choice = chosen_anew(offer.text, asked, said) if asked else None
+        if choice is not None and offer.id < episode.id:
+            return choice, offer
+    return None, None
+
+
 def _replied_to(context: Context, episode: StoredEpisode) -> StoredEpisode | None:
     """Return the reply that stands right before a prompt in its session."""
+    before = _before(context, episode)
+    answers = before is not None and before.kind is EpisodeKind.REPLY and not before.injected
+    return before if answers else None
+
+
+def _before(context: Context, episode: StoredEpisode) -> StoredEpisode | None:
+    """Return the prompt or reply that stands right before another one in its session."""
     if not episode.session:
         return None
     filters = Filters(
@@ -65,11 +103,9 @@ def _replied_to(context: Context, episode: StoredEpisode) -> StoredEpisode | Non
         episode_kinds=(EpisodeKind.PROMPT, EpisodeKind.REPLY),
         before=episode.id,
     )
-    for before in context.store.episodes(filters, limit=_BEFORE, newest_first=True):
-        if before.source_id == episode.source_id and not before.agent:
-            answers = before.kind is EpisodeKind.REPLY and not before.injected
-            return before if answers else None
-    return None
+    messages = context.store.episodes(filters, limit=_BEFORE, newest_first=True)
+    same = (m for m in messages if m.source_id == episode.source_id and not m.agent)
+    return next(same, None)
 
 
 def _keep(
@@ -111,20 +147,26 @@ def _chosen_before(context: Context, choice: Choice, kept: Life) -> list[Life]:
     """Return what else was chosen of the same: what was offered again, or to the same question."""
     others = {f"chose: {other}" for other in choice.others}
     ends = f" (of: {choice.question})"
-    where = LifeWhere(
-        owner=kept.owner,
-        kinds=[FactKind.DIRECTIVE],
-        subjects=[kept.subject],
-        predicates=[DECISION],
-        current=True,
-    )
     return [
         life
-        for life in context.store.lives(where)
-        if life.id != kept.id and holds(life)
+        for life in _choices(context, kept.owner, kept.subject)
+        if life.id != kept.id
         if life.statement.partition(" (of: ")[0] in others
         or (not others and choice.question and life.statement.endswith(ends))
     ]
+
+
+def _choices(context: Context, owner: str, subject: str) -> list[Life]:
+    """Return the decisions that hold in a place, the newest first."""
+    where = LifeWhere(
+        owner=owner,
+        kinds=[FactKind.DIRECTIVE],
+        subjects=[subject],
+        predicates=[DECISION],
+        current=True,
+    )
+    held = [life for life in context.store.lives(where) if holds(life)]
+    return sorted(held, key=lambda life: life.id, reverse=True)
 
 
 def _superseding(kept: Life, other: Life) -> Op:

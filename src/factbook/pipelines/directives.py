@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 from factbook import policy
 from factbook.extract.directives import decision_at, directives_in, own_reading
 from factbook.gate.directives import ends, stand
-from factbook.gate.given_up import GivenUp, given_up
+from factbook.gate.given_up import GivenUp, How, given_up, set_free
 from factbook.gate.judge import Judgement, Relation
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import Reading
+from factbook.language.reader.relate import RELATER
 from factbook.model.directives import PROJECT, scope_of, subject_of
 from factbook.model.facts import (
     DIRECTED_IN,
@@ -127,9 +128,11 @@ class Hearing:
     ) -> tuple[list[Candidate], Sequence[GivenUp]]:
         if reading is None:
             return [], []
-        given = given_up(reading)
+        given = [*given_up(reading), *set_free(reading)]
         candidates = directives_in(episode, reading, self._context.resources.reader)
         for each in given:
+            if each.how is How.RETHOUGHT and candidates:
+                continue  # these say what is so instead
             if not any(c.start < each.end and each.begin < c.end for c in candidates):
                 candidates += self._ending(episode, reading, each)
         return candidates, given
@@ -151,7 +154,11 @@ class Hearing:
     def keep(self, candidate: Candidate, episode: StoredEpisode, given: Sequence[GivenUp]) -> None:
         """Write a directive and what it changes; `given` is what its episode gives up."""
         if self._context.redact(candidate.object) == candidate.object:  # else learned since
-            inside = [g for g in given if g.begin < candidate.end and candidate.start < g.end]
+            inside = [
+                g
+                for g in given
+                if g.how is How.RETHOUGHT or (g.begin < candidate.end and candidate.start < g.end)
+            ]
             self._keep(candidate, episode, self._met(candidate, episode, inside))
 
     def _ending(
@@ -166,11 +173,14 @@ class Hearing:
             judgement = ends(read(life.statement), given, clause)
             if judgement is None:
                 continue
-            if judgement.relation is not Relation.SUPERSEDES and not given.named:
+            sure = judgement.relation is Relation.SUPERSEDES
+            if not sure and given.how is How.REPLACED:
                 continue
             here = subject_of(PROJECT, episode.project, "")
             subject = life.subject if given.named else here
-            decision = decision_at(episode, reading, given.begin, given.end, subject)
+            sure = sure or given.named
+            place = (given.begin, given.end)
+            decision = decision_at(episode, reading, place, subject, sure=sure)
             return [] if decision is None else [decision]
         return []
 
@@ -197,9 +207,10 @@ class Hearing:
             earlier = (life.occurred_at or 0) <= (episode.occurred_at or 0)
             older, newer = life.statement, candidate.statement
             older, newer = (older, newer) if earlier else (newer, older)
-            gone = given if earlier else given_up(read(newer))
+            later = read(newer)
+            gone = given if earlier else [*given_up(later), *set_free(later)]
             cosine = float(self._vector(older) @ self._vector(newer))
-            judgement = stand(read(older), newer, given=gone, similarity=cosine)
+            judgement = stand(read(older), later, given=gone, similarity=cosine, net=RELATER)
             if life.subject != candidate.subject:
                 judgement = _across(judgement, gone)
             if candidate.confidence < policy.DIRECTIVE and not gone:
@@ -220,7 +231,7 @@ class Hearing:
                 cosine = float(self._vector(other.statement) @ self._vector(life.statement))
                 given = given_up(reading)
                 judgement = stand(
-                    read(other.statement), life.statement, given=given, similarity=cosine
+                    read(other.statement), reading, given=given, similarity=cosine, net=RELATER
                 )
                 met.append(_Met(other, _asking(judgement), is_earlier=True))
         return [

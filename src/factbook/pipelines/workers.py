@@ -187,6 +187,8 @@ class _Worker:
                 with os.fdopen(to_child[0], "rb") as stdin, os.fdopen(to_parent[1], "wb") as stdout:
                     serve(stdin, stdout, rules=rules, redactor=redactor)
                 code = 0
+            except KeyboardInterrupt:
+                pass  # the parent has it too, and says so
             except BaseException:  # noqa: BLE001 - the outermost of this process
                 traceback.print_exc()
             finally:
@@ -365,4 +367,5 @@ if __name__ == "__main__":
     # Under `-m` this file is `__main__`; what crosses the pipe must be of the importable module.
     from factbook.pipelines import workers
 
-    workers._main()
+    with suppress(KeyboardInterrupt):
+        workers._main()

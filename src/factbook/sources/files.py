@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,6 +23,7 @@ NOTE_SUFFIXES: Final = (".md", ".markdown", ".mdown", ".txt", ".text")  # what p
 ARCHIVES: Final = (".zip", ".dms")  # what exports are delivered in; browsers rename some
 ZIP: Final = b"PK\x03\x04"  # how an archive begins
 
+_COMMENTS: Final = re.compile(rb"\A(?:(?:#|//)[^\n]*\n\s*)+")  # before the first record
 _CHAT_KEYS: Final = (
     b'"role"',
     b'"speaker"',
@@ -55,5 +57,5 @@ def may_be_chat(head: bytes) -> bool:
     """Tell by the beginning of a file whether it is worth asking if it is a chat."""
     if head.startswith(ZIP):
         return True
-    bare = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    bare = _COMMENTS.sub(b"", head.lstrip(b"\xef\xbb\xbf \t\r\n"))
     return bare.startswith((b"{", b"[")) and any(key in head for key in _CHAT_KEYS)

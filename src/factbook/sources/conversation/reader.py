@@ -26,14 +26,16 @@ from factbook.sources.conversation.document import (
     opened,
 )
 from factbook.sources.conversation.parser import ChatParser
-from factbook.sources.encoding import open_utf8, utf8
+from factbook.sources.encoding import open_utf8
 from factbook.sources.files import ZIP, may_be_chat
 from factbook.sources.imports import chat, conversation_of, host_of
+from factbook.sources.session_log.jsonl import decode_slowly, split_lines
 from factbook.sources.session_log.parser import LogFile, RecordOutcome
 from factbook.sources.session_log.reader import FileReading, is_document
 from factbook.sources.session_log.reader import read as read_log
 
-_LOOKED_AT: Final = 20  # records at the beginning of a file that may tell what it is
+_LOOKED_AT: Final = 20  # records at the beginning of a document that may tell what it is
+_LINES_LOOKED_AT: Final = 200  # and lines, which cost less
 _HEAD_BYTES: Final = 16 * 1024 * 1024  # what is read to know the first record of a document
 
 
@@ -50,7 +52,7 @@ def recognise(path: Path, head: bytes) -> str:
     with open_utf8(path) as handle:
         if is_document(handle, path):
             return _host(Elements(_Limited(handle)))
-    return _host_of_lines(head) or _host_of_first_line(path)
+    return _host_of_lines(path)
 
 
 def _recognise_archive(path: Path) -> str:
@@ -85,25 +87,25 @@ def _host(elements: Elements) -> str:
     return ""
 
 
-def _host_of_lines(head: bytes) -> str:
-    for line in head.split(b"\n")[:-1][:_LOOKED_AT]:
-        try:
-            host = host_of(orjson.loads(line))
-        except orjson.JSONDecodeError:
-            continue
-        if host:
-            return host
+def _host_of_lines(path: Path) -> str:
+    """Look at the first lines, read as leniently as the reader does; one too long tells nothing."""
+    with open_utf8(path) as handle:
+        lines = split_lines(handle, offset=0, number=0)
+        for line in islice(lines, _LINES_LOOKED_AT):
+            if line.offset > 4 * _HEAD_BYTES:
+                break
+            host = "" if line.too_long else _host_of_line(line.data)
+            if host:
+                return host
     return ""
 
 
-def _host_of_first_line(path: Path) -> str:
-    """Look at a first line that is longer than the head, or the only one."""
-    with open_utf8(path) as handle:
-        line = handle.readline(_HEAD_BYTES)
+def _host_of_line(line: bytes) -> str:
     try:
-        return host_of(orjson.loads(utf8(line)))
+        return host_of(orjson.loads(line))
     except orjson.JSONDecodeError:
-        return ""
+        hosts = (host_of(part.value) for part in decode_slowly(line) if not part.reason)
+        return next(filter(None, hosts), "")
 
 
 def _whole(value: object) -> object:

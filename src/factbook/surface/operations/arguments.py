@@ -197,7 +197,7 @@ def fact_number(text: str) -> int:
     digits = text.strip().removeprefix("f")
     if not digits.isascii() or not digits.isdigit():
         hint = (
-            "; that is an episode, only facts can be explained"
+            "; that is an episode"
             if text.startswith("e") and text[1:].isdigit()
             else "; `factbook facts` lists the facts with their ids"
         )

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from factbook import policy
-from factbook.errors import UsageError
+from factbook.errors import NotFound, UsageError
 from factbook.model.confidence import as_of
 from factbook.model.facts import EpisodeKind, FactKind, iso
 from factbook.surface import records, views
@@ -119,6 +119,8 @@ def explain(
 
     del rules
     memory = run.memory
+    if fact.strip()[:1] == "e":
+        return _episode(run, fact.strip(), whose)
     explanation = memory.explain(fact_number(fact), owner=whose.about)
     stored = memory.sources.fact(explanation.fact.id, owner=whose.about)
     following = run.shown(successors(memory, stored))
@@ -146,6 +148,21 @@ def explain(
 
     return Outcome(
         record={**records.plain(shown), "course": life, "successors": following}, show=show
+    )
+
+
+def _episode(run: Run, said: str, whose: Whose) -> Outcome:
+    """Return what was said or done, by its id: it is shown by nothing but itself."""
+    from factbook.recall.hits import episode_hit
+
+    digits = said.removeprefix("e")
+    number = int(digits[:18]) if digits.isascii() and digits.isdigit() else 0
+    episode = run.memory.sources.episodes([number], owner=whose.about).get(number)
+    if episode is None:
+        raise NotFound(what="episode", name=said, hint="`factbook recall` shows ids.")
+    hit = run.shown(episode_hit(episode, text=episode.text))
+    return Outcome(
+        record=records.plain(hit), show=lambda page: views.ask.episode(page, hit, redact=run.redact)
     )
 
 

@@ -412,6 +412,13 @@ def timeline(page: Page, hits: Sequence[Hit]) -> None:
             page.line("  " + line)
 
 
+def episode(page: Page, hit: Hit, *, redact: Redact) -> None:
+    """Show what was said or done, with the whole of its text."""
+    _hit(page, hit, number=1, margin=3, episodes={}, redact=redact)
+    page.line()
+    page.lines(map(text.safe, hit.text.splitlines()))
+
+
 def found(page: Page, hits: Sequence[Hit]) -> None:
     """Show what an agent's own search found."""
     if not hits:

@@ -294,6 +294,8 @@ def _counted(words: Iterable[str]) -> str:
 
 def _next_steps(predicates: Sequence[tuple[str, float, int]]) -> list[str]:
     named = {name for name, _, _ in predicates}
+    if not named:  # a chat, of which the night makes facts
+        return ["consolidate", 'recall "what did I say last week?"', "timeline --since 7d"]
     question = (
         "which hosts did I connect to?"
         if "connects_to_host" in named
