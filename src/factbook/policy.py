@@ -347,7 +347,7 @@ DIRECTIVE_LIKELY: Final = 0.6  # ours, by the rows `tune` (bench.ordinary, promp
 DIRECTIVE_SURE: Final = 0.9  # ours: from here on it is shown; higher than those rows ask for, as
 # fewer prompts of real sessions hold a rule
 FOREIGN: Final = 0.05  # ours: of a run of words, from this chance on they are taken for others'
-DIRECTIVE_KEEP: Final = 0.4  # ours: what is allowed again must be as much worth keeping
+DIRECTIVE_KEEP: Final = 0.4  # ours: worth keeping from here on, what is allowed is so for good
 DIRECTIVE_FOREIGN: Final = 0.7  # ours: and where it marks a rule as the owner's, from this one on
 DIRECTIVE_UNSURE: Final = 0.48  # ours: below what comes by itself; said again it is above
 DIRECTIVE: Final = PATTERN  # a rule or a decision in the owner's own words, as the reader marks it
