@@ -15,6 +15,7 @@ from factbook import policy
 from factbook.language.reader.read import read
 from factbook.maintenance.passing import true_until
 from factbook.memory import Memory
+from factbook.model.frame import memory_line
 from factbook.surface.hook.lookup import Lookup
 from factbook.testing import FrozenClock
 
@@ -24,7 +25,9 @@ LIFE = (
     "My birthday is the 12th of March.",
     "Our neighbour's boat is called Marla.",
 )
-REST = ("I work as a baker at Miller and Sons.", "I drive an old Volvo.")
+STEADY = ("I work as a baker at Miller and Sons.", "I drive an old Volvo.")
+REST = (*STEADY, "I'm planning a long trip to Norway.")
+LEFT = dict.fromkeys(LIFE, policy.STATED) | dict.fromkeys(STEADY, policy.LASTING_FLOOR)
 
 
 class House:
@@ -76,7 +79,7 @@ def test_an_old_chat_leaves_no_fact_dead_at_birth(house: House) -> None:
     assert house.standing()[REST[0]] == pytest.approx(0.469, abs=0.002)
     house.clock.advance(days=325)
     house.night()
-    assert house.standing() == dict.fromkeys(LIFE, policy.STATED)
+    assert house.standing() == LEFT
 
 
 def test_what_does_not_fade_comes_to_a_session_and_an_export_brings_it_back(house: House) -> None:
@@ -92,7 +95,46 @@ def test_what_does_not_fade_comes_to_a_session_and_an_export_brings_it_back(hous
         file.writelines(exported(house.memory))
     with house.opened(house.folder / "other.db") as other:
         other.import_(export)
-        assert house.standing(memory=other) == dict.fromkeys(LIFE, policy.STATED)
+        assert house.standing(memory=other) == LEFT
+
+
+def test_what_lasts_is_found_by_who_asks_and_comes_by_itself_no_more(house: House) -> None:
+    house.read(*STEADY, "I take my coffee black.", "I speak Polish.", days_ago=0)
+    house.clock.advance(days=900)
+    house.night()
+    for question, said in (
+        ("where do I work?", STEADY[0]),
+        ("which car do I drive?", STEADY[1]),
+        ("how do I take my coffee?", "I take my coffee black."),
+        ("which languages do I speak?", "I speak Polish."),
+    ):
+        first, *_ = house.memory.search_memory(question, "facts")
+        assert (first.text, first.confidence) == (said, policy.LASTING_FLOOR)
+        assert "not said since" in memory_line(first, first.text, house.clock())
+    fact = next(fact for fact in house.memory.query_facts() if fact.statement == STEADY[1])
+    shown = house.memory.explain(fact.id)
+    assert "last" in [event.op for event in shown.history]
+    assert fact.true_to is None
+    house.memory.review.feedback(fact.id, right=False)
+    assert STEADY[1] not in house.standing()
+    assert house.memory.check() == []
+
+
+def test_what_takes_the_place_of_what_lasts_leaves_none_of_it(house: House) -> None:
+    house.read("My editor is Vim.", days_ago=0)
+    house.clock.advance(days=900)
+    house.memory.add_turn("I switched from Vim to Helix.", session="later")
+    house.night()
+    assert house.standing().keys() == {"I switched from Vim to Helix."}
+    assert house.memory.check() == []
+
+
+def test_who_asks_about_what_nobody_said_is_told_nothing_else(house: House) -> None:
+    house.read("My dentist is Dr. Falk.", "My sister Rita is a pilot.", days_ago=0)
+    assert house.memory.search_memory("how do I take my coffee?", "facts") == []
+    found = house.memory.search_memory("what does my sister do?", "facts")
+    assert [hit.text for hit in found] == ["My sister Rita is a pilot."]
+    assert house.memory.check() == []
 
 
 def exported(memory: Memory) -> Iterator[str]:

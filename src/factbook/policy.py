@@ -185,6 +185,7 @@ LOG_BEARS_NEW: Final = 1.0  # ours: of what holds a word of the question that no
 LOG_BEARS_BESIDE: Final = 0.5  # ours: where something bears so much
 PASSIVE_BEARS: Final = 0.1  # ours: less does not come by itself
 CONTEXT_TURN: Final = 1_200  # ours, by bench.answers_from_logs: characters of a turn in a context
+SAID_BEARS: Final = 0.05  # ours: a statement of which less bears on a question is no answer
 CONTEXT_TURNS: Final = 6  # ours: turns of logs that a context may hold
 CONTEXT_HITS: Final = 18  # ours: hits of all kinds among which they are looked for
 TURNS_READ: Final = 24  # ours: of the turns found, whose words are read to weigh them
@@ -326,6 +327,13 @@ HELD_MATTERS: Final = frozenset({"identity", "family", "health"})
 HELD_BUT_TODAY: Final = frozenset({"health"})  # of these, "I'm tired today" is over with its day
 HELD_WORDS: Final = frozenset({"birthday", "called", "name", "named", "names"})  # nor what names
 HELD_AT: Final = 253_402_300_799_999  # the moment that their confidence is of: the end of 9999
+LASTING_MATTERS: Final = frozenset(
+    {"belief", "friends", "habit", "home", "money", "pet", "possession", "skill", "study", "taste"}
+    | {"work"}
+)  # ours: what somebody is, has or does so much of the time that they seldom say it again
+LASTING_FLOOR: Final = 0.35  # ours: what silence leaves of it: who asks finds it, by itself it does
+# not come; what speaks against it goes below
+LASTING_TO: Final = HELD_AT  # the moment until which it is true, where nothing ends it
 HELD_PAGE: Final = 2_000  # ours: new facts that are looked through at once
 PASSED_PER_DAY: Final = 0.1  # ours: of a statement that says until when it is true, from then on,
 # beside the fading of all: "I'm tired today" comes by itself for three days more, in which one may

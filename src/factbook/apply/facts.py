@@ -405,7 +405,9 @@ class Changes(MergeChanges, Bookkeeping):
             return
         self._receipt.updated += 1
         if op.until is not None:
-            self.change("bound", life, life._replace(valid_to=op.until), why="says_until_when")
+            lasts = op.until == policy.LASTING_TO
+            name, why = ("last", "of_a_person") if lasts else ("bound", "says_until_when")
+            self.change(name, life, life._replace(valid_to=op.until), why=why)
             return
         self.change("hold", life, life._replace(confidence_at=policy.HELD_AT), why="of_a_life")
 

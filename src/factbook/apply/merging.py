@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 # What can be taken back, besides merges. To take back what took something back would be to do it
 # again, on facts that have gone on since.
 _REVERTIBLE = frozenset(
-    {"store", "support", "doubt", "contradict", "supersede", "pin", "unpin", "hold", "bound"}
-    | {"rate", "confirm"}
+    {"store", "support", "doubt", "contradict", "supersede", "pin", "unpin", "hold", "last"}
+    | {"bound", "rate", "confirm"}
 )
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Final, NamedTuple
 
 from factbook.extract.base import word_set
 from factbook.extract.voice import is_others
-from factbook.language.calendar import RELATIVE_DAYS
+from factbook.language.calendar import MONTHS, RELATIVE_DAYS, WEEKDAYS
 from factbook.language.common_words import is_function_word
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import (
@@ -98,15 +99,21 @@ def content_words(text: str) -> frozenset[str]:
 _STATING: Final = frozenset({"tell", "want"})  # a standing wish asks, and is worth knowing
 _HANGING: Final = frozenset({"CCONJ", "PUNCT"})
 _POINTING: Final = word_set("he she it they him her them this that these those his its their")
+_STANDING_IN: Final = word_set("mine yours hers ours theirs one ones")  # for what was named
 _SUBJECTS: Final = frozenset({"nsubj", "csubj"})
 _ARGUMENTS: Final = _SUBJECTS | {"obj", "nmod", "det"}
 FAR: Final = 3  # ours: clauses between "she" and her name
 _BLANK: Final = re.compile(r"[\[<{][a-z][a-z _-]*[\]>}]|_{3}")  # of a form that nobody filled in
+_TIMES: Final = frozenset({*MONTHS, *WEEKDAYS, *RELATIVE_DAYS}) | word_set(
+    "day days week weeks month months year years spring summer autumn fall winter last next"
+    " st nd rd th"
+)
 _SOON: Final = RELATIVE_DAYS - {"yesterday"}
 _MATTERS: Final = frozenset({"identity", "family", "health"})  # of a life, on whatever day
 _CLOSE: Final = re.compile(r"[.!…]{1,3}")
-_OPENING: Final = frozenset("([\"“‘'#@$€£")  # marks that belong to what stands behind them
-_CLOSING: Final = frozenset(".!…)]\"”’'%")  # and before them
+_OPENING: Final = frozenset("([\"“‘'#@$€£`")  # marks that belong to what stands behind them
+_CLOSING: Final = frozenset(".!…)]\"”’'%`")  # and before them
+_IN_PATHS: Final = frozenset("/\\")
 
 
 def statements(
@@ -141,6 +148,8 @@ def statements(
         if not clear and not (more and clause.act == "tell"):
             continue
         needed = _needed(reading, at)
+        if needed is None and _dangles(reading, clause):
+            continue
         start, end = _place(reading, clause, needed)
         of, flags = clause.of, clause.flags
         while parts and start < parts[-1].end:
@@ -181,6 +190,9 @@ def _place(reading: Reading, clause: Clause, needed: Clause | None) -> tuple[int
         begin, stop = _bare(reading, needed)
         if max(end, stop) - min(start, begin) <= MAX_STATEMENT_CHARS:
             start, end = min(start, begin), max(end, stop)
+    opened = reading.text.count("(", start, end) - reading.text.count(")", start, end)
+    if opened == 1 and reading.text.startswith(")", end):
+        end += 1
     close = _CLOSE.match(reading.text, end)
     return start, close.end() if close else end
 
@@ -191,7 +203,7 @@ def _bare(reading: Reading, clause: Clause) -> tuple[int, int]:
     del tokens[: _to_listener(reading, clause) - clause.first]
     while len(tokens) > 1 and _joins(tokens[0]):
         del tokens[0]
-    while len(tokens) > 1 and tokens[-1].pos in _HANGING and tokens[-1].text not in _CLOSING:
+    while len(tokens) > 1 and _hangs(tokens[-1], tokens[-2]):
         del tokens[-1]
     return tokens[0].begin, tokens[-1].end
 
@@ -208,8 +220,19 @@ def _to_listener(reading: Reading, clause: Clause) -> int:
     return clause.first
 
 
+def _hangs(token: Token, before: Token) -> bool:
+    """Tell whether a word at the end only joins, or is a sign, and no part of a path: "src/gen"."""
+    goes_on = token.begin == before.end and (_is_word(token) or token.text in _IN_PATHS)
+    return token.pos in _HANGING and token.text not in _CLOSING and not goes_on
+
+
+def _is_word(token: Token) -> bool:
+    return any(map(str.isalnum, token.text))
+
+
 def _joins(token: Token) -> bool:
-    return token.relation in JOINING and token.text not in _OPENING
+    sign = token.relation == "punct" and _is_word(token)  # a path that reads as a mark
+    return token.relation in JOINING and token.text not in _OPENING and not sign
 
 
 def _needed(reading: Reading, at: int) -> Clause | None:
@@ -217,7 +240,14 @@ def _needed(reading: Reading, at: int) -> Clause | None:
     clause = reading.clauses[at]
     tokens = reading.tokens[clause.first : clause.last]
     if any(token.pos in ("VERB", "AUX") or token.relation in _SUBJECTS for token in tokens):
-        return _named(reading, at) if _points(tokens) else None
+        if _points(tokens):
+            return _named(reading, at)
+        if _says(tokens):
+            return None
+        if any(token.relation in _SUBJECTS for token in tokens):
+            after = reading.clauses[at + 1 : at + 2]  # "We moved! I live in Ghent now."
+            told = (other for other in after if _meant(other) and other.keep >= KEEP)
+            return next(told, None) if "past" in clause.flags else None
     heads = {
         token.head
         for token in tokens
@@ -227,6 +257,14 @@ def _needed(reading: Reading, at: int) -> Clause | None:
         if _meant(other) and any(other.first <= head < other.last for head in heads):
             return other
     return None
+
+
+def _says(tokens: Sequence[Token]) -> bool:
+    """Tell whether a clause says more than that something was done, and when: "stopped in 2024"."""
+    return any(
+        token.pos in ("NOUN", "PROPN", "ADJ") and token.text.lower() not in _TIMES
+        for token in tokens
+    )
 
 
 def _named(reading: Reading, at: int) -> Clause | None:
@@ -246,9 +284,31 @@ def _meant(clause: Clause) -> bool:
 
 def _points(tokens: Sequence[Token]) -> bool:
     """Say whether a clause is about something that was named before it."""
-    for token in tokens:
-        if token.relation in _ARGUMENTS and token.text.lower() in _POINTING:
+    for token, after in zip_longest(tokens, tokens[1:]):
+        word = token.text.lower()
+        if token.relation in _ARGUMENTS and word in _POINTING:
+            return True
+        stands_in = token.relation in _SUBJECTS and word in _STANDING_IN
+        if stands_in and (after is None or after.text.lower() != "of"):
             return True
         if token.pos in ("NOUN", "PROPN") and token.relation != "vocative":
             return False
     return False
+
+
+def _dangles(reading: Reading, clause: Clause) -> bool:
+    """Say whether a clause tells something of what it only stands in for: "the second one"."""
+    tokens = reading.tokens[clause.first : clause.last]
+    standing = [
+        token
+        for token in tokens
+        if token.text.lower() in _STANDING_IN and token.pos != "NUM"
+        if token.relation in ("nsubj", "root")
+    ]
+    named = [
+        token
+        for token in tokens
+        if token.pos in ("NOUN", "PROPN")
+        if token not in standing and token.text.lower() not in _TIMES
+    ]
+    return bool(standing) and not named

@@ -168,7 +168,7 @@ def account(store: Store, run: Run, *, owner: str | Everyone = ME) -> Account:
             for event in of_facts
             if event.op not in _GROUPED
             # of a new fact, that is how it came
-            if event.op not in ("hold", "bound") or event.target_id not in new
+            if event.op not in ("hold", "last", "bound") or event.target_id not in new
         ],
         facts={number: as_of(fact, run.started_at) for number, fact in facts.items()},
     )

@@ -80,7 +80,7 @@ from factbook.model.ops import (
     SupersedeFact,
 )
 from factbook.pipelines.directives import read_directives
-from factbook.pipelines.stated import claim_of, extract_ops
+from factbook.pipelines.stated import claim_of, extract_ops, twin_ops
 from factbook.pipelines.turns import Near, TurnsReport, extract_turns
 from factbook.store.derived.facts import lives_by_id
 from factbook.store.kinds import EVENT, PAIR, RUN
@@ -340,6 +340,9 @@ class Consolidation:
         return receipt
 
     def _extract(self, report: RunReport) -> None:
+        # First: what is a rule is not stated besides.
+        read_directives(self._context, write=lambda ops: self._write(report, ops))
+        self._write(report, twin_ops(self._store))
         while True:
             ops = extract_ops(
                 self._context,
@@ -353,7 +356,6 @@ class Consolidation:
                 self._context.write(ops, Trigger.UPKEEP, now=report.as_of, run_id=report.run_id)
             )
             self._renew()
-        read_directives(self._context, write=lambda ops: self._write(report, ops))
         self._write(report, learning_ops(self._store))
         report.receipt.add(self._drained())  # the new facts take part in what follows
         # Before a model is asked: whether it answers moves nothing that no model decides.

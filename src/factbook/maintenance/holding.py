@@ -1,8 +1,10 @@
-"""Find the statements that fade otherwise than the rest: never, or soon.
+"""Find the statements that fade otherwise than the rest: never, not all the way, or soon.
 
 Nobody says again every month that they are allergic, or how their sister is called: what is of a
-of a person's life, or says a name, no silence makes less sure. What else says itself until when it
-is true ("I'm in Rome this week") fades fast from then on, and of health what is said to be today's.
+person's life, or says a name, no silence makes less sure. Where they work and live, what they have
+and do, they seldom say again either: who asks finds it for good, but it stops coming by itself.
+What else says itself until when it is true ("I'm in Rome this week") fades fast from then on, and
+of health what is said to be today's.
 Each statement is looked at once, in the night after it came.
 """
 
@@ -14,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from factbook import policy
 from factbook.extract.sentences import words
 from factbook.language.reader.read import read
-from factbook.language.reader.reading import Reading
+from factbook.language.reader.reading import Clause, Reading
 from factbook.maintenance.passing import true_until
 from factbook.model.confidence import fades
 from factbook.model.facts import FactKind
@@ -27,7 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["hold_ops"]
 
-MARK: Final = "hold"
+MARK: Final = "lasting"
+_NOT_SO: Final = frozenset({"future", "hedge", "if", "wish"})  # flags of what may never be
 
 
 def hold_ops(context: Context) -> Iterator[list[Op]]:
@@ -58,5 +61,13 @@ def _hold(life: Life, reading: Reading) -> HoldFact | None:
     if life.occurred_at and not named and matters <= policy.HELD_BUT_TODAY:
         until = true_until(reading, life.occurred_at, today=bool(matters))
     if until is None and not named and not matters:
-        return None
+        until = policy.LASTING_TO
+        if not any(map(_lasts, reading.clauses)):
+            return None
     return HoldFact(fact_id=life.id, until=until)
+
+
+def _lasts(clause: Clause) -> bool:
+    """Tell whether a clause is about what somebody is, has or does, or has done with."""
+    theirs = clause.act == "tell" and clause.of in ("me", "person")
+    return theirs and clause.kind in policy.LASTING_MATTERS and clause.flags.isdisjoint(_NOT_SO)

@@ -62,7 +62,7 @@ def _ended(fact: Fact) -> Millis | None:
     """Return when a fact ceased to hold: by what took its place, or when it was retired."""
     if fact.retired_at is None:
         return None
-    return fact.retired_at if fact.valid_to is None else fact.valid_to
+    return fact.retired_at if fact.true_to is None else fact.true_to
 
 
 def _as_it_was(

@@ -361,7 +361,7 @@ class Fact:
     episode_id: int  # its first evidence
     retired_at: Millis | None = None
     valid_from: Millis | None = None
-    valid_to: Millis | None = None
+    valid_to: Millis | None = None  # LASTING_TO, of what lasts
     merged_into_id: int | None = None
     superseded_by: int | None = None
     pinned: bool = False  # its owner wants it kept as it is: it does not fade
@@ -378,6 +378,11 @@ class Fact:
     def learned(self) -> datetime:
         """When it came into the memory, in UTC."""
         return _moment(self.learned_at)
+
+    @property
+    def true_to(self) -> Millis | None:
+        """Until when it is true, where that is known."""
+        return None if self.valid_to == policy.LASTING_TO else self.valid_to
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,13 +32,16 @@ def value_then(
 ) -> float:
     """Return the confidence that a fact of a moment `at` has `now`, both in milliseconds.
 
-    `until` is when it is over by its own words, where they say so and it is current.
+    `until` is when it is over by its own words, where they say so and it is current; what lasts
+    falls no lower than to where a search finds it.
     """
     if pinned or kind in policy.LASTING_KINDS:
         return value
-    value = faded(value, (now - at) / DAY_MS - hold_days(kind, predicate))
+    left = faded(value, (now - at) / DAY_MS - hold_days(kind, predicate))
+    if until == policy.LASTING_TO:
+        return max(left, min(value, policy.LASTING_FLOOR))
     over = 0.0 if until is None else (now - max(until, at)) / DAY_MS
-    return value * math.exp(-policy.PASSED_PER_DAY * over) if over > 0 else value
+    return left * math.exp(-policy.PASSED_PER_DAY * over) if over > 0 else left
 
 
 def recency(occurred_at: int | None, now: int) -> float:

@@ -19,6 +19,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final, Literal, Protocol
 
+from factbook import policy
 from factbook.model.ours import MEMORY_TAG
 
 __all__ = [
@@ -244,9 +245,12 @@ def memory_pieces(lines: Sequence[tuple[Framed, str]]) -> list[str]:
 
 def memory_line(memory: Framed, text: str, now: int) -> str:
     """Return the line of a memory with a text of it, as of a time in milliseconds."""
+    old = authority_of(memory) == "statement" and memory.confidence <= policy.MIN_CONFIDENCE_PASSIVE
+    unsaid = ", not said since" if old and memory.occurred_at is not None else ""
+    dated = _dated(memory.occurred_at, now) + unsaid
     # The text comes last and has no line break, so that no sign in it can end it.
     return (
-        f"[{memory.id}] {_dated(memory.occurred_at, now)}, confidence {memory.confidence:.2f},"
+        f"[{memory.id}] {dated}, confidence {memory.confidence:.2f},"
         f" {authority_of(memory)} {said_by(memory)}: {as_data(text)}\n"
     )
 

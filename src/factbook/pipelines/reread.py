@@ -90,6 +90,7 @@ def reread(
         if only is None or source_id in only:
             again.read(source_id, parts)
             progress(1)
+    again.part_from_rules()
     return again.report
 
 
@@ -128,6 +129,11 @@ class _Again:
             )
         self.report.sources += 1
         self.report.episodes += len(read)
+
+    def part_from_rules(self) -> None:
+        """Take from statements what is a rule by now."""
+        if self.report.sources:
+            self._write(stated.twin_ops(self._store))
 
     def _write(self, ops: Sequence[Op]) -> Receipt:
         receipt = self._context.write(ops, Trigger.UPKEEP)

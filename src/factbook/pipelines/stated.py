@@ -54,7 +54,7 @@ from factbook.model.facts import (
 )
 from factbook.model.fading import DAY_MS
 from factbook.model.keys import fold_value, normalize_fact_key, split_rank_key
-from factbook.model.ops import KeepLoose, MarkProgress, Op
+from factbook.model.ops import KeepLoose, MarkProgress, Op, WithdrawEvidence
 from factbook.pipelines.claims import Witness, agreed, asked, asserted, supported
 from factbook.pipelines.directives import noted
 from factbook.store.derived import ledger
@@ -78,6 +78,7 @@ _SINGLE_METHOD = "A lasting statement in the owner's own words"
 TURN_RULE = "turn_statement"  # of what a model read off a turn
 _JOIN_RULE = "known_statement"
 _JOIN_METHOD = "Said again, in other words or the same"
+_TWIN: Final = "says_a_rule"  # why evidence goes
 RULES: Final = frozenset({CLEAR_RULE, _CLUSTER_RULE, _JOIN_RULE})  # by which the reader reads
 
 
@@ -202,6 +203,30 @@ def _read_before(store: Store, owner: str, pieces: Sequence[Piece]) -> tuple[lis
     return ops, left
 
 
+def twin_ops(store: Store) -> list[Op]:
+    """Return what takes from statements the words that are rules, however these came to be known.
+
+    A rule may be read off words that were stated before. What took a place last goes first, for
+    what it took the place of comes back.
+    """
+    rules = store.lives(LifeWhere(kinds=[FactKind.DIRECTIVE]))
+    ids = {row.episode_id for row in store.evidence(fact_ids=[life.id for life in rules])}
+    directed = ledger.directed_spans(store, ids)
+    twins = [
+        (row, life)
+        for row, life in ledger.supporting(store, directed)
+        if life.kind is FactKind.STATEMENT and row.rule in (*RULES, TURN_RULE)
+        if ledger.is_mostly(directed[row.episode_id], row.start, row.end)
+    ]
+    known = {life.id for _, life in twins}
+    twins = [(row, life) for row, life in twins if life.current or life.superseded_by in known]
+    twins.sort(key=lambda twin: (twin[1].occurred_at or 0, twin[1].id), reverse=True)
+    return [
+        WithdrawEvidence(fact_id=life.id, episode_id=row.episode_id, rule=_TWIN)
+        for row, life in twins
+    ]
+
+
 def pieces_read(context: Context, episode: StoredEpisode) -> list[Piece]:
     """Return the statements of an episode as the reader finds them, without vectors."""
     answered = _answered(context.store, episode)
@@ -220,8 +245,10 @@ def _pieces(
     store = context.store
     stored = unpacked(*store.vectors("episode", [episode.id for episode in episodes]))
     of_episode = dict(zip(stored.ids, stored.rows, strict=True))
-    # Words that spoke for a fact until its owner corrected it bring nothing back.
+    # Words that spoke for a fact until its owner corrected it bring nothing back, and a rule is not
+    # stated besides: what ends it, or calls it wrong, would leave that.
     spent = ledger.spent_spans(store, [episode.id for episode in episodes])
+    directed = ledger.directed_spans(store, [episode.id for episode in episodes])
     pieces: list[Piece] = []
     made: list[Floats | None] = []
     for episode in episodes:
@@ -230,6 +257,8 @@ def _pieces(
                 continue  # a rule learned since would redact it: no fact is made of it
             past = [*spent.get(episode.id, ()), *taken.get(episode.id, ())]
             if any(a < piece.end and piece.start < b for a, b in past):
+                continue
+            if ledger.is_mostly(directed.get(episode.id, ()), piece.start, piece.end):
                 continue
             whole = piece.text.strip() == episode.text.strip()
             made.append(of_episode.get(episode.id) if whole else None)

@@ -60,6 +60,7 @@ __all__ = ["Taken", "TurnKeeper"]
 
 _METHOD: Final = "Read off the turn by {}, found there by code"
 _SPENT: Final = "its owner said otherwise since"
+_IS_RULE: Final = ("duplicate", "the same words are a rule or a decision")
 _CHANGES: Final = (Relation.CONTRADICTION, Relation.SUPERSEDES)
 
 Write = Callable[[Sequence[Op]], Receipt]
@@ -87,6 +88,7 @@ class TurnKeeper:
         self._taken = Taken()
         self._given: list[GivenUp] | None = None
         self._spent = ledger.spent_spans(self._store, [self._episode.id])
+        self._directed = ledger.directed_spans(self._store, [self._episode.id])
         self._held = {
             kind: ledger.held_spans(self._store, [self._episode.id], kind).get(self._episode.id, [])
             for kind in (FactKind.STATEMENT, FactKind.DIRECTIVE)
@@ -102,7 +104,7 @@ class TurnKeeper:
             if isinstance(item.item, (DirectiveItem, PreferenceItem, NameItem)):
                 continue
             if any(rule.start < item.end and item.start < rule.end for rule in rules):
-                self._refuse(item, "duplicate", "the same words are a rule or a decision")
+                self._refuse(item, *_IS_RULE)
             else:
                 self._statement(item)
         return self._taken
@@ -139,6 +141,10 @@ class TurnKeeper:
         )
         if old is not None and old.kind is FactKind.DIRECTIVE:
             self._change_directive(item, old)
+            return
+        directed = self._directed.get(self._episode.id, ())
+        if ledger.is_mostly(directed, item.start, item.end):
+            self._refuse(item, *_IS_RULE)
             return
         same = self._overlapping(item, FactKind.STATEMENT)
         if same:

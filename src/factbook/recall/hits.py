@@ -113,6 +113,8 @@ class Showing:
             bears[n] = bearing(row.cosine, covered(holds[n], asked.all, turned.rarity))
             if passive and bears[n] < policy.PASSIVE_BEARS and not row.leaning:
                 continue
+            if bears[n] < policy.SAID_BEARS and asked.all and _is_plain(row, filters):
+                continue
             relevance = relevance_score(
                 (score / best) ** policy.SIMILARITY_POWER,
                 # that a turn took place is certain
@@ -343,6 +345,16 @@ def _held(
     if held is None:
         held = asked.within(memory.statement if isinstance(memory, Fact) else memory.text)
     return held
+
+
+def _is_plain(row: PoolRow, filters: Filters) -> bool:
+    """Tell whether a row is a statement that nothing but its words and meaning can have found.
+
+    Who asks about what nobody said is to be told so, and not of something else.
+    """
+    is_said = row.fact is not None and row.fact.kind is FactKind.STATEMENT
+    timed = filters.since is not None or filters.until is not None
+    return is_said and not row.cued and not timed and not math.isnan(row.cosine)
 
 
 def _bearing_ones(

@@ -31,6 +31,7 @@ _PARAGRAPH, _SET_APART, _SENTENCE, _CLAUSE, _NOWHERE = 5.0, 10.0, 80.0, 100.0, 1
 _CLOSES = {'"': '"', "“": "”", "„": "“", "«": "»"}  # a quote by the mark that opens it
 _FOREIGN = math.log(1 / policy.FOREIGN - 1)
 _QUOTED, _TOLD = 4.0, 6.0  # what it adds that a clause is flagged so, or told: "He wrote: ..."
+_LABELLED = 1.0  # instead, of one line: "update: I moved" and "boss: you moved" look alike
 _ORDERED = 12.0  # and that an order stands behind the colon of another: it is given as text
 _BESIDE = 2.0  # and that a request stands beside a block
 _SPEAKERS = frozenset(("i", "we", "you"))  # of whom nothing is handed on
@@ -65,13 +66,14 @@ def read(text: str, answers: str = "", *, networks: Networks | None = None) -> R
     )
 
 
-# A tag or what begins a comment, and what stands where a secret stood: nobody's words.
+# A tag or what begins a comment, what stands where a secret stood, and a face: nobody's words.
 _SIGNS: Final = re.compile(
     r"""
       <!--(?:[^<>]{0,2000}-->)?
     | <\s{0,3}[/!?|]?\s{0,3}[^\W\d][^\s<>=]{0,60}
       (?:\s{1,3}[\w:-]{1,40}=(?:'[^'<>]{0,200}'|"[^"<>]{0,200}"|[^\s<>'"]{1,200})){0,9}
       (?:\s{0,3}[/?|]?>|(?<=['"])(?=\n\n|\Z))  # or what is set apart begins with its end
+    | (?<!\S)[:;=][-']?[()\[\]|/\\DPpOo]{1,5}(?!\S)
     | &lt;/?[^\W\d][^\s&<>=]{0,60}(?:&gt;|>)
     | (?P<secret>\[REDACTED:[a-z0-9:-]{1,60}\]?)
     """,
@@ -234,6 +236,8 @@ def _leaning(
 ) -> Floats:
     """Return how much likelier each word is another's than its own score says, as logarithms."""
     lean = np.full(len(costs), _FOREIGN, np.float32)
+    if base == 0 and len(tokens) > 2 and tokens[1].text == ":" and "\n" not in text.strip():
+        lean[:] = 0.0 if tokens[0].text.lower() == "me" else _LABELLED
     for clause in clauses:
         if "quoted" in clause.flags:
             lean[clause.first - base : clause.last - base] += _QUOTED

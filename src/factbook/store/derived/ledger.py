@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from operator import itemgetter
 from typing import Final, NamedTuple
 
@@ -21,7 +21,7 @@ from factbook.store.derived.counts import row_owners
 from factbook.store.derived.facts import holds, lives_by_id
 from factbook.store.kinds import CITED, REJECTION, Above, Below, Least, Other, Refusal, Where
 from factbook.store.port import Reads
-from factbook.store.rows import Filters, LifeWhere, RejectionFilters
+from factbook.store.rows import EvidenceRow, Filters, Life, LifeWhere, RejectionFilters
 
 # Evidence for what is a fact of its own.
 _STATED: Final[Where] = {"stance": Stance.SUPPORTS, "kind": Other(FactKind.OBSERVATION)}
@@ -87,16 +87,39 @@ def stating(reads: Reads, episode_ids: Collection[int]) -> set[int]:
     return {episode_id for (episode_id,) in groups}
 
 
-def spent_spans(reads: Reads, episode_ids: Collection[int]) -> dict[int, list[tuple[int, int]]]:
-    """Return the parts of episodes that speak for facts which others took the place of."""
+def supporting(reads: Reads, episode_ids: Collection[int]) -> Iterator[tuple[EvidenceRow, Life]]:
+    """Return what episodes speak for, each time with the fact."""
     rows = reads.evidence(episode_ids=episode_ids)
     rows = [row for row in rows if row.stance is Stance.SUPPORTS]
     lives = lives_by_id(reads, {row.fact_id for row in rows})
+    return ((row, lives[row.fact_id]) for row in rows)
+
+
+def spent_spans(reads: Reads, episode_ids: Collection[int]) -> dict[int, list[tuple[int, int]]]:
+    """Return the parts of episodes that speak for facts which others took the place of."""
     spans: dict[int, list[tuple[int, int]]] = {}
-    for row in rows:
-        if lives[row.fact_id].status is Status.SUPERSEDED:
+    for row, life in supporting(reads, episode_ids):
+        if life.status is Status.SUPERSEDED:
             spans.setdefault(row.episode_id, []).append((row.start, row.end))
     return spans
+
+
+def directed_spans(reads: Reads, episode_ids: Collection[int]) -> dict[int, list[tuple[int, int]]]:
+    """Return the parts of episodes that are rules, decisions or choices, whatever became of these.
+
+    But for what another reading took none for.
+    """
+    spans: dict[int, list[tuple[int, int]]] = {}
+    for row, life in supporting(reads, episode_ids):
+        unread = life.status is Status.RETRACTED and life.confidence > 0.0
+        if life.kind is FactKind.DIRECTIVE and not unread:
+            spans.setdefault(row.episode_id, []).append((row.start, row.end))
+    return spans
+
+
+def is_mostly(spans: Iterable[tuple[int, int]], start: int, end: int) -> bool:
+    """Tell whether one of the parts of a text covers more than half of another."""
+    return any(2 * (min(end, stop) - max(start, begin)) > end - start for begin, stop in spans)
 
 
 class HeldSpan(NamedTuple):
@@ -116,12 +139,9 @@ def held_spans(
     reads: Reads, episode_ids: Collection[int], kind: FactKind
 ) -> dict[int, list[HeldSpan]]:
     """Return the parts of episodes that speak for facts of a kind which hold, by episode."""
-    rows = reads.evidence(episode_ids=episode_ids)
-    rows = [row for row in rows if row.stance is Stance.SUPPORTS]
-    lives = lives_by_id(reads, {row.fact_id for row in rows})
     spans: dict[int, list[HeldSpan]] = {}
-    for row in rows:
-        if lives[row.fact_id].kind is kind and holds(lives[row.fact_id]):
+    for row, life in supporting(reads, episode_ids):
+        if life.kind is kind and holds(life):
             held = HeldSpan(row.start, row.end, row.fact_id, row.rule)
             spans.setdefault(row.episode_id, []).append(held)
     return spans

@@ -78,11 +78,13 @@ NO_OBSERVATION = "f.kind <> 'observation'"
 _HOLDS = " ".join(f"WHEN '{name}' THEN {days!r}" for name, days in policy.HOLD_DAYS.items())
 _LASTING = ", ".join(f"'{kind}'" for kind in sorted(policy.LASTING_KINDS))
 VALUE_NOW = (
-    f"CASE WHEN f.pinned = 1 OR f.kind IN ({_LASTING}) THEN f.confidence ELSE f.confidence"
+    f"max(CASE WHEN f.pinned = 1 OR f.kind IN ({_LASTING}) THEN f.confidence ELSE f.confidence"
     f" * exp({-policy.DECAY_PER_DAY!r} * max(0.0, (? - f.confidence_at) / 86400000.0"
     f" - CASE WHEN f.kind = 'typed' THEN CASE f.predicate {_HOLDS} ELSE 0.0 END ELSE 0.0 END)"
     f" - {policy.PASSED_PER_DAY!r} * CASE WHEN f.retired_at IS NULL AND f.valid_to IS NOT NULL"
-    " THEN max(0.0, (? - max(f.valid_to, f.confidence_at)) / 86400000.0) ELSE 0.0 END) END"
+    " THEN max(0.0, (? - max(f.valid_to, f.confidence_at)) / 86400000.0) ELSE 0.0 END) END,"
+    f" CASE WHEN f.retired_at IS NULL AND f.valid_to = {policy.LASTING_TO}"
+    f" THEN min(f.confidence, {policy.LASTING_FLOOR!r}) ELSE 0.0 END)"
 )
 """`confidence.value_at` in SQL; its two parameters are the time, twice."""
 

@@ -68,7 +68,7 @@ FORMS: Final[dict[str, str | Callable[[Any], Record]]] = {
     "Evidence": _EVIDENCE,
     "Event": "at actor trigger op detail",
     "Fact": "id:f subject predicate object statement kind status confidence trust evidence_count"
-    " occurred_at learned_at retired_at valid_from valid_to merged_into=merged_into_id:f"
+    " occurred_at learned_at retired_at valid_from valid_to=true_to merged_into=merged_into_id:f"
     " superseded_by:f pinned owner host project session",
     "FileReport": "path host state read_bytes error",
     "Hit": "id kind text score confidence occurred_at source position host project session"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from factbook import policy
 from factbook.language import values
 from factbook.language.values import count, home_path, moment
 from factbook.surface import text
@@ -44,6 +45,7 @@ _STEPS: Final[Mapping[str, str]] = {
     "pin": "pinned: it fades no more",
     "unpin": "pin taken away: it fades again",
     "hold": "of a life, or a name: it fades no more",
+    "last": f"what somebody is, has or does: it falls no lower than {policy.LASTING_FLOOR}",
     "bound": "it says until when it is true: it fades fast from then on",
     "revert": "taken back",
     "settle": "judged beside {others}",
@@ -72,7 +74,7 @@ def fact_line(page: Page, fact: Fact, more: str = "") -> None:
 
 def life_rows(fact: Fact, following: Sequence[Successor]) -> list[tuple[str, str]]:
     """Return what `explain` says of a fact's life, beside its status."""
-    since, until = moment(fact.valid_from), moment(fact.valid_to)
+    since, until = moment(fact.valid_from), moment(fact.true_to)
     valid = " ".join(part for part in (since and f"from {since}", until and f"to {until}") if part)
     rows = [("true", valid), ("pinned", "yes: it does not fade" if fact.pinned else "")]
     rows += [
