@@ -428,11 +428,8 @@ def discovered(row: Row) -> Labels:
         ResultText(title=title, text=f"{title}\n{text}", host=f"host{number}.example")
         for number, (title, text) in enumerate(row["pages"] * 2)
     ]
-    topic = row["topic"]
-    return [
-        one.name
-        for one in discover(results, query=f"find me stuff about {topic}", topic=topic).things
-    ]
+    query = f"find me stuff about {row['topic']}"
+    return [one.name for one in discover(results, query=query, topic=topic_of(query).topic).things]
 
 
 # --- the gate -------------------------------------------------------------------------------------

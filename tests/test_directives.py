@@ -116,7 +116,7 @@ def desk(tmp_path: Path) -> Desk:
 def test_a_rule_is_kept_with_where_it_holds_and_where_it_stands(desk: Desk) -> None:
     desk.said("Fix the cart, and always run the tests with uv, please")
     (fact,) = desk.facts
-    assert (fact.predicate, fact.statement) == ("rule", "always run the tests with uv, please")
+    assert (fact.predicate, fact.statement) == ("rule", "always run the tests with uv")
     assert scope_of(fact.subject) == ("project", SHOP)
     (shown,) = desk.memory.sources.evidence(fact.id, owner=fact.owner)
     assert shown.quote == fact.statement

@@ -352,9 +352,8 @@ DIRECTIVE_LIKELY: Final = 0.6  # ours, by the rows `tune` (bench.ordinary, promp
 # chance on a rule is kept, and nine of ten are right
 DIRECTIVE_SURE: Final = 0.9  # ours: from here on it is shown; higher than those rows ask for, as
 # fewer prompts of real sessions hold a rule
-DIRECTIVE_KEEP: Final = 0.4  # ours, likewise: what is less sure must be worth keeping as well
-DIRECTIVE_SHARE: Final = 0.25  # ours: of a clause that a mark must cover; less is a scrap of it
 FOREIGN: Final = 0.05  # ours: of a run of words, from this chance on they are taken for others'
+DIRECTIVE_KEEP: Final = 0.4  # ours: worth keeping from here on, what is allowed is so for good
 DIRECTIVE_FOREIGN: Final = 0.7  # ours: and where it marks a rule as the owner's, from this one on
 DIRECTIVE_UNSURE: Final = 0.48  # ours: below what comes by itself; said again it is above
 DIRECTIVE: Final = PATTERN  # a rule or a decision in the owner's own words, as the reader marks it
@@ -518,6 +517,10 @@ LOOK_ATTEMPTS: Final = 2  # ours: failures after which a result holds up no look
 RESULT_TEXT_CHARS: Final = 6_000  # ours: of one result
 ENRICH_DAILY: Final = 24  # ours: searches of our own in a day
 EXTERNAL_FACT: Final = INFERENCE  # ours: one page says so; the cap of the external channel
+OF_KIND: Final = 0.4  # ours, by the set `discovered`: that a text says that a thing is of a kind
+OF_NOUN: Final = (
+    0.6  # ours, likewise: that what is called by one noun is by another, "film", "movie"
+)
 
 # --- what gives an erased text away (ours; `tests/erased_scenes.py`) ------------------------------
 TELL_CHARS: Final = 3  # of a word that may be a name by itself

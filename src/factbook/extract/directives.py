@@ -13,7 +13,6 @@ from factbook.extract.prompt_injection import TaintKind, taint, touching
 from factbook.extract.voice import blanked, in_layout, is_others
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import (
-    JOINING,
     NOT_MEANT,
     Clause,
     Reader,
@@ -48,7 +47,6 @@ _ENDING: Final = "Gives up a rule or a decision that held"
 _FORGED: Final = frozenset({TaintKind.SPEECH, TaintKind.MEMORY, TaintKind.HIDDEN})
 """What is no owner's word even in their own message; an order is what a rule is."""
 _REMINDING: Final = frozenset({"told", "asked"})
-_ASKING: Final = frozenset({"how", "what", "when", "where", "which", "who", "whose", "why"})
 
 
 def own_reading(episode: StoredEpisode, reader: Reader | None = None) -> Reading | None:
@@ -108,7 +106,7 @@ def stated_in(
     marks = [mark for mark in reading.marks if mark.chance >= policy.RULE_FILE_LIKELY]
     if len(episode.text) > policy.RULE_CHARS:
         marks = [mark for mark in marks if mark.chance >= policy.DIRECTIVE_LIKELY]
-        places = [(_whole(reading, mark), mark.type, sure) for mark in marks]
+        places = [((mark.begin, mark.end), mark.type, sure) for mark in marks]
     elif marks:
         best = max(marks, key=lambda mark: mark.chance)
         sure = sure and best.chance >= policy.DIRECTIVE_LIKELY
@@ -129,22 +127,9 @@ def _placed(reading: Reading, at: int) -> list[tuple[int, int, Span]]:
     for mark in reading.marks:
         if mark.chance < policy.DIRECTIVE_LIKELY:
             continue
-        begin, end = _whole(reading, mark)
-        foreign = policy.DIRECTIVE_FOREIGN
-        if begin == end or (mark.chance < policy.DIRECTIVE_SURE and not _kept(reading, mark)):
-            continue
-        if not is_unsaid(reading, mark.begin, mark.end, foreign=foreign):
-            placed.append((at + begin, at + end, mark))
+        if not is_unsaid(reading, mark.begin, mark.end, foreign=policy.DIRECTIVE_FOREIGN):
+            placed.append((at + mark.begin, at + mark.end, mark))
     return placed
-
-
-def _kept(reading: Reading, mark: Span) -> bool:
-    """Tell whether what is marked is worth knowing in a month, as what holds on is.
-
-    Of what does not read as telling something that is not known.
-    """
-    marked = (c for c in reading.clauses if c.begin < mark.end and mark.begin < c.end)
-    return any(c.act != "tell" or c.keep >= policy.DIRECTIVE_KEEP for c in marked)
 
 
 def _reminders(reading: Reading) -> Iterator[tuple[int, int]]:
@@ -173,27 +158,6 @@ def decision_at(
     return directive_at(episode, place, subject, DECISION, _ENDING, sure=sure)
 
 
-def _whole(reading: Reading, mark: Span) -> tuple[int, int]:
-    """Return the clauses that a mark is most of, or that hold most of it; nothing for a scrap.
-
-    What the reader marks often ends a word or two too early.
-    """
-    clauses = [c for c in reading.clauses if c.begin < mark.end and mark.begin < c.end]
-    shared = [min(c.end, mark.end) - max(c.begin, mark.begin) for c in clauses]
-    whole = sum(c.end - c.begin for c in clauses)
-    if sum(shared) < policy.DIRECTIVE_SHARE * whole:
-        return mark.begin, mark.begin
-    size = mark.end - mark.begin
-    mostly = [
-        c for c, part in zip(clauses, shared, strict=True) if 2 * part > min(c.end - c.begin, size)
-    ]
-    begin = min([mark.begin, *(c.begin for c in mostly)])
-    end = max([mark.end, *(c.end for c in mostly)])
-    before = (token for token in reading.tokens if begin <= token.begin < mark.begin)
-    says = (token.begin for token in before if token.relation not in JOINING)
-    return next(says, mark.begin), end
-
-
 def is_unsaid(reading: Reading, begin: int, end: int, *, foreign: float = 0.0) -> bool:
     """Tell whether a place is asked, supposed or, with a chance of `foreign`, somebody else's."""
     if is_others(reading, begin, end, chance=foreign):
@@ -206,22 +170,12 @@ def is_unsaid(reading: Reading, begin: int, end: int, *, foreign: float = 0.0) -
 
 
 def _is_question(reading: Reading, clause: Clause) -> bool:
-    """Tell whether a clause that reads as a question also has a question's mark, word or order.
+    """Tell whether a clause that reads as a question is marked as one.
 
-    One without any of them is as often a terse rule: "lines have at most 100 characters".
+    One that is not is as often a terse rule: "lines have at most 100 characters".
     """
     around = (at for at in reading.sentences if at[0] < clause.end and clause.begin < at[1])
-    if any("?" in reading.text[begin:end] for begin, end in around):
-        return True
-    words = range(clause.first, clause.last)
-    if any(reading.tokens[n].text.lower() in _ASKING for n in words):
-        return True
-    leads = {reading.tokens[n].head: n for n in reversed(words) if reading.tokens[n].pos == "AUX"}
-    return any(
-        leads.get(reading.tokens[n].head, n) < n
-        for n in words
-        if reading.tokens[n].relation.startswith("nsubj")
-    )
+    return any("?" in reading.text[begin:end] for begin, end in around)
 
 
 def line_of(episode: StoredEpisode, subject: str) -> Candidate:

@@ -7,7 +7,6 @@ not know: whether it is known already, and who may bring it in.
 from __future__ import annotations
 
 import re
-from bisect import bisect
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,27 +14,16 @@ from typing import Final, NamedTuple
 
 from factbook import policy
 from factbook.extract.base import word_set
-from factbook.extract.entity_types import (
-    Kind,
-    asked_kinds,
-    denies,
-    fits,
-    nouns_of,
-    plural_of,
-    rival,
-    said_kinds,
-    says,
-    says_it_is,
-)
+from factbook.extract.entity_types import Kind, asked_kind, is_of, plural_of, says_it_is
 from factbook.extract.known_names import (
     KnownNames,
 )
 from factbook.extract.line_wrapping import unwrapped
-from factbook.extract.named_lists import HEADING, LINE
+from factbook.extract.named_lists import LINE
 from factbook.extract.prompt_injection import Taint, is_tainted_document, taint, touching
 from factbook.extract.statements import MOST_CHARS, no_statement, plain_words, without_marks
 from factbook.extract.subject import Trees
-from factbook.extract.world import MAX_REFUSED, facts_about, sentence_spans
+from factbook.extract.world import MAX_REFUSED, sentence_spans
 from factbook.language.calendar import is_calendar_word
 from factbook.language.common_words import is_everyday, is_nationality, is_place
 from factbook.language.nouns import singular
@@ -53,7 +41,7 @@ __all__ = [
 ]
 
 CORROBORATED: Final = 2  # ours: hosts or files that must know of a thing that nobody named
-MAX_DOUBTED: Final = 24  # ours: things of one text that its other sentences are read for
+MAX_JUDGED: Final = 24  # ours: things of one text that may be of a kind
 MAX_DISCOVERED: Final = 8  # ours: new things of one search
 
 
@@ -108,23 +96,19 @@ def discover(results: Sequence[ResultText], *, query: str, topic: str) -> Discov
     """Return the new things that a person's search is about, and which of them are left out.
 
     A thing counts when a result says that it is of the kind that was asked about ("is a speaker",
-    or an item of a list of speakers; for "green tea" a tea that it says to be green), when results
-    of at least two hosts or files speak of it, and when no result that tries to steer its reader
-    does. At most eight.
+    or an item of a list of speakers), when results of at least two hosts or files speak of it, and
+    when no result that tries to steer its reader does. At most eight.
     """
-    kinds = asked_kinds(query, topic)
-    nouns = nouns_of(kinds)
-    if not kinds:
+    asked = asked_kind(query, topic)
+    if asked is None:
         return Discovered([], [])
     new_things: dict[str, NewThing] = {}
     for index, result in enumerate(results):
         cancel.check()
         if is_tainted_document(f"{result.title}\n{result.text}"):
             continue
-        for kind in _named_kinds(result, kinds):
+        for kind in _named_kinds(result, asked):
             name = _bare_name(kind.surface)
-            if not name or not _is_name(kind.surface, nouns):
-                continue
             known = new_things.get(name)
             spans = [*(known.spans if known else ()), (index, kind.start, kind.end)]
             new_things[name] = NewThing(
@@ -150,7 +134,8 @@ def corroborated(
     do; one that the query names needs no second host. Also for what a model offers: that it sees a
     name in one page is no reason to believe the page, and what is no name is none to a model too.
     """
-    nouns = nouns_of(asked_kinds(query, topic))
+    kind = asked_kind(query, topic)
+    nouns = {kind.noun} if kind else set()
     tainted = []
     for result in results:
         cancel.check()
@@ -220,89 +205,52 @@ class _Named(NamedTuple):
     start: int
     end: int
     why: str
-    doubt: Sequence[Kind] = ()  # what another sentence about it must narrow the kind with
-    sure: bool = True  # False where that sentence has to say just that of it
 
 
-def _named_kinds(result: ResultText, kinds: Sequence[Kind]) -> Iterator[_Named]:
-    """Yield what a result says to be of one of the kinds, as narrow as that was asked for."""
+def _named_kinds(result: ResultText, kind: Kind) -> Iterator[_Named]:
+    """Yield what a result says to be of a kind: in a sentence, or in a list."""
     begin = len(result.title) if result.text.startswith(result.title) else 0
     text = unwrapped(result.text, begin=begin)
     page = _Page(result, text, without_marks(text), begin, taint(result.text))
-    nameds = [*_said_kinds(page, kinds), *_listed_kinds(page, kinds)]
-    told = _told(result, [named.surface for named in nameds if named.doubt])
-    for named in nameds:
-        says_so = says if named.sure else says_it_is
-        if not named.doubt or any(
-            says_so(sentence, kind)
-            for sentence in told.get(_bare_name(named.surface), ())
-            for kind in named.doubt
-        ):
-            yield named
-
-
-def _told(result: ResultText, surfaces: Sequence[str]) -> dict[str, list[str]]:
-    """Return what a result says of things, by their names."""
-    bare = {_bare_name(surface): surface for surface in surfaces[:MAX_DOUBTED]}
-    names = {name: [name, surface] for name, surface in bare.items() if name}
-    told: dict[str, list[str]] = {}
-    if names:
-        claims, _ = facts_about(result.text, names=names, title=result.title, external=True)
-        for claim in claims:
-            told.setdefault(claim.entity, []).append(claim.content)
-    return told
+    yield from _said_kinds(page, kind)
+    yield from _listed_kinds(page, kind)
 
 
 def _bare_name(surface: str) -> str:
     return entity_name(re.sub(r"^(?:the|a|an)\s+", "", surface, flags=re.IGNORECASE))
 
 
-def _said_kinds(page: _Page, kinds: Sequence[Kind]) -> Iterator[_Named]:
+def _said_kinds(page: _Page, kind: Kind) -> Iterator[_Named]:
     """Yield the subjects of sentences that say of which kind something is."""
     spans = [(first, last) for first, last in sentence_spans(page.text) if first >= page.begin]
     trees = Trees(page.plain, KnownNames({}), spans)
-    heads = [
-        (match.start(), plain_words(heading["words"]))
-        for match in LINE.finditer(page.plain)
-        if (heading := HEADING.match(match[0].rstrip()))
-    ]
+    judged = 0
     for first, last in spans:
-        if touching(page.taints, first, last):
-            continue
-        marked = page.plain[first:last]
-        words = marked.replace("\0", " ")
         said = trees.subject(first, last)
-        surface = said.words if said.words and said.is_a else ""
-        pairs = fits(said_kinds(words[said.verb - first :]), kinds) if said.is_a else []
-        if not surface:
+        if not (said.words and said.is_a) or touching(page.taints, first, last):
             continue
-        if not pairs or no_statement(plain_words(marked), external=True):
+        words = plain_words(page.plain[first:last])
+        if not _is_name(said.words, {kind.noun}) or no_statement(words, external=True):
             continue
-        above = [page.result.title, *(words for _, words in heads[: bisect(heads, (first,))][-1:])]
-        near = [other for kind, other in pairs if not (rival(kind, other) or denies(words, other))]
-        stated = any(
-            says(" ".join(kind.modifiers), other)
-            or (other in near and any(says(part, other) for part in (words, *above)))
-            for kind, other in pairs
-        )
-        after = said.start - len(surface) if surface == said.words else page.begin
-        start = max(page.begin, page.plain.find(surface, max(page.begin, after)))
-        yield _Named(
-            surface=surface,
-            start=start,
-            end=start + len(surface),
-            why=f"a result says that it is a {pairs[0][0].noun}",
-            doubt=() if stated else [other for _, other in pairs],
-            sure=bool(near),
-        )
+        if not is_of(kind, said.is_a, words):
+            continue
+        judged += 1
+        if judged > MAX_JUDGED:
+            return
+        if not says_it_is(said.words, kind, words, page.result.title):
+            continue
+        start = max(page.begin, page.plain.find(said.words, max(page.begin, said.start)))
+        why = f"a result says that it is a {kind.noun}"
+        yield _Named(said.words, start, start + len(said.words), why)
 
 
-def _listed_kinds(page: _Page, kinds: Sequence[Kind]) -> Iterator[_Named]:
+def _listed_kinds(page: _Page, kind: Kind) -> Iterator[_Named]:
     """Yield the items of a list of things of a kind."""
     title = page.result.title
-    listed, asked = _listed_kind(title, kinds)
-    if asked is None:
+    listed = _listed_kind(title, kind)
+    if not listed:
         return
+    judged = 0
     for match in LINE.finditer(page.text, page.begin):
         line = match[0].rstrip("\n")
         end = match.start() + len(line)
@@ -312,32 +260,21 @@ def _listed_kinds(page: _Page, kinds: Sequence[Kind]) -> Iterator[_Named]:
         if touching(page.taints, match.start(), end):
             continue
         surface = plain_words(named["name"])
-        if not _is_titled(surface):
+        if not _is_titled(surface) or not _is_name(surface, {kind.noun}):
             continue
-        about = plain_words(page.plain[named.end("name") : end])[:MOST_CHARS]
-        other = denies(about, asked) or any(
-            rival(kind, asked) for kind, _ in fits(said_kinds(about), [asked])
-        )
-        stated = says(f"{surface} {about}", asked) or says(title, asked)
-        yield _Named(
-            surface=surface,
-            start=named.start("name"),
-            end=named.end("name"),
-            why=f"a list of {listed} has it",
-            doubt=[asked] if other or not stated else (),
-            sure=not other,
-        )
+        judged += 1
+        if judged > MAX_JUDGED:
+            return
+        about = plain_words(page.plain[named.end("name") : end]).lstrip(" :-–—|,;")[:MOST_CHARS]
+        if says_it_is(surface, kind, f"{surface}: {about}", title):
+            why = f"a list of {listed} has it"
+            yield _Named(surface, named.start("name"), named.end("name"), why)
 
 
-def _listed_kind(title: str, kinds: Sequence[Kind]) -> tuple[str, Kind | None]:
-    """Return the plural that a title lists, and its kind: "10 best bookshelf speakers"."""
+def _listed_kind(title: str, kind: Kind) -> str:
+    """Return the plural that a title lists: "10 best bookshelf speakers"; "" for none."""
     few = len(re.findall(r"[^\W\d_]+", title)) < 4
-    if few or _LISTS.search(title):
-        for kind in kinds:
-            word = plural_of(title, kind)
-            if word:
-                return word, kind
-    return "", None
+    return plural_of(title, kind) if few or _LISTS.search(title) else ""
 
 
 def _is_titled(surface: str) -> bool:

@@ -53,7 +53,7 @@ _WRAPPED: Final = re.compile(
 _MAIL: Final = re.compile(
     r"^[>* \t]*(?:(?:subject|betreff|objet|asunto|reply-to|message-id|return-path)[ \t]*:"
     r"|(?:from|to|von|an|de|à)[ \t]*:[^\n]*@"
-    r"|[-_=* \t]*(?:original message|forwarded (?:message|mail)|begin forwarded message)"
+    r"|(?:[-_=][-_=* \t]*)?(?:original message|forwarded (?:message|mail)|begin forwarded message)"
     r"|[^\n]{2,120}<[^<>\s]+@[^<>\s]+>[^\n]{0,40}:[ \t]*$(?P<shown>(?=\s*>))?)",
     re.IGNORECASE | re.MULTILINE,
 )

@@ -18,11 +18,9 @@ from typing import Final
 
 from factbook.extract.base import word_set
 from factbook.extract.known_names import KnownNames
-from factbook.language.common_words import is_everyday
 from factbook.language.nouns import singular
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import Token, children
-from factbook.language.verbs import base_forms
 
 __all__ = ["Subject", "SubjectKind", "Trees", "subject_of"]
 
@@ -34,7 +32,6 @@ class SubjectKind(StrEnum):
     PART = "part"  # "The Halden Q40's cabinet is ...", "The price of the Halden Q40 is ..."
     PRONOUN = "pronoun"  # "It weighs ...", "Its cabinet is ..."
     NOUN = "noun"  # "The speaker weighs ...", "There is no remote control"
-    MADE = "made"  # "Halden Audio introduced the Halden Q40 in ..."
     TOPIC = "topic"  # "A sourdough starter is ...", "Electric cargo bikes cost ..."
     OTHER = "other"  # something else
 
@@ -44,7 +41,7 @@ class Subject:
     """What a sentence is about; for OTHER the words that stand there, as far as they are known."""
 
     kind: SubjectKind
-    names: Sequence[str] = ()  # canonical, for NAME, PART, MADE and TOPIC
+    names: Sequence[str] = ()  # canonical, for NAME, PART and TOPIC
     noun: str = ""  # in the singular: what the subject is built on, where that is a common noun
     is_bare: bool = False  # nothing says which: "apples grow"
     start: int = 0  # of the subject in the text
@@ -68,13 +65,8 @@ _OTHERS: Final = word_set("""
     equivalent substitute knockoff review comparison impostor imitation analogue heir challenger
     accessory article website site forum tab page post photo picture image comment
     """)
-_MAKING: Final = word_set("""
-    make release introduce announce launch design develop discontinue replace acquire publish
-    invent build manufacture produce open close found establish create rename update
-    """)
 _ITS: Final = word_set("it they he she them its their his her")
 _VERSION: Final = re.compile(r"v?\d+(?:\.\d+)+")  # "Python 3.12" is Python; "Q40 2" is another
-_ACTIVITY: Final = re.compile(r"(?:.*[\s-])?\w*[aeiouy]\w*ing", re.IGNORECASE)
 _PARTS: Final = frozenset({"compound", "flat", "amod", "nummod", "det", "case", "punct"})
 
 
@@ -263,10 +255,6 @@ class Trees:
             return Subject(kind=SubjectKind.OTHER)  # "people who like the Q40"
         if head + 1 in self._owner and self.tokens[head + 1].relation == "nsubj":
             return self._by_name(head, head + 1, topics)  # "my dog Pim"
-        if self._makes(root):
-            made = [at for at in self._children[root] if self.tokens[at].relation == "obj"]
-            if made and made[0] in self._owner and not self._goes_on(made[0]):
-                return Subject(kind=SubjectKind.MADE, names=[self._owner[made[0]]])
         if self._is_name(head, first):
             return Subject(kind=SubjectKind.OTHER, words=self._name(head))
         named = [at for at in below if self._is_name(at, first)]
@@ -321,25 +309,8 @@ class Trees:
         if owns or at > head:
             return Subject(kind=SubjectKind.PART, names=[name], noun=noun)
         if name in topics:
-            if _ACTIVITY.fullmatch(name) or self._of_another(first, head, at):
-                return Subject(kind=SubjectKind.OTHER)
             return Subject(kind=SubjectKind.TOPIC, names=[name], noun=noun)
         return Subject(kind=SubjectKind.PART, names=[name], noun=noun)
-
-    def _of_another(self, first: int, head: int, at: int) -> bool:
-        """Tell whether a topic's word is of a name: "the jazz festival", "Tartine sourdough"."""
-        begin, end = self.tokens[at].begin, self.tokens[head].end
-        if any(start <= begin and end <= stop for start, stop in self._named):
-            return True
-        # the first word has its capital from there, if it is an everyday one
-        opening = self.tokens[first]
-        return (
-            first < at
-            and first in (*self._children[at], *self._children[head])
-            and opening.text[0].isupper()
-            and opening.pos != "DET"
-            and not is_everyday(opening.text.lower())
-        )
 
     def _says_which(self, head: int) -> bool:
         return any(self.tokens[at].relation == "det" for at in self._children[head])
@@ -351,9 +322,6 @@ class Trees:
             and self.tokens[at].text.lower() in _ITS
             for at in below
         )
-
-    def _makes(self, root: int) -> bool:
-        return any(base in _MAKING for base in base_forms(self.tokens[root].text.lower()))
 
     def _goes_on(self, at: int) -> bool:
         """Tell whether more of a name stands behind a known one: "the Vela Nine Pro"."""

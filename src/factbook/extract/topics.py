@@ -20,7 +20,15 @@ from factbook.language.nouns import is_plural, singular
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import Token
 
-__all__ = ["TopicSpan", "asks_of", "learn_queries", "named_topic", "request_of", "topic_of"]
+__all__ = [
+    "QUALITIES",
+    "TopicSpan",
+    "asks_of",
+    "learn_queries",
+    "named_topic",
+    "request_of",
+    "topic_of",
+]
 
 REQUEST_CHARS: Final = 2_000  # ours: of a request; nobody asks for more at once
 
@@ -45,7 +53,7 @@ _ASPECTS: Final = word_set("""
     picture photo video accessory benchmark opening release battery
     """)
 _ANYTHING: Final = word_set("stuff thing info information more lot anything something everything")
-_QUALITIES: Final = word_set("""
+QUALITIES: Final = word_set("""
     best better good great nice decent cheap cheaper cheapest affordable popular recommended
     reliable latest newest upcoming top inexpensive expensive worthwhile
     """)
@@ -110,7 +118,7 @@ class _Request:
         if not self.is_title:
             alone = first == 0 and last == len(self.tokens)
             at = first
-            while at < last - 1 and self.lows[at] in _QUALITIES:
+            while at < last - 1 and self.lows[at] in QUALITIES:
                 at += 1
             first = at if last - at > 1 or not alone else first  # "best practices" is one thing
         return self._words(first, self._before_aspects(first, last))

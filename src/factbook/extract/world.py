@@ -320,20 +320,14 @@ class _Reader:
 
     def _unfinished(self, start: int, end: int) -> str:
         """Say that a sentence has no end; one of others may be cut where its text was."""
-        last, rest = self._text[end - 1], self._text[end:]
+        last, rest = self._text[end - 1], self._text[end:].lstrip(" \t")
         closed = last in ".!\"'”’)]*_…。"
-        if not rest.strip():
-            room = policy.RESULT_TEXT_CHARS if closed else policy.RESULT_TEXT_CHARS // 2
-            if self._external and len(self._text) >= room:
-                return "its text was cut there"
-            return "" if closed or _ends_line(last) else "it has no end"
-        if closed:
-            return ""
-        if not rest.startswith("\n") or not _ends_line(last):
-            return "it has no end"
-        if rest.lstrip().startswith(("[...]", "[…]", "...", "…")):
-            return "it has no end"
-        return ""
+        room = policy.RESULT_TEXT_CHARS if closed else policy.RESULT_TEXT_CHARS // 2
+        if self._external and not rest.strip() and len(self._text) >= room:
+            return "its text was cut there"
+        # a line without a full stop may end so: "costs 40 %"
+        ends_line = rest[:1] in ("", "\n") and (last.isalnum() or last in "%€$£°+″′")
+        return "" if closed or ends_line else "it has no end"
 
     def _take(
         self,
@@ -365,11 +359,6 @@ class _Reader:
     def _refuse(self, content: str, why: str) -> None:
         if content:
             self._refused.setdefault(content[:MOST_CHARS], why)
-
-
-def _ends_line(last: str) -> bool:
-    """Tell whether a line without a full stop may end so: "costs 40 %"."""
-    return last.isalnum() or last in "%€$£°+″′"
 
 
 def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
