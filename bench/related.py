@@ -15,6 +15,7 @@ the strangers that would be asked about. Within them the most reach wins.
 from __future__ import annotations
 
 import argparse
+import math
 import random
 from collections import defaultdict
 from collections.abc import Sequence
@@ -27,6 +28,7 @@ from numpy.typing import NDArray
 
 from bench._common import emit, print_table, run
 from bench.ordinary import FOLDER, rows_of
+from factbook import policy
 from factbook.embed import bundled
 from factbook.gate.reading import read
 from factbook.gate.related import RelatedTexts, related
@@ -74,6 +76,11 @@ def scored(pairs: Sequence[tuple[str, str, str]]) -> list[Labelled]:
     ]
 
 
+def may_be_asked(texts: RelatedTexts) -> bool:
+    """Tell whether two texts may be of one matter."""
+    return texts.no_end != "other" and texts.nearness >= policy.RELATED["ask_cosine"]
+
+
 def columns(scores: Sequence[RelatedTexts]) -> dict[str, Any]:
     """Return each step's chances, 0 where it is forbidden."""
     return {
@@ -81,7 +88,7 @@ def columns(scores: Sequence[RelatedTexts]) -> dict[str, Any]:
         "end": np.array(
             [0 if s.no_end else min(s.chances.change, s.chances.changed_back) for s in scores]
         ),
-        "ask": np.array([-np.inf if s.no_end == "other" else s.doubt for s in scores]),
+        "ask": np.array([s.doubt if may_be_asked(s) else -np.inf for s in scores]),
     }
 
 
@@ -117,7 +124,9 @@ def choose(
         taken[step] = best[3]
     told = np.sort(chances["ask"][labels == STRANGER])[::-1]
     least = told[min(len(told) - 1, int(len(told) * bounds["ask"][1] / 100))]
-    numbers["ask"] = float(np.floor(10 * least) / 10) + 0.1
+    least = max(float(least), 0.0)
+    numbers["ask"] = math.floor(10 * least) / 10 + 0.1
+    numbers["ask_cosine"] = policy.RELATED["ask_cosine"]
     taken["ask"] = shares_of(chances["ask"] >= numbers["ask"])
     return numbers, taken
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from factbook import policy
-from factbook.gate.related import MAY_BE_OVER
+from factbook.embed import bundled
+from factbook.gate.related import MAY_BE_OVER, doubt
 from factbook.language.reader.relate import RELATER
 from factbook.maintenance.circles import Circles, ids_of
 from factbook.memory import Memory
@@ -83,7 +84,12 @@ def doubted(path: Path) -> list[float]:
         memory.consolidate()
         questions = [q for q in memory.review.questions(owner=EVERYONE) if q.rule == MAY_BE_OVER]
         assert memory.check() == []
-        return [doubt(*question.texts, question.similarity, RELATER) for question in questions]
+        return [doubt(*question.texts, _cosine(*question.texts), RELATER) for question in questions]
+
+
+def _cosine(one: str, other: str) -> float:
+    first, second = bundled().embed([one, other])
+    return float(first @ second)
 
 
 def test_a_night_asks_about_the_likeliest_of_what_the_network_doubts(

@@ -304,6 +304,7 @@ RELATED: Final[Mapping[str, float]] = MappingProxyType(
         "end": 0.9,
         "end_cosine": 0.25,
         "ask": 3.9,  # of `doubt`
+        "ask_cosine": 0.3,  # of `nearness`
     }
 )  # ours, by `python -m bench.related`: of the network's weights, chosen anew whenever those are
 DOUBTS_A_RUN: Final = 5  # ours: questions of the network's that one run adds for an owner

@@ -60,9 +60,13 @@ class RelatedTexts(NamedTuple):
         A memory holds many statements that are near to none: these have the odds of a change about
         as often, and not the nearness.
         """
-        nearness = self.similarity + policy.RELATED_SHARED * self.shared
         odds = _log_odds(self.chances.change) + _log_odds(self.chances.changed_back)
-        return odds + policy.RELATED_NEARNESS * nearness
+        return odds + policy.RELATED_NEARNESS * self.nearness
+
+    @property
+    def nearness(self) -> float:
+        """Return how likely both are of one matter, as a cosine."""
+        return self.similarity + policy.RELATED_SHARED * self.shared
 
 
 def _log_odds(chance: float) -> float:
@@ -127,7 +131,8 @@ def decided(texts: RelatedTexts) -> Proposed | None:
 
 def _doubted(texts: RelatedTexts) -> Proposed | None:
     """Return the question whether the newer one ends the older; None where it is too unlikely."""
-    if texts.no_end == "other" or texts.doubt < policy.RELATED["ask"]:
+    far = texts.nearness < policy.RELATED["ask_cosine"] or texts.doubt < policy.RELATED["ask"]
+    if texts.no_end == "other" or far:
         return None
     return Proposed("ambiguous", MAY_BE_OVER, "The newer one may end the older.")
 

@@ -411,6 +411,8 @@ class Consolidation:
             if judgement.relation is Relation.SAME:
                 self._alike.add(ids_of(first, second))
                 continue
+            if _at_once(older, newer):
+                continue
             told = _pair_ops(older, newer, judgement, cosine)
             if not told and net is not None and for_model and _near(older, newer, cosine):
                 for_model -= 1
@@ -691,6 +693,12 @@ def _likeliest(doubts: Iterable[tuple[float, str, Op]], new: Mapping[str, int]) 
             room[owner] -= 1
             kept.append(op)
     return kept
+
+
+def _at_once(older: Life, newer: Life) -> bool:
+    """Tell whether both were said in one message: a part of it says nothing against it."""
+    said = older.kind in _SAID and newer.kind in _SAID
+    return said and older.episode_id == newer.episode_id
 
 
 def _near(older: Life, newer: Life, cosine: float) -> bool:
