@@ -224,6 +224,7 @@ SHOWN_POOL: Final = 40  # rows, or four times the limit, that are read and weigh
 SHOWN_EVIDENCE: Final = 3  # pieces of evidence with each hit
 FAILURES_TOLD_DAYS: Final = 30  # ours: `doctor` is silent on what went wrong longer ago
 
+COUNTED_CHARS: Final = 1_000  # ours: a longer question is a paste, and asks for no number
 COUNTED_BY: Final = (
     "day",
     "week",

@@ -47,6 +47,8 @@ _SAME: Final = Judgement(
 
 def ends(earlier: Reading, given: GivenUp, later: str) -> Judgement | None:
     """Say what becomes of a rule when a later text gives something up; None where nothing does."""
+    if given.how is How.PARTED:
+        return None
     held = read(earlier.text)
     if given.how is How.ALLOWED:
         return _allows(earlier, held, given, later)

@@ -25,6 +25,7 @@ class How(StrEnum):
     """How a text gives something up."""
 
     REPLACED = "replaced"  # it puts one thing for another, or stops something
+    PARTED = "parted"  # somebody parts with what they had, which ends no rule
     OVER = "over"  # it says of a rule that it is over
     RETHOUGHT = "rethought"  # its owner has another mind about it
     ALLOWED = "allowed"  # it may be done, which a rule may have forbidden
@@ -69,9 +70,9 @@ _CHOOSES: Final = frozenset(
     {"choose", "chose", "chosen", "decided", "favor", "favour", "opted", "pick", "picked"}
     | {"picks", "select", "selected", "settled"}
 )  # over
-_ENDS: Final = frozenset(
-    {"cancelled", "deleted", "divorced", "left", "quit", "sold", "stop", "stopped", "used"}
-)  # doing a thing, or a thing that one had
+_ENDS: Final = frozenset({"quit", "stop", "stopped", "used"})  # doing a thing
+_PARTS: Final = frozenset({"canceled", "cancelled", "deleted", "divorced", "left", "sold"})
+_WHERE: Final = frozenset({"acl", "advcl", "advmod", "ccomp", "obl", "xcomp"})
 _GIVES: Final = frozenset({"gave", "give", "given", "giving"})
 _DONE: Final = frozenset({"advcl", "ccomp", "obj", "xcomp"})
 _ADVERBS: Final = ("more", "longer", "anymore")
@@ -141,6 +142,7 @@ def given_up(text: Reading) -> list[GivenUp]:
     for n in range(len(tree.tokens)):
         for words, named in (_replaced(tree, n), _ended(tree, n)):
             given += _given(tree, n, words, How.OVER if named else How.REPLACED)
+        given += _given(tree, n, _parted(tree, n), How.PARTED)
     return given
 
 
@@ -229,6 +231,8 @@ def _ended(tree: Tree, n: int) -> tuple[set[int], bool]:
     gives = word in _GIVES and tree.lower[n + 1 : n + 2] == ["up"]
     if (word in _ENDS or gives) and token.pos == "VERB" and not (word == "used" and passive):
         done = _DONE | {"obl"} if gives else _DONE  # "gave up on film"
+        if word == "used":
+            done = frozenset({"xcomp"})  # "used to smoke", and not "used jest"
         doing = [m for m in tree.below[n] if tree.tokens[m].relation in done]
         return (tree.under(doing[0], _CLAUSES) if doing else set()), False
     if _is_over(tree, n):
@@ -238,6 +242,19 @@ def _ended(tree: Tree, n: int) -> tuple[set[int], bool]:
         if tree.lower[verb] in _DROPS and n > verb:
             return {m for m in tree.under(n) if m > n}, True
     return set(), False
+
+
+def _parted(tree: Tree, n: int) -> set[int]:
+    """Return what somebody parts with at a word: Northwind, of "Anna left Northwind".
+
+    Who left the cat at home, or left at nine, still has it.
+    """
+    word, token = tree.lower[n], tree.tokens[n]
+    if word not in _PARTS or token.pos != "VERB" or _denied(tree, n):
+        return set()
+    done = [m for m in tree.below[n] if tree.tokens[m].relation == "obj"]
+    where = any(m > n and tree.tokens[m].relation in _WHERE for m in tree.below[n])
+    return set() if not done or (word == "left" and where) else tree.under(done[0], _CLAUSES)
 
 
 def _is_over(tree: Tree, n: int) -> bool:

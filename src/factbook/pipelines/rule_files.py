@@ -78,7 +78,7 @@ GONE: Final = "line_gone"
 CHANGED: Final = "line_changed"
 IMPORTS: Final = "imports"  # in the state of a cursor: the keys of what a file imports
 IMPORTED: Final = "imported"  # there too: whether it is read because another imports it
-WITHDRAWN: Final = "withdrawn"  # there too: lines that are gone, of what other files still say
+WITHDRAWN: Final = "withdrawn"  # there too: uids of lines that are gone, and that others still say
 
 
 def known_rule_files(context: Context, *, owner: str) -> list[RuleFile]:
@@ -137,7 +137,7 @@ def read_rule_files(context: Context, files: Iterable[RuleFile], *, owner: str) 
         path = Path(state.source.uri)
         report.files.append(FileReport(path=path, host=HOST, state="replaced"))
         ops = _over(context, owner, state.id, set(), set())
-        about = {IMPORTED: True, WITHDRAWN: sorted(_withdrawn(state) | _taken_from(ops))}
+        about = {IMPORTED: True, WITHDRAWN: sorted(_withdrawn(state) | _taken_from(context, ops))}
         cursor = Cursor(offset=0, size=0, tail="", state=about)
         key = state.source.key
         ops.append(AdvanceCursor(source=key, cursor=cursor, lines=LineCount(), restart=True))
@@ -216,15 +216,15 @@ class _Reading:
         report.receipt.add(context.write(ops, Trigger.COMMAND))
         current = context.store.episode_ids(uids)
         new = set(current.values()) - set(known.values())
-        withdrawn = set() if state is None else _withdrawn(state)
-        stating = new | self._back(known) | (withdrawn & set(current.values()))
+        withdrawn: set[str] = set() if state is None else _withdrawn(state)
+        stating = new | self._back(known) | {current[uid] for uid in withdrawn & set(current)}
         report.receipt.add(context.write(self._stated(stating), Trigger.COMMAND))
         report.receipt.add(context.write(self._questions(stating), Trigger.COMMAND))
         [kept] = context.store.sources(keys=[key])
         lines = LineCount(lines=text.count("\n") + 1, records=len(episodes))
         lines.kept["line of a rule file"] = len(episodes)
         ops = _over(context, self._owner, kept.id, set(current.values()), new)
-        withdrawn = (withdrawn | _taken_from(ops)) - set(current.values())
+        withdrawn = (withdrawn | _taken_from(context, ops)) - set(current)
         about = {IMPORTS: keys, IMPORTED: self._file.imported, WITHDRAWN: sorted(withdrawn)}
         cursor = Cursor(offset=len(data), size=len(data), tail=digest, state=about)
         ops.append(AdvanceCursor(source=self._key, cursor=cursor, lines=lines, restart=True))
@@ -346,9 +346,10 @@ def _over(
     return ops
 
 
-def _taken_from(ops: Iterable[Op]) -> set[int]:
-    """Return the lines that speak for nothing any more, of what else is still said."""
-    return {op.episode_id for op in ops if isinstance(op, WithdrawEvidence)}
+def _taken_from(context: Context, ops: Iterable[Op]) -> set[str]:
+    """Return the uids of lines that speak for nothing any more, of what else is still said."""
+    ids = sorted({op.episode_id for op in ops if isinstance(op, WithdrawEvidence)})
+    return {episode.uid for episode in context.store.episodes_by_id(ids).values()}
 
 
 def _facts_of(context: Context, episodes: Sequence[int]) -> list[tuple[Life, set[int]]]:
@@ -369,10 +370,10 @@ def _imports(state: SourceState) -> set[str]:
     return {str(name) for name in names} if isinstance(names, list) else set()
 
 
-def _withdrawn(state: SourceState) -> set[int]:
+def _withdrawn(state: SourceState) -> set[str]:
     """Return the lines of a file that were gone when it was read last, of what others say too."""
     lines = state.cursor.state.get(WITHDRAWN, ())
-    return {line for line in lines if isinstance(line, int)} if isinstance(lines, list) else set()
+    return {str(line) for line in lines} if isinstance(lines, list) else set()
 
 
 def _is_imported(state: SourceState) -> bool:

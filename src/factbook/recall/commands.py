@@ -14,7 +14,9 @@ __all__ = ["begins", "does", "doing"]
 _PIECES: Final = re.compile(
     r"""'[^']*'|"(?:\\.|[^"\\])*"|(?P<ends>&&|\|\||[;|&\n(){}`])|[^\s'";|&(){}`]+"""
 )
-_HEREDOC: Final = re.compile(r"(?ms)<<-?[ ]?(['\"]?)(\w+)\1([^\n]*)\n.*?^\s*\2\b")
+_HEREDOC: Final = re.compile(
+    r"<<-?[ ]?(['\"]?)([A-Za-z_]\w*+)\1([^\n]*)\n(?:(?![ \t]*\2\b)[^\n]*\n)*+[ \t]*\2\b"
+)
 _NAME: Final = re.compile(r"[a-z0-9]+")
 _ASSIGNMENT: Final = re.compile(r"\w+=")
 _LOOKING_PROGRAMS: Final = """

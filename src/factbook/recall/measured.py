@@ -13,6 +13,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Final, TypeAlias
 
+from factbook import policy
 from factbook.language.verbs import is_past
 from factbook.language.words import stem
 from factbook.recall.question_tree import BEFORE_NAMED, OURS, QuestionTree, listed
@@ -46,7 +47,7 @@ _FIRSTS: Final = frozenset({"first", "earliest"})
 
 def may_count(question: str) -> bool:
     """Say whether a question has any word of those that ask for a number, a rank, or an end."""
-    return _MAY.search(question) is not None
+    return len(question) <= policy.COUNTED_CHARS and _MAY.search(question) is not None
 
 
 def measured(tree: QuestionTree) -> Measured | None:

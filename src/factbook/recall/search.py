@@ -252,7 +252,7 @@ class Engine:
             if window is not None and window.exact:
                 asked = without(question, window) or question
             answer = None
-            # What comes by itself may speak of a month; a question names it to be window.
+            # What comes by itself may speak of a month; a question names it to be obeyed.
             if window is not None and (window.exact or not (passive or window.vague)):
                 # A log's records are what happened then; in a conversation people tell of other
                 # times, unless it is the telling that is asked about: "what did I say last month?"

@@ -155,26 +155,29 @@ def by_turn(
     lying = [turn_of(row, turns) for row in rows]
     known: dict[int, Records] = {}
     lexical: dict[int, float] = {}
+    found: dict[int, list[int]] = {}
     for row, begun in zip(rows, lying, strict=True):
         if begun is not None:
             known[begun] = turns[row.episode]
+            found.setdefault(begun, []).append(row.episode)
             said = 0.0 if math.isnan(row.lexical) else row.lexical
             lexical[begun] = max(lexical.get(begun, 0.0), said)
-    own = {begun: [id_ for id_, _ in turn[: policy.TURN_RECORDS]] for begun, turn in known.items()}
+    # Of a long turn its first records, and wherever it was found.
+    own = {
+        begun: list(
+            dict.fromkeys([*(id_ for id_, _ in turn[: policy.TURN_RECORDS]), *found[begun]])
+        )
+        for begun, turn in known.items()
+    }
     cosines = near([id_ for ids in own.values() for id_ in ids])
     order = list(known)
     nearness = _nearness(order, own, cosines)
     first = policy.TURN_BM25 * _shares([lexical[begun] for begun in order]) + nearness
     foremost = np.argsort(-first, kind="stable")[: policy.TURNS_READ]
     read = [order[n] for n in foremost.tolist()]
+    kinds = {id_: kind for begun in read for id_, kind in known[begun]}
     texts = moment.texts(
-        "episode",
-        [
-            id_
-            for begun in read
-            for id_, kind in known[begun][: policy.TURN_RECORDS]
-            if kind in _SAID
-        ],
+        "episode", [id_ for begun in read for id_ in own[begun] if kinds[id_] in _SAID]
     )
     spoken = {begun: "\n".join(texts[id_] for id_ in own[begun] if id_ in texts) for begun in read}
     held = {begun: words.counted(text) for begun, text in spoken.items()}

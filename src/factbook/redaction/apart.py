@@ -69,6 +69,8 @@ def below_spans(text: str, start: int, end: int, sense: Name) -> Iterator[Span]:
     if label is None:
         return
     told = label["mark"] is not None or _LEADS.search(label["words"]) is not None
+    if not told and _is_quoted_in_code(text, start, end):
+        return
     if not told and label["words"]:
         return
     gap = _GAP.match(text, label.end(), label.end() + _GAP_ROOM)
@@ -85,6 +87,15 @@ def below_spans(text: str, start: int, end: int, sense: Name) -> Iterator[Span]:
     word = value[1].rstrip("*") if value is not None else ""
     if value is not None and word and _is_alone_a_secret(word, sense, told=told):
         yield value.start(1), value.start(1) + len(word), sense.kind
+
+
+def _is_quoted_in_code(text: str, start: int, end: int) -> bool:
+    """Tell whether a name stands in quotes behind something else: `kind = "password"`."""
+    before, after = text[start - 1 : start], text[end : end + 1]
+    if before not in ('"', "'") or before != after:
+        return False
+    begin = max(text.rfind("\n", 0, start) + 1, start - _GAP_ROOM)
+    return bool(text[begin : start - 1].strip())
 
 
 def _is_alone_a_secret(word: str, sense: Name, *, told: bool) -> bool:
@@ -104,7 +115,7 @@ def _is_alone_a_secret(word: str, sense: Name, *, told: bool) -> bool:
 # ----------------------------------------------------------------------------- a column of a table
 
 _HEADER: Final = 400  # characters of a header on either side of a name
-_TABLE: Final = 16_384  # characters of a table that are read
+_TABLE: Final = 262_144  # characters of a table that are read
 _CELL_ENDS: Final = Lazy(
     rf"[*_`\"]{{0,3}}(?:[ \t]*([|,;\t]|{_BREAK})|[ ]{{2}}| (?=\S+(?: \S+){{0,6}}(?:{_BREAK})))"
 )

@@ -14,11 +14,10 @@ from factbook.redaction.spans import Rewritten, Span, rewritten
 
 __all__ = ["spelled"]
 
-_UNSEEN: Final = "\u00ad\u200b-\u200d\u2060\ufeff"
+_UNSEEN: Final = "\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff"
 _WIDE: Final = "\uff01-\uff5e"
 _TO_ASCII: Final = 0xFEE0  # from a letter of full width
-# One of these is in nearly every name that is written so; each is looked for faster than any.
-_ODD_LETTERS: Final = "\u00ad\u200b\u200c\u200d\u2060\ufeffｓｅＳＥ"
+_ODD_LETTER: Final = re.compile(f"[{_UNSEEN}{_WIDE}]")
 _ESCAPES: Final = ("%4", "%5", "%6", "%7")
 # Letters, `=`, `-` and `_`: what a name and its joint are made of. Of an address only letters are
 # looked at, which nobody escapes without a reason.
@@ -32,7 +31,7 @@ _SPELLED: Final = re.compile(
 def spelled(text: str) -> tuple[list[Span], Rewritten] | None:
     """Write a text in plain letters: which of its parts they replace, and the text with them."""
     odd = "\\u00" in text or ("%" in text and any(mark in text for mark in _ESCAPES))
-    if not odd and (text.isascii() or not any(letter in text for letter in _ODD_LETTERS)):
+    if not odd and (text.isascii() or _ODD_LETTER.search(text) is None):
         return None
     plain = [(*match.span(), _plain(match)) for match in _SPELLED.finditer(text)]
     return (plain, rewritten(text, plain)) if plain else None

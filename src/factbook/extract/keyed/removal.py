@@ -27,6 +27,8 @@ REMOVING: Final = stems_of(
 _AWAY: Final = words_of("from off out away")
 _WHERE: Final = words_of("from off out of in at")
 _NEED_AWAY: Final = stems_of("take get throw strike kick cross")
+_NEED_AGAIN: Final = stems_of("start restart")
+_ANEW: Final = words_of("over again anew fresh scratch empty")
 _SPARING: Final = words_of("except but besides keep keeping without apart unlike not")
 _WHOLE: Final = words_of("everything all")
 NO_ORDER: Final = re.compile(r"(?:[^s]s|ed|ing)$")  # of a verb that is no order
@@ -60,11 +62,21 @@ def _orders(told: Told, verbs: frozenset[str]) -> Iterator[tuple[int, str]]:
         token, mine = told.tokens[i], told.subject(i) in SELF
         if stem not in verbs or told.own == i or not told.requested(i):
             continue
+        if verbs is REMOVING and not _takes_away(told, i):
+            continue  # "get my list", "start my list with BTC"
         plain = not NO_ORDER.search(told.words[i]) or token.relation == "xcomp"
         if plain == (mine and token.relation != "xcomp"):
             continue  # "I forget my timezone all the time", "Bob always forgets it"
         denied = "it says what is not so" if any(map(told.negated, told.up(i))) else ""
         yield i, told.unmeant(i, order=True) or denied
+
+
+def _takes_away(told: Told, verb: int) -> bool:
+    """Say whether a verb takes away: "get" does with "rid" behind it, "start" with "over"."""
+    behind = {told.words[i] for i in _behind(told, verb)}
+    if told.stems[verb] in _NEED_AWAY:
+        return not behind.isdisjoint(_AWAY | {"rid"})
+    return told.stems[verb] not in _NEED_AGAIN or not behind.isdisjoint(_ANEW)
 
 
 def _objects(told: Told, verb: int) -> list[int]:
@@ -96,7 +108,7 @@ def _is_from_list(told: Told, verb: int) -> bool:
     if where:
         left = {j for i in where for j in told.under(told.tokens[i].head)}
         return not left.isdisjoint(told.about) or any(told.words[j] in REFERRING for j in left)
-    return told.stems[verb] not in _NEED_AWAY or any(told.words[i] in _AWAY for i in behind)
+    return True
 
 
 def _is_list(told: Told, i: int) -> bool:

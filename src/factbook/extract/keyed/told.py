@@ -37,9 +37,13 @@ _CONDITIONS: Final = words_of(
     "unless when whenever until till whether once suppose supposing imagine assuming"
 )
 _MAY: Final = words_of("may might")
+_UNREAL: Final = words_of("would could should 'd")
 _MODAL: Final = words_of("can could will would")
 _PAST: Final = words_of("was were used")
 _MINE_TO_SAY: Final = stems_of("want like need love remember note let say")
+_HELD: Final = _MINE_TO_SAY | stems_of(
+    "think believe know guess mean make tell feel decide see find ensure"
+)
 _BESIDE: Final = ("conj", "parataxis", "list")
 _INNER: Final = ("advmod", "aux", "cop", "det")
 _OVER: Final = words_of("longer more anymore")
@@ -153,7 +157,7 @@ class Tree:
             word, relation = self.words[j], self.tokens[j].relation
             supposed = supposed or (word in _CONDITIONS and relation in ("mark", "advmod"))
             supposed = supposed or (word in _MAY and relation == "aux")
-        if supposed:
+        if supposed or any(map(self._is_unreal, path)):
             return _SUPPOSED
         said = {self.words[j] for j in beside}
         if DOUBTS & said or "hedge" in flags:
@@ -166,6 +170,11 @@ class Tree:
     def _is_request(self, i: int) -> bool:
         return self.subject(i) == "you" and bool({self.words[j] for j in self.below[i]} & _MODAL)
 
+    def _is_unreal(self, i: int) -> bool:
+        """Say whether a word tells what would or should be so, and asks for nothing."""
+        asked = self.subject(i) == "you" or self.stems[i] in _MINE_TO_SAY
+        return not asked and any(self.words[j] in _UNREAL for j in self.below[i])
+
     def _is_handed_on(self, i: int) -> bool:
         """Say whether somebody else says what a word tells, or its writer only thinks of it."""
         token, above = self.tokens[i], self.tokens[i].head
@@ -173,7 +182,8 @@ class Tree:
         if not said or self.tokens[above].pos != "VERB":
             return False
         thought = token.relation == "xcomp" and token.pos == "VERB"
-        return not self.requested(above) or (thought and self.stems[above] not in _MINE_TO_SAY)
+        held = _MINE_TO_SAY if thought else _HELD
+        return not self.requested(above) or self.stems[above] not in held
 
 
 class Told(Tree):
