@@ -80,6 +80,8 @@ PASSING_NAMES: Final = 6  # ours: new names that one message may mention in pass
 # more of them was pasted, and its names are not what its owner cares about
 PASTED_CHARS: Final = 2_000  # ours: own words that are longer hold pasted text
 RECENT_MESSAGES: Final = 6  # ours: of the conversation, that "it" and a follow-up may refer to
+QUOTED_CHARS: Final = 300  # ours: of a line of others that one hands on for what it says; more is
+# a page, and what it names whoever pastes it did not mention
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +129,7 @@ _MORE: Final = spaced(
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’&.+-](?=[^\W_])[^\W_]+)*(?:\+\+|\+(?!\w)|#(?!\w))?")
 _ENDING: Final = re.compile(r"['’]s$|(?<=s)['’]$")
+_NUMBER: Final = re.compile(r" \d{1,4}")
 
 
 class _Place(NamedTuple):
@@ -279,8 +282,9 @@ def hear(
     Returns:
         The names in the order in which they stand. New names are quoted, written as names, or asked
         for, always in the writer's own words; whoever creates an entity lets the gate judge them
-        first.
+        first. Of what others said in a few words, known names are mentions that count for nothing.
     """
+    whole = text[:HEARD_CHARS]
     voice = voice or own_words(text)
     text = voice.text[:HEARD_CHARS]
     cancel.check()
@@ -291,7 +295,7 @@ def hear(
     starts = {s.start + len(s.text) - len(s.text.lstrip()) for s in sentences}
     opinions = opinions_in(text, voice=voice)
     places = _places(text, plain, opinions, known=known, recent=recent, starts=starts)
-    heard: list[Mention] = []
+    heard = list(_handed_on(whole, voice, known))
     if proactive:
         heard += _answered(text, proactive, bool(known.get(proactive, proactive)))
     named: list[str] = []  # entities in the order in which the message names them
@@ -303,7 +307,8 @@ def hear(
         here = [
             place
             for place in places
-            if sentence.start <= place.start < stop and (place.is_known or not spoken(place))
+            if sentence.start <= place.start < stop
+            and (place.is_known or not (spoken(place) or _is_cut(sentence, place)))
         ]
         if english:
             words = sentence.text
@@ -326,6 +331,38 @@ def hear(
             heard += [_passing(place, Valence.NEUTRAL) for place in here]
         named += [place.name for place in sorted(here, key=lambda place: place.start)]
     return _strongest(heard, pasted=len(text.replace("\n", "")) > PASTED_CHARS)
+
+
+def _handed_on(text: str, voice: OwnWords, known: Mapping[str, str]) -> Iterator[Mention]:
+    """Yield the known names in the few words of others that a message hands on."""
+    for part in voice.overheard:
+        if (
+            part.end - part.start <= QUOTED_CHARS
+            and "\n" not in text[part.start : part.end].strip()
+        ):
+            for place in _known_in(masked(text[part.start : part.end]), known, ()):
+                start, end = place.start + part.start, place.end + part.start
+                yield _passing(place._replace(start=start, end=end), Valence.NEUTRAL)
+
+
+_GOES_ON: Final = spaced(
+    r"^\W*(?:(?:and|but|so|ok|okay|well|then|or) (?:(?:what|how) about )?|(?:what|how) about )"
+    r"(?:the |an? )?(?P<topic>\S[^?]*?)\s*\?\W*$"
+)
+
+
+def _is_cut(sentence: MessageSentence, place: _Place) -> bool:
+    """Say whether a new name is a part of the one thing that a small-written question goes on to.
+
+    Of "and the miko fold s?" nothing shows where the name ends: it is the whole.
+    """
+    more = _GOES_ON.match(sentence.text)
+    if more is None or not more["topic"].islower() or len(more["topic"].split()) > 4:
+        return False
+    start, end = place.start - sentence.start, place.end - sentence.start
+    behind = sentence.text[end : more.end("topic")].split()
+    weak = any(len(word) > 1 and is_function_word(word) for word in behind)
+    return more.start("topic") == start and bool(behind) and not weak
 
 
 def _is_spoken(text: str, place: _Place) -> bool:
@@ -382,6 +419,10 @@ def _places(
     for span in names_in(text):
         cancel.check()
         stated = [o for o in opinions if o.start <= span.start < o.end and not o.implied]
+        longer = max((o.end for o in stated), default=span.end)
+        if _NUMBER.fullmatch(plain, span.end, max(longer, span.end)):  # "Q40 Meta 3"
+            surface = plain[span.start : longer]
+            span = span._replace(surface=surface, name=entity_name(surface), end=longer)
         over = [place for place in places if place.start < span.end and span.start < place.end]
         if over and not _is_longer(span, over):
             continue

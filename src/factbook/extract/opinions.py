@@ -278,11 +278,17 @@ def _is_denied(tree: _Tree, verb: int) -> bool:
 
 
 def _objects(tree: _Tree, verb: int) -> Iterator[int]:
-    """Yield the objects of a verb; what somebody likes to do the reader marks."""
+    """Yield what a verb is about: its objects; of something done what it is done with."""
     for i in tree.of(verb, "obj"):
         if tree.lows[i] in _PRONOUNS and tree.of(verb, "advcl", "ccomp"):
             continue  # "I love it when it rains"
         yield from (i, *tree.of(i, "conj"))
+    for i in tree.of(verb, "xcomp"):
+        for doing in (i, *tree.of(i, "conj")):
+            done = tree.of(doing, "obj") or tree.of(doing, "obl")[:1]
+            if not done and tree.lows[doing].endswith("ing"):
+                done = [doing]  # "I love hiking"; "I hate to wait" names nothing
+            yield from (j for k in done for j in (k, *tree.of(k, "conj")))
 
 
 def _fond(tree: _Tree, word: int) -> Iterator[tuple[Opinion, bool]]:
@@ -382,7 +388,21 @@ def _marked(reading: Reading) -> Iterator[Opinion]:
         begin, end = tree.tokens[first].begin, tree.tokens[last].end
         why = "speaks well of it" if span.type == "like" else "speaks ill of it"
         implied = not _is_said(tree, reading, span)
+        if implied and any(
+            _introduces(tree, i) for i in words if _in_name(reading, tree.tokens[i])
+        ):
+            continue
         yield Opinion(begin, end, span.type == "like", why, implied=implied)
+
+
+def _in_name(reading: Reading, token: Token) -> bool:
+    return any(name.begin <= token.begin < name.end for name in reading.names)
+
+
+def _introduces(tree: _Tree, word: int) -> bool:
+    """Say whether a name only says who the writer or theirs is: "my name is Ada"."""
+    subjects = tree.of(word, "nsubj") if tree.of(word, "cop") else []
+    return any(tree.lows[j] in _OWNED for i in subjects for j in (i, *tree.below[i]))
 
 
 def _is_said(tree: _Tree, reading: Reading, span: Span) -> bool:

@@ -70,7 +70,7 @@ _SKIPPED: Final = frozenset({
     "PUNCT", "SYM", "INTJ", "CCONJ", "AUX", "PRON", "ADV", "SCONJ", "PART", "DET", "ADP",
 })  # fmt: skip
 _WITHIN: Final = frozenset({"amod", "compound", "flat", "nummod", "conj", "nmod"})
-_LOOSE: Final = frozenset({"ADP", "DET", "CCONJ", "ADV", "PUNCT", "INTJ", "SCONJ", "PART"})
+_LOOSE: Final = frozenset({"ADP", "DET", "CCONJ", "ADV", "PUNCT", "INTJ", "SCONJ"})
 _QUOTED_WHOLE: Final = re.compile(r"[\"“«](?P<inner>[^\"”»\n]{1,100})[\"”»]\W*$")
 
 
