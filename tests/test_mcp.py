@@ -673,7 +673,7 @@ def test_what_waits_for_its_owner_is_counted_once(tmp_path: Path) -> None:
 
 def test_what_a_result_links_to_can_be_read(db: Path) -> None:
     with Server(db, "--profile", "chatgpt") as server:
-        results = server.call("search", query="pnpm node npm")["results"]
+        results = server.call("search", query="pnpm node npm, and my cat Miso")["results"]
         assert {result["id"][0] for result in results} == {"e", "f"}
         for result in results:
             (contents,) = server.ask("resources/read", uri=result["url"])["contents"]

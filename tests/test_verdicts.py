@@ -43,14 +43,14 @@ from factbook.testing.model_server import ModelServer, Reply, Request
 # Statements of which no rule sees two as one matter: only the tests make pairs of them. Any of them
 # fades, so that a night changes of them what a verdict decides alone.
 STATEMENTS = (
-    "I work in a small office.",
+    "The office is small and cold.",
     "The tram is yellow.",
-    "My boat is painted blue.",
+    "The boat is painted blue.",
     "We use pnpm for builds.",
-    "Chess bores me on Mondays.",
-    "I paint fences in spring.",
+    "The club meets for chess on Mondays.",
+    "The fence needs paint in spring.",
     "The printer needs new ink.",
-    "Cats sleep on our sofa.",
+    "Cats sleep on the sofa.",
 )
 
 

@@ -668,7 +668,7 @@ def test_days_count_from_when_the_evidence_happened(placed: Life) -> None:
 def test_deprecation_is_computed_and_new_evidence_revives(placed: Life) -> None:
     """`<0.3` auto-deprecate (`status='deprecated'`); `deprecated` is computed from the value; new
     evidence revives."""
-    text = "I like the old harbour."
+    text = "The old harbour is closed."
     fact = placed.states(text, 0.35)
     report = placed.night(days=30)
     assert report.faded == [fact.id]
@@ -1205,7 +1205,7 @@ def test_odd_turns(life: Life, text: str, episodes: int, vectors: int, word: str
 def test_turns_of_1970_and_2200(life: Life, year: int, kept: bool) -> None:
     """A turn dated 1970 is old; one dated 2200 has no time, and neither is surer for it."""
     at = int(datetime(year, 1, 2, tzinfo=UTC).timestamp() * 1000)
-    life.memory.add_turn("I live in Oslo.", session="chat", occurred_at=at)
+    life.memory.add_turn("I painted the fence blue.", session="chat", occurred_at=at)
     life.night()
     (row,) = life.rows("SELECT timestamp FROM episodic_memory")
     assert row == ("1970-01-02T00:00:00.000Z" if kept else None,)

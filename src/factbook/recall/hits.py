@@ -354,7 +354,8 @@ def _is_plain(row: PoolRow, filters: Filters) -> bool:
     """
     is_said = row.fact is not None and row.fact.kind is FactKind.STATEMENT
     timed = filters.since is not None or filters.until is not None
-    return is_said and not row.cued and not timed and not math.isnan(row.cosine)
+    found_otherwise = row.cued or row.leaning or timed
+    return is_said and not found_otherwise and not math.isnan(row.cosine)
 
 
 def _bearing_ones(

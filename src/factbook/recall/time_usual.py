@@ -29,6 +29,9 @@ _SUBJECTS: Final = ("nsubj", "nsubj:pass", "csubj")
 _ASKING: Final = frozenset({"what", "which", "who"})
 
 
+_LEAD: Final = re.compile(
+    r"(?i)(?:about|after|around|at|before|between|by|during|from|in|on|since)\b"
+)
 _TELLING: Final = re.compile(
     r"(?i)\b(?:say|said|tell|told|mention(?:ed)?|ask(?:ed)?|talk(?:ed)?|discuss(?:ed)?|speak|spoke"
     r"|wr(?:ite|ote|itten))\b"
@@ -46,10 +49,14 @@ def is_told_then(window: Window, reading: Reading) -> bool:
     The verb has a subject of its own: nobody is told anything by "he had to say goodbye".
     """
     at = _hangs_on(window, reading)
-    if at < 0 or _TELLING.fullmatch(reading.tokens[at].text) is None:
-        return False
-    below = children(reading.tokens)[at]
-    return any(reading.tokens[n].relation in _SUBJECTS for n in below)
+    below = children(reading.tokens)
+    # "About painting last month": the time is the verb's. "About the trip in May": the trip's.
+    bare = _LEAD.match(window.phrase) is None
+    while at >= 0:
+        if _TELLING.fullmatch(reading.tokens[at].text) is not None:
+            return any(reading.tokens[n].relation in _SUBJECTS for n in below[at])
+        at = reading.tokens[at].head if bare else -1
+    return False
 
 
 def _hangs_on(window: Window, reading: Reading) -> int:
