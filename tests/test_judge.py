@@ -47,6 +47,20 @@ def test_habits_are_not_even_suspicious() -> None:
 # ------------------------------------------------------------------ fields of the claims
 
 
+@pytest.mark.parametrize(
+    ("held", "done"),
+    [
+        ("We use jest for the tests", "I used jest for the tests yesterday"),
+        ("We run the tests with jest", "I left jest running over night"),
+        ("I have a cat", "I left my cat at home"),
+        ("I like the gym in Graz", "I left the gym in Graz at nine"),
+    ],
+)
+def test_what_somebody_did_once_ends_nothing(held: str, done: str) -> None:
+    assert judged(held, done, similarity=CLOSE).relation is not Relation.SUPERSEDES
+    assert judged("I have a car", "I sold my car").relation is Relation.SUPERSEDES
+
+
 def test_another_subject_is_another_matter() -> None:
     one, other = (
         JudgedClaim(text="Likes tea", subject="ann"),

@@ -38,6 +38,24 @@ def test_what_takes_a_value_away_may_be_said_with_a_negation() -> None:
     assert op_objection(FactsOp(op="set", fact_key=f"{CRYPTO}.2", value="BTC"), "BTC #1")
 
 
+@every(
+    "message",
+    [
+        "My #1 crypto would be BTC",
+        "BTC should be my #1 crypto",
+        "I doubt BTC is my #1 crypto",
+        "Let's pretend BTC is my #1 crypto",
+    ],
+)
+def test_what_would_be_so_is_not_told(message: str) -> None:
+    assert op_objection(rank("BTC"), message) is not None
+
+
+@every("message", ["Get my crypto list", "Take my crypto list and add BTC", "Start my crypto list"])
+def test_a_list_is_cleared_only_on_demand(message: str) -> None:
+    assert op_objection(FactsOp(op="ranked_list_clear", list_key=CRYPTO), message) is not None
+
+
 def test_ranks_as_people_say_them() -> None:
     assert named_ranks("my #1, number two, 3rd, fourth, spot 5 and my top pick") == {1, 2, 3, 4, 5}
     assert named_ranks("my top 3 films") == {1, 2, 3}

@@ -196,6 +196,15 @@ def test_what_was_said_last_stands_at_the_end(log: Log, monkeypatch: pytest.Monk
     assert "at the end: All is well again now." in hit.text
 
 
+def test_what_stands_late_in_a_long_turn_is_found(log: Log) -> None:
+    late = "The harbour lamp blinks because its relay is loose."
+    lines = [said(f"l{n}", f"Step {n} of the survey is done.") for n in range(260)]
+    lines[250] = said("l250", late)
+    log.goes_on(typed("u0", "Survey the quay."), *lines, *importer(), *banner())
+    first = log.turns("Why does the harbour lamp blink?")[0]
+    assert any(late in passage for passage in first.passages)
+
+
 def test_two_turns_of_one_session_are_two_hits(log: Log) -> None:
     log.goes_on(*importer(), *banner())
     ids = {turn.id for turn in log.turns("importer and banner")}

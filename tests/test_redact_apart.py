@@ -111,6 +111,7 @@ STAYS = [
     "https://x.example/?p%61ge=2",
     "to\u200bkenizer: v2x",
     "keys begin with sk-ant-api03-\nfollowed by 95 characters",
+    'kind = "password"\n    MAX_Size2=10',
 ]
 
 

@@ -184,6 +184,24 @@ def test_a_line_that_another_file_kept_speaks_again_when_it_is_back(desk: Desk) 
     assert desk.memory.check() == []
 
 
+def test_a_line_that_is_back_speaks_again_in_another_database(desk: Desk, tmp_path: Path) -> None:
+    desk.works_in(desk.shop)
+    for name in ("CLAUDE.md", "AGENTS.md"):
+        desk.write("- Use pnpm, not npm\n", name)
+    desk.memory.sources.read_rule_files([desk.shop])
+    desk.write("")
+    desk.memory.sources.read_rule_files([desk.shop])
+    path, clock = tmp_path / "other.db", FrozenClock(NOW)
+    with Memory(path, clock=clock, key_file=tmp_path / "key2", model=None) as other:
+        other.remember("The shop is closed on Mondays.")
+        other.import_(list(desk.memory.export()))
+        desk.write("- Use pnpm, not npm\n")
+        other.sources.read_rule_files([desk.shop])
+        (rule,) = other.sources.directives()
+        assert rule.evidence_count == 2
+        assert other.check() == []
+
+
 def test_the_file_of_a_project_that_nobody_worked_in_is_somebodys(desk: Desk) -> None:
     desk.write("- Use pnpm, not npm\n")
     desk.memory.sources.read_rule_files([desk.shop])
