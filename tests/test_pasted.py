@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from factbook.extract.mentions import hear, preferences_in
 from factbook.extract.quoted_text import READ_CHARS, pasted
 from factbook.extract.voice import own_words
-from factbook.model.entities import EngagementType
+from factbook.model.entities import EngagementType, Valence
 from rows import every
 
 KNOWN = {"ls50": "ls50", "radiohead": "radiohead"}
@@ -93,6 +93,15 @@ def test_what_a_page_names_is_not_even_mentioned() -> None:
         " Tickets go on sale on Friday.\n\nKEF has released the LS50, a small speaker of 7 kg."
     )
     assert hear(page, known=KNOWN) == []
+
+
+def test_what_a_line_of_others_names_is_a_mention_that_weighs_nothing() -> None:
+    (named,) = hear("My boss wrote: I love Radiohead", known=KNOWN)
+    assert (named.name, named.type, named.valence) == (
+        "radiohead",
+        EngagementType.MENTIONED_IN_PASSING,
+        Valence.NEUTRAL,
+    )
 
 
 def test_it_is_never_what_only_a_paste_names() -> None:

@@ -9,7 +9,7 @@ says of a name, and the gate judges it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from factbook import policy
@@ -124,12 +124,12 @@ def names_in(text: str) -> list[NameSpan]:
     english = is_english(plain.replace(LINE_END, " "))
     spans = [*_quoted(plain, 2 if english else 1), *_hashtags(plain), *_models(plain)]
     if english:
-        spans += _read(plain)
+        spans += _joined(plain, list(_read(plain)))
     return _longest(spans, len(plain))
 
 
 def _read(text: str) -> Iterator[NameSpan]:
-    """Yield what the reader marks, as it marks it, but for an article before it."""
+    """Yield what the reader marks, each whole."""
     reading = read(text[:READ_CHARS])
     proper = {token.begin for token in reading.tokens if token.pos == "PROPN"}
     for span in reading.names:
@@ -139,11 +139,43 @@ def _read(text: str) -> Iterator[NameSpan]:
         if span.chance < (DOUBTED_CHANCE if doubted else LEAST_CHANCE):
             continue
         article = _ARTICLE.match(text, span.begin, span.end)
-        start = article.end() if article else span.begin
-        yield from _span(text, start, span.end, NameSign.READ, span.type)
+        more = (_OF_PERSON if span.type == "person" else _OF_THING).match(text, span.end)
+        end = more.end() if more else span.end
+        model = _OF_MODEL.match(text, end)
+        yield from _span(
+            text,
+            article.end() if article else span.begin,
+            model.end() if model else end,
+            NameSign.READ,
+            span.type,
+        )
 
 
 _ARTICLE: Final = re.compile(r"(?:the|an?) (?=\S)")
+_CAPITAL: Final = r"(?!I\b)[A-Z][a-z'’]{1,30}"
+_LAST_PARTS: Final = (
+    rf"(?:['’]s(?: {_CAPITAL}){{1,3}})?"
+    r"(?: \d{1,4}(?:\.\d{1,3})?(?=\s*[,;:!?]|\s*\.?\s*(?:\Z|\n)))?"
+)
+_OF_PERSON: Final = re.compile(rf"\w*(?:(?: of the)? {_CAPITAL}){{0,3}}{_LAST_PARTS}")
+_OF_THING: Final = re.compile(rf"\w*(?:(?: of(?: the)?)? {_CAPITAL}){{0,3}}{_LAST_PARTS}")
+"""What belongs to a name behind what the reader marks: "Ender's Game", "Game of Thrones"."""
+_OF_MODEL: Final = re.compile(
+    rf" (?:{'|'.join(sorted(VARIANTS))})\b(?: \d{{1,3}}\b(?! \w+s\b))?", re.IGNORECASE
+)
+
+
+def _joined(text: str, spans: Sequence[NameSpan]) -> list[NameSpan]:
+    """Return names, those beside each other as one: "Boss" "Katana 50"."""
+    joined: list[NameSpan] = []
+    for span in spans:
+        last = joined[-1] if joined else None
+        if last and (span.start < last.end or text[last.end : span.start] == " "):
+            end = max(last.end, span.end)
+            joined[-1:] = _span(text, last.start, end, NameSign.READ, span.type)
+        else:
+            joined.append(span)
+    return joined
 
 
 def _span(text: str, start: int, end: int, how: NameSign, kind: str = "") -> Iterator[NameSpan]:

@@ -113,7 +113,8 @@ class Showing:
             bears[n] = bearing(row.cosine, covered(holds[n], asked.all, turned.rarity))
             if passive and bears[n] < policy.PASSIVE_BEARS and not row.leaning:
                 continue
-            if bears[n] < policy.SAID_BEARS and asked.all and _is_plain(row, filters):
+            asked_for = not passive and asked.all and _is_plain(row, filters)
+            if asked_for and bears[n] < policy.SAID_BEARS:
                 continue
             relevance = relevance_score(
                 (score / best) ** policy.SIMILARITY_POWER,
@@ -354,8 +355,7 @@ def _is_plain(row: PoolRow, filters: Filters) -> bool:
     """
     is_said = row.fact is not None and row.fact.kind is FactKind.STATEMENT
     timed = filters.since is not None or filters.until is not None
-    found_otherwise = row.cued or row.leaning or timed
-    return is_said and not found_otherwise and not math.isnan(row.cosine)
+    return is_said and not row.cued and not timed and not math.isnan(row.cosine)
 
 
 def _bearing_ones(
