@@ -27,7 +27,7 @@ from factbook.surface.operations.base import ASK, Arg, Effect, Outcome, Run, ope
 
 if TYPE_CHECKING:
     from factbook import Filters
-    from factbook.model.facts import Evidence, Fact, SourceState
+    from factbook.model.facts import Everyone, Evidence, Fact, SourceState, StoredEpisode
     from factbook.recall.counting import Computed
     from factbook.surface.output import Page
 
@@ -151,15 +151,21 @@ def explain(
     )
 
 
-def _episode(run: Run, said: str, whose: Whose) -> Outcome:
-    """Return what was said or done, by its id: it is shown by nothing but itself."""
-    from factbook.recall.hits import episode_hit
-
+def episode_of(run: Run, said: str, *, owner: str | Everyone, hint: str) -> StoredEpisode:
+    """Return an episode by its id ("e12"); raises NotFound, with the hint, where there is none."""
     digits = said.removeprefix("e")
     number = int(digits[:18]) if digits.isascii() and digits.isdigit() else 0
-    episode = run.memory.sources.episodes([number], owner=whose.about).get(number)
+    episode = run.memory.sources.episodes([number], owner=owner).get(number)
     if episode is None:
-        raise NotFound(what="episode", name=said, hint="`factbook recall` shows ids.")
+        raise NotFound(what="episode", name=said, hint=hint)
+    return episode
+
+
+def _episode(run: Run, said: str, whose: Whose) -> Outcome:
+    """Return what was said or done, by its id: it is shown by nothing but itself."""
+    episode = episode_of(run, said, owner=whose.about, hint="`factbook recall` shows ids.")
+    from factbook.recall.hits import episode_hit
+
     hit = run.shown(episode_hit(episode, text=episode.text))
     return Outcome(
         record=records.plain(hit), show=lambda page: views.ask.episode(page, hit, redact=run.redact)

@@ -13,14 +13,13 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from factbook import policy
-from factbook.errors import NotFound
 from factbook.model.confidence import is_deprecated, is_passive
 from factbook.model.facts import Status, iso
 from factbook.model.frame import SHOWN_BY, Shown, said_by
 from factbook.model.text import shorten
 from factbook.surface import views
 from factbook.surface.operations.arguments import WHEN, Narrow, fact_number, moment_of
-from factbook.surface.operations.ask import CONTEXT_TOKENS
+from factbook.surface.operations.ask import CONTEXT_TOKENS, episode_of
 from factbook.surface.operations.base import TOOL, Arg, Effect, Outcome, Run, operation
 
 if TYPE_CHECKING:
@@ -248,11 +247,7 @@ def explain_memory(run: Run, id_: Id) -> Outcome:
 def _episode(run: Run, said: str) -> Outcome:
     from factbook.recall.hits import episode_hit
 
-    digits = said.removeprefix("e")
-    number = int(digits[:18]) if digits.isascii() and digits.isdigit() else 0
-    episode = run.memory.sources.episodes([number], owner=run.owner).get(number)
-    if episode is None:
-        raise NotFound(what="episode", name=said, hint="search_memory gives the ids.")
+    episode = episode_of(run, said, owner=run.owner, hint="search_memory gives the ids.")
     hit = run.shown(episode_hit(episode, text=episode.text))
     text = shorten(hit.text, _EPISODE_CHARS)
     return Outcome(
