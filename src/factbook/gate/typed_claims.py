@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
@@ -24,16 +24,10 @@ from factbook.gate.grounding import Grounding, Passage
 from factbook.gate.grounding.bound import unbound
 from factbook.gate.grounding.claim import shows_in_talk
 from factbook.gate.grounding.inverted import inverted
-from factbook.gate.paraphrase import rewritten
 from factbook.gate.scoring import Embed, Score, ground_claim, partly_supported, score
 from factbook.gate.type_rules import Exclusion, broken_rule
-from factbook.gate.type_sanity import (
-    is_nonsensical,
-    reading_of,
-)
-from factbook.gate.type_signs import (
-    shown_by,
-)
+from factbook.gate.type_sanity import is_nonsensical, reading_of
+from factbook.gate.type_signs import shown_by
 from factbook.language.reader.relate import Relater
 from factbook.model.memory_types import MemoryType, RefusedItem, RejectionReason, TypedClaim
 
@@ -48,7 +42,6 @@ __all__ = [
 ]
 
 log: Final = logging.getLogger("factbook.model.memory_types")
-RETOLD: Final = 3  # ours: how often a claim is written anew; a conflict may hide another one
 SHOWN_CHARS: Final = 120  # ours: of a claim in a line of the log
 
 
@@ -157,21 +150,21 @@ def _grounding(
     pattern = claim.type is MemoryType.USER_PATTERN
     if pattern and shows_in_talk(claim.text):
         net = None  # what questions show the words' own rules read better (docs/grounding.md)
-    grounding = _grounded_or_retold(claim, passage, embed)
-    if grounding.grounded and (objection := _turned(claim, grounding, passage)):
+    grounding = ground_claim(claim, passage, embed=embed)
+    if grounding.grounded and (objection := _bound_otherwise(claim, grounding, passage)):
         return grounding, objection
     if net is not None and passage.told_by_oneself:
         # No claim in the third person stands beside what is said in the first: so what the rules of
         # words let pass stays, and the reader, which knows it less, has to be surer.
         if not (grounding.grounded or grounding.conflict):
             least = policy.CLAIM_SUPPORTED_IN_TALK
-            read = ground_claim(claim, passage, embed=embed, net=net, least=least)
+            read = ground_claim(claim, passage, net=net, least=least)
             grounding = read if read.grounded else grounding
         net = None
     elif net is not None:
-        # What is said in other words the reader finds; how words are bound that are all there, and
-        # what is denied of them, the rules of words know better.
-        grounding = ground_claim(claim, passage, embed=embed, net=net)
+        # What is said in other words the reader finds; of whom words are said that are all there
+        # the rules of words know better.
+        grounding = ground_claim(claim, passage, net=net)
     if grounding.grounded or all(line.speaker in _OWNERS for line in passage.lines):
         return grounding, ""
     anybody = ground_claim(claim, passage, embed=embed, speaker=None, net=net)
@@ -189,42 +182,20 @@ def _grounding(
     return grounding, f"said by {' '.join(utterance.name.split())}, and not by the user"
 
 
-def _turned(claim: TypedClaim, grounding: Grounding, passage: Passage) -> str:
-    """Say what a claim turns round although its words are there; "" for nothing."""
-    pattern = claim.type is MemoryType.USER_PATTERN
-    if why := inverted(claim.text, grounding.quote, pattern=pattern):
-        return why
-    whole = grounding.exact_match and len(claim.text) >= len(grounding.quote.rstrip(_STOPS))
-    if whole or (pattern and shows_in_talk(claim.text)):
+def _bound_otherwise(claim: TypedClaim, grounding: Grounding, passage: Passage) -> str:
+    """Say what a claim turns round, or says of another one, although its words are there."""
+    if claim.type is MemoryType.USER_PATTERN and shows_in_talk(claim.text):
         return ""  # nobody says "I prefer" where they ask for something
+    if grounding.exact_match and len(claim.text) >= len(grounding.quote.rstrip(_STOPS)):
+        return ""  # it is the whole of its quote
+    if why := inverted(claim.text, grounding.quote):
+        return why
     if broken_rule(claim, grounding, passage):
         return ""  # which is the better reason
     return unbound(claim.text, grounding.quote)
 
 
 _STOPS: Final = " .!?\"'"  # that end a sentence and may be missing from a claim
-
-
-def _grounded_or_retold(claim: TypedClaim, passage: Passage, embed: Embed | None) -> Grounding:
-    """Hold a claim against its owner's words, and once more without its linking words."""
-    first = ground_claim(claim, passage, embed=embed)
-    if first.grounded:
-        return first
-    again = first
-    for _ in range(RETOLD):
-        text = rewritten(
-            claim.text,
-            missing=again.missing,
-            conflict=again.conflict,
-            source=first.quote,
-        )
-        if not text:
-            break
-        claim = replace(claim, text=text)
-        again = ground_claim(claim, passage)
-        if again.grounded:
-            return again
-    return first
 
 
 def _refusal(

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from factbook.gate import grammar
+from factbook.gate.given_up import given_up
 from factbook.gate.grounding.claim import ClaimSentence
 from factbook.gate.grounding.words import SentenceWords
 from factbook.gate.lexicon import Sort
@@ -53,7 +54,7 @@ def objection(claim: ClaimSentence, matches: Sequence[WordMatch], pattern: bool)
             continue
         denied_here = key in said.denied and key not in said.affirmed
         denied_there = there in line.denied and there not in line.affirmed
-        if denied_here != denied_there:
+        if denied_here != denied_there and not (_gives_up(said, key) and _gives_up(line, there)):
             return Objection("negated", there)
     if pattern or not claim.personal:
         return NOTHING
@@ -68,6 +69,11 @@ def objection(claim: ClaimSentence, matches: Sequence[WordMatch], pattern: bool)
             if who:
                 return Objection("someone_else", who)
     return NOTHING
+
+
+def _gives_up(line: SentenceWords, key: str) -> bool:
+    """Say whether a sentence chooses something against what a word says: "tea, not coffee"."""
+    return any(key in given.keys for given in given_up(read(line.text)))
 
 
 def _unreal_before(line: SentenceWords, place: int) -> set[str]:

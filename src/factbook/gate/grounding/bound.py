@@ -1,4 +1,4 @@
-"""Say whether the words of a claim are bound as in its source: in one clause, to one subject.
+"""Say whether the words of a claim are said of the one whom its source says them of.
 
 Knows: a claim and the sentences that hold its words, both as trees. Does not know: who speaks.
 """
@@ -14,38 +14,17 @@ from factbook.gate.trees import USERS, Tree, tree_of
 
 _ANYBODY: Final = frozenset(words("she he they who it that this which you one there"))
 _NOBODY: Final = frozenset(words("it that this which who there"))  # stand for what is named nearby
-_QUALIFIES: Final = frozenset({"amod", "nummod"})
 
 
 def unbound(text: str, source: str) -> str:
-    """Say how a source binds the words of a claim otherwise; "" where it binds them as the claim.
+    """Say of whom else a source says what a claim says; "" where it is of the same one.
 
-    A word that the source lacks is no matter of binding.
+    A word that the source lacks is no matter of whose it is.
     """
     claim, said = tree_of(text), tree_of(source)
     # Who tells of themselves says a thing in several sentences: seed 002, example 1.
-    why = _told_of_another(claim, said) if said.by_user else _apart(claim, said)
+    why = _told_of_another(claim, said) if said.by_user else ""
     return why or _of_another(claim, said)
-
-
-def _apart(claim: Tree, said: Tree) -> str:
-    """Find two words that a claim joins and that no clause of the source does."""
-    for at, token in enumerate(claim.tokens):
-        if token.head < 0 or not claim.keys[at] or not claim.keys[token.head]:
-            continue
-        if claim.clause[at] != claim.clause[token.head]:
-            continue
-        lower = said.where(claim.keys[at])
-        upper = said.where(claim.keys[token.head])
-        if not lower or not upper:
-            continue
-        pairs = [(n, m) for n in lower for m in upper if said.clause[n] == said.clause[m]]
-        if token.relation in _QUALIFIES:
-            pairs = [pair for pair in pairs if not _qualifies_another(said, *pair)]
-        if not pairs:
-            head = claim.tokens[token.head].text
-            return f'"{token.text}" and "{head}" are said of two things'
-    return ""
 
 
 def _told_of_another(claim: Tree, said: Tree) -> str:
@@ -70,12 +49,6 @@ def _told_of_another(claim: Tree, said: Tree) -> str:
         if not any(_may_be(claim, -1, said, other) for other in others):
             return f"the source says it of {said.tokens[others[0]].text}"
     return ""
-
-
-def _qualifies_another(said: Tree, at: int, noun: int) -> bool:
-    """Say whether a word qualifies another thing than this one."""
-    token = said.tokens[at]
-    return token.relation in _QUALIFIES and token.head not in {noun, said.tokens[noun].head}
 
 
 def _of_another(claim: Tree, said: Tree) -> str:
