@@ -21,9 +21,7 @@ from typing import Final
 
 from factbook import policy
 from factbook.gate.grounding import Grounding, Passage
-from factbook.gate.grounding.bound import unbound
 from factbook.gate.grounding.claim import shows_in_talk
-from factbook.gate.grounding.inverted import inverted
 from factbook.gate.scoring import Embed, Score, ground_claim, partly_supported, score
 from factbook.gate.type_rules import Exclusion, broken_rule
 from factbook.gate.type_sanity import is_nonsensical, reading_of
@@ -151,8 +149,8 @@ def _grounding(
     if pattern and shows_in_talk(claim.text):
         net = None  # what questions show the words' own rules read better (docs/grounding.md)
     grounding = ground_claim(claim, passage, embed=embed)
-    if grounding.grounded and (objection := _bound_otherwise(claim, grounding, passage)):
-        return grounding, objection
+    if grounding.conflict in _BOUND_OTHERWISE:
+        return grounding, ""
     if net is not None and passage.told_by_oneself:
         # No claim in the third person stands beside what is said in the first: so what the rules of
         # words let pass stays, and the reader, which knows it less, has to be surer.
@@ -180,22 +178,6 @@ def _grounding(
     if anybody.speaker == "assistant" or utterance is None or not utterance.name:
         return grounding, "said by the assistant, and not by the user"
     return grounding, f"said by {' '.join(utterance.name.split())}, and not by the user"
-
-
-def _bound_otherwise(claim: TypedClaim, grounding: Grounding, passage: Passage) -> str:
-    """Say what a claim turns round, or says of another one, although its words are there."""
-    if claim.type is MemoryType.USER_PATTERN and shows_in_talk(claim.text):
-        return ""  # nobody says "I prefer" where they ask for something
-    if grounding.exact_match and len(claim.text) >= len(grounding.quote.rstrip(_STOPS)):
-        return ""  # it is the whole of its quote
-    if why := inverted(claim.text, grounding.quote):
-        return why
-    if broken_rule(claim, grounding, passage):
-        return ""  # which is the better reason
-    return unbound(claim.text, grounding.quote)
-
-
-_STOPS: Final = " .!?\"'"  # that end a sentence and may be missing from a claim
 
 
 def _refusal(
@@ -228,6 +210,7 @@ def _refusal(
 
 
 _OWNERS: Final = frozenset({"owner", ""})
+_BOUND_OTHERWISE: Final = frozenset({"turned", "someone_else"})  # the reader knows it no better
 _OUTRANKED: Final = frozenset(
     {RejectionReason.NOT_GROUNDED_IN_SUMMARY, RejectionReason.FACT_BELOW_THRESHOLD}
 )
@@ -240,6 +223,7 @@ _SAID_OTHERWISE: Final = frozenset(
         "hypothetical",
         "question",
         "over",
+        "turned",
         "someone_else",
         "speaker",
         "reported",

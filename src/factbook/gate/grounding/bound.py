@@ -16,15 +16,16 @@ _ANYBODY: Final = frozenset(words("she he they who it that this which you one th
 _NOBODY: Final = frozenset(words("it that this which who there"))  # stand for what is named nearby
 
 
-def unbound(text: str, source: str) -> str:
+def unbound(text: str, source: str, *, own: bool = False) -> str:
     """Say of whom else a source says what a claim says; "" where it is of the same one.
 
-    A word that the source lacks is no matter of whose it is.
+    A word that the source lacks is no matter of whose it is. With `own` the source is said by whom
+    the claim is about, so that "she" is another one; of a summary it may be them.
     """
     claim, said = tree_of(text), tree_of(source)
     # Who tells of themselves says a thing in several sentences: seed 002, example 1.
-    why = _told_of_another(claim, said) if said.by_user else ""
-    return why or _of_another(claim, said)
+    who = _told_of_another(claim, said) if said.by_user else ""
+    return who or _of_another(claim, said, own or said.by_user)
 
 
 def _told_of_another(claim: Tree, said: Tree) -> str:
@@ -38,7 +39,7 @@ def _told_of_another(claim: Tree, said: Tree) -> str:
         return ""
     upper = said.where(claim.keys[root])
     if upper and all(said.subject(n) == n and said.tokens[n].pos == "NOUN" for n in upper):
-        return f"the source says of {said.tokens[upper[0]].text} what it does, not who it is"
+        return said.tokens[upper[0]].text  # it says what a thing does, and not who somebody is
     for at in claim.below[root]:
         lower = said.where(claim.keys[at]) if claim.keys[at] else []
         if not upper or not lower or claim.tokens[at].relation not in {"obj", "obl"}:
@@ -46,12 +47,12 @@ def _told_of_another(claim: Tree, said: Tree) -> str:
         if any(said.clause[n] == said.clause[m] for n in lower for m in upper):
             continue
         others = [said.subject(n) for n in lower]
-        if not any(_may_be(claim, -1, said, other) for other in others):
-            return f"the source says it of {said.tokens[others[0]].text}"
+        if not any(_may_be(claim, -1, said, other, True) for other in others):
+            return said.tokens[others[0]].text
     return ""
 
 
-def _of_another(claim: Tree, said: Tree) -> str:
+def _of_another(claim: Tree, said: Tree, own: bool) -> str:
     """Find that the source says of another one what a claim says of its subject."""
     root = claim.root
     if root < 0:
@@ -67,9 +68,9 @@ def _of_another(claim: Tree, said: Tree) -> str:
         said.subject(at) for at, count in zip(places, held, strict=True) if count == max(held)
     ]
     who = claim.subject(root)
-    if any(_may_be(claim, who, said, other) for other in subjects):
+    if any(_may_be(claim, who, said, other, own) for other in subjects):
         return ""
-    return f"the source says it of {said.tokens[subjects[0]].text}"
+    return said.tokens[subjects[0]].text
 
 
 def _held(claim: Tree, said: Tree, at: int) -> int:
@@ -77,7 +78,7 @@ def _held(claim: Tree, said: Tree, at: int) -> int:
     return len(claim.shared(said, said.clause[at]))
 
 
-def _may_be(claim: Tree, who: int, said: Tree, other: int) -> bool:
+def _may_be(claim: Tree, who: int, said: Tree, other: int, own: bool) -> bool:
     """Say whether the subject of a claim may be the one that its source names."""
     joined = {said.tokens[n].text.lower() for n in said.below[other]} if other >= 0 else set()
     if other < 0 or not joined.isdisjoint({"i", "we"}):
@@ -92,7 +93,7 @@ def _may_be(claim: Tree, who: int, said: Tree, other: int) -> bool:
         if surface == "you":
             return False  # whom its writer speaks to
         if surface in _ANYBODY or told.pos == "PROPN":
-            return not said.by_user
+            return not own
         return _share(said, other, claim, range(len(claim.tokens)))
     if surface in _ANYBODY:
         return True
