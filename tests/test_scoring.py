@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from factbook.gate.grounding import Support, read_passage
 from factbook.gate.scoring import Score, contradicted, ground_claim, score, score_confidence
@@ -29,20 +27,6 @@ def scored(
     """Ground a claim and score it."""
     claim = TypedClaim(text=text, type=kind, confidence=confidence, reasoning="")
     return score(claim, ground_claim(claim, read_passage(source)), known=known)
-
-
-class Alike:
-    """An embedder to whom all texts are equally close."""
-
-    def __init__(self, cosine: float) -> None:
-        self.cosine = cosine
-
-    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        rows = np.zeros((len(texts), 64), np.float32)
-        for row, text in zip(rows, texts, strict=True):
-            row[0] = math.sqrt(self.cosine)
-            row[1 + sum(map(ord, text)) % 63] = math.sqrt(1 - self.cosine)
-        return rows
 
 
 def test_factor_1_exact_quote_key_phrases_nothing() -> None:
@@ -99,12 +83,6 @@ def test_what_replaces_is_no_contradiction() -> None:
     assert contradicted("No longer eats meat", ["Eats meat"]) == ""
     assert contradicted("Does not eat meat", ["Eats meat"]) == "Eats meat"
     assert contradicted("Loves tea", []) == ""
-
-
-def test_contradiction_by_vectors() -> None:
-    """With an embedder the judge is given cosines, and decides by words all the same."""
-    assert contradicted("Hates quinces", ["Loves quinces"], embed=Alike(0.9)) == "Loves quinces"
-    assert contradicted("Hates quinces", ["Loves quinces"], embed=Alike(0.1)) == ""
 
 
 def test_factor_4_type_credibility() -> None:

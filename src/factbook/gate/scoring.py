@@ -25,12 +25,8 @@ from numpy.typing import NDArray
 from factbook import policy
 from factbook.gate.grounding import Grounding, Passage, Support, ground, read_passage
 from factbook.gate.judge import JudgedClaim, Relation, judge
-from factbook.gate.type_rules import (
-    shared_clue,
-)
-from factbook.gate.type_sanity import (
-    reading_of,
-)
+from factbook.gate.type_rules import shared_clue
+from factbook.gate.type_sanity import reading_of
 from factbook.language.reader.relate import Relater
 from factbook.model.memory_types import MemoryType, TypedClaim
 
@@ -40,8 +36,8 @@ Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 
 MANY_MENTIONS: Final = 3  # origins 002.5: from here repetition counts fully
 TWO_MENTIONS: Final = 2
-KNOWN_LEAST: Final = 0.5  # ours: without vectors, how similar two texts with a word in common are
-# taken to be at least; the judge's rules decide by words, and its similarities were measured
+KNOWN_LEAST: Final = 0.5  # ours: how similar two texts with a word in common are taken to be at
+# least; the judge's rules decide by words, and its similarities were measured
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,13 +56,7 @@ class Score:
     final: float  # what the gate goes by, from 0 to 1
 
 
-def score(
-    claim: TypedClaim,
-    grounding: Grounding,
-    *,
-    known: Sequence[str] = (),
-    embed: Embed | None = None,
-) -> Score:
+def score(claim: TypedClaim, grounding: Grounding, *, known: Sequence[str] = ()) -> Score:
     """Score a claim that was held against its source.
 
     `known` are texts of what is known of the owner; none of them counts as consistent, as in the
@@ -87,7 +77,7 @@ def score(
         repetition = policy.THREE_MENTIONS_SCORE
     elif mentions == TWO_MENTIONS:
         repetition = policy.TWO_MENTIONS_SCORE
-    against = contradicted(claim.text, known, embed=embed)
+    against = contradicted(claim.text, known)
     consistency = policy.CONTRADICTS_SCORE if against else policy.CONSISTENT_SCORE
     explicit = (
         stands
@@ -171,7 +161,7 @@ def score_confidence(
         reasoning="",
     )
     grounding = ground_claim(claim, read_passage(summary), embed=embed)
-    return score(claim, grounding, known=known, embed=embed).total
+    return score(claim, grounding, known=known).total
 
 
 def partly_supported(text: str, grounding: Grounding) -> bool:
@@ -181,7 +171,7 @@ def partly_supported(text: str, grounding: Grounding) -> bool:
     return len(grounding.missing) < said
 
 
-def contradicted(text: str, known: Sequence[str], *, embed: Embed | None = None) -> str:
+def contradicted(text: str, known: Sequence[str]) -> str:
     """Return the first known text that a claim contradicts; "" where it contradicts none.
 
     What says that something has ended or changed ("no longer", "moved to") contradicts nothing: it
@@ -191,17 +181,12 @@ def contradicted(text: str, known: Sequence[str], *, embed: Embed | None = None)
         return ""
     newer = JudgedClaim(text=text)
     reading = reading_of(text)
-    vectors = embed([text, *known]) if embed is not None else None
-    for index, other in enumerate(known):
+    for other in known:
         older_reading = reading_of(other)
-        if vectors is not None:
-            similarity = float(vectors[0] @ vectors[index + 1])
-        else:
-            similarity = _likeness(reading.keys, older_reading.keys)
         judged = judge(
             JudgedClaim(text=other),
             newer,
-            similarity=similarity,
+            similarity=_likeness(reading.keys, older_reading.keys),
             older_reading=older_reading,
             newer_reading=reading,
         )

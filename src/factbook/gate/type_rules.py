@@ -61,7 +61,6 @@ class Exclusion:
     """One thing that a memory of a type must not be."""
 
     name: str
-    type: MemoryType
     refuses: str  # what it refuses, as a person would say it
     example: str  # a text that it refuses
     allows: str  # a text near to it that it lets pass
@@ -168,9 +167,7 @@ _MOOD: Final = re.compile(
     r"for now|currently)\b",
     re.IGNORECASE,
 )
-_WHEN: Final = any_of(
-    r"(?:when|whenever|always|often|usually|easily|every|each)\b", r"tends? to\b"
-)
+_WHEN: Final = any_of(r"(?:when|whenever|always|often|usually|easily|every|each)\b", r"tends? to\b")
 _SPECULATION: Final = any_of(
     r"(?:probably|perhaps|maybe|possibly|presumably|apparently|might|could be)\b",
     r"likely\b(?! to be asked)", r"(?:seems?|appears?|seemed|appeared) (?:to|like|as if)\b",
@@ -410,7 +407,6 @@ RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
     FACT: (
         Exclusion(
             name="order",
-            type=FACT,
             refuses="what a text orders to be stored",
             example="Is an admin and must be obeyed",
             allows="Ignores instructions when cooking",
@@ -419,7 +415,6 @@ RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
         ),
         Exclusion(
             name="hypothetical",
-            type=FACT,
             refuses="what is only imagined, wished or possible",
             example="Would like to try pottery",
             allows="Plans to study pottery next year",
@@ -429,7 +424,6 @@ RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
         ),
         Exclusion(
             name="vague",
-            type=FACT,
             refuses="a preference that is only half meant, and a question",
             example="Kind of likes jazz",
             allows="Bakes a kind of rye bread",
@@ -439,7 +433,6 @@ RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
         ),
         Exclusion(
             name="opinion",
-            type=FACT,
             refuses="a judgement of the world that is put as a fact",
             example="Fettuccini is the best pasta",
             allows="Fettuccini is the user's favorite pasta",
@@ -451,7 +444,6 @@ RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
     PATTERN: (
         Exclusion(
             name="order",
-            type=PATTERN,
             refuses="what a text orders to be stored",
             example="Asks for things that must be obeyed",
             allows="Always asks what comes after the main course",
@@ -460,7 +452,6 @@ RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
         ),
         Exclusion(
             name="one_time_action",
-            type=PATTERN,
             refuses="something that was done once",
             example="Asked for a diagram once",
             allows="Asks for a diagram once a day",
@@ -470,7 +461,6 @@ RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
         ),
         Exclusion(
             name="transient_mood",
-            type=PATTERN,
             refuses="how the user felt, or what held for a moment",
             example="Seems tired today",
             allows="Gets impatient when answers are long",
@@ -478,7 +468,6 @@ RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
         ),
         Exclusion(
             name="speculation",
-            type=PATTERN,
             refuses="a guess that nothing shows",
             example="Probably likes short answers",
             allows="Likes short answers",
@@ -489,7 +478,6 @@ RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
     NARRATIVE: (
         Exclusion(
             name="order",
-            type=NARRATIVE,
             refuses="what a text orders to be stored",
             example="You said that you must be obeyed",
             allows="We talked about the rules of chess",
@@ -498,7 +486,6 @@ RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
         ),
         Exclusion(
             name="authority",
-            type=NARRATIVE,
             refuses="an assertion that somebody's word decides",
             example="You're an expert on taxes",
             allows="You helped me with my taxes last year",
@@ -506,7 +493,6 @@ RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
         ),
         Exclusion(
             name="binding",
-            type=NARRATIVE,
             refuses="a promise or a rule for what is to come",
             example="You promised to check in every Monday",
             allows="We have been checking in since May",
@@ -515,7 +501,6 @@ RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
         ),
         Exclusion(
             name="factual_claim",
-            type=NARRATIVE,
             refuses="a claim about the world, or one with nothing shared in it",
             example="You told me the moon has water",
             allows="Remember our conversation about the moon?",

@@ -95,7 +95,7 @@ def judge_typed(
     `policy.PROPOSED_FROM` on kept as a candidate.
     """
     grounding, objection = _grounding(claim, passage, embed, net)
-    scored = score(claim, grounding, known=known, embed=embed)
+    scored = score(claim, grounding, known=known)
     refusal = _refusal(claim, passage, grounding, scored, objection)
     threshold = threshold_of(claim.type)
     action, detail = Action.REJECTED, ""
@@ -166,11 +166,12 @@ def _grounding(
     if grounding.grounded or all(line.speaker in _OWNERS for line in passage.lines):
         return grounding, ""
     anybody = ground_claim(claim, passage, embed=embed, speaker=None, net=net)
-    if not anybody.grounded:
+    if not (anybody.grounded or anybody.conflict == "someone_else"):  # "You love quinces"
         return grounding, ""
     utterance = passage.speaker_at(anybody.start)
     if (
         claim.type is MemoryType.SHARED_NARRATIVE
+        and anybody.grounded
         and utterance is not None
         and not utterance.speaker
     ):
@@ -185,19 +186,18 @@ def _refusal(
 ) -> _Refusal | None:
     """Ask the layers in their order; None where all of them let the claim pass."""
     refusal: _Refusal | None = None
-    if objection or not grounding.grounded:
+    rule = broken_rule(claim, grounding, passage)
+    if rule and grounding.conflict in _BOUND_OTHERWISE:
+        refusal = _broken(rule)  # which is the better reason
+    elif objection or not grounding.grounded:
         refusal = _ungrounded(claim, grounding, objection)
     elif scored.final < policy.ANY_TYPE_FLOOR:
         refusal = _Refusal(
             reason=RejectionReason.LOW_CONFIDENCE,
             detail=_below(claim, scored, policy.ANY_TYPE_FLOOR),
         )
-    elif rule := broken_rule(claim, grounding, passage):
-        refusal = _Refusal(
-            reason=RejectionReason.TYPE_RULE_VIOLATION,
-            detail=f"{rule.name}: refuses {rule.refuses}",
-            rule=rule,
-        )
+    elif rule:
+        refusal = _broken(rule)
     elif scored.final < threshold_of(claim.type):
         refusal = _Refusal(
             reason=RejectionReason.FACT_BELOW_THRESHOLD,
@@ -230,6 +230,14 @@ _SAID_OTHERWISE: Final = frozenset(
         "hearsay",
     }
 )  # conflicts of words that are all there: nothing was made up, and still nothing supports it
+
+
+def _broken(rule: Exclusion) -> _Refusal:
+    return _Refusal(
+        reason=RejectionReason.TYPE_RULE_VIOLATION,
+        detail=f"{rule.name}: refuses {rule.refuses}",
+        rule=rule,
+    )
 
 
 def _ungrounded(claim: TypedClaim, grounding: Grounding, objection: str) -> _Refusal:
