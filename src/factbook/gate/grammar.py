@@ -234,16 +234,10 @@ PERSON_NOUNS: Final = frozenset(
     """)
 )  # stems of who acts: of another one another thing is said
 
-# One-sided, these add colour and no fact; both sides may have different ones.
+# One-sided, these add colour and no fact, as words in -ly do; both sides may have different ones.
 SOFT: Final = words("""
-    very really rather extremely fairly pretty highly truly totally simply just actually indeed
-    definitely certainly surely basically essentially literally personally carefully quickly
-    slowly happily calmly gently quietly loudly playfully peacefully fiercely strongly hungrily
-    steadily attentively cheerfully together closely also too well nicely easily clearly easily
-    pleasantly energetically silently softly gracefully joyfully eagerly skillfully
-    enthusiastically intently seriously casually smoothly vigorously difficultly funnily
-    repeatedly thoroughly rapidly so such own same here there then again already yet even still
-    ever oh yes ok okay please thanks well hey hi
+    very rather pretty just indeed together also too well so such own same here there then again
+    already yet even still ever oh yes ok okay please thanks hey hi
     """)
 
 # These hold a sentence together and name nothing: they count on neither side.
