@@ -162,10 +162,35 @@ def test_the_last_the_first_and_how_long(memory: Memory, question: str, said: st
         "what did I change last week",
         "how many pull requests",
         "how many children do I have",
+        "how many times did I not deploy",
+        "how often didn't the tests fail",
     ],
 )
 def test_any_other_question_is_not_counted(memory: Memory, question: str) -> None:
     assert memory.recall(question).computed is None
+
+
+def test_a_file_is_one_however_its_path_is_given_and_a_shells_test_is_none(tmp_path: Path) -> None:
+    lines = [
+        *changed("e1", "11-01T09:00", "/home/ann/shop/src/cart.py"),
+        *changed("e2", "11-02T09:00", "src/cart.py"),
+        *changed("e3", "11-02T10:00", "price.py"),
+        *ran("t1", "11-02T11:00", "test -f .env && cat .env"),
+        *ran("t2", "11-02T12:00", "make test"),
+    ]
+    log = tmp_path / f"{SESSION}.jsonl"
+    log.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with Memory(tmp_path / "m.db", clock=FrozenClock(NOW), key_file=tmp_path / "k") as memory:
+        memory.ingest([log])
+        most = memory.recall("which file did I edit most").computed
+        tests = memory.recall("how often did I run the tests").computed
+    assert most is not None
+    assert tests is not None
+    assert [(row.label, row.count) for row in most.rows] == [
+        ("/home/ann/shop/src/cart.py", 2),
+        ("/home/ann/shop/price.py", 1),
+    ]
+    assert tests.total == 1
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ Knows: an episode, whose words it holds, what the reader marks. Does not know: o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -46,7 +47,13 @@ LINE: Final = "rule_line"
 _ENDING: Final = "Gives up a rule or a decision that held"
 _FORGED: Final = frozenset({TaintKind.SPEECH, TaintKind.MEMORY, TaintKind.HIDDEN})
 """What is no owner's word even in their own message; an order is what a rule is."""
+_WORD: Final = re.compile(r"(?<!\S)\S*[A-Za-z0-9]\S*")  # of English, which alone is read
 _REMINDING: Final = frozenset({"told", "asked"})
+_NEEDED: Final = frozenset(
+    {"obj", "iobj", "xcomp", "ccomp", "obl", "nmod", "compound", "flat", "fixed", "nummod"}
+    | {"det", "amod", "case", "cop", "aux", "mark", "advmod"}
+)
+"""Relations of words without which the word that they hang on is not all said."""
 
 
 def own_reading(episode: StoredEpisode, reader: Reader | None = None) -> Reading | None:
@@ -127,9 +134,44 @@ def _placed(reading: Reading, at: int) -> list[tuple[int, int, Span]]:
     for mark in reading.marks:
         if mark.chance < policy.DIRECTIVE_LIKELY:
             continue
-        if not is_unsaid(reading, mark.begin, mark.end, foreign=policy.DIRECTIVE_FOREIGN):
-            placed.append((at + mark.begin, at + mark.end, mark))
+        end = _completed(reading, mark)
+        if is_unsaid(reading, mark.begin, mark.end, foreign=policy.DIRECTIVE_FOREIGN):
+            continue
+        if end == mark.end or _says_more(reading, mark, end):
+            placed.append((at + mark.begin, at + end, mark))
     return placed
+
+
+def _says_more(reading: Reading, mark: Span, end: int) -> bool:
+    """Tell whether a mark says something where it was completed: alone, or by its verb."""
+    if len(_WORD.findall(reading.text[mark.begin : mark.end])) >= policy.DIRECTIVE_WORDS:
+        return True
+    whole = (token for token in reading.tokens if mark.begin <= token.begin < end)
+    return any(token.pos == "VERB" for token in whole)
+
+
+def _completed(reading: Reading, mark: Span) -> int:
+    """Return where a mark ends with what its words need to say anything.
+
+    A name that the reader does not know may end a mark: "let's do" of "let's do vite".
+    """
+    tokens = reading.tokens
+    held = {n for n, token in enumerate(tokens) if mark.begin <= token.begin < mark.end}
+    leans_on = {tokens[n].head for n in held}
+    stop = next((end for begin, end in reading.sentences if begin <= mark.begin < end), mark.end)
+
+    def is_needed(n: int) -> bool:
+        while n >= 0 and n not in held and n not in leans_on:
+            n = tokens[n].head if tokens[n].relation.partition(":")[0] in _NEEDED else -1
+        return n >= 0
+
+    end = mark.end
+    for n, token in enumerate(tokens):
+        if token.begin >= end:
+            if token.end > stop or token.pos == "PUNCT" or not is_needed(n):
+                break
+            end = token.end
+    return end
 
 
 def _reminders(reading: Reading) -> Iterator[tuple[int, int]]:
@@ -195,7 +237,7 @@ def directive_at(
 ) -> Candidate | None:
     """Return what an episode claims at a place, unless that is too little or plays somebody."""
     begin, end = place
-    if len(episode.text[begin:end].rstrip(" ,;:").split()) < policy.DIRECTIVE_WORDS:
+    if len(_WORD.findall(episode.text[begin:end])) < policy.DIRECTIVE_WORDS:
         return None
     forged = [piece for piece in taint(episode.text) if piece.kind in _FORGED]
     if touching(forged, begin, end) is not None:

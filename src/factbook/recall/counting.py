@@ -8,6 +8,7 @@ Knows: facts and episodes of a store. Does not know: how a question was worded.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -39,6 +40,8 @@ _VERIFIED: Final = "verified"  # a check, that it passed or failed
 _RAN: Final = "ran"
 _TEXTS: Final = frozenset({COMMAND, _RAN, "searched_code", "searched_for"})
 """Their objects are texts in which names stand, and not names."""
+_FILES: Final = frozenset({"modified_file", "read_file"})
+"""Their objects are files, by the folder that somebody worked in or by the whole path."""
 _CHECK: Final = "operation_type"
 _IN_TIME: Final = frozenset({"day", "week", "month"})
 
@@ -302,6 +305,8 @@ def _row(label: str, facts: Sequence[Fact], *, took: Millis | None = None) -> Co
 
 
 def _group(fact: Fact, by: str) -> str:
+    if by == "object" and fact.predicate in _FILES and fact.project:
+        return posixpath.normpath(posixpath.join(fact.project, fact.object))
     if by not in _IN_TIME:
         return str(getattr(fact, by)) or "-"
     if fact.occurred_at is None:

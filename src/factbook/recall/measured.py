@@ -39,6 +39,7 @@ _MAY: Final = re.compile(
     r"|keeps? \w+ing|last|latest|newest|first|earliest)\b"
 )
 _MODAL: Final = listed("should would could can may might must will shall need does")
+_DENIED: Final = listed("not n't never without")
 _PAST: Final = listed("did have has had was were been 've")
 _ASKED: Final = frozenset({"what", "which", "that"})
 _LASTS: Final = frozenset({"last", "latest", "newest"})
@@ -70,6 +71,8 @@ def was_done(tree: QuestionTree, measure: Measure, noun: int | None, verb: int |
         said for said, token in zip(tree.said, tree.tokens, strict=True) if token.pos != "NOUN"
     ]
     if _MODAL.intersection(spoken) or "there" in spoken:
+        return False
+    if not _DENIED.isdisjoint(spoken):  # logs tell what was done, and not how often it was not
         return False
     subject = None if verb is None else tree.subject(verb)
     by_us = subject is None or tree.said[subject] in OURS or subject == noun

@@ -27,7 +27,7 @@ from factbook.recall.counted_questions import (
 from factbook.recall.counting import Computed, compute, meant
 from factbook.recall.measured import Measure, may_count
 from factbook.recall.query import content_terms
-from factbook.recall.query_intent import Cued, read_intent
+from factbook.recall.query_intent import Cued, own_directives, read_intent
 from factbook.recall.time_anchors import find_anchor, window_of
 from factbook.recall.time_expressions import Window, find_window, without
 from factbook.recall.time_usual import is_told_then, is_usual, may_be_told, may_be_usual
@@ -237,7 +237,7 @@ def lacking(
     if not empty:
         return (), None
     asked = question if window is None else without(question, window)
-    predicate = kind_asked(asked, read=read, rules=rules)
+    predicate = kind_asked(asked, read=read, rules=rules) or own_directives(read(asked))
     if predicate not in empty:
         return (), None
     if window is None:
