@@ -94,7 +94,7 @@ def was_done(tree: QuestionTree, measure: Measure, noun: int | None, verb: int |
         return True  # "how many commands failed"
     ours = subject is not None and tree.said[subject] in OURS
     if verb is not None and "does" in spoken:  # of a thing it may be how often it is meant to
-        return ours or stem(tree.said[verb]) in FAILS
+        return (ours and tree.said[subject or 0] != "it") or stem(tree.said[verb]) in FAILS
     opened = tree.said[0] != "how"  # "number of commits"
     return opened or bool(_PAST.intersection(spoken)) or ours
 
