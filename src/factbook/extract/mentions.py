@@ -19,7 +19,6 @@ from typing import Final, NamedTuple
 from factbook import policy
 from factbook.extract.asked import (
     asks_for_search,
-    asks_listener,
     is_asking,
     is_request,
     to_be_told,
@@ -56,7 +55,7 @@ from factbook.language.common_words import (
     is_nationality,
     opens_sentences,
 )
-from factbook.language.nouns import counted, is_plural
+from factbook.language.nouns import is_plural
 from factbook.language.sentences import LINE_END
 from factbook.model.entities import EngagementType, Valence
 from factbook.model.keys import entity_name
@@ -103,7 +102,6 @@ _PRONOUN: Final = spaced(
     r"\b(?:it|its|it['’]s|they|them|their|theirs|those|these|that one|this one|him|his|she|her"
     r"|he)\b",
 )
-_IDLE: Final = spaced(r"\b(?:what \w+ is it|how(?:['’]?s| is| was) (?:it|that)|isn['’]?t it)\b")
 _BAD: Final = re.compile(r"\b(?:hate|dislike|despise)[sd]?\b", re.IGNORECASE)
 _NO_MORE: Final = spaced(
     r"^\W*(?:(?:please|ugh|ok|okay|no|nah|hey|just|thanks)\b\W*)*(?:stop(?: (?:it|that|this"
@@ -129,7 +127,6 @@ _MORE: Final = spaced(
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’&.+-](?=[^\W_])[^\W_]+)*(?:\+\+|\+(?!\w)|#(?!\w))?")
 _ENDING: Final = re.compile(r"['’]s$|(?<=s)['’]$")
-_NUMBER: Final = re.compile(r" \d{1,4}")
 
 
 class _Place(NamedTuple):
@@ -184,22 +181,8 @@ def _forms(surface: str) -> tuple[str, ...]:
     name = entity_name(surface)
     if not name:
         return ()
-    forms = [name]
-    head, _, last = name.rpartition(" ")
-    lead = head + " " if head else ""
-    if last.endswith("'s"):
-        forms += [name[:-2], name[:-2] + "s"]  # McDonald's, McDonalds
-    elif last.endswith("s") and len(last) > 2:
-        forms += [lead + last[:-1], f"{lead}{last[:-1]}'s"]
-        if last.endswith("es") and len(last) > 4:
-            forms.append(lead + last[:-2])
-    elif any(char.isalpha() for char in last):
-        forms.append(lead + last + "s")
-    other = counted(last)
-    if other != last:
-        forms.append(lead + other)
-    if not name.startswith("the "):
-        forms.append("the " + name)
+    bare = name.removesuffix("'s").removesuffix("s")
+    forms = (name, bare, bare + "s", bare + "'s", f"the {name}")
     return tuple(dict.fromkeys(forms))
 
 
@@ -307,13 +290,11 @@ def hear(
         here = [
             place
             for place in places
-            if sentence.start <= place.start < stop
-            and (place.is_known or not (spoken(place) or _is_cut(sentence, place)))
+            if sentence.start <= place.start < stop and (place.is_known or not spoken(place))
         ]
         if english:
             words = sentence.text
             asks = asks_for_search(words) or is_asking(sentence.start, stop, words, told)
-            asks = asks and not asks_listener(words)
             here += _asked_for(sentence, here, known=known) if asks else ()
             lately = named[-1:] if named else list(recent) if len(recent) == 1 else []
             said = _stated(sentence, here, opinions, recent)
@@ -321,7 +302,6 @@ def hear(
                 sentence,
                 here,
                 said,
-                opinions,
                 asks=asks,
                 recent=recent,
                 lately=lately,
@@ -343,26 +323,6 @@ def _handed_on(text: str, voice: OwnWords, known: Mapping[str, str]) -> Iterator
             for place in _known_in(masked(text[part.start : part.end]), known, ()):
                 start, end = place.start + part.start, place.end + part.start
                 yield _passing(place._replace(start=start, end=end), Valence.NEUTRAL)
-
-
-_GOES_ON: Final = spaced(
-    r"^\W*(?:(?:and|but|so|ok|okay|well|then|or) (?:(?:what|how) about )?|(?:what|how) about )"
-    r"(?:the |an? )?(?P<topic>\S[^?]*?)\s*\?\W*$"
-)
-
-
-def _is_cut(sentence: MessageSentence, place: _Place) -> bool:
-    """Say whether a new name is a part of the one thing that a small-written question goes on to.
-
-    Of "and the miko fold s?" nothing shows where the name ends: it is the whole.
-    """
-    more = _GOES_ON.match(sentence.text)
-    if more is None or not more["topic"].islower() or len(more["topic"].split()) > 4:
-        return False
-    start, end = place.start - sentence.start, place.end - sentence.start
-    behind = sentence.text[end : more.end("topic")].split()
-    weak = any(len(word) > 1 and is_function_word(word) for word in behind)
-    return more.start("topic") == start and bool(behind) and not weak
 
 
 def _is_spoken(text: str, place: _Place) -> bool:
@@ -419,10 +379,6 @@ def _places(
     for span in names_in(text):
         cancel.check()
         stated = [o for o in opinions if o.start <= span.start < o.end and not o.implied]
-        longer = max((o.end for o in stated), default=span.end)
-        if _NUMBER.fullmatch(plain, span.end, max(longer, span.end)):  # "Q40 Meta 3"
-            surface = plain[span.start : longer]
-            span = span._replace(surface=surface, name=entity_name(surface), end=longer)
         over = [place for place in places if place.start < span.end and span.start < place.end]
         if over and not _is_longer(span, over):
             continue
@@ -530,7 +486,6 @@ def _in_sentence(
     sentence: MessageSentence,
     here: Sequence[_Place],
     said: Sequence[Mention],
-    opinions: Sequence[Opinion],
     *,
     asks: bool,
     recent: Collection[str],
@@ -551,22 +506,14 @@ def _in_sentence(
             more = place.name in recent and not asks_for_search(text)
             yield _asked(place, "is asked about further" if more else "is asked about", more=more)
         else:
-            ill = _BAD.search(text) or _is_blamed(place, opinions)
-            yield _passing(place, Valence.NEUTRAL if ill else None)
+            yield _passing(place, Valence.NEUTRAL if _BAD.search(text) else None)
     if asks and not here and lately and not asks_for_search(text):
         pronoun = _PRONOUN.search(text)
-        if pronoun and not _IDLE.search(text):
+        if pronoun:
             place = _Place(
                 lately[0], sentence.start + pronoun.start(), sentence.start + pronoun.end(), True
             )
             yield _asked(place, "is asked about further", more=lately[0] in recent)
-
-
-def _is_blamed(place: _Place, opinions: Sequence[Opinion]) -> bool:
-    """Say whether the writer speaks ill of a thing, outright or between the lines."""
-    return any(
-        not one.liked and place.start < one.end and one.start < place.end for one in opinions
-    )
 
 
 def _asked(place: _Place, why: str, *, more: bool) -> Mention:
