@@ -11,9 +11,9 @@ Rules are English. Of a message in another language, known names are mentions an
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from factbook import policy
@@ -45,7 +45,6 @@ from factbook.extract.opinions import (
     opinions_in,
     preferences_in,
 )
-from factbook.extract.quoted_text import is_mentioned
 from factbook.extract.topics import asks_of, named_topic, topic_of
 from factbook.extract.voice import OwnWords, own_words
 from factbook.language.calendar import is_calendar_word
@@ -136,7 +135,6 @@ class _Place(NamedTuple):
     start: int
     end: int
     is_known: bool
-    why: str = ""  # where only the way it is asked for shows that it is a name
 
 
 def _known_in(
@@ -283,30 +281,18 @@ def hear(
         heard += _answered(text, proactive, bool(known.get(proactive, proactive)))
     named: list[str] = []  # entities in the order in which the message names them
     told = to_be_told(text) if english else None
-    spoken = partial(_is_spoken, plain)
     for sentence in sentences:
         cancel.check()
         stop = sentence.start + len(sentence.text)
-        here = [
-            place
-            for place in places
-            if sentence.start <= place.start < stop and (place.is_known or not spoken(place))
-        ]
+        here = [place for place in places if sentence.start <= place.start < stop]
         if english:
             words = sentence.text
             asks = asks_for_search(words) or is_asking(sentence.start, stop, words, told)
             here += _asked_for(sentence, here, known=known) if asks else ()
             lately = named[-1:] if named else list(recent) if len(recent) == 1 else []
             said = _stated(sentence, here, opinions, recent)
-            heard += _in_sentence(
-                sentence,
-                here,
-                said,
-                asks=asks,
-                recent=recent,
-                lately=lately,
-                spoken=spoken,
-            )
+            heard += said
+            heard += _in_sentence(sentence, here, said, asks=asks, recent=recent, lately=lately)
         else:
             heard += [_passing(place, Valence.NEUTRAL) for place in here]
         named += [place.name for place in sorted(here, key=lambda place: place.start)]
@@ -325,43 +311,23 @@ def _handed_on(text: str, voice: OwnWords, known: Mapping[str, str]) -> Iterator
                 yield _passing(place._replace(start=start, end=end), Valence.NEUTRAL)
 
 
-def _is_spoken(text: str, place: _Place) -> bool:
-    """Say whether a name stands inside quotes that hold more than the name."""
-    return is_mentioned(text, place.start - 2, place.end) or is_mentioned(
-        text, place.start, place.end + 2
-    )
-
-
 def _answered(text: str, name: str, is_known: bool) -> Iterator[Mention]:
     """Yield what an answer to a notice says of it."""
-    signs = text.strip().replace("\ufe0f", "")
-    marks = (*policy.POSITIVE_REACTIONS, *policy.NEGATIVE_REACTIONS)
-    only = {sign.replace("\ufe0f", "") for sign in marks}
-    bare = signs.strip(" !.")
-    if bare and all(char in "".join(only) for char in bare.replace(" ", "")):
-        negative = any(sign.replace("\ufe0f", "") in bare for sign in policy.NEGATIVE_REACTIONS)
-        positive = any(sign.replace("\ufe0f", "") in bare for sign in policy.POSITIVE_REACTIONS)
-        if negative == positive:
-            return
-    else:
+    bare = text.replace("\ufe0f", "")
+    if any(map(str.isalnum, bare)):
         negative, positive = bool(_NO_MORE.match(text)), bool(_MORE.match(text))
-    if negative or positive:
-        kind = (
-            EngagementType.PROACTIVE_NEGATIVE_REACTION
-            if negative
-            else EngagementType.PROACTIVE_POSITIVE_REACTION
+    else:
+        negative, positive = (
+            any(sign.replace("\ufe0f", "") in bare for sign in signs)
+            for signs in (policy.NEGATIVE_REACTIONS, policy.POSITIVE_REACTIONS)
         )
-        why = "wants to hear no more of it" if negative else "wants to hear more of it"
-        valence = Valence(policy.ENGAGEMENTS[kind][1])
-        yield Mention(
-            name=name,
-            start=0,
-            end=len(text),
-            type=kind,
-            valence=valence,
-            is_known=is_known,
-            why=why,
-        )
+    place = _Place(name, 0, len(text), is_known)
+    if negative and not positive:
+        kind = EngagementType.PROACTIVE_NEGATIVE_REACTION
+        yield _engaged(place, kind, "wants to hear no more of it")
+    elif positive and not negative:
+        kind = EngagementType.PROACTIVE_POSITIVE_REACTION
+        yield _engaged(place, kind, "wants to hear more of it")
 
 
 def _places(
@@ -400,14 +366,11 @@ def _is_longer(span: NameSpan, known: Sequence[_Place]) -> bool:
     """Say whether a name around a known one is another: "Blade Runner 2049", not "Dune Trailer"."""
     if any(place.start < span.start or place.end > span.end for place in known):
         return False
-    rest = list(span.surface)
-    for place in known:
-        rest[place.start - span.start : place.end - span.start] = " " * (place.end - place.start)
-    last = max(place.end for place in known) - span.start
-    before, behind = "".join(rest[:last]).split(), "".join(rest[last:]).split()
+    first, last = known[0], known[-1]
+    before = span.surface[: first.start - span.start].split()
     if any(word.isdigit() or is_uncommon(word) for word in before):
         return True
-    return _is_another(behind)
+    return _is_another(span.surface[last.end - span.start :].split())
 
 
 def _is_another(behind: Sequence[str]) -> bool:
@@ -458,9 +421,7 @@ def _asked_for(
     if one_of_it or _POINTED.search(text, 0, topic.start):
         return  # "and the grip?", "search for my keys"
     entity = _entity_of(topic.topic, known)
-    yield _Place(
-        entity or name, start, start + len(topic.topic), entity is not None, "is asked for"
-    )
+    yield _Place(entity or name, start, start + len(topic.topic), entity is not None)
 
 
 def asked_about(request: str, *, known: Mapping[str, str]) -> str:
@@ -490,19 +451,15 @@ def _in_sentence(
     asks: bool,
     recent: Collection[str],
     lately: Sequence[str],
-    spoken: Callable[[_Place], bool],
 ) -> Iterator[Mention]:
     """Yield what a sentence does about the names in it, and about the one that it goes on about."""
     text = sentence.text
-    yield from said
     stated = {mention.start for mention in said}
     asks = asks and not stated
     for place in here:
         if place.start in stated:
             continue
-        if spoken(place):
-            yield _passing(place, Valence.NEUTRAL)
-        elif asks:
+        if asks:
             more = place.name in recent and not asks_for_search(text)
             yield _asked(place, "is asked about further" if more else "is asked about", more=more)
         else:
@@ -538,13 +495,10 @@ def _stated(
         about = [p for p in here if p.start < opinion.end and opinion.start < p.end]
         if opinion.pronoun and len(recent) == 1:
             about = [_Place(next(iter(recent)), opinion.start, opinion.end, True)]
-        mentions += [_said(place, liked=opinion.liked, why=opinion.why) for place in about]
+        valence = Valence.POSITIVE if opinion.liked else Valence.NEGATIVE
+        said = EngagementType.EXPLICIT_STATEMENT
+        mentions += [_engaged(place, said, opinion.why, valence) for place in about]
     return mentions
-
-
-def _said(place: _Place, *, liked: bool, why: str) -> Mention:
-    valence = Valence.POSITIVE if liked else Valence.NEGATIVE
-    return _engaged(place, EngagementType.EXPLICIT_STATEMENT, why, valence)
 
 
 def _passing(place: _Place, valence: Valence | None) -> Mention:

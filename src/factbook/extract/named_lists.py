@@ -55,7 +55,7 @@ SAYS_MORE: Final = word_set("""
     """)
 
 
-_AGAINST: Final = re.compile(r"\b(?:vs\.?|versus|or)\b", re.IGNORECASE)
+_AGAINST: Final = re.compile(r"\b(?:vs\.?|versus|or|than|alternatives?)\b", re.IGNORECASE)
 
 
 class Line(NamedTuple):

@@ -157,7 +157,7 @@ _PARTS: Final = frozenset({"compound", "flat", "nmod", "nummod"})
 def _last(tokens: Sequence[Token], inside: Sequence[int]) -> int:
     """Return the last word of a name, of which the reader may have marked only the first.
 
-    Capitals and numbers behind it are its own where they hang on it: "Game of Thrones", "Denton 85".
+    Capitals and numbers behind it are its own where they hang on it: "Game of Thrones".
     """
     last, at = inside[-1], inside[-1] + 1
     while at < len(tokens) and at - last <= 3:

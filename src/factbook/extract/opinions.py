@@ -137,14 +137,11 @@ _HATES: Final = word_set("hate hated hating dislike disliked despise detest loat
 _BORNE: Final = word_set("stand bear abide")  # "can't stand it"
 _FANS: Final = word_set("fan fans")  # "a Radiohead fan", "no fan of Coldplay"
 OF_TASTE: Final = _LIKES | _HATES  # verbs by which somebody says or asks what they like
-_SAYING: Final = (
-    OF_TASTE | word_set("favorite favourite favorites favourites fave faves into") | _FANS
-)
+_SAYING: Final = OF_TASTE | _BORNE | _FANS | word_set("favorite favourite favorites fave into")
 _DENIALS: Final = word_set("n't n’t no not never nt dont didnt cant cannot hardly")
 _UNREAL: Final = word_set("would 'd ’d could might may should if unless whether when until used")
 _PRONOUNS: Final = word_set("it them him her this that these those")
 _SELF: Final = word_set("i we")
-_OWNED: Final = word_set("i we my our")
 _BEFORE: Final = frozenset({"compound", "amod", "nummod", "flat", "nmod"})
 _BEHIND: Final = frozenset({"compound", "flat", "nummod", "goeswith"})
 _UNDER: Final = frozenset({"ccomp", "xcomp", "advcl", "acl", "csubj"})
@@ -316,7 +313,7 @@ def _is_said(tree: _Tree, reading: Reading, span: Span) -> bool:
     """Say whether the clause of a stretch has a word of liking: "Elden Ring is my favorite"."""
     clause = next((c for c in reading.clauses if c.begin <= span.begin < c.end), None)
     lows = set(tree.lows[clause.first : clause.last]) if clause else set()
-    return bool(lows & _SAYING and lows & _OWNED)
+    return not lows.isdisjoint(_SAYING)
 
 
 # --- topics ---------------------------------------------------------------------------------------

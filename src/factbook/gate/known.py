@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from factbook import policy
 from factbook.gate.judge import JudgedClaim, Relation, TextReading, judge, read
-from factbook.gate.same_entity import known_as, part_of
+from factbook.gate.same_entity import known_as
 from factbook.model.entities import ABOUT
 from factbook.model.facts import Fact, FactKind
 
@@ -63,7 +63,7 @@ def admit(
 
 def is_known(name: str, names: Collection[str]) -> bool:
     """Tell the name of a known thing, and one that is a part of such a name."""
-    return name in names or part_of(name, list(names)) is not None
+    return any(f" {name} " in f" {whole} " for whole in names)
 
 
 # --- facts ----------------------------------------------------------------------------------------
