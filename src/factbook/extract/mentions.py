@@ -45,6 +45,7 @@ from factbook.extract.opinions import (
     opinions_in,
     preferences_in,
 )
+from factbook.extract.quoted_text import is_mentioned
 from factbook.extract.topics import asks_of, named_topic, topic_of
 from factbook.extract.voice import OwnWords, own_words
 from factbook.language.calendar import is_calendar_word
@@ -284,7 +285,12 @@ def hear(
     for sentence in sentences:
         cancel.check()
         stop = sentence.start + len(sentence.text)
-        here = [place for place in places if sentence.start <= place.start < stop]
+        here = [
+            place
+            for place in places
+            if sentence.start <= place.start < stop
+            and (place.is_known or not _is_quoted(plain, place))
+        ]
         if english:
             words = sentence.text
             asks = asks_for_search(words) or is_asking(sentence.start, stop, words, told)
@@ -309,6 +315,13 @@ def _handed_on(text: str, voice: OwnWords, known: Mapping[str, str]) -> Iterator
             for place in _known_in(masked(text[part.start : part.end]), known, ()):
                 start, end = place.start + part.start, place.end + part.start
                 yield _passing(place._replace(start=start, end=end), Valence.NEUTRAL)
+
+
+def _is_quoted(text: str, place: _Place) -> bool:
+    """Say whether a name stands inside quotes that hold more than the name."""
+    return is_mentioned(text, place.start - 2, place.end) or is_mentioned(
+        text, place.start, place.end + 2
+    )
 
 
 def _answered(text: str, name: str, is_known: bool) -> Iterator[Mention]:

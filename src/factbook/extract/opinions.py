@@ -18,6 +18,7 @@ from factbook.extract.base import word_set
 from factbook.extract.message_sentences import spaced
 from factbook.extract.name_tokens import is_english, masked
 from factbook.extract.quoted_text import is_mentioned
+from factbook.extract.topics import asks_of
 from factbook.extract.voice import OwnWords, own_words
 from factbook.language.common_words import is_function_word
 from factbook.language.reader.read import read
@@ -88,46 +89,14 @@ def _opinions(text: str, mixed: bool) -> tuple[Opinion, ...]:
     reading = read(own)
     outright = [(_whole(reading, one), meant) for one, meant in _said_outright(reading)]
     said = [one for one, meant in outright if meant]
-    told = [*_ordered(own), *said]
-    plain_ones = [*told, *(one for one, _ in outright)]  # the reader is not asked again
+    outright_ones = [one for one, _ in outright]  # the reader is not asked again
     marked = [m for m in _marked(reading) if not (mixed and m.implied)]
-    told += [m for m in marked if not any(_meet(m, other) for other in plain_ones)]
+    told = said + [m for m in marked if not any(_meet(m, other) for other in outright_ones)]
     return tuple(sorted({one.start: one for one in reversed(told)}.values()))
 
 
 def _meet(one: Opinion, other: Opinion) -> bool:
     return one.start < other.end and other.start < one.end
-
-
-# --- what is ordered ------------------------------------------------------------------------------
-
-_MATTER: Final = (
-    r"(?:stuff|news|updates?|talk|messages?|facts|content|articles?|posts?|notifications?|alerts?"
-    r"|recommendations?|reminders?|things|spam|ads?|crap|videos?|links|trivia|suggestions?)"
-)
-_NOT: Final = r"(?:do\s*n['’]?t|do not|never)"
-_ORDER: Final = spaced(
-    r"(?:^|(?<=[,;:.!?\n])|\b(?:please|and|but|so|then|just) )\W{0,4}(?:please )?(?:"
-    rf"(?:stop|quit) (?:telling|sending|messaging|showing|bothering) (?:me|us)(?: {_MATTER}"
-    r"|anything|more){0,2} (?:about|on|regarding)"
-    rf"|(?:(?:i|we) )?{_NOT} (?:want to hear|(?:ever )?tell (?:me|us)|talk)"
-    r"(?: anything| any ?more| more){0,2} (?:about|on|of)"
-    rf"|(?:(?:stop|quit) (?:recommending|suggesting)|{_NOT} (?:recommend|suggest))(?: (?:me|us))?"
-    r"(?! (?:it|this|that|them|these|those|to)\b)(?: (?:any|more|all|the))*"
-    rf"|(?:enough|no more)(?: {_MATTER})? (?:about|on)"
-    rf"|(?:(?:stop|quit) (?:showing|sending|feeding|giving|pushing)|{_NOT} (?:show|send|feed|give"
-    rf"|push)) (?:me|us)(?: (?:any|more|all|the))*(?=(?: [\w'’.&+-]+){{1,4}}? {_MATTER}\b)"
-    rf"|(?:enough|no more)(?: (?:of|the))*(?=(?: [\w'’.&+-]+){{1,4}}? {_MATTER}\b)"
-    r") (?P<thing>[^\W_](?:[^\n,;:!?()]|,(?= ?\w)){1,80}?)"
-    rf"(?= {_MATTER}\b| (?:please|pls|plz|any ?more|again|but|because|when|if|so|i)\b"
-    r"|[,;:!?()\n]|\.(?!\w)|\s*$)"
-)
-
-
-def _ordered(text: str) -> Iterator[Opinion]:
-    """Yield of what somebody asks to hear no more: "stop recommending me crypto stuff"."""
-    for match in _ORDER.finditer(text):
-        yield Opinion(match.start("thing"), match.end("thing"), False, NO_MORE_OF_IT)
 
 
 # --- what is said outright ------------------------------------------------------------------------
@@ -304,9 +273,27 @@ def _marked(reading: Reading) -> Iterator[Opinion]:
         ):
             continue
         begin, end = tree.tokens[first].begin, tree.tokens[last].end
+        if span.type == "dislike" and _is_ordered(reading, begin):
+            while last > first and asks_of(tree.lows[last]):
+                last -= 1  # of "crypto stuff" it is crypto
+            yield Opinion(begin, tree.tokens[last].end, False, NO_MORE_OF_IT)
+            continue
         why = "speaks well of it" if span.type == "like" else "speaks ill of it"
         implied = not _is_said(tree, reading, span)
         yield Opinion(begin, end, span.type == "like", why, implied=implied)
+
+
+_ORDER: Final = spaced(
+    r"\W*(?:(?:please|and|but|so|then|just|i|we) )*(?:stop|quit|enough|no more"
+    r"|(?:do\s*n['’]?t|do not|never) (?:want to |ever )?(?:hear|tell|talk|send|show|give|feed"
+    r"|push|recommend|suggest))\b"
+)
+
+
+def _is_ordered(reading: Reading, at: int) -> bool:
+    """Say whether the clause of a place asks to hear no more: "stop recommending me X"."""
+    clause = next((c for c in reading.clauses if c.begin <= at < c.end), None)
+    return clause is not None and _ORDER.match(reading.text, clause.begin, at) is not None
 
 
 def _is_said(tree: _Tree, reading: Reading, span: Span) -> bool:
