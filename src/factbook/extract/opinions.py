@@ -2,8 +2,8 @@
 
 Where it is said outright ("I love X", "I can't enjoy X", "my favorite X is Y"), the tree of the
 sentence tells of what and in which sense. All else is what the reader marks: "X again, what a
-gift". An order to hear no more of something is a command, read by its form. What others say
-(quoted, pasted), wishes, suppositions and what is over state nothing.
+gift"; where it stands in a clause that orders ("stop telling me about X") nothing more of it is to
+be told. What others say (quoted, pasted), wishes, suppositions and what is over state nothing.
 
 Does not know which names are known already (`mentions`).
 """

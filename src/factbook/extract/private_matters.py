@@ -539,8 +539,16 @@ def _is_introduced(tokens: Sequence[Token], inside: Sequence[int], kind: str) ->
 
 
 def _mentions(text: str, name: str) -> bool:
-    """Tell whether a text names somebody, by the whole name or a part of it; not "Apollo 11"."""
-    parts = [re.escape(part) for part in re.split(r"[\s.]+", name) if len(part) > 2]
+    """Tell whether a text names somebody, by the whole name or a part of it.
+
+    "Alfred Weber" is not Max Weber, nor is "Apollo 11" somebody who is called so.
+    """
+    parts = [part for part in re.split(r"[\s.]+", name) if len(part) > 2]
     parts = [part for part in parts if part not in _TITLES and part not in STOPWORDS]
-    named = rf"(?<!\w)(?:{'|'.join(parts)})(?!\w)(?!\s+\d)"
-    return bool(parts) and re.search(named, text, re.IGNORECASE) is not None
+    some = "|".join(map(re.escape, parts)) or r"(?!)"
+    for match in re.finditer(rf"(?<!\w)(?:{some})(?!\w)(?!\s+\d)", text, re.IGNORECASE):
+        whole = next((n for n in read(text).names if n.begin <= match.start() < n.end), None)
+        named = words(text[whole.begin : whole.end].casefold()) if whole else ()
+        if _TITLES.union(parts).issuperset(word.removesuffix("'s") for word in named):
+            return True
+    return False

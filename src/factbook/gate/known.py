@@ -62,8 +62,11 @@ def admit(
 
 
 def is_known(name: str, names: Collection[str]) -> bool:
-    """Tell the name of a known thing, and one that is a part of such a name."""
-    return any(f" {name} " in f" {whole} " for whole in names)
+    """Tell the name of a known thing, and one that such a name ends in.
+
+    Without its last words it may be another thing: "halden" and "halden q40".
+    """
+    return any(f" {whole}".endswith(f" {name}") for whole in names)
 
 
 # --- facts ----------------------------------------------------------------------------------------
