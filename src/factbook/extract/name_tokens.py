@@ -127,5 +127,7 @@ def is_uncommon(word: str) -> bool:
 
 # --- words ----------------------------------------------------------------------------------------
 
-MEASURE: Final = re.compile(r"[\d.,:/-]+[a-z]{0,4}|[a-z]|[qhv]\d|mp[34]")
+MEASURE: Final = re.compile(
+    r"[\d.,:/-]+[a-z]{0,4}|[a-z]|[qhv]\d|mp[34]|utf-?8|[a-z]{2,5}-?(?:16|32|64|128|256|512)"
+)  # the last are widths in bits: "base64"
 COUNTED: Final = re.compile(r"\d+-?[^\W\d_]{3,}")  # "60years": a number, and no blank after it

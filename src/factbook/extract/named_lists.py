@@ -148,6 +148,11 @@ def _heading_owner(words: str, names: KnownNames, entity: str) -> str:
 
 _ROW: Final = re.compile(r"[ \t>]*\|?(?P<cells>[^\n]{1,600}?)\|?[ \t]*$")
 _RULER: Final = re.compile(r"[ \t>]*\|?(?:[ \t]*:?-{1,40}:?[ \t]*\|){1,20}[ \t:-]*$")
+# What the first column of a table is called that has a property in each row.
+_PROPERTIES: Final = word_set("""
+    property attribute parameter feature spec specification item field metric name detail
+    characteristic category type
+    """)
 _CELLS: Final = re.compile(r"(?<!\\)\|")
 
 
@@ -183,8 +188,9 @@ def _tabled(table: Sequence[tuple[Line, Sequence[str]]], names: KnownNames) -> I
                     row = f"{cells[0]}: {cell}"
                     yield Item(line.start, line.end, owner, loose=True, row=row)
         elif len(head) == 2 and not any(of_rows):
-            other = names_others(head[1]) and not _has_digit(head[1])
-            why = "its table may be about other things" if other else ""
+            its = _PROPERTIES.issuperset(MEMBER.findall(head[0].lower()))
+            its = its and not names_others(head[1])
+            why = "" if its or _has_digit(head[1]) else "its table may be about other things"
             pair = f"{cells[0].rstrip(' :')}: {cells[1]}"
             if is_head and not _has_digit(cells[1]):
                 continue
@@ -240,7 +246,11 @@ def items_in(text: str, plain: str, lines: Sequence[Line], names: KnownNames) ->
         if line.heading or not line.owner or not (pair or (bullet and line.first and line.above)):
             close()
             continue
+        problem = ""
+        head = pair and " " not in pair["value"] and not _has_digit(pair["value"])
+        if head and pair and _PROPERTIES.issuperset(MEMBER.findall(pair["key"].lower())):
+            problem = "it is the head of a table"
         under = line.first and bool(names.find(line.above))
-        group.append(Item(start, line.end, line.owner, loose=not under))
+        group.append(Item(start, line.end, line.owner, loose=not under, problem=problem))
     close()
     return items
