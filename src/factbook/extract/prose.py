@@ -37,6 +37,7 @@ _QUOTED_LINE: Final = re.compile(r"\s*(?:>|\[?\d{2}:\d{2}:\d{2}|\d{4}-\d{2}-\d{2
 _LEAD_LINES: Final = 40  # of a list, up to what leads to it
 _LEAD_CHARS: Final = 100  # of what leads to a list
 _EMPHASIS: Final = re.compile(r"\*\*|__(?=\w)|(?<=\w)__")
+_ASIDE: Final = re.compile(r"\([^()\n]*\)")  # what a sentence adds is not what it reports
 _NEXT_WORD: Final = re.compile(r"[ \t]+([a-z]+)")
 
 
@@ -97,7 +98,8 @@ def _report(
     start, end = places[index]
     line = lower.rfind("\n", 0, start) + 1
     words = keyword_pattern(rule.keywords)
-    first = words.search(masked(lower[start : min(end, start + 4 * MAX_SENTENCE_CHARS)]))
+    said = _ASIDE.sub(_blanked, masked(lower[start : min(end, start + 4 * MAX_SENTENCE_CHARS)]))
+    first = words.search(said)
     if first is None or _is_open(text, start, end) or _QUOTED_LINE.match(text, line):
         return None
     lead = _lead(text, line) if _LISTED.match(text, line) else ""
@@ -114,6 +116,10 @@ def _report(
     if _is_open(text, after, stop) or not reports(text[start:stop], rule.predicate, words):
         return None
     return _snippet(text, places[index + 1], after)
+
+
+def _blanked(aside: re.Match[str]) -> str:
+    return " " * len(aside[0])
 
 
 def _is_open(text: str, start: int, end: int) -> bool:
