@@ -175,19 +175,25 @@ def _snippet(text: str, place: Span, hit: int) -> RuleHit | None:
 def keywords_in_text(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     """Find the rule's words themselves, each once; the object is the word as the rule has it.
 
-    What a task is about stands at its beginning, and not deep in what is handed on with it. A
-    common word before another noun only says which: "the server tests".
+    What a task is about stands at its beginning, and not deep in what is handed on with it, nor in
+    what is pasted. A common word before another noun only says which: "the server tests".
     """
-    del episode
     text = text[:_ABOUT_CHARS]
     lower = _lower(text)
-    for word, first in _with_first_words(rule.keywords):
-        if first not in lower:
-            continue
+    named = [word for word, first in _with_first_words(rule.keywords) if first in lower]
+    text = _own_layout(text, episode) if named else ""
+    for word in named:
         for hit in _system_pattern(word).finditer(text):
             if not (is_everyday(word.lower()) and _tells_which(text, *hit.span())):
                 yield RuleHit(word.lower(), hit.start(), hit.end())
                 break
+
+
+def _own_layout(text: str, episode: Episode) -> str:
+    """Return a text without what shows by its layout that it is pasted, of the same length."""
+    from factbook.extract.voice import blanked, in_layout
+
+    return blanked(text, in_layout(text, [at for at in episode.pasted if at[0] < len(text)]))
 
 
 def _tells_which(text: str, start: int, end: int) -> bool:

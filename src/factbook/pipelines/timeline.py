@@ -18,6 +18,7 @@ from factbook.extract.reports import masked
 from factbook.extract.session_parser import FETCHED
 from factbook.language.sentences import markdown_sentences
 from factbook.language.words import STOPWORDS, stem, words
+from factbook.model.confidence import is_passive
 from factbook.model.directives import PREDICATES
 from factbook.model.facts import EpisodeKind, Fact, StoredEpisode
 
@@ -77,6 +78,8 @@ def _of_turn(facts: Sequence[Fact], turn: Turn, texts: Mapping[int, str]) -> Ite
             fact = replace(fact, statement=f"{fact.statement.rstrip('.')} ({_names(changed)})")
         elif fact.predicate in PREDICATES and fact.statement in asked:
             continue  # the prompt stands beside it
+        elif fact.predicate == PREDICATES[0] and not is_passive(fact.confidence):
+            continue  # what is only likely to be one tells nothing by itself
         # What is reported both as a fault and as its cause is one thing.
         told.setdefault(fact.statement, fact)
     return told.values()
