@@ -318,6 +318,8 @@ def test_committed(
     [
         ("pip install requests", "Successfully installed idna-3.4 requests-2.31.0",
          "installed package requests 2.31.0 with pip"),
+        ("pip install requests", "Downloading requests-2.31.0-py3-none-any.whl (62 kB)",
+         "installed package requests 2.31.0 with pip"),
         ("npm i react@18.2.0", "added 3 packages", "installed package react 18.2.0 with npm"),
         ("cargo add serde", "      Adding serde v1.0.197 to dependencies",
          "installed package serde 1.0.197 with cargo"),
@@ -387,6 +389,8 @@ def test_what_no_runner_writes_closes_nothing() -> None:
         ('import (\n\t"errors"\n)\n--- FAIL: TestCart (0.01s)\nFAIL', "--- FAIL: TestCart (0.01s)"),
         ("--- FAIL: TestCart (0.01s)\n    cart_test.go:12: want 2, got 3\nFAIL\tshop\t0.1s",
          "cart_test.go:12: want 2, got 3"),
+        ("[unit] shop: read /tmp/x: no such file or directory\n[unit] --- FAIL: TestCart (0.01s)\n"
+         "[unit]     cart_test.go:12: want 2, got 3", "cart_test.go:12: want 2, got 3"),
         ("[lint] tasks/lint: line 7: CI: unbound variable\n[lint] ERROR task failed",
          "[lint] tasks/lint: line 7: CI: unbound variable"),
         ("[lint] Linting\n[lint] src/a.go:6:3: empty branch\n[lint] ERROR task failed",

@@ -322,8 +322,8 @@ def test_nothing_is_kept_of_what_others_say_or_of_little(desk: Desk, prompt: str
 @pytest.mark.parametrize(
     ("prompt", "said", "chance"),
     [
-        ("what would change if:\n\n- every page is cached for a day\n- nobody logs in", "every page is"
-         " cached for a day", 0.95),
+        ("what would change if:\n\n- every page is cached for a day\n- nobody logs in",
+         "every page is cached for a day", 0.95),
         ("i dont want to lose any notes that we wrote, just move them", "any notes that we wrote",
          0.75),
         ("yes, begin with the cart and go on until it builds", "begin with the cart", 0.75),

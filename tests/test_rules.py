@@ -574,6 +574,11 @@ def test_a_row_of_stops_is_split_in_linear_time(unit: str) -> None:
         ("provides_solution", "The first commit (doc fixes) is already part of the main branch."),
         ("provides_solution", "The budget fix is in. I am rebuilding so the tests see it."),
         ("identifies_issue", "The failing call is probably the first, so I am reading it."),
+        ("discovery", "I found the job files. Next I'm reading whether the linter runs in them."),
+        (
+            "provides_solution",
+            "The label fix was too narrow; the second branch still does nothing.",
+        ),
         ("discovery", "Root cause: npm rejected the package with:\n\n```text\nE404\n```"),
     ],
 )

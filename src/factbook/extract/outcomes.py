@@ -34,6 +34,7 @@ WRITERS: Final = (
 )
 """Tools whose input names the files that they write."""
 
+_SHELLS: Final = frozenset({"exec_command", "shell", "Bash"})  # of them those that run commands
 _ANSI: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _RULER: Final = re.compile("━+")
 _EXIT_WORDS: Final = r"exit(?:ed)?(?: with)?(?: status)?(?: code)?:?"
@@ -42,10 +43,12 @@ _EXIT_LINE: Final = re.compile(
     rf"(?:Error:\s*)?(?:Process |Command )?{_EXIT_WORDS}\s*-?\d+\.?", re.IGNORECASE
 )
 _TAGS: Final = re.compile(r"</?(?:tool_use_error|error|stderr|stdout|output)>")
+_RUN_BY: Final = r"(?:\[[\w:.-]+\] )?"  # what a runner of tasks puts before each line
 _SAYS_WHY: Final = re.compile(
     r"(?:^|[\s:\[(])(?:error|fatal|panic|ERR!)(?:\[\w+\])?\s*[:!\]]|\b\w*(?:Error|Exception)\b(?:\s\[\w+\])?:"
     r"|: (?:command )?not found\b|\bno such file\b|\bpermission denied\b|^FAILED\b"
-    r"|\bfailed with\b|^E\s{2,}\S|^\S.*: line \d+: \S|^--- FAIL: \S",
+    r"|\bfailed with\b|^E\s{2,}\S|^\S.*: line \d+: \S"
+    rf"|^{_RUN_BY}--- FAIL: \S",
     re.IGNORECASE,
 )  # a line like this one names the cause
 _STRONG: Final = (
@@ -73,9 +76,11 @@ _EXACT: Final = re.compile(
     r"|^npm (?:ERR!|error) \S+ \S|: (?:command )?not found\b|^[A-Z]{1,5}\d{3,4} (?:\[\*\] )?\S"
 )  # the line of a compiler, a linter, a test or a program itself
 _LOCATED: Final = re.compile(
-    r"^(?:\[[\w:.-]+\] )?(?:\./)?[\w@./-]+\.\w{1,6}:\d+:\d+:? +\S.*$", re.MULTILINE
-)  # as compilers and linters have it, behind the name that a runner of tasks puts before it
-_TOLD_BELOW: Final = re.compile(r"^\s*--- FAIL: .*\n\s+(\S+\.go:\d+: \S.*)$", re.MULTILINE)
+    rf"^{_RUN_BY}(?:\./)?[\w@./-]+\.\w{{1,6}}:\d+:\d+:? +\S.*$", re.MULTILINE
+)  # as compilers and linters have it
+_TOLD_BELOW: Final = re.compile(
+    rf"^{_RUN_BY}\s*--- FAIL: .*\n{_RUN_BY}\s+(\S+\.go:\d+: \S.*)$", re.MULTILINE
+)
 _FAILED_TEST: Final = re.compile(r"^\(fail\) \S.*$", re.MULTILINE)  # its error stands above it
 _OTHER_TEST: Final = re.compile(r"\((?:pass|fail|skip|todo)\) |\[\.\.\. ")
 _ITS_ERROR: Final = re.compile(r"\w*error: \S", re.IGNORECASE)
@@ -169,7 +174,7 @@ def first_error(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     if outcome_of(episode) is not Outcome.FAILED:
         return  # where the user said no, nothing failed
     # A tool that writes files says why in its first line, and quotes their text below it.
-    quotes = _is_writer(episode.tool) and not episode.asked.startswith("`")
+    quotes = _is_writer(episode.tool) and episode.tool not in _SHELLS
     place = _first_line(text) if quotes else _error_place(text)
     if place:
         message = shorten(_clean(text[slice(*place)]), policy.SNIPPET_CHARS)

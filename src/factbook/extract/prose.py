@@ -37,6 +37,8 @@ _QUOTED_LINE: Final = re.compile(r"\s*(?:>|\[?\d{2}:\d{2}:\d{2}|\d{4}-\d{2}-\d{2
 _LEAD_LINES: Final = 40  # of a list, up to what leads to it
 _LEAD_CHARS: Final = 100  # of what leads to a list
 _EMPHASIS: Final = re.compile(r"\*\*|__(?=\w)|(?<=\w)__")
+_OWN_STEP: Final = re.compile(r"(?:\w+\W+){0,2}?(?:I|We|Let)\b", re.IGNORECASE)
+"""What its writer does next is not what was announced ("I found the file. Next I read it.")."""
 _ASIDE: Final = re.compile(r"\([^()\n]*\)")  # what a sentence adds is not what it reports
 _NEXT_WORD: Final = re.compile(r"[ \t]+([a-z]+)")
 
@@ -113,7 +115,9 @@ def _report(
     after, stop = places[index + 1]
     if text[end:after].strip() or "`" in text[start:end] or stop - after > MAX_SENTENCE_CHARS:
         return None  # not what follows in a list, or what a thing is called
-    if _is_open(text, after, stop) or not reports(text[start:stop], rule.predicate, words):
+    if _is_open(text, after, stop) or _OWN_STEP.match(text, after, stop):
+        return None
+    if not reports(text[start:stop], rule.predicate, words):
         return None
     return _snippet(text, places[index + 1], after)
 

@@ -542,6 +542,9 @@ def packages(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
 
 
 _PINNED: Final = re.compile(r"(?:\[[^\]]*\])?(?:===?|@|=)v?(\d[\w.+!-]*)")
+_BEFORE_RELEASE: Final = (
+    r"(?:-[A-Za-z][\w.]*(?![\w.-]))?"  # "-rc.1", and not the "-py3-…" of a file
+)
 _MAX_PACKAGE: Final = 100  # characters of a name that the output is searched for
 
 
@@ -554,7 +557,7 @@ def _version(asked: str, package: str, output: str) -> str:
         name = "[-_.]".join(map(re.escape, re.split(r"[-_.]", package)))
         # `requests-2.31.0`, `requests==2.31.0`, `react@18.2.0`, `serde v1.0.2`, `jq (1.7)`
         written = re.search(
-            rf"(?<![\w/-]){name}(?:==|@| ?[-=] ?| v?\(?| v)(\d+(?:\.[\w+]+)+(?:-[\w.]+)?)",
+            rf"(?<![\w/-]){name}(?:==|@| ?[-=] ?| v?\(?| v)(\d+(?:\.[\w+]+)+{_BEFORE_RELEASE})",
             output,
             re.IGNORECASE,
         )

@@ -61,6 +61,7 @@ def _of_turn(facts: Sequence[Fact], turn: Turn, texts: Mapping[int, str]) -> Ite
     why = found.get(_COMMITTED) or found.get(_MENDED)
     told: dict[str, Fact] = {}
     for fact in facts:
+        said_first = fact.statement
         if fact.predicate in (_CHANGED, _CHECKED) and fact is not found[fact.predicate]:
             continue
         if fact.statement == FETCHED.format(object=fact.object):
@@ -80,8 +81,9 @@ def _of_turn(facts: Sequence[Fact], turn: Turn, texts: Mapping[int, str]) -> Ite
             continue  # the prompt stands beside it
         elif fact.predicate == PREDICATES[0] and not is_passive(fact.confidence):
             continue  # what is only likely to be one tells nothing by itself
-        # What is reported both as a fault and as its cause is one thing.
-        told.setdefault(fact.statement, fact)
+        # What is reported both as a fault and as its cause is one thing; one names the files.
+        if said_first not in told or fact.statement != said_first:
+            told[said_first] = fact
     return told.values()
 
 
