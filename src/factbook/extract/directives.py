@@ -85,7 +85,7 @@ def directives_in(
         # "I told you to use pnpm": what it reminds of is read as if it were said again
         if not is_others(reading, at, end, chance=policy.DIRECTIVE_FOREIGN):
             said = (read if reader is None else reader.read)(reading.text[at:end])
-            placed += _placed(said, at)
+            placed += _placed(said, at, again=True)
     directives: list[Candidate] = []
     for begin, end, mark in sorted(placed, key=lambda place: place[:2]):
         candidate = directive_at(
@@ -127,13 +127,16 @@ def stated_in(
     return [candidate for candidate in said if candidate is not None]
 
 
-def _placed(reading: Reading, at: int) -> list[tuple[int, int, Span]]:
-    """Return what is marked and meant, with its place in a text that is read from a place on."""
+def _placed(reading: Reading, at: int, *, again: bool = False) -> list[tuple[int, int, Span]]:
+    """Return what is marked and meant, with its place in a text that is read from a place on.
+
+    What is said `again` is worth keeping by that alone.
+    """
     placed = []
     for mark in reading.marks:
         if mark.chance < policy.DIRECTIVE_LIKELY:
             continue
-        sure = mark.chance >= policy.DIRECTIVE_SURE
+        sure = again or mark.chance >= policy.DIRECTIVE_SURE
         if not sure and (_is_part(reading, mark) or not _is_kept(reading, mark)):
             continue
         if not is_unsaid(reading, mark.begin, mark.end, foreign=policy.DIRECTIVE_FOREIGN):
