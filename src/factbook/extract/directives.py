@@ -51,8 +51,14 @@ _FORGED: Final = frozenset({TaintKind.SPEECH, TaintKind.MEMORY, TaintKind.HIDDEN
 _ARGUMENTS: Final = frozenset({"obj", "iobj", "nsubj", "obl", "nmod"})
 _SUPPOSING: Final = frozenset({"if", "unless", "whether"})
 _ITEM: Final = re.compile(r"\s*(?:[-*+\u2022]|\d{1,3}[.)])\s")
-_WORD: Final = re.compile(r"\w+")
+_LETTERS: Final = re.compile(r"\w+")
+_WORD: Final = re.compile(r"(?<!\S)\S*[A-Za-z0-9]\S*")  # of English, which alone is read
 _REMINDING: Final = frozenset({"told", "asked"})
+_NEEDED: Final = frozenset(
+    {"obj", "iobj", "xcomp", "ccomp", "obl", "nmod", "compound", "flat", "fixed", "nummod"}
+    | {"det", "amod", "case", "cop", "aux", "mark", "advmod"}
+)
+"""Relations of words without which the word that they hang on is not all said."""
 
 
 def own_reading(episode: StoredEpisode, reader: Reader | None = None) -> Reading | None:
@@ -139,9 +145,44 @@ def _placed(reading: Reading, at: int, *, again: bool = False) -> list[tuple[int
         sure = again or mark.chance >= policy.DIRECTIVE_SURE
         if not sure and (_is_part(reading, mark) or not _is_kept(reading, mark)):
             continue
-        if not is_unsaid(reading, mark.begin, mark.end, foreign=policy.DIRECTIVE_FOREIGN):
-            placed.append((at + mark.begin, at + mark.end, mark))
+        end = _completed(reading, mark)
+        if is_unsaid(reading, mark.begin, mark.end, foreign=policy.DIRECTIVE_FOREIGN):
+            continue
+        if end == mark.end or _says_more(reading, mark, end):
+            placed.append((at + mark.begin, at + end, mark))
     return placed
+
+
+def _says_more(reading: Reading, mark: Span, end: int) -> bool:
+    """Tell whether a mark says something where it was completed: alone, or by its verb."""
+    if len(_WORD.findall(reading.text[mark.begin : mark.end])) >= policy.DIRECTIVE_WORDS:
+        return True
+    whole = (token for token in reading.tokens if mark.begin <= token.begin < end)
+    return any(token.pos == "VERB" for token in whole)
+
+
+def _completed(reading: Reading, mark: Span) -> int:
+    """Return where a mark ends with what its words need to say anything.
+
+    A name that the reader does not know may end a mark: "let's do" of "let's do vite".
+    """
+    tokens = reading.tokens
+    held = {n for n, token in enumerate(tokens) if mark.begin <= token.begin < mark.end}
+    leans_on = {tokens[n].head for n in held}
+    stop = next((end for begin, end in reading.sentences if begin <= mark.begin < end), mark.end)
+
+    def is_needed(n: int) -> bool:
+        while n >= 0 and n not in held and n not in leans_on:
+            n = tokens[n].head if tokens[n].relation.partition(":")[0] in _NEEDED else -1
+        return n >= 0
+
+    end = mark.end
+    for n, token in enumerate(tokens):
+        if token.begin >= end:
+            if token.end > stop or token.pos == "PUNCT" or not is_needed(n):
+                break
+            end = token.end
+    return end
 
 
 def _is_kept(reading: Reading, mark: Span) -> bool:
@@ -172,11 +213,11 @@ def _is_led_to_by_if(reading: Reading, at: int) -> bool:
 
 def is_copied(text: str, place: tuple[int, int], reply: str) -> bool:
     """Tell whether a place stands in a longer stretch that is copied out of a reply."""
-    said = [(match.start(), match[0].lower()) for match in _WORD.finditer(text)]
+    said = [(match.start(), match[0].lower()) for match in _LETTERS.finditer(text)]
     first = sum(begin < place[0] for begin, _ in said)
     last = sum(begin < place[1] for begin, _ in said)
     size = max(policy.COPIED_WORDS, last - first)
-    words = f" {' '.join(match[0].lower() for match in _WORD.finditer(reply))} "
+    words = f" {' '.join(match[0].lower() for match in _LETTERS.finditer(reply))} "
     return any(
         f" {' '.join(word for _, word in said[at : at + size])} " in words
         for at in range(max(0, last - size), first + 1)
@@ -247,7 +288,7 @@ def directive_at(
 ) -> Candidate | None:
     """Return what an episode claims at a place, unless that is too little or plays somebody."""
     begin, end = place
-    if len(episode.text[begin:end].rstrip(" ,;:").split()) < policy.DIRECTIVE_WORDS:
+    if len(_WORD.findall(episode.text[begin:end])) < policy.DIRECTIVE_WORDS:
         return None
     forged = [piece for piece in taint(episode.text) if piece.kind in _FORGED]
     if touching(forged, begin, end) is not None:
