@@ -283,7 +283,7 @@ def test_what_is_only_likely_is_shown_once_it_is_said_again(desk: Desk) -> None:
 
     desk.said("lines have at most 100 characters")
     desk.said("errors go to stderr")
-    desk.said("lines have at most 120 characters")
+    desk.said("lines have at most 120 characters from now on")
     assert shown() == ["lines have at most 100 characters"]
     assert len(desk.memory.review.questions()) == 1
     desk.said("errors go to stderr")
@@ -322,6 +322,48 @@ def test_it_does_not_fade(desk: Desk) -> None:
 def test_nothing_is_kept_of_what_others_say_or_of_little(desk: Desk, prompt: str) -> None:
     desk.said(prompt)
     assert desk.facts == []
+
+
+@pytest.mark.parametrize(
+    ("prompt", "said", "chance"),
+    [
+        ("what would change if:\n\n- every page is cached for a day\n- nobody logs in",
+         "every page is cached for a day", 0.95),
+        ("i dont want to lose any notes that we wrote, just move them", "any notes that we wrote",
+         0.75),
+        ("yes, begin with the cart and go on until it builds", "begin with the cart", 0.75),
+    ],
+)  # fmt: skip
+def test_what_is_supposed_or_a_part_or_for_now_is_no_rule(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, prompt: str, said: str, chance: float
+) -> None:
+    monkeypatch.setitem(RULES, said, ("rule", "project", chance))
+    desk.said(prompt)
+    assert desk.facts == []
+
+
+@pytest.mark.parametrize("copied", [True, False])
+def test_what_is_copied_out_of_a_reply_is_the_agents(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, *, copied: bool
+) -> None:
+    monkeypatch.setitem(RULES, "Prices stay in cents", ("rule", "project", 0.99))
+    offer = (
+        "Two ways:\n\n1. **Prices stay in cents**, the page rounds them when it shows a cart\n2. X"
+    )
+    asked = "build it: Prices stay in cents, the page rounds them when it shows a cart"
+    log = [
+        claude("user", "how do we round?", "u1", cwd=SHOP, sessionId=desk.folder.name),
+        claude("assistant", [{"type": "text", "text": offer}], "a1", sessionId=desk.folder.name),
+        claude(
+            "user", asked if copied else "good. Prices stay in cents then", "u2",
+            cwd=SHOP, sessionId=desk.folder.name,
+        ),
+    ]  # fmt: skip
+    path = desk.folder / "3f0c4b1e-0000-4000-8000-000000000099.jsonl"
+    path.write_text("\n".join(map(json.dumps, log)) + "\n", encoding="utf-8")
+    desk.memory.ingest([path], workers=0)
+    desk.memory.read_directives()
+    assert len(desk.facts) == (not copied)
 
 
 @pytest.mark.parametrize(

@@ -365,6 +365,7 @@ DIRECTIVE_NEAR: Final = 0.5  # ours: cosine of two rules of which the network is
 DIRECTIVE_DOUBT: Final = 0.1  # ours: the chance from which it is asked whether one ends the other
 DIRECTIVE_LEFT: Final = 2  # ours: other words of a rule that go with each one that is given up
 DIRECTIVE_WORDS: Final = 3  # ours: what the reader marks in fewer says nothing by itself
+COPIED_WORDS: Final = 8  # ours: so many in a row, as an agent wrote them, are its own and not typed
 RULE_FILE_BYTES: Final = 256 * 1024  # ours: of a file of rules; agents load all of it each time
 RULE_FOLDERS: Final = 2_000  # ours: of a project, that are looked into for files of rules
 RULE_FOLDER_DEPTH: Final = 6  # ours: and how deep
