@@ -502,12 +502,6 @@ def test_a_notifier_that_hangs_is_ended(tmp_path: Path) -> None:
     begun = time.monotonic()
     with pytest.raises(DeliveryError, match=r"did not end within 0\.2 seconds"):
         Desktop(program, platform="linux", timeout_s=0.2).deliver(delivery())
-    token = Cancel()
-    timer = threading.Timer(0.2, token.cancel)
-    timer.start()
-    with pytest.raises(Cancelled), cancelling(token):
-        Desktop(program, platform="linux").deliver(delivery())
-    timer.join()
     assert time.monotonic() - begun < 4
 
 

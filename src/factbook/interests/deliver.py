@@ -106,8 +106,14 @@ class Desktop:
         """Show one notice; raises DeliveryError where the program fails or hangs."""
         arguments, more = self._call(delivery.entity, delivery.text)
         try:
-            done = _run(
-                [str(self._program), *arguments], env=os.environ | more, timeout_s=self._timeout_s
+            done = subprocess.run(
+                [str(self._program), *arguments],
+                env=os.environ | more,
+                timeout=self._timeout_s,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                check=False,
             )
         except subprocess.TimeoutExpired:
             reason = f"{self._program} did not end within {self._timeout_s:g} seconds"
@@ -149,31 +155,6 @@ $toast = [Windows.UI.Notifications.ToastNotification]::new($xml)
 $app = '{1AC14E77-02E7-4E5D-B744-2EB1AE5198B7}\\WindowsPowerShell\\v1.0\\powershell.exe'
 [Windows.UI.Notifications.ToastNotificationManager]::CreateToastNotifier($app).Show($toast)
 """
-
-
-def _run(
-    command: Sequence[str], *, env: Mapping[str, str], timeout_s: float
-) -> subprocess.CompletedProcess[bytes]:
-    """Run a program to its end; it is killed at the deadline and where the caller is to stop."""
-    with subprocess.Popen(
-        command,
-        env=env,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    ) as child:
-        token = cancel.current()
-        try:
-            if token is None:
-                _, err = child.communicate(timeout=timeout_s)
-            else:
-                with token.on_cancel(child.kill):
-                    _, err = child.communicate(timeout=timeout_s)
-                token.check()
-        except BaseException:
-            child.kill()
-            raise
-        return subprocess.CompletedProcess(command, child.returncode, None, err)
 
 
 # --- the pass -------------------------------------------------------------------------------------

@@ -254,20 +254,8 @@ def _loops_of(
     return [replace(loop, enabled=loop.name not in off) for loop in loops]
 
 
-_STEPS: Final = (
-    "factbook.interests.enrich",
-    "factbook.interests.learning",
-    "factbook.interests.lookup",
-    "factbook.pipelines.world",
-    "factbook.maintenance.cleaner",
-    "factbook.maintenance.embedding",
-)
-
-
 def prepare(context: Context) -> None:
     """Import and load what the steps need; up to a second, which is then part of no step."""
-    for name in _STEPS:
-        import_module(name)
     if context.resources.has_model or context.resources.has_search:
         with suppress(ImportError):  # whoever needs it names the extra that brings it
             import_module("httpx2")
