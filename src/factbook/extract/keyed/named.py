@@ -18,7 +18,7 @@ from factbook.extract.keyed.wording import words_of
 from factbook.language.nouns import singular
 from factbook.model.keys import normalize_fact_key
 
-__all__ = ["ATTRIBUTES", "attribute_key", "said_of_me", "says_key"]
+__all__ = ["ATTRIBUTES", "asked_key", "attribute_key", "said_of_me", "says_key"]
 
 
 # --- what the rules know --------------------------------------------------------------------------
@@ -39,7 +39,7 @@ location: home, home city, city
 hometown: home town
 occupation: job, profession
 job_title: job title
-employer: company, workplace
+employer: company, workplace, place of work, company i work for
 language: native language, mother tongue
 shoe_size: shoe size
 blood_type: blood type
@@ -96,8 +96,19 @@ def said_of_me(clause: str) -> tuple[str, int] | None:
     return None
 
 
+def asked_key(question: str) -> str | None:
+    """Return the key that a question about oneself is nearest to: "how old am I"; None for none."""
+    if not _ME & set(question.lower().split()):
+        return None
+    said = list(ATTRIBUTES)
+    near = [_near(question.lower(), f"what is my {words}") for words in said]
+    best = max(range(len(said)), key=near.__getitem__)
+    return ATTRIBUTES[said[best]] if near[best] >= ASKS_FOR else None
+
+
 # --- any key --------------------------------------------------------------------------------------
 
+ASKS_FOR: Final = 0.58  # the least cosine of a question to "what is my city", as "where do I live"
 ALIKE: Final = 0.5  # the least cosine of two nouns that speak of one thing: "wife", "spouse"
 SAYS_AS_MUCH: Final = 0.47  # of a sentence of what one is, to one that names the key; of its frame
 SAYS_OF_VALUE: Final = 0.63  # the same with the value in both: "I am tired" is no job
