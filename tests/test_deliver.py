@@ -808,7 +808,7 @@ def test_channels_that_are_configured_and_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("environ", "why"),
     [
-        ({"FACTBOOK_NOTIFY_WEBHOOK": URL}, "FACTBOOK_NOTIFY_KEY, with which .* is not set"),
+        ({"FACTBOOK_NOTIFY_WEBHOOK": URL}, "FACTBOOK_NOTIFY_KEY, which .* the webhook, is not set"),
         ({"FACTBOOK_NOTIFY_WEBHOK": URL}, "is no setting; write FACTBOOK_NOTIFY_WEBHOOK or"),
         ({"FACTBOOK_NOTIFY_DESKTOP": "maybe"}, "is 'maybe', but it must be true or false"),
         ({"FACTBOOK_NOTIFY_KEY_ENV": "a key!"}, "must be the name of an environment variable"),
