@@ -16,7 +16,7 @@ from factbook.extract.keyed.ranked import PLACING
 from factbook.extract.keyed.told import OWN, REFERRING, SELF, Told
 from factbook.extract.keyed.wording import named_ranks, stems_of, words_of
 
-__all__ = ["NO_ORDER", "REMOVING", "removal_problem"]
+__all__ = ["REMOVING", "removal_problem"]
 
 
 REMOVING: Final = stems_of(
@@ -29,7 +29,7 @@ _WHERE: Final = words_of("from off out of in at")
 _NEED_AWAY: Final = stems_of("take get throw strike kick cross")
 _SPARING: Final = words_of("except but besides keep keeping without apart unlike not")
 _WHOLE: Final = words_of("everything all")
-NO_ORDER: Final = re.compile(r"(?:[^s]s|ed|ing)$")  # of a verb that is no order
+_NO_ORDER: Final = re.compile(r"(?:[^s]s|ed|ing)$")  # of a verb that is no order
 
 
 def removal_problem(op: FactsOp, told: Told) -> str | None:
@@ -99,7 +99,7 @@ def _orders(told: Told, verbs: frozenset[str]) -> Iterator[tuple[int, str]]:
         away = stem not in _NEED_AWAY or verbs is PLACING or behind & _AWAY  # "get my list"
         if stem not in verbs or not away or not told.requested(i):
             continue
-        plain = not NO_ORDER.search(told.words[i]) or wished
+        plain = not _NO_ORDER.search(told.words[i]) or wished
         if plain == (mine and not wished):
             continue  # "I forget my timezone all the time", "Bob always forgets it"
         denied = "it says what is not so" if any(map(told.negated, told.up(i))) else ""

@@ -41,9 +41,6 @@ _UNREAL: Final = words_of("would could should 'd")
 _MODAL: Final = words_of("can could will would")
 _PAST: Final = words_of("was were used")
 _MINE_TO_SAY: Final = stems_of("want like need love remember note let say")
-_HELD: Final = _MINE_TO_SAY | stems_of(
-    "think believe know guess mean make tell feel decide see find ensure"
-)
 _BESIDE: Final = ("conj", "parataxis", "list")
 _INNER: Final = ("advmod", "aux", "cop", "det")
 _OVER: Final = words_of("longer more anymore")
@@ -150,13 +147,12 @@ class Tree:
             return "it is a question"
         if "quoted" in flags or any(map(self._is_handed_on, path)):
             return _HANDED_ON
-        here = self.sentence(i)
-        sentence = [j for j in range(len(self.tokens)) if self.sentence(j) == here]
+        sentence = [j for j in range(len(self.tokens)) if self.sentence(j) == self.sentence(i)]
         supposed = any("if" in c.flags and c.first in sentence for c in self.reading.clauses)
-        for j in sentence:
-            word, relation = self.words[j], self.tokens[j].relation
-            supposed = supposed or (word in _CONDITIONS and relation in ("mark", "advmod"))
-            supposed = supposed or (word in _MAY and relation == "aux")
+        supposed = supposed or any(
+            self.words[j] in _CONDITIONS or (self.words[j] in _MAY and self.tokens[j].pos == "AUX")
+            for j in sentence
+        )
         if supposed or any(map(self._is_unreal, path)):
             return _SUPPOSED
         said = {self.words[j] for j in beside}
@@ -181,9 +177,8 @@ class Tree:
         said = token.relation in ("ccomp", "csubj", "xcomp") and token.pos != "PROPN"
         if not said or self.tokens[above].pos != "VERB":
             return False
-        thought = token.relation == "xcomp" and token.pos == "VERB"
-        held = _MINE_TO_SAY if thought else _HELD
-        return not self.requested(above) or self.stems[above] not in held
+        thought = token.relation == "xcomp" and self.stems[above] not in _MINE_TO_SAY
+        return thought or not self.requested(above)
 
 
 class Told(Tree):
