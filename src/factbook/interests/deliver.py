@@ -24,7 +24,7 @@ from factbook.errors import DeliveryError
 from factbook.interests.notify import notice_text
 from factbook.model.backoff import may_send
 from factbook.model.entities import Entity, Notice, NoticeState
-from factbook.model.facts import ME, Everyone, Millis, Trigger, whose
+from factbook.model.facts import ME, Everyone, Trigger, whose
 from factbook.model.interest_ops import ClaimNotice, FinishNotice
 from factbook.net import cancel
 from factbook.net.address import is_public
@@ -166,9 +166,6 @@ class NotifyReport:
 
     sent: list[Delivery] = field(default_factory=list)
     failed: int = 0  # no channel took them
-    dropped: int = 0  # nothing was left to tell
-    held: int = 0  # wait on: their owners have to be left alone for now
-    next_at: Millis | None = None  # when the first of these may go; None where that is not known
     problems: list[str] = field(default_factory=list)  # what each channel that failed said
 
 
@@ -215,18 +212,13 @@ class Notifier:
         return report
 
     def _tell(self, owner: str, notices: Sequence[Notice], report: NotifyReport) -> None:
-        for number, notice in enumerate(notices):
+        for notice in notices:
             now = self._clock()
-            first = may_send(notify_state(self._store, owner), now)
-            if first != now:
-                report.held += len(notices) - number
-                if first is not None and (report.next_at is None or first < report.next_at):
-                    report.next_at = first
-                return
+            if may_send(notify_state(self._store, owner), now) != now:
+                return  # they have to be left alone for now
             delivery = self._compose(notice)
             if isinstance(delivery, str):
                 self._finish(notice, NoticeState.DROPPED, reason=delivery)
-                report.dropped += 1
             elif self._claim(notice):
                 self._deliver(delivery, report)
 

@@ -27,7 +27,7 @@ from factbook.gate.outgoing import OutgoingVerdict, without_contacts
 from factbook.interests.enrich import may_be_enriched
 from factbook.interests.privacy import verdict_on
 from factbook.model.entities import SearchAnswer, SearchResult, SearchTask
-from factbook.model.facts import Episode, EpisodeKind, Millis, Receipt, Role, Source, Trigger, Trust
+from factbook.model.facts import Episode, EpisodeKind, Millis, Role, Source, Trigger, Trust
 from factbook.model.interest_ops import FailSearch, RecordSearch
 from factbook.model.keys import without_hidden
 from factbook.model.ops import RecordEpisode, RecordSource
@@ -57,9 +57,7 @@ class LookupReport:
     """What one pass over the searches that wait did."""
 
     made: int = 0
-    results: int = 0
     failed: list[tuple[str, str]] = field(default_factory=list)  # (query, why), tried again later
-    receipt: Receipt = field(default_factory=Receipt)
 
 
 class Lookup:
@@ -114,7 +112,7 @@ class Lookup:
             asked = self.cleared(task.query, owner=task.owner, cause=task.cause_id, task=task)
             answer = self._ask(asked)
             by = {"task_id": task.id, "claimer": claimer}
-            receipt = self._keep(answer, asked, task.owner, task.trigger, **by)
+            self._keep(answer, asked, task.owner, task.trigger, **by)
         except TakenOver as error:  # its results are not ours to keep
             _LOG.info("%s", error)
             return True
@@ -126,9 +124,7 @@ class Lookup:
             # with its traceback, counted in the report and in the file, shown by doctor, tried
             # again later and in the end set aside. (Also a query without a word to search for.)
             return self._failed(task, claimer, asked, error, report)
-        report.receipt.add(receipt)
         report.made += 1
-        report.results += len(answer.results)
         return True
 
     def _failed(
@@ -155,7 +151,7 @@ class Lookup:
         withheld = kind is SearchFailure.WITHHELD  # it would be every time
         op = FailSearch(task_id=task.id, error=said, tried=tried, aside=withheld, claimer=claimer)
         try:
-            report.receipt.add(self._context.write([op], task.trigger))
+            self._context.write([op], task.trigger)
         except TakenOver as taken:
             _LOG.info("%s", taken)
         return kind is not SearchFailure.CONNECT
@@ -214,7 +210,7 @@ class Lookup:
 
     def _keep(
         self, answer: SearchAnswer, query: str, owner: str, trigger: Trigger, **made: Any
-    ) -> Receipt:
+    ) -> None:
         """Keep a search with its results, each an episode of external text.
 
         A page that says the same at another time is the same episode, so that it counts once.
@@ -245,7 +241,7 @@ class Lookup:
             **made,
         )
         kept = [RecordEpisode(episode=episode) for episode in episodes.values()]
-        return self._context.write([RecordSource(source=source), *kept, search], trigger)
+        self._context.write([RecordSource(source=source), *kept, search], trigger)
 
     def _episode(
         self, result: SearchResult, source: Source, owner: str, *, position: int, now: Millis
