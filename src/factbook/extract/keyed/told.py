@@ -217,16 +217,14 @@ class Told(Tree):
 
 def _plain(heard: Heard, place: Span | None) -> tuple[str, Span | None]:
     """Return a message in words that are read well, and where the value stands in it."""
-    message, quotes = heard.message, [Span(*m.span()) for m in QUOTED.finditer(heard.message)]
+    message = heard.message
     values = [place] if place is not None else []
     values += [span for other in heard.values for span in heard.places(other)]
-    spans: list[tuple[Span, str]] = []
-    for span in values:
-        quote = next((q for q in quotes if q == (span.start - 1, span.end + 1)), None)
-        word = span.of(message) if re.fullmatch(r"\w+", span.of(message)) and not quote else _NAME
-        spans.append((quote or span, word))
-    spans += [(quote, _THING) for quote in quotes]
-    spans += [(Span(*key.span()), _spelled(key[0])) for key in _KEY.finditer(message)]
+    spans = [
+        *((span, said if (said := span.of(message)).isalnum() else _NAME) for span in values),
+        *((Span(*quote.span()), _THING) for quote in QUOTED.finditer(message)),
+        *((Span(*key.span()), _spelled(key[0])) for key in _KEY.finditer(message)),
+    ]
     pieces: list[tuple[Span, str]] = []
     for span, words in spans:
         if all(span.end <= other.start or span.start >= other.end for other, _ in pieces):
