@@ -70,7 +70,7 @@ def placed(told: Told, rank: int) -> tuple[str, str]:
     if not ranks:
         return problem, f"the message does not say that {quoted} is #{rank}"
     named = ", ".join(f"#{number}" for number in sorted(ranks)[:5])
-    return problem, f"the message names {named} and not #{rank} for {quoted}"
+    return problem, f"the message names {named} and not #{rank}"
 
 
 def added(told: Told) -> tuple[str, str]:

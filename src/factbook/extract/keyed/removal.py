@@ -22,7 +22,7 @@ __all__ = ["REMOVING", "removal_problem"]
 REMOVING: Final = stems_of(
     "remove delete drop erase forget take strike kick cross scratch unset clear discard exclude"
     " eliminate purge scrap trash dump ditch wipe replace get throw empty reset clean nuke destroy"
-    " redo restart start"
+    " redo"
 )
 _AWAY: Final = words_of("from off out away rid")
 _WHERE: Final = words_of("from off out of in at")

@@ -41,6 +41,9 @@ _UNREAL: Final = words_of("would could should 'd")
 _MODAL: Final = words_of("can could will would")
 _PAST: Final = words_of("was were used")
 _MINE_TO_SAY: Final = stems_of("want like need love remember note let say")
+_HELD: Final = _MINE_TO_SAY | stems_of(
+    "think believe know guess mean make tell feel decide see find ensure"
+)
 _BESIDE: Final = ("conj", "parataxis", "list")
 _INNER: Final = ("advmod", "aux", "cop", "det")
 _OVER: Final = words_of("longer more anymore")
@@ -177,8 +180,8 @@ class Tree:
         said = token.relation in ("ccomp", "csubj", "xcomp") and token.pos != "PROPN"
         if not said or self.tokens[above].pos != "VERB":
             return False
-        thought = token.relation == "xcomp" and self.stems[above] not in _MINE_TO_SAY
-        return thought or not self.requested(above)
+        held = _MINE_TO_SAY if token.relation == "xcomp" else _HELD
+        return not self.requested(above) or self.stems[above] not in held
 
 
 class Told(Tree):
