@@ -126,6 +126,34 @@ def test_an_edit_says_what_was_changed(memory: Memory, log: Log) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ("total = price\n", "# Rounded, as the till does.\ntax = rate * 2\ntotal = price + tax\n",
+         "wrote `# Rounded, as the till does.`"),
+        ("total = round(price)\n", "total = round(price, 2)\n",
+         "`total = round(price)` became `total = round(price, 2)`"),
+        ("old = 1\n", "", "took out `old = 1`"),
+        ("raise ShopError(f'the cart of {customer.name} holds nothing that can be sold now')\n",
+         "raise ShopError(f'the cart of {customer.name} holds nothing that can be sold here')\n",
+         "`…nothing that can be sold now')` became `…nothing that can be sold here')`"),
+    ],
+)  # fmt: skip
+def test_a_line_became_another_only_where_it_is_rewritten(
+    memory: Memory, log: Log, old: str, new: str, what: str
+) -> None:
+    log.edit("/s/a.py", old=old, new=new)
+    assert told(memory, log, "modified_file") == [f"changed file /s/a.py: {what}"]
+
+
+def test_a_tool_that_writes_says_why_before_it_quotes(memory: Memory, log: Log) -> None:
+    said = "Found 2 places for the old text, so nothing was written.\nText:\n  raise ValueError: x"
+    log.edit("/s/a.py", error=said)
+    assert told(memory, log, "failed_with") == [
+        "Edit of /s/a.py failed: Found 2 places for the old text, so nothing was written."
+    ]
+
+
 @pytest.mark.parametrize("failed", [False, True])
 def test_a_result_of_a_later_run_is_joined(memory: Memory, log: Log, *, failed: bool) -> None:
     log.call("t1", "Bash", command="git commit -m 'Fix the cart'", description="Commit")
@@ -182,6 +210,53 @@ def test_a_search_that_is_recorded_when_it_is_over_was_made(memory: Memory, tmp_
     memory.ingest([log])
     assert [fact.statement for fact in facts(memory, "searched_for")] == [
         "searched the web for sqlite wal"
+    ]
+
+
+def _codex(path: Path, *items: dict[str, object]) -> Path:
+    head = {"id": "019f3a10-5c1e-7d42-9b30-6f2c81d4e7a5", "cwd": "/home/ann/shop"}
+    records = [("session_meta", head), *(("response_item", one) for one in items)]
+    lines = [
+        {"timestamp": f"2026-11-17T10:00:{n:02d}.000Z", "type": type, "payload": payload}
+        for n, (type, payload) in enumerate(records)
+    ]
+    path.write_text("".join(json.dumps(one) + "\n" for one in lines), encoding="utf-8")
+    return path
+
+
+def _called(id: str, tool: str, output: str, **given: object) -> list[dict[str, object]]:
+    call = {"type": "function_call", "name": tool, "arguments": json.dumps(given), "call_id": id}
+    return [call, {"type": "function_call_output", "call_id": id, "output": output}]
+
+
+@pytest.mark.parametrize("typed", ["", "q"])
+def test_a_command_that_goes_on_ends_where_it_is_waited_for(
+    memory: Memory, tmp_path: Path, typed: str
+) -> None:
+    more = {"chars": typed} if typed else {}
+    running = "Wall time: 1.0 seconds\nProcess running with session ID 77\nOutput:\n"
+    ended = "Wall time: 1.0 seconds\nProcess exited with code {}\nOutput:\n{}"
+    name = "rollout-2026-11-17T10-00-00-019f3a10-5c1e-7d42-9b30-6f2c81d4e7a5.jsonl"
+    log = _codex(
+        tmp_path / name,
+        *_called("c1", "exec_command", running, cmd="go test ./..."),
+        *_called("c2", "write_stdin", running, session_id=77),
+        *_called("c3", "write_stdin", ended.format(1, "panic: no cart"), session_id=77, **more),
+        *_called("c4", "exec_command", running, cmd="git commit -m 'Fix the cart'"),
+        *_called(
+            "c5", "write_stdin", ended.format(0, "[main 1a2b3c4] Fix the cart"), session_id=77
+        ),
+    )
+    memory.ingest([log])
+    failed = "write_stdin" if typed else "`go test ./...`"
+    for predicate, statements in (
+        ("verified", ["`go test ./...` failed: panic: no cart"] * (not typed)),
+        ("failed_with", [f"{failed} failed: panic: no cart"]),
+        ("committed", ["committed 1a2b3c4: Fix the cart"]),
+    ):
+        assert [fact.statement for fact in facts(memory, predicate)] == statements
+    assert "ran `git commit -m 'Fix the cart'`: ok" in [
+        fact.statement for fact in facts(memory, "ran")
     ]
 
 
@@ -243,10 +318,15 @@ def test_committed(
     [
         ("pip install requests", "Successfully installed idna-3.4 requests-2.31.0",
          "installed package requests 2.31.0 with pip"),
+        ("pip install requests", "Downloading requests-2.31.0-py3-none-any.whl (62 kB)",
+         "installed package requests 2.31.0 with pip"),
         ("npm i react@18.2.0", "added 3 packages", "installed package react 18.2.0 with npm"),
         ("cargo add serde", "      Adding serde v1.0.197 to dependencies",
          "installed package serde 1.0.197 with cargo"),
         ("uv add httpx", " + httpx==0.27.0", "installed package httpx 0.27.0 with uv"),
+        ("go get example.com/a/b@v2.0.0-rc.3", "go: upgraded example.com/a/b v2.0.0-rc.2 =>"
+         " v2.0.0-rc.3", "installed package example.com/a/b 2.0.0-rc.3 with go"),
+        ("npm i left@next", "+ left@3.0.0-beta.1", "installed package left 3.0.0-beta.1 with npm"),
         ("brew install jq", "jq was installed", "installed package jq with brew"),
         ("pip install nope | tail -1", "ERROR: No matching distribution found for nope", ""),
     ],
@@ -306,6 +386,15 @@ def test_what_no_runner_writes_closes_nothing() -> None:
          "error[E0308]: mismatched types"),
         ("(pass) a\nerror: expected 2\n    at x.ts:1\n(fail) cart > adds\n 1 fail",
          "error: expected 2"),
+        ('import (\n\t"errors"\n)\n--- FAIL: TestCart (0.01s)\nFAIL', "--- FAIL: TestCart (0.01s)"),
+        ("--- FAIL: TestCart (0.01s)\n    cart_test.go:12: want 2, got 3\nFAIL\tshop\t0.1s",
+         "cart_test.go:12: want 2, got 3"),
+        ("[unit] shop: read /tmp/x: no such file or directory\n[unit] --- FAIL: TestCart (0.01s)\n"
+         "[unit]     cart_test.go:12: want 2, got 3", "cart_test.go:12: want 2, got 3"),
+        ("[lint] tasks/lint: line 7: CI: unbound variable\n[lint] ERROR task failed",
+         "[lint] tasks/lint: line 7: CI: unbound variable"),
+        ("[lint] Linting\n[lint] src/a.go:6:3: empty branch\n[lint] ERROR task failed",
+         "[lint] src/a.go:6:3: empty branch"),
         ("make: *** [Makefile:3: all] Error 1\ntask failed", "make: *** [Makefile:3: all] Error 1"),
     ],
 )  # fmt: skip
@@ -336,6 +425,29 @@ def test_fixed_by_names_what_was_changed_in_between(memory: Memory, log: Log) ->
         "fixed: E KeyError: 'cart' — by editing /s/cart.py and running `npm run build`; `pytest -q`"
         " passes"
     ]
+
+
+def test_running_it_again_and_looking_mends_nothing(memory: Memory, log: Log) -> None:
+    log.bash("mise run cart 2>&1 | tail -5", "--- FAIL: TestCart (0.01s)\nFAIL")
+    log.bash("git -C /s log --oneline", "1a2b3c4 Cart")
+    log.bash("go doc net/http", "package http")
+    log.edit("/s/cart.go")
+    log.bash("mise run cart", "ok  \tshop\t0.1s")
+    assert told(memory, log, "fixed_by") == [
+        "fixed: --- FAIL: TestCart (0.01s) — by editing /s/cart.go; `mise run cart` passes"
+    ]
+
+
+@pytest.mark.parametrize("given", [{"dangerouslyDisableSandbox": True}, {"command": "A=1 make up"}])
+def test_what_passes_once_it_may_do_more_was_not_fixed_by_what_is_between(
+    memory: Memory, log: Log, given: dict[str, object]
+) -> None:
+    log.bash("make up", "Exit code 2\nerror: no route to the registry", error=True)
+    log.bash("npm run build", "done")
+    id = "toolu_more"
+    log.call(id, "Bash", **{"command": "make up", **given})
+    log.result(id, "ok  \tshop\t0.1s")
+    assert told(memory, log, "fixed_by") == []
 
 
 @pytest.mark.parametrize("between", ["nothing", "a read", "another command", "a failed edit"])

@@ -471,22 +471,6 @@ def test_what_was_erased_is_no_longer_listed(fresh: World) -> None:
     assert run(fresh.memory, "/learn tea").text.startswith("Queued learning\n\n2) 'tea'")
 
 
-def test_what_one_source_alone_names_is_told(fresh: World) -> None:
-    fresh.pages.pages = [
-        page(f"{name} test", f"The {name} is a kettle with a long spout.", host=f"{n}.example")
-        for n, name in enumerate(("Zorvex Boil 3", "Halden Steam 2"))
-    ]
-    fresh.memory.interests.learn("kettles")
-    fresh.memory.background.work()
-    (status,) = fresh.memory.interests.learned()
-    single = {
-        one.excerpt for one in fresh.memory.sources.rejections() if one.reason == "one_source"
-    }
-    assert single
-    assert f"{len(single)} things that one source alone names" in run(fresh.memory, "/learn").text
-    assert status.single_source == len(single)
-
-
 def test_what_is_both_a_fact_and_a_name_is_asked_back(world: World, do: Do) -> None:
     fact = world.memory.interests.entity("kef ls50 meta").facts[0]
     do(f"/like f{fact.id}")

@@ -162,10 +162,36 @@ def test_the_last_the_first_and_how_long(memory: Memory, question: str, said: st
         "what did I change last week",
         "how many pull requests",
         "how many children do I have",
+        "how often does the nightly build run",
+        "how many times did I not deploy",
+        "how often didn't the tests fail",
     ],
 )
 def test_any_other_question_is_not_counted(memory: Memory, question: str) -> None:
     assert memory.recall(question).computed is None
+
+
+def test_a_file_is_one_however_its_path_is_given_and_a_shells_test_is_none(tmp_path: Path) -> None:
+    lines = [
+        *changed("e1", "11-01T09:00", "/home/ann/shop/src/cart.py"),
+        *changed("e2", "11-02T09:00", "src/cart.py"),
+        *changed("e3", "11-02T10:00", "price.py"),
+        *ran("t1", "11-02T11:00", "test -f .env && cat .env"),
+        *ran("t2", "11-02T12:00", "make test"),
+    ]
+    log = tmp_path / f"{SESSION}.jsonl"
+    log.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with Memory(tmp_path / "m.db", clock=FrozenClock(NOW), key_file=tmp_path / "k") as memory:
+        memory.ingest([log])
+        most = memory.recall("which file did I edit most").computed
+        tests = memory.recall("how often did I run the tests").computed
+    assert most is not None
+    assert tests is not None
+    assert [(row.label, row.count) for row in most.rows] == [
+        ("/home/ann/shop/src/cart.py", 2),
+        ("/home/ann/shop/price.py", 1),
+    ]
+    assert tests.total == 1
 
 
 @pytest.mark.parametrize(
@@ -200,6 +226,9 @@ def test_what_passed_or_failed_is_known_by_its_end(
         ("when did I last run the tests", 'last executed_command "test": 2026-11-12 09:00, pytest'),
         ("how often was the linter run", 'executed_command "linter": 2 times'),
         ("how often did the build fail", 'executed_command "build", failed: 1 of 1 time'),
+        ("how often does the build fail", 'executed_command "build", failed: 1 of 1 time'),
+        ("how many builds failed", 'executed_command "build", failed: 1 of 1 time'),
+        ("how often does the agent run the linter", 'executed_command "linter": 2 times'),
         ("how often did claude use docker", 'executed_command "docker": once'),
         ("how many commits per project", "committed: 3 times"),
         ("how many commands failed per project", "executed_command, failed: 2 of 11 times"),

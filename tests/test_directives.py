@@ -56,6 +56,9 @@ RULES: Mapping[str, tuple[str, str, float]] = {
     "always answer in German": ("rule", "project", 0.9),
     "always squash commits": ("rule", "project", 0.9),
     "please keep commits separate from now on": ("rule", "project", 0.9),
+    "let's do": ("decision", "project", 0.9),
+    "about those": ("rule", "project", 0.9),
+    "always write": ("rule", "project", 0.9),
     "keep functions under 40 lines": ("rule", "everywhere", 0.9),
     "keep functions under 60 lines in this repo": ("rule", "project", 0.9),
     "always give me short answers": ("rule", "project", 0.9),
@@ -280,7 +283,7 @@ def test_what_is_only_likely_is_shown_once_it_is_said_again(desk: Desk) -> None:
 
     desk.said("lines have at most 100 characters")
     desk.said("errors go to stderr")
-    desk.said("lines have at most 120 characters")
+    desk.said("lines have at most 120 characters from now on")
     assert shown() == ["lines have at most 100 characters"]
     assert len(desk.memory.review.questions()) == 1
     desk.said("errors go to stderr")
@@ -312,11 +315,111 @@ def test_it_does_not_fade(desk: Desk) -> None:
         "tabs are nicer here",
         "Testing special characters: café, naïve, résumé, 中文, русский, emojis 🚀",
         "do that",
+        "about those hidden sheets, they may go",
+        "Проверка: always русский, 中文",
     ],
 )
 def test_nothing_is_kept_of_what_others_say_or_of_little(desk: Desk, prompt: str) -> None:
     desk.said(prompt)
     assert desk.facts == []
+
+
+@pytest.mark.parametrize(
+    ("prompt", "said", "chance"),
+    [
+        ("what would change if:\n\n- every page is cached for a day\n- nobody logs in",
+         "every page is cached for a day", 0.95),
+        ("i dont want to lose any notes that we wrote, just move them", "any notes that we wrote",
+         0.75),
+        ("yes, begin with the cart and go on until it builds", "begin with the cart", 0.75),
+    ],
+)  # fmt: skip
+def test_what_is_supposed_or_a_part_or_for_now_is_no_rule(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, prompt: str, said: str, chance: float
+) -> None:
+    monkeypatch.setitem(RULES, said, ("rule", "project", chance))
+    desk.said(prompt)
+    assert desk.facts == []
+
+
+@pytest.mark.parametrize("copied", [True, False])
+def test_what_is_copied_out_of_a_reply_is_the_agents(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, *, copied: bool
+) -> None:
+    monkeypatch.setitem(RULES, "Prices stay in cents", ("rule", "project", 0.99))
+    offer = (
+        "Two ways:\n\n1. **Prices stay in cents**, the page rounds them when it shows a cart\n2. X"
+    )
+    asked = "build it: Prices stay in cents, the page rounds them when it shows a cart"
+    log = [
+        claude("user", "how do we round?", "u1", cwd=SHOP, sessionId=desk.folder.name),
+        claude("assistant", [{"type": "text", "text": offer}], "a1", sessionId=desk.folder.name),
+        claude(
+            "user", asked if copied else "good. Prices stay in cents then", "u2",
+            cwd=SHOP, sessionId=desk.folder.name,
+        ),
+    ]  # fmt: skip
+    path = desk.folder / "3f0c4b1e-0000-4000-8000-000000000099.jsonl"
+    path.write_text("\n".join(map(json.dumps, log)) + "\n", encoding="utf-8")
+    desk.memory.ingest([path], workers=0)
+    desk.memory.read_directives()
+    assert len(desk.facts) == (not copied)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "said"),
+    [
+        ("ok, fine, let's do vite", "let's do vite"),
+        (
+            "always write migrations by hand, as the tool breaks them",
+            "always write migrations by hand",
+        ),
+    ],
+)
+def test_a_rule_is_kept_with_what_its_words_need(desk: Desk, prompt: str, said: str) -> None:
+    desk.said(prompt)
+    assert [fact.statement for fact in desk.facts] == [said]
+
+
+def test_what_reads_as_anothers_for_long_gives_no_rule(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = "Tools are packages. " * 30
+
+    def doubting(text: str) -> Reading:
+        """As the reader doubts a stretch when one of its words is the owner's own."""
+        paste = Span(text.index(page), len(text), "paste", 0.2)
+        return replace(marked(text), foreign=[paste])
+
+    monkeypatch.setattr(directives, "read", doubting)
+    desk.said(f"squash commits before you merge\n{page}always run the tests with uv")
+    assert [fact.statement for fact in desk.facts] == ["squash commits before you merge"]
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("what are my rules?", ["always run the tests with uv", "squash commits before you merge"]),
+        ("what are my rules for tests", ["always run the tests with uv"]),
+        ("what did we decide about the database", ["we went with Postgres"]),
+    ],
+)
+def test_who_asks_for_rules_or_decisions_is_shown_those_first(
+    desk: Desk, question: str, said: list[str]
+) -> None:
+    desk.said("always run the tests with uv")
+    desk.said("squash commits before you merge")
+    desk.said("we went with Postgres")
+    desk.said("what are the rules of chess, and who decides?")
+    desk.memory.embed()
+    hits = desk.memory.recall(question).hits
+    assert sorted(hit.text for hit in hits[: len(said)]) == said
+
+
+def test_who_asks_for_rules_where_there_are_none_is_told_so(desk: Desk) -> None:
+    desk.said("which rules does chess have?")
+    desk.memory.embed()
+    assert desk.memory.recall("what are my rules?").lacking == ("rule",)
 
 
 def test_nobody_else_gives_rules(desk: Desk) -> None:
@@ -463,6 +566,15 @@ def test_they_are_listed_with_since_when_and_how_often(desk: Desk, cli: Cli) -> 
     assert rules[0]["since"] == "2026-02-02T10:00:00.000Z"
     assert rules[0]["evidence"].startswith("e")
     assert "always run the tests" in cli("rules", "--db", desk.db).out
+
+
+def test_what_is_only_likely_is_listed_apart(desk: Desk, cli: Cli) -> None:
+    desk.said("errors go to stderr")
+    desk.said("always run the tests with uv")
+    desk.memory.close()
+    given, likely = cli("rules", "--db", desk.db).out.split("Likely, and given to no agent")
+    assert "always run the tests" in given
+    assert "errors go to stderr" in likely
 
 
 def test_a_file_for_agents_is_the_same_whenever_it_is_made(desk: Desk, cli: Cli) -> None:

@@ -419,6 +419,32 @@ def test_the_timeline_tells_no_pages_that_were_looked_up_and_no_prompt_twice(log
     assert told_by(log) == []
 
 
+def test_what_is_found_and_mended_in_one_sentence_is_told_once(log: Log) -> None:
+    both = (
+        "I found the handler already keeps the lock, so the smallest fix is to release it before"
+        " the log is rotated."
+    )
+    log.goes_on(
+        typed("u1", "Why does the importer stop?"), *edited(1, "/s/lock.py"), said("a1", both)
+    )
+    assert {"discovery", "provides_solution"} <= {
+        fact.predicate for fact in log.memory.query_facts(limit=100)
+    }
+    assert told_by(log) == [f"{both.rstrip('.')} (lock.py)"]
+
+
+def test_the_timeline_tells_no_rule_that_is_only_likely(
+    log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(policy, "PROMPT_SHOWN", 30)  # else the prompt tells it
+    said = "The importer is slow today. From now on we use pnpm for all packages of the shop."
+    log.goes_on(typed("u1", said))
+    log.memory.read_directives()
+    assert told_by(log) == ["we use pnpm for all packages of the shop"]
+    monkeypatch.setattr(policy, "MIN_CONFIDENCE_PASSIVE", 0.9)
+    assert told_by(log) == []
+
+
 def test_a_list_ends_where_nothing_bears_on_the_question(log: Log) -> None:
     log.goes_on(*importer(), *banner())
     asked = [turn.asked for turn in log.turns("Why does the importer of the parcel depot stop?")]

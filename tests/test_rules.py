@@ -401,6 +401,7 @@ def test_targets_system_takes_whole_words_alone() -> None:
         "raspberry",
     ]
     assert systems("Add unit tests for the server module") == []
+    assert systems("what is this?\n\n```\nnginx: bind() failed on the server\n```") == []
     assert systems('"name": "server", "value": "Vercel"') == []
     assert systems("Follow this plan. " + "It is long. " * 40 + "Start the server.") == []
     assert systems("server.ts, /srv/server/x, mcp-server, observers, nasal, @server") == []
@@ -570,8 +571,14 @@ def test_a_row_of_stops_is_split_in_linear_time(unit: str) -> None:
         ("identifies_issue", "12:43:50 [worker] task 2 failed because the disk is full"),
         ("discovery", "I found the exact strings; applying the patch now."),
         ("provides_solution", "Suggested:\n\n1. **Fix the module reference** in `[tool.x]`"),
+        ("provides_solution", "The first commit (doc fixes) is already part of the main branch."),
         ("provides_solution", "The budget fix is in. I am rebuilding so the tests see it."),
         ("identifies_issue", "The failing call is probably the first, so I am reading it."),
+        ("discovery", "I found the job files. Next I'm reading whether the linter runs in them."),
+        (
+            "provides_solution",
+            "The label fix was too narrow; the second branch still does nothing.",
+        ),
         ("discovery", "Root cause: npm rejected the package with:\n\n```text\nE404\n```"),
     ],
 )

@@ -59,6 +59,7 @@ def test_what_the_human_typed_is_a_prompt(tmp_path: Path, content: object) -> No
             "user: meta",
         ),
         ("[Request interrupted by user for tool use]", {}, "user: interrupted"),
+        ("Operation stopped by hook: run the formatter first", {}, "user: stopped by a hook"),
         ("Warmup", {"isSidechain": True}, "user: warm-up"),
         ("<system-reminder>be brief</system-reminder>", {}, "user: injected context only"),
         ("<ide_selection>lines 1 to 3</ide_selection>", {}, "user: injected context only"),

@@ -19,7 +19,7 @@ from factbook.extract.entity_prompts import entities_messages
 from factbook.gate.names import NAME_THRESHOLD, semantic_ok, structural_problem
 from factbook.gate.notices import EnrichmentMode, mode_of
 from factbook.interests.deliver import ChatChannel, Delivery
-from factbook.interests.score import decayed
+from factbook.interests.score import interests
 from factbook.model.backoff import delay_ms
 from factbook.model.entities import (
     Engagement,
@@ -574,8 +574,8 @@ def test_interest_halves_in_thirty_days() -> None:
     one = Engagement(1, "me", 1, None, EngagementType.LEARN_COMMAND, Valence.POSITIVE, 1.0, None, 0)
     against = one._replace(valence=Valence.NEGATIVE, strength=0.8)
     aside = one._replace(valence=Valence.NEUTRAL)
-    assert decayed([one], 30 * DAY) == pytest.approx(0.5)
-    assert decayed([one, against, aside], 60 * DAY) == pytest.approx(0.25 - 0.2)
+    assert sum(interests([one], 30 * DAY).values()) == pytest.approx(0.5)
+    assert sum(interests([one, against, aside], 60 * DAY).values()) == pytest.approx(0.25 - 0.2)
 
 
 # --- preferences ----------------------------------------------------------------------------------

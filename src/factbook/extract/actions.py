@@ -24,6 +24,7 @@ _PIECE_CHARS: Final = 70  # of what was written, before and after
 _MANY: Final = 4  # files and commands that a sentence names
 
 _CHANGE: Final = {"add": "added", "update": "changed", "delete": "deleted", "move": "moved to"}
+_WORD: Final = re.compile(r"\w+")
 _TRIVIAL: Final = re.compile(r"^[\s{}()\[\];,*/#\"'`-]*$")
 
 
@@ -78,11 +79,28 @@ def _what(episode: Episode) -> str:
     new = _lines(episode.value("new_string") or episode.value("content"))
     gone = next((line for line in old if line not in new), "")
     added = next((line for line in new if line not in old), "")
-    if gone and added:
-        return f": `{shorten(gone, _PIECE_CHARS)}` became `{shorten(added, _PIECE_CHARS)}`"
+    if gone and added and _is_rewritten(gone, added):
+        at = _same_until(gone, added) if max(len(gone), len(added)) > _PIECE_CHARS else 0
+        return f": `{_piece(gone, at)}` became `{_piece(added, at)}`"
     if gone or added:
-        return f": {'wrote' if added else 'took out'} `{shorten(gone or added, _PIECE_CHARS)}`"
+        return f": {'wrote' if added else 'took out'} `{_piece(added or gone)}`"
     return ""
+
+
+def _is_rewritten(gone: str, added: str) -> bool:
+    """Tell whether one line stands in the place of the other: they share half of their words."""
+    before, after = set(_WORD.findall(gone)), set(_WORD.findall(added))
+    return 2 * len(before & after) >= min(len(before), len(after))
+
+
+def _same_until(gone: str, added: str) -> int:
+    """Return where two long lines begin to differ, at a word that leaves some of what is before."""
+    same = next((n for n, both in enumerate(zip(gone, added, strict=False)) if len({*both}) > 1), 0)
+    return max(0, gone.rfind(" ", 0, max(0, same - _PIECE_CHARS // 3)) + 1)
+
+
+def _piece(line: str, at: int = 0) -> str:
+    return ("\u2026" if at else "") + shorten(line[at:], _PIECE_CHARS)
 
 
 def _lines(value: str | None) -> dict[str, None]:

@@ -5,6 +5,7 @@ Knows: an episode, whose words it holds, what the reader marks. Does not know: o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -34,6 +35,7 @@ __all__ = [
     "decision_at",
     "directive_at",
     "directives_in",
+    "is_copied",
     "is_unsaid",
     "own_reading",
     "stated_in",
@@ -46,7 +48,17 @@ LINE: Final = "rule_line"
 _ENDING: Final = "Gives up a rule or a decision that held"
 _FORGED: Final = frozenset({TaintKind.SPEECH, TaintKind.MEMORY, TaintKind.HIDDEN})
 """What is no owner's word even in their own message; an order is what a rule is."""
+_ARGUMENTS: Final = frozenset({"obj", "iobj", "nsubj", "obl", "nmod"})
+_SUPPOSING: Final = frozenset({"if", "unless", "whether"})
+_ITEM: Final = re.compile(r"\s*(?:[-*+\u2022]|\d{1,3}[.)])\s")
+_LETTERS: Final = re.compile(r"\w+")
+_WORD: Final = re.compile(r"(?<!\S)\S*[A-Za-z0-9]\S*")  # of English, which alone is read
 _REMINDING: Final = frozenset({"told", "asked"})
+_NEEDED: Final = frozenset(
+    {"obj", "iobj", "xcomp", "ccomp", "obl", "nmod", "compound", "flat", "fixed", "nummod"}
+    | {"det", "amod", "case", "cop", "aux", "mark", "advmod"}
+)
+"""Relations of words without which the word that they hang on is not all said."""
 
 
 def own_reading(episode: StoredEpisode, reader: Reader | None = None) -> Reading | None:
@@ -74,12 +86,12 @@ def directives_in(
 
     What is only likely to be one is not shown by itself until it is said again.
     """
-    placed = _placed(reading, 0)
+    placed = [one for one in _placed(reading, 0) if not _is_led_to_by_if(reading, one[0])]
     for at, end in _reminders(reading):
         # "I told you to use pnpm": what it reminds of is read as if it were said again
         if not is_others(reading, at, end, chance=policy.DIRECTIVE_FOREIGN):
             said = (read if reader is None else reader.read)(reading.text[at:end])
-            placed += _placed(said, at)
+            placed += _placed(said, at, again=True)
     directives: list[Candidate] = []
     for begin, end, mark in sorted(placed, key=lambda place: place[:2]):
         candidate = directive_at(
@@ -121,15 +133,96 @@ def stated_in(
     return [candidate for candidate in said if candidate is not None]
 
 
-def _placed(reading: Reading, at: int) -> list[tuple[int, int, Span]]:
-    """Return what is marked and meant, with its place in a text that is read from a place on."""
+def _placed(reading: Reading, at: int, *, again: bool = False) -> list[tuple[int, int, Span]]:
+    """Return what is marked and meant, with its place in a text that is read from a place on.
+
+    What is said `again` is worth keeping by that alone.
+    """
     placed = []
     for mark in reading.marks:
         if mark.chance < policy.DIRECTIVE_LIKELY:
             continue
-        if not is_unsaid(reading, mark.begin, mark.end, foreign=policy.DIRECTIVE_FOREIGN):
-            placed.append((at + mark.begin, at + mark.end, mark))
+        sure = again or mark.chance >= policy.DIRECTIVE_SURE
+        if not sure and (_is_part(reading, mark) or not _is_kept(reading, mark)):
+            continue
+        end = _completed(reading, mark)
+        if is_unsaid(reading, mark.begin, mark.end, foreign=policy.DIRECTIVE_FOREIGN):
+            continue
+        if end == mark.end or _says_more(reading, mark, end):
+            placed.append((at + mark.begin, at + end, mark))
     return placed
+
+
+def _says_more(reading: Reading, mark: Span, end: int) -> bool:
+    """Tell whether a mark says something where it was completed: alone, or by its verb."""
+    if len(_WORD.findall(reading.text[mark.begin : mark.end])) >= policy.DIRECTIVE_WORDS:
+        return True
+    whole = (token for token in reading.tokens if mark.begin <= token.begin < end)
+    return any(token.pos == "VERB" for token in whole)
+
+
+def _completed(reading: Reading, mark: Span) -> int:
+    """Return where a mark ends with what its words need to say anything.
+
+    A name that the reader does not know may end a mark: "let's do" of "let's do vite".
+    """
+    tokens = reading.tokens
+    held = {n for n, token in enumerate(tokens) if mark.begin <= token.begin < mark.end}
+    leans_on = {tokens[n].head for n in held}
+    stop = next((end for begin, end in reading.sentences if begin <= mark.begin < end), mark.end)
+
+    def is_needed(n: int) -> bool:
+        while n >= 0 and n not in held and n not in leans_on:
+            n = tokens[n].head if tokens[n].relation.partition(":")[0] in _NEEDED else -1
+        return n >= 0
+
+    end = mark.end
+    for n, token in enumerate(tokens):
+        if token.begin >= end:
+            if token.end > stop or token.pos == "PUNCT" or not is_needed(n):
+                break
+            end = token.end
+    return end
+
+
+def _is_kept(reading: Reading, mark: Span) -> bool:
+    """Tell whether the clause that a mark begins in is worth knowing in a month."""
+    clause = next((c for c in reading.clauses if mark.begin < c.end), None)
+    return clause is not None and clause.keep >= policy.DIRECTIVE_KEEP
+
+
+def _is_part(reading: Reading, mark: Span) -> bool:
+    """Tell whether a mark is only what a verb before it is about ("I won't drop *any note*")."""
+    inside = [n for n, t in enumerate(reading.tokens) if mark.begin <= t.begin < mark.end]
+    tops = [reading.tokens[n] for n in inside if reading.tokens[n].head not in inside]
+    return bool(tops) and all(
+        token.relation in _ARGUMENTS and 0 <= token.head < inside[0] for token in tops
+    )
+
+
+def _is_led_to_by_if(reading: Reading, at: int) -> bool:
+    """Tell whether a place is in a list that a line ending in "if:" leads to."""
+    lines = reading.text[:at].split("\n")
+    above = (line.rstrip() for line in reversed(lines[:-1]))
+    lead = next((line for line in above if line and not _ITEM.match(line)), "")
+    if not _ITEM.match(lines[-1]) or not lead.endswith(":"):
+        return False
+    last = [t for t in reading.tokens if t.end <= at and t.begin < reading.text.rfind(":", 0, at)]
+    return any(token.text.lower() in _SUPPOSING for token in last[-1:])
+
+
+def is_copied(text: str, place: tuple[int, int], reply: str) -> bool:
+    """Tell whether a place stands in a longer stretch that is copied out of a reply."""
+    said = [(match.start(), match[0].lower()) for match in _LETTERS.finditer(text)]
+    first = sum(begin < place[0] for begin, _ in said)
+    last = sum(begin < place[1] for begin, _ in said)
+    size = max(policy.COPIED_WORDS, last - first)
+    words = f" {' '.join(match[0].lower() for match in _LETTERS.finditer(reply))} "
+    return any(
+        f" {' '.join(word for _, word in said[at : at + size])} " in words
+        for at in range(max(0, last - size), first + 1)
+        if at + size <= len(said)
+    )
 
 
 def _reminders(reading: Reading) -> Iterator[tuple[int, int]]:
@@ -195,7 +288,7 @@ def directive_at(
 ) -> Candidate | None:
     """Return what an episode claims at a place, unless that is too little or plays somebody."""
     begin, end = place
-    if len(episode.text[begin:end].rstrip(" ,;:").split()) < policy.DIRECTIVE_WORDS:
+    if len(_WORD.findall(episode.text[begin:end])) < policy.DIRECTIVE_WORDS:
         return None
     forged = [piece for piece in taint(episode.text) if piece.kind in _FORGED]
     if touching(forged, begin, end) is not None:

@@ -8,6 +8,7 @@ handed on with the cursor of the file. Knows: episodes. Does not know: rules, fi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
@@ -33,6 +34,10 @@ _ASKED_CHARS: Final = 120  # of a command that a sentence names
 _NAMING: Final = frozenset(
     {"path", "query", "skill", "url"}
 )  # fields that say what a call is about
+_ALLOWED: Final = re.compile(r"^\w*sandbox\w*: .*$", re.MULTILINE | re.IGNORECASE)
+"""What a call may reach: a command that passes once it may reach more was mended by that."""
+_GIVEN: Final = re.compile(r"^(session_id|chars): (.*)$", re.MULTILINE)
+_CONTINUES: Final = "write_stdin"  # the tool that waits for a command which went on, or types to it
 _MENDERS: Final = 12  # files and commands that are remembered between a failure and its end
 
 
@@ -72,6 +77,9 @@ class Joining:
         for row in saved.get("open", ()):
             call = _call(row)
             self._open[call.call_id or call.subject] = call
+        self._running: dict[str, Episode] = {
+            process: _call(row) for process, row in saved.get("running", ())
+        }  # commands that went on, by the number of their process
         self._failures: dict[str, _Failure] = {}
         for key, (error, files, commands, actions) in saved.get("failures", ()):
             failure = self._failures[key] = _Failure(error)
@@ -83,6 +91,7 @@ class Joining:
         """Return what waits as JSON data; its texts are those of episodes, and redacted as they."""
         return {
             "open": [_row(call) for call in self._open.values()],
+            "running": [[process, _row(call)] for process, call in self._running.items()],
             "failures": [[key, failure.save()] for key, failure in self._failures.items()],
         }
 
@@ -101,10 +110,13 @@ class Joining:
         return episode, None
 
     def unanswered(self, now: Millis) -> list[Episode]:
-        """Return the calls that will get no result any more."""
+        """Return the calls that will get no result any more, and the commands that still go on."""
+        went_on = Answer(Outcome.RUNNING, "")
+        waiting = [*self._open.values()]
+        waiting += [replace(call, answer=went_on) for call in self._running.values()]
         return [
             call
-            for call in self._open.values()
+            for call in waiting
             if call.occurred_at is None or now - call.occurred_at >= policy.UNANSWERED_MS
         ]
 
@@ -115,6 +127,13 @@ class Joining:
 
     def _joined(self, result: Episode, call: Episode | None) -> tuple[Episode, Episode | None]:
         outcome = outcomes.outcome_of(result)
+        call = self._continued(call, outcome)
+        process = result.attributes.get("process", "")
+        if process and call is not None and call.value("command") is not None:
+            self._running[process] = call
+            if len(self._running) > policy.OPEN_CALLS:
+                del self._running[next(iter(self._running))]
+            return result, None  # how it ends is not known yet
         error = ""
         if outcome is Outcome.FAILED:
             error = outcomes.error_line(result.text)
@@ -135,6 +154,18 @@ class Joining:
             result = replace(result, asked=_asked(call, command))
         return result, replace(call, answer=answer)
 
+    def _continued(self, call: Episode | None, outcome: Outcome) -> Episode | None:
+        """Return the command that a call waited for until it ended; else the call itself.
+
+        What something was typed to has not ended by itself.
+        """
+        if call is None or call.tool != _CONTINUES or outcome is Outcome.RUNNING:
+            return call
+        given = dict(_GIVEN.findall(call.text))
+        if given.get("chars"):
+            return call
+        return self._running.pop(given.get("session_id", ""), call)
+
     def _ran(self, call: Episode, command: str, answer: Answer) -> Answer:
         """Follow a command: it may fail, mend something, or pass where it failed before."""
         if answer.outcome in (Outcome.REFUSED, Outcome.RUNNING):
@@ -145,7 +176,7 @@ class Joining:
             changes = not files and tests_run.may_change(command)
             self._done(files=files, command=command if changes else "")
             return answer
-        key = f"{call.project}\n{main.key}"
+        key = "\n".join([call.project, main.key, *_ALLOWED.findall(call.text)])
         verdict = tests_run.verdict(command, main.command, answer)
         failure = self._failures.get(key)
         if verdict == "failed":
@@ -161,12 +192,17 @@ class Joining:
                 mended = Mended(failure.error, tuple(failure.files), tuple(failure.commands))
                 answer = answer._replace(mended=mended)
         changes = answer.outcome is Outcome.DONE and tests_run.may_change(command)
-        self._done(files=files, command=command if changes else "")
+        self._done(files=files, command=command if changes else "", by=key)
         return answer
 
-    def _done(self, *, files: tuple[str, ...] = (), command: str = "") -> None:
-        """Note what was done for all that fails yet; too much in between is no reason any more."""
+    def _done(self, *, files: tuple[str, ...] = (), command: str = "", by: str = "") -> None:
+        """Note what was done for all that fails yet; too much in between is no reason any more.
+
+        `by` is the key of the command that did it: to run again what failed mends nothing.
+        """
         for key, failure in list(self._failures.items()):
+            if key == by:
+                continue
             failure.actions += 1
             failure.files.update(dict.fromkeys(files))
             if command:

@@ -34,6 +34,7 @@ WRITERS: Final = (
 )
 """Tools whose input names the files that they write."""
 
+_SHELLS: Final = frozenset({"exec_command", "shell", "Bash"})  # of them those that run commands
 _ANSI: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _RULER: Final = re.compile("━+")
 _EXIT_WORDS: Final = r"exit(?:ed)?(?: with)?(?: status)?(?: code)?:?"
@@ -42,15 +43,17 @@ _EXIT_LINE: Final = re.compile(
     rf"(?:Error:\s*)?(?:Process |Command )?{_EXIT_WORDS}\s*-?\d+\.?", re.IGNORECASE
 )
 _TAGS: Final = re.compile(r"</?(?:tool_use_error|error|stderr|stdout|output)>")
+_RUN_BY: Final = r"(?:\[[\w:.-]+\] )?"  # what a runner of tasks puts before each line
 _SAYS_WHY: Final = re.compile(
     r"(?:^|[\s:\[(])(?:error|fatal|panic|ERR!)(?:\[\w+\])?\s*[:!\]]|\b\w*(?:Error|Exception)\b(?:\s\[\w+\])?:"
     r"|: (?:command )?not found\b|\bno such file\b|\bpermission denied\b|^FAILED\b"
-    r"|\bfailed with\b|^E\s{2,}\S",
+    r"|\bfailed with\b|^E\s{2,}\S|^\S.*: line \d+: \S"
+    rf"|^{_RUN_BY}--- FAIL: \S",
     re.IGNORECASE,
 )  # a line like this one names the cause
 _STRONG: Final = (
     "rror", "ERROR", "ERR!", "atal", "FATAL", "anic", "Exception", "not found", "o such file",
-    "enied", "failed with", "FAILED", "E   ",
+    "enied", "failed with", "FAILED", "FAIL: ", "E   ", ": line ",
 )  # fmt: skip
 """Pieces of words, one of which every line that `_SAYS_WHY` finds holds (near enough)."""
 _HINTS_AT_IT: Final = re.compile(
@@ -72,7 +75,12 @@ _EXACT: Final = re.compile(
     r"|^\S+[:(]\d+(?:[:,]\d+)?\)?:? (?:- )?(?:fatal )?error\b|\bpanic(?:ked at|: )\S|^fatal: \S"
     r"|^npm (?:ERR!|error) \S+ \S|: (?:command )?not found\b|^[A-Z]{1,5}\d{3,4} (?:\[\*\] )?\S"
 )  # the line of a compiler, a linter, a test or a program itself
-_LOCATED: Final = re.compile(r"^(?:\./)?[\w@./-]+\.\w{1,6}:\d+:\d+:? +\S.*$", re.MULTILINE)
+_LOCATED: Final = re.compile(
+    rf"^{_RUN_BY}(?:\./)?[\w@./-]+\.\w{{1,6}}:\d+:\d+:? +\S.*$", re.MULTILINE
+)  # as compilers and linters have it
+_TOLD_BELOW: Final = re.compile(
+    rf"^{_RUN_BY}\s*--- FAIL: .*\n{_RUN_BY}\s+(\S+\.go:\d+: \S.*)$", re.MULTILINE
+)
 _FAILED_TEST: Final = re.compile(r"^\(fail\) \S.*$", re.MULTILINE)  # its error stands above it
 _OTHER_TEST: Final = re.compile(r"\((?:pass|fail|skip|todo)\) |\[\.\.\. ")
 _ITS_ERROR: Final = re.compile(r"\w*error: \S", re.IGNORECASE)
@@ -108,6 +116,7 @@ _SHOWN_FAILURE: Final = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )  # of what an exit code of 0 hides
 _LINE_CHARS: Final = 2_000
+_WORDS: Final = re.compile(r"\w\W*[\s:]\W*\w")  # two of them
 
 
 def exit_code(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
@@ -136,7 +145,7 @@ def outcome_of(result: Episode) -> Outcome:
         return Outcome.REFUSED
     if failed:
         return Outcome.FAILED
-    if _RUNNING.match(head) or (result.tool in _HAS_CODE and not code):
+    if marks.get("process") or _RUNNING.match(head) or (result.tool in _HAS_CODE and not code):
         return Outcome.RUNNING
     return Outcome.FAILED if _NO_PATCH.match(head) else Outcome.DONE
 
@@ -164,7 +173,9 @@ def first_error(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     del rule
     if outcome_of(episode) is not Outcome.FAILED:
         return  # where the user said no, nothing failed
-    place = _error_place(text)
+    # A tool that writes files says why in its first line, and quotes their text below it.
+    quotes = _is_writer(episode.tool) and episode.tool not in _SHELLS
+    place = _first_line(text) if quotes else _error_place(text)
     if place:
         message = shorten(_clean(text[slice(*place)]), policy.SNIPPET_CHARS)
         if message:
@@ -183,6 +194,9 @@ def _error_place(text: str) -> tuple[int, int] | None:
     failed = _FAILED_TEST.search(text)
     if failed:
         return _above(text, failed.start()) or failed.span()
+    below = _TOLD_BELOW.search(text)
+    if below:
+        return below.span(1)
     strong = sorted({at for word in _STRONG if word in text for at in _finds(text, word)})
     located = [hit.start() for hit in _LOCATED.finditer(text)]
     hints = [hit.start() for hit in _HINTS_AT_IT.finditer(text)]
@@ -239,7 +253,9 @@ def _line_with(
             continue
         if besides is not None and besides.search(line):
             continue
-        if line and not _BESIDE_IT.search(line) and not _EXIT_LINE.fullmatch(line):
+        if not _WORDS.search(line):
+            continue  # `"errors"` in a source that is shown: one word says of nothing what it is
+        if not _BESIDE_IT.search(line) and not _EXIT_LINE.fullmatch(line):
             return start, done
     return None
 

@@ -37,6 +37,9 @@ _QUOTED_LINE: Final = re.compile(r"\s*(?:>|\[?\d{2}:\d{2}:\d{2}|\d{4}-\d{2}-\d{2
 _LEAD_LINES: Final = 40  # of a list, up to what leads to it
 _LEAD_CHARS: Final = 100  # of what leads to a list
 _EMPHASIS: Final = re.compile(r"\*\*|__(?=\w)|(?<=\w)__")
+_OWN_STEP: Final = re.compile(r"(?:\w+\W+){0,2}?(?:I|We|Let)\b", re.IGNORECASE)
+"""What its writer does next is not what was announced ("I found the file. Next I read it.")."""
+_ASIDE: Final = re.compile(r"\([^()\n]*\)")  # what a sentence adds is not what it reports
 _NEXT_WORD: Final = re.compile(r"[ \t]+([a-z]+)")
 
 
@@ -97,7 +100,8 @@ def _report(
     start, end = places[index]
     line = lower.rfind("\n", 0, start) + 1
     words = keyword_pattern(rule.keywords)
-    first = words.search(masked(lower[start : min(end, start + 4 * MAX_SENTENCE_CHARS)]))
+    said = _ASIDE.sub(_blanked, masked(lower[start : min(end, start + 4 * MAX_SENTENCE_CHARS)]))
+    first = words.search(said)
     if first is None or _is_open(text, start, end) or _QUOTED_LINE.match(text, line):
         return None
     lead = _lead(text, line) if _LISTED.match(text, line) else ""
@@ -111,9 +115,15 @@ def _report(
     after, stop = places[index + 1]
     if text[end:after].strip() or "`" in text[start:end] or stop - after > MAX_SENTENCE_CHARS:
         return None  # not what follows in a list, or what a thing is called
-    if _is_open(text, after, stop) or not reports(text[start:stop], rule.predicate, words):
+    if _is_open(text, after, stop) or _OWN_STEP.match(text, after, stop):
+        return None
+    if not reports(text[start:stop], rule.predicate, words):
         return None
     return _snippet(text, places[index + 1], after)
+
+
+def _blanked(aside: re.Match[str]) -> str:
+    return " " * len(aside[0])
 
 
 def _is_open(text: str, start: int, end: int) -> bool:
@@ -169,19 +179,25 @@ def _snippet(text: str, place: Span, hit: int) -> RuleHit | None:
 def keywords_in_text(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     """Find the rule's words themselves, each once; the object is the word as the rule has it.
 
-    What a task is about stands at its beginning, and not deep in what is handed on with it. A
-    common word before another noun only says which: "the server tests".
+    What a task is about stands at its beginning, and not deep in what is handed on with it, nor in
+    what is pasted. A common word before another noun only says which: "the server tests".
     """
-    del episode
     text = text[:_ABOUT_CHARS]
     lower = _lower(text)
-    for word, first in _with_first_words(rule.keywords):
-        if first not in lower:
-            continue
+    named = [word for word, first in _with_first_words(rule.keywords) if first in lower]
+    text = _own_layout(text, episode) if named else ""
+    for word in named:
         for hit in _system_pattern(word).finditer(text):
             if not (is_everyday(word.lower()) and _tells_which(text, *hit.span())):
                 yield RuleHit(word.lower(), hit.start(), hit.end())
                 break
+
+
+def _own_layout(text: str, episode: Episode) -> str:
+    """Return a text without what shows by its layout that it is pasted, of the same length."""
+    from factbook.extract.voice import blanked, in_layout
+
+    return blanked(text, in_layout(text, [at for at in episode.pasted if at[0] < len(text)]))
 
 
 def _tells_which(text: str, start: int, end: int) -> bool:

@@ -394,7 +394,7 @@ def commits(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     for command in shell.parse(text):
         if command.name != "git":
             continue
-        words = _git_command(command.args)
+        words = git_command(command.args)
         if not words or words[0].value != "commit" or _is_rehearsal(words):
             continue
         subject, start, end = _subject(text, command, words)
@@ -433,8 +433,8 @@ def _subject(
     return subject, *place
 
 
-def _git_command(args: Sequence[shell.ShellWord]) -> Sequence[shell.ShellWord]:
-    """Return the words from git's own subcommand on."""
+def git_command(args: Sequence[shell.ShellWord]) -> Sequence[shell.ShellWord]:
+    """Return the words from git's own subcommand on (`git -C folder log`)."""
     at = 0
     while at < len(args) and args[at].value.startswith("-"):
         at += 2 if args[at].value in {"-C", "-c", "--git-dir", "--work-tree"} else 1
@@ -542,22 +542,27 @@ def packages(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
 
 
 _PINNED: Final = re.compile(r"(?:\[[^\]]*\])?(?:===?|@|=)v?(\d[\w.+!-]*)")
+_BEFORE_RELEASE: Final = (
+    r"(?:-[A-Za-z][\w.]*(?![\w.-]))?"  # "-rc.1", and not the "-py3-…" of a file
+)
 _MAX_PACKAGE: Final = 100  # characters of a name that the output is searched for
 
 
 def _version(asked: str, package: str, output: str) -> str:
     """Return the version that the installer names, else the one that was asked for."""
+    pinned = _PINNED.match(asked)
+    if pinned and pinned[1] in output:
+        return pinned[1]  # not the one before it: "upgraded 1.0 => 1.1"
     if package.lower() in output.lower() and len(package) <= _MAX_PACKAGE:
         name = "[-_.]".join(map(re.escape, re.split(r"[-_.]", package)))
         # `requests-2.31.0`, `requests==2.31.0`, `react@18.2.0`, `serde v1.0.2`, `jq (1.7)`
         written = re.search(
-            rf"(?<![\w/-]){name}(?:==|@| ?[-=] ?| v?\(?| v)(\d+(?:\.[\w+]+)+)",
+            rf"(?<![\w/-]){name}(?:==|@| ?[-=] ?| v?\(?| v)(\d+(?:\.[\w+]+)+{_BEFORE_RELEASE})",
             output,
             re.IGNORECASE,
         )
         if written:
             return written[1].rstrip(".")
-    pinned = _PINNED.match(asked)
     return pinned[1] if pinned else ""
 
 

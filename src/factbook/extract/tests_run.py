@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from factbook.extract import outcomes, shell
 from factbook.extract.base import word_set
-from factbook.extract.shell_facts import is_check
+from factbook.extract.shell_facts import git_command, is_check
 from factbook.model.facts import Answer, Outcome
 
 __all__ = [
@@ -75,11 +75,19 @@ _GIT_READS: Final = _GIT_KEEPS | word_set("""
     grep remote for-each-ref merge-base rev-list help version
     """)  # what they write is no file that a command could fail on
 _GH_READS: Final = word_set("view list checks status diff search watch")
-_SUBCOMMANDS: Final = {"git": (0, _GIT_READS), "gh": (1, _GH_READS)}  # where, and which only look
+_SUBCOMMANDS: Final = {
+    "git": (0, _GIT_READS),
+    "gh": (1, _GH_READS),
+    "go": (0, word_set("doc env list version")),
+    "cargo": (0, word_set("tree metadata search")),
+    "docker": (0, word_set("ps logs images inspect port version info")),
+    "kubectl": (0, word_set("get describe logs version")),
+}  # where, and which only look
 _LOOKS: Final = re.compile(
     r"(?:lint|check|type-?check|tsc|mypy|pyright|ty|eslint|flake8|pylint|clippy|vet|biome)"
     r"(?:[:_-](?!fix|write)[\w-]+)?"
 )
+_ASSIGNED: Final = re.compile(r"[A-Za-z_]\w*=")
 _FIXES: Final = frozenset({"--fix", "--write", "-w", "--apply", "format", "fmt"})
 _WRITE_FLAGS: Final = re.compile(r"-[a-zA-Z]*i[a-zA-Z]*(?:\..*)?|--in-place(?:=.*)?")
 _REST: Final = re.compile(r"\s*(?:\d*>&\d+|\d*>\s*/dev/null|&>\s*/dev/null)")
@@ -141,7 +149,10 @@ def main_command(text: str) -> MainCommand | None:
         main = command
     if main is None or _use(main) is Use.READS:
         return None  # it fails where nothing is found
-    words = [main.name, *(word.value for word in main.args)]
+    before = [word.value for word in main.words if word not in main.args]
+    # What it is run with may be what it takes to pass: other folders of a cache, more rights.
+    given = [word for word in before if word == "sudo" or _ASSIGNED.match(word)]
+    words = [*given, main.name, *(word.value for word in main.args)]
     return MainCommand("\n".join([*folders, " ".join(words)]), main)
 
 
@@ -156,8 +167,8 @@ def only_looks(text: str) -> bool:
 
 
 def _keeps(command: shell.ShellCommand) -> bool:
-    verb = next((word.value for word in command.args if not word.value.startswith("-")), "")
-    return command.name == "git" and verb in _GIT_KEEPS
+    words = git_command(command.args)
+    return command.name == "git" and bool(words) and words[0].value in _GIT_KEEPS
 
 
 def may_check(text: str) -> bool:
@@ -175,7 +186,8 @@ class Use(Enum):
 
 def _use(command: shell.ShellCommand) -> Use:
     name = command.name
-    words = [word.value for word in command.args]
+    args = git_command(command.args) if name == "git" else command.args
+    words = [word.value for word in args]
     plain = [word for word in words if not word.startswith("-")]
     if any(not word.value.startswith(("/dev/", "&")) for word in command.targets):
         return Use.CHANGES

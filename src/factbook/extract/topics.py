@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from factbook import policy
 from factbook.extract.base import word_set
-from factbook.extract.name_tokens import is_shouted, is_uncommon
+from factbook.extract.name_tokens import is_uncommon
 from factbook.extract.names import is_headline, names_in
 from factbook.language.common_words import is_place
 from factbook.language.nouns import is_plural, singular
@@ -52,7 +52,6 @@ _ASPECTS: Final = word_set("""
     homepage lyric plot cast ending synopsis summary recipe soundtrack spoiler trailer screenshot
     picture photo video accessory benchmark opening release battery
     """)
-_ANYTHING: Final = word_set("stuff thing info information more lot anything something everything")
 QUALITIES: Final = word_set("""
     best better good great nice decent cheap cheaper cheapest affordable popular recommended
     reliable latest newest upcoming top inexpensive expensive worthwhile
@@ -102,7 +101,7 @@ class _Request:
         self.lows = [token.text.casefold() for token in self.tokens]
         self.bases = [singular(low) for low in self.lows]
         words = [token.text for token in self.tokens if token.pos != "PUNCT"]
-        self.is_title = len(words) > 1 and is_headline(words) and not is_shouted(self.text)
+        self.is_title = len(words) > 1 and is_headline(words) and not self.text.isupper()
         self.is_title = self.is_title and not self.text.rstrip().endswith("?")
         self.begin = self._begin()
         before = self.lows[: self.begin]
@@ -125,21 +124,10 @@ class _Request:
 
     def asked(self) -> TopicSpan:
         """Return what is asked, with what is asked of a thing."""
-        if quoted := _QUOTED_WHOLE.search(self.text):
-            return self._span(*quoted.span("inner"))
-        before = range(self.begin)
-        does = any(
-            (self.tokens[at].pos == "VERB" and self.lows[at] not in _TELLING)
-            or self.lows[at] in ("how", "why", "when", "where", "which")
-            for at in before
-        )
-        first = self.begin
-        if does:
-            first = next((at for at in before if self.lows[at] in _ASKING), 0)
         last = len(self.tokens)
-        while last > first + 1 and self.tokens[last - 1].pos == "PUNCT":
+        while last > self.begin + 1 and self.tokens[last - 1].pos == "PUNCT":
             last -= 1
-        return self._words(first, last)
+        return self._words(self.begin, last)
 
     def only_says(self, end: int) -> bool:
         """Say whether it asks what something does, or why: "does bread need salt?"."""
@@ -176,7 +164,6 @@ class _Request:
 
     def _only_asks(self, at: int) -> bool:
         token, low = self.tokens[at], self.lows[at]
-        behind = self.tokens[at + 1] if at + 1 < len(self.tokens) else None
         if token.pos == "VERB":
             parts = {other.relation for other in self.tokens if other.head == at}
             alone = at == 0 and low not in _TELLING and ("obl" in parts or not parts)
@@ -186,8 +173,7 @@ class _Request:
             return counts and is_plural(self.lows[token.head])
         if token.pos == "ADJ":
             return token.relation not in _WITHIN
-        general = self.bases[at] in _ANYTHING and behind is not None and behind.pos == "ADP"
-        return general or low == "google" or token.pos in _SKIPPED
+        return low == "google" or token.pos in _SKIPPED
 
     def _past_aspects(self, first: int) -> int:
         """Return the first word of the thing of which something is asked: X in "the price of X"."""
@@ -217,10 +203,7 @@ class _Request:
         if low in _TO_ANOTHER:
             return True
         if token.pos == "PUNCT":
-            around = self.text[token.begin - 1 : token.begin] + self.text[token.end : token.end + 1]
-            return token.text[0] not in "'’&-" and (
-                len(around) < 2 or any(map(str.isspace, around))
-            )
+            return token.text[0] not in "'’&-"
         if self.is_title:
             return False
         if token.pos == "ADP":  # "under 500 euros"
@@ -239,10 +222,8 @@ class _Request:
         while at - 1 > first and self.bases[at - 1] in _ASPECTS:
             at -= 1
         words = [token.text for token in self.tokens[first:at]]
-        if at == last or (at - first > 1 and self.tokens[at - 1].pos == "ADP"):
+        if at == last:
             return last
-        if self.tokens[at - 1].pos == "PART":
-            return at - 1
         # "gas prices" is itself what is asked about, and "The Price Guide" is a title.
         named = any(any(map(str.isdigit, word)) or is_uncommon(word) for word in words)
         plain = not self.is_title and (len(words) > 1 or is_plural(words[0].casefold()))
@@ -263,9 +244,6 @@ def named_topic(request: str) -> TopicSpan | None:
     """
     whole = _Request(request)
     span = whole.topic()
-    owned = _OF_A_NAME.fullmatch(span.topic)
-    if owned and (any(map(str.isdigit, owned["name"])) or is_headline(owned["name"].split())):
-        return TopicSpan(owned["name"], span.start, span.start + owned.end("name"))
     local = _AT_PLACE.fullmatch(span.topic)
     if local and is_place(local["place"].casefold()) and len(local["what"].split()) == 1:
         return None  # "restaurants in Porto": a look at the map
@@ -280,7 +258,6 @@ def named_topic(request: str) -> TopicSpan | None:
     return TopicSpan(names[0].surface, names[0].start, names[0].end)
 
 
-_OF_A_NAME: Final = re.compile(r"(?P<name>[^'’]+)['’]s\s+[a-z][a-z -]*")
 _AT_PLACE: Final = re.compile(r"(?P<what>.+?)\s+(?:in|near|at|around|for|of)\s+(?P<place>.+)", re.I)
 
 

@@ -120,8 +120,15 @@ def _shown(episode: Episode | StoredEpisode) -> tuple[Overheard, ...]:
 
 
 def is_others(reading: Reading, start: int, end: int, *, chance: float = 0.0) -> bool:
-    """Tell whether most of a part of what was read is, with a chance, somebody else's."""
-    theirs = (part for part in reading.foreign if part.chance >= chance)
+    """Tell whether most of a part of what was read is, with a chance, somebody else's.
+
+    The chance of a stretch is that of its least word, so of a long one it tells little.
+    """
+    theirs = (
+        part
+        for part in reading.foreign
+        if part.chance >= chance or part.end - part.begin >= policy.FOREIGN_CHARS
+    )
     shared = sum(max(0, min(end, part.end) - max(start, part.begin)) for part in theirs)
     return 2 * shared > end - start
 

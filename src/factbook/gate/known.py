@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from factbook import policy
 from factbook.gate.judge import JudgedClaim, Relation, TextReading, judge, read
-from factbook.gate.same_entity import known_as, part_of
+from factbook.gate.same_entity import known_as
 from factbook.model.entities import ABOUT
 from factbook.model.facts import Fact, FactKind
 
@@ -62,8 +62,11 @@ def admit(
 
 
 def is_known(name: str, names: Collection[str]) -> bool:
-    """Tell the name of a known thing, and one that is a part of such a name."""
-    return name in names or part_of(name, list(names)) is not None
+    """Tell the name of a known thing, and one that such a name ends in.
+
+    Without its last words it may be another thing: "halden" and "halden q40".
+    """
+    return any(f" {whole}".endswith(f" {name}") for whole in names)
 
 
 # --- facts ----------------------------------------------------------------------------------------

@@ -43,7 +43,6 @@ class Enriched:
 
     entity: str = ""
     query: str = ""
-    mode: EnrichmentMode | None = None
     why: str = ""  # where none was queued
 
 
@@ -102,7 +101,7 @@ def enrich(
     queries = enrich_query(entity.name, mode, known, since, asked=[query for _, query in mine])
     op = QueueSearch(owner=entity.owner, query=queries[0], entity_id=entity.id)
     context.write([op], Trigger.ENRICHMENT, now=now)
-    return Enriched(entity=entity.name, query=queries[0], mode=mode)
+    return Enriched(entity=entity.name, query=queries[0])
 
 
 def may_be_enriched(store: Store, entity: Entity) -> bool:

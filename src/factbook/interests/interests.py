@@ -7,7 +7,7 @@ and hold no rule. Without a search provider everything but searching works.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from factbook import policy
@@ -15,8 +15,6 @@ from factbook.context import part
 from factbook.embed.halves import unpacked
 from factbook.errors import NotFound, UsageError
 from factbook.extract.mentions import RECENT_MESSAGES, asked_about, spoken_of
-from factbook.extract.name_tokens import NameSign
-from factbook.extract.names import names_in
 from factbook.extract.things import asked_names, is_of_owner
 from factbook.extract.voice import voice_of
 from factbook.extract.world import is_kind
@@ -86,7 +84,7 @@ from factbook.store.derived.entities import (
     preferences_of,
     world_facts,
 )
-from factbook.store.derived.ledger import rejections, said_before
+from factbook.store.derived.ledger import said_before
 from factbook.store.derived.notices import notices_of, notify_state
 from factbook.store.derived.searches import (
     learn_prompts,
@@ -95,7 +93,7 @@ from factbook.store.derived.searches import (
     search_logs,
     search_tasks,
 )
-from factbook.store.rows import LifeWhere, RejectionFilters
+from factbook.store.rows import LifeWhere
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -108,7 +106,6 @@ __all__ = ["EntityView", "InterestRow", "Interests", "LearnStatus", "topic_of"]
 
 KIND_FACTS: Final = 8  # facts that are looked at for how they write a name
 NUMBER_DIGITS: Final = 18  # more are no number of a row
-SINGLE_SOURCED: Final = 2_000  # ours: entries of the log that are looked through, newest first
 ARTICLES: Final = ("the ", "a ", "an ")
 
 
@@ -120,7 +117,6 @@ class LearnStatus:
     entities: Sequence[tuple[Entity, int]]  # with the facts that its searches gave, most first
     searches: Sequence[SearchLog]
     failed: Sequence[tuple[str, str]]  # (query, why) of searches that wait for another try
-    single_source: int = 0  # names its searches met in one source only, where nothing came in
 
     @property
     def done(self) -> bool:
@@ -200,7 +196,7 @@ class Interests:
         What was erased since is not among it.
         """
         waiting = search_tasks(self._store, states=(SearchState.FAILED, SearchState.ASIDE))
-        learn_statuses = [
+        return [
             LearnStatus(
                 prompt=prompt,
                 entities=learned_of(self._store, prompt.id),
@@ -214,26 +210,6 @@ class Interests:
             for prompt in learn_prompts(self._store, owner)
             if prompt.text != f"erased:{prompt.id}"  # what the store leaves of such a row
         ]
-        if not any(status.done and not status.entities for status in learn_statuses):
-            return learn_statuses
-        single = self._single_sourced(owner)
-        return [
-            replace(status, single_source=len(_met_by(status, single)))
-            if status.done and not status.entities
-            else status
-            for status in learn_statuses
-        ]
-
-    def _single_sourced(self, owner: str) -> dict[str, set[str]]:
-        """Return the names that one source alone gave, by the address of the search.
-
-        A page stands under the search that found it first.
-        """
-        names: dict[str, set[str]] = {}
-        wanted = RejectionFilters(reason="one_source", owner=owner)
-        for rejection in rejections(self._store, wanted, limit=SINGLE_SOURCED):
-            names.setdefault(rejection.source, set()).add(entity_name(rejection.excerpt))
-        return names
 
     def like(self, topic: str, *, owner: str = ME) -> Receipt:
         """Keep that an owner likes a topic; it becomes an entity where it is none yet."""
@@ -513,8 +489,8 @@ class Interests:
         """Return what an owner did about a preference, newest first."""
         return engagements_of(self._store, owner, preference_id=preference_id)
 
-    def _relations(self, owner: str) -> list[tuple[int, int, float]]:
-        """Return (preference, entity, cosine) of those that are about each other, by vectors."""
+    def _relations(self, owner: str) -> list[PreferenceRelation]:
+        """Return the preferences and entities that are about each other, by vectors."""
         entities = names_by_id(self._store, owner)
         names = frozenset(entities.values())
         preferences = [
@@ -535,21 +511,14 @@ class Interests:
             unpacked(*about_vectors(self._store, owner)),  # what is known tells, too
         )
         liked = unpacked(*self._store.vectors("preference", preferences))
-        return [
-            (
-                preference_relation.preference_id,
-                preference_relation.entity_id,
-                preference_relation.cosine,
-            )
-            for preference_relation in related(liked, known)
-        ]
+        return related(liked, known)
 
     def _is_kind(self, owner: str, name: str) -> bool | None:
         known = world_facts(self._store, owner, name, limit=KIND_FACTS)
         return is_kind(name, [fact.object for fact in known])
 
     def _shares(self, owner: str) -> dict[int, dict[int, float]]:
-        return shares(PreferenceRelation(*relation) for relation in self._relations(owner))
+        return shares(self._relations(owner))
 
     def _preferences_about(self, entity: Entity) -> list[tuple[Preference, float]]:
         known = {
@@ -701,18 +670,14 @@ def topic_of(store: Store, text: str, owner: str) -> str:
 
     What is kept of a topic, with or without its article, stays its name: "the velora city 2" and
     "velora city 2" are one. So does a known entity. Else an article goes that was not written as a
-    part of the name, before a single name: "The Who" keeps its own, and so does what is written
-    all in small letters, where nothing shows whether it is a part.
+    part of the name: "The Who" keeps its own, and so does what is written all in small letters.
     """
     name = entity_name(text)
-    if not name:
-        return ""
-    bare = next(
-        (name.removeprefix(article) for article in ARTICLES if name.startswith(article)), name
-    )
+    article = next((article for article in ARTICLES if name.startswith(article)), "")
+    bare = name.removeprefix(article)
     known = known_names(store, owner)
     kept = {preference.topic for preference in preferences_of(store, owner)}
-    if name != bare and name in known and name not in kept:
+    if article and name in known and name not in kept:
         return known[name]
     for form in (name, bare, *(article + bare for article in ARTICLES)):
         if form in kept:
@@ -721,26 +686,8 @@ def topic_of(store: Store, text: str, owner: str) -> str:
         entity = known_as(form, known, written=text)
         if entity is not None:
             return entity
-    for article in ARTICLES if bare != name else ():
-        rest = " ".join(text.split()).removeprefix(article)
-        liked = [
-            (hit.name, hit.surface)
-            for hit in names_in(f"I like {article}{rest}.")
-            if hit.how is not NameSign.READ or not rest.islower()
-        ]
-        if rest != text and liked == [(bare, rest)]:
-            return bare
-    return name
-
-
-def _met_by(learn_status: LearnStatus, single: Mapping[str, set[str]]) -> set[str]:
-    """Return the names that its searches met in one source only."""
-    return {
-        name
-        for search in learn_status.searches
-        for name in single.get(f"search:{search.query}", ())
-        if name
-    }
+    rest = " ".join(text.split()).removeprefix(article)
+    return name if rest == text or rest.islower() else bare
 
 
 def _is_number(text: str) -> bool:

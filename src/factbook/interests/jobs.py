@@ -24,7 +24,7 @@ from factbook.interests.enrich import enrich
 from factbook.interests.learning import plan_learning
 from factbook.interests.lookup import Lookup
 from factbook.interests.notify_config import load_notify_config, open_channels
-from factbook.interests.scheduler import IDLE_MS, Loop, LoopResult, StepBudget, Worker, moved
+from factbook.interests.scheduler import IDLE_MS, Loop, LoopResult, Worker, moved
 from factbook.maintenance.cleaner import clean
 from factbook.maintenance.embedding import EmbeddingQueue
 from factbook.model.entities import SearchState, SearchTask
@@ -51,9 +51,7 @@ __all__ = ["Background", "WorkReport", "prepare"]
 
 NAMES: Final = ("searches", "extraction", "embedding", "notices", "enrichment", "cleaner")
 _SECOND: Final = 1_000
-_HOUR: Final = 3_600 * _SECOND
 SMALL_BATCH: Final = 16  # ours: texts embedded between two looks at whether somebody acts
-STEPS_PER_MINUTE: Final = 600  # ours: of one loop; a bound against a loop that never ends
 
 
 @dataclass(slots=True, kw_only=True)
@@ -166,7 +164,54 @@ class Background:
             raise UsageError(
                 detail=f"there is no loop {unknown[0]!r}; the loops are {', '.join(NAMES)}"
             )
-        return _loops_of(self, self._context, channels, off=frozenset(off))
+        context = self._context
+        queue = EmbeddingQueue(context)
+
+        def searches() -> LoopResult:
+            planned = self.plan_learning().searches + self.run_schedules().searches
+            if not context.resources.has_search:
+                return LoopResult(did=planned)
+            done = self.run_searches(limit=1)  # those that fail are passed over
+            if done.failed and not done.made:
+                raise _failed(done.failed)
+            return LoopResult(did=planned + done.made, note=_said(done.failed))
+
+        def extraction() -> LoopResult:
+            done = self.run_extraction(limit=1)
+            if done.failed and not done.pieces:
+                raise _failed(done.failed)
+            note = _said(done.failed) or done.note
+            return LoopResult(did=done.pieces, note=note)
+
+        def embedding() -> LoopResult:
+            return LoopResult(did=queue.drain(limit=SMALL_BATCH).receipt.embedded)
+
+        def notices() -> LoopResult:
+            done = self.notifier(channels, owner=EVERYONE).pass_once()
+            return LoopResult(did=len(done.sent) + done.failed, note="; ".join(done.problems))
+
+        def enrichment() -> LoopResult:
+            if not context.resources.has_search:
+                return LoopResult(note="no search provider is configured")
+            done = self.run_enrichment()
+            return LoopResult(did=int(bool(done.query)), note=done.why or done.query)
+
+        def cleaner() -> LoopResult:
+            last = marked(context.store, "cleaned_at").commit
+            if last and context.clock() - last < policy.CLEANER_EVERY_MS:
+                return LoopResult()
+            done = self.clean()
+            return LoopResult(did=done.merged + done.retired, note=done.note)
+
+        loops = [
+            Loop(name="searches", every_ms=_SECOND, run=searches),
+            Loop(name="extraction", every_ms=_SECOND, run=extraction),
+            Loop(name="embedding", every_ms=_SECOND, run=embedding),
+            Loop(name="notices", every_ms=5 * _SECOND, run=notices),
+            Loop(name="enrichment", every_ms=60 * _SECOND, run=enrichment, last_resort=True),
+            Loop(name="cleaner", every_ms=3_600 * _SECOND, run=cleaner),
+        ]
+        return [replace(loop, enabled=loop.name not in off) for loop in loops]
 
     def worker(
         self,
@@ -200,85 +245,8 @@ class Background:
         return EmbeddingQueue(self._context).drain().receipt.embedded
 
 
-# --- the loops ------------------------------------------------------------------------------------
-
-
-def _loops_of(
-    steps: Background, context: Context, channels: Sequence[Channel], *, off: Collection[str]
-) -> list[Loop]:
-    """Return the loops over a memory, in their order; those in `off` are there and do not run."""
-    queue = EmbeddingQueue(context)
-
-    def searches() -> LoopResult:
-        planned = steps.plan_learning().searches + steps.run_schedules().searches
-        if not context.resources.has_search:
-            return LoopResult(did=planned)
-        done = steps.run_searches(limit=1)  # those that fail are passed over
-        if done.failed and not done.made:
-            raise _failed(done.failed)
-        return LoopResult(did=planned + done.made, more=bool(done.made), note=_said(done.failed))
-
-    def extraction() -> LoopResult:
-        done = steps.run_extraction(limit=1)
-        if done.failed and not done.pieces:
-            raise _failed(done.failed)
-        note = _said(done.failed) or done.note
-        return LoopResult(did=done.pieces, more=bool(done.pieces), note=note)
-
-    def embedding() -> LoopResult:
-        done = queue.drain(limit=SMALL_BATCH)
-        return LoopResult(did=done.receipt.embedded, more=done.claimed == SMALL_BATCH)
-
-    def notices() -> LoopResult:
-        done = steps.notifier(channels, owner=EVERYONE).pass_once()
-        return LoopResult(did=len(done.sent) + done.failed, note="; ".join(done.problems))
-
-    def enrichment() -> LoopResult:
-        if not context.resources.has_search:
-            return LoopResult(note="no search provider is configured")
-        done = steps.run_enrichment()
-        return LoopResult(did=int(bool(done.query)), note=done.why or done.query)
-
-    def cleaner() -> LoopResult:
-        last = marked(context.store, "cleaned_at").commit
-        if last and context.clock() - last < policy.CLEANER_EVERY_MS:
-            return LoopResult()
-        done = steps.clean()
-        return LoopResult(did=done.merged + done.retired, note=done.note)
-
-    bound = StepBudget(steps=STEPS_PER_MINUTE, per_ms=60 * _SECOND)
-    daily = StepBudget(steps=policy.ENRICH_DAILY, per_ms=24 * _HOUR)
-    loops = [
-        Loop(name="searches", every_ms=_SECOND, run=searches, budget=bound),
-        Loop(name="extraction", every_ms=_SECOND, run=extraction, budget=bound),
-        Loop(name="embedding", every_ms=_SECOND, run=embedding, budget=bound),
-        Loop(name="notices", every_ms=5 * _SECOND, run=notices, budget=bound),
-        Loop(
-            name="enrichment",
-            every_ms=60 * _SECOND,
-            run=enrichment,
-            last_resort=True,
-            budget=daily,
-        ),
-        Loop(name="cleaner", every_ms=_HOUR, run=cleaner),
-    ]
-    return [replace(loop, enabled=loop.name not in off) for loop in loops]
-
-
-_STEPS: Final = (
-    "factbook.interests.enrich",
-    "factbook.interests.learning",
-    "factbook.interests.lookup",
-    "factbook.pipelines.world",
-    "factbook.maintenance.cleaner",
-    "factbook.maintenance.embedding",
-)
-
-
 def prepare(context: Context) -> None:
     """Import and load what the steps need; up to a second, which is then part of no step."""
-    for name in _STEPS:
-        import_module(name)
     if context.resources.has_model or context.resources.has_search:
         with suppress(ImportError):  # whoever needs it names the extra that brings it
             import_module("httpx2")

@@ -17,9 +17,8 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from factbook import policy
@@ -28,10 +27,10 @@ from factbook.gate.outgoing import OutgoingVerdict, without_contacts
 from factbook.interests.enrich import may_be_enriched
 from factbook.interests.privacy import verdict_on
 from factbook.model.entities import SearchAnswer, SearchResult, SearchTask
-from factbook.model.facts import Episode, EpisodeKind, Millis, Receipt, Role, Source, Trigger, Trust
+from factbook.model.facts import Episode, EpisodeKind, Millis, Role, Source, Trigger, Trust
 from factbook.model.interest_ops import FailSearch, RecordSearch
 from factbook.model.keys import without_hidden
-from factbook.model.ops import Op, RecordEpisode, RecordSource
+from factbook.model.ops import RecordEpisode, RecordSource
 from factbook.net import cancel
 from factbook.net.http import one_line
 from factbook.search_providers.base import is_local
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     from factbook.context import Context
     from factbook.model.entities import SearchLog
 
-__all__ = ["Lookup", "LookupReport", "result_ops"]
+__all__ = ["Lookup", "LookupReport"]
 
 _LOG = logging.getLogger(__name__)
 
@@ -58,18 +57,13 @@ class LookupReport:
     """What one pass over the searches that wait did."""
 
     made: int = 0
-    results: int = 0
     failed: list[tuple[str, str]] = field(default_factory=list)  # (query, why), tried again later
-    receipt: Receipt = field(default_factory=Receipt)
 
 
 class Lookup:
     """Makes searches with one provider and keeps them in one store."""
 
-    def __init__(
-        self,
-        context: Context,
-    ) -> None:
+    def __init__(self, context: Context) -> None:
         """Compose; the search provider is made when there is something to search."""
         self._context = context
         self._store = context.store
@@ -88,16 +82,7 @@ class Lookup:
         asked = self.cleared(query, owner=owner, cause=held)
         answer = self._ask(asked)
         uid = f"search:{uuid.uuid4().hex}"
-        ops = result_ops(
-            answer,
-            asked,
-            owner=owner,
-            redact=self._redact,
-            now=self._clock(),
-            episode=episode,
-            uid=uid,
-        )
-        self._apply(ops, trigger)
+        self._keep(answer, asked, owner, trigger, episode=episode, uid=uid)
         return answer, search_logs(self._store, owner, uid=uid)[0]
 
     def run_due(self, *, limit: int | None = None) -> LookupReport:
@@ -126,16 +111,8 @@ class Lookup:
         try:
             asked = self.cleared(task.query, owner=task.owner, cause=task.cause_id, task=task)
             answer = self._ask(asked)
-            ops = result_ops(
-                answer,
-                asked,
-                owner=task.owner,
-                redact=self._redact,
-                now=self._clock(),
-                task_id=task.id,
-                claimer=claimer,
-            )
-            receipt = self._apply(ops, task.trigger)
+            by = {"task_id": task.id, "claimer": claimer}
+            self._keep(answer, asked, task.owner, task.trigger, **by)
         except TakenOver as error:  # its results are not ours to keep
             _LOG.info("%s", error)
             return True
@@ -147,9 +124,7 @@ class Lookup:
             # with its traceback, counted in the report and in the file, shown by doctor, tried
             # again later and in the end set aside. (Also a query without a word to search for.)
             return self._failed(task, claimer, asked, error, report)
-        report.receipt.add(receipt)
         report.made += 1
-        report.results += len(answer.results)
         return True
 
     def _failed(
@@ -176,7 +151,7 @@ class Lookup:
         withheld = kind is SearchFailure.WITHHELD  # it would be every time
         op = FailSearch(task_id=task.id, error=said, tried=tried, aside=withheld, claimer=claimer)
         try:
-            report.receipt.add(self._apply([op], task.trigger))
+            self._context.write([op], task.trigger)
         except TakenOver as taken:
             _LOG.info("%s", taken)
         return kind is not SearchFailure.CONNECT
@@ -233,100 +208,76 @@ class Lookup:
     def _ask(self, query: str) -> SearchAnswer:
         return self._context.resources.search_provider.search(query, limit=policy.SEARCH_RESULTS)
 
-    def _apply(self, ops: list[Op], trigger: Trigger) -> Receipt:
-        return self._context.write(ops, trigger)
+    def _keep(
+        self, answer: SearchAnswer, query: str, owner: str, trigger: Trigger, **made: Any
+    ) -> None:
+        """Keep a search with its results, each an episode of external text.
 
-
-def result_ops(
-    answer: SearchAnswer,
-    query: str,
-    *,
-    owner: str,
-    redact: Callable[[str], str],
-    now: Millis,
-    task_id: int | None = None,
-    episode: str = "",
-    uid: str = "",
-    claimer: str = "",
-) -> list[Op]:
-    """Return the ops that keep a search with its results, each an episode of external text.
-
-    A page that says the same at another time is the same episode, so that it counts once. `uid`
-    finds the search again, and `claimer` is who makes its task.
-    """
-    key = f"search:{digest(owner, answer.provider, query, str(now), str(task_id))}"
-    source = Source(
-        key=key,
-        kind="search",
-        host=answer.provider,
-        session=key,
-        uri=f"search:{query}",
-        title=query,
-    )
-    ops: list[Op] = [RecordSource(source=source)]
-    uids: list[str] = []
-    for position, result in enumerate(answer.results, 1):
-        result_episode = _episode(result, source, position, answer.provider, owner, redact, now)
-        if result_episode is not None and result_episode.uid not in uids:
-            uids.append(result_episode.uid)
-            ops.append(RecordEpisode(episode=result_episode))
-    ops.append(
-        RecordSearch(
+        A page that says the same at another time is the same episode, so that it counts once.
+        `made` are further fields of `RecordSearch`.
+        """
+        now = self._clock()
+        task = str(made.get("task_id"))
+        key = f"search:{digest(owner, answer.provider, query, str(now), task)}"
+        source = Source(
+            key=key,
+            kind="search",
+            host=answer.provider,
+            session=key,
+            uri=f"search:{query}",
+            title=query,
+        )
+        episodes: dict[str, Episode] = {}
+        for position, result in enumerate(answer.results, 1):
+            episode = self._episode(result, source, owner, position=position, now=now)
+            if episode is not None:
+                episodes.setdefault(episode.uid, episode)
+        search = RecordSearch(
             owner=owner,
             query=query,
             provider=answer.provider,
             duration_ms=answer.duration_ms,
-            results=uids,
-            task_id=task_id,
-            episode=episode,
-            uid=uid,
-            claimer=claimer,
+            results=list(episodes),
+            **made,
         )
-    )
-    return ops
+        kept = [RecordEpisode(episode=episode) for episode in episodes.values()]
+        self._context.write([RecordSource(source=source), *kept, search], trigger)
 
-
-def _episode(
-    result: SearchResult,
-    source: Source,
-    position: int,
-    provider: str,
-    owner: str,
-    redact: Callable[[str], str],
-    now: Millis,
-) -> Episode | None:
-    title = " ".join(redact(result.title).split())
-    body = redact(result.text).strip()
-    text = "\n".join(part for part in (title, body) if part)
-    if not text:
-        return None
-    kept = text[: policy.RESULT_TEXT_CHARS]
-    url = redact(result.url)[:ADDRESS_CHARS]
-    attributes = {
-        "url": url,
-        "title": title,
-        "host": host_of(url),
-        "provider": provider,
-        # An address that holds a secret is no picture to show.
-        "image": result.image[:ADDRESS_CHARS] if redact(result.image) == result.image else "",
-    }
-    if result.published_at is not None:
-        attributes["published_at"] = str(result.published_at)
-    return Episode(
-        uid=f"result:{digest(owner, url, kept)}",
-        source=source.key,
-        kind=EpisodeKind.SEARCH_RESULT,
-        role=Role.TOOL,
-        trust=Trust.EXTERNAL,
-        text=kept,
-        position=position,
-        offset=0,
-        occurred_at=now,
-        owner=owner,
-        session=source.key,
-        attributes={name: value for name, value in attributes.items() if value},
-        cut=len(text) - len(kept),
-    )
+    def _episode(
+        self, result: SearchResult, source: Source, owner: str, *, position: int, now: Millis
+    ) -> Episode | None:
+        redact = self._redact
+        title = " ".join(redact(result.title).split())
+        body = redact(result.text).strip()
+        text = "\n".join(part for part in (title, body) if part)
+        if not text:
+            return None
+        kept = text[: policy.RESULT_TEXT_CHARS]
+        url = redact(result.url)[:ADDRESS_CHARS]
+        attributes = {
+            "url": url,
+            "title": title,
+            "host": host_of(url),
+            "provider": source.host,
+            # An address that holds a secret is no picture to show.
+            "image": result.image[:ADDRESS_CHARS] if redact(result.image) == result.image else "",
+            "published_at": "" if result.published_at is None else str(result.published_at),
+        }
+        return Episode(
+            uid=f"result:{digest(owner, url, kept)}",
+            source=source.key,
+            kind=EpisodeKind.SEARCH_RESULT,
+            role=Role.TOOL,
+            trust=Trust.EXTERNAL,
+            text=kept,
+            position=position,
+            offset=0,
+            occurred_at=now,
+            owner=owner,
+            session=source.key,
+            attributes={name: value for name, value in attributes.items() if value},
+            cut=len(text) - len(kept),
+        )
 
 
 def host_of(url: str) -> str:

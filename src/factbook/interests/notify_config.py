@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from factbook import policy
 from factbook.interests.deliver import Channel, Desktop
-from factbook.interests.webhook import Webhook, read_target, signing_key
+from factbook.interests.webhook import Webhook
 from factbook.model.facts import NOTIFY_ON, Trigger
 from factbook.net import settings
-from factbook.net.http import Secret
-from factbook.net.settings import Table, wrong
+from factbook.net.settings import Table
 
 if TYPE_CHECKING:
     from factbook.net.setting_types import Field, KeyVariable, PlainValidator
@@ -64,8 +63,7 @@ def load_notify_config(environ: Mapping[str, str], path: Path | None = None) -> 
         return None
     config = NotifyConfig(**values)
     if config.webhook:
-        read_target(config.webhook, allow_private=config.allow_private)
-        signing_key(_key(config, environ).reveal())
+        _webhook(config, environ)
     return config
 
 
@@ -79,25 +77,17 @@ def open_channels(config: NotifyConfig | None, environ: Mapping[str, str]) -> li
     if config is None:
         return channels
     if config.webhook:
-        key = _key(config, environ)
-        channels.append(Webhook(config.webhook, key, allow_private=config.allow_private))
+        channels.append(_webhook(config, environ))
     desktop = Desktop.find(environ) if config.desktop else None
     if desktop is not None:
         channels.append(desktop)
     return channels
 
 
-def _key(config: NotifyConfig, environ: Mapping[str, str]) -> Secret:
-    if not environ.get(config.key_env):
-        raise wrong(
-            f"The variable {config.key_env}, with which notices to the webhook are signed, is not"
-            " set",
-            "set it to a long random text, such as from `openssl rand -hex 24`, here and at the"
-            " receiver",
-        )
+def _webhook(config: NotifyConfig, environ: Mapping[str, str]) -> Webhook:
     key = settings.read_key(config.key_env, "the webhook", environ)
     assert key is not None  # a variable is named
-    return key
+    return Webhook(config.webhook, key, allow_private=config.allow_private)
 
 
 _TABLE: Final = Table(

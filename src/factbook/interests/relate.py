@@ -11,7 +11,6 @@ names alone the threshold finds one relation in fifteen, by names and facts four
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable
 from typing import Final, NamedTuple
@@ -19,10 +18,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from factbook.embed.halves import Vectors
-from factbook.errors import UsageError
-from factbook.extract.name_tokens import (
-    is_uncommon,
-)
+from factbook.extract.name_tokens import is_uncommon
 from factbook.language.nouns import is_plural
 
 __all__ = [
@@ -30,7 +26,6 @@ __all__ = [
     "PreferenceRelation",
     "is_family",
     "related",
-    "share",
     "shares",
 ]
 
@@ -77,50 +72,26 @@ def related(
     """Return every pair whose cosine reaches the threshold, the closest first.
 
     An entity may stand in several rows of the same id (its name, and what is known of it): the
-    closest counts. Raises UsageError where the two were embedded in different dimensions.
+    closest counts.
     """
     if not len(preferences.ids) or not len(entities.ids):
         return []
-    if preferences.rows.shape[1] != entities.rows.shape[1]:
-        raise UsageError(
-            detail=f"preferences have {preferences.rows.shape[1]} dimensions and entities"
-            f" {entities.rows.shape[1]}; embed both with the same model (`factbook reembed`)"
-        )
     cosines = np.clip(preferences.rows @ entities.rows.T, -1.0, 1.0)
     best: dict[tuple[int, int], float] = {}
     for row, column in np.argwhere(cosines >= threshold).tolist():
         pair = preferences.ids[row], entities.ids[column]
         best[pair] = max(best.get(pair, -1.0), float(cosines[row, column]))
-    preference_relations = [PreferenceRelation(*pair, cosine) for pair, cosine in best.items()]
-    return sorted(
-        preference_relations,
-        key=lambda preference_relation: (
-            -preference_relation.cosine,
-            preference_relation.preference_id,
-            preference_relation.entity_id,
-        ),
-    )
-
-
-def share(cosine: float, *, threshold: float = RELATED) -> float:
-    """Return which part of a preference's engagements counts for an entity at that cosine.
-
-    Nothing below the threshold, at it `threshold`, all of it at 1: the cosine itself. A share that
-    began at 0 would make a dislike of a whole topic count for next to nothing, since a topic and a
-    thing of that topic are seldom nearer than 0.7.
-    """
-    if not math.isfinite(cosine):
-        raise UsageError(detail=f"a cosine of {cosine} is no number; embed the two again")
-    return min(1.0, cosine) if cosine >= threshold else 0.0
+    relations = [PreferenceRelation(*pair, cosine) for pair, cosine in best.items()]
+    return sorted(relations, key=lambda relation: (-relation.cosine, *relation))
 
 
 def shares(relations: Iterable[PreferenceRelation]) -> dict[int, dict[int, float]]:
-    """Return the shares of relations in the shape that `score.interests` takes."""
+    """Return which part of a preference's engagements counts for an entity: the cosine itself.
+
+    A share that began at 0 would make a dislike of a whole topic count for next to nothing, since a
+    topic and a thing of that topic are seldom nearer than 0.7.
+    """
     by_preference: dict[int, dict[int, float]] = {}
     for relation in relations:
-        part = share(
-            relation.cosine, threshold=0.0
-        )  # the threshold was applied when they were related
-        if part:
-            by_preference.setdefault(relation.preference_id, {})[relation.entity_id] = part
+        by_preference.setdefault(relation.preference_id, {})[relation.entity_id] = relation.cosine
     return by_preference

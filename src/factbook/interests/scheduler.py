@@ -23,12 +23,11 @@ import queue
 import signal
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import FrameType
 from typing import Any, Final, Self, TypeAlias
@@ -43,7 +42,6 @@ __all__ = [
     "LoopReport",
     "LoopResult",
     "LoopStep",
-    "StepBudget",
     "StepOutcome",
     "Worker",
     "moved",
@@ -69,16 +67,7 @@ class LoopResult:
     """What one step of a loop did."""
 
     did: int = 0  # pieces of work; 0 where nothing waited
-    more: bool = False  # more waits: the loop is asked again at once, not after its interval
     note: str = ""  # what was done, for whoever watches
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepBudget:
-    """How many steps may do something within a while, in this process."""
-
-    steps: int
-    per_ms: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,12 +75,11 @@ class Loop:
     """Work that comes again and again, in small steps."""
 
     name: str
-    every_ms: int  # from one step to the next, where no more waits
+    every_ms: int  # from a step that found nothing to the next
     run: Callable[[], LoopResult]  # one step; asks `cancel.check()` between two pieces
     enabled: bool = True
     last_resort: bool = False  # only when all loops before it have just found nothing
     max_ms: int = STEP_MS  # a step that takes longer is ended
-    budget: StepBudget | None = None
 
 
 class StepOutcome(StrEnum):
@@ -114,55 +102,26 @@ class LoopStep:
     error: str = ""  # in one line; also of a step that failed while it was cancelled
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoopReport:
-    """How a loop has fared since the worker was made."""
-
-    name: str
-    enabled: bool
-    steps: int  # ended by themselves
-    did: int
-    cancelled: int
-    failed: int
-    failing: int  # failures since the last step that went well
-    error: str  # of the last failure, empty while all is well
-    last_at: Millis | None  # when a step last ended by itself
-    next_at: Millis | None  # not before; None while it is off
-
-
 @dataclass(slots=True, kw_only=True)
-class _Line:
-    """A loop, and how it fares."""
+class LoopReport:
+    """A loop, and how it has fared since the worker was made."""
 
     loop: Loop
+    name: str
     enabled: bool
-    next_at: Millis = 0
-    last_at: Millis | None = None
-    steps: int = 0
+    steps: int = 0  # ended by themselves
     did: int = 0
     cancelled: int = 0
     failed: int = 0
-    failing: int = 0
-    error: str = ""
+    failing: int = 0  # failures since the last step that went well
+    error: str = ""  # of the last failure, empty while all is well
+    last_at: Millis | None = None  # when a step last ended by itself
+    next_at: Millis = 0  # not before
     quiet: bool = False  # its last step found nothing
-    spent: deque[Millis] = field(default_factory=deque)  # when steps did something
 
     def due(self, now: Millis) -> bool:
         """Tell whether its time has come; a wait that no rule gives is a clock that was set."""
         return not now < self.next_at <= now + max(self.loop.every_ms, BACKOFF_MAX_MS)
-
-    def affordable(self, now: Millis) -> bool:
-        """Tell whether its budget lets it work."""
-        budget = self.loop.budget
-        if budget is None:
-            return True
-        while self.spent and not now - budget.per_ms < self.spent[0] <= now:
-            self.spent.popleft()
-        return len(self.spent) < budget.steps
-
-    def held(self, now: Millis) -> bool:
-        """Tell whether work of it may wait that it cannot do now."""
-        return (self.failing > 0 and not self.due(now)) or not self.affordable(now)
 
 
 class Worker:
@@ -192,7 +151,9 @@ class Worker:
                     detail=f"The loop {loop.name!r} cannot be run: give every loop a name of its"
                     " own, and an interval and a limit above 0 ms."
                 )
-        self._lines = [_Line(loop=loop, enabled=loop.enabled) for loop in loops]
+        self._lines = [
+            LoopReport(loop=loop, name=loop.name, enabled=loop.enabled) for loop in loops
+        ]
         self._clock = clock
         self._idle_ms = idle_ms
         self._read = foreground
@@ -236,32 +197,9 @@ class Worker:
                 self._busy -= 1
                 self._acted_at = self._clock()
 
-    def enable(self, name: str, enabled: bool = True) -> None:
-        """Switch a loop on or off, from its next step on; raises UsageError for another name."""
-        for line in self._lines:
-            if line.loop.name == name:
-                line.enabled = enabled
-                return
-        known = ", ".join(line.loop.name for line in self._lines)
-        raise UsageError(detail=f"There is no loop {name!r}; the loops are {known}.")
-
     def report(self) -> list[LoopReport]:
         """Return how each loop has fared, in their order."""
-        return [
-            LoopReport(
-                name=line.loop.name,
-                enabled=line.enabled,
-                steps=line.steps,
-                did=line.did,
-                cancelled=line.cancelled,
-                failed=line.failed,
-                failing=line.failing,
-                error=line.error,
-                last_at=line.last_at,
-                next_at=line.next_at if line.enabled else None,
-            )
-            for line in self._lines
-        ]
+        return [replace(line) for line in self._lines]
 
     # --- its life -------------------------------------------------------------------------------
 
@@ -410,32 +348,17 @@ class Worker:
     def _round(self, actions: int) -> Iterator[LoopStep]:
         """Make one step of each loop that is due; end where more than `actions` were noticed.
 
-        A last resort that is due has all loops before it asked, also before their time; where one
-        of these waits for its next try or has spent its budget, something is left to do.
+        A last resort waits until each loop before it found nothing when it was last asked.
         """
-        now = self._clock()
-        lines = [line for line in self._lines if line.enabled]
-        last = max(
-            (n for n, line in enumerate(lines) if line.loop.last_resort and line.due(now)),
-            default=0,
-        )
-        common = [line for line in lines[:last] if not line.loop.last_resort]
-        pressing = not any(line.held(now) for line in common)
         quiet = True
-        for n, line in enumerate(lines):
-            now = self._clock()
-            if line.loop.last_resort:
-                wanted = quiet and line.due(now)
-            else:
-                wanted = line.due(now) or (pressing and n < last)
-            if wanted and line.affordable(now):
+        for line in self._lines:
+            last_resort = line.loop.last_resort
+            if line.enabled and line.due(self._clock()) and (quiet or not last_resort):
                 step = self._step(line, actions)
                 if step is None:
                     return
                 yield step
-                quiet = quiet and line.quiet
-            elif not line.loop.last_resort:
-                quiet = False
+            quiet = quiet and (last_resort or line.quiet or not line.enabled)
 
     def _look(self) -> None:
         """Notice who acts in another process."""
@@ -455,7 +378,7 @@ class Worker:
 
     # --- one step -------------------------------------------------------------------------------
 
-    def _step(self, line: _Line, actions: int) -> LoopStep | None:
+    def _step(self, line: LoopReport, actions: int) -> LoopStep | None:
         """Make one step and take down how it ended; None where somebody acted before it began."""
         token = Cancel()
         with self._lock:
@@ -496,58 +419,49 @@ class Worker:
         return overdue
 
     def _taken_down(
-        self, line: _Line, work: Future[LoopResult], ms: float, *, stopped: bool, overdue: bool
+        self, line: LoopReport, work: Future[LoopResult], ms: float, *, stopped: bool, overdue: bool
     ) -> LoopStep:
-        error = work.exception()
-        name = line.loop.name
+        error, result = work.exception(), LoopResult()
+        said = ""
         if error is None:
             result = work.result()
-            self._went_well(line, result)
-            return LoopStep(
-                loop=name, outcome=StepOutcome.DONE, did=result.did, ms=ms, note=result.note
-            )
-        said = ""
-        if overdue:
+        elif overdue:
             said = f"it did not end within {line.loop.max_ms / 1000:g} seconds and was cancelled"
         elif isinstance(error, Exception):
             said = one_line(str(error) or type(error).__name__)
         elif not isinstance(error, Cancelled):
             raise error  # the process is to end
         if said:
-            _LOG.warning(
-                "%s failed: %s",
-                name,
-                said,
-                # an error that is none of ours is a fault in a loop: its traceback says where
-                exc_info=None if isinstance(error, FactbookError | Cancelled) else error,
-            )
-        if not overdue and (stopped or not said):
+            # an error that is none of ours is a fault in a loop: its traceback says where
+            traced = None if isinstance(error, FactbookError | Cancelled) else error
+            _LOG.warning("%s failed: %s", line.name, said, exc_info=traced)
+        line.quiet = error is None and not result.did
+        if error is not None and not overdue and (stopped or not said):
+            outcome = StepOutcome.CANCELLED
             line.cancelled += 1
             line.next_at = 0
-            return LoopStep(loop=name, outcome=StepOutcome.CANCELLED, did=0, ms=ms, error=said)
-        line.failed += 1
-        line.failing += 1
-        line.quiet = False
-        line.error = said
-        line.last_at = self._clock()
-        pause = BACKOFF_MS << min(line.failing - 1, BACKOFF_MAX_MS.bit_length())
-        line.next_at = line.last_at + min(pause, BACKOFF_MAX_MS)
-        return LoopStep(loop=name, outcome=StepOutcome.FAILED, did=0, ms=ms, error=said)
-
-    def _went_well(self, line: _Line, result: LoopResult) -> None:
-        now = self._clock()
-        line.steps += 1
-        line.did += result.did
-        line.failing, line.error = 0, ""
-        line.last_at = now
-        line.quiet = not result.did and not result.more
-        line.next_at = 0 if result.more else now + line.loop.every_ms
-        if not result.did:
-            return
-        line.spent.append(now)
-        for other in self._lines:  # each may find what this one left, also one that found some
-            if other is not line and not other.failing and not other.loop.last_resort:
-                other.next_at = 0
+        else:
+            outcome = StepOutcome.DONE if error is None else StepOutcome.FAILED
+            line.error = said
+            line.last_at = self._clock()
+            pause = line.loop.every_ms
+            if error is None:
+                line.steps += 1
+                line.did += result.did
+                line.failing = 0
+            else:
+                line.failed += 1
+                line.failing += 1
+                pause = BACKOFF_MS << min(line.failing - 1, BACKOFF_MAX_MS.bit_length())
+                pause = min(pause, BACKOFF_MAX_MS)
+            line.next_at = line.last_at + pause
+        if result.did:
+            for other in self._lines:  # each may find what this one left, and this one more of it
+                if not other.failing and not other.loop.last_resort:
+                    other.next_at = 0
+        return LoopStep(
+            loop=line.name, outcome=outcome, did=result.did, ms=ms, note=result.note, error=said
+        )
 
 
 def moved(commit: Callable[[], int], read: Callable[[], object]) -> Callable[[], object]:

@@ -11,8 +11,8 @@ Two decisions that the seed leaves open:
 - An engagement that names an entity counts for that entity in full, and once, also where it names a
   preference beside it (`/like espresso machines` makes both).
 - An engagement that names a preference also counts for the other entities that the preference is
-  about, by the share that `relate.share` gives each: `/dislike sports` makes no entity, and without
-  this it would stop nothing. A caller who wants the bare sum passes no shares.
+  about, by the share that `relate.shares` gives each: `/dislike sports` makes no entity, and
+  without this it would stop nothing. A caller who wants the bare sum passes no shares.
 """
 
 from __future__ import annotations
@@ -22,11 +22,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from factbook import policy
-from factbook.errors import UsageError
 from factbook.model.entities import Engagement
 from factbook.model.facts import Millis
 
-__all__ = ["course", "decayed", "interests", "signed", "weight"]
+__all__ = ["course", "interests", "signed", "weight"]
 
 DAY_MS: Final = 24 * 3600 * 1000
 
@@ -43,26 +42,8 @@ def weight(age_ms: Millis) -> float:
 
 
 def signed(engagement: Engagement) -> float:
-    """Return an engagement's strength with the sign of its valence, from -1 to 1.
-
-    Raises UsageError for a strength that is no number from 0 to 1.
-    """
-    strength = engagement.strength
-    if not 0.0 <= strength <= 1.0:  # also false for NaN
-        raise UsageError(
-            detail=f"engagement {engagement.id} of {engagement.owner} has the strength {strength};"
-            " a strength is a number from 0 to 1"
-        )
-    return policy.VALENCE_SIGN[engagement.valence] * strength
-
-
-def decayed(engagements: Iterable[Engagement], now: Millis) -> float:
-    """Return the interest that some engagements of one entity make up at a time.
-
-    Summed exactly, so that no order of the engagements gives another result. Raises UsageError for
-    a strength that is no number from 0 to 1.
-    """
-    return math.fsum(signed(engagement) * weight(now - engagement.at) for engagement in engagements)
+    """Return an engagement's strength with the sign of its valence, from -1 to 1."""
+    return policy.VALENCE_SIGN[engagement.valence] * engagement.strength
 
 
 def interests(
@@ -71,7 +52,7 @@ def interests(
     """Return the interest of every entity that an engagement touches, by the entity's id.
 
     `shares` says which entities a preference is about (`relate.shares`); engagements that name a
-    preference count for these too. Raises UsageError for a strength or a share out of its range.
+    preference count for these too.
     """
     parts: dict[int, list[float]] = {}
     for engagement in engagements:
@@ -80,11 +61,6 @@ def interests(
             parts.setdefault(engagement.entity_id, []).append(value)
         if engagement.preference_id is not None and shares:
             for entity_id, share in shares.get(engagement.preference_id, {}).items():
-                if not 0.0 < share <= 1.0:
-                    raise UsageError(
-                        detail=f"preference {engagement.preference_id} has the share {share} in"
-                        f" entity {entity_id}; a share is a number above 0 and at most 1"
-                    )
                 if entity_id != engagement.entity_id:
                     parts.setdefault(entity_id, []).append(share * value)
     return {entity_id: math.fsum(values) for entity_id, values in parts.items()}
@@ -94,8 +70,7 @@ def course(engagements: Sequence[Engagement], moments: Sequence[Millis]) -> list
     """Return the interest at each of some moments, as known then: what came later is left out.
 
     An engagement that is dated after the last moment counts as made at the last moment, so that the
-    end of the course is what `decayed` gives for it. Raises UsageError for a strength that is no
-    number from 0 to 1.
+    end of the course is what `interests` gives for it.
     """
     if not moments:
         return []

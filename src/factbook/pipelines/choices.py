@@ -35,7 +35,7 @@ from factbook.store.rows import Filters, Life, LifeWhere, claim_digest
 if TYPE_CHECKING:
     from factbook.context import Context
 
-__all__ = ["choose"]
+__all__ = ["choose", "replied_to"]
 
 CHOICE: Final = "choice"
 _METHOD: Final = "Chosen by its owner of what an assistant offered"
@@ -56,7 +56,7 @@ def choose(context: Context, episode: StoredEpisode, said: str, write: Write) ->
         return
     if not may_choose(said):
         return
-    reply = _replied_to(context, episode)
+    reply = replied_to(context, episode)
     choice = chosen(reply.text, said) if reply is not None else None
     if choice is None:
         choice, reply = _changed(context, episode, said, reply)
@@ -86,7 +86,7 @@ def _changed(
     return None, None
 
 
-def _replied_to(context: Context, episode: StoredEpisode) -> StoredEpisode | None:
+def replied_to(context: Context, episode: StoredEpisode) -> StoredEpisode | None:
     """Return the reply that stands right before a prompt in its session."""
     before = _before(context, episode)
     answers = before is not None and before.kind is EpisodeKind.REPLY and not before.injected

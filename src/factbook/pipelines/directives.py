@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from factbook import policy
-from factbook.extract.directives import decision_at, directives_in, own_reading
+from factbook.extract.directives import decision_at, directives_in, is_copied, own_reading
 from factbook.gate.directives import ends, stand
 from factbook.gate.given_up import GivenUp, How, given_up, set_free
 from factbook.gate.judge import Judgement, Relation
@@ -38,7 +38,7 @@ from factbook.model.facts import (
     Trust,
 )
 from factbook.model.ops import JudgePair, MarkProgress, NoteReaders, Op, SupersedeFact
-from factbook.pipelines.choices import choose
+from factbook.pipelines.choices import choose, replied_to
 from factbook.pipelines.claims import agreed, judged, supported
 from factbook.store.derived import ledger
 from factbook.store.derived.facts import current_by_claim, holds
@@ -130,6 +130,10 @@ class Hearing:
             return [], []
         given = [*given_up(reading), *set_free(reading)]
         candidates = directives_in(episode, reading, self._context.resources.reader)
+        reply = replied_to(self._context, episode) if candidates else None
+        if reply is not None:  # what is copied out of it is the agent's
+            copied = (is_copied(episode.text, (c.start, c.end), reply.text) for c in candidates)
+            candidates = [c for c, is_its in zip(candidates, copied, strict=True) if not is_its]
         for each in given:
             if each.how is How.RETHOUGHT and candidates:
                 continue  # these say what is so instead

@@ -166,14 +166,14 @@ class Sources:
             if what and wanted.since is None and wanted.until is None:
                 window = window_asked(what, self._store, wanted, now=self._context.clock())
             asked = what if window is None else without(what, window)
-            counted = named(asked, self._store, wanted, rules=rules)
-            if counted is None:
+            meant = named(asked, self._store, wanted, rules=rules)
+            if meant is None:
                 return nothing(self._context.redact(asked))
-            counted = replace(counted, by=by or counted.by)
+            counted = replace(meant.counted, by=by or meant.counted.by)
             if last:
                 counted = replace(counted, measure=Measure.LAST)
-            among = narrowed(wanted, window)
-            return compute(counted, self._store, among, redact=self._context.redact, limit=limit)
+            among, meant = narrowed(wanted, window), meant._replace(counted=counted)
+            return compute(meant, self._store, among, redact=self._context.redact, limit=limit)
 
     def understood(
         self,

@@ -18,6 +18,7 @@ from factbook.extract.reports import masked
 from factbook.extract.session_parser import FETCHED
 from factbook.language.sentences import markdown_sentences
 from factbook.language.words import STOPWORDS, stem, words
+from factbook.model.confidence import is_passive
 from factbook.model.directives import PREDICATES
 from factbook.model.facts import EpisodeKind, Fact, StoredEpisode
 
@@ -60,6 +61,7 @@ def _of_turn(facts: Sequence[Fact], turn: Turn, texts: Mapping[int, str]) -> Ite
     why = found.get(_COMMITTED) or found.get(_MENDED)
     told: dict[str, Fact] = {}
     for fact in facts:
+        said_first = fact.statement
         if fact.predicate in (_CHANGED, _CHECKED) and fact is not found[fact.predicate]:
             continue
         if fact.statement == FETCHED.format(object=fact.object):
@@ -77,8 +79,11 @@ def _of_turn(facts: Sequence[Fact], turn: Turn, texts: Mapping[int, str]) -> Ite
             fact = replace(fact, statement=f"{fact.statement.rstrip('.')} ({_names(changed)})")
         elif fact.predicate in PREDICATES and fact.statement in asked:
             continue  # the prompt stands beside it
-        # What is reported both as a fault and as its cause is one thing.
-        told.setdefault(fact.statement, fact)
+        elif fact.predicate == PREDICATES[0] and not is_passive(fact.confidence):
+            continue  # what is only likely to be one tells nothing by itself
+        # What is reported both as a fault and as its cause is one thing; one names the files.
+        if said_first not in told or fact.statement != said_first:
+            told[said_first] = fact
     return told.values()
 
 

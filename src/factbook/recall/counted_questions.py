@@ -19,7 +19,7 @@ from typing import Final
 from factbook.language.nouns import singular
 from factbook.language.reader.reading import Reading
 from factbook.language.words import stem
-from factbook.recall.measured import Measure, may_count, measured, was_done
+from factbook.recall.measured import FAILS, Measure, may_count, measured, was_done
 from factbook.recall.query_intent import Cued
 from factbook.recall.question_tree import CONTENT, GENERIC_STEMS, OURS, QuestionTree, listed
 
@@ -63,7 +63,6 @@ class Counted:
     different: bool = False  # not the facts are counted, but the groups that they fall into
 
 
-_FAILS: Final = frozenset(stem(word) for word in ("fail", "break", "crash"))
 _BROKE: Final = frozenset({"broke", "broken"})
 _PASSES: Final = frozenset(stem(word) for word in ("pass", "succeed"))
 _BY: Final = {
@@ -298,7 +297,7 @@ class _Question:
     def _guessed(self, made: Counted, noun: int | None, verb: int | None) -> list[Counted]:
         """Return the commands that do what no rule knows: "did I deploy", "did the build fail"."""
         if made.outcome and noun is not None:
-            act = self._tree.said[noun]
+            act = singular(self._tree.said[noun])
         elif noun is None and verb is not None and verb not in self._tree.names:
             act = stem(self._tree.said[verb])
         else:
@@ -309,7 +308,7 @@ class _Question:
         return [replace(made, predicate=COMMAND, act=act, words=words, guessed=True)]
 
     def _outcome(self, verb: str) -> Outcome:
-        if stem(verb) in _FAILS or verb in _BROKE:
+        if stem(verb) in FAILS or verb in _BROKE:
             return Outcome.FAILED
         return Outcome.PASSED if stem(verb) in _PASSES else Outcome.ANY
 

@@ -8,6 +8,7 @@ Knows: facts and episodes of a store. Does not know: how a question was worded.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,7 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
 from statistics import median
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from factbook.language.nouns import singular
 from factbook.language.values import amount, clock, count
@@ -29,7 +30,16 @@ from factbook.store.rows import Filters
 if TYPE_CHECKING:
     from factbook.store.port import Reads
 
-__all__ = ["Computed", "CountedRow", "compute", "grouped", "meant", "nothing"]
+__all__ = [
+    "Computed",
+    "CountedRow",
+    "Meant",
+    "compute",
+    "every_fact",
+    "grouped",
+    "meant",
+    "nothing",
+]
 
 ROWS: Final = 10
 _SHOWN_BY: Final = 20  # facts that are named for a row
@@ -39,6 +49,8 @@ _VERIFIED: Final = "verified"  # a check, that it passed or failed
 _RAN: Final = "ran"
 _TEXTS: Final = frozenset({COMMAND, _RAN, "searched_code", "searched_for"})
 """Their objects are texts in which names stand, and not names."""
+_FILES: Final = frozenset({"modified_file", "read_file"})
+"""Their objects are files, by the folder that somebody worked in or by the whole path."""
 _CHECK: Final = "operation_type"
 _IN_TIME: Final = frozenset({"day", "week", "month"})
 
@@ -67,8 +79,15 @@ class Computed:
     rows: Sequence[CountedRow]
 
 
+class Meant(NamedTuple):
+    """What is to be counted, and all facts of it, whenever and however they ended."""
+
+    counted: Counted
+    ever: Sequence[Fact]
+
+
 def compute(
-    counted: Counted,
+    meant: Meant,
     reads: Reads,
     filters: Filters,
     *,
@@ -79,7 +98,7 @@ def compute(
 
     Which facts are of what is named is told by all that were ever done, not by those of a time.
     """
-    ever = _passing(counted, reads, replace(filters, since=None, until=None))
+    counted, ever = meant
     done = [fact for fact in ever if _in_time(fact, filters)]
     facts = _ended(done, counted.outcome, reads, filters)
     facts.sort(key=lambda fact: (fact.occurred_at or 0, fact.id), reverse=True)
@@ -137,7 +156,7 @@ def grouped(
     )
 
 
-def meant(readings: Sequence[Counted], reads: Reads, filters: Filters) -> Counted | None:
+def meant(readings: Sequence[Counted], reads: Reads, filters: Filters) -> Meant | None:
     """Return the first reading that memory has any fact of, whenever and however it ended.
 
     Else the words mean something else: "the last book that I read", "how often did I swim". Only
@@ -145,12 +164,19 @@ def meant(readings: Sequence[Counted], reads: Reads, filters: Filters) -> Counte
     """
     ever = replace(filters, since=None, until=None)
     for counted in readings:
-        if _passing(counted, reads, ever):
-            return counted
+        if passing := _passing(counted, reads, ever):
+            return Meant(counted, passing)
     for counted in readings[:1]:
         if counted.sure and next(iter(_facts(counted, reads, ever)), None) is not None:
-            return counted
+            return Meant(counted, ())
     return None
+
+
+def every_fact(reads: Reads, filters: Filters) -> Meant:
+    """Return what is meant where nothing is named: all facts that pass, at any time."""
+    counted = Counted(measure=Measure.COUNT, predicate="")
+    ever = replace(filters, since=None, until=None)
+    return Meant(counted, _passing(counted, reads, ever))
 
 
 def nothing(said: str) -> Computed:
@@ -302,6 +328,8 @@ def _row(label: str, facts: Sequence[Fact], *, took: Millis | None = None) -> Co
 
 
 def _group(fact: Fact, by: str) -> str:
+    if by == "object" and fact.predicate in _FILES and fact.project:
+        return posixpath.normpath(posixpath.join(fact.project, fact.object))
     if by not in _IN_TIME:
         return str(getattr(fact, by)) or "-"
     if fact.occurred_at is None:

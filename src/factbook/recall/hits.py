@@ -386,7 +386,10 @@ def _bearing_ones(
 def _leading(
     weighed: Sequence[tuple[float, float, int, PoolRow]], bears: Mapping[int, float]
 ) -> frozenset[int]:
-    """Return which rows lead: what was told on purpose and bears on the question, the surest."""
+    """Return which rows lead: what was told on purpose and bears on the question, the surest.
+
+    Of rules and decisions all do that a question asks for.
+    """
     told = [
         (bears[n], relevance, n)
         for relevance, _, n, row in weighed
@@ -399,7 +402,13 @@ def _leading(
             pinned=row.fact.pinned,
         )
     ]
-    return frozenset(n for *_, n in sorted(told, reverse=True)[: policy.TOLD_LEADS])
+    surest = {n for *_, n in sorted(told, reverse=True)[: policy.TOLD_LEADS]}
+    asked = {
+        n
+        for *_, n, row in weighed
+        if row.cued and row.fact is not None and row.fact.kind is FactKind.DIRECTIVE
+    }
+    return frozenset(surest | asked)
 
 
 def _same(fact: Fact) -> tuple[str, str, str]:

@@ -18,7 +18,7 @@ from factbook.language.verbs import is_past
 from factbook.language.words import stem
 from factbook.recall.question_tree import BEFORE_NAMED, OURS, QuestionTree, listed
 
-__all__ = ["Measure", "Measured", "may_count", "measured", "was_done"]
+__all__ = ["FAILS", "Measure", "Measured", "may_count", "measured", "was_done"]
 
 
 class Measure(StrEnum):
@@ -38,9 +38,11 @@ _MAY: Final = re.compile(
     r"(?i)\b(?:how (?:many|often|long|frequently)|number of|count|most|top|recur\w*|repeat\w*"
     r"|keeps? \w+ing|last|latest|newest|first|earliest)\b"
 )
-_MODAL: Final = listed("should would could can may might must will shall need does")
+_MODAL: Final = listed("should would could can may might must will shall need")
+_DENIED: Final = listed("not n't never without")
 _PAST: Final = listed("did have has had was were been 've")
 _ASKED: Final = frozenset({"what", "which", "that"})
+FAILS: Final = frozenset(stem(word) for word in ("fail", "break", "crash"))
 _LASTS: Final = frozenset({"last", "latest", "newest"})
 _FIRSTS: Final = frozenset({"first", "earliest"})
 
@@ -71,6 +73,8 @@ def was_done(tree: QuestionTree, measure: Measure, noun: int | None, verb: int |
     ]
     if _MODAL.intersection(spoken) or "there" in spoken:
         return False
+    if not _DENIED.isdisjoint(spoken):  # logs tell what was done, and not how often it was not
+        return False
     subject = None if verb is None else tree.subject(verb)
     by_us = subject is None or tree.said[subject] in OURS or subject == noun
     if subject is not None and not by_us:
@@ -89,6 +93,8 @@ def was_done(tree: QuestionTree, measure: Measure, noun: int | None, verb: int |
     if verb is not None and subject == noun and is_past(tree.said[verb]):
         return True  # "how many commands failed"
     ours = subject is not None and tree.said[subject] in OURS
+    if verb is not None and "does" in spoken:  # of a thing it may be how often it is meant to
+        return (ours and tree.said[subject or 0] != "it") or stem(tree.said[verb]) in FAILS
     opened = tree.said[0] != "how"  # "number of commits"
     return opened or bool(_PAST.intersection(spoken)) or ours
 

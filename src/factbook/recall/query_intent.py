@@ -1,13 +1,15 @@
-"""Tell which rules a question asks about: "which hosts did I connect to" is `connects_to_host`."""
+"""Tell which facts a question asks for: "which hosts did I connect to" is `connects_to_host`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
+from typing import Final, NamedTuple, Protocol
 
+from factbook.language.reader.reading import Reading
 from factbook.language.words import stem
+from factbook.model.directives import PREDICATES
 
 
 class Cued(Protocol):
@@ -26,6 +28,36 @@ class Cued(Protocol):
     def confidence(self) -> float: ...
 
 
+class _Directives(NamedTuple):
+    """The words that point at what owners told agents, which no rule of a log finds."""
+
+    predicate: str
+    cues: tuple[str, ...]
+    name: str = ""
+    confidence: float = 1.0
+
+
+_RULE, _DECISION = PREDICATES
+DIRECTIVES: Final[tuple[Cued, ...]] = (
+    _Directives(_RULE, ("rule", "rules", "convention", "conventions", "guideline", "guidelines")),
+    _Directives(
+        _DECISION,
+        ("decide", "decided", "decision", "decisions", "agree", "agreed", "chose", "chosen"),
+    ),
+)
+
+
+def own_directives(question: Reading) -> str:
+    """Return of which predicate an owner asks for their own: "my rules"; empty for any other."""
+    for token in question.tokens:
+        if token.head >= 0 and token.text.lower() in ("my", "our"):
+            of = stem(question.tokens[token.head].text.lower())
+            for told in DIRECTIVES:
+                if of in _forms(told.cues, stem):
+                    return told.predicate
+    return ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intent:
     """The rules that a question asks about, and the words that are left to look for."""
@@ -40,9 +72,10 @@ def read_intent(terms: Sequence[str], rules: Iterable[Cued]) -> Intent:
     """Return the rules with the most cues among the terms; none when nothing points anywhere.
 
     One cue is enough only where it is at least half of what is asked: "server" alone in a long
-    question says little.
+    question says little. Where it is asked for what an owner told agents, what else it names is
+    what that is about: "my rules for tests".
     """
-    known = list(rules)
+    known = [*DIRECTIVES, *rules]
     matches = _matches(known, {term: term.lower() for term in terms}, str)
     if not matches:  # stems cost more than the rest of this, and the cues hold the usual forms
         matches = _matches(known, {term: stem(term) for term in terms}, stem)
@@ -50,9 +83,10 @@ def read_intent(terms: Sequence[str], rules: Iterable[Cued]) -> Intent:
     if best == 0 or (best == 1 and len(terms) > 2):
         return Intent(rest=tuple(terms))
     chosen = [(rule, matched) for count, rule, matched in matches if count == best]
+    chosen = [one for one in chosen if one[0] in DIRECTIVES] or chosen
     matched = set().union(*(hits for _, hits in chosen))
     return Intent(
-        rules=tuple(rule.name for rule, _ in chosen),
+        rules=tuple(rule.name for rule, _ in chosen if rule.name),
         predicates=tuple(dict.fromkeys(rule.predicate for rule, _ in chosen)),
         matched=tuple(term for term in terms if term in matched),
         rest=tuple(term for term in terms if term not in matched),

@@ -31,6 +31,7 @@ from factbook.model.facts import (
     EVERYONE,
     Everyone,
     Fact,
+    FactKind,
     Hit,
     Millis,
 )
@@ -521,8 +522,12 @@ class Engine:
         if search_type == "episodes" or not filters.facts_wanted:
             return said
         said.facts = dict(self._store.search("fact", terms, filters, policy.FACT_CANDIDATES))
-        cued = replace(filters, rules=intent.rules) if not filters.predicates else filters
-        if intent.rules or filters.predicates:
+        cued = filters
+        if not filters.predicates and intent.rules:
+            cued = replace(filters, rules=intent.rules)
+        elif not filters.predicates and not filters.kinds:  # what an owner told agents
+            cued = replace(filters, predicates=intent.predicates, kinds=(FactKind.DIRECTIVE,))
+        if cued.rules or cued.predicates:
             said.named = {
                 fact.id: fact
                 for fact in self._store.facts(cued, limit=policy.CUED_CANDIDATES, newest_first=True)
@@ -589,6 +594,8 @@ class Engine:
                 row.cued = _coverage(rest, fact.statement) * (
                     1.0 - policy.CUE_WORDS_SHARE * (1.0 - _coverage(cues, fact.statement))
                 )
+                if fact.kind is FactKind.DIRECTIVE and row.cosine > policy.DIRECTIVE_ASKED:
+                    row.cued = max(row.cued, row.cosine)  # what it is about it may say otherwise
 
     def _find_leanings(self, pool: _Pool, leg: _Leg | None, near: _Near, filters: Filters) -> None:
         """Add the wishes that advice has to respect, however little they resemble the question."""

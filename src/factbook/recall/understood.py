@@ -19,15 +19,14 @@ from factbook.model.facts import Hit, Millis
 from factbook.recall.commands import begins
 from factbook.recall.counted_questions import (
     COMMAND,
-    Counted,
     counted_question,
     kind_asked,
     what_of,
 )
-from factbook.recall.counting import Computed, compute, meant
-from factbook.recall.measured import Measure, may_count
+from factbook.recall.counting import Computed, Meant, compute, every_fact, meant
+from factbook.recall.measured import may_count
 from factbook.recall.query import content_terms
-from factbook.recall.query_intent import Cued, read_intent
+from factbook.recall.query_intent import Cued, own_directives, read_intent
 from factbook.recall.time_anchors import find_anchor, window_of
 from factbook.recall.time_expressions import Window, find_window, without
 from factbook.recall.time_usual import is_told_then, is_usual, may_be_told, may_be_usual
@@ -213,10 +212,10 @@ def computed(
     asked = question if window is None else without(question, window)
     is_command = _commands(reads, filters)
     readings = counted_question(asked, read=read, rules=rules, is_command=is_command)
-    counted = meant(readings, reads, filters)
-    if counted is None:
+    of = meant(readings, reads, filters)
+    if of is None:
         return None
-    return compute(counted, reads, narrowed(filters, window), redact=redact)
+    return compute(of, reads, narrowed(filters, window), redact=redact)
 
 
 def lacking(
@@ -237,7 +236,7 @@ def lacking(
     if not empty:
         return (), None
     asked = question if window is None else without(question, window)
-    predicate = kind_asked(asked, read=read, rules=rules)
+    predicate = kind_asked(asked, read=read, rules=rules) or own_directives(read(asked))
     if predicate not in empty:
         return (), None
     if window is None:
@@ -269,10 +268,10 @@ def is_outside(hits: Sequence[Hit], window: Window | None) -> bool:
     return window.exact or not any(map(is_told, hits))
 
 
-def named(words: str, reads: Reads, filters: Filters, *, rules: Sequence[Cued]) -> Counted | None:
+def named(words: str, reads: Reads, filters: Filters, *, rules: Sequence[Cued]) -> Meant | None:
     """Return what words name that are to be counted; None where memory knows nothing so called."""
     if not words.strip():
-        return Counted(measure=Measure.COUNT, predicate="")
+        return every_fact(reads, filters)
     is_command = _commands(reads, filters)
     return meant(what_of(words, read=read, rules=rules, is_command=is_command), reads, filters)
 

@@ -106,7 +106,7 @@ _WRAPPED: Final = re.compile(r"<([A-Za-z_][\w -]*)\b[^>]{0,200}>")
 _HEADER: Final = re.compile(
     r"(?:Chunk ID: [^\n]{0,80}\n|Wall time: [^\n]{0,80}\n|Original token count: \d{1,12}\n"
     r"|Total output lines: \d{1,12}\n"
-    r"|Process running with session ID [^\n]{0,80}\n"
+    r"|Process running with session ID (?P<process>[^\n]{0,80})\n"
     r"|Process exited with code (?P<exited>-?\d{1,10})\n|Exit code: (?P<code>-?\d{1,10})\n)+"
     r"(?:Output:(?:\n|$))?"
 )
@@ -454,7 +454,7 @@ class CodexParser(Parser):
             call = OpenCall("", f"action_{call_id or self.here()}")
         text, code = _output_text(payload.get("output"))
         structured = self._codes.pop(call_id, "")
-        text, stated = _unwrapped(text)
+        text, stated, process = _unwrapped(text)
         code = structured or code or stated
         output = payload.get("output")
         failed = isinstance(output, dict) and output.get("success") is False
@@ -465,6 +465,7 @@ class CodexParser(Parser):
             uid=f"result:{call_id}" if call_id else f"{self.somewhere()}:result",
             is_error=failed or code not in {"", "0"},
             code=code,
+            attributes={"process": process} if process and not code else None,
         )
         if kept:
             return RecordOutcome("kept", "tool result")
@@ -587,10 +588,13 @@ def _output_text(output: object) -> tuple[str, str]:
     return output, ""
 
 
-def _unwrapped(text: str) -> tuple[str, str]:
-    """Return an output without the lines that Codex writes above it, and the exit code in them."""
+def _unwrapped(text: str) -> tuple[str, str, str]:
+    """Return an output without the lines that Codex writes above it, and what these say.
+
+    That is the exit code, or the number of the process that goes on.
+    """
     match = _HEADER.match(text[:_HEADER_CHARS])
     if match is None:
-        return text, ""
+        return text, "", ""
     code = _EXITED.search(match[0])
-    return text[match.end() :], code[1] if code else ""
+    return text[match.end() :], code[1] if code else "", match["process"] or ""

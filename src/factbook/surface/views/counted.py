@@ -32,8 +32,15 @@ def computed(page: Page, counted: Computed) -> None:
         number = row.count if row.took_ms is None else row.took_ms
         return "" if ended and not timed else "#" * max(1, round(_BAR * number / max(most, 1)))
 
+    paths = all("/" in row.label and " " not in row.label for row in rows)
     columns = [
-        Column(counted.by or "what", lambda row: row.label, least=16, most=60),
+        Column(
+            counted.by or "what",
+            lambda row: row.label,
+            least=16,
+            most=60,
+            keep="end" if paths else "start",  # which file it is, its end tells
+        ),
         Column("times", lambda row: "" if ended else count(row.count), right=True),
         Column("took", lambda row: "" if row.took_ms is None else amount(row.took_ms / 1000)),
         Column("", bar, "cyan"),

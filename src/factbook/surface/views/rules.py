@@ -75,7 +75,13 @@ def table(page: Page, rows: Sequence[Held]) -> None:
         Column("by", lambda row: row.shown_by, "dim", right=True, optional=True),
         Column("holds in", lambda row: home_path(row.place) or "?", "dim", least=10, most=24),
     ]
-    with_details(page, columns, rows, lambda row: [])
+    given = [row for row in rows if is_passive(row.fact.confidence)]
+    likely = [row for row in rows if not is_passive(row.fact.confidence)]
+    if given:
+        with_details(page, columns, given, lambda row: [])
+    if likely:
+        page.say("Likely, and given to no agent before it is said again:", "dim")
+        with_details(page, columns, likely, lambda row: [])
 
 
 def agents_md(rows: Sequence[Held]) -> Iterator[str]:

@@ -105,9 +105,7 @@ def learning(page: Page, statuses: Sequence[LearnStatus], *, first: int) -> None
             page.line(f"   - {one_line(entity.name)} ({count(facts, 'fact')})")
         if status.done and not status.entities:  # ours: a tick with nothing below says too little
             pages = sum(len(search.episode_ids) for search in status.searches)
-            single = f"; {count(status.single_source, 'thing')} that one source alone names"
-            why = f"{single} (`factbook rejections`)" if status.single_source else ""
-            _say(page, f"nothing new: {count(pages, 'result')} read{why}", "   ")
+            _say(page, f"nothing new: {count(pages, 'result')} read (`factbook rejections`)", "   ")
         for query, why in status.failed:  # ours: a search that fails is never "nothing was found"
             _say(page, f"'{query}' is tried again: {why}", "   ! ")
 
