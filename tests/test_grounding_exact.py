@@ -15,6 +15,7 @@ from factbook.model.memory_types import MemoryType, RejectionReason, TypedClaim
     ("source", "claim", "kind"),
     [
         ("The user moved to Riga in 2018.", "Moved to Riga in 2019", "number"),
+        ("The user has three cats and one dog.", "Has four cats", "number"),
         ("The lease of the user ends on 3 June 2027.", "The lease ends on 3 July 2027", "number"),
         ("The user's exam is on Tuesday.", "The exam is on Thursday", "number"),
         ("The user wakes at 6:30 most days.", "Wakes at 7:30", "number"),
@@ -46,7 +47,7 @@ def test_a_number_a_day_or_a_name_that_is_not_there_is_refused(
     [
         ("The user prefers tea over coffee.", "Prefers coffee over tea"),
         ("The user moved from Lima to Cusco.", "Moved from Cusco to Lima"),
-        ("The user has three cats and one dog.", "Has four cats"),
+        ("The user works at a bank. Its director was on television.", "Is the director of a bank"),
         ("The user does not like fettuccini.", "Likes fettuccini"),
         ("The user lived in Oslo for six years.", "Lived in Oslo for six months"),
         ("The user drives a van.", "Drives a red van"),

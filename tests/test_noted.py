@@ -115,6 +115,11 @@ def test_words_that_were_pasted_are_no_quote(memory: Memory) -> None:
             "the staging database is on port 5433",
         ),
         ("do you think i love PHP?", "The user loves PHP.", "i love PHP"),
+        (
+            "I live in Kiel. My sister lives in Rome.",
+            "The user lives in Rome.",
+            "I live in Kiel. My sister lives in Rome.",
+        ),
     ],
 )
 def test_a_part_of_a_sentence_says_no_more_than_the_sentence(
@@ -124,14 +129,6 @@ def test_a_part_of_a_sentence_says_no_more_than_the_sentence(
     noted = memory.review.note(text, quote=quote)
     assert noted.trust is Trust.DERIVED
     assert "sentence" in noted.say
-
-
-def test_what_a_quote_says_of_another_it_does_not_say_of_the_user(memory: Memory) -> None:
-    said = "I live in Kiel. My sister lives in Rome."
-    memory.add_turn(said, session="s2")
-    noted = memory.review.note("The user lives in Rome.", quote=said)
-    assert noted.trust is Trust.DERIVED
-    assert "sister" in noted.say
 
 
 def test_a_request_or_another_sentence_around_it_takes_nothing_from_a_quote(

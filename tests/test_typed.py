@@ -358,7 +358,7 @@ def test_what_only_others_said_is_refused(source: str, who: str, kind: MemoryTyp
 def test_what_the_owner_said_of_the_other_is_refused() -> None:
     verdict = judged("Hates school", "User: Poor you, you hate school.")
     assert verdict.reason is RejectionReason.NOT_GROUNDED_IN_SUMMARY
-    assert verdict.detail == "The passage speaks against it: someone_else (you)"
+    assert verdict.detail == "the source says it of you"
 
 
 def test_the_owner_may_have_a_name() -> None:

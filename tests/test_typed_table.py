@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from factbook.gate.grounding import read_passage
+from factbook.gate.grounding.inverted import TURNS
 from factbook.gate.typed_claims import judge_typed
 from factbook.model.memory_types import MemoryType, RejectionReason, TypedClaim
 
@@ -66,19 +67,12 @@ def test_an_order_to_the_memory_is_refused() -> None:
         assert _refusal(*row) is RejectionReason.TYPE_RULE_VIOLATION
 
 
-TURNED: Final[tuple[Row, ...]] = (
-    ("I prefer tea over coffee", "Prefers coffee"),
-    ("I almost bought a kiln", "Bought a kiln"),
-    ("I like some operas", "Likes all operas"),
-    ("I drink tea with milk", "Drinks tea without milk"),
-)
-
-
-def test_what_turns_its_source_round_is_refused() -> None:
-    """The words of each claim all stand in its source."""
+def test_each_turn_refuses_its_example() -> None:
+    """What a claim turns round is named beside the rule."""
     stored = [
-        row
-        for row in TURNED
-        if _refusal(f"User: {row[0]}.", row[1]) is not RejectionReason.NOT_GROUNDED_IN_SUMMARY
+        turn.name
+        for turn in TURNS
+        if _refusal(f"User: {turn.source}.", turn.claim)
+        is not RejectionReason.NOT_GROUNDED_IN_SUMMARY
     ]
     assert stored == []

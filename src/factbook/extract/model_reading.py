@@ -466,12 +466,20 @@ def _is_host(value: str) -> bool:
 _OF_HOSTS: Final = frozenset({"connects_to_host", "targets_system"})
 _LOCAL: Final = word_set("localhost ip6-localhost localhost4 localhost6")
 _REACHING: Final = word_set("""
-    ssh autossh sftp mosh ping traceroute mtr nc ncat netcat telnet dig nslookup host whois nmap
-    """)  # ours: programs whose first operand names a machine
+    ssh autossh sftp mosh ssh-copy-id ssh-keyscan sshfs ping ping6 fping hping3 arping traceroute
+    traceroute6 tracepath tracert mtr nc ncat netcat telnet dig drill nslookup host whois nmap curl
+    wget http https ftp lftp tftp rdesktop xfreerdp vncviewer mosh-client iperf iperf3 wakeonlan
+    ipmitool nping rsh rlogin finger showmount smbclient sslscan
+    """)  # ours: programs whose operands name machines
+_FIRST_ONLY: Final = word_set("ssh autossh sftp mosh ssh-copy-id nc ncat netcat telnet rsh rlogin")
+_CLIENTS: Final = word_set("""
+    psql pg_dump pg_dumpall pg_restore pg_isready createdb dropdb mysql mysqldump mysqladmin mariadb
+    redis-cli mongo mongosh mongodump cqlsh clickhouse-client influx ldapsearch snmpwalk
+    mosquitto_pub mosquitto_sub zabbix_sender
+    """)  # ours: programs whose -h names a machine; that of others asks for help, or for units
 _HOST_OPTION: Final = re.compile(
     r"(?:--(?:host|hostname|server|remote|address|addr|node)(?:[ \t]+|=)"
-    r"|(?<!\w)(?:host|hostname|server|addr|[A-Z_]*HOST(?:NAME)?|[A-Z_]*SERVER)="
-    r"|\b(?:psql|pg_\w+|mysql\w*|mariadb|redis-cli)\b[^|;&]*[ \t]-h[ \t]*)[\"']?$"
+    r"|(?<!\w)(?:host|hostname|server|addr|[A-Z_]*HOST(?:NAME)?|[A-Z_]*SERVER)=)[\"']?$"
 )
 _BEFORE_HOST: Final = re.compile(r"(?:[\w.+-]@|://(?:[^\s/@]*@)?|\\\\)\[?$")
 _BEHIND_HOST: Final = re.compile(r"\]?:(?:\d{2,5}(?!\d)|[/~]|\w+/)")
@@ -479,6 +487,7 @@ _MACHINE: Final = (
     r"(?:host|hosts|server|servers|machine|box|node|vm|instance|workstation|laptop|router|gateway|"
     r"cluster|nas|bastion|container host)"
 )
+_MACHINES: Final = word_set("nas router gateway bastion raspberrypi mainframe")
 _CALLED: Final = re.compile(
     rf"\b(?:{_MACHINE}|ssh|scp|sftp|ping|rsync|log ?in (?:to|on)|connect(?:ed|s|ing)? to)"
     r"(?: (?:called|named|is|to|into|the|our|my))*[ :]+[\"'`]?$",
@@ -505,7 +514,8 @@ def _names_host(value: str, shown: _Readable, start: int, end: int) -> bool:
         return _HOST_OPTION.search(before[-64:]) is not None or _is_operand(shown.text, start, end)
     around = before[-64:]
     return (
-        _CALLED.search(around) is not None
+        value.casefold() in _MACHINES
+        or _CALLED.search(around) is not None
         or _IS_MACHINE.match(after) is not None
         or (any(map(str.isdigit, value)) and _ONTO.search(around) is not None)
     )
@@ -514,10 +524,29 @@ def _names_host(value: str, shown: _Readable, start: int, end: int) -> bool:
 def _is_operand(text: str, start: int, end: int) -> bool:
     """Say whether a word stands where the program of its command takes a machine."""
     for command in shell.parse(text):
-        if command.name in _REACHING and command.start <= start < command.end:
-            _, operands = shell.options_and_operands(command.args, valued=string.ascii_letters)
-            return any(word.start <= start and end <= word.end for word in operands[:1])
+        if command.start <= start < command.end and any(
+            word.start <= start and end <= word.end for word in _host_words(command)
+        ):
+            return True
     return False
+
+
+def _host_words(command: shell.ShellCommand) -> list[shell.ShellWord]:
+    """Return the words of a command that name machines, if its program takes any."""
+    name, args = command.name, command.args
+    if name in _CLIENTS:
+        return [
+            word
+            for number, word in enumerate(args)
+            if (number and args[number - 1].value == "-h") or re.match(r"-h\S", word.value)
+        ]
+    if name not in _REACHING:
+        return []
+    if name in {"ssh", "autossh"}:
+        destination, _ = shell.ssh_parts(args, name=name)
+        return [destination] if destination else []
+    _, operands = shell.options_and_operands(args, valued=string.ascii_letters)
+    return operands[:1] if name in _FIRST_ONLY else operands
 
 
 def _is_file(value: str) -> bool:

@@ -6,6 +6,8 @@ Knows: one text that was read. Does not know: claims, sources.
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
 from factbook.gate import kin
@@ -20,6 +22,9 @@ CACHED_TREES: Final = 1_024  # a source is held against several claims
 USERS: Final = frozenset(words("i we me my our us user user's"))
 _SAYS: Final = frozenset({Sort.CONTENT, Sort.NUMBER})
 _SUBJECTS: Final = frozenset({"nsubj", "csubj"})
+_EMBEDS: Final = frozenset({"ccomp", "xcomp", "acl", "advcl"})
+_THINGS: Final = frozenset({"NOUN", "NUM", "PRON", "PROPN"})
+_OF: Final = frozenset({"obj", "obl"})
 _DEEPEST: Final = 12  # ours: words above a word in which its subject is looked for
 
 
@@ -34,6 +39,7 @@ class Tree:
         self.below = children(reading.tokens)
         self.lower = [token.text.lower() for token in reading.tokens]
         self.root = next((n for n, token in enumerate(reading.tokens) if token.head < 0), -1)
+        self.clauses = len(reading.clauses)
         self.clause = [-1] * len(reading.tokens)  # of each word; -1 for none
         for number, part in enumerate(reading.clauses):
             self.clause[part.first : part.last] = [number] * (part.last - part.first)
@@ -60,10 +66,55 @@ class Tree:
             at = self.tokens[at].head
         return -1
 
+    def above(self, at: int) -> Iterator[int]:
+        """Yield the words in whose clauses a word stands as a part of what they say."""
+        for _ in range(_DEEPEST):
+            if self.tokens[at].relation not in _EMBEDS:
+                return
+            at = self.tokens[at].head
+            yield at
+
     def links(self, at: int) -> set[str]:
         """Return the prepositions of a word."""
         links = (n for n in self.below[at] if self.tokens[n].relation in ("case", "mark"))
         return {self.lower[n] for n in links}
+
+    def owners(self, at: int) -> set[str]:
+        """Return the pronouns that say whose a thing is."""
+        of = (n for n in self.below[at] if self.tokens[n].relation == "nmod")
+        return {self.lower[n] for n in of if self.tokens[n].pos == "PRON"}
+
+    def joined(self) -> Iterator[tuple[int, int]]:
+        """Yield the words that hang on each other, and what a verb joins: what is done where."""
+        for at, token in enumerate(self.tokens):
+            if token.head >= 0 and token.relation not in _EMBEDS | {"conj"}:
+                yield at, token.head
+            of = [n for n in self.below[at] if self.tokens[n].relation in _OF]
+            yield from pairwise(of)
+
+    def beside(self, at: int, other: int) -> bool:
+        """Say whether two words stand in parts side by side: red bike and blue car."""
+        return self._conjoined(at, other) or self._conjoined(other, at)
+
+    def _conjoined(self, at: int, other: int) -> bool:
+        """Say whether a word stands in a part beside that of which another one is."""
+        there = self.way(other)
+        for n in self.way(at):
+            token = self.tokens[n]
+            if token.relation != "conj" or token.head not in there or n in there:
+                continue
+            if (token.pos in _THINGS) == (self.tokens[token.head].pos in _THINGS):
+                return True
+            if {self.tokens[m].relation for m in there if self.tokens[m].head == token.head} & _OF:
+                return True  # one more object of a verb: "I use Rust at work and Lua at home"
+        return False
+
+    def way(self, at: int) -> list[int]:
+        """Return a word and those that it hangs on, up to the root."""
+        way = [at]
+        while self.tokens[way[-1]].head >= 0 and len(way) <= len(self.tokens):
+            way.append(self.tokens[way[-1]].head)
+        return way
 
     def shared(self, other: Tree, clause: int) -> list[str]:
         """Return those of its words that a clause of another text holds."""

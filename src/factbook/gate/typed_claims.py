@@ -15,17 +15,25 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
 from factbook import policy
 from factbook.gate.grounding import Grounding, Passage
+from factbook.gate.grounding.bound import unbound
 from factbook.gate.grounding.claim import shows_in_talk
+from factbook.gate.grounding.inverted import inverted
+from factbook.gate.paraphrase import rewritten
 from factbook.gate.scoring import Embed, Score, ground_claim, partly_supported, score
 from factbook.gate.type_rules import Exclusion, broken_rule
-from factbook.gate.type_sanity import is_nonsensical, reading_of
-from factbook.gate.type_signs import shown_by
+from factbook.gate.type_sanity import (
+    is_nonsensical,
+    reading_of,
+)
+from factbook.gate.type_signs import (
+    shown_by,
+)
 from factbook.language.reader.relate import Relater
 from factbook.model.memory_types import MemoryType, RefusedItem, RejectionReason, TypedClaim
 
@@ -40,6 +48,7 @@ __all__ = [
 ]
 
 log: Final = logging.getLogger("factbook.model.memory_types")
+RETOLD: Final = 3  # ours: how often a claim is written anew; a conflict may hide another one
 SHOWN_CHARS: Final = 120  # ours: of a claim in a line of the log
 
 
@@ -148,30 +157,29 @@ def _grounding(
     pattern = claim.type is MemoryType.USER_PATTERN
     if pattern and shows_in_talk(claim.text):
         net = None  # what questions show the words' own rules read better (docs/grounding.md)
-    grounding = ground_claim(claim, passage, embed=embed)
-    if grounding.conflict in _BOUND_OTHERWISE:
-        return grounding, ""
+    grounding = _grounded_or_retold(claim, passage, embed)
+    if grounding.grounded and (objection := _turned(claim, grounding, passage)):
+        return grounding, objection
     if net is not None and passage.told_by_oneself:
         # No claim in the third person stands beside what is said in the first: so what the rules of
         # words let pass stays, and the reader, which knows it less, has to be surer.
         if not (grounding.grounded or grounding.conflict):
             least = policy.CLAIM_SUPPORTED_IN_TALK
-            read = ground_claim(claim, passage, net=net, least=least)
+            read = ground_claim(claim, passage, embed=embed, net=net, least=least)
             grounding = read if read.grounded else grounding
         net = None
     elif net is not None:
-        # What is said in other words the reader finds; of whom words are said that are all there
-        # the rules of words know better.
-        grounding = ground_claim(claim, passage, net=net)
+        # What is said in other words the reader finds; how words are bound that are all there, and
+        # what is denied of them, the rules of words know better.
+        grounding = ground_claim(claim, passage, embed=embed, net=net)
     if grounding.grounded or all(line.speaker in _OWNERS for line in passage.lines):
         return grounding, ""
     anybody = ground_claim(claim, passage, embed=embed, speaker=None, net=net)
-    if not (anybody.grounded or anybody.conflict == "someone_else"):  # "You love quinces"
+    if not anybody.grounded:
         return grounding, ""
     utterance = passage.speaker_at(anybody.start)
     if (
         claim.type is MemoryType.SHARED_NARRATIVE
-        and anybody.grounded
         and utterance is not None
         and not utterance.speaker
     ):
@@ -181,23 +189,62 @@ def _grounding(
     return grounding, f"said by {' '.join(utterance.name.split())}, and not by the user"
 
 
+def _turned(claim: TypedClaim, grounding: Grounding, passage: Passage) -> str:
+    """Say what a claim turns round although its words are there; "" for nothing."""
+    pattern = claim.type is MemoryType.USER_PATTERN
+    if why := inverted(claim.text, grounding.quote, pattern=pattern):
+        return why
+    whole = grounding.exact_match and len(claim.text) >= len(grounding.quote.rstrip(_STOPS))
+    if whole or (pattern and shows_in_talk(claim.text)):
+        return ""  # nobody says "I prefer" where they ask for something
+    if broken_rule(claim, grounding, passage):
+        return ""  # which is the better reason
+    return unbound(claim.text, grounding.quote)
+
+
+_STOPS: Final = " .!?\"'"  # that end a sentence and may be missing from a claim
+
+
+def _grounded_or_retold(claim: TypedClaim, passage: Passage, embed: Embed | None) -> Grounding:
+    """Hold a claim against its owner's words, and once more without its linking words."""
+    first = ground_claim(claim, passage, embed=embed)
+    if first.grounded:
+        return first
+    again = first
+    for _ in range(RETOLD):
+        text = rewritten(
+            claim.text,
+            missing=again.missing,
+            conflict=again.conflict,
+            source=first.quote,
+        )
+        if not text:
+            break
+        claim = replace(claim, text=text)
+        again = ground_claim(claim, passage)
+        if again.grounded:
+            return again
+    return first
+
+
 def _refusal(
     claim: TypedClaim, passage: Passage, grounding: Grounding, scored: Score, objection: str
 ) -> _Refusal | None:
     """Ask the layers in their order; None where all of them let the claim pass."""
     refusal: _Refusal | None = None
-    rule = broken_rule(claim, grounding, passage)
-    if rule and grounding.conflict in _BOUND_OTHERWISE:
-        refusal = _broken(rule)  # which is the better reason
-    elif objection or not grounding.grounded:
+    if objection or not grounding.grounded:
         refusal = _ungrounded(claim, grounding, objection)
     elif scored.final < policy.ANY_TYPE_FLOOR:
         refusal = _Refusal(
             reason=RejectionReason.LOW_CONFIDENCE,
             detail=_below(claim, scored, policy.ANY_TYPE_FLOOR),
         )
-    elif rule:
-        refusal = _broken(rule)
+    elif rule := broken_rule(claim, grounding, passage):
+        refusal = _Refusal(
+            reason=RejectionReason.TYPE_RULE_VIOLATION,
+            detail=f"{rule.name}: refuses {rule.refuses}",
+            rule=rule,
+        )
     elif scored.final < threshold_of(claim.type):
         refusal = _Refusal(
             reason=RejectionReason.FACT_BELOW_THRESHOLD,
@@ -210,7 +257,6 @@ def _refusal(
 
 
 _OWNERS: Final = frozenset({"owner", ""})
-_BOUND_OTHERWISE: Final = frozenset({"turned", "someone_else"})  # the reader knows it no better
 _OUTRANKED: Final = frozenset(
     {RejectionReason.NOT_GROUNDED_IN_SUMMARY, RejectionReason.FACT_BELOW_THRESHOLD}
 )
@@ -223,21 +269,12 @@ _SAID_OTHERWISE: Final = frozenset(
         "hypothetical",
         "question",
         "over",
-        "turned",
         "someone_else",
         "speaker",
         "reported",
         "hearsay",
     }
 )  # conflicts of words that are all there: nothing was made up, and still nothing supports it
-
-
-def _broken(rule: Exclusion) -> _Refusal:
-    return _Refusal(
-        reason=RejectionReason.TYPE_RULE_VIOLATION,
-        detail=f"{rule.name}: refuses {rule.refuses}",
-        rule=rule,
-    )
 
 
 def _ungrounded(claim: TypedClaim, grounding: Grounding, objection: str) -> _Refusal:

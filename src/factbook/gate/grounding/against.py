@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from factbook.gate.given_up import given_up
+from factbook.gate import grammar
 from factbook.gate.grounding.claim import ClaimSentence
 from factbook.gate.grounding.words import SentenceWords
 from factbook.gate.lexicon import Sort
@@ -26,19 +26,23 @@ class WordMatch(NamedTuple):
 class Objection(NamedTuple):
     """What speaks against a claim."""
 
-    conflict: str  # over, negated, question or hypothetical; "" for nothing
+    conflict: str  # over, negated, question, hypothetical or someone_else; "" for nothing
     detail: str  # the word or the sentence that says so
 
 
 NOTHING: Final = Objection("", "")
 _UNREAL: Final = frozenset({"possible", "wish", "plan", "condition", "failure", "nearly", "fake"})
+_REACH: Final = 8  # words that are looked at before a verb, for who does it
+_THEIR: Final = frozenset({"his", "her", "their"})
+_THEIRS: Final = _THEIR | {"him", "them"}
 
 
 def objection(claim: ClaimSentence, matches: Sequence[WordMatch], pattern: bool) -> Objection:
     """Return the first thing that speaks against a claim.
 
-    What is over, or denied on one side alone, speaks against any claim; a question, a supposition
-    and a wish speak against one about the user. A `pattern` may be seen in questions and wishes.
+    What is over, or denied on one side alone, speaks against any claim; a question, a supposition,
+    a wish, and what somebody else does speak against one about the user. A `pattern` may be seen
+    in questions and wishes, and who does what it names is not asked.
     """
     said = claim.line
     for key, line, at in matches:
@@ -49,22 +53,21 @@ def objection(claim: ClaimSentence, matches: Sequence[WordMatch], pattern: bool)
             continue
         denied_here = key in said.denied and key not in said.affirmed
         denied_there = there in line.denied and there not in line.affirmed
-        if denied_here != denied_there and not (_gives_up(said, key) and _gives_up(line, there)):
+        if denied_here != denied_there:
             return Objection("negated", there)
     if pattern or not claim.personal:
         return NOTHING
-    for _, line, at in matches:
+    for key, line, at in matches:
         if line.asks and not said.asks:
             return Objection("question", line.text)
         unreal = _unreal_before(line, line.places[at]) - said.modals
         if unreal:
             return Objection("hypothetical", min(unreal))
+        if key == claim.first:
+            who = _other_subject(line, line.places[at])
+            if who:
+                return Objection("someone_else", who)
     return NOTHING
-
-
-def _gives_up(line: SentenceWords, key: str) -> bool:
-    """Say whether a sentence chooses something against what a word says: "tea, not coffee"."""
-    return any(key in given.keys for given in given_up(read(line.text)))
 
 
 def _unreal_before(line: SentenceWords, place: int) -> set[str]:
@@ -80,3 +83,48 @@ def _unreal_before(line: SentenceWords, place: int) -> set[str]:
         if token.sort is Sort.MODAL and token.key in _UNREAL:
             modals.add(token.key)
     return modals
+
+
+def _other_subject(line: SentenceWords, place: int) -> str:
+    """Return who else than the user does what a word of a line says; "" for the user."""
+    tokens = line.tokens
+    about_user = any(token.surface in {"user", "users"} for token in tokens[:place])
+    if place and tokens[place - 1].surface in _THEIR and not about_user:
+        return tokens[place - 1].surface  # "her favourite film" is not mine
+    for index in range(place - 1, max(-1, place - _REACH), -1):
+        token = tokens[index]
+        before = tokens[index - 1] if index else None
+        if token.sort is Sort.PERSON:
+            if before is not None and before.surface == "and":
+                return ""  # "my brother and I"
+            if token.key in {"1", "we"}:
+                following = tokens[index + 1] if index + 1 < place else None
+                if following is not None and (
+                    following.sort is Sort.POSSESSIVE
+                    or (token.surface in {"my", "our"} and following.sort is Sort.CONTENT)
+                ):
+                    continue  # whose it is, not who does it
+                return ""
+            if token.surface in _THEIRS:
+                continue
+            return "" if about_user else token.surface
+        if token.ends or token.sort is Sort.BREAK:
+            return ""
+        if token.sort is Sort.CONTENT and (token.key in grammar.PERSON_NOUNS):
+            return token.surface
+        if index + 1 == place and token.sort is Sort.CONTENT and _is_name(line, index):
+            return token.surface
+    return ""
+
+
+def _is_name(line: SentenceWords, place: int) -> bool:
+    """Say whether the word before a verb is a name; the first of a sentence only for its verb."""
+    token = line.tokens[place]
+    if token.key in line.names:
+        return True
+    return (
+        place == 0
+        and token.capital
+        and line.tokens[place + 1].surface.endswith("s")
+        and read(line.text).tokens[0].pos == "PROPN"
+    )

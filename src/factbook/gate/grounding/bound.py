@@ -1,4 +1,4 @@
-"""Say whether the words of a claim are said of the one whom its source says them of.
+"""Say whether the words of a claim are bound as in its source: in one clause, to one subject.
 
 Knows: a claim and the sentences that hold its words, both as trees. Does not know: who speaks.
 """
@@ -14,18 +14,38 @@ from factbook.gate.trees import USERS, Tree, tree_of
 
 _ANYBODY: Final = frozenset(words("she he they who it that this which you one there"))
 _NOBODY: Final = frozenset(words("it that this which who there"))  # stand for what is named nearby
+_QUALIFIES: Final = frozenset({"amod", "nummod"})
 
 
-def unbound(text: str, source: str, *, own: bool = False) -> str:
-    """Say of whom else a source says what a claim says; "" where it is of the same one.
+def unbound(text: str, source: str) -> str:
+    """Say how a source binds the words of a claim otherwise; "" where it binds them as the claim.
 
-    A word that the source lacks is no matter of whose it is. With `own` the source is said by whom
-    the claim is about, so that "she" is another one; of a summary it may be them.
+    A word that the source lacks is no matter of binding.
     """
     claim, said = tree_of(text), tree_of(source)
     # Who tells of themselves says a thing in several sentences: seed 002, example 1.
-    who = _told_of_another(claim, said) if said.by_user else ""
-    return who or _of_another(claim, said, own or said.by_user)
+    why = _told_of_another(claim, said) if said.by_user else _apart(claim, said)
+    return why or _of_another(claim, said)
+
+
+def _apart(claim: Tree, said: Tree) -> str:
+    """Find two words that a claim joins and that no clause of the source does."""
+    for at, token in enumerate(claim.tokens):
+        if token.head < 0 or not claim.keys[at] or not claim.keys[token.head]:
+            continue
+        if claim.clause[at] != claim.clause[token.head]:
+            continue
+        lower = said.where(claim.keys[at])
+        upper = said.where(claim.keys[token.head])
+        if not lower or not upper:
+            continue
+        pairs = [(n, m) for n in lower for m in upper if said.clause[n] == said.clause[m]]
+        if token.relation in _QUALIFIES:
+            pairs = [pair for pair in pairs if not _qualifies_another(said, *pair)]
+        if not pairs:
+            head = claim.tokens[token.head].text
+            return f'"{token.text}" and "{head}" are said of two things'
+    return ""
 
 
 def _told_of_another(claim: Tree, said: Tree) -> str:
@@ -39,7 +59,7 @@ def _told_of_another(claim: Tree, said: Tree) -> str:
         return ""
     upper = said.where(claim.keys[root])
     if upper and all(said.subject(n) == n and said.tokens[n].pos == "NOUN" for n in upper):
-        return said.tokens[upper[0]].text  # it says what a thing does, and not who somebody is
+        return f"the source says of {said.tokens[upper[0]].text} what it does, not who it is"
     for at in claim.below[root]:
         lower = said.where(claim.keys[at]) if claim.keys[at] else []
         if not upper or not lower or claim.tokens[at].relation not in {"obj", "obl"}:
@@ -47,12 +67,18 @@ def _told_of_another(claim: Tree, said: Tree) -> str:
         if any(said.clause[n] == said.clause[m] for n in lower for m in upper):
             continue
         others = [said.subject(n) for n in lower]
-        if not any(_may_be(claim, -1, said, other, True) for other in others):
-            return said.tokens[others[0]].text
+        if not any(_may_be(claim, -1, said, other) for other in others):
+            return f"the source says it of {said.tokens[others[0]].text}"
     return ""
 
 
-def _of_another(claim: Tree, said: Tree, own: bool) -> str:
+def _qualifies_another(said: Tree, at: int, noun: int) -> bool:
+    """Say whether a word qualifies another thing than this one."""
+    token = said.tokens[at]
+    return token.relation in _QUALIFIES and token.head not in {noun, said.tokens[noun].head}
+
+
+def _of_another(claim: Tree, said: Tree) -> str:
     """Find that the source says of another one what a claim says of its subject."""
     root = claim.root
     if root < 0:
@@ -68,9 +94,9 @@ def _of_another(claim: Tree, said: Tree, own: bool) -> str:
         said.subject(at) for at, count in zip(places, held, strict=True) if count == max(held)
     ]
     who = claim.subject(root)
-    if any(_may_be(claim, who, said, other, own) for other in subjects):
+    if any(_may_be(claim, who, said, other) for other in subjects):
         return ""
-    return said.tokens[subjects[0]].text
+    return f"the source says it of {said.tokens[subjects[0]].text}"
 
 
 def _held(claim: Tree, said: Tree, at: int) -> int:
@@ -78,7 +104,7 @@ def _held(claim: Tree, said: Tree, at: int) -> int:
     return len(claim.shared(said, said.clause[at]))
 
 
-def _may_be(claim: Tree, who: int, said: Tree, other: int, own: bool) -> bool:
+def _may_be(claim: Tree, who: int, said: Tree, other: int) -> bool:
     """Say whether the subject of a claim may be the one that its source names."""
     joined = {said.tokens[n].text.lower() for n in said.below[other]} if other >= 0 else set()
     if other < 0 or not joined.isdisjoint({"i", "we"}):
@@ -93,7 +119,7 @@ def _may_be(claim: Tree, who: int, said: Tree, other: int, own: bool) -> bool:
         if surface == "you":
             return False  # whom its writer speaks to
         if surface in _ANYBODY or told.pos == "PROPN":
-            return not own
+            return not said.by_user
         return _share(said, other, claim, range(len(claim.tokens)))
     if surface in _ANYBODY:
         return True

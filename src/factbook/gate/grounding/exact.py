@@ -9,11 +9,12 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from factbook.gate.grounding.claim import read_claim
 from factbook.gate.grounding.words import SentenceWords
+from factbook.gate.reading import read
 
 __all__ = ["invented"]
 
@@ -33,7 +34,8 @@ def invented(claim: str, lines: Sequence[SentenceWords], text: str) -> tuple[str
 
     Both are empty where all of it is there. `lines` may support the claim; a name may stand
     anywhere in `text`, which is these with the names of who speaks. A number that is written as a
-    word may follow from what is said ("my twins": two children).
+    word may follow from what is said ("my twins": two children), unless other things of its kind
+    are counted otherwise.
     """
     values = frozenset().union(*(line.values for line in lines))
     stems = _stems(text)
@@ -46,7 +48,25 @@ def invented(claim: str, lines: Sequence[SentenceWords], text: str) -> tuple[str
         for name in sorted(line.names):
             if len(name) > SHORTEST and stems.isdisjoint(_stems(name)):
                 return "name", name
+    return _counted_otherwise(claim, lines)
+
+
+def _counted_otherwise(claim: str, lines: Iterable[SentenceWords]) -> tuple[str, str]:
+    counted = [(value, word) for value, word in _bound(claim) if word]
+    if counted:
+        said: dict[str, set[str]] = {}
+        for line in lines:
+            for value, word in _bound(line.text):
+                said.setdefault(word, set()).add(value)
+        for value, word in counted:
+            if word in said and value not in said[word]:
+                return "number", f"{value} {word}"
     return "", ""
+
+
+@functools.lru_cache(maxsize=4_096)
+def _bound(text: str) -> tuple[tuple[str, str], ...]:
+    return read(text).bound
 
 
 @functools.lru_cache(maxsize=1_024)

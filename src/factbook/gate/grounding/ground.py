@@ -15,10 +15,8 @@ from factbook import policy
 from factbook.gate import kin
 from factbook.gate.grammar import words
 from factbook.gate.grounding.against import WordMatch, objection
-from factbook.gate.grounding.bound import unbound
-from factbook.gate.grounding.claim import ClaimSentence, is_pattern, read_claim, shows_in_talk
+from factbook.gate.grounding.claim import ClaimSentence, is_pattern, read_claim
 from factbook.gate.grounding.exact import invented
-from factbook.gate.grounding.inverted import inverted
 from factbook.gate.grounding.passage import Passage, SpokenSentence, read_passage
 from factbook.gate.grounding.words import MAX_CLAIM_CHARS, read_line
 from factbook.gate.lexicon import Sort
@@ -121,13 +119,6 @@ def ground(
         ):
             support = Support.SIMILAR
     start, end = worst.window[0].line.start, worst.window[-1].line.end
-    detail = worst.detail
-    if support in (Support.EXACT, Support.PHRASES) and not conflict:
-        quote = passage.text[start:end]
-        whole = exact and len(claim) >= len(quote.rstrip(_STOPS))
-        # Nobody says "I prefer" where they ask for something.
-        if not whole and not (pattern and shows_in_talk(claim)):
-            conflict, detail = _bound_otherwise(claim, quote, worst.window[0].speaker == "owner")
     return Grounding(
         support=support,
         start=start,
@@ -140,19 +131,8 @@ def ground(
         conflict=conflict,
         mentions=max(1, *(fit.mentions for fit in fits)) if support is not Support.NONE else 0,
         speaker=worst.window[0].speaker,
-        why=_why(support, conflict, detail, missing, similarity),
+        why=_why(support, conflict, worst.detail, missing, similarity),
     )
-
-
-_STOPS: Final = " .!?\"'"  # that end a sentence and may be missing from a claim
-
-
-def _bound_otherwise(claim: str, quote: str, own: bool) -> tuple[str, str]:
-    """Return what a claim turns round, or of whom else a quote says it: (conflict, in words)."""
-    if detail := inverted(claim, quote):
-        return "turned", detail
-    who = unbound(claim, quote, own=own)
-    return ("someone_else", who) if who else ("", "")
 
 
 def validate_fact_against_summary(fact: str, summary: str, *, embed: Embed | None = None) -> bool:

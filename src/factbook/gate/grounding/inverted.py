@@ -1,26 +1,26 @@
 """Find what a claim turns round although all its words stand in its source.
 
-Knows: a claim and the sentences that ground it, as the reader reads both. Does not know: who
-speaks, types, confidence.
+Knows: a claim and the sentences that ground it, both as trees. Does not know: who speaks, types,
+confidence.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable
+from typing import Final, NamedTuple
 
 from factbook.gate.given_up import given_up
 from factbook.gate.grammar import words
 from factbook.gate.lexicon import tables
 from factbook.gate.reading import read
-from factbook.gate.trees import Tree, tree_of
-from factbook.language.reader.reading import Clause
+from factbook.gate.trees import USERS, Tree, tree_of
 
-__all__ = ["inverted"]
+__all__ = ["TURNS", "Turn", "inverted"]
 
-_UNMEANT: Final = frozenset({"if", "quoted", "wish"})  # flags of what does not hold
-_TOLD: Final = frozenset({"quoted"})  # who tells of others may say from whom they have it
-_NEARLY: Final = frozenset(words("almost nearly doubt doubts"))
+_THEIRS: Final = frozenset(words("his her their"))
+_UNREAL: Final = frozenset(words("doubt doubts dream dreamed dreamt pretend pretended pretends"))
+_NEARLY: Final = frozenset(words("almost nearly"))
+_AND: Final = frozenset({"and", "or"})
 _FROM: Final = frozenset(words("from over not"))
 _DENYING: Final = frozenset(words("against without"))
 _NOT_ALL: Final = -1
@@ -39,35 +39,12 @@ _AMOUNTS: Final = {
 }
 
 
-def inverted(text: str, source: str) -> str:
-    """Say what a claim turns round of what it rests on; "" where it turns nothing."""
-    claim, said = tree_of(text), tree_of(source.strip(_MARKS))
-    held = [len(claim.shared(said, number)) for number in range(len(said.reading.clauses))]
-    bearing = [
-        clause
-        for clause, count in zip(said.reading.clauses, held, strict=True)
-        if count == max(held)
-    ]
-    return (
-        _chosen(claim, said)
-        or _unreal(claim, said, bearing)
-        or _more(claim, said, bearing)
-        or _linked(claim, said)
-    )
-
-
-_MARKS: Final = " \"'“”"  # what somebody says may stand in them
-
-
 def _chosen(claim: Tree, said: Tree) -> str:
     """Find that a claim takes what its source takes another thing for: "tea over coffee"."""
-    order, given = read(said.text).order, _given_up(claim)
-    # Of a fragment not every tree is right.
-    behind = zip(claim.keys[1:], claim.lower, strict=False)
-    left = frozenset().union((key for key, word in behind if word in _FROM), *given)
+    order, left = read(said.text).order, _left(claim)
     own = read(claim.text).keys - left
     against = _given_up(said)
-    for gone in given:
+    for gone in _given_up(claim):
         if gone <= set(order) and all(gone.isdisjoint(other) for other in against):
             return "the source chooses nothing against it"
     for gone in against:
@@ -76,38 +53,31 @@ def _chosen(claim: Tree, said: Tree) -> str:
     return ""
 
 
+def _left(claim: Tree) -> frozenset[str]:
+    """Return what a claim chooses against; of a fragment not every tree is right."""
+    behind = zip(claim.keys[1:], claim.lower, strict=False)
+    over = {key for key, word in behind if word in _FROM}
+    return frozenset().union(over, *_given_up(claim))
+
+
 def _given_up(tree: Tree) -> list[frozenset[str]]:
     return [given.keys for given in given_up(tree.reading)]
 
 
-def _unreal(claim: Tree, said: Tree, bearing: Sequence[Clause]) -> str:
-    """Find that a source tells it as nearly so, past, wished, supposed, or said by others."""
-    own = frozenset().union(*(clause.flags for clause in claim.reading.clauses))
-    own |= frozenset() if said.by_user else _TOLD
-    if any(clause.kind in ("plan", "wish") for clause in claim.reading.clauses):
-        own |= {"wish"}
-    whys = []
-    for clause in bearing:
-        marks = set(said.lower[clause.first : clause.last])
-        unmeant = (clause.flags & _UNMEANT) - own
-        if marks & _NEARLY - set(claim.lower):
-            whys.append("the source says that it nearly was")
-        elif unmeant:
-            whys.append(f"the source does not say that it is so ({min(unmeant)})")
-        elif {"is", "am"} & set(claim.lower) and "past" in clause.flags and "past" not in own:
-            whys.append("the source says that it was")
-        else:
-            return ""
-    return whys[0] if whys else ""
-
-
-def _more(claim: Tree, said: Tree, bearing: Sequence[Clause]) -> str:
+def _more(claim: Tree, said: Tree) -> str:
     """Find that a claim says more, or more often, than its source."""
-    own = max((_AMOUNTS[word] for word in claim.lower if word in _AMOUNTS), default=_NOT_ALL)
-    words_there = (low for clause in bearing for low in said.lower[clause.first : clause.last])
-    there = max((_AMOUNTS[low] for low in words_there if low in _AMOUNTS), default=_NOT_ALL)
-    if there >= 0 and (own > there or (own == _NOT_ALL and there == 0)):
-        return "the source says less of it"
+    amounts = [(_AMOUNTS[word], word) for word in claim.lower if word in _AMOUNTS]
+    own, word = max(amounts, default=(_NOT_ALL, ""))
+    held = [len(claim.shared(said, number)) for number in range(said.clauses)]
+    there = [
+        _AMOUNTS[low]
+        for low, clause in zip(said.lower, said.clause, strict=True)
+        if low in _AMOUNTS and clause >= 0 and held[clause] == max(held)
+    ]
+    if there and own > max(there):
+        return f'it says "{word}", and the source says less'
+    if there and own == _NOT_ALL and max(there) == 0:
+        return "the source says that it hardly is so"
     return ""
 
 
@@ -127,3 +97,103 @@ def _opposed(link: str, links: set[str]) -> bool:
     return link not in links and any(
         (link, other) in pairs or (other in _DENYING) != (link in _DENYING) for other in links
     )
+
+
+def _moved(claim: Tree, said: Tree) -> str:
+    """Find two words that the source says of two things side by side: "blue bike"."""
+    left = _left(claim)
+    for at, other in claim.joined():
+        one, two = claim.keys[at], claim.keys[other]
+        if not one or not two or one in left or two in left:
+            continue
+        if not _AND.isdisjoint(claim.lower[min(at, other) : max(at, other)]):
+            continue  # it says both, whatever its tree
+        pairs = [(n, m) for n in said.where(one) for m in said.where(two)]
+        if pairs and all(said.beside(n, m) for n, m in pairs):
+            return f'"{claim.tokens[at].text}" and "{claim.tokens[other].text}" are of two things'
+    return ""
+
+
+def _theirs(claim: Tree, said: Tree) -> str:
+    """Find that a thing without an owner in the claim is his or hers in what the user said."""
+    subject = claim.subject(claim.root)
+    who = subject if subject >= 0 else claim.root
+    if who < 0 or not claim.keys[who]:
+        return ""
+    if any(claim.tokens[n].relation == "nmod" for n in claim.below[who]):
+        return ""
+    owners = [said.owners(n) & _THEIRS for n in said.where(claim.keys[who])]
+    if owners and all(owners):
+        return f"the source says it of {min(owners[0])} {claim.tokens[who].text}"
+    return ""
+
+
+def _unreal(claim: Tree, said: Tree) -> str:
+    """Find what a source tells as nearly so, doubted, dreamt, past, or said by others."""
+    root = claim.root
+    places = said.where(claim.keys[root]) if root >= 0 and claim.keys[root] else []
+    whys = [why for n in places if (why := _only_told(claim, said, n))]
+    return whys[0] if whys and len(whys) == len(places) else ""
+
+
+def _only_told(claim: Tree, said: Tree, at: int) -> str:
+    marks = {said.lower[n] for n in said.below[at]}
+    own = {claim.lower[n] for n in claim.below[claim.root]}
+    if marks & _NEARLY - set(claim.lower):
+        return "the source says that it nearly was"
+    if own & {"is", "am"} and marks & {"was", "were"} and not marks & {"is", "am", "'m"}:
+        return "the source says that it was"
+    for above in said.above(at):
+        if said.lower[above] in _UNREAL - set(claim.lower):
+            return f'the source says "{said.lower[above]}"'
+    return _of_others(claim, said, at)
+
+
+def _of_others(claim: Tree, said: Tree, at: int) -> str:
+    """Find that others say it of the user."""
+    if not said.by_user:
+        return ""
+    if any("according" in said.links(n) for n in said.below[at]):
+        return "it is what others say"
+    for above in said.above(at):
+        under = [said.lower[n] for n in said.below[above] if said.tokens[n].relation == "obj"]
+        who = said.subject(above)
+        named = who >= 0 and said.lower[who] not in USERS
+        if "me" in under or (
+            named and said.subject(at) != who and said.lower[above] not in claim.lower
+        ):
+            return f'it is what others say: "{said.lower[above]}"'
+    return ""
+
+
+class Turn(NamedTuple):
+    """One way in which a claim turns round what its source says."""
+
+    name: str
+    source: str  # a text
+    claim: str  # a claim of its words that it refuses
+    find: Callable[[Tree, Tree], str]  # what is wrong, in words; "" for nothing
+    of_patterns: bool = False  # also where a pattern of behaviour is claimed
+
+
+TURNS: Final[tuple[Turn, ...]] = (
+    Turn("chosen", "I prefer tea over coffee", "Prefers coffee", _chosen, of_patterns=True),
+    Turn("unreal", "I almost bought a kiln", "Bought a kiln", _unreal, of_patterns=True),
+    Turn("more", "I like some operas", "Likes all operas", _more, of_patterns=True),
+    Turn("linked", "I drink tea with milk", "Drinks tea without milk", _linked, of_patterns=True),
+    Turn("moved", "I have a grey hat and a green scarf", "Has a green hat", _moved),
+    Turn("theirs", "Her best dish is soup", "Best dish is soup", _theirs),
+)
+"""What is looked for, in this order; the words of each claim all stand in its source."""
+
+
+def inverted(text: str, source: str, *, pattern: bool = False) -> str:
+    """Say what a claim turns round of what it rests on; "" where it turns nothing.
+
+    `pattern` is for a pattern of behaviour: nobody says who does what it names.
+    """
+    claim, said = tree_of(text), tree_of(source)
+    for turn in TURNS:
+        if (not pattern or turn.of_patterns) and (why := turn.find(claim, said)):
+            return why
+    return ""
