@@ -371,17 +371,11 @@ def test_only_what_came_after_the_last_failure_fixed_it(memory: Memory, log: Log
     [
         ("curl -fsS https://api.shop.io/v1/health", "api.shop.io"),
         ("wget -q https://ann:pw@dl.shop.io:8443/a.tgz", "dl.shop.io"),
-        ("nc -zv 10.0.0.7 5432", "10.0.0.7"),
-        ("psql -h db.lan -U ann shop", "db.lan"),
         ("psql postgresql://ann@db2.lan/shop", "db2.lan"),
-        ("redis-cli -h cache.lan ping", "cache.lan"),
-        ("mysql --host=sql.lan shop", "sql.lan"),
-        ("kubectl --context prod-eu get pods", "prod-eu"),
         ("docker -H ssh://ann@tower.lan ps", "tower.lan"),
         ("curl http://localhost:8000/x", ""),
         ("curl https://example.com", ""),
         ("curl file:///etc/hosts", ""),
-        ("nc -l 8080", ""),
         ("echo https://api.shop.io", ""),
     ],
 )
