@@ -113,14 +113,27 @@ _ONLY_ASKS: Final = word_set(
 )  # tells about a program, or about tests, and runs none
 
 
+_TAKES_APART: Final = word_set("unzip gunzip bunzip2 unxz unzstd unrar zcat bzcat xzcat zstdcat")
+
+
 def archives(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     """Find the commands that pack, unpack or list archives."""
     del episode
     programs = frozenset(rule.keywords)
     for command in shell.parse(text):
-        values = {word.value for word in command.args}
-        if command.name in programs and values and not values & _ONLY_ASKS:
-            yield _part("archive_manipulation", text, command)
+        values = [word.value for word in command.args]
+        if command.name in programs and values and _ONLY_ASKS.isdisjoint(values):
+            verb = _archive_verb(command.name, values)
+            yield _part("archive_manipulation", text, command, verb=verb)
+
+
+def _archive_verb(name: str, values: Sequence[str]) -> str:
+    """Say what is done to the archive."""
+    bare = values[:1] if name.endswith(("tar", "7z", "rar")) else []  # `tar xzf` has no dash
+    options = " ".join([*bare, *(value for value in values if value.startswith("-"))])
+    if name in _TAKES_APART or re.search(r"x|-\w*d|--(?:get|decompress)", options):
+        return "listed" if re.search(r"-\w*[lt]", options) else "unpacked"
+    return "listed" if re.search(r"(?<![\w-])-?\w*[tl]|--(?:list|test)", options) else "packed"
 
 
 def checks(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
@@ -131,9 +144,9 @@ def checks(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
             yield _part("verification", text, command)
 
 
-def _part(operation: str, text: str, command: shell.ShellCommand) -> RuleHit:
+def _part(operation: str, text: str, command: shell.ShellCommand, **more: str) -> RuleHit:
     start, end = command.start, command.end
-    return RuleHit(operation, start, end, {"part": text[start:end]})
+    return RuleHit(operation, start, end, {"part": text[start:end], **more})
 
 
 _QUOTES_OTHERS: Final = word_set(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -31,7 +32,11 @@ _CLOSES = {'"': '"', "“": "”", "„": "“", "«": "»"}  # a quote by the m
 _FOREIGN = math.log(1 / policy.FOREIGN - 1)
 _QUOTED, _TOLD = 4.0, 6.0  # what it adds that a clause is flagged so, or told: "He wrote: ..."
 _LABELLED = 1.0  # instead, of one line: "update: I moved" and "boss: you moved" look alike
+_ORDERED = 12.0  # and that an order stands behind the colon of another: it is given as text
+_BESIDE = 2.0  # and that a request stands beside a block
 _SPEAKERS = frozenset(("i", "we", "you"))  # of whom nothing is handed on
+_BLOCK_WORDS = 25  # of a block that a request may be about
+_REQUEST_WORDS = 40  # of the paragraph that asks
 FEW_WORDS = 24  # at once: a product so small is made without threads, which would wait for others
 
 
@@ -236,11 +241,27 @@ def _leaning(
     for clause in clauses:
         if "quoted" in clause.flags:
             lean[clause.first - base : clause.last - base] += _QUOTED
+    wanted = {n for c in clauses if c.act == "want" for n in range(c.first, c.last)}
     for at, token in enumerate(tokens):
         first = _announced_from(text, tokens, at, base) if token.text == ":" else at
         if first < at:
             end = _announced_to(tokens, at + 1, costs)
             lean[first : at + 1], lean[at + 1 : end] = _FOREIGN, _FOREIGN + _TOLD
+        elif token.text == ":" and wanted.issuperset((base + at - 1, base + at + 1)):
+            end = next((n for n in range(at + 2, len(costs)) if costs[n] == _PARAGRAPH), len(costs))
+            lean[at + 1 : end] += _ORDERED * (tokens[at + 1].pos == "VERB")
+    cuts = [0, *(i for i, cost in enumerate(costs) if cost == _PARAGRAPH), len(costs)]
+    blocks = list(itertools.pairwise(cuts))
+    asking = {
+        n
+        for n, (first, last) in enumerate(blocks)
+        for clause in clauses
+        if clause.act in ("want", "ask")
+        and first <= clause.first - base < last <= first + _REQUEST_WORDS
+    }
+    for n, (first, last) in enumerate(blocks):
+        if asking - {n} and last - first >= _BLOCK_WORDS:
+            lean[first:last] += _BESIDE
     return lean
 
 
