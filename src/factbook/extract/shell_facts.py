@@ -129,11 +129,14 @@ def archives(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
 
 def _archive_verb(name: str, values: Sequence[str]) -> str:
     """Say what is done to the archive."""
-    bare = values[:1] if name.endswith(("tar", "7z", "rar")) else []  # `tar xzf` has no dash
-    options = " ".join([*bare, *(value for value in values if value.startswith("-"))])
-    if name in _TAKES_APART or re.search(r"x|-\w*d|--(?:get|decompress)", options):
-        return "listed" if re.search(r"-\w*[lt]", options) else "unpacked"
-    return "listed" if re.search(r"(?<![\w-])-?\w*[tl]|--(?:list|test)", options) else "packed"
+    options = [value for value in values if value.startswith("-")]
+    if name.endswith(("tar", "7z", "rar")):
+        options.append(values[0])  # `tar xzf` has no dash
+    signs = {sign for each in options for sign in ([each] if each.startswith("--") else each)}
+    if signs & {"l", "t", "--list", "--test"}:
+        return "listed"
+    takes_apart = name in _TAKES_APART or signs & {"x", "d", "--extract", "--get", "--decompress"}
+    return "unpacked" if takes_apart else "packed"
 
 
 def checks(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
