@@ -353,8 +353,8 @@ _RULES: Final[tuple[_Rule, ...]] = (
         TaintKind.PROMOTION,
         "it sells",
         r"^[^\w\n]*(?:sponsored|advertisement|anzeige|promoted|ad)\b|\bsponsored (?:content|posts?"
-        r"|links?)\b|\baffiliate (?:links?|commission|program)|\b(?:promo|coupon|discount|with the) code\b"
-        r"|\b\d{1,2} ?% (?:off|discount)\b|\bsave (?:up to )?[$€£\d]|\bfree (?:shipping"
+        r"|links?)\b|\baffiliate (?:links?|commission|program)|\b(?:promo|coupon"
+        r"|discount|with the) code\b|\b\d{1,2} ?% (?:off|discount)\b|\bsave (?:up to )?[$€£\d]|\bfree (?:shipping"
         r"|delivery|trial|returns)\b|\b(?:order|buy|shop|act|call|book) (?:it )?(?:now|today)\b"
         r"|\blimited[- ]time\b|\badd to (?:cart|basket|bag)\b|\b(?:best|lowest) (?:prices?"
         r"|deals?|offers?)\b|\bdon't miss\b|\bin stock\b|\bclick here\b|\bonly [$€£]\d|\bsign up\b"
