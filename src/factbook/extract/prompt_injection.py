@@ -206,7 +206,9 @@ _OWN: Final = (
     r"(?:(?:long[- ]?term )?memor(?:y|ies)|knowledge (?:base|store|graph)|entit(?:y|ies)"
     r"|preferences?|favou?rites?|interests?|(?:user|owner)(?:'s)? (?:profile|data)|factbook)"
 )
-_PERSON: Final = r"(?:user|owner|human|operator|reader)"
+_PERSON: Final = (
+    r"(?:user|owner|human|operator|reader|person you are (?:talking|speaking) (?:to|with))"
+)
 _GIVEN_AWAY: Final = (
     r"(?:api keys?|passwords?|credentials|secrets?|tokens?|chat history|memor(?:y|ies)"
     r"|system prompt|private)"
@@ -229,7 +231,8 @@ _RULES: Final[tuple[_Rule, ...]] = (
         _SETS_ASIDE,
         rf"\b(?:ignor(?:e|ing)|disregard(?:ing)?|forget(?:ting)?|overrid(?:e|ing)|bypass(?:ing)?"
         rf"|discard|do not (?:follow|obey)|stop (?:following|obeying))\b{_CLOSE}\b(?:{_ORDERS}"
-        r"|what (?:you|was|were)|everything|(?:the|any|all) (?:above|previous|text)|context)\b"
+        r"|what (?:you|was|were)|everything|other results|(?:the|any|all) (?:above|previous|text)"
+        r"|context)\b"
         r"|\b(?:ignor(?:iere|a|ez)|vergiss|missachte|olvida|oubliez?|dimentica|speichere|guarda"
         r"|enregistrez?)\b[^.!?\n]{0,60}\b(?:anweisungen?|instru\w+|istruzioni|reg(?:eln|las|les)"
         r"|consignes|ged[aä]chtnis|memoria|m[eé]moire)\b",
@@ -291,7 +294,8 @@ _RULES: Final[tuple[_Rule, ...]] = (
         rf"\b(?:(?:the|this|your|our) )?{_PERSON}s?(?: has| have| is| really| also| just| now)*\s+"
         r"(?:likes?|loved?|loves|adores?|prefers?|hates?|dislikes?|enjoys?|wants?|asks?|asked|said"
         r"|says|tells?|told|requests?|requested|engaged|interested|confirm\w*|approv\w*|decided)\b"
-        rf"|\b(?:is|by) (?:the|your|their) {_PERSON}\b|\bconversation (?:so far|history)\b",
+        rf"|\b(?:(?:is|by) (?:the|your|their)|(?:confirm|approv|lov)ed by) {_PERSON}\b"
+        rf"|\bconversation (?:so far|history)\b",
     ),
     _Rule(
         TaintKind.SPEECH,
@@ -318,7 +322,8 @@ _RULES: Final[tuple[_Rule, ...]] = (
         r"|^[ \t#>*_-]*(?:(?:long[- ]?term |stored |saved )?memor(?:y|ies)|known (?:entities|facts)"
         r"|(?:user|owner) (?:profile|preferences|interests)|entity|entities|preferences?)\b[*_]*"
         r"[ \t]*(?::|$)|\bvalence[\"']?\s*[:=]|\b(?:like|dislike|learn)_command\b"
-        r"|\bexplicit_statement\b|\bsearch_initiated\b|\bknown entit(?:y|ies)\b",
+        r"|\bfact #\d|\bowner interest\b|\bexplicit_statement\b|\bsearch_initiated\b"
+        r"|\bknown entit(?:y|ies)\b",
         "block",
     ),
     _Rule(
@@ -354,8 +359,9 @@ _RULES: Final[tuple[_Rule, ...]] = (
         "it sells",
         r"^[^\w\n]*(?:sponsored|advertisement|anzeige|promoted|ad)\b|\bsponsored (?:content|posts?"
         r"|links?)\b|\baffiliate (?:links?|commission|program)|\b(?:promo|coupon"
-        r"|discount|with the) code\b|\b\d{1,2} ?% (?:off|discount)\b|\bsave (?:up to )?[$€£\d]|\bfree (?:shipping"
-        r"|delivery|trial|returns)\b|\b(?:order|buy|shop|act|call|book) (?:it )?(?:now|today)\b"
+        r"|discount|with the) code\b|\b\d{1,2} ?% (?:off|discount)\b|\bsave (?:up to )?[$€£\d]"
+        r"|\bfree (?:shipping|delivery|trial|returns)\b|\b(?:order|buy|shop|act|call"
+        r"|book) (?:it )?(?:now|today)\b"
         r"|\blimited[- ]time\b|\badd to (?:cart|basket|bag)\b|\b(?:best|lowest) (?:prices?"
         r"|deals?|offers?)\b|\bdon't miss\b|\bin stock\b|\bclick here\b|\bonly [$€£]\d|\bsign up\b"
         r"|\bmust[- ]have\b",
