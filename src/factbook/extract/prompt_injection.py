@@ -364,7 +364,7 @@ _RULES: Final[tuple[_Rule, ...]] = (
         r"|book) (?:it )?(?:now|today)\b"
         r"|\blimited[- ]time\b|\badd to (?:cart|basket|bag)\b|\b(?:best|lowest) (?:prices?"
         r"|deals?|offers?)\b|\bdon't miss\b|\bin stock\b|\bclick here\b|\bonly [$€£]\d|\bsign up\b"
-        r"|\bmust[- ]have\b",
+        r"|\bmust[- ]have\b|\bmoney can buy\b",
     ),
     _Rule(
         TaintKind.BOILERPLATE,
