@@ -68,6 +68,7 @@ def test_every_line_of_every_file_is_accounted_for(memory: Memory, sessions: Pat
 
 
 def test_used_tool_is_exact(memory: Memory, sessions: Path) -> None:
+    memory.ingest([sessions])  # the tests may run in any order, and apart
     pairs, ids = claude_calls(sessions)
     facts = memory.query_facts(predicate="used_tool", host="claude-code")
     assert {(fact.subject, fact.object) for fact in facts} == pairs

@@ -356,6 +356,7 @@ DIRECTIVE_SURE: Final = 0.9  # ours: from here on it is shown; higher than those
 # fewer prompts of real sessions hold a rule
 FOREIGN: Final = 0.05  # ours: of a run of words, from this chance on they are taken for others'
 DIRECTIVE_KEEP: Final = 0.4  # ours: worth keeping from here on, what is allowed is so for good
+DIRECTIVE_ORDER: Final = 0.85  # ours: of an order, which may be for now alone
 DIRECTIVE_FOREIGN: Final = 0.7  # ours: and where it marks a rule as the owner's, from this one on
 DIRECTIVE_ASKED: Final = 0.25  # ours: cosine from which one is about what rules are asked for
 FOREIGN_CHARS: Final = 500  # ours: what reads as another's for so long is no rule, however unsure

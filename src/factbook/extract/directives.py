@@ -186,9 +186,16 @@ def _completed(reading: Reading, mark: Span) -> int:
 
 
 def _is_kept(reading: Reading, mark: Span) -> bool:
-    """Tell whether the clause that a mark begins in is worth knowing in a month."""
+    """Tell whether the clause that a mark begins in is worth knowing in a month.
+
+    Of an order that is not known: most are for now alone.
+    """
     clause = next((c for c in reading.clauses if mark.begin < c.end), None)
-    return clause is not None and clause.keep >= policy.DIRECTIVE_KEEP
+    if clause is None:
+        return False
+    if clause.act == "want":
+        return mark.chance >= policy.DIRECTIVE_ORDER
+    return clause.keep >= policy.DIRECTIVE_KEEP
 
 
 def _is_part(reading: Reading, mark: Span) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -20,7 +20,7 @@ from factbook.extract.known_names import (
 )
 from factbook.extract.line_wrapping import unwrapped
 from factbook.extract.named_lists import LINE
-from factbook.extract.prompt_injection import Taint, is_tainted_document, taint, touching
+from factbook.extract.prompt_injection import is_tainted_document, taint, touching
 from factbook.extract.statements import MOST_CHARS, no_statement, plain_words, without_marks
 from factbook.extract.subject import Trees
 from factbook.extract.world import MAX_REFUSED, sentence_spans
@@ -108,7 +108,8 @@ def discover(results: Sequence[ResultText], *, query: str, topic: str) -> Discov
         if is_tainted_document(f"{result.title}\n{result.text}"):
             continue
         for kind in _named_kinds(result, asked):
-            name = _bare_name(kind.surface)
+            bare = re.sub(r"^(?:the|a|an)\s+", "", kind.surface, flags=re.IGNORECASE)
+            name = entity_name(bare)
             known = new_things.get(name)
             spans = [*(known.spans if known else ()), (index, kind.start, kind.end)]
             new_things[name] = NewThing(
@@ -162,21 +163,9 @@ def corroborated(
             why = f"nothing but {hosts[0] if hosts else 'one source'} speaks of it"
             left.append(ThingLeftOut(new_thing, "one_source", why))
             continue
-        new_things.append(
-            NewThing(
-                name=new_thing.name,
-                surface=new_thing.surface,
-                spans=new_thing.spans,
-                hosts=hosts,
-                why=f"{new_thing.why}; {len(hosts)} sources speak of it",
-            )
-        )
-    new_things.sort(
-        key=lambda new_thing: (
-            -len(new_thing.hosts),
-            new_thing.spans[0] if new_thing.spans else (0, 0, 0),
-        )
-    )
+        why = f"{new_thing.why}; {len(hosts)} sources speak of it"
+        new_things.append(replace(new_thing, hosts=hosts, why=why))
+    new_things.sort(key=lambda thing: (-len(thing.hosts), *thing.spans[:1]))
     more = f"a search brings in {MAX_DISCOVERED} things, and others are more widely known"
     left += [ThingLeftOut(new_thing, "too_many", more) for new_thing in new_things[MAX_DISCOVERED:]]
     return Discovered(new_things[:MAX_DISCOVERED], left[:MAX_REFUSED])
@@ -188,22 +177,14 @@ def _mention(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
 
 
-class _Page(NamedTuple):
-    """A result that is read for what it says to be of a kind."""
-
-    result: ResultText
-    text: str  # with its lines joined
-    plain: str  # of the same length, without marks
-    begin: int  # behind its title
-    taints: Sequence[Taint]
-
-
 class _Named(NamedTuple):
-    """Something that a result says to be of a kind."""
+    """Something that a result may say to be of a kind."""
 
     surface: str
-    start: int
+    start: int  # of the name
     end: int
+    says: str  # the sentence, or the item with what stands behind it
+    place: tuple[int, int]  # of all of it
     why: str
 
 
@@ -211,70 +192,52 @@ def _named_kinds(result: ResultText, kind: Kind) -> Iterator[_Named]:
     """Yield what a result says to be of a kind: in a sentence, or in a list."""
     begin = len(result.title) if result.text.startswith(result.title) else 0
     text = unwrapped(result.text, begin=begin)
-    page = _Page(result, text, without_marks(text), begin, taint(result.text))
-    yield from _said_kinds(page, kind)
-    yield from _listed_kinds(page, kind)
+    plain = without_marks(text)
+    taints = taint(result.text)
+    for way in (_said_kinds, _listed_kinds):
+        judged = 0
+        for named in way(text, plain, begin, result.title, kind):
+            if touching(taints, *named.place) or not _is_name(named.surface, {kind.noun}):
+                continue
+            judged += 1
+            if judged > MAX_JUDGED:
+                break
+            if says_it_is(named.surface, kind, named.says, result.title):
+                yield named
 
 
-def _bare_name(surface: str) -> str:
-    return entity_name(re.sub(r"^(?:the|a|an)\s+", "", surface, flags=re.IGNORECASE))
-
-
-def _said_kinds(page: _Page, kind: Kind) -> Iterator[_Named]:
+def _said_kinds(text: str, plain: str, begin: int, title: str, kind: Kind) -> Iterator[_Named]:
     """Yield the subjects of sentences that say of which kind something is."""
-    spans = [(first, last) for first, last in sentence_spans(page.text) if first >= page.begin]
-    trees = Trees(page.plain, KnownNames({}), spans)
-    judged = 0
+    del title
+    spans = [(first, last) for first, last in sentence_spans(text) if first >= begin]
+    trees = Trees(plain, KnownNames({}), spans)
     for first, last in spans:
         said = trees.subject(first, last)
-        if not (said.words and said.is_a) or touching(page.taints, first, last):
+        words = plain_words(plain[first:last])
+        if not (said.words and said.is_a and is_of(kind, said.is_a, words)):
             continue
-        words = plain_words(page.plain[first:last])
-        if not _is_name(said.words, {kind.noun}) or no_statement(words, external=True):
+        if no_statement(words, external=True):
             continue
-        if not is_of(kind, said.is_a, words):
-            continue
-        judged += 1
-        if judged > MAX_JUDGED:
-            return
-        if not says_it_is(said.words, kind, words, page.result.title):
-            continue
-        start = max(page.begin, page.plain.find(said.words, max(page.begin, said.start)))
+        start = max(begin, plain.find(said.words, max(begin, said.start)))
         why = f"a result says that it is a {kind.noun}"
-        yield _Named(said.words, start, start + len(said.words), why)
+        yield _Named(said.words, start, start + len(said.words), words, (first, last), why)
 
 
-def _listed_kinds(page: _Page, kind: Kind) -> Iterator[_Named]:
-    """Yield the items of a list of things of a kind."""
-    title = page.result.title
-    listed = _listed_kind(title, kind)
-    if not listed:
-        return
-    judged = 0
-    for match in LINE.finditer(page.text, page.begin):
+def _listed_kinds(text: str, plain: str, begin: int, title: str, kind: Kind) -> Iterator[_Named]:
+    """Yield the items of a list of things of a kind, which its title says: "10 best speakers"."""
+    few = len(re.findall(r"[^\W\d_]+", title)) < 4
+    listed = plural_of(title, kind) if few or _LISTS.search(title) else ""
+    for match in LINE.finditer(text, begin) if listed else ():
         line = match[0].rstrip("\n")
         end = match.start() + len(line)
-        named = _LIST_NAME.match(page.plain, match.start(), end)
+        named = _LIST_NAME.match(plain, match.start(), end)
         if named is None or not _MARKED.match(line):
             continue
-        if touching(page.taints, match.start(), end):
-            continue
         surface = plain_words(named["name"])
-        if not _is_titled(surface) or not _is_name(surface, {kind.noun}):
-            continue
-        judged += 1
-        if judged > MAX_JUDGED:
-            return
-        about = plain_words(page.plain[named.end("name") : end]).lstrip(" :-–—|,;")[:MOST_CHARS]
-        if says_it_is(surface, kind, f"{surface}: {about}", title):
-            why = f"a list of {listed} has it"
-            yield _Named(surface, named.start("name"), named.end("name"), why)
-
-
-def _listed_kind(title: str, kind: Kind) -> str:
-    """Return the plural that a title lists: "10 best bookshelf speakers"; "" for none."""
-    few = len(re.findall(r"[^\W\d_]+", title)) < 4
-    return plural_of(title, kind) if few or _LISTS.search(title) else ""
+        about = plain_words(plain[named.end("name") : end]).lstrip(" :-–—|,;")[:MOST_CHARS]
+        if _is_titled(surface):
+            why, place = f"a list of {listed} has it", (match.start(), end)
+            yield _Named(surface, *named.span("name"), f"{surface}: {about}", place, why)
 
 
 def _is_titled(surface: str) -> bool:
@@ -305,16 +268,12 @@ def _is_name(surface: str, kinds: Collection[str], *, sure: bool = False) -> boo
         return False
     if not any(character.isalpha() for character in surface) or len(surface) < 3:
         return False
-    telling = [
-        word
-        for word in words
-        if not (
-            is_everyday(word) or is_calendar_word(word) or is_nationality(word) or word in kinds
-        )
+    telling = any(
+        not (is_everyday(word) or is_calendar_word(word) or is_nationality(word))
+        and word not in kinds
         and not word.isdigit()
-    ]
-    if not sure and not telling and len(words) < 2:
-        return False
-    if not sure and not telling and any(singular(word) in kinds for word in words):
+        for word in words
+    )
+    if not sure and not telling and (len(words) < 2 or any(singular(w) in kinds for w in words)):
         return False  # "Bookshelf Speakers", "Best Speakers"
     return not is_place(" ".join(words))

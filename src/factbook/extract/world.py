@@ -35,7 +35,6 @@ from factbook.extract.prompt_injection import TaintKind, hostile, taint, touchin
 from factbook.extract.remarks import in_passing, unowned
 from factbook.extract.statements import (
     MOST_CHARS,
-    TOO_LONG,
     no_statement,
     plain_words,
     without_marks,
@@ -134,14 +133,14 @@ class _Reader:
         # of the same length: all places are those of the text itself
         self._text = unwrapped(text, begin=begin)
         self._plain = without_marks(self._text)
-        known = names.within(f"{title}\n{self._plain}".replace("\0", ""))
         page = f"{title}\n{self._plain}"
-        self._names = known.with_short(_short_names(known, page))
+        known = names.within(page.replace("\0", ""))
+        self._names = known.with_short(_short_names(known, page, ""))
         self._topics = _topics(known, self._plain[begin:])
         self._external = external
         self._entity = title_entity(title, self._names)
         if self._entity:
-            self._names = self._names.with_short(_beginnings(known, self._entity, page))
+            self._names = known.with_short(_short_names(known, page, self._entity))
         self._taints = [piece for piece in taint(text) if external or piece.kind in _PASTED]
         self._steers = any(map(hostile, self._taints))
         self._focus = self._entity
@@ -197,10 +196,8 @@ class _Reader:
         elif problem:
             self._refuse(words, problem)
         else:
-            entities = [item.entity]
-            self._take(
-                entities, item.start, item.end, "listed", policy.EXTERNAL_FACT, content=item.row
-            )
+            sure = policy.EXTERNAL_FACT
+            self._take([item.entity], item.start, item.end, "listed", sure, content=item.row)
         return True
 
     def _kept_back(self, item: Item) -> bool:
@@ -264,10 +261,8 @@ class _Reader:
             if self._names.find(words):
                 stated = self._trees.has_verb(start, end)
                 why = "a known thing is not its subject" if stated else "it has no verb"
-                if stated and words.rstrip().endswith("?"):
+                if len(words) > MOST_CHARS or words.rstrip().endswith("?"):
                     why = no_statement(plain_words(marked), external=self._external) or why
-                if len(words) > MOST_CHARS:
-                    why = TOO_LONG
                 self._refuse(plain_words(marked), why)
             return
         cut = (said.end or end) if self._external else end
@@ -285,7 +280,10 @@ class _Reader:
         if problem:
             self._refuse(plain_words(marked), problem)
             return
-        self._take(entities, start, end, str(said.kind), self._sure(said))
+        sure = policy.EXTERNAL_FACT if self._external else policy.STATED
+        if said.kind in (SubjectKind.PRONOUN, SubjectKind.NOUN):
+            sure = min(sure, REFERRED)
+        self._take(entities, start, end, str(said.kind), sure)
 
     def _remember(self, said: Subject, entities: Sequence[str], start: int, end: int) -> None:
         """Keep of which thing, and of what, a sentence spoke."""
@@ -311,12 +309,6 @@ class _Reader:
         if said.is_bare and not self._trees.has_number(start, end):
             return []
         return [owner]
-
-    def _sure(self, said: Subject) -> float:
-        direct = policy.EXTERNAL_FACT if self._external else policy.STATED
-        if said.kind in (SubjectKind.PRONOUN, SubjectKind.NOUN):
-            return min(direct, REFERRED)
-        return direct
 
     def _unfinished(self, start: int, end: int) -> str:
         """Say that a sentence has no end; one of others may be cut where its text was."""
@@ -378,45 +370,36 @@ def _within(at: int, spans: Sequence[tuple[int, int]]) -> bool:
     return any(start <= at < end for start, end in spans)
 
 
-def _short_names(names: KnownNames, text: str) -> dict[str, str]:
+def _short_names(names: KnownNames, text: str, entity: str) -> dict[str, str]:
     """Return by which shorter names a text may call the things that it names in full.
 
     What stands before the last words may go ("the Q40", "Verhoeven"), what stands behind may not:
-    the LS50 is another thing than the LS50 Meta.
+    the LS50 is another thing than the LS50 Meta. A page may call its own thing, `entity`, by its
+    first words as well ("Lindenhof"), unless they go on in another way somewhere ("Vela Six").
     """
     owners: dict[str, str] = {}
     shared: set[str] = set()
-    named = {owner for _, _, owner in names.find(text)}
+    named = {owner for _, _, owner in names.find(text)} | {entity}
     for key, owner in names.surfaces.items():
-        if owner not in named:
-            continue
         words = key.split()
-        shorter = [words[at:] for at in range(1, len(words))]
-        for parts in shorter:
-            short = " ".join(parts)
-            if _stands_alone(parts) and owners.setdefault(short, owner) != owner:
-                shared.add(short)
+        for at in range(1, len(words)) if owner in named else ():
+            parts = [words[at:]]
+            if owner == entity and _only_goes_on(words[:at], words[at], text):
+                parts.append(words[:at])
+            for part in filter(_stands_alone, parts):
+                short = " ".join(part)
+                if owners.setdefault(short, owner) != owner:
+                    shared.add(short)
     return {short: owner for short, owner in owners.items() if short not in shared}
 
 
-def _beginnings(names: KnownNames, entity: str, text: str) -> dict[str, str]:
-    """Return by which first words of its name a page may call its thing: "Lindenhof".
-
-    None that goes on in another way somewhere, as names of models do ("Vela Nine", "Vela Six").
-    """
-    short = {}
-    for key, owner in names.surfaces.items():
-        words = key.split()
-        for count in range(1, len(words)) if owner == entity else ():
-            begin = " ".join(words[:count])
-            if not begin.replace(" ", "").isalpha() or not _stands_alone(words[:count]):
-                continue
-            goes_on = re.finditer(
-                rf"(?i:(?<!\w){re.escape(begin)})[ \-]+(?P<word>[A-Z\d][\w-]*)", text
-            )
-            if all(match["word"].casefold() == words[count] for match in goes_on):
-                short[begin] = owner
-    return short
+def _only_goes_on(words: Sequence[str], last: str, text: str) -> bool:
+    """Tell whether the first words of a name go on in no other way in a text."""
+    begin = " ".join(words)
+    goes_on = re.finditer(rf"(?i:(?<!\w){re.escape(begin)})[ \-]+(?P<word>[A-Z\d][\w-]*)", text)
+    return begin.replace(" ", "").isalpha() and all(
+        match["word"].casefold() == last for match in goes_on
+    )
 
 
 _BEGINS: Final = re.compile(r"(?:^|[.!?:]\s)[\"'“‘(\s>*_\-\0]*$", re.MULTILINE)

@@ -62,7 +62,7 @@ _STOP: Final = re.compile(
 _WORD_BEFORE: Final = re.compile(r"(?:^|[\s(\"“‘\[/-]|(?<!\w)')([^\W\d_]+(?:\.[^\W\d_]+)*)\.$")
 _NEVER: Final = _listed("""
     dr mr mrs ms prof st mt gen gov sen rep capt lt col sgt rev hon pres vs cf approx resp incl esp
-    dept pt ft feat e.g i.e viz
+    dept pt ft feat e.g i.e viz al
 """)
 """Short forms that something always follows."""
 _OFTEN: Final = _listed("""
@@ -172,8 +172,6 @@ def _is_short(text: str, begin: int, at: int, following: str) -> bool:
     word = match[1].lower()
     if word in _NEVER:
         return True
-    if word == "al":
-        return text[max(begin, at - 6) : at].lower() == "et al."
     if word in _OFTEN:
         return not opens_sentences(following.lower()) or following[:1].islower()
     if word in _BEFORE_NUMBERS and (len(word) > 1 or following[:1].isdigit()):

@@ -93,8 +93,9 @@ def was_done(tree: QuestionTree, measure: Measure, noun: int | None, verb: int |
     if verb is not None and subject == noun and is_past(tree.said[verb]):
         return True  # "how many commands failed"
     ours = subject is not None and tree.said[subject] in OURS
-    if verb is not None and "does" in spoken:  # of a thing it may be how often it is meant to
-        return (ours and tree.said[subject or 0] != "it") or stem(tree.said[verb]) in FAILS
+    if "does" in spoken:  # of a thing it may be how often it is meant to
+        an_agent = ours and subject is not None and tree.said[subject] != "it"
+        return verb is not None and (an_agent or stem(tree.said[verb]) in FAILS)
     opened = tree.said[0] != "how"  # "number of commits"
     return opened or bool(_PAST.intersection(spoken)) or ours
 

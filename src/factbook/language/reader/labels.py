@@ -4,97 +4,35 @@ from __future__ import annotations
 
 from typing import Final
 
-POS: Final = (
-    "ADJ",
-    "ADP",
-    "ADV",
-    "AUX",
-    "CCONJ",
-    "DET",
-    "INTJ",
-    "NOUN",
-    "NUM",
-    "PART",
-    "PRON",
-    "PROPN",
-    "PUNCT",
-    "SCONJ",
-    "SYM",
-    "VERB",
-    "X",
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+POS: Final = _words(
+    "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X"
 )
-RELATIONS: Final = (
-    "acl",
-    "advcl",
-    "advmod",
-    "amod",
-    "appos",
-    "aux",
-    "case",
-    "cc",
-    "ccomp",
-    "clf",
-    "compound",
-    "conj",
-    "cop",
-    "csubj",
-    "dep",
-    "det",
-    "discourse",
-    "dislocated",
-    "expl",
-    "fixed",
-    "flat",
-    "goeswith",
-    "iobj",
-    "list",
-    "mark",
-    "nmod",
-    "nsubj",
-    "nummod",
-    "obj",
-    "obl",
-    "orphan",
-    "parataxis",
-    "punct",
-    "reparandum",
-    "root",
-    "vocative",
-    "xcomp",
-)
-NAME_TYPES: Final = ("person", "place", "org", "product", "work", "other")
+RELATIONS: Final = _words("""
+    acl advcl advmod amod appos aux case cc ccomp clf compound conj cop csubj dep det discourse
+    dislocated expl fixed flat goeswith iobj list mark nmod nsubj nummod obj obl orphan parataxis
+    punct reparandum root vocative xcomp
+    """)
+NAME_TYPES: Final = _words("person place org product work other")
 SIGNS: Final = ("like", "dislike")
 MATTERS: Final = ("world", "own")  # whose a question is: anybody could ask it, or its owner alone
 MARKS: Final = ("rule", "decision")
 
-ACTS: Final = ("tell", "ask", "want", "chat")
-OWNERS: Final = ("me", "person", "thing", "world", "none")
-KINDS: Final = (
-    "identity",
-    "family",
-    "friends",
-    "health",
-    "home",
-    "work",
-    "study",
-    "money",
-    "possession",
-    "pet",
-    "habit",
-    "skill",
-    "plan",
-    "event",
-    "taste",
-    "belief",
-    "wish",
-    "project",
-    "other",
-)
-FLAGS: Final = ("neg", "hedge", "if", "wish", "past", "over", "future", "quoted", "irony", "habit")
-SCOPES: Final = ("project", "language", "everywhere")
-PROMPT_TYPES: Final = ("rule", "decision", "one_off", "question", "report", "answer", "chat")
+ACTS: Final = _words("tell ask want chat")
+OWNERS: Final = _words("me person thing world none")
+KINDS: Final = _words("""
+    identity family friends health home work study money possession pet habit skill plan event taste
+    belief wish project other
+    """)
+FLAGS: Final = _words("neg hedge if wish past over future quoted irony habit")
+SCOPES: Final = _words("project language everywhere")
+PROMPT_TYPES: Final = _words("rule decision one_off question report answer chat")
 
-PAIRS: Final = ("change", "reword", "lookalike")
+PAIRS: Final = _words("change reword lookalike")
 
 
 def spans(types: tuple[str, ...]) -> tuple[str, ...]:
