@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from factbook.extract.base import word_set
 from factbook.extract.voice import is_others
-from factbook.language.calendar import RELATIVE_DAYS
+from factbook.language.calendar import MONTHS, RELATIVE_DAYS, WEEKDAYS
 from factbook.language.common_words import is_function_word
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import (
@@ -104,6 +104,10 @@ _SUBJECTS: Final = frozenset({"nsubj", "csubj"})
 _ARGUMENTS: Final = _SUBJECTS | {"obj", "nmod", "det"}
 FAR: Final = 3  # ours: clauses between "she" and her name
 _BLANK: Final = re.compile(r"[\[<{][a-z][a-z _-]*[\]>}]|_{3}")  # of a form that nobody filled in
+_TIMES: Final = frozenset({*MONTHS, *WEEKDAYS, *RELATIVE_DAYS}) | word_set(
+    "day days week weeks month months year years spring summer autumn fall winter last next"
+    " st nd rd th"
+)
 _SOON: Final = RELATIVE_DAYS - {"yesterday"}
 _MATTERS: Final = frozenset({"identity", "family", "health"})  # of a life, on whatever day
 _CLOSE: Final = re.compile(r"[.!…]{1,3}")
@@ -144,6 +148,8 @@ def statements(
         if not clear and not (more and clause.act == "tell"):
             continue
         needed = _needed(reading, at)
+        if needed is None and _dangles(reading, clause):
+            continue
         start, end = _place(reading, clause, needed)
         of, flags = clause.of, clause.flags
         while parts and start < parts[-1].end:
@@ -223,7 +229,12 @@ def _needed(reading: Reading, at: int) -> Clause | None:
     if any(token.pos in ("VERB", "AUX") or token.relation in _SUBJECTS for token in tokens):
         if _points(tokens):
             return _named(reading, at)
-        return None
+        if _says(tokens):
+            return None
+        if any(token.relation in _SUBJECTS for token in tokens):
+            after = reading.clauses[at + 1 : at + 2]  # "We moved! I live in Ghent now."
+            told = (other for other in after if _meant(other) and other.keep >= KEEP)
+            return next(told, None) if "past" in clause.flags else None
     heads = {
         token.head
         for token in tokens
@@ -233,6 +244,14 @@ def _needed(reading: Reading, at: int) -> Clause | None:
         if _meant(other) and any(other.first <= head < other.last for head in heads):
             return other
     return None
+
+
+def _says(tokens: Sequence[Token]) -> bool:
+    """Tell whether a clause says more than that something was done, and when: "stopped in 2024"."""
+    return any(
+        token.pos in ("NOUN", "PROPN", "ADJ") and token.text.lower() not in _TIMES
+        for token in tokens
+    )
 
 
 def _named(reading: Reading, at: int) -> Clause | None:
@@ -262,3 +281,21 @@ def _points(tokens: Sequence[Token]) -> bool:
         if token.pos in ("NOUN", "PROPN") and token.relation != "vocative":
             return False
     return False
+
+
+def _dangles(reading: Reading, clause: Clause) -> bool:
+    """Say whether a clause tells something of what it only stands in for: "the second one"."""
+    tokens = reading.tokens[clause.first : clause.last]
+    standing = [
+        token
+        for token in tokens
+        if token.text.lower() in _STANDING_IN and token.pos != "NUM"
+        if token.relation in ("nsubj", "root")
+    ]
+    named = [
+        token
+        for token in tokens
+        if token.pos in ("NOUN", "PROPN")
+        if token not in standing and token.text.lower() not in _TIMES
+    ]
+    return bool(standing) and not named

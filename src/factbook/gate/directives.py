@@ -149,6 +149,8 @@ def stand(
     near = similarity >= policy.MERGE_SIMILARITY and not given and not given_before
     if near and _words(held) == _words(said):
         return _SAME
+    if near and len(held.keys - said.keys) == len(said.keys - held.keys) == 1:
+        return _DOUBTED  # "in English", "in German"
     if given_before and given_before <= said.keys - said.denied - _own(later):
         return _TAKEN_UP
     if similarity < policy.DIRECTIVE_NEAR:
