@@ -94,7 +94,7 @@ def test_what_is_said_again_is_evidence_and_not_another_fact(diary: Diary) -> No
     diary.says("I live in Oslo.")
     diary.night()
     before = diary.facts()["I live in Oslo."]
-    diary.says("And I live in Oslo.")
+    diary.says("As you know, I live in Oslo.")
     report = diary.night()
     after = diary.facts()["I live in Oslo."]
     assert list(diary.facts()) == ["I live in Oslo."]

@@ -200,11 +200,24 @@ def _place(reading: Reading, clause: Clause, needed: Clause | None) -> tuple[int
 def _bare(reading: Reading, clause: Clause) -> tuple[int, int]:
     """Return the place of a clause without the words that join it to others."""
     tokens = list(reading.tokens[clause.first : clause.last])
+    del tokens[: _to_listener(reading, clause) - clause.first]
     while len(tokens) > 1 and _joins(tokens[0]):
         del tokens[0]
     while len(tokens) > 1 and _hangs(tokens[-1], tokens[-2]):
         del tokens[-1]
     return tokens[0].begin, tokens[-1].end
+
+
+def _to_listener(reading: Reading, clause: Clause) -> int:
+    """Return where a clause goes on behind a lead of what the listener does: "As you know, ..."."""
+    lead = reading.tokens[clause.first : clause.last]
+    comma = next((at for at, token in enumerate(lead) if token.text == ","), 0) + clause.first
+    for token in reading.tokens[clause.first : comma]:
+        if token.relation in _SUBJECTS and token.text.lower() == "you":
+            verb = reading.tokens[token.head]
+            if verb.relation == "advcl" and verb.head > comma:
+                return comma + 1
+    return clause.first
 
 
 def _hangs(token: Token, before: Token) -> bool:
