@@ -17,7 +17,17 @@ from factbook.extract.base import Rule, RuleHit, word_set
 from factbook.model.facts import Episode, Outcome
 from factbook.model.text import shorten
 
-__all__ = ["CALLERS", "archives", "checks", "clients", "commits", "hosts", "is_check", "packages", "urls"]
+__all__ = [
+    "CALLERS",
+    "archives",
+    "checks",
+    "clients",
+    "commits",
+    "hosts",
+    "is_check",
+    "packages",
+    "urls",
+]
 
 # --- hosts ----------------------------------------------------------------------------------------
 

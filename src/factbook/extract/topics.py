@@ -52,6 +52,7 @@ _ASPECTS: Final = word_set("""
     homepage lyric plot cast ending synopsis summary recipe soundtrack spoiler trailer screenshot
     picture photo video accessory benchmark opening release battery
     """)
+_ANYTHING: Final = word_set("stuff thing info information more lot anything something everything")
 QUALITIES: Final = word_set("""
     best better good great nice decent cheap cheaper cheapest affordable popular recommended
     reliable latest newest upcoming top inexpensive expensive worthwhile
@@ -124,10 +125,21 @@ class _Request:
 
     def asked(self) -> TopicSpan:
         """Return what is asked, with what is asked of a thing."""
+        if quoted := _QUOTED_WHOLE.search(self.text):
+            return self._span(*quoted.span("inner"))
+        before = range(self.begin)
+        does = any(
+            (self.tokens[at].pos == "VERB" and self.lows[at] not in _TELLING)
+            or self.lows[at] in ("how", "why", "when", "where", "which")
+            for at in before
+        )
+        first = self.begin
+        if does:
+            first = next((at for at in before if self.lows[at] in _ASKING), 0)
         last = len(self.tokens)
-        while last > self.begin + 1 and self.tokens[last - 1].pos == "PUNCT":
+        while last > first + 1 and self.tokens[last - 1].pos == "PUNCT":
             last -= 1
-        return self._words(self.begin, last)
+        return self._words(first, last)
 
     def only_says(self, end: int) -> bool:
         """Say whether it asks what something does, or why: "does bread need salt?"."""
@@ -164,6 +176,7 @@ class _Request:
 
     def _only_asks(self, at: int) -> bool:
         token, low = self.tokens[at], self.lows[at]
+        behind = self.tokens[at + 1] if at + 1 < len(self.tokens) else None
         if token.pos == "VERB":
             parts = {other.relation for other in self.tokens if other.head == at}
             alone = at == 0 and low not in _TELLING and ("obl" in parts or not parts)
@@ -173,7 +186,8 @@ class _Request:
             return counts and is_plural(self.lows[token.head])
         if token.pos == "ADJ":
             return token.relation not in _WITHIN
-        return low == "google" or token.pos in _SKIPPED
+        general = self.bases[at] in _ANYTHING and behind is not None and behind.pos == "ADP"
+        return general or low == "google" or token.pos in _SKIPPED
 
     def _past_aspects(self, first: int) -> int:
         """Return the first word of the thing of which something is asked: X in "the price of X"."""
@@ -203,7 +217,10 @@ class _Request:
         if low in _TO_ANOTHER:
             return True
         if token.pos == "PUNCT":
-            return token.text[0] not in "'’&-"
+            around = self.text[token.begin - 1 : token.begin] + self.text[token.end : token.end + 1]
+            return token.text[0] not in "'’&-" and (
+                len(around) < 2 or any(map(str.isspace, around))
+            )
         if self.is_title:
             return False
         if token.pos == "ADP":  # "under 500 euros"
@@ -222,8 +239,10 @@ class _Request:
         while at - 1 > first and self.bases[at - 1] in _ASPECTS:
             at -= 1
         words = [token.text for token in self.tokens[first:at]]
-        if at == last:
+        if at == last or (at - first > 1 and self.tokens[at - 1].pos == "ADP"):
             return last
+        if self.tokens[at - 1].pos == "PART":
+            return at - 1
         # "gas prices" is itself what is asked about, and "The Price Guide" is a title.
         named = any(any(map(str.isdigit, word)) or is_uncommon(word) for word in words)
         plain = not self.is_title and (len(words) > 1 or is_plural(words[0].casefold()))
