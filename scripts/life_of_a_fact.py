@@ -60,6 +60,7 @@ def _load() -> None:
         if not found.name.startswith("factbook.testing") and not found.name.endswith("__main__"):
             with suppress(ImportError):  # of an extra that is not installed
                 importlib.import_module(found.name)
+    importlib.import_module("sklearn.cluster")
     bundled().load()
 
 

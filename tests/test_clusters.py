@@ -304,6 +304,16 @@ def test_i_of_an_assistant_is_not_the_owner() -> None:
     assert pieces_of(said) == []
 
 
+def test_clusters_across_blocks_are_put_together_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("factbook.extract.clusters.BLOCK_ROWS", 8)
+    pieces = [
+        piece(f"I live in a red house in Oslo, number {'x' * n}.", session=f"s{n}")
+        for n in range(30)
+    ] + [piece(f"We use pnpm for all builds of {'y' * n}.", session=f"s{n}") for n in range(30)]
+    result = clusters(pieces, same=lambda *_: True)
+    assert [one.support for one in result.proposed] == [30, 30]
+
+
 def test_nothing_in_nothing_out() -> None:
     assert clusters([]) == ClusterResult(proposed=[], joined=[], left=[])
     assert clusters(OSLO[:1]).left == [0]

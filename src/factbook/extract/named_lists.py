@@ -55,9 +55,7 @@ SAYS_MORE: Final = word_set("""
     """)
 
 
-_AGAINST: Final = re.compile(
-    r"\b(?:vs\.?|versus|or|than|compared|alternatives?)\b", re.IGNORECASE
-)
+_AGAINST: Final = re.compile(r"\b(?:vs\.?|versus|or|than|compared|alternatives?)\b", re.IGNORECASE)
 
 
 class Line(NamedTuple):

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from factbook import policy
 from factbook.extract import shell
 from factbook.extract.base import word_set
+from factbook.extract.clusters import BLOCK_ROWS, density_labels
 from factbook.extract.rules import compile_linear
 from factbook.extract.tests_run import only_looks
 from factbook.model.text import shorten
@@ -37,8 +38,6 @@ __all__ = [
     "find_operations",
 ]
 
-BLOCK_ROWS: Final = 4_000  # the most texts that are clustered at once: the cost is their square
-ALIKE: Final = 0.6  # ours: cosine to the first of a cluster
 MIN_COUNT: Final = 3  # ours: commands; fewer are chance
 MIN_SESSIONS: Final = 2  # ours: what recurs in one session only is that session's task
 DOMINANT: Final = 0.3  # ours: share of a cluster that an operation must have to be what it does
@@ -122,8 +121,8 @@ def find_operations(
     """Propose a predicate for each operation that recurs and that no predicate tells, best first.
 
     What does something comes before what only looks, and what is done in most sessions first.
-    Commands near to one are a cluster; what at least 30 % of it run names it, and clusters of one
-    operation are one proposal. `vectors` has a unit row for each `row` of a command
+    HDBSCAN finds commands that are alike; what at least 30 % of a cluster run names it, and
+    clusters of one operation are one proposal. `vectors` has a unit row for each `row` of a command
     (shape (rows, dim)). The order of the commands makes no difference. Raises ValueError for
     thresholds below 1 and rows that are missing.
     """
@@ -169,12 +168,10 @@ def _clusters(
     import numpy as np
 
     matrix = vectors[[by_text[text][0].row for text in texts]].astype(np.float32)
-    members: dict[int, list[str]] = {}  # by the row of the first
-    for at, text in enumerate(texts):
-        firsts = list(members)
-        cosines = matrix[firsts] @ matrix[at]
-        first = firsts[int(cosines.argmax())] if len(firsts) and cosines.max() >= ALIKE else at
-        members.setdefault(first, []).append(text)
+    labels = density_labels(matrix, 2).tolist() if len(texts) > 1 else [-1] * len(texts)
+    members: dict[int, list[str]] = {}
+    for at, (text, label) in enumerate(zip(texts, labels, strict=True)):
+        members.setdefault(label if label >= 0 else -1 - at, []).append(text)
     operations = []
     for some in members.values():
         total = sum(len(by_text[text]) for text in some)
