@@ -582,6 +582,38 @@ def test_the_same_log_does_not_bring_an_episode_back(memory: Memory, tmp_path: P
     assert pieces_left(memory.path, "quagmire-ledger") == []
 
 
+@pytest.mark.parametrize("by", ["fact", "episode"])
+def test_what_goes_leaves_its_session_folder_and_branch_to_what_stays(
+    memory: Memory, tmp_path: Path, by: str
+) -> None:
+    """A log that only its first line names is read on, and what was refused in it is known."""
+    name, folder = "019f3a10-5c1e-7d42-9b30-6f2c81d4e7a5", "/home/mara/photos-tools"
+    [example] = Path(__file__).parents[1].glob("examples/codex/**/*.jsonl")
+    lines = example.read_text(encoding="utf-8").splitlines(keepends=True)
+    log = tmp_path / example.name
+    refused = f'{{"session":"{name}","cwd":"{folder}", broken\n'
+    log.write_text("".join(lines[:36]) + refused, encoding="utf-8")
+    memory.ingest([log])
+    kept = {one.id for one in memory.store.episodes(Filters(), limit=None)}
+    [asked] = [one for one in memory.store.facts(Filters(), limit=None) if one.object == name]
+    assert asked.episode_id is not None
+    erase = memory.erasure
+    done = erase.erase_fact(asked.id) if by == "fact" else erase.erase_episode(asked.episode_id)
+    assert not any(row.startswith("s") for row in told(done))
+    [rejection] = memory.sources.rejections()
+    assert "broken" in rejection.excerpt
+    with log.open("a", encoding="utf-8") as file:
+        file.writelines(lines[36:])
+    memory.ingest([log])
+    came = [
+        one
+        for one in memory.store.episodes(Filters(), limit=None)
+        if one.id not in kept and one.trust is Trust.DIRECT
+    ]
+    assert came
+    assert {(one.session, one.project) for one in came} == {(name, folder)}
+
+
 def test_an_episode_with_holes_is_not_told_anew(memory: Memory, tmp_path: Path) -> None:
     text = "My badge number is 5551-kestrel-9. Please write that down for the guard."
     said = turn(1, text)

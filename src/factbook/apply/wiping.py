@@ -7,6 +7,7 @@ it.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -122,7 +123,8 @@ class Wiping:
         self._lives = lives_by_id(writer, doomed.facts)
         self.texts: list[str] = []  # everything that was taken out
         self.taken: list[Taken] = []  # of it, what is looked for in rows that are kept
-        self.beside: set[int] = set()  # episodes that stood right beside those that went
+        self.beside = self._around()  # episodes that stood right beside those that went
+        self._places, self._sessions = self._staying()
 
     def run(self) -> dict[str, int]:
         """Take the content out of the rows and out of everything that repeats it.
@@ -131,7 +133,6 @@ class Wiping:
         """
         values = self._values()
         longer = self._cascade.longer_names(loose_pattern(values), self._doomed)
-        self.beside = self._around()
         counts = {
             "proposals": self._proposals(),
             "facts": self._facts(),
@@ -146,7 +147,8 @@ class Wiping:
         if self._owner:
             self._forget_owner()
         self._history()
-        self._sweep(Repeats(self.texts, values, longer=longer))
+        sought = [self._nameless(text) for text in self.texts if text not in self._places]
+        self._sweep(Repeats(sought, values, longer=longer))
         return {name: count for name, count in counts.items() if count}
 
     def _gone(self, texts: Iterable[str]) -> None:
@@ -154,6 +156,10 @@ class Wiping:
 
     def _take(self, how: str, texts: Iterable[str]) -> None:
         self.taken += [Taken(text, how) for text in texts if text]
+
+    def _nameless(self, text: str) -> str:
+        """Return a text without the ids of sessions that stay, which are names of their rows."""
+        return self._sessions.sub("", text)
 
     def _whose(self, owner: str) -> str:
         """Return whose an erased row is: with an owner, whose it was goes too."""
@@ -188,9 +194,28 @@ class Wiping:
         short = [
             value
             for value in dict.fromkeys((*self._names, *objects))
-            if low <= len(value.strip()) <= high
+            if low <= len(value.strip()) <= high and self._nameless(value)
         ]
         return short if len(short) <= _SOUGHT else [word for word in short if word in self._names]
+
+    def _staying(self) -> tuple[frozenset[str], re.Pattern[str]]:
+        """Return what the rows that stay are called by: where they stand, and what finds sessions.
+
+        What goes is called so too, but that is no word of it: who looks for it finds every row of
+        the session or the folder, and a log that is read on would no longer know its own.
+        """
+        going = self._doomed.episodes | self._doomed.masks.keys()
+        ids = {head.source_id for head in self._writer.heads(going).values()}
+        states = self._writer.sources(ids=ids - self._doomed.sources)
+        sources = [state.source for state in states]
+        rows = [kept.episode for kept in self._writer.whole_episodes(sorted(self.beside))]
+        places = {name for row in rows for name in (row.branch, row.tool, row.speaker)}
+        for one in (*sources, *rows):
+            places.update((one.session, one.project, one.agent))
+        ids_of = sorted({one.session for one in sources} - {""}, key=len, reverse=True)
+        parts = "|".join(re.escape(id_) for id_ in ids_of if not id_.isalpha())
+        pattern = rf"(?<![^\W_])(?:{parts})(?![^\W_])" if parts else r"(?!)"
+        return frozenset(places - {""}), re.compile(pattern)
 
     def _around(self) -> set[int]:
         """Return the episodes right before and behind those that go, which stay."""
@@ -245,7 +270,9 @@ class Wiping:
         for life in lives:
             self._gone([life.statement, life.subject, life.predicate, life.object])
             how = "page" if life.kind is FactKind.WORLD else "fact"
-            self._take(how, {life.statement, life.object})
+            of_session = self._sessions.fullmatch(life.object)  # the claim that it was asked there
+            said = [life.statement, life.object]
+            self._take(how, {*map(self._nameless, said)} if of_session else {*said})
         ids = list(self._lives)
         evidence = self._writer.evidence(fact_ids=ids)
         self._gone(row.quote for row in evidence)
