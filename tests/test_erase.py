@@ -514,6 +514,35 @@ def test_what_repeats_it_loses_it_too(memory: Memory) -> None:
     assert memory.store.search("fact", ["qpzmxn"], Filters(), 5) == []
 
 
+@pytest.mark.parametrize("claimed_again", [False, True])
+def test_a_word_goes_from_titles_of_its_owner_where_no_fact_has_it_still(
+    memory: Memory, claimed_again: bool
+) -> None:
+    """What another owner or another fact says with the same short word repeats nothing."""
+    for n, owner in enumerate(["me", "ann"], 1):
+        source = replace(sample_source(f"s{n}"), title="Three days in Paris")
+        said = turn(n, "Paris", source=source.key, owner=owner)
+        write(memory, RecordSource(source=source), RecordEpisode(episode=said))
+        write(memory, statement(said, "Paris"))
+        write(
+            memory,
+            Propose(
+                kind="memory",
+                key=f"{owner}\0",
+                title="Is Paris far?",
+                payload={"owner": owner, "type": "USER_FACT", "text": "Is Paris far?"},
+            ),
+        )
+    if claimed_again:
+        again = turn(3, "Paris", source="s2")
+        write(memory, RecordEpisode(episode=again), statement(again, "Paris", predicate="visits"))
+    memory.erasure.erase_fact(1)
+    left = "Three days in Paris" if claimed_again else ""
+    assert [one.source.title for one in memory.store.sources()] == [left, "Three days in Paris"]
+    assert len(memory.review.proposals(owner="ann")) == 1
+    assert len(memory.review.proposals()) == claimed_again
+
+
 def test_the_history_keeps_its_rows_and_loses_the_words(memory: Memory) -> None:
     said = turn(1, "I keep ferrets.")
     keep(memory, said)

@@ -483,7 +483,14 @@ AROUND = [
     "({}),",
     "caf\u00e9 \u2713 {} \U0001f600",
 ]
-BEHIND = ["\u6211\u7684\u4ee4\u724c\u662f", "caf\u00e9", "backup_", "mcp__", "PROD_2_", "/srv/db-old_"]
+BEHIND = [
+    "\u6211\u7684\u4ee4\u724c\u662f",
+    "caf\u00e9",
+    "backup_",
+    "mcp__",
+    "PROD_2_",
+    "/srv/db-old_",
+]
 
 
 def test_every_format_of_the_table_has_an_example() -> None:

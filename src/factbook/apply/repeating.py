@@ -34,14 +34,18 @@ class Repeats:
         self._words = word_pattern(values) if values else None
         self._longer = loose_pattern(longer)
 
-    def among(self, texts: Sequence[str]) -> list[int]:
-        """Return the numbers of the texts that do."""
+    def among(self, texts: Sequence[str], theirs: Sequence[bool] | None = None) -> list[int]:
+        """Return the numbers of the texts that do; a value alone counts only in `theirs`.
+
+        Somebody else's title that has the same word repeats nothing.
+        """
         numbers = set(self._windows.sharing(texts, least=SHARED_BYTES))
         if self._words is not None:
             numbers.update(
                 n
                 for n, text in enumerate(texts)
-                if self._words.search(folded(text))
+                if (theirs is None or theirs[n])
+                and self._words.search(folded(text))
                 and self._words.search(self._longer.sub(" ", folded(text)))
             )
         return sorted(numbers)
