@@ -543,6 +543,16 @@ def test_a_word_goes_from_titles_of_its_owner_where_no_fact_has_it_still(
     assert len(memory.review.proposals()) == claimed_again
 
 
+def test_what_another_owner_says_in_the_same_words_stays_whole(memory: Memory) -> None:
+    words = "Please add tests for the login page"
+    for n, owner in enumerate(["me", "ann"], 1):
+        source = replace(sample_source(f"s{n}"), title="Add tests for the parser")
+        said = turn(n, words, source=source.key, owner=owner)
+        write(memory, RecordSource(source=source), RecordEpisode(episode=said))
+    memory.erasure.erase_episode(1)
+    assert [one.source.title for one in memory.store.sources()] == ["", "Add tests for the parser"]
+
+
 def test_the_history_keeps_its_rows_and_loses_the_words(memory: Memory) -> None:
     said = turn(1, "I keep ferrets.")
     keep(memory, said)
