@@ -77,6 +77,10 @@ def counts(reads: Reads) -> Counts:
     return Counts(len(reads.sources()), len(reads.ids("episode", every)), len(facts), len(said))
 
 
+def _recorded(episode: Episode) -> list[Op]:
+    return [RecordSource(source=sample_source()), RecordEpisode(episode=episode)]
+
+
 class AppliedContract(Contract):
     """The tests of a store under `apply`."""
 
@@ -94,6 +98,11 @@ class AppliedContract(Contract):
             sample_fact(first, "connects_to_host", "nas", confidence=0.9),
         ]
         return ops, first, second
+
+    def _with_calls(self, path: Path) -> Store:
+        store = self.open(path)
+        self._write(store, self._two_calls()[0])
+        return store
 
     @of("check")
     def test_a_receipt_says_what_the_database_changed(self, tmp_path: Path) -> None:
@@ -131,29 +140,16 @@ class AppliedContract(Contract):
         store = self.open(tmp_path)
         weak = sample_episode(1, trust=Trust.EXTERNAL)
         strong = sample_episode(2, trust=Trust.OBSERVED, subject="action_1")
-        self._write(
-            store,
-            [
-                RecordSource(source=sample_source()),
-                RecordEpisode(episode=weak),
-                sample_fact(weak, "connects_to_host", "nas", confidence=0.6),
-            ],
-        )
-        self._write(
-            store,
-            [
-                RecordEpisode(episode=strong),
-                sample_fact(strong, "connects_to_host", "nas", confidence=0.9),
-            ],
-        )
+        for episode, confidence in ((weak, 0.6), (strong, 0.9)):
+            claim = sample_fact(episode, "connects_to_host", "nas", confidence=confidence)
+            self._write(store, [*_recorded(episode), claim])
         (fact,) = store.facts(Filters(), limit=None)
         assert (fact.confidence, fact.trust) == (0.9, Trust.OBSERVED)
         assert store.check() == []
 
     @of("drop_evidence", "put_facts", "check")
     def test_evidence_is_withdrawn_and_a_fact_without_any_retires(self, tmp_path: Path) -> None:
-        store = self.open(tmp_path)
-        self._write(store, self._two_calls()[0])
+        store = self._with_calls(tmp_path)
         named = {life.predicate: life for life in store.lives(LifeWhere(owner="me", kinds=_SEEN))}
         host, tool = named["connects_to_host"], named["used_tool"]
         first = host.episode_id
@@ -173,8 +169,7 @@ class AppliedContract(Contract):
 
     @of("find", "put", "drop")
     def test_what_another_reader_has_read_is_known_by_its_source(self, tmp_path: Path) -> None:
-        store = self.open(tmp_path)
-        self._write(store, self._two_calls()[0])
+        store = self._with_calls(tmp_path)
         [source] = [state.id for state in store.sources()]
 
         def note(version: str, *, only: bool = False) -> dict[int, list[str]]:
@@ -194,42 +189,25 @@ class AppliedContract(Contract):
         store = self.open(tmp_path)
         ops, _, _ = self._two_calls()
         stranger = sample_episode(9)
-        try:
+        with pytest.raises(NotFound):
             self._write(store, [*ops, sample_fact(stranger, "used_tool", "Bash")])
-        except NotFound:
-            pass
-        else:
-            raise AssertionError("a fact without its episode was written")
         assert counts(store) == (0, 0, 0, 0)
         assert store.check() == []
 
     def test_the_trigger_table_is_law(self, tmp_path: Path) -> None:
         store = self.open(tmp_path)
         ops, _, _ = self._two_calls()
-        try:
+        with pytest.raises(NotAllowed):
             apply(store, ops, trigger=Trigger.UPKEEP, actor="test", now=1)
-        except NotAllowed:
-            pass
-        else:
-            raise AssertionError("upkeep recorded an episode")
         assert counts(store).episodes == 0
 
     def test_a_confidence_outside_the_range_is_refused(self, tmp_path: Path) -> None:
         store = self.open(tmp_path)
         episode = sample_episode(1)
         for bad in (-0.1, 1.1, float("nan"), float("inf")):
-            try:
-                self._write(
-                    store,
-                    [
-                        RecordSource(source=sample_source()),
-                        RecordEpisode(episode=episode),
-                        sample_fact(episode, "used_tool", "Bash", confidence=bad),
-                    ],
-                )
-            except UsageError:
-                continue
-            raise AssertionError(f"{bad} was taken for a confidence")
+            fact = sample_fact(episode, "used_tool", "Bash", confidence=bad)
+            with pytest.raises(UsageError):
+                self._write(store, [*_recorded(episode), fact])
         assert counts(store).facts == 0
 
     @of("facts", "ids")
@@ -255,9 +233,7 @@ class AppliedContract(Contract):
 
     @of("search", "facts_by_id")
     def test_full_text_finds_facts_and_episodes(self, tmp_path: Path) -> None:
-        store = self.open(tmp_path)
-        ops, _, _ = self._two_calls()
-        self._write(store, ops)
+        store = self._with_calls(tmp_path)
         facts = store.search("fact", ["connecting", "nas"], Filters(), 5)  # stemmed
         assert [store.facts_by_id([id_])[id_].object for id_, _ in facts] == ["nas"]
         episodes = store.search("episode", ["ssh"], Filters(), 5)
@@ -267,9 +243,7 @@ class AppliedContract(Contract):
 
     @of("search")
     def test_any_text_is_a_legal_term(self, tmp_path: Path) -> None:
-        store = self.open(tmp_path)
-        ops, _, _ = self._two_calls()
-        self._write(store, ops)
+        store = self._with_calls(tmp_path)
         terms = ['say "hi"', "NEAR(a b)", "x*", "-y", "{z}: (", "a\0b", "\ud800", "", " ", "😀"]
         for term in terms:
             assert store.search("episode", [term], Filters(), 5) == []
@@ -278,9 +252,7 @@ class AppliedContract(Contract):
 
     @of("search")
     def test_a_term_of_several_words_is_a_phrase(self, tmp_path: Path) -> None:
-        store = self.open(tmp_path)
-        ops, _, _ = self._two_calls()
-        self._write(store, ops)
+        store = self._with_calls(tmp_path)
         (hit,) = store.search("fact", ["nas"], Filters(), 5)
         said = store.facts_by_id([hit[0]])[hit[0]].statement.split()
         assert [row for row, _ in store.search("fact", [" ".join(said)], Filters(), 5)] == [hit[0]]
@@ -290,14 +262,8 @@ class AppliedContract(Contract):
     def test_waiting_rows_get_their_vectors_once(self, tmp_path: Path) -> None:
         store = self.open(tmp_path)
         episode = sample_episode(1)
-        self._write(
-            store,
-            [
-                RecordSource(source=sample_source()),
-                RecordEpisode(episode=episode),
-                sample_fact(episode, "described_as", "ssh root", embed=True),
-            ],
-        )
+        described = sample_fact(episode, "described_as", "ssh root", embed=True)
+        self._write(store, [*_recorded(episode), described])
         (fact,) = store.facts(Filters(), limit=None)
         assert fact.status is Status.PENDING_EMBED
         assert store.waiting("fact", limit=9) == [(fact.id, fact.statement)]
@@ -317,12 +283,8 @@ class AppliedContract(Contract):
         assert store.vectors("fact", [fact.id, fact.id + 1]) == ([fact.id], row)
         assert store.vectors("fact", []) == ([], b"")
         assert store.facts_by_id([fact.id])[fact.id].status is Status.ACTIVE
-        try:
+        with pytest.raises(EmbedderMismatch):
             embed("episode", episode_id, model="m2")
-        except EmbedderMismatch:
-            pass
-        else:
-            raise AssertionError("vectors of two models were mixed")
         assert store.check() == []
 
     def test_what_was_refused_is_kept_once(self, tmp_path: Path) -> None:
@@ -331,9 +293,8 @@ class AppliedContract(Contract):
         line = RejectedLine(
             position=3, offset=77, reason="not_json", detail="unexpected end", excerpt='{"a'
         )
-        ops: list[Op] = [
-            RecordSource(source=sample_source()),
-            RecordEpisode(episode=episode),
+        ops = [
+            *_recorded(episode),
             RejectCandidate(
                 candidate=sample_fact(episode, "targets_system", "nas").candidate,
                 episode=episode.uid,
@@ -382,14 +343,8 @@ class AppliedContract(Contract):
         store = self.open(tmp_path)
         text = "Bash\ncommand: echo '\u202e naïve ﬁ 🙂 \x00 \x1b[2J' nas"
         episode = sample_episode(1, text=text)
-        self._write(
-            store,
-            [
-                RecordSource(source=sample_source()),
-                RecordEpisode(episode=episode),
-                sample_fact(episode, "executed_command", "echo '\u202e naïve ﬁ 🙂 \x00 \x1b[2J'"),
-            ],
-        )
+        said = sample_fact(episode, "executed_command", "echo '\u202e naïve ﬁ 🙂 \x00 \x1b[2J'")
+        self._write(store, [*_recorded(episode), said])
         (stored,) = store.episodes(Filters(), limit=None)
         assert stored.text == text
         (fact,) = store.facts(Filters(), limit=None)
@@ -451,12 +406,8 @@ class AppliedContract(Contract):
         store = self.open(tmp_path)
         ops, _, _ = self._two_calls()
         for _ in range(2):
-            try:
-                with store.snapshot():
-                    self._write(store, ops)
-            except UsageError:
-                continue
-            raise AssertionError("a write was begun in a snapshot")
+            with pytest.raises(UsageError), store.snapshot():
+                self._write(store, ops)
         assert self._write(store, ops).episodes == 2
         assert store.check() == []
 
@@ -469,24 +420,20 @@ class AppliedContract(Contract):
 
     # --- keyed facts, and what a language model brings ------------------------------------------
 
-    def _tell(
-        self, store: Store, uid: str, text: str, *steps: KeyStep, atomic: bool = True
-    ) -> Receipt:
+    def _tell(self, store: Store, uid: str, text: str, *steps: KeyStep) -> Receipt:
         episode = sample_episode(
             1, uid=uid, text=text, role=Role.USER, kind=EpisodeKind.TURN, trust=Trust.DIRECT
         )
-        ops: list[Op] = [RecordSource(source=sample_source()), RecordEpisode(episode=episode)]
-        ops.append(
-            ChangeKeys(
-                owner=episode.owner,
-                episode=uid,
-                steps=steps,
-                trust=Trust.DIRECT,
-                rule="told",
-                method="by hand",
-                atomic=atomic,
-            )
+        change = ChangeKeys(
+            owner=episode.owner,
+            episode=uid,
+            steps=steps,
+            trust=Trust.DIRECT,
+            rule="told",
+            method="by hand",
+            atomic=True,
         )
+        ops = [*_recorded(episode), change]
         return apply(store, ops, trigger=Trigger.USER_MESSAGE, actor="test", now=10)
 
     def _rank(self, topic: str, rank: int, value: str) -> KeyStep:
@@ -543,7 +490,7 @@ class AppliedContract(Contract):
     def test_an_input_that_failed_waits_and_is_set_aside_in_the_end(self, tmp_path: Path) -> None:
         store = self.open(tmp_path)
         episode = sample_episode(1, kind=EpisodeKind.SUMMARY, text="A summary.")
-        self._write(store, [RecordSource(source=sample_source()), RecordEpisode(episode=episode)])
+        self._write(store, _recorded(episode))
         target = store.episode_ids([episode.uid])[episode.uid]
 
         summaries = Filters(episode_kinds=[EpisodeKind.SUMMARY])
