@@ -82,7 +82,6 @@ class _Awaited(Generic[T]):
     _memory: AsyncMemory
 
     def _blocking(self) -> T:
-        """Return what blocks; opens the file where nobody has."""
         raise NotImplementedError
 
 
@@ -138,8 +137,6 @@ def _mirrors(kind: type, *, but: Collection[str] = ()) -> Callable[[type[R]], ty
 
 
 class _Part(_Awaited[T]):
-    """A part of the memory, by its name there."""
-
     def __init__(self, memory: AsyncMemory, name: str) -> None:
         self._memory = memory
         self._name = name
@@ -455,7 +452,6 @@ class AsyncMemory(_Awaited[Memory]):
         self._ending: Future[None] | None = None  # set as soon as it is being closed
 
     async def __aenter__(self) -> AsyncMemory:
-        """Open the file; raises what `Memory` raises."""
         try:
             await self._run(self._lanes["asking"], self._blocking)
         except BaseException:
@@ -568,7 +564,6 @@ class AsyncMemory(_Awaited[Memory]):
 
 
 def _tell(asked: Future[Any]) -> None:
-    """Log the error of a call whose caller has gone."""
     error = None if asked.cancelled() else asked.exception()
     if error is not None:
         _log.warning("a cancelled call failed: %s: %s", type(error).__name__, error)

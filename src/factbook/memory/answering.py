@@ -48,8 +48,6 @@ _RULES: Final = "rules"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What became of a question."""
-
     label: str  # Facts-R(1)
     question: str
     plan: FactsQueryPlan | None  # None where something has to be asked back first
@@ -249,7 +247,6 @@ def _bare(text: str) -> str:
 
 
 def search_facts_ranked_list(store: Store, list_key: str, owner: str) -> list[Fact]:
-    """Return the items of a ranked list in the order of their ranks."""
     return [
         fact
         for fact in keyed_facts(store, owner, prefix=list_key)

@@ -143,8 +143,6 @@ _SEARCH: Final = Tool(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolText:
-    """What a tool gives back."""
-
     text: str  # for the model; data, made harmless already
     said: str = ""  # for the person, in a few words: "3 memories"
 
@@ -158,7 +156,6 @@ class Toolbox:
 
     @property
     def offered(self) -> list[Tool]:
-        """Return the tools as a model is told of them."""
         return [_SEARCH_MEMORY] if self.search is None else [_SEARCH_MEMORY, _SEARCH]
 
     def use(self, call: ToolCall) -> tuple[ToolCallShown, str]:
@@ -241,7 +238,6 @@ def harmless(text: str) -> str:
 
 
 def room_for_memory(context_tokens: int) -> int:
-    """Return how many tokens the system text and memory may have in a window."""
     return min(MEMORY_TOKENS, context_tokens // 3)
 
 
@@ -302,7 +298,6 @@ class Talk:
     """One model in one conversation."""
 
     def __init__(self, llm: LLM) -> None:
-        """Take the model; nothing is sent yet."""
         self._llm = llm
         self._takes_tools = True  # until it says otherwise
 
@@ -447,6 +442,5 @@ _NO_TOOLS: Final = (
 
 
 def _refuses_tools(error: ModelError) -> bool:
-    """Tell whether a model failed because it was offered tools, which some servers answer with."""
     reason = str(error.details["reason"]).casefold()
     return error.kind is ModelFailure.HTTP and any(tool in reason for tool in _NO_TOOLS)

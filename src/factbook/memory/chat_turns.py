@@ -81,7 +81,6 @@ class Basis:
 
 
 def asks_for_news(message: str) -> bool:
-    """Tell whether a message asks what is new."""
     return _NEWS.match(message) is not None
 
 
@@ -175,7 +174,6 @@ class ChatTurns:
         return list(told.values())[:OF_ONESELF]
 
     def tastes(self, message: str) -> str:
-        """Return what its owner likes and dislikes, where a message asks for that; else empty."""
         taste = _TASTE.search(message)
         if taste is None and not _ABOUT_ME.match(message):
             return ""
@@ -287,7 +285,6 @@ class ChatTurns:
 
 
 def _hit(known_fact: KnownFact) -> Hit:
-    """Return a fact in question as a context takes it."""
     fact = known_fact.fact
     return Hit(
         id=f"f{fact.id}",

@@ -137,7 +137,6 @@ class Conversation:
             stream.close()  # not under the lock: a search that runs is waited for
 
     def _let_go(self) -> PassiveStream | None:
-        """Forget what it was shown, and return the stream that is to end."""
         with self._lock:
             stream, self._stream = self._stream, None
             self._taken, self._streamed, self._searched = None, (), []
@@ -688,7 +687,6 @@ class Conversations:
         return dict(sorted(failed.items()))
 
     def count_failure(self, error: BaseException) -> None:
-        """Count a passive recall that failed."""
         with self._lock:
             self._failed[type(error).__name__] += 1
 
@@ -704,7 +702,6 @@ class Conversations:
                     self._failed -= failed
 
     def close(self) -> None:
-        """End all of them."""
         with self._lock:
             held, self._held = list(self._held.values()), {}
         for conversation in held:

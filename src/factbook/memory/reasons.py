@@ -48,8 +48,6 @@ CURVES: Final = 10  # ours: as many as a picture can show apart
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """The interest in one entity over time."""
-
     name: str
     moments: Sequence[Millis]  # ascending
     scores: Sequence[float]  # one for each moment
@@ -108,8 +106,6 @@ class Chain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactWhy:
-    """Where a fact comes from."""
-
     fact: Fact
     entity: Entity | None  # that it is about, for what is known of the world
     chains: Sequence[Chain]  # oldest evidence first
@@ -117,8 +113,6 @@ class FactWhy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoticeWhy:
-    """Why something was told, or waits to be."""
-
     notice: Notice
     entity: Entity
     interest: float  # now
@@ -129,12 +123,10 @@ class NoticeWhy:
 
 
 def brought_in(memory: Memory, entity: Entity) -> Origin:
-    """Return what brought an entity in."""
     return _origins(memory, entity.owner, [entity.episode_id])[entity.episode_id]
 
 
 def of_entity(memory: Memory, entity: Entity) -> EntityWhy:
-    """Return why an entity is there and what its interest is made of."""
     now = memory.clock()
     parts = _parts(memory, entity, now=now)
     causes = _causes(
@@ -225,7 +217,6 @@ def curves(memory: Memory, *, owner: str) -> list[Curve]:
 
 
 def of_fact(memory: Memory, fact: Fact) -> FactWhy:
-    """Return the way back from a fact to what somebody asked for."""
     return _of_facts(memory, [fact])[0]
 
 
@@ -269,7 +260,6 @@ def _of_facts(memory: Memory, facts: Sequence[Fact]) -> list[FactWhy]:
 
 
 def shown_fact(memory: Memory, fact: Fact) -> Fact:
-    """Return a fact as it may be shown, redacted once more."""
     redact = memory.resources.redactor.redact
     return replace(
         fact,

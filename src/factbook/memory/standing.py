@@ -69,8 +69,6 @@ _ASKS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Living:
-    """How facts stand, what waits, and the figures of success."""
-
     states: Mapping[str, int]  # active, tool_only, deprecated, superseded, merged_into, ...
     waiting: int  # rows that wait for a vector
     outdated: int  # vectors that say what an older factbook embedded by
@@ -156,8 +154,6 @@ def living(memory: Memory, *, now: Millis) -> Living:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """What is held of one owner, in numbers that a model may see."""
-
     facts: Mapping[str, int]  # active, tool_only, deprecated, proposed, superseded, ...
     episodes: int
     proposals_open: int
@@ -277,7 +273,6 @@ def passive_by_day(memory: Memory) -> Mapping[str, Share]:
 
 
 def believed_now(memory: Memory, *, now: Millis) -> list[float]:
-    """Return how sure every statement is now."""
     from factbook.maintenance.metrics import believed
 
     return [value for value, _ in believed(memory.store, now=now)]
@@ -374,18 +369,15 @@ def embedder_of(memory: Memory) -> tuple[str, int] | None:
 
 
 def vectors_of(memory: Memory) -> int:
-    """Return how many vectors the database holds."""
     counts = row_counts(memory.store)
     return counts["episode_vectors"] + counts["fact_vectors"]
 
 
 def tenant_of(memory: Memory) -> str:
-    """Return whose database it is."""
     return memory.store.tenant
 
 
 def readers_used(memory: Memory) -> list[ReaderUse]:
-    """Return with which redactors and rules texts were read."""
     from factbook.maintenance.maintenance import readers_used as used
 
     return used(memory.store)

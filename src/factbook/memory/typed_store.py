@@ -22,8 +22,6 @@ __all__ = ["RecordState", "TypedStore"]
 
 
 class RecordState(NamedTuple):
-    """How the record of typed memories is."""
-
     name: str
     generation: int  # the number of its last commit
     memories: int

@@ -35,7 +35,6 @@ _TEXTS: Final = frozenset(
 def as_records(
     memory: Memory, redact_value: RedactValue, *, owner: str | Everyone = ME
 ) -> Iterator[dict[str, object]]:
-    """Iterate over every record, its texts redacted once more on the way."""
     for record in memory.export(owner=owner):
         for name in _TEXTS & record.keys():
             record[name] = redact_value(record[name])

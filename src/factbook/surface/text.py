@@ -191,8 +191,6 @@ def paint(text: str, style: str, *, color: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of a table."""
-
     title: str
     of: Callable[[Any], str]  # its cell, raw, of the value that a row shows
     style: str = ""

@@ -109,7 +109,6 @@ def with_ids(good: Good, ids: Sequence[object] | None = None) -> dict[str, Any]:
 
 
 def with_number(good: Good, number: object, *, key: str = "confidence") -> dict[str, Any]:
-    """Set every value under a key."""
     return _object(_walk(_copy(good), lambda name, value: number if name == key else value))
 
 
@@ -314,7 +313,6 @@ def _raw(name: str, about: str, write: Callable[[bytes], bytes]) -> BadAnswer:
 
 
 def _status(code: int, about: str, headers: Mapping[str, str] | None = None) -> BadAnswer:
-    """Describe a status that is no success."""
     return _bad(f"status_{code}", about, lambda _: Reply.status(code, headers=headers), _HTTP)
 
 

@@ -336,7 +336,6 @@ class _Conversation(BaseHTTPRequestHandler):
         """Say nothing: the requests are kept."""
 
     def do_GET(self) -> None:
-        """Answer a request."""
         raw = self._read_body()
         if raw is None:
             self.close_connection = True

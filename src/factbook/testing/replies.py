@@ -33,18 +33,15 @@ class Request:
 
     @property
     def model(self) -> str:
-        """The model that is asked for."""
         return str(self._value("model", ""))
 
     @property
     def messages(self) -> list[dict[str, Any]]:
-        """The messages of a chat, as they came."""
         sent = self._value("messages", [])
         return [item for item in sent if isinstance(item, dict)] if isinstance(sent, list) else []
 
     @property
     def prompt(self) -> str:
-        """The text of all messages, a blank line between them."""
         return "\n\n".join(_text_of(message.get("content")) for message in self.messages)
 
     @property

@@ -43,8 +43,6 @@ _QUERY_CHARS: Final = 400  # theirs too
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """One search as it was asked for."""
-
     provider: str  # searxng, tavily or brave
     text: str
     limit: int | None  # None: it was not said
@@ -189,7 +187,6 @@ class _Script:
         self._lock = threading.Lock()
 
     def next(self, search: Search) -> Answer:
-        """Return the answer to a search."""
         if isinstance(self._script, Hits | Reply):
             return self._script
         if not isinstance(self._script, Sequence):

@@ -68,7 +68,6 @@ class Client:
     then: str = ""  # what the user has to do
 
     def seat(self, *, project: bool) -> Seat:
-        """Return the files for all projects of a user, or for the one in this folder."""
         if not project:
             return self.user()
         here = Path.cwd()
@@ -211,7 +210,6 @@ def passing() -> str:
 
 
 def is_our_server(entry: object) -> bool:
-    """Tell whether a server of a configuration is `factbook mcp`."""
     if not isinstance(entry, Mapping) or not isinstance(entry.get("args"), list):
         return False
     runs = PurePath(str(entry.get("command"))).stem == NAME or NAME in entry["args"]
@@ -219,7 +217,6 @@ def is_our_server(entry: object) -> bool:
 
 
 def server_at(seat: Seat) -> Mapping[str, Any] | None:
-    """Return our server in a configuration, None where there is none."""
     text = read(seat.servers) or ""
     if seat.servers.suffix == ".toml":
         entry = toml_table.read(text).get(TABLE, {}).get(NAME)
@@ -287,7 +284,6 @@ class Install:
 
     @property
     def hook(self) -> dict[str, Any]:
-        """The hook of one event."""
         words = program(HOOK, *HOOK_CALL)
         for option, name in HOOK_OPTIONS.items():
             words += [option, self.variables[name]] if name in self.variables else []

@@ -128,7 +128,6 @@ class Server:
         self._loop = Loop(served, slow=slow, writes=self._writes, out=out, debug=debug)
 
     def run(self, lines: IO[bytes]) -> None:
-        """Serve until the input ends."""
         try:
             self._loop.run(lines)
         finally:

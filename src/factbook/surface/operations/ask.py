@@ -162,7 +162,6 @@ def episode_of(run: Run, said: str, *, owner: str | Everyone, hint: str) -> Stor
 
 
 def _episode(run: Run, said: str, whose: Whose) -> Outcome:
-    """Return what was said or done, by its id: it is shown by nothing but itself."""
     episode = episode_of(run, said, owner=whose.about, hint="`factbook recall` shows ids.")
     from factbook.recall.hits import episode_hit
 

@@ -100,19 +100,16 @@ class Parameter:
 
     @property
     def required(self) -> bool:
-        """Tell whether it has to be given."""
         return self.default is _REQUIRED
 
     @property
     def flag(self) -> str:
-        """Return how it is given."""
         if not self.typed:
             return self.key
         return self.arg.flag or "--" + self.name.rstrip("_").replace("_", "-")
 
     @property
     def key(self) -> str:
-        """Return how it is called in JSON."""
         return self.name.rstrip("_")
 
     def check(self, value: Any) -> None:
@@ -132,7 +129,6 @@ class Parameter:
 
     @property
     def schema(self) -> dict[str, object]:
-        """Return the JSON Schema of its value."""
         arg, plain = self.arg, {"type": _JSON_TYPES[self.kind]}
         bounds = {"enum": list(arg.choices), "minimum": arg.least, "maximum": arg.most}
         item = arg.schema or plain | {
@@ -206,7 +202,6 @@ def _told(doc: str | None) -> dict[str, str]:
 
 
 def get_origin_of(hint: Any) -> Any:
-    """Return what an annotation annotates."""
     return get_args(hint)[0] if hasattr(hint, "__metadata__") else hint
 
 
@@ -256,7 +251,6 @@ class Outcome:
 
     @classmethod
     def interrupted(cls, said: str) -> Outcome:
-        """Return what Ctrl-C ended: a remark, and nothing else."""
         return cls(record={}, shown=False, notes=[said], code=cls.INTERRUPTED)
 
 
@@ -280,7 +274,6 @@ class Operation:
 
     @property
     def help(self) -> str:
-        """Return what it does, in one line."""
         return (self.call.__doc__ or "").strip().split("\n\n")[0]
 
     @property
@@ -356,7 +349,6 @@ class Operation:
 
     @cached_property
     def schema(self) -> dict[str, object]:
-        """The JSON Schema of its arguments, for those who call it with JSON."""
         known = [part for part in self.parameters if not part.arg.terminal]
         required = [part.key for part in known if part.required]
         return {
@@ -414,7 +406,6 @@ def operation(
 
 
 def show(outcome: Outcome, page: Page) -> None:
-    """Write an outcome as a person sees it."""
     from factbook.surface.text import safe
 
     said = safe(outcome.show) if isinstance(outcome.show, str) else outcome.show(page)
@@ -467,7 +458,6 @@ class Run:
 
     @property
     def memory(self) -> Memory:
-        """The memory."""
         assert self._memory is not None
         return self._memory
 
@@ -527,5 +517,4 @@ class Run:
         return screened
 
     def each(self, values: Iterable[_T]) -> Iterable[_T]:
-        """Iterate over values as they may be shown."""
         return map(self.shown, values)

@@ -140,7 +140,6 @@ def _read(run: Run, discovery: Discovery, *, workers: int | None) -> IngestRepor
 
 
 def _read_rules(run: Run) -> None:
-    """Read the rules and decisions in the prompts that have come."""
     try:
         run.memory.read_directives()
     except KeyboardInterrupt:

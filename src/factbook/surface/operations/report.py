@@ -60,7 +60,6 @@ def stats(
 
 
 def _cost(run: Run, since: str) -> Outcome:
-    """Return what calls of models came to, by day, purpose, model and outcome."""
     if since and not _is_day(since):
         raise UsageError(detail=f"--since {since} is no day; give one like 2026-11-01")
     cost_lines = run.memory.maintenance.cost(since=since)

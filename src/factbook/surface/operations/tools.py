@@ -190,7 +190,6 @@ def search_memory(
 
 
 def _computed(counted: Computed) -> dict[str, object]:
-    """Return what was counted over all facts, in short."""
     return {
         "answer": counted.title,
         "rows": [
@@ -479,7 +478,6 @@ def within(budget: int, hits: Iterable[Hit]) -> list[dict[str, object]]:
 
 
 def _turn_record(hit: Hit, turn: Turn) -> dict[str, object]:
-    """Return a turn of an agent's log with all that `recall` shows of it."""
     told: dict[str, object] = {"passages": list(turn.passages)}
     told |= {"ended": turn.ended} if turn.ended else {}
     told |= {"outcome": turn.outcome} if turn.outcome else {}

@@ -73,7 +73,6 @@ def fact_line(page: Page, fact: Fact, more: str = "") -> None:
 
 
 def life_rows(fact: Fact, following: Sequence[Successor]) -> list[tuple[str, str]]:
-    """Return what `explain` says of a fact's life, beside its status."""
     since, until = moment(fact.valid_from), moment(fact.true_to)
     valid = " ".join(part for part in (since and f"from {since}", until and f"to {until}") if part)
     rows = [("true", valid), ("pinned", "yes: it does not fade" if fact.pinned else "")]
@@ -261,7 +260,6 @@ def aside(page: Page, rows: Sequence[tuple[str, int, str]]) -> None:
 
 
 def runs(page: Page, rows: Iterable[Run]) -> None:
-    """Show consolidations, one line each."""
     columns = [
         Column("run", lambda run: str(run.id), right=True),
         Column("when", lambda run: moment(run.started_at)),
@@ -273,7 +271,6 @@ def runs(page: Page, rows: Iterable[Run]) -> None:
 
 
 def reached(run: Run) -> str:
-    """Return how far a consolidation had come."""
     return f"after {run.phase or 'its start'}"
 
 
@@ -297,7 +294,6 @@ def _counts(run: Run) -> str:
 def review(
     page: Page, proposals: Sequence[Proposal], questions: Sequence[PairQuestion], *, all_: bool
 ) -> None:
-    """Show what waits for a person, and what to type."""
     if not proposals and not questions:
         page.say("Nothing waits for a decision.")
         return
@@ -347,13 +343,11 @@ def _pair(page: Page, number: int, pair: PairQuestion) -> None:
 
 
 def _side(how: str, side: Mapping[str, str]) -> str:
-    """Return one side of a conflict as a line: which fact, what it says, and where from."""
     where = f"{side['episode']}, {home_path(side['source'])}"
     return text.one_line(f"{how} {side['fact']} {side['text']} ({where})")
 
 
 def _learned(proposal: Proposal) -> str:
-    """Return a learned predicate in one line, with the shortest command that it recognises."""
     examples = proposal.payload.get("examples")
     example = f", as in: {examples[0]}" if isinstance(examples, list) and examples else ""
     return text.one_line(proposal.title + example)

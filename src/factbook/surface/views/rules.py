@@ -38,7 +38,6 @@ class Held(NamedTuple):
 
     @property
     def since(self) -> int | None:
-        """When it was first said, as far as that is known."""
         times = [one.occurred_at for one in self.evidence if one.occurred_at is not None]
         return min(times, default=self.fact.occurred_at)
 

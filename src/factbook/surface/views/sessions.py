@@ -76,7 +76,6 @@ def _turn(page: Page, turn: Prompted) -> None:
 
 
 def _acts(page: Page, summary: SessionSummary, name: str, title: str) -> None:
-    """Show what was done, and how often."""
     acts: Sequence[Act] = getattr(summary, name)
     rows = [
         (_within(act.text, summary.project) + (f"  ({act.times} times)" if act.times > 1 else ""))

@@ -61,8 +61,6 @@ _SEEN = (FactKind.OBSERVATION,)
 
 
 class Counts(NamedTuple):
-    """How many rows there are."""
-
     sources: int
     episodes: int
     facts: int
@@ -70,7 +68,6 @@ class Counts(NamedTuple):
 
 
 def counts(reads: Reads) -> Counts:
-    """Count the rows of a small ledger."""
     every = Filters(owner=EVERYONE)
     facts = reads.ids("fact", every)
     said = reads.evidence(fact_ids=facts)

@@ -76,7 +76,6 @@ IDS: Final = range(1, 40)  # of everything in the scene
 
 
 def write(store: Store, *ops: Op, trigger: Trigger = Trigger.COMMAND, now: int = NOW) -> Receipt:
-    """Write ops for a person."""
     return apply(store, ops, trigger=trigger, actor="test", now=now)
 
 

@@ -33,7 +33,6 @@ def packed(*ids: int) -> bytes:
 
 
 def embedded(store: Store, *ids: int, target: str = "episode", model: str = MODEL) -> list[int]:
-    """Give episodes their vectors."""
     with writing(store) as writer:
         return writer.set_vectors(target, ids, packed(*ids), model=model, dim=DIM)
 
