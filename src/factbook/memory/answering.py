@@ -7,7 +7,7 @@ predicate, entity or time. A plan that cannot be carried out is a failure, never
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from factbook import policy
@@ -94,22 +94,16 @@ def ask_keys(
         # What a model has a secret from does not matter: it is not shown, and finds nothing.
         texts = {name: value for name, value in plan if isinstance(value, str) and name != "intent"}
         plan = plan.model_copy(update={name: redact(value) for name, value in texts.items()})
-    if plan is None:
-        return Asked(
-            label=read_label(0, planner=planner),
-            question=said,
-            plan=None,
-            answer=FactsAnswer(),
-            planner=planner,
-            needs_clarification=asked,
-        )
-    answer = execute(context, plan, owner=owner, exclude_message=exclude_message, now=now)
+    answer = FactsAnswer()
+    if plan is not None:
+        answer = execute(context, plan, owner=owner, exclude_message=exclude_message, now=now)
     return Asked(
         label=read_label(len(answer.canonical_keys), planner=planner),
         question=said,
         plan=plan,
         answer=answer,
         planner=planner,
+        needs_clarification=[] if plan is not None else asked,
     )
 
 
@@ -211,18 +205,7 @@ def _rows(
         return _newest(store, filters, plan.limit)
     if plan.intent == "facts_get_by_predicate":
         named = (plan.predicate or "").strip()
-        return _newest(
-            store,
-            Filters(
-                owner=owner,
-                predicates=[named],
-                since=since,
-                until=until,
-                now=now,
-                deprecated=False,
-            ),
-            plan.limit,
-        )
+        return _newest(store, replace(filters, predicates=[named]), plan.limit)
     return _of_entity(store, (plan.entity or "").strip(), filters, plan.limit)
 
 

@@ -164,18 +164,17 @@ class Toolbox:
         What is wrong with a call is told to the model, in one sentence.
         """
         try:
+            done: ToolText | None = None
+            wanted: SearchArguments | SearchMemoryArguments
             if call.name == _SEARCH_MEMORY.name:
-                remembered = SearchMemoryArguments.model_validate_json(call.arguments)
-                tool_text = self.search_memory(remembered)
-                return ToolCallShown(
-                    tool=call.name, query=remembered.query, said=tool_text.said
-                ), tool_text.text
-            if call.name == _SEARCH.name and self.search is not None:
+                wanted = SearchMemoryArguments.model_validate_json(call.arguments)
+                done = self.search_memory(wanted)
+            elif call.name == _SEARCH.name and self.search is not None:
                 wanted = SearchArguments.model_validate_json(call.arguments)
-                tool_text = self.search(wanted)
-                return ToolCallShown(
-                    tool=call.name, query=wanted.query, said=tool_text.said
-                ), tool_text.text
+                done = self.search(wanted)
+            if done is not None:
+                shown = ToolCallShown(tool=call.name, query=wanted.query, said=done.said)
+                return shown, done.text
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"])) or "the arguments"
