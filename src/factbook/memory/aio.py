@@ -85,37 +85,29 @@ class _Awaited(Generic[T]):
         raise NotImplementedError
 
 
-def _asked(
-    method: Callable[Concatenate[T, P], R],
-) -> Callable[Concatenate[_Awaited[T], P], Coroutine[Any, Any, R]]:
-    """Return the awaited form of a method that a turn asks something with."""
-    return _awaited(method, lane="asking")
+class _Form:
+    """Makes the awaited form of a method, which runs in one lane."""
+
+    def __init__(self, lane: Lane) -> None:
+        self._lane = lane
+
+    def __call__(
+        self, method: Callable[Concatenate[T, P], R]
+    ) -> Callable[Concatenate[_Awaited[T], P], Coroutine[Any, Any, R]]:
+        lane = self._lane
+
+        @functools.wraps(method)
+        async def awaited(self: _Awaited[T], /, *args: P.args, **kwargs: P.kwargs) -> R:
+            pool = self._memory._lanes[lane]
+            return await self._memory._run(pool, lambda: method(self._blocking(), *args, **kwargs))
+
+        awaited.__qualname__ = f"Async{method.__qualname__}"
+        return awaited
 
 
-def _told(
-    method: Callable[Concatenate[T, P], R],
-) -> Callable[Concatenate[_Awaited[T], P], Coroutine[Any, Any, R]]:
-    """Return the awaited form of a method that a turn writes something with."""
-    return _awaited(method, lane="telling")
-
-
-def _worked(
-    method: Callable[Concatenate[T, P], R],
-) -> Callable[Concatenate[_Awaited[T], P], Coroutine[Any, Any, R]]:
-    """Return the awaited form of a method that may take long."""
-    return _awaited(method, lane="work")
-
-
-def _awaited(
-    method: Callable[Concatenate[T, P], R], *, lane: Lane
-) -> Callable[Concatenate[_Awaited[T], P], Coroutine[Any, Any, R]]:
-    @functools.wraps(method)
-    async def awaited(self: _Awaited[T], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        pool = self._memory._lanes[lane]
-        return await self._memory._run(pool, lambda: method(self._blocking(), *args, **kwargs))
-
-    awaited.__qualname__ = f"Async{method.__qualname__}"
-    return awaited
+_asked = _Form("asking")  # of a method that a turn asks something with
+_told = _Form("telling")  # that a turn writes something with
+_worked = _Form("work")  # that may take long
 
 
 def _mirrors(kind: type, *, but: Collection[str] = ()) -> Callable[[type[R]], type[R]]:

@@ -176,7 +176,6 @@ def _parts(memory: Memory, entity: Entity, *, now: Millis) -> list[Part]:
 
 
 def curves(memory: Memory, *, owner: str) -> list[Curve]:
-    """Return the interest over time in the entities that are farthest from indifferent now."""
     now = memory.clock()
     rows = [
         interest_row for interest_row in memory.interests.ranked(owner=owner) if interest_row.score

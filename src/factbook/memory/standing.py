@@ -119,7 +119,6 @@ class Successor:
 
 
 def living(memory: Memory, *, now: Millis) -> Living:
-    """Count how facts stand, what waits, and compute the figures."""
     from factbook.maintenance.embedding import outdated
     from factbook.maintenance.metrics import believed, compute, day_counts, injections
     from factbook.maintenance.verdict_queue import judged_pairs
@@ -168,7 +167,6 @@ class Held:
 
 
 def held(memory: Memory, owner: str, *, session: str) -> Held:
-    """Count what is held of an owner, and what models stated and forgot in a client's session."""
     store, now, key = memory.store, memory.clock(), session_key(owner, session)
     with store.snapshot():
         made = stated_lately(store, owner, session=key, now=now)

@@ -157,11 +157,9 @@ class Screen(Page):
 
     @property
     def width(self) -> int | None:
-        """How many cells a line has now; None where nobody sees where one ends."""
         return _width(self._out)
 
     def line(self, line: str = "") -> None:
-        """Write a line that was made safe before; on a terminal a long one goes on below."""
         self._write(_flowing(line, self._out) + "\n")
 
     # --- JSON -----------------------------------------------------------------------------------
@@ -191,7 +189,6 @@ class Screen(Page):
     # --- beside the answer ----------------------------------------------------------------------
 
     def note(self, raw: str) -> None:
-        """Write a remark to stderr."""
         self._remark("note:", "yellow", raw)
 
     def warn(self, raw: str) -> None:
@@ -219,7 +216,6 @@ class Screen(Page):
         self._guard(lambda: self._out.write(data))
 
     def flush(self) -> None:
-        """Push everything out, so that a failure to write is seen here and not at exit."""
         self._guard(self._out.flush)
 
     @staticmethod

@@ -63,7 +63,6 @@ def one_line(text: str) -> str:
 
 
 def cells(text: str) -> int:
-    """Return how many terminal cells a safe text takes."""
     if text.isascii() and ON not in text and OFF not in text:
         return len(text)
     return sum(_cell(char) for char in text)

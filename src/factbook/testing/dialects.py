@@ -92,7 +92,6 @@ def render(request: Request, reply: Reply) -> Wire:
 
 
 def refuse(request: Request, problem: BadRequest) -> Wire:
-    """Answer a request that the real servers would not take."""
     return _error(request, problem.message, problem.status, word=problem.code)
 
 

@@ -182,7 +182,6 @@ def environment(db: Path | str) -> dict[str, str]:
 
 
 def has_plugin(client: Client) -> bool:
-    """Tell whether a client has our plugin or extension, which brings server and hooks as well."""
     folder = client.user().hooks.parent
     try:
         if client.name == "gemini":
@@ -430,13 +429,11 @@ def our_hooks(document: Document, event: str) -> Iterator[Place]:
 
 
 def _remove_hook(document: Document, place: Place) -> None:
-    """Take out a hook, and its group where no other is in it."""
     alone = len(document.get(place[:4])) == 1
     document.remove(place[:3] if alone else place)
 
 
 def _prune(document: Document, path: tuple[str, ...], kept: Kept) -> None:
-    """Take out what is empty now, unless it was there before."""
     if document.get(path) in ({}, []) and not kept(path):
         document.remove(path)
 

@@ -221,7 +221,6 @@ class Server:
         return answer | {"structuredContent": record}
 
     def _do(self, of: Operation, arguments: Mapping[str, Any], *, session: str = "") -> Any:
-        """Do an operation and return its record as JSON holds it."""
         from factbook.surface import records
 
         # What a model has read here it says as it was shown.

@@ -285,7 +285,6 @@ class Operation:
 
     @cached_property
     def parameters(self) -> Sequence[Parameter]:
-        """The parameters, those of groups among them."""
         return _parameters(self.call, typed=self.panel != TOOL)
 
     @property
@@ -296,7 +295,6 @@ class Operation:
 
     @property
     def form(self) -> str:
-        """Return how it is typed in a conversation."""
         return f"/{self.slash} {self.usage}".rstrip()
 
     def reads(self, words: str = "") -> bool:
@@ -360,7 +358,6 @@ class Operation:
 
 
 def tool_schema(of: Operation) -> dict[str, object]:
-    """Return an operation as a tool: name, description, schemas and hints, as MCP has them."""
     erases = of.effect is Effect.ERASES
     return {
         "name": of.name.replace("-", "_"),

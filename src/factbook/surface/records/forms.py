@@ -154,8 +154,6 @@ _F = TypeVar("_F", bound=Callable[[Any], Record])
 
 
 def _form(named: str) -> Callable[[_F], _F]:
-    """Make a function the form of the type of this name."""
-
     def made(form: _F) -> _F:
         FORMS[named] = form
         return form
@@ -516,7 +514,6 @@ def schedule(row: Schedule, number: int) -> Record:
 
 
 def notice(row: Notice, name: str) -> Record:
-    """Return what was told by itself, or waits to be."""
     return {
         "id": f"n{row.id}",
         "entity": name,

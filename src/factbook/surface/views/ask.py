@@ -143,7 +143,6 @@ def _hit(
 
 
 def _turn(page: Page, hit: Hit, turn: Turn, *, number: int, margin: int) -> None:
-    """Show a turn of an agent's log: what bears on the question, what was asked, how it ended."""
     lead, indent = page.paint(f"{number}.".ljust(margin), "dim"), " " * margin
     bar = indent + page.paint("| ", "dim")
     page.say(text.one_line(turn.asked), "bold", lead=lead, lines=_HEADLINE_LINES)

@@ -65,7 +65,6 @@ _RECEIPT: Final = (
 
 
 def fact_line(page: Page, fact: Fact, more: str = "") -> None:
-    """Show a fact with its id and how sure it is, and a remark below it."""
     lead = page.paint(f"f{fact.id}  {fact.confidence:.2f}  ", "dim")
     page.say(text.one_line(fact.statement), "bold", lead=lead)
     if more:
@@ -84,7 +83,6 @@ def life_rows(fact: Fact, following: Sequence[Successor]) -> list[tuple[str, str
 
 
 def history(page: Page, course: Course, *, evidence: Sequence[Evidence]) -> None:
-    """Draw how sure a fact was over time, and say what moved it."""
     page.head("history")
     began = course.standings[0][0]
     if course.end - began >= _DAY_MS:
@@ -247,7 +245,6 @@ def _groups(effects: Account) -> Iterator[_Group]:
 
 
 def aside(page: Page, rows: Sequence[tuple[str, int, str]]) -> None:
-    """Show rows that cannot be embedded, and why."""
     if not rows:
         return
     page.head("put aside", count(len(rows)), "yellow")
@@ -354,7 +351,6 @@ def _learned(proposal: Proposal) -> str:
 
 
 def _payload(proposal: Proposal) -> list[str]:
-    """Return what a proposal says of itself, as safe lines."""
     told, heard = proposal.payload.get("against"), proposal.payload.get("heard")
     said = [_side("against", side) for side in (told if isinstance(told, list) else [])]
     said += [_side("overheard:", heard)] if isinstance(heard, dict) else []
@@ -401,8 +397,6 @@ _NAMED: Final = {"passive latency": "passive_latency_ms", "rated right": "right"
 
 
 def living(page: Page, life: Living) -> None:
-    """Show how facts stand, what waits, and the figures of success."""
-
     states = values.counted(*((life.states.get(name, 0), words) for name, words in _STATES))
     waits = [
         f"{count(life.waiting, 'row')} to embed" if life.waiting else "",

@@ -47,7 +47,6 @@ def told(page: Page, outcome: Told, holds: Sequence[tuple[str, str, str]]) -> No
 
 
 def keys(page: Page, holds: Sequence[tuple[str, str, str]]) -> None:
-    """Show what keys hold now that a message has changed them: (key, what was done, value)."""
     for key, action, value in holds:
         page.say(f"  {_ACTIONS[action]:<9} {key} = {value}")
 

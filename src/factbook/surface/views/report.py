@@ -33,7 +33,6 @@ _LEFT_SHOWN: Final = 10  # lines of an export that did not come; --json has a hu
 
 
 def imported(page: Page, done: ImportReport) -> None:
-    """Show what came of an export, by kind of record, and which of its lines did not."""
     come, whose = sum(done.added.values()), f" of {done.owner}" if done.owner else ""
     rest = "would come" if done.dry_run else "came"
     page.say(f"{count(done.records, 'record')}{whose}: {count(come)} {rest}", "bold")

@@ -60,7 +60,6 @@ class Held(NamedTuple):
 
 
 def table(page: Page, rows: Sequence[Held]) -> None:
-    """Show rules and decisions, those of one place together."""
     if not rows:
         page.say("No rules and no decisions yet. They are read from prompts to coding agents.")
         return

@@ -156,7 +156,6 @@ def entities(page: Page, things: Sequence[Entity]) -> None:
 
 
 def entity_table(page: Page, things: Sequence[Entity]) -> None:
-    """Show entities with their ids, other names, and what became of them."""
     columns = [
         Column("id", lambda thing: str(thing.id), right=True),
         Column("name", lambda thing: thing.name, "bold", most=40, least=12),
@@ -324,7 +323,6 @@ def why_fact(page: Page, why: FactWhy) -> None:
 
 
 def _chain(page: Page, chain: Chain) -> None:
-    """Show one way back, oldest first: what was asked, searched, found, and what stands there."""
     origin, quote = chain.origin, chain.evidence.quote
     for label, said in _asked(origin):
         _link(page, label, said)
@@ -420,7 +418,6 @@ def notices(
 
 
 def help_of(page: Page, forms: Sequence[tuple[str, str]], examples: Sequence[str] = ()) -> None:
-    """Show commands, each with what it does, and examples of one."""
     for form, what in forms:
         if len(form) + 2 > _FORM:  # what it does stands below it
             page.line(page.paint(form, "bold"))

@@ -79,8 +79,6 @@ def _recorded(episode: Episode) -> list[Op]:
 
 
 class AppliedContract(Contract):
-    """The tests of a store under `apply`."""
-
     def _write(self, store: Store, ops: Sequence[Op], *, now: Millis = 10) -> Receipt:
         return apply(store, ops, trigger=Trigger.SESSION_LOG, actor="test", now=now)
 

@@ -287,8 +287,6 @@ erasures = pytest.mark.parametrize("what", ERASURES)
 
 
 class ErasedContract(Contract):
-    """The tests of a store under the Ops that erase."""
-
     @erasures
     def test_what_is_erased_stands_nowhere(self, tmp_path: Path, what: str) -> None:
         store = self.open(tmp_path)
