@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NOT_SEEN",
-    "Held",
     "Left",
     "Living",
     "Successor",
@@ -151,39 +150,29 @@ def living(memory: Memory, *, now: Millis) -> Living:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
-    facts: Mapping[str, int]  # active, tool_only, deprecated, proposed, superseded, ...
-    episodes: int
-    proposals_open: int
-    noted_in_session: int  # that models stated of their own accord, with the limits
-    noted_in_session_most: int
-    noted_in_day: int
-    noted_in_day_most: int
-    forgotten_in_session: int  # that models left out of recall, with the limits
-    forgotten_in_session_most: int
-    forgotten_in_day: int
-    forgotten_in_day_most: int
+def held(memory: Memory, owner: str, *, session: str) -> dict[str, object]:
+    """Count what is held of an owner, and what models stated and forgot in a client's session.
 
-
-def held(memory: Memory, owner: str, *, session: str) -> Held:
+    Numbers alone, for a model may see them: facts by their state, what was done of its own accord,
+    and the limits of that.
+    """
     store, now, key = memory.store, memory.clock(), session_key(owner, session)
     with store.snapshot():
         made = stated_lately(store, owner, session=key, now=now)
         left_out = forgotten_lately(store, owner, session=key, now=now)
-        return Held(
-            facts=fact_states(store, now=now, owner=owner),
-            episodes=len(store.ids("episode", Filters(owner=owner))),
-            proposals_open=len(memory.review.proposals(owner=owner)),
-            noted_in_session=made.in_session,
-            noted_in_session_most=policy.NOTED_IN_SESSION,
-            noted_in_day=made.in_day,
-            noted_in_day_most=policy.NOTED_IN_DAY,
-            forgotten_in_session=left_out.in_session,
-            forgotten_in_session_most=policy.FORGOTTEN_IN_SESSION,
-            forgotten_in_day=left_out.in_day,
-            forgotten_in_day_most=policy.FORGOTTEN_IN_DAY,
-        )
+        return {
+            "facts": fact_states(store, now=now, owner=owner),
+            "episodes": len(store.ids("episode", Filters(owner=owner))),
+            "proposals_open": len(memory.review.proposals(owner=owner)),
+            "noted_in_session": made.in_session,
+            "noted_in_session_most": policy.NOTED_IN_SESSION,
+            "noted_in_day": made.in_day,
+            "noted_in_day_most": policy.NOTED_IN_DAY,
+            "forgotten_in_session": left_out.in_session,
+            "forgotten_in_session_most": policy.FORGOTTEN_IN_SESSION,
+            "forgotten_in_day": left_out.in_day,
+            "forgotten_in_day_most": policy.FORGOTTEN_IN_DAY,
+        }
 
 
 def noted_lately(memory: Memory) -> dict[str, Stated]:

@@ -452,7 +452,7 @@ def stats(run: Run) -> Outcome:
     """Count what is held of the user, and how much more a model may state of its own accord."""
     from factbook.memory.standing import held
 
-    return Outcome(record=asdict(held(run.memory, run.owner, session=run.session)))
+    return Outcome(record=held(run.memory, run.owner, session=run.session))
 
 
 # --- records --------------------------------------------------------------------------------------
