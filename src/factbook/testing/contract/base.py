@@ -125,3 +125,9 @@ class Contract(ABC):
     def store(self, empty: Store) -> Store:
         fill(empty)
         return empty
+
+    @pytest.fixture
+    def ledger(self, empty: Store) -> Iterator[Store]:
+        """Give a store that holds nothing, and audit it at the end."""
+        yield empty
+        assert empty.check() == []
