@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Collection
 from itertools import product
 from operator import add
-from typing import TYPE_CHECKING
 
 from factbook import policy
 from factbook.apply.fact_rows import FactRows, day_of
@@ -52,9 +51,6 @@ from factbook.store.kinds import (
     Reader,
 )
 from factbook.store.port import first
-
-if TYPE_CHECKING:
-    pass
 
 
 def proposal_claim(kind: str, key: str) -> bytes:

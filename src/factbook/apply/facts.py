@@ -379,8 +379,6 @@ class Changes(MergeChanges, Bookkeeping):
         pair = Pair(low, high, relation, op.rule, op.detail, op.similarity, self._now, verdict)
         self._writer.put(PAIR, [pair])
 
-    # --- merging --------------------------------------------------------------------------------
-
     # --- a person's word ------------------------------------------------------------------------
 
     def pin(self, op: PinFact) -> None:
@@ -476,19 +474,11 @@ class Changes(MergeChanges, Bookkeeping):
         self._receipt.confirmed += 1
         self.change("confirm", life, after, why="command")
 
-    # --- undo -----------------------------------------------------------------------------------
-
-    # --- bookkeeping ----------------------------------------------------------------------------
-
-    # --- a language model -----------------------------------------------------------------------
-
     def change_keys(self, op: ChangeKeys) -> None:
         """Set, move and clear keyed facts."""
         from factbook.apply.keyed import KeyChanges  # reading logs needs none of it
 
         KeyChanges(self._writer, self._receipt, self, now=self._now).run(op)
-
-    # --- rows and events ------------------------------------------------------------------------
 
 
 def _awake(life: Life) -> Status:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from factbook import policy
 from factbook.apply.fact_rows import FactRows, Past, one_owner_only
@@ -17,9 +17,6 @@ from factbook.store.derived.ledger import stances
 from factbook.store.kinds import EVENT, PAIR, Pair
 from factbook.store.port import first
 from factbook.store.rows import Life, LifeWhere
-
-if TYPE_CHECKING:
-    pass
 
 # What can be taken back, besides merges. To take back what took something back would be to do it
 # again, on facts that have gone on since.

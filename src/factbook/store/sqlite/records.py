@@ -247,7 +247,6 @@ class RecordReads(Rows):
         limit: int | None = None,
         newest_first: bool = False,
     ) -> list[R]:
-        """Return the rows of a kind that meet every condition, by their key."""
         checked(kind, where)
         shapes, bindings = _conditions(where)
         sql = limited(_select(kind, shapes, newest_first), limit)
@@ -262,7 +261,6 @@ class RecordReads(Rows):
         most: str = "",
         distinct: str = "",
     ) -> dict[tuple[Any, ...], Tally]:
-        """Count the rows of a kind that meet every condition, by the values of some fields."""
         checked(kind, where, by, (most, distinct))
         shapes, bindings = _conditions(where)
         rows = self._rows(_count(kind, tuple(by), shapes, most, distinct), bindings)
@@ -281,11 +279,9 @@ class RecordWrites(RecordReads):
         return self._db.execute(sql, bindings).fetchall()
 
     def drop_vectors(self, target: str, ids: Sequence[int]) -> None:
-        """Delete the vectors of rows."""
         raise NotImplementedError
 
     def add(self, kind: Kind[R], rows: Sequence[R]) -> list[int | None]:
-        """Insert rows; return their ids, 0 for kinds without, None where one is there already."""
         changes_memory(kind, quiet=self.quiet)
         has_ids = kind.has_ids
         if has_ids and not kind.unique and not any(row[0] for row in rows):
@@ -320,7 +316,6 @@ class RecordWrites(RecordReads):
         self._db.executemany(_upsert(kind), _encoded(kind, rows))
 
     def drop(self, kind: Kind[Any], where: Where) -> int:
-        """Delete the rows that meet every condition; return how many."""
         appended(kind)
         changes_memory(kind, quiet=self.quiet)
         checked(kind, where)
