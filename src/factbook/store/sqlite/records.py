@@ -19,6 +19,7 @@ from factbook.store.kinds import (
     WAITING,
     Above,
     Below,
+    Condition,
     Kind,
     Least,
     Other,
@@ -36,10 +37,10 @@ from factbook.store.sqlite.rows import ROWS, WAITS, Rows, json_list, limited
 _CONDITIONS = {
     "equal": "{} = ?",
     "empty": "{} IS NULL",
-    "above": "{} > ?",
-    "least": "{} >= ?",
-    "below": "{} < ?",
-    "other": "{} <> ?",
+    Above.__name__: "{} > ?",
+    Least.__name__: "{} >= ?",
+    Below.__name__: "{} < ?",
+    Other.__name__: "{} <> ?",
     "among": "{} IN (SELECT value FROM json_each(?))",
     "among bytes": "{} IN (SELECT unhex(value) FROM json_each(?))",
 }
@@ -161,14 +162,8 @@ def _condition(value: object) -> tuple[str, Sequence[Any]]:
     named = value.value if isinstance(value, Other) else value
     if isinstance(named, StrEnum):  # not bound, as the number of `limited`
         return f"{{}} {'=' if named is value else '<>'} '{named.value}'", ()
-    if isinstance(value, Least):
-        return "least", (value.value,)
-    if isinstance(value, Above):
-        return "above", (value.value,)
-    if isinstance(value, Below):
-        return "below", (value.value,)
-    if isinstance(value, Other):
-        return "other", (value.value,)
+    if isinstance(value, Condition):
+        return type(value).__name__, (value.value,)
     if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
         return "equal", (None,)  # no row holds such a number
     if isinstance(value, (str, bytes)) or not isinstance(value, Collection):
