@@ -11,9 +11,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from factbook.apply.changing import FactChanges
 from factbook.apply.interest_rows import ASKED, InterestPart, InterestRows
 from factbook.apply.notices import NoticeChanges
 from factbook.apply.searches import SearchChanges
@@ -22,7 +21,7 @@ from factbook.errors import NotAllowed, UsageError
 from factbook.gate.names import command_problem, structural_problem
 from factbook.language.nouns import singular
 from factbook.model.entities import Engagement, Preference, Valence
-from factbook.model.facts import EVERYONE, EpisodeKind, Millis, Receipt, Status, Trigger, Trust
+from factbook.model.facts import EVERYONE, EpisodeKind, Status, Trigger, Trust
 from factbook.model.interest_ops import (
     AddAlias,
     Announce,
@@ -63,23 +62,18 @@ from factbook.store.derived.facts import current_by_claim, lives_by_id
 from factbook.store.derived.notices import waiting_notice
 from factbook.store.derived.searches import search_triggers
 from factbook.store.kinds import ALIAS, ENGAGEMENT, ENTITY, PREFERENCE, Alias, EntityRow
-from factbook.store.port import Writer, one_id
+from factbook.store.port import one_id
 from factbook.store.rows import claim_digest
+
+if TYPE_CHECKING:
+    from factbook.apply.facts import Changes
 
 
 class WorldChanges(InterestPart):
     """The changes of entities and engagements, and the way to those of searches and notices."""
 
-    def __init__(
-        self,
-        writer: Writer,
-        receipt: Receipt,
-        facts: FactChanges,
-        *,
-        now: Millis,
-        trigger: Trigger,
-    ) -> None:
-        super().__init__(InterestRows(writer, receipt, facts, now=now, trigger=trigger))
+    def __init__(self, facts: Changes) -> None:
+        super().__init__(InterestRows(facts))
         self._notices = NoticeChanges(self._rows)
         self._searches = SearchChanges(self._rows)
 

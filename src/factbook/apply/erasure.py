@@ -16,16 +16,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from factbook import policy
-from factbook.apply.changing import FactChanges
 from factbook.apply.delete_cascade import DeleteCascade, Doomed
 from factbook.apply.tombstones import Tombstones, is_erased
 from factbook.apply.wiping import Wiping
 from factbook.errors import NotFound, UsageError
 from factbook.model.confidence import better_trust, worse_trust
-from factbook.model.facts import ErasureAct, Millis, Receipt, Stance
+from factbook.model.facts import ErasureAct, Stance
 from factbook.model.ops import (
     AllowAgain,
     EraseEntity,
@@ -52,8 +51,11 @@ from factbook.store.kinds import (
     TOMBSTONE,
     Kind,
 )
-from factbook.store.port import Writer, first, one_id
+from factbook.store.port import first, one_id
 from factbook.store.rows import Wiped
+
+if TYPE_CHECKING:
+    from factbook.apply.facts import Changes
 
 __all__ = ["Erasing"]
 
@@ -70,21 +72,11 @@ _NOTED: Mapping[str, tuple[str, Kind[Any]]] = {  # what was noted -> its part of
 class Erasing:
     """The erasures of one call of `apply`."""
 
-    def __init__(
-        self,
-        writer: Writer,
-        receipt: Receipt,
-        facts: FactChanges,
-        *,
-        now: Millis,
-        actor: str,
-    ) -> None:
-        self._writer = writer
-        self._receipt = receipt
+    def __init__(self, facts: Changes) -> None:
         self._facts = facts
-        self._now = now
-        self._actor = actor
-        self._cascade = DeleteCascade(writer)
+        self._writer, self._receipt = facts.writer, facts.receipt
+        self._now, self._actor = facts.now, facts.actor
+        self._cascade = DeleteCascade(facts.writer)
         self.wiped = Wiped()
 
     def run(self, op: Op) -> None:

@@ -71,6 +71,11 @@ Where: TypeAlias = Mapping[str, object]
 ALL: Final[Where] = MappingProxyType({})
 
 
+def given(**conditions: object) -> dict[str, object]:
+    """Return conditions by their fields, without those that are None."""
+    return {field: value for field, value in conditions.items() if value is not None}
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Kind(Generic[R]):
     """One kind of rows."""
