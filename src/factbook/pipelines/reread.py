@@ -25,7 +25,6 @@ from factbook.model.facts import (
     FactKind,
     Receipt,
     Role,
-    Stance,
     Status,
     StoredEpisode,
     Trigger,
@@ -33,6 +32,7 @@ from factbook.model.facts import (
 from factbook.model.ops import AssertFact, NoteReaders, Op, SupportFact, WithdrawEvidence
 from factbook.pipelines import directives, stated
 from factbook.store.derived.facts import holds, lives_by_id
+from factbook.store.derived.ledger import supporting
 from factbook.store.derived.readers import DIRECTIVES, PARTS, came, read_by_others, spoken
 from factbook.store.kinds import EPISODE
 from factbook.store.port import Store, marked
@@ -192,7 +192,7 @@ class _Again:
         stands: Callable[[EvidenceRow, Life], bool],
     ) -> Spans:
         """Withdraw what does not stand; return the parts of episodes that speak for facts yet."""
-        rows = self._rows(ids)
+        rows = list(supporting(self._store, ids))
         mine = [
             (row, life)
             for row, life in rows
@@ -206,21 +206,19 @@ class _Again:
         withdrawn = self._write(ops).withdrawn if ops else 0
         self.report.kept += len(mine) - withdrawn
         taken: Spans = {}
-        for row, life in self._rows(ids) if ops else rows:
+        for row, life in supporting(self._store, ids) if ops else rows:
             if _is_over(life) or (life.kind is kind and life.status is not Status.RETRACTED):
                 taken.setdefault(row.episode_id, []).append((row.start, row.end))
         return taken
 
-    def _rows(self, ids: Sequence[int]) -> list[tuple[EvidenceRow, Life]]:
-        rows = self._store.evidence(episode_ids=ids)
-        rows = [row for row in rows if row.stance is Stance.SUPPORTS]
-        lives = lives_by_id(self._store, {row.fact_id for row in rows})
-        return [(row, lives[row.fact_id]) for row in rows]
-
     def _new(self, ops: Sequence[Op]) -> list[Op]:
         """Leave out what would bring back what is wrong or over."""
         known = lives_by_id(self._store, {op.fact_id for op in ops if isinstance(op, SupportFact)})
-        claims = {n: _claimed(op) for n, op in enumerate(ops) if isinstance(op, AssertFact)}
+        claims = {
+            n: _claim(op.owner, op.candidate)
+            for n, op in enumerate(ops)
+            if isinstance(op, AssertFact)
+        }
         gone = self._gone(claims.values())
         return [
             op
@@ -240,10 +238,6 @@ def _is_over(life: Life) -> bool:
     """Tell whether a fact is wrong or was given up, and not only unsupported."""
     taken_back = life.status is Status.RETRACTED and life.kind not in _OWN_KINDS
     return life.confidence <= 0.0 or life.status is Status.SUPERSEDED or taken_back
-
-
-def _claimed(op: AssertFact) -> bytes:
-    return _claim(op.owner, op.candidate)
 
 
 def _claim(owner: str, fact: Candidate) -> bytes:

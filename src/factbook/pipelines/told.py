@@ -28,7 +28,6 @@ from factbook.model.facts import (
     FactKind,
     Millis,
     Receipt,
-    Status,
     Trigger,
     Trust,
 )
@@ -182,30 +181,14 @@ def meet(
     `besides` are facts that it is not judged against.
     """
     near = [pair for pair in _nearest(store, said, owner, like) if pair[0].id not in besides]
-    new = Life(
-        id=0,
-        owner=owner,
+    told = JudgedClaim(
+        text=as_said(said),
         subject=owner,
         predicate=STATES,
         object=said,
-        statement=said,
         kind=FactKind.STATEMENT,
-        status=Status.PENDING_EMBED,
-        confidence=policy.TOLD,
-        confidence_at=at or 0,
-        trust=Trust.DIRECT,
-        evidence_count=1,
         occurred_at=at,
-        retired_at=None,
-        valid_to=None,
-        merged_into_id=None,
-        superseded_by=None,
-        pinned=False,
-        embeddable=True,
-        episode_id=0,
-        claim=claim_digest(owner, owner, STATES, said),
     )
-    told = _as_said(new)
     reading = read(told.text)
     twin: Life | None = None
     retired: list[tuple[Life, str, str]] = []
