@@ -68,7 +68,6 @@ class Bookkeeping(FactRows):
     """What is noted beside facts."""
 
     def propose(self, op: Propose) -> None:
-        """Put something before a person, once."""
         new = Proposal(
             id=0,
             kind=op.kind,
@@ -89,7 +88,6 @@ class Bookkeeping(FactRows):
         self.event("propose", "proposal", made, {"kind": op.kind, "title": op.title})
 
     def decide(self, op: DecideProposal) -> None:
-        """Take a yes or no."""
         state = "edited" if op.edited else "accepted" if op.accept else "refused"
         known = first(self.writer, PROPOSAL, {"id": op.proposal_id})
         if known is None or known.state != "open":
@@ -105,11 +103,9 @@ class Bookkeeping(FactRows):
         self.event("decide", "proposal", proposal.id, {"state": state, "reason": reason})
 
     def mark(self, op: MarkProgress) -> None:
-        """Remember how far the work has come."""
         self.writer.put(MARK, [Mark(op.name, *op.at)])
 
     def note_readers(self, op: NoteReaders, sources: Collection[int]) -> None:
-        """Remember with what sources were read."""
         known = {reader[:3]: reader for reader in self.writer.find(READER, {"source_id": sources})}
         used = []
         for source, (part, version) in product(sources, op.readers.items()):
@@ -125,17 +121,14 @@ class Bookkeeping(FactRows):
             self.writer.drop(READER, others)
 
     def keep_loose(self, op: KeepLoose) -> None:
-        """Remember which episodes stand alone."""
         self.writer.drop(LOOSE, ALL)
         self.writer.put(LOOSE, [Loose(id_) for id_ in op.episode_ids])
 
     def start_run(self, op: StartRun) -> None:
-        """Begin a consolidation."""
         self.writer.put(RUN, [Run(op.run_id, self.now, None, "running", "", {})])
         self.event("start", "run", op.run_id)
 
     def finish_run(self, op: FinishRun) -> None:
-        """Say where a consolidation stands."""
         known = first(self.writer, RUN, {"id": op.run_id})
         if known is None:
             raise NotFound(
@@ -148,19 +141,16 @@ class Bookkeeping(FactRows):
             self.event(op.state, "run", op.run_id)
 
     def next_vectors(self, op: StoreNextVectors) -> None:
-        """Keep vectors of the next model."""
         written = self.writer.set_vectors(
             op.target, op.ids, op.vectors, model=op.model, dim=op.dim, next=True
         )
         self.receipt.embedded += len(written)
 
     def replace_vectors(self, op: ReplaceVectors) -> None:
-        """Swap the vectors in use for those of the next model."""
         count = self.writer.replace_vectors(model=op.model, dim=op.dim)
         self.event("reembed", "store", 0, {"model": op.model, "vectors": count})
 
     def injection(self, op: RecordInjection) -> None:
-        """Remember what was put before a model or a person."""
         new = Injection(
             id=0,
             at=self.now,
@@ -183,7 +173,6 @@ class Bookkeeping(FactRows):
         self._count(f"{op.mode}_items", float(len(op.items)))
 
     def use(self, op: RecordUse) -> None:
-        """Remember which of it was used."""
         known = first(self.writer, INJECTION, {"id": op.injection_id})
         if known is None:
             raise NotFound(what="injection", name=op.injection_id, hint="")
@@ -203,7 +192,6 @@ class Bookkeeping(FactRows):
         self.writer.add(MODEL_TASK, [task])  # one that is there stays as it is
 
     def finish_task(self, op: FinishTask) -> None:
-        """Remember that a model has answered for an input."""
         known = self._task(op)
         attempts = known.attempts if known else 0
         task = ModelTask(op.kind, op.target, "done", attempts, "", op.version, 0, self.now)
@@ -213,7 +201,6 @@ class Bookkeeping(FactRows):
         return first(self.writer, MODEL_TASK, {"kind": op.kind, "target": op.target})
 
     def fail_task(self, op: FailTask) -> None:
-        """Leave an input queued with its reason; after policy.MODEL_ATTEMPTS it is set aside."""
         known = self._task(op)
         attempts = (known.attempts if known else 0) + op.tried
         aside = attempts >= policy.MODEL_ATTEMPTS
@@ -233,7 +220,6 @@ class Bookkeeping(FactRows):
             self._count(f"model_failed_{op.kind}", 1.0)
 
     def retry_tasks(self, op: RetryTasks) -> None:
-        """Let inputs that were set aside be tried again, with a clean count."""
         aside = self.writer.find(MODEL_TASK, {"kind": op.kind, "state": "aside"})
         again = [model_task._replace(state="failed", attempts=0, until=0) for model_task in aside]
         self.writer.put(MODEL_TASK, again)
@@ -261,7 +247,6 @@ class Bookkeeping(FactRows):
         self._add_call(op, day, "begun", CallCount(calls=1))
 
     def end_call(self, op: EndCall) -> None:
-        """Count a reserved call, however it ended."""
         day = day_of(op.began_at)
         self._add_call(op, day, "begun", CallCount(calls=-1))
         came_to = CallCount(1, op.prompt_tokens, op.answer_tokens, op.latency_ms, op.money)
@@ -275,7 +260,6 @@ class Bookkeeping(FactRows):
         self.writer.put(CALL, [Calls(day, op.purpose, op.model, outcome, *count)])
 
     def count(self, op: Count) -> None:
-        """Add to a counter of the day."""
         self._count(op.name, op.value)
 
     def _count(self, name: str, value: float) -> None:

@@ -140,7 +140,6 @@ class WorldChanges(InterestPart):
         raise NotAllowed(trigger=self._trigger, op=f"CreateEntity by {op.episode}")
 
     def add_alias(self, op: AddAlias) -> None:
-        """Let an entity be known by another name, unless that is another entity's."""
         entity = self._rows.entity(op.owner, op.entity)
         if (
             entity is None
@@ -156,7 +155,6 @@ class WorldChanges(InterestPart):
         self._facts.event("alias", "entity", entity.id, {"alias": op.alias})
 
     def merge(self, op: MergeEntities) -> None:
-        """Give the winner the loser's facts, engagements and names, and retire the loser."""
         winner, loser = self._rows.life(op.winner_id), self._rows.life(op.loser_id)
         if winner.owner != loser.owner:
             raise UsageError(
@@ -226,7 +224,6 @@ class WorldChanges(InterestPart):
         return moved, merged
 
     def unmerge(self, op: UnmergeEntity) -> None:
-        """Take an entity out of the one it was merged into, with what was its own then."""
         loser = self._rows.life(op.entity_id)
         if loser.merged_into_id is None:
             raise UsageError(detail=f"entity {loser.id} was not merged into another one")
@@ -269,7 +266,6 @@ class WorldChanges(InterestPart):
         self._facts.event("unmerge", "entity", loser.id, {"winner": winner.id})
 
     def retire(self, op: RetireEntity) -> None:
-        """Forget an entity and the facts about it."""
         entity = self._rows.life(op.entity_id)
         if not entity.current:
             self._receipt.unchanged += 1
@@ -289,7 +285,6 @@ class WorldChanges(InterestPart):
         self._facts.event("retire", "entity", entity.id, {"why": op.why, "facts": gone})
 
     def restore(self, op: RestoreEntity) -> None:
-        """Bring an entity back that was forgotten."""
         entity = self._rows.life(op.entity_id)
         if entity.merged_into_id is not None:
             raise UsageError(
@@ -324,7 +319,6 @@ class WorldChanges(InterestPart):
         self._facts.event("restore", "entity", entity.id, {"why": why})
 
     def mute(self, op: MuteEntity) -> None:
-        """Tell nothing more of an entity, or begin again."""
         entity = self._rows.life(op.entity_id)
         if entity.muted == op.muted:
             self._receipt.unchanged += 1
@@ -337,7 +331,6 @@ class WorldChanges(InterestPart):
         self._facts.event("mute" if op.muted else "unmute", "entity", entity.id)
 
     def engage(self, op: RecordEngagement) -> None:
-        """Keep an engagement; one with a thing that is not known is none."""
         if not 0.0 <= op.strength <= 1.0:  # also refuses NaN
             raise UsageError(
                 detail=f"the strength {op.strength} of {op.type} is not between 0 and 1"
@@ -374,7 +367,6 @@ class WorldChanges(InterestPart):
         self._facts.event("store", "engagement", engagement_id, {"type": op.type})
 
     def set_preference(self, op: SetPreference) -> None:
-        """Keep a like or a dislike; the opposite one of the same topic goes."""
         if not op.topic or op.topic != entity_name(op.topic):
             raise UsageError(
                 detail=f"{op.topic!r:.80} is not a canonical topic; {entity_name(op.topic)!r} is"
@@ -393,7 +385,6 @@ class WorldChanges(InterestPart):
         self._facts.event("store", "preference", preference_id, {"type": op.type})
 
     def drop_preference(self, op: DropPreference) -> None:
-        """Take back a like or a dislike."""
         known = preference_of(self._writer, op.owner, op.topic)
         if known is None or known.type is not op.type:
             self._receipt.unchanged += 1

@@ -70,7 +70,7 @@ _NOTED: Mapping[str, tuple[str, Kind[Any]]] = {  # what was noted -> its part of
 
 
 class Erasing:
-    """The erasures of one call of `apply`."""
+    """The erasures of one call of `apply`; what an Op asks for, its class says."""
 
     def __init__(self, facts: Changes) -> None:
         self._facts = facts
@@ -86,7 +86,6 @@ class Erasing:
     # --- what is asked for ----------------------------------------------------------------------
 
     def fact(self, op: EraseFact) -> None:
-        """Erase a fact with all that stands behind it."""
         self._there("fact", op.fact_id, "`factbook facts` lists the facts with their ids.")
         facts = self._cascade.lineage([self._end(op.fact_id)])
         doomed = Doomed(facts=facts)
@@ -98,22 +97,18 @@ class Erasing:
         self._erase("fact", op.fact_id, doomed)
 
     def episode(self, op: EraseEpisode) -> None:
-        """Erase an episode, and what stands on nothing else."""
         self._there("episode", op.episode_id, "`factbook recall` shows ids.")
         self._erase("episode", op.episode_id, Doomed(episodes={op.episode_id}))
 
     def source(self, op: EraseSource) -> None:
-        """Erase all of a source; what it holds is not read again."""
         self._there("source", op.source_id, "`factbook sessions` lists the sources.")
         self._erase("source", op.source_id, self._cascade.part_of_source(op.source_id))
 
     def rejection(self, op: EraseRejection) -> None:
-        """Erase what was refused from the log of refusals."""
         self._there("rejection", op.rejection_id, "`factbook rejections --json` shows their ids.")
         self._erase("rejection", op.rejection_id, Doomed(rejections={op.rejection_id}))
 
     def entity(self, op: EraseEntity) -> None:
-        """Erase an entity and everything about it."""
         self._there("entity", op.entity_id, "`factbook entities` lists them.")
         [entity] = self._writer.find(ENTITY, {"id": op.entity_id})
         while entity.merged_into_id is not None:  # it is known by another name now
@@ -125,7 +120,6 @@ class Erasing:
         self._erase("entity", entity.id, doomed)
 
     def noted(self, op: EraseNoted) -> None:
-        """Erase one row of what was noted: a preference, a search, a proposal."""
         if op.target not in _NOTED:
             raise UsageError(detail=f"{op.target!r} is none of {', '.join(_NOTED)}")
         self._there(op.target, op.row_id, "`factbook erase --check TEXT` names rows.")
@@ -135,7 +129,6 @@ class Erasing:
         self._erase(op.target, op.row_id, doomed)
 
     def owner(self, op: EraseOwner) -> None:
-        """Erase everything of an owner."""
         if not op.owner:
             raise UsageError(detail="an owner has a name; give it")
         doomed = self._cascade.belonging_to(op.owner)
@@ -144,7 +137,6 @@ class Erasing:
         self._erase("owner", 0, doomed, owner=op.owner)
 
     def allow(self, op: AllowAgain) -> None:
-        """Let what was erased then be kept again, where it is met again."""
         act = first(self._writer, ERASURE, {"id": op.erasure_id})
         if act is None:
             raise NotFound(

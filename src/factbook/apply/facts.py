@@ -81,7 +81,7 @@ def copy_digest(text: str) -> str:
 
 
 class Changes(MergeChanges, Bookkeeping):
-    """The changes of one call of `apply`."""
+    """The changes of one call of `apply`; what an Op asks for, its class says."""
 
     def run(self, ops: Iterable[Op]) -> None:
         """Apply the ops in their order."""
@@ -118,7 +118,6 @@ class Changes(MergeChanges, Bookkeeping):
     # --- evidence -------------------------------------------------------------------------------
 
     def support(self, op: SupportFact) -> None:
-        """Add an episode that speaks for a fact, and let the fact grow."""
         if not 0.0 <= op.confidence <= 1.0:  # also refuses NaN
             raise UsageError(
                 detail=f"the confidence {op.confidence} of the support for fact {op.fact_id} is"
@@ -190,7 +189,6 @@ class Changes(MergeChanges, Bookkeeping):
             )
 
     def doubt(self, op: DoubtFact) -> None:
-        """Add an episode that speaks against a fact, and halve the fact."""
         life = self._current(op.fact_id)
         heard = self.heard(op.episode_id, op.start, op.end) is not Trust.DIRECT
         heard = heard or self._witness(op.episode_id).other
@@ -307,7 +305,6 @@ class Changes(MergeChanges, Bookkeeping):
         return bool(halvings)
 
     def supersede(self, op: SupersedeFact) -> None:
-        """Retire the older fact and point it to the newer one."""
         old, new = self._find(op.old_id), self._find(op.new_id)
         one_owner_only("supersede", old, new)
         if not (old.current and new.current) or old.id == new.id:
@@ -336,7 +333,6 @@ class Changes(MergeChanges, Bookkeeping):
         )
 
     def judge(self, op: JudgePair) -> None:
-        """Remember the relation of a pair that was not judged before."""
         self._find(op.low_id), self._find(op.high_id)  # raises for one that is not there
         if self._pair(op.low_id, op.high_id) is not None:
             self.receipt.unchanged += 1
@@ -346,7 +342,6 @@ class Changes(MergeChanges, Bookkeeping):
             self.receipt.queued += 1
 
     def settle(self, op: SettlePair) -> None:
-        """Decide a pair that waits."""
         if op.verdict not in policy.VERDICTS:
             raise UsageError(
                 detail=f"{op.verdict!r} is no verdict; use one of {', '.join(policy.VERDICTS)}"
@@ -382,7 +377,6 @@ class Changes(MergeChanges, Bookkeeping):
     # --- a person's word ------------------------------------------------------------------------
 
     def pin(self, op: PinFact) -> None:
-        """Stop a fact from fading, at the value that it has now, or let it fade from now on."""
         life = self._standing(op.fact_id)
         if life.pinned == op.pinned:
             self.receipt.unchanged += 1
@@ -396,7 +390,6 @@ class Changes(MergeChanges, Bookkeeping):
         self.change("pin" if op.pinned else "unpin", life, after, why="command")
 
     def hold(self, op: HoldFact) -> None:
-        """Let a fact be as sure as it was when it was last said, for good or until it is over."""
         life = self._current(op.fact_id)
         if life is None or not fades(life) or (op.until and life.valid_to == op.until):
             self.receipt.unchanged += 1
@@ -455,13 +448,11 @@ class Changes(MergeChanges, Bookkeeping):
         self.change("retract", life, after, why=op.rule)
 
     def retract_node(self, op: RetractNode) -> None:
-        """Retire what a graph says of a name, with what others have added to it meanwhile."""
         where = LifeWhere(owner=op.owner, kinds=[FactKind.GRAPH], subjects=[op.name], current=True)
         for life in self.writer.lives(where):
             self.retract(RetractFact(fact_id=life.id, rule=op.rule))
 
     def confirm(self, op: ConfirmFact) -> None:
-        """Make a proposed fact active on a person's word."""
         life = self._standing(op.fact_id)
         if life.status is not Status.PROPOSED:
             self.receipt.unchanged += 1
@@ -475,7 +466,6 @@ class Changes(MergeChanges, Bookkeeping):
         self.change("confirm", life, after, why="command")
 
     def change_keys(self, op: ChangeKeys) -> None:
-        """Set, move and clear keyed facts."""
         from factbook.apply.keyed import KeyChanges  # reading logs needs none of it
 
         KeyChanges(self).run(op)

@@ -97,7 +97,10 @@ class InterestRows:
 
 
 class InterestPart:
-    """Some of the changes of one call of `apply`, over the rows that they share."""
+    """Some of the changes of one call of `apply`, over the rows that they share.
+
+    What an Op asks for, its class says.
+    """
 
     def __init__(self, rows: InterestRows) -> None:
         self._rows = rows

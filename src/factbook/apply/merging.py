@@ -35,7 +35,6 @@ class MergeChanges(FactRows):
         return set()
 
     def merge(self, op: MergeFacts) -> None:
-        """Give the winner the losers' evidence and retire them with a pointer."""
         ids = [op.winner_id, *op.loser_ids]
         if len(op.evidence_counts) != len(ids):
             raise UsageError(
