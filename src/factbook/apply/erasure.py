@@ -57,8 +57,6 @@ from factbook.store.rows import Wiped
 if TYPE_CHECKING:
     from factbook.apply.facts import Changes
 
-__all__ = ["Erasing"]
-
 _NOTED: Mapping[str, tuple[str, Kind[Any]]] = {  # what was noted -> its part of Doomed, its kind
     "preference": ("preferences", PREFERENCE),
     "learn_prompt": ("prompts", LEARN_PROMPT),

@@ -305,6 +305,3 @@ def _out(life: Life, now: Millis, at: Millis | None, *, heir: int | None) -> Lif
         retired_at=now,
         valid_to=at if at is not None else now,
     )
-
-
-__all__ = ["KeyChanges", "statement_of"]

@@ -54,8 +54,6 @@ if TYPE_CHECKING:
     from factbook.context import Context
     from factbook.llm.base import LLM
 
-__all__ = ["MARK", "PROMPT_VERSION", "CleanReport", "SameAnswer", "SameVerdict", "clean"]
-
 Floats = NDArray[np.float32]
 
 MARK: Final = "cleaned_at"  # when it was done last

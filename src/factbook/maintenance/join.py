@@ -75,13 +75,6 @@ from factbook.maintenance.join_rows import (
     unit_rows,
 )
 
-__all__ = [
-    "components",
-    "cross_pairs",
-    "near_pairs",
-    "near_pairs_of",
-]
-
 
 def near_pairs(
     vectors: Vectors,

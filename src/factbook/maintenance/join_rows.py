@@ -12,34 +12,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "BLOCK",
-    "BLOCK_ROWS",
-    "ENOUGH_PAIRS",
-    "EXACT_ROWS",
-    "FEW_NEW",
-    "LEARN_ROUNDS",
-    "LEARN_ROWS",
-    "LISTS_PER_ROOT",
-    "MAX_PAIRS",
-    "MOST_PROBED",
-    "SAMPLE_RECALL",
-    "USED_PAIRS",
-    "Floats",
-    "Look",
-    "PairCollector",
-    "Pairs",
-    "Vectors",
-    "alike_crowds",
-    "check_options",
-    "check_shape",
-    "finish_pairs",
-    "identical_crowds",
-    "look_at",
-    "steps",
-    "unit_rows",
-]
-
 Floats = NDArray[np.float32]
 Ids = NDArray[np.int64]
 Mask = NDArray[np.bool_]

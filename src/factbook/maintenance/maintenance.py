@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from factbook.pipelines.reread import RereadReport
     from factbook.store.port import Store
 
-__all__ = ["Maintenance", "ReaderUse", "RuleNoise", "RuleUse", "readers_used"]
-
 _STARTING: Final = threading.Lock()  # two threads that start the worker at once must not make two
 
 

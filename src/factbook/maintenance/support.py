@@ -147,6 +147,3 @@ class _Shown:
             ]
         told = {f"f{fact_id}", *(f"e{episode_id}" for episode_id in behind)}
         return any(not items.isdisjoint(told) for _, items in self._known[episode.session])
-
-
-__all__ = ["best_sentence", "support_ops"]

@@ -19,22 +19,6 @@ from typing import Final
 
 from factbook.errors import FactbookError, UsageError
 
-__all__ = [
-    "AT",
-    "NAME",
-    "File",
-    "Job",
-    "cron_line",
-    "install",
-    "install_cron",
-    "job",
-    "program",
-    "remove",
-    "remove_cron",
-    "unit_files",
-    "unit_folder",
-]
-
 AT: Final = "03:30"
 NAME: Final = "factbook-consolidate"
 _MARK: Final = "# Written by `factbook install-timer`; with --remove it removes this file."

@@ -42,23 +42,6 @@ from factbook.store.kinds import PAIR, Pair
 from factbook.store.port import Store
 from factbook.store.rows import Life
 
-__all__ = [
-    "MERGE_RULE",
-    "TASK",
-    "CallReport",
-    "Ids",
-    "JudgeRulings",
-    "Missed",
-    "PairQuestion",
-    "Resolver",
-    "Unsettled",
-    "category",
-    "changed_mind",
-    "settle",
-    "settle_pairs",
-    "waiting_questions",
-]
-
 Ids: TypeAlias = tuple[int, int]
 """The facts of a pair, the lower id first."""
 

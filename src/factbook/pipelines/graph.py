@@ -31,8 +31,6 @@ from factbook.store.rows import Life, LifeWhere, claim_digest
 if TYPE_CHECKING:
     from factbook.context import Context
 
-__all__ = ["Graph", "GraphEntity", "GraphObserved", "GraphRelation", "KnowledgeGraph"]
-
 RELATION: Final = "relation:"  # and its type
 _RULE: Final = "graph"
 _METHOD: Final = "An agent wrote it into the graph that it keeps"

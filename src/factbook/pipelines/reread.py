@@ -41,8 +41,6 @@ from factbook.store.rows import EvidenceRow, Life, LifeWhere, claim_digest
 if TYPE_CHECKING:
     from factbook.context import Context
 
-__all__ = ["RereadReport", "reread", "sources_named"]
-
 _READ_AGAIN: Final = "read_again"  # why evidence goes
 _OWN_KINDS: Final = (FactKind.STATEMENT, FactKind.DIRECTIVE)
 

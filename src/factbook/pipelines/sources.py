@@ -67,8 +67,6 @@ if TYPE_CHECKING:
     from factbook.sources.original import Original
     from factbook.sources.session_log import Discovery
 
-__all__ = ["Explanation", "Sources", "explain"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:

@@ -57,8 +57,6 @@ if TYPE_CHECKING:
     from factbook.context import Context
     from factbook.store.port import Store
 
-__all__ = ["KIND", "Near", "TurnsReport", "extract_turns", "turns_waiting"]
-
 KIND: Final = PURPOSE  # of the tasks in the store too
 PAGE: Final = 200  # ours: turns that are looked at together
 _SAID: Final = Filters(

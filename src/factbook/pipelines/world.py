@@ -67,8 +67,6 @@ if TYPE_CHECKING:
     from factbook.store.kinds import ResultRow
     from factbook.store.port import Store
 
-__all__ = ["ExtractionReport", "WorldReading"]
-
 SEARCH_TASK: Final = "search"  # kinds of model tasks
 HEAR_TASK: Final = "hear"
 READING: Final = "reading"  # the lease of whoever reads

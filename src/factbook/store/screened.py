@@ -13,8 +13,6 @@ from typing import Any, Protocol, TypeVar, cast
 from factbook.store.port import Reads, Store
 from factbook.store.rows import LifeWhere
 
-__all__ = ["Screen", "screened", "screening", "unscreened"]
-
 _S = TypeVar("_S")
 _T = TypeVar("_T")
 

@@ -28,8 +28,6 @@ from factbook.store.rows import KeptEpisode
 if TYPE_CHECKING:
     from factbook.apply.facts import Changes
 
-__all__ = ["restore"]
-
 _GROUPS: Final[Mapping[str, str]] = {  # what is put back together; all else is rows of a Kind
     "source": "source",
     "episode": "episode",

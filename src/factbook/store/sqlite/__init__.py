@@ -23,8 +23,6 @@ from factbook.store.sqlite.files import SQLiteFiles
 from factbook.store.sqlite.snapshot import Snapshots, SQLiteApart
 from factbook.store.sqlite.writer import SQLiteQuietWriter, SQLiteWriter
 
-__all__ = ["SQLiteStore"]
-
 
 class SQLiteStore(Snapshots):
     """A `Store` in one SQLite file; thread-safe, with one connection per thread."""

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from factbook.store.sqlite.nearest import Follower, Held
 
-__all__ = ["SQLiteApart", "SQLiteSnapshot", "Snapshots"]
-
 
 class SQLiteSnapshot(SQLiteReads):
     """The reads of one snapshot; its thread alone may ask for more than is held in memory."""

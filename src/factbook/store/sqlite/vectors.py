@@ -42,8 +42,6 @@ from numpy.typing import ArrayLike, NDArray
 from factbook.store.sqlite import codes
 from factbook.store.sqlite.codes import Floats, Halves, Ids, Mask, Positions
 
-__all__ = ["VectorIndex", "VectorView"]
-
 SEGMENT_ROWS: Final = 8_192
 """Rows of a segment: the work of one step, whose buffers stay in a core's cache; also the most rows
 that an index scans exactly because their segment is not full yet."""
