@@ -10,12 +10,13 @@ so what is interrupted goes on there, and reading a source twice says the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from factbook import policy
+from factbook.apply.delete_cascade import pages
 from factbook.errors import NotFound
 from factbook.extract.directives import RULE
 from factbook.gate.judge import JudgedClaim, Relation, judge
@@ -112,7 +113,8 @@ class _Again:
         read: set[int] = set()
         for part in parts:
             hearing = directives.Hearing(self._context, self._write)
-            for page in _pages([id_ for id_ in said if id_ not in self._unread[part]]):
+            ids = [id_ for id_ in said if id_ not in self._unread[part]]
+            for page in pages(ids, policy.REREAD_PAGE):
                 episodes = self._store.episodes_by_id(spoken(self._store, part, page))
                 in_order = [episode for _, episode in sorted(episodes.items())]
                 if part == DIRECTIVES:
@@ -249,8 +251,3 @@ def _same(older: str, newer: str, cosine: float) -> bool:
 
 def _touches(spans: Collection[tuple[int, int]], start: int, end: int) -> bool:
     return any(first < end and start < last for first, last in spans)
-
-
-def _pages(ids: Sequence[int]) -> Iterator[Sequence[int]]:
-    for at in range(0, len(ids), policy.REREAD_PAGE):
-        yield ids[at : at + policy.REREAD_PAGE]

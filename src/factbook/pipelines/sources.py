@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -297,7 +298,8 @@ class Sources:
                 for each in prompts
             ],
             [shown(self._context, fact) for fact in facts],
-            [redact(each.branch) for each in sorted(stored, key=_by_id) if each.branch],
+            # By id: a record of a branch has no time of its own, but a place.
+            [redact(each.branch) for each in sorted(stored, key=attrgetter("id")) if each.branch],
             whole=whole,
         )
 
@@ -405,10 +407,6 @@ def explain(context: Context, fact_id: int, *, owner: str | Everyone) -> Explana
         history=history,
         rule=_rule(context, evidence[0].rule) if evidence else None,
     )
-
-
-def _by_id(episode: StoredEpisode) -> int:
-    return episode.id  # a record of a branch has no time of its own, but a place
 
 
 def _last_reply(turn: Sequence[tuple[int, EpisodeKind]]) -> int:

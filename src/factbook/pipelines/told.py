@@ -193,7 +193,7 @@ def meet(
     twin: Life | None = None
     retired: list[tuple[Life, str, str]] = []
     for place, (life, cosine) in enumerate(near):
-        held = _as_said(life)
+        held = replace(claim_of(life), text=as_said(life.statement))
         known = read(held.text)
         # What was said later takes the place of what was said before, in whatever order we hear it.
         later = (life.occurred_at or 0) > (at or 0)
@@ -229,10 +229,6 @@ def _closest(
         return False
     others = like(life.statement).items()
     return not any(c > cosine for id_, c in others if id_ != life.id and id_ not in besides)
-
-
-def _as_said(life: Life) -> JudgedClaim:
-    return replace(claim_of(life), text=as_said(life.statement))
 
 
 def _nearest(

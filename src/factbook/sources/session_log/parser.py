@@ -620,7 +620,6 @@ class Parser(ABC):
         *,
         labels: Mapping[str, str] | None = None,
         trust: Trust = Trust.OBSERVED,
-        session: str = "",
     ) -> None:
         """Add values that the host states exactly, as an episode about the session."""
         lines = Lines()
@@ -632,7 +631,7 @@ class Parser(ABC):
             trust,
             uid=uid,
             text=lines.text,
-            subject=f"session_{session or self.named}",
+            subject=f"session_{self.named}",
             fields=tuple(lines.fields),
             attributes=dict(values),
             embed=False,
