@@ -66,13 +66,13 @@ from factbook.store.port import one_id
 from factbook.store.rows import claim_digest
 
 if TYPE_CHECKING:
-    from factbook.apply.facts import Changes
+    from factbook.apply.merging import MergeChanges
 
 
 class WorldChanges(InterestPart):
     """The changes of entities and engagements, and the way to those of searches and notices."""
 
-    def __init__(self, facts: Changes) -> None:
+    def __init__(self, facts: MergeChanges) -> None:
         super().__init__(InterestRows(facts))
         self._notices = NoticeChanges(self._rows)
         self._searches = SearchChanges(self._rows)

@@ -55,7 +55,7 @@ from factbook.store.port import first, one_id
 from factbook.store.rows import Wiped
 
 if TYPE_CHECKING:
-    from factbook.apply.facts import Changes
+    from factbook.apply.fact_rows import FactRows
 
 _NOTED: Mapping[str, tuple[str, Kind[Any]]] = {  # what was noted -> its part of Doomed, its kind
     "preference": ("preferences", PREFERENCE),
@@ -70,7 +70,7 @@ _NOTED: Mapping[str, tuple[str, Kind[Any]]] = {  # what was noted -> its part of
 class Erasing:
     """The erasures of one call of `apply`; what an Op asks for, its class says."""
 
-    def __init__(self, facts: Changes) -> None:
+    def __init__(self, facts: FactRows) -> None:
         self._facts = facts
         self._writer, self._receipt = facts.writer, facts.receipt
         self._now, self._actor = facts.now, facts.actor

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
 
 from factbook import policy
-from factbook.apply.bookkeeping import Bookkeeping, memory_key, proposal_claim
+from factbook.apply.bookkeeping import memory_key, proposal_claim
 from factbook.apply.fact_rows import day_of, one_owner_only
 from factbook.apply.merging import MergeChanges
 from factbook.errors import UsageError
@@ -80,7 +80,7 @@ def copy_digest(text: str) -> str:
     return hashlib.blake2b(same.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-class Changes(MergeChanges, Bookkeeping):
+class Changes(MergeChanges):
     """The changes of one call of `apply`; what an Op asks for, its class says."""
 
     def run(self, ops: Iterable[Op]) -> None:

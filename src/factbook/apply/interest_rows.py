@@ -11,7 +11,7 @@ from factbook.store.kinds import ENTITY, EntityRow
 from factbook.store.port import events_of, first
 
 if TYPE_CHECKING:
-    from factbook.apply.facts import Changes
+    from factbook.apply.merging import MergeChanges
 
 # The searches that may bring entities in (origins 003.2's trigger table).
 ASKED = frozenset({Trigger.USER_MESSAGE, Trigger.LEARN_COMMAND})
@@ -21,7 +21,7 @@ _SEARCHING = ASKED | {Trigger.ENRICHMENT}
 class InterestRows:
     """What the changes of entities, searches and notices of one call of `apply` share."""
 
-    def __init__(self, facts: Changes) -> None:
+    def __init__(self, facts: MergeChanges) -> None:
         self.facts = facts
         self.writer, self.receipt = facts.writer, facts.receipt
         self.now, self.trigger = facts.now, facts.trigger

@@ -23,7 +23,7 @@ from factbook.store.derived.ledger import stances
 from factbook.store.rows import EvidenceRow, Life, claim_digest
 
 if TYPE_CHECKING:
-    from factbook.apply.facts import Changes
+    from factbook.apply.fact_rows import FactRows
 
 _EMBEDDED = True  # a key's sentence is worth a vector: "what coins do I like" must find it
 
@@ -31,7 +31,7 @@ _EMBEDDED = True  # a key's sentence is worth a vector: "what coins do I like" m
 class KeyChanges:
     """The changes of keyed facts that one message asks for."""
 
-    def __init__(self, facts: Changes) -> None:
+    def __init__(self, facts: FactRows) -> None:
         self._writer, self._receipt, self._now = facts.writer, facts.receipt, facts.now
         self._facts = facts
 

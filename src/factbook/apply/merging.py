@@ -7,7 +7,8 @@ from functools import cached_property, reduce
 from typing import Any
 
 from factbook import policy
-from factbook.apply.fact_rows import FactRows, Past, one_owner_only
+from factbook.apply.bookkeeping import Bookkeeping
+from factbook.apply.fact_rows import Past, one_owner_only
 from factbook.errors import NotFound, UsageError
 from factbook.model.confidence import better_trust, shrunk, value_at, worse_trust
 from factbook.model.facts import Stance, Status, Trust
@@ -26,7 +27,7 @@ _REVERTIBLE = frozenset(
 )
 
 
-class MergeChanges(FactRows):
+class MergeChanges(Bookkeeping):
     """What merges facts, takes them apart, and takes back what one event changed."""
 
     @cached_property
