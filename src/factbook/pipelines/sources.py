@@ -41,7 +41,7 @@ from factbook.model.ops import RecordEpisode, RecordSource
 from factbook.pipelines.timeline import closing, told_of, worth_telling
 from factbook.recall.counting import ROWS, Computed, compute, nothing
 from factbook.recall.facts import fact_of, shown
-from factbook.recall.hits import episode_hit
+from factbook.recall.hits import episode_hit, fact_hit
 from factbook.recall.measured import Measure
 from factbook.recall.sessions import (
     PREDICATES,
@@ -347,22 +347,7 @@ class Sources:
                 facts = told_of(facts, turns, {id_: redact(text) for id_, text in texts.items()})
         rows = [episode_hit(episode, text=redact(episode.text)) for episode in asked]
         rows += [
-            Hit(
-                id=f"f{fact.id}",
-                kind="fact",
-                text=redact(fact.statement),
-                score=0.0,
-                confidence=fact.confidence,
-                occurred_at=fact.occurred_at,
-                source="",
-                position=0,
-                host=fact.host,
-                project=fact.project,
-                session=fact.session,
-                predicate=fact.predicate,
-                object=redact(fact.object),
-                trust=fact.trust,
-            )
+            fact_hit(replace(fact, statement=redact(fact.statement), object=redact(fact.object)))
             for fact in facts
         ]
         rows.sort(key=lambda hit: (hit.occurred_at or 0, int(hit.id[1:])))

@@ -260,10 +260,9 @@ class ClaudeParser(Parser):
     def _call(
         self, part: dict[str, object], base: str, count: int, subject: str, group: str
     ) -> None:
-        name = part.get("name")
         call_id = ident(part.get("id"))
         self.call(
-            name if isinstance(name, str) else "",
+            text_in(part, "name"),
             part.get("input"),
             call_id=call_id,
             uid=f"call:{call_id}" if call_id else f"{base}:call:{count}",

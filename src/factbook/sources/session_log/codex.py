@@ -284,9 +284,8 @@ class CodexParser(Parser):
         name = call_id or self.here()
         subject = f"task_{name}"
         self.shell_prompt(text, uid=f"shell:{call_id or self.somewhere()}", subject=subject)
-        output = payload.get("aggregated_output")
         self.result(
-            output if isinstance(output, str) else "",
+            text_in(payload, "aggregated_output"),
             self.typed_call(subject),
             call_id=call_id,
             uid=f"result:{call_id or self.somewhere()}",
@@ -409,14 +408,11 @@ class CodexParser(Parser):
         return RecordOutcome("kept", "assistant: tool call")
 
     def _function_call(self, payload: dict[str, object]) -> RecordOutcome:
-        name = payload.get("name")
-        return self._take_call(
-            name if isinstance(name, str) else "", _arguments(payload.get("arguments")), payload
-        )
+        name = text_in(payload, "name")
+        return self._take_call(name, _arguments(payload.get("arguments")), payload)
 
     def _custom_call(self, payload: dict[str, object]) -> RecordOutcome:
-        name = payload.get("name")
-        return self._take_call(name if isinstance(name, str) else "", payload.get("input"), payload)
+        return self._take_call(text_in(payload, "name"), payload.get("input"), payload)
 
     def _shell_call(self, payload: dict[str, object]) -> RecordOutcome:
         action = payload.get("action")
@@ -516,8 +512,7 @@ def _content_text(content: object) -> str:
 
 
 def _message_text(payload: dict[str, object]) -> str:
-    message = payload.get("message")
-    text = message if isinstance(message, str) else ""
+    text = text_in(payload, "message")
     pictures = sum(
         len(listed)
         for key in ("images", "local_images")
@@ -571,8 +566,7 @@ def _output_text(output: object) -> tuple[str, str]:
             return output, ""
         metadata = inner.get("metadata")
         code = ident(metadata.get("exit_code")) if isinstance(metadata, dict) else ""
-        text = inner.get("output")
-        return text if isinstance(text, str) else "", code
+        return text_in(inner, "output"), code
     return output, ""
 
 

@@ -18,6 +18,7 @@ from factbook.sources.session_log.parser import (
     Parser,
     RecordOutcome,
     outcome_of,
+    text_in,
     texts_in,
 )
 from factbook.sources.session_log.text import ident, kind_name
@@ -183,8 +184,7 @@ class GeminiParser(Parser):
         return RecordOutcome("ignored", "assistant: empty")
 
     def _call(self, call: dict[str, object], uid: str, count: int, group: str) -> None:
-        name = call.get("name")
-        tool = name if isinstance(name, str) else ""
+        tool = text_in(call, "name")
         call_id = ident(call.get("id"))
         subject = f"action_{call_id}" if call_id else f"action_{self.here()}"
         unnamed = f"{uid}:call:{count}"
