@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -168,12 +169,7 @@ class Maintenance:
         """
         if resolver is None and self._context.resources.has_model:
             resolver = model_resolver(self._context.llm)
-        if not dry_run:
-            report = self._consolidation(self._store, resolver, on_phase).run()
-            if on_done:
-                on_done(self._store, report)
-            return report
-        with self._store.rehearsal() as store:
+        with self._store.rehearsal() if dry_run else nullcontext(self._store) as store:
             report = self._consolidation(store, resolver, on_phase).run()
             if on_done:
                 on_done(store, report)

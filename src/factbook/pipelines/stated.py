@@ -465,10 +465,6 @@ def _sharing(texts: Sequence[str], known: Mapping[int, TextReading]) -> dict[str
     return {text: ids for text, ids in near.items() if ids}
 
 
-def _of_signs(reading: TextReading, by_sign: Mapping[str, list[int]]) -> set[int]:
-    return {n for sign in _signs(reading) for n in by_sign.get(sign, ())}
-
-
 def _signs(reading: TextReading) -> set[str]:
     """Return what two statements about one thing share: a content word, a value, a place."""
     place = place_of(reading)
