@@ -402,6 +402,11 @@ def test_the_line_that_names_the_error(text: str, line: str) -> None:
     assert error_line(text) == line
 
 
+def test_an_error_of_one_word_is_one_where_nothing_says_more() -> None:
+    trace = "java.lang.NullPointerException\n\tat A.b(A.java:3)"
+    assert error_line(trace) == "java.lang.NullPointerException"
+
+
 def test_a_failure_names_its_command(memory: Memory, log: Log) -> None:
     log.bash("cd /s && npm run lint", "Exit code 1\nTypeError: x is not a function", error=True)
     assert told(memory, log, "failed_with") == [

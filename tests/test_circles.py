@@ -97,9 +97,21 @@ def test_a_night_asks_about_the_likeliest_of_what_the_network_doubts(
 ) -> None:
     every = doubted(tmp_path / "every.db")
     assert 1 < len(every) <= policy.DOUBTS_A_RUN
-    assert min(every) >= policy.RELATED["ask"]
+    assert sum(much < policy.RELATED["ask"] for much in every) <= 1
+    assert min(every) >= policy.RELATED_ASK_ONE
     monkeypatch.setattr(policy, "DOUBTS_A_RUN", 1)
     assert doubted(tmp_path / "one.db") == [max(every)]
+
+
+def test_a_night_asks_one_thing_at_most_that_is_unlikely(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sure = policy.RELATED["ask"] + 4
+    monkeypatch.setattr(policy, "RELATED", {**policy.RELATED, "ask": sure})
+    every = doubted(tmp_path / "every.db")
+    assert [much < sure for much in every].count(True) == 1
+    monkeypatch.setattr(policy, "WEAK_DOUBTS_A_RUN", 0)
+    assert len(doubted(tmp_path / "sure.db")) == len(every) - 1
 
 
 def test_a_night_asks_nothing_of_two_matters(tmp_path: Path) -> None:

@@ -230,7 +230,7 @@ def test_no_redirect_is_followed(status: int) -> None:
 def test_a_try_ends_at_its_deadline(slow: Callable[[socket.socket], None]) -> None:
     with Hook(slow) as hook:
         begun = time.monotonic()
-        with pytest.raises(DeliveryError, match=r"answer came within 0\.1 seconds"):
+        with pytest.raises(DeliveryError, match=r"no answer within 0\.1 seconds"):
             hook.webhook(timeout_s=0.1).deliver(delivery())
         assert time.monotonic() - begun < 2
 
@@ -241,7 +241,7 @@ def test_nobody_there_is_a_failure_of_delivery() -> None:
     webhook = Webhook(
         f"http://127.0.0.1:{port}/", Secret(SECRET), allow_private=True, pause_s=0.001
     )
-    with pytest.raises(DeliveryError, match="nobody answers"):
+    with pytest.raises(DeliveryError, match="the connection failed"):
         webhook.deliver(delivery())
 
 
@@ -288,11 +288,7 @@ def test_a_name_with_a_private_address_is_refused(addresses: Sequence[str]) -> N
 
 
 @pytest.mark.parametrize(
-    "url",
-    [
-        *("https://127.0.0.1/a", "https://2130706433/a", "https://localhost/a", "https://[::1]/a"),
-        *("https://example.org:0/a", "https://[fe80::1%25eth0]/a"),
-    ],
+    "url", ["https://127.0.0.1/a", "https://2130706433/a", "https://localhost/a", "https://[::1]/a"]
 )
 def test_an_address_that_is_private_by_its_spelling_is_refused(url: str) -> None:
     def resolve(host: str, port: int) -> Sequence[str]:
@@ -337,10 +333,12 @@ def test_a_dead_address_leaves_time_for_the_next() -> None:
     [
         ("", "it is empty"),
         ("https://a b.org/", "holds a space"),
-        ("ftp://example.org/", "does not begin with http"),
-        ("https:///a", "names no host"),
+        ("ftp://example.org/", "does not begin with https"),
+        ("https:///a", "does not begin with https:// and a host"),
         ("https://ann:T0PSECRET@example.org/", "holds a name or a password"),
-        ("https://example.org:99999/", "its port is not a number"),
+        ("https://example.org:99999/", "cannot be read"),
+        ("https://example.org:0/", "cannot be used"),
+        ("https://[fe80::1%25eth0]/", "cannot be"),
         ("https://example.org/#T0PSECRET", "holds a #"),
         ("http://example.org/T0PSECRET", "plain http"),
     ],
@@ -355,6 +353,7 @@ def test_an_address_is_shown_without_its_path() -> None:
     webhook = Webhook("https://Example.org:8443/T0PSECRET?key=1", Secret(SECRET))
     assert repr(webhook) == "Webhook('https://example.org:8443')"
     assert "T0PSECRET" not in repr(NotifyConfig(webhook="https://example.org/T0PSECRET"))
+    assert "T0PSECRET" not in repr(read_target("https://example.org/T0PSECRET", allow_private=True))
 
 
 @pytest.fixture(scope="module")
@@ -400,9 +399,9 @@ def test_tls_is_held_to_the_name_not_to_the_address(certificate: Path) -> None:
     with tls_hook(certificate) as hook:
         secured(hook, "hooks.invalid", believed).deliver(delivery())
         assert len(hook.requests) == 1
-        with pytest.raises(DeliveryError, match="certificate verify failed"):
+        with pytest.raises(DeliveryError, match="its certificate is not believed"):
             secured(hook, "other.invalid", believed).deliver(delivery())
-        with pytest.raises(DeliveryError, match="certificate verify failed"):
+        with pytest.raises(DeliveryError, match="its certificate is not believed"):
             secured(hook, "hooks.invalid", None).deliver(delivery())
     assert len(hook.requests) == 1
 
@@ -418,7 +417,7 @@ def test_a_handshake_that_hangs_ends_at_the_deadline() -> None:
             timeout_s=0.1,
             pause_s=0.01,
         )
-        with pytest.raises(DeliveryError, match=r"answer came within 0\.1 seconds"):
+        with pytest.raises(DeliveryError, match=r"no answer within 0\.1 seconds"):
             webhook.deliver(delivery())
 
 
@@ -502,6 +501,12 @@ def test_a_notifier_that_hangs_is_ended(tmp_path: Path) -> None:
     begun = time.monotonic()
     with pytest.raises(DeliveryError, match=r"did not end within 0\.2 seconds"):
         Desktop(program, platform="linux", timeout_s=0.2).deliver(delivery())
+    token = Cancel()
+    timer = threading.Timer(0.2, token.cancel)
+    timer.start()
+    with pytest.raises(Cancelled), cancelling(token):
+        Desktop(program, platform="linux").deliver(delivery())
+    timer.join()
     assert time.monotonic() - begun < 4
 
 
@@ -582,12 +587,12 @@ def test_the_next_one_waits_for_the_back_off_or_an_engagement(store: SQLiteStore
     run = notifier(store, clock, chat)
     assert len(run.pass_once().sent) == 1
     report = run.pass_once()
-    assert report.sent == []
+    assert (report.sent, report.held, report.next_at) == ([], 3, START + 60_000)
     clock.now += 59_999
     assert run.pass_once().sent == []
     clock.now += 1
     assert len(run.pass_once().sent) == 1
-    assert run.pass_once().sent == []
+    assert run.pass_once().next_at == START + 60_000 + 120_000
     write(store, NoteAction(owner=ME), clock, Trigger.USER_MESSAGE)
     assert len(run.pass_once().sent) == 1
     assert [one.entity for one in chat.seen] == SPEAKERS[:3]
@@ -616,7 +621,7 @@ def test_muted_owners_are_left_alone_and_nothing_is_lost(store: SQLiteStore) -> 
     announce(store, "kef ls50 meta", DRIVER, now=START)
     write(store, MuteOwner(owner=ME, muted=True), clock, Trigger.COMMAND)
     report = notifier(store, clock, chat).pass_once()
-    assert report.sent == []
+    assert (report.sent, report.held, report.next_at) == ([], 1, None)
     write(store, MuteOwner(owner=ME, muted=False), clock, Trigger.COMMAND)
     assert len(notifier(store, clock, chat).pass_once().sent) == 1
 
@@ -640,7 +645,7 @@ def test_too_short_a_notice_is_dropped_and_the_next_one_goes(store: SQLiteStore)
     announce(store, "golf", "It is.", now=START)
     announce(store, "kef ls50 meta", DRIVER, now=START)
     report = notifier(store, clock, chat).pass_once()
-    assert len(report.sent) == 1
+    assert (report.dropped, len(report.sent)) == (1, 1)
     assert the_notice(store, NoticeState.DROPPED).reason == "too little is left of its facts"
 
 
@@ -696,7 +701,7 @@ def test_a_notice_that_no_channel_takes_fails_and_counts(store: SQLiteStore) -> 
     announce(store, "wharfedale denton", "The wharfedale denton is heavy.", now=START)
     report = notifier(store, clock, Shown(refuses=True)).pass_once()
     # no burst of tries at a channel that is broken: a failure takes its turn, too
-    assert report.failed == 1
+    assert (report.failed, report.held) == (1, 1)
     assert notify_state(store, ME).unanswered == 1
 
 
@@ -808,7 +813,7 @@ def test_channels_that_are_configured_and_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("environ", "why"),
     [
-        ({"FACTBOOK_NOTIFY_WEBHOOK": URL}, "FACTBOOK_NOTIFY_KEY, which .* the webhook, is not set"),
+        ({"FACTBOOK_NOTIFY_WEBHOOK": URL}, "FACTBOOK_NOTIFY_KEY, with which .* is not set"),
         ({"FACTBOOK_NOTIFY_WEBHOK": URL}, "is no setting; write FACTBOOK_NOTIFY_WEBHOOK or"),
         ({"FACTBOOK_NOTIFY_DESKTOP": "maybe"}, "is 'maybe', but it must be true or false"),
         ({"FACTBOOK_NOTIFY_KEY_ENV": "a key!"}, "must be the name of an environment variable"),

@@ -342,6 +342,14 @@ def test_what_is_supposed_or_a_part_or_for_now_is_no_rule(
     assert desk.facts == []
 
 
+def test_who_says_yes_in_the_words_of_a_question_says_it_themselves() -> None:
+    asked = "Done. Shall I always run the formatter before each commit and push?"
+    said = "2, and yes: always run the formatter before each commit and push"
+    place = (said.index("always"), len(said))
+    assert not directives.is_copied(said, place, asked)
+    assert directives.is_copied(said, place, asked.replace("?", "."))
+
+
 @pytest.mark.parametrize("copied", [True, False])
 def test_what_is_copied_out_of_a_reply_is_the_agents(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, *, copied: bool
@@ -402,6 +410,7 @@ def test_what_reads_as_anothers_for_long_gives_no_rule(
         ("what are my rules?", ["always run the tests with uv", "squash commits before you merge"]),
         ("what are my rules for tests", ["always run the tests with uv"]),
         ("what did we decide about the database", ["we went with Postgres"]),
+        ("which rules did we agree on for tests", ["always run the tests with uv"]),
     ],
 )
 def test_who_asks_for_rules_or_decisions_is_shown_those_first(
@@ -416,10 +425,25 @@ def test_who_asks_for_rules_or_decisions_is_shown_those_first(
     assert sorted(hit.text for hit in hits[: len(said)]) == said
 
 
+@pytest.mark.parametrize("question", ["firewall rules", "decision tree", "who agreed to the terms"])
+def test_rules_of_other_things_are_no_rules_of_ours(desk: Desk, question: str) -> None:
+    desk.said("always run the tests with uv")
+    desk.said("we went with Postgres")
+    assert desk.memory.recall(question).predicates == ()
+
+
 def test_who_asks_for_rules_where_there_are_none_is_told_so(desk: Desk) -> None:
     desk.said("which rules does chess have?")
     desk.memory.embed()
     assert desk.memory.recall("what are my rules?").lacking == ("rule",)
+
+
+def test_an_order_that_says_how_often_it_holds_is_likely_a_rule(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(RULES, "run make check before each commit", ("rule", "project", 0.7))
+    desk.said("please run make check before each commit")
+    assert [fact.statement for fact in desk.facts] == ["run make check before each commit"]
 
 
 def test_nobody_else_gives_rules(desk: Desk) -> None:

@@ -88,9 +88,14 @@ def test_a_prompt_and_its_answer_fit_the_window(window: int) -> None:
     assert lists == SHOWN_LISTS or window < 8_192
 
 
-def test_a_list_that_the_message_names_is_shown_first() -> None:
+def test_a_list_that_the_message_names_is_shown_first_and_fullest() -> None:
+    user = tell_messages("Make X my #1 topic 57", MANY, context_tokens=8_192)[1].content
+    lines = user.split("\n")
+    assert '"user.favorites.topic_57"' in lines[1]
+    assert '"5": ' in lines[1]
+    assert '"5": ' not in lines[2]
     small = tell_messages("Make X my #1 topic 57", MANY, context_tokens=4_096)[1].content
-    assert '"user.favorites.topic_57"' in small.split("\n")[1]
+    assert '"user.favorites.topic_57"' in small
     named = ask_messages("my topic 57?", MANY, now=0, context_tokens=4_096)[1].content
     assert '"user.favorites.topic_57"' in named.split("\n")[1]
 

@@ -309,6 +309,8 @@ RELATED: Final[Mapping[str, float]] = MappingProxyType(
     }
 )  # ours, by `python -m bench.related`: of the network's weights, chosen anew whenever those are
 DOUBTS_A_RUN: Final = 5  # ours: questions of the network's that one run adds for an owner
+RELATED_ASK_ONE: Final = 1.0  # ours, of `doubt`: one such question a run, if no better ones fill it
+WEAK_DOUBTS_A_RUN: Final = 1  # ours: of these so many at most that are unlikely ("ask_one")
 FACTS_A_DOUBT: Final = 20  # ours: new facts for each one more
 NEAR_PAIR: Final = "near"  # ours: the rule of a pair that only a model is asked about
 NEAR_PAIR_SIMILARITY: Final = 0.3  # ours: from here a model is asked, if there is one

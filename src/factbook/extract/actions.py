@@ -11,9 +11,9 @@ from itertools import pairwise
 from typing import Final
 
 from factbook import policy
-from factbook.extract import shell, tests_run
+from factbook.extract import tests_run
 from factbook.extract.base import Rule, RuleHit
-from factbook.extract.shell_facts import is_check
+from factbook.extract.shell_facts import check_commands
 from factbook.model.facts import WENT_ON, Answer, Episode, Outcome
 from factbook.model.text import shorten
 
@@ -124,9 +124,8 @@ def verdicts(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     answer = episode.answer
     if answer is None:
         return
-    for command in shell.parse(text):
-        checks = command.name != "test" and is_check(command)
-        verdict = tests_run.verdict(text, command, answer) if checks else ""
+    for command in check_commands(text):
+        verdict = tests_run.verdict(text, command, answer)
         if not verdict:
             continue
         closed = tests_run.closing(answer.text)

@@ -80,6 +80,7 @@ class Rule:
     """One row of the table of rules: how a kind of fact is recognised and how sure that is."""
 
     name: str  # the predicate, with a suffix after a dot where several rules state the same one
+    predicate: str
     confidence: float  # 0 to 1, before the cap by trust
     method: str  # how it is found, in words; stored with every piece of evidence
     subject: str  # one of SUBJECTS
@@ -101,11 +102,6 @@ class Rule:
     enabled: bool = True
     ranks: bool = True  # may answer a question; else it is there for SQL and for who asks for it
     linear: bool = False  # run the pattern through RE2, which no input can slow down
-    predicate: str = ""  # where it is not the name up to a dot
-
-    def __post_init__(self) -> None:
-        """Fill in the predicate."""
-        object.__setattr__(self, "predicate", self.predicate or self.name.partition(".")[0])
 
     @property
     def matches(self) -> str:

@@ -53,6 +53,8 @@ _SUPPOSING: Final = frozenset({"if", "unless", "whether"})
 _ITEM: Final = re.compile(r"\s*(?:[-*+\u2022]|\d{1,3}[.)])\s")
 _LETTERS: Final = re.compile(r"\w+")
 _WORD: Final = re.compile(r"(?<!\S)\S*[A-Za-z0-9]\S*")  # of English, which alone is read
+_STANDING: Final = frozenset({"all", "always", "any", "each", "every", "never", "whenever"})
+_ASKED: Final = re.compile(r"[^.!?\n]*\?")
 _REMINDING: Final = frozenset({"told", "asked"})
 _NEEDED: Final = frozenset(
     {"obj", "iobj", "xcomp", "ccomp", "obl", "nmod", "compound", "flat", "fixed", "nummod"}
@@ -188,14 +190,16 @@ def _completed(reading: Reading, mark: Span) -> int:
 def _is_kept(reading: Reading, mark: Span) -> bool:
     """Tell whether the clause that a mark begins in is worth knowing in a month.
 
-    Of an order that is not known: most are for now alone.
+    Of an order that is not known: most are for now alone, but for those that say of how much or how
+    often they hold.
     """
     clause = next((c for c in reading.clauses if mark.begin < c.end), None)
     if clause is None:
         return False
-    if clause.act == "want":
-        return mark.chance >= policy.DIRECTIVE_ORDER
-    return clause.keep >= policy.DIRECTIVE_KEEP
+    if clause.act != "want":
+        return clause.keep >= policy.DIRECTIVE_KEEP
+    said = {t.text.lower() for t in reading.tokens if clause.begin <= t.begin < mark.end}
+    return mark.chance >= policy.DIRECTIVE_ORDER or not said.isdisjoint(_STANDING)
 
 
 def _is_part(reading: Reading, mark: Span) -> bool:
@@ -224,7 +228,8 @@ def is_copied(text: str, place: tuple[int, int], reply: str) -> bool:
     first = sum(begin < place[0] for begin, _ in said)
     last = sum(begin < place[1] for begin, _ in said)
     size = max(policy.COPIED_WORDS, last - first)
-    words = f" {' '.join(match[0].lower() for match in _LETTERS.finditer(reply))} "
+    told = _ASKED.sub(" ", reply)  # who is asked may say yes in the words of the question
+    words = f" {' '.join(match[0].lower() for match in _LETTERS.finditer(told))} "
     return any(
         f" {' '.join(word for _, word in said[at : at + size])} " in words
         for at in range(max(0, last - size), first + 1)

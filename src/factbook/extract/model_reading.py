@@ -542,9 +542,10 @@ def _host_words(command: shell.ShellCommand) -> list[shell.ShellWord]:
         ]
     if name not in _REACHING:
         return []
-    if name == "ssh":
-        return list(shell.after_options(args, valued=shell.SSH_VALUED)[:1])
-    operands = shell.operands(args, valued=string.ascii_letters)
+    if name in {"ssh", "autossh"}:
+        destination, _ = shell.ssh_parts(args, name=name)
+        return [destination] if destination else []
+    _, operands = shell.options_and_operands(args, valued=string.ascii_letters)
     return operands[:1] if name in _FIRST_ONLY else operands
 
 

@@ -9,6 +9,7 @@ import re
 from enum import StrEnum
 from typing import Final, NamedTuple
 
+from factbook.extract.base import word_set
 from factbook.language.calendar import is_calendar_word
 from factbook.language.common_words import (
     is_everyday,
@@ -25,6 +26,7 @@ __all__ = [
     "NameSign",
     "NameSpan",
     "is_english",
+    "is_shouted",
     "is_uncommon",
     "masked",
 ]
@@ -87,6 +89,19 @@ def _blanks(match: re.Match[str]) -> str:
 
 # --- which language -------------------------------------------------------------------------------
 
+_OTHER_TONGUES: Final = word_set("""
+    der das und ist nicht ich wir sie ein eine einen mit für auf dem den des auch habe hat mein
+    meine     zu von im wie wenn aber oder sehr bei noch nur schon
+    le les une et est dans pour avec sur je tu nous vous il elle que qui pas mon ma mes des du au ce
+    cette sont très mais
+    el los las una y es en por con para mi yo tú él ella que no muy pero como más está son
+    il lo gli uno di che è per con mio mia sono molto ma anche della del nel
+    o os um uma e é em não com para meu minha eu você muito mas são está
+    het een en van ik niet wij mijn met voor maar ook
+    og det er ikke jeg på som med til av och att är inte jag på för det har
+    jest nie się na z do to mam mój
+    bir ve bu için çok ben
+    """) - word_set("den no me to do on an is i as a or so in as are was war man die her am")
 _MANY: Final = 4  # words of prose without one that only English has: another language
 
 
@@ -100,6 +115,9 @@ def is_english(text: str) -> bool:
     if not words:
         return False
     english = sum(is_function_word(word) for word in words)
+    other = sum(word in _OTHER_TONGUES for word in words)
+    if other > english:
+        return False
     if sum(word[0] < "\u0250" for word in words) * 2 < len(words):
         return False  # mostly in another script
     lower = [word for word in words if word.islower()]
@@ -128,6 +146,21 @@ def is_uncommon(word: str) -> bool:
 # --- words ----------------------------------------------------------------------------------------
 
 MEASURE: Final = re.compile(
-    r"[\d.,:/-]+[a-z]{0,4}|[a-z]|[qhv]\d|mp[34]|utf-?8|[a-z]{2,5}-?(?:16|32|64|128|256|512)"
-)  # the last are widths in bits: "base64"
-COUNTED: Final = re.compile(r"\d+-?[^\W\d_]{3,}")  # "60years": a number, and no blank after it
+    r"[\d.,]+(?:st|nd|rd|th|s|k|m|b|bn|g|gb|tb|mb|kb|am|pm|km|kms|cm|mm|mi|ft|in|kg|kgs|g|mg|lb"
+    r"|lbs|oz|w|kw|kwh|v|mah|hz|khz|mhz|ghz|fps|p|d|h|hr|hrs|min|mins|sec|secs|x|yo|yrs?|mph|kmh"
+    r"|l|ml|px|c|f|k|bit|bits|ms|am-\d+pm)?(?:-[\d.,]+\w{0,2})?|v?\d+(?:\.\d+)*|[1-9]\d?(?:am"
+    r"|pm)-\d+(?:am|pm)|q[1-4]|h[1-6]|[a-z]|mp[34]|4k|5g|4g|3g|3d|2d|24/7|b2b|b2c|i18n|a11y|l10n"
+    r"|utf-?8|base64|x86|x64|int\d+|float\d+|sha\d+|md5|h26[45]|e2e|p2p|o\(\w+\)|covid-?19|y2k|f1"
+    r"|k-?12|401k|1-on-1|1:1|\d+-\w+"
+)
+COUNTED: Final = re.compile(
+    r"\d+(?:-?[^\W\d_]{3,}|[a-z]s|-.*-.*)|mid-.*|\d+\w*-\w+-\w+"
+)  # "60years": a number, and no blank after it
+
+
+def is_shouted(text: str) -> bool:
+    """Say whether a text is written in capitals from its first word to its last.
+
+    A name in capitals is none ("KEF LS50"): everyday words have to be among them.
+    """
+    return text.isupper() and sum(map(is_everyday, LETTERS.findall(text.casefold()))) > 1

@@ -7,7 +7,7 @@ know how test runners close (`tests_run` does).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Final
@@ -36,6 +36,7 @@ WRITERS: Final = (
 
 _SHELLS: Final = frozenset({"exec_command", "shell", "Bash"})  # of them those that run commands
 _ANSI: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_RULER: Final = re.compile("━+")
 _EXIT_WORDS: Final = r"exit(?:ed)?(?: with)?(?: status)?(?: code)?:?"
 _EXIT: Final = re.compile(rf"\b{_EXIT_WORDS}\s*(-?\d{{1,10}})\b", re.IGNORECASE)
 _EXIT_LINE: Final = re.compile(
@@ -50,6 +51,11 @@ _SAYS_WHY: Final = re.compile(
     rf"|^{_RUN_BY}--- FAIL: \S",
     re.IGNORECASE,
 )  # a line like this one names the cause
+_STRONG: Final = (
+    "rror", "ERROR", "ERR!", "atal", "FATAL", "anic", "Exception", "not found", "o such file",
+    "enied", "failed with", "FAILED", "FAIL: ", "E   ", ": line ",
+)  # fmt: skip
+"""Pieces of words, one of which every line that `_SAYS_WHY` finds holds (near enough)."""
 _HINTS_AT_IT: Final = re.compile(
     r"\berr(?:or)?s?\b|\w(?:Error|Exception)\b|\bfail(?:ed|ure|s)?\b|\bfatal\b|\bpanic\w*"
     r"|\bdenied\b|\bnot found\b|\bno such\b|\bcannot\b|\bcan't\b|\bcould not\b|\bcouldn't\b"
@@ -69,17 +75,16 @@ _EXACT: Final = re.compile(
     r"|^\S+[:(]\d+(?:[:,]\d+)?\)?:? (?:- )?(?:fatal )?error\b|\bpanic(?:ked at|: )\S|^fatal: \S"
     r"|^npm (?:ERR!|error) \S+ \S|: (?:command )?not found\b|^[A-Z]{1,5}\d{3,4} (?:\[\*\] )?\S"
 )  # the line of a compiler, a linter, a test or a program itself
-_LOCATED: Final = re.compile(rf"^{_RUN_BY}(?:\./)?[\w@./-]+\.\w{{1,6}}:\d+:\d+:? +\S")
+_LOCATED: Final = re.compile(
+    rf"^{_RUN_BY}(?:\./)?[\w@./-]+\.\w{{1,6}}:\d+:\d+:? +\S.*$", re.MULTILINE
+)  # as compilers and linters have it
 _TOLD_BELOW: Final = re.compile(
-    rf"^{_RUN_BY}\s*--- FAIL: .*\n{_RUN_BY}\s+(\S+\.go:\d+: \S.*)$", re.MULTILINE
+    rf"^{_RUN_BY}[ \t]*--- FAIL: .*\n{_RUN_BY}[ \t]+(\S+\.go:\d+: \S.*)$", re.MULTILINE
 )
-_NEAR_CHARS: Final = 2_000  # between a failed test and its error
-_OF_TESTS: Final = re.compile(
-    r"^(?:(?P<error>\w*error: \S.*)|(?P<failed>\(fail\) \S.*)"
-    r"|(?:\((?:pass|skip|todo)\)|\[\.\.\.) .*)$",
-    re.MULTILINE | re.IGNORECASE,
-)
-_NAMES_IT: Final = (_EXACT, _LOCATED, _SAYS_WHY, _HINTS_AT_IT)  # the most exact first
+_FAILED_TEST: Final = re.compile(r"^\(fail\) \S.*$", re.MULTILINE)  # its error stands above it
+_OTHER_TEST: Final = re.compile(r"\((?:pass|fail|skip|todo)\) |\[\.\.\. ")
+_ITS_ERROR: Final = re.compile(r"\w*error: \S", re.IGNORECASE)
+_ABOVE: Final = 20  # lines between a failed test and its error
 _SUMMARY: Final = re.compile(
     r"\bexit(?:ed)?(?: with)?(?: status)?(?: code)?:? [1-9]|ELIFECYCLE|\bLifecycle script\b"
     r"|\bcommand failed\b|\b(?:task|job|item|step|recipe|script|target|run)\b.{0,60}\bfailed\W*$"
@@ -110,8 +115,8 @@ _SHOWN_FAILURE: Final = re.compile(
     r"|^Usage: ",
     re.MULTILINE | re.IGNORECASE,
 )  # of what an exit code of 0 hides
-_LINE: Final = re.compile(r"[^\s][^\n]{0,2000}")  # of a very long line its beginning
-_WORDS: Final = re.compile(r"\w\W*[\s:]\W*\w")  # two of them
+_LINE_CHARS: Final = 2_000
+_BETWEEN: Final = re.compile(r"[\s:]+")  # words of a line
 
 
 def exit_code(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
@@ -125,9 +130,9 @@ def exit_code(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
         if match[1] == code:
             yield RuleHit(code, match.start(), match.end())
             return
-    line = _LINE.search(whole)
-    if line:
-        yield RuleHit(code, *line.span())
+    place = _first_line(whole)
+    if place:
+        yield RuleHit(code, *place)
 
 
 def outcome_of(result: Episode) -> Outcome:
@@ -170,8 +175,7 @@ def first_error(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
         return  # where the user said no, nothing failed
     # A tool that writes files says why in its first line, and quotes their text below it.
     quotes = _is_writer(episode.tool) and episode.tool not in _SHELLS
-    first = _LINE.search(text)
-    place = first.span() if quotes and first else _error_place(text)
+    place = _first_line(text) if quotes else _error_place(text)
     if place:
         message = shorten(_clean(text[slice(*place)]), policy.SNIPPET_CHARS)
         if message:
@@ -187,32 +191,96 @@ def error_line(text: str) -> str:
 @lru_cache(maxsize=4)
 def _error_place(text: str) -> tuple[int, int] | None:
     """Return the first of the lines that name the cause most exactly."""
-    tests = list(_OF_TESTS.finditer(text))
-    failed = next((at for at, test in enumerate(tests) if test["failed"]), None)
-    if failed is not None:  # its error stands above it
-        named, before = tests[failed], tests[max(0, failed - 1)]
-        near = named.start() - before.end() < _NEAR_CHARS
-        return (before if before["error"] and near else named).span()
+    failed = _FAILED_TEST.search(text)
+    if failed:
+        return _above(text, failed.start()) or failed.span()
     below = _TOLD_BELOW.search(text)
     if below:
         return below.span(1)
-    best, place = 2 * len(_NAMES_IT), None
-    for match in _LINE.finditer(text):
-        line = _clean(match[0])
-        rank = next((n for n, names in enumerate(_NAMES_IT) if names.search(line)), best)
-        if rank < best and _SUMMARY.search(line):
-            rank += len(_NAMES_IT)  # better than nothing
-        if not _WORDS.search(line):
+    strong = sorted({at for word in _STRONG if word in text for at in _finds(text, word)})
+    located = [hit.start() for hit in _LOCATED.finditer(text)]
+    hints = [hit.start() for hit in _HINTS_AT_IT.finditer(text)]
+    for hits, pattern in ((strong, _EXACT), (located, None), (strong, _SAYS_WHY), (hints, None)):
+        place = _line_with(text, hits, pattern, besides=_SUMMARY)
+        if place:
+            return _with_headline(text, *place)
+    return _line_with(text, strong, _SAYS_WHY) or _line_with(text, hints, None)
+
+
+def _with_headline(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return a line with the headline above it that names the file, as some linters write one."""
+    before = text[max(0, start - _LINE_CHARS) : start].rstrip()
+    line = before[before.rfind("\n") + 1 :]
+    if not text.startswith("×", start) or "━" not in line:
+        return start, end
+    return max(0, start - _LINE_CHARS) + before.rfind("\n") + 1, end
+
+
+def _above(text: str, end: int) -> tuple[int, int] | None:
+    """Return the error that a test runner prints above the name of the test that failed."""
+    for _ in range(_ABOVE):
+        start = text.rfind("\n", 0, end - 1) + 1 if end > 0 else -1
+        if start < 0 or _OTHER_TEST.match(text, start, end):
+            return None
+        if _ITS_ERROR.match(text, start, end):
+            return _line_around(text, start)
+        end = start
+    return None
+
+
+def _finds(text: str, word: str) -> Iterator[int]:
+    at = text.find(word)
+    while at >= 0:
+        yield at
+        at = text.find(word, at + 1)
+
+
+def _line_with(
+    text: str,
+    hits: Iterable[int],
+    pattern: re.Pattern[str] | None,
+    *,
+    besides: re.Pattern[str] | None = None,
+) -> tuple[int, int] | None:
+    """Return the first of the hit lines that the pattern finds and that is the error itself."""
+    done = -1
+    for hit in hits:
+        if hit <= done:
+            continue
+        start, done = _line_around(text, hit)
+        line = _clean(text[start:done])
+        if pattern is not None and not pattern.search(line):
+            continue
+        if besides is not None and besides.search(line):
+            continue
+        if besides is not None and sum(any(map(str.isalnum, w)) for w in _BETWEEN.split(line)) < 2:
             continue  # `"errors"` in a source that is shown: one word says of nothing what it is
-        if rank < best and not _BESIDE_IT.search(line) and not _EXIT_LINE.fullmatch(line):
-            best, place = rank, match.span()
-        if not best:
-            break
-    if place and text.startswith("×", place[0]):  # above it some linters name the file
-        headline = text.rfind("\n", 0, len(text[: place[0]].rstrip())) + 1
-        place = (headline if "━" in text[headline : place[0]] else place[0], place[1])
-    return place
+        if not _BESIDE_IT.search(line) and not _EXIT_LINE.fullmatch(line):
+            return start, done
+    return None
+
+
+def _line_around(text: str, at: int) -> tuple[int, int]:
+    """Return the place of the line around a character, without the blanks at its ends.
+
+    Of a very long line only the part around the character is taken.
+    """
+    start = max(text.rfind("\n", max(0, at - _LINE_CHARS), at) + 1, at - _LINE_CHARS)
+    end = text.find("\n", at, at + _LINE_CHARS)
+    line = text[start : end if end >= 0 else at + _LINE_CHARS]
+    start += len(line) - len(line.lstrip())
+    return start, max(at + 1, start + len(line.strip()))
+
+
+def _first_line(text: str) -> tuple[int, int] | None:
+    """Return the place of the first line that holds something."""
+    lead = len(text) - len(text.lstrip())
+    return _line_around(text, lead) if lead < len(text) else None
 
 
 def _clean(line: str) -> str:
-    return _TAGS.sub("", _ANSI.sub("", line)).replace("━", "").strip()
+    if "\x1b" in line:
+        line = _ANSI.sub("", line)
+    if "<" in line:
+        line = _TAGS.sub("", line)
+    return _RULER.sub(" ", line).strip() if "━" in line else line.strip()

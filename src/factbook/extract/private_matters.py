@@ -530,25 +530,42 @@ def _is_introduced(tokens: Sequence[Token], inside: Sequence[int], kind: str) ->
     """
     if kind in ("work", "place"):
         return False
-    owned = {one.head for one in tokens if one.text.casefold() in ("my", "our")}
-    naming = {at for at, one in enumerate(tokens) if one.text.casefold() in _NAMING}
-    heads = {tokens[at].head for at in inside}
-    beside = {inside[0] - 1, inside[0] - 2}  # "my daughter Lena", "my dog, Pim"
-    theirs = owned & ({*inside, *beside} | heads) or {tokens[at].head for at in owned} & heads
-    return bool(theirs) and (kind == "person" or bool(naming))
+    heads = {tokens[at].head for at in inside if tokens[at].head not in inside}
+    owned = {one.head for one in tokens if one.text.casefold() in ("my", "our")} - {-1}
+    if kind == "person" and owned.intersection(inside):  # "my daughter Lena", led by the name
+        return True
+    for at in owned.difference(inside):
+        beside = inside[0] - at == 1 or (inside[0] - at == 2 and tokens[at + 1].text == ",")
+        if at in heads or tokens[at].head in inside or beside:
+            return kind == "person" or any(
+                one.head == at and one.text.casefold() in _NAMING for one in tokens
+            )
+        if tokens[at].head in heads and tokens[tokens[at].head].text.casefold() in _NAMING:
+            return True
+    return False
 
 
 def _mentions(text: str, name: str) -> bool:
-    """Tell whether a text names somebody, by the whole name or a part of it.
-
-    "Alfred Weber" is not Max Weber, nor is "Apollo 11" somebody who is called so.
-    """
-    parts = [part for part in re.split(r"[\s.]+", name) if len(part) > 2]
-    parts = [part for part in parts if part not in _TITLES and part not in STOPWORDS]
-    some = "|".join(map(re.escape, parts)) or r"(?!)"
-    for match in re.finditer(rf"(?<!\w)(?:{some})(?!\w)(?!\s+\d)", text, re.IGNORECASE):
-        whole = next((n for n in read(text).names if n.begin <= match.start() < n.end), None)
-        named = words(text[whole.begin : whole.end].casefold()) if whole else ()
-        if _TITLES.union(parts).issuperset(word.removesuffix("'s") for word in named):
+    """Tell whether a text names somebody, by the whole name or a part of it."""
+    parts = [piece for piece in re.split(r"[\s.]+", name) if len(piece) > 2]
+    for number, part in enumerate(parts):
+        if part in _TITLES or part in STOPWORDS:
+            continue
+        for match in re.finditer(rf"(?<!\w){re.escape(part)}(?!\w)", text, re.IGNORECASE):
+            if re.match(r"\s+\d", text[match.end() :]):
+                continue  # "Apollo 11"
+            if len(parts) > 1 and _of_another(text, match, parts, is_first=number == 0):
+                continue
             return True
     return False
+
+
+def _of_another(text: str, match: re.Match[str], parts: Sequence[str], *, is_first: bool) -> bool:
+    """Tell whether a part of a name belongs to somebody else: "Max Weber", "Weber Genesis"."""
+    before = re.search(r"([^\W\d_][\w'’-]*)\.?\s+$", text[: match.start()])
+    behind = re.match(r"\s+([^\W\d_]\w*)", text[match.end() :])
+    if behind and behind[1][0].isupper() and behind[1].casefold() not in parts:
+        return True
+    word = before[1] if before and not is_first else ""
+    known = word.casefold() in (*parts, *_TITLES)
+    return bool(word) and word[0].isupper() and not known and is_uncommon(word)

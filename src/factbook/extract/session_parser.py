@@ -10,7 +10,6 @@ Where several rules find the same (subject, predicate, object) in one episode, t
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Final
 
 from factbook import policy
@@ -56,22 +55,11 @@ _FETCHERS: Final = (
     "|mcp__*scrape*|mcp__*crawl*|mcp__*__open_url|mcp__*read_url*"
 )
 
-# Rows that share where they look, of whom they speak or how sure they are.
-_recorded: Final = partial(Rule, confidence=policy.DIRECT_OBSERVATION, subject="action")
-_of_command: Final = partial(Rule, subject="action|task", looks_in="field command")
-_of_reply: Final = partial(
-    Rule,
-    subject="action",
-    looks_in="text of reply",
-    find=prose.snippets,
-    statement="{object}",
-    embed=True,
-)
-
 RULES: Final[tuple[Rule, ...]] = (
     # --- what the record itself states ------------------------------------------------------------
     Rule(
         name="requested_in_session",
+        predicate="requested_in_session",
         confidence=policy.DIRECT_OBSERVATION,
         method="Direct from the session id of the user's message",
         subject="task",
@@ -80,25 +68,34 @@ RULES: Final[tuple[Rule, ...]] = (
         ranks=False,
         cues=_words("ask asked request requested task tasks prompt prompts"),
     ),
-    _recorded(
+    Rule(
         name="used_tool",
+        predicate="used_tool",
+        confidence=policy.DIRECT_OBSERVATION,
         method="Direct from `tool_use.name`",
+        subject="action",
         looks_in="tool name",
         statement="used tool {object}",
         ignored=tuple(sorted(policy.INTERNAL_TOOLS)),
         ranks=False,
         cues=_words("tool tools used"),
     ),
-    _of_command(
+    Rule(
         name="executed_command",
+        predicate="executed_command",
         confidence=policy.DIRECT_OBSERVATION,
         method="Direct from `input.command`",
+        subject="action|task",
+        looks_in="field command",
         statement="command `{object}`",
         cues=_words("command commands run ran execute executed shell bash"),
     ),
-    _recorded(
+    Rule(
         name="described_as",
+        predicate="described_as",
+        confidence=policy.DIRECT_OBSERVATION,
         method="Direct from `input.description`",
+        subject="action",
         looks_in=(
             "field description of Bash|bash|shell|local_shell|run_shell_command|Monitor|Task|task"
             "|Agent|agent"
@@ -107,9 +104,12 @@ RULES: Final[tuple[Rule, ...]] = (
         ranks=False,
         cues=_words("description purpose why"),
     ),
-    _recorded(
+    Rule(
         name="modified_file",
+        predicate="modified_file",
+        confidence=policy.DIRECT_OBSERVATION,
         method="Direct from the path in the input of a tool that writes files, once it did",
+        subject="action",
         looks_in=f"field path of {outcomes.WRITERS}",
         find=actions.changes,
         statement="{verb} file {object}{what}",
@@ -117,9 +117,12 @@ RULES: Final[tuple[Rule, ...]] = (
         unanswered="was to change file {object}; no result is known",
         cues=(*_CHANGE_CUES, "file", "files", "module"),
     ),
-    _recorded(
+    Rule(
         name="read_file",
+        predicate="read_file",
+        confidence=policy.DIRECT_OBSERVATION,
         method="Direct from the path in the input of a tool that reads files",
+        subject="action",
         looks_in=(
             "field path of Read|read|NotebookRead|view|view_image|read_file|read_many_files"
             "|mcp__*__read_file|mcp__*__read_text_file"
@@ -130,18 +133,24 @@ RULES: Final[tuple[Rule, ...]] = (
         ranks=False,
         cues=_words("read open opened view viewed look looked"),
     ),
-    _recorded(
+    Rule(
         name="fetched_url",
+        predicate="fetched_url",
+        confidence=policy.DIRECT_OBSERVATION,
         method="Direct from `input.url`",
+        subject="action",
         looks_in=f"field url of {_FETCHERS}",
         statement="fetched {object}",
         waits_for="success",
         unanswered="was to fetch {object}; no result is known",
         cues=_words("url urls page pages site website web fetch fetched link"),
     ),
-    _recorded(
+    Rule(
         name="searched_for",
+        predicate="searched_for",
+        confidence=policy.DIRECT_OBSERVATION,
         method="Direct from `input.query` of a web search",
+        subject="action",
         looks_in=(
             "field query of WebSearch|websearch|web_search*|google_web_search|mcp__*web_search*"
             "|mcp__*search_web*|mcp__*brave*search*|mcp__*tavily*search*|mcp__*__search"
@@ -152,9 +161,12 @@ RULES: Final[tuple[Rule, ...]] = (
         cues=_words("search searched query queries web google googled research"),
         embed=True,
     ),
-    _recorded(
+    Rule(
         name="searched_code",
+        predicate="searched_code",
+        confidence=policy.DIRECT_OBSERVATION,
         method="Direct from `input.pattern` of a search in files",
+        subject="action",
         looks_in=(
             "field pattern of Grep|grep|Glob|glob|search_file_content|search_files|grep_search"
         ),
@@ -164,34 +176,46 @@ RULES: Final[tuple[Rule, ...]] = (
         ranks=False,
         cues=_words("grep search searched pattern glob code"),
     ),
-    _recorded(
+    Rule(
         name="used_mcp_server",
+        predicate="used_mcp_server",
+        confidence=policy.DIRECT_OBSERVATION,
         method="Direct from the server in `tool_use.name`",
+        subject="action",
         looks_in="tool name of mcp__*",
         pattern=r"^mcp__(?:plugin_[^_]+_)?(?P<object>.+?)__",
         statement="used the MCP server {object}",
         cues=_words("mcp server servers plugin integration"),
     ),
-    _recorded(
+    Rule(
         name="used_mcp_server.namespace",
+        predicate="used_mcp_server",
+        confidence=policy.DIRECT_OBSERVATION,
         method="Direct from the namespace that the record states beside the tool's name",
+        subject="action",
         looks_in="attribute namespace of call",
         pattern=r"^mcp__(?P<object>.+?)(?:__|$)",
         statement="used the MCP server {object}",
         cues=_words("mcp server servers plugin integration"),
     ),
-    _recorded(
+    Rule(
         name="used_skill",
+        predicate="used_skill",
+        confidence=policy.DIRECT_OBSERVATION,
         method="Direct from `input.skill`",
+        subject="action",
         looks_in="field skill",
         statement="used the skill {object}",
         waits_for="success",
         unanswered="was to use the skill {object}; no result is known",
         cues=_words("skill skills"),
     ),
-    _recorded(
+    Rule(
         name="delegated_to",
+        predicate="delegated_to",
+        confidence=policy.DIRECT_OBSERVATION,
         method="Direct from `input.subagent_type`",
+        subject="action",
         looks_in="field agent_type of Task|Agent|task|agent|spawn_agent|delegate*",
         statement="delegated work to the sub-agent {object}{task}",
         find=actions.delegations,
@@ -201,6 +225,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         name="exited_with",
+        predicate="exited_with",
         confidence=policy.DIRECT_OBSERVATION,
         method="Direct from the recorded exit code, where it is not 0",
         subject="action|task",
@@ -213,6 +238,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         name="on_branch",
+        predicate="on_branch",
         confidence=policy.DIRECT_OBSERVATION,
         method="Direct from the branch that the record states",
         subject="session",
@@ -225,6 +251,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         name="linked_pr",
+        predicate="linked_pr",
         confidence=policy.DIRECT_OBSERVATION,
         method="Direct from the pull request that the record states",
         subject="session",
@@ -234,10 +261,13 @@ RULES: Final[tuple[Rule, ...]] = (
         cues=_words("pr prs pull request merge review"),
     ),
     # --- what the words of a command tell ---------------------------------------------------------
-    _of_command(
+    Rule(
         name="connects_to_host",
+        predicate="connects_to_host",
         confidence=policy.RELIABLE_REGEX,
         method="Destination of ssh, scp, sftp, rsync, mosh ... in the command text",
+        subject="action|task",
+        looks_in="field command",
         find=shell_facts.hosts,
         statement="connected to host {object} by {program}",
         waits_for="answer",
@@ -245,18 +275,36 @@ RULES: Final[tuple[Rule, ...]] = (
         hints=("ssh", "scp", "sftp", "rsync", "mosh"),
         cues=_HOST_CUES,
     ),
-    _of_command(
+    Rule(
         name="connects_to_host.client",
+        predicate="connects_to_host",
         confidence=policy.RELIABLE_REGEX,
         method="Host in the URL or the option of curl, wget, nc, psql, redis-cli, kubectl ...",
+        subject="action|task",
+        looks_in="field command",
         find=shell_facts.clients,
         statement="connected to host {object} by {program}",
         waits_for="success",
-        hints=("://", *shell_facts.CALLERS),
+        hints=(
+            "://",
+            "nc",
+            "telnet",
+            "psql",
+            "pg_",
+            "mysql",
+            "mariadb",
+            "redis",
+            "mongo",
+            "docker",
+            "kubectl",
+            "helm",
+            "createdb",
+        ),
         cues=_HOST_CUES,
     ),
     Rule(
         name="connects_to_host.url",
+        predicate="connects_to_host",
         confidence=policy.RELIABLE_REGEX,
         method="Host of the URL that a page was fetched from",
         subject="action",
@@ -266,39 +314,51 @@ RULES: Final[tuple[Rule, ...]] = (
         waits_for="success",
         cues=_HOST_CUES,
     ),
-    _of_command(
+    Rule(
         name="ran",
+        predicate="ran",
         confidence=policy.DIRECT_OBSERVATION,
         method="The command, what it was for, and how its result says that it ended",
+        subject="action|task",
+        looks_in="field command",
         find=actions.runs,
         statement="{deed} `{command}`: {outcome}",
         waits_for="answer",
         cues=_words("command commands run ran execute executed shell bash output result"),
     ),
-    _of_command(
+    Rule(
         name="verified",
+        predicate="verified",
         confidence=policy.PATTERN,
         method="Exit code and closing line of a test run, a checksum check or a verification",
+        subject="action|task",
+        looks_in="field command",
         find=actions.verdicts,
         statement="`{command}` {object}{counts}",
         waits_for="answer",
         cues=_words("verify verified check checked test tests tested pass passed passing failing"),
         embed=True,
     ),
-    _of_command(
+    Rule(
         name="fixed_by",
+        predicate="fixed_by",
         confidence=policy.PATTERN,
         method="The same command failed before and passes now; what was changed in between",
+        subject="action|task",
+        looks_in="field command",
         find=actions.mends,
         statement="fixed: {error} \u2014 by {ways}; `{command}` passes",
         waits_for="success",
         cues=_words("fix fixed fixes solve solved solution resolve resolved"),
         embed=True,
     ),
-    _of_command(
+    Rule(
         name="committed",
+        predicate="committed",
         confidence=policy.PATTERN,
         method="What git says it committed, else the message of a commit that shows no failure",
+        subject="action|task",
+        looks_in="field command",
         find=shell_facts.commits,
         statement="{deed}: {object}",
         hints=("commit",),
@@ -306,20 +366,26 @@ RULES: Final[tuple[Rule, ...]] = (
         cues=_words("commit commits committed git"),
         embed=True,
     ),
-    _of_command(
+    Rule(
         name="installed_package",
+        predicate="installed_package",
         confidence=policy.PATTERN,
         method="Package named to pip, npm, apt, brew, cargo ... in a command that ended well",
+        subject="action|task",
+        looks_in="field command",
         find=shell_facts.packages,
         statement="installed package {named} with {program}",
         hints=("install", " add ", " i ", " get ", "require"),
         waits_for="success",
         cues=_words("install installed package packages dependency dependencies library"),
     ),
-    _of_command(
+    Rule(
         name="operation_type.archive",
+        predicate="operation_type",
         confidence=policy.PATTERN,
         method="Keywords: programs that pack and unpack archives, as command words",
+        subject="action|task",
+        looks_in="field command",
         find=shell_facts.archives,
         statement="{verb} archive: `{part}`",
         waits_for="success",
@@ -332,10 +398,13 @@ RULES: Final[tuple[Rule, ...]] = (
             "zipped tar compress compressed decompress"
         ),
     ),
-    _of_command(
+    Rule(
         name="operation_type.verification",
+        predicate="operation_type",
         confidence=policy.PATTERN,
         method="Verification flags, checksum checks and test runs, as words of a command",
+        subject="action|task",
+        looks_in="field command",
         find=shell_facts.checks,
         statement="check: `{part}`",
         hints=_words(
@@ -348,19 +417,35 @@ RULES: Final[tuple[Rule, ...]] = (
     # --- what is written --------------------------------------------------------------------------
     Rule(
         name="mentions_path",
+        predicate="mentions_path",
         confidence=policy.PATTERN,
-        method="Path in the text (as `/[\\w/\\-_.]+`, with a boundary before it, no URLs)",
+        method="Absolute path in the text (as `/[\\w/\\-_.]+`, with a boundary before it, no URLs)",
         subject="task",
         looks_in="text of prompt",
-        find=paths.in_text,
+        find=paths.absolute_in_text,
         statement="mentioned path {object}",
         ranks=False,
         cues=_PATH_CUES,
     ),
-    _of_command(
+    Rule(
+        name="mentions_path.relative",
+        predicate="mentions_path",
+        confidence=policy.PATTERN,
+        method="Relative path with a folder and a file's extension in the text",
+        subject="task",
+        looks_in="text of prompt",
+        find=paths.relative_in_text,
+        statement="mentioned path {object}",
+        ranks=False,
+        cues=_PATH_CUES,
+    ),
+    Rule(
         name="mentions_path.command",
+        predicate="mentions_path",
         confidence=policy.PATTERN,
         method="Path as a word of the command text",
+        subject="action|task",
+        looks_in="field command",
         find=paths.in_command,
         statement="mentioned path {object} in a command",
         ranks=False,
@@ -368,6 +453,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         name="targets_system",
+        predicate="targets_system",
         confidence=policy.KEYWORD,
         method="Keywords: names of systems, as whole words",
         subject="task",
@@ -378,32 +464,51 @@ RULES: Final[tuple[Rule, ...]] = (
         ranks=False,
         cues=_words("system systems server servers machine platform service"),
     ),
-    _of_reply(
+    Rule(
         name="provides_solution",
+        predicate="provides_solution",
         confidence=policy.KEYWORD,
         method="Keywords: solution, fix, workaround ...; the sentence around them",
+        subject="action",
+        looks_in="text of reply",
+        find=prose.snippets,
+        statement="{object}",
         keywords=_words("solution solutions fix fixes fixed workaround resolved solved solves"),
         cues=_words("solution solutions solve solved fix fixed resolve resolved"),
+        embed=True,
     ),
-    _of_reply(
+    Rule(
         name="identifies_issue",
+        predicate="identifies_issue",
         confidence=policy.KEYWORD,
         method="Keywords: error, failed, failure, bug ...; the sentence around them",
+        subject="action",
+        looks_in="text of reply",
+        find=prose.snippets,
+        statement="{object}",
         keywords=_words("error errors failed fails failing failure failures bug bugs"),
         cues=_words(
             "issue issues error errors problem problems bug bugs failed failure failures fail "
             "broken wrong"
         ),
+        embed=True,
     ),
-    _of_reply(
+    Rule(
         name="discovery",
+        predicate="discovery",
         confidence=policy.INFERENCE,
         method="Keywords: found, discovered, turns out ...; the sentence around them",
+        subject="action",
+        looks_in="text of reply",
+        find=prose.snippets,
+        statement="{object}",
         keywords=("found", "discovered", "turns out", "turned out", "root cause"),
         cues=_words("found find discover discovered discovery learn learned finding"),
+        embed=True,
     ),
     Rule(
         name="failed_with",
+        predicate="failed_with",
         confidence=policy.PATTERN,
         method="The line that names the error most exactly in the result of a call that failed",
         subject="action|task",
@@ -417,6 +522,7 @@ RULES: Final[tuple[Rule, ...]] = (
 
 SEED_STRICT: Final = Rule(
     name="connects_to_host.seed_strict",
+    predicate="connects_to_host",
     confidence=policy.RELIABLE_REGEX,
     method=r"Regex `@([\w\.\-]+)` on command text",
     subject="action|task",

@@ -18,26 +18,20 @@ from typing import Final, NamedTuple
 
 from factbook.extract.base import word_set
 
-__all__ = ["MAX_DEPTH", "ShellCommand", "ShellWord", "after_options", "operands", "parse"]
+__all__ = ["MAX_DEPTH", "ShellCommand", "ShellWord", "options_and_operands", "parse"]
 
 MAX_DEPTH: Final = 16
 """Levels of `$(...)`, subshells and quoted commands that are followed."""
 
-_BLANK: Final = re.compile(r"(?:[^\S\n]|\\\r?\n)+|#[^\n]*")
-_PIECE: Final = re.compile(
-    r"[^\s'\"\\$`;&|<>()]+"
-    r"|'(?P<single>[^']*)'?"
-    r"|\$'(?P<escapes>(?:[^'\\]|\\.)*)'?"
-    r"|(?P<joined>\\\n)|\\(?P<escaped>.?)"
-    r"|\$\{(?:[^{}\n]|\{[^{}\n]*\})*\}?|\$(?:[A-Za-z_]\w*|[0-9@*#?$!-])?",
-    re.DOTALL,
-)
-_IN_DOUBLE: Final = re.compile(
-    r"[^\"\\$`]+|\\(?P<escaped>[\"\\$`\n])|\\"
-    r"|\$\{(?:[^{}\n]|\{[^{}\n]*\})*\}?|\$(?:[A-Za-z_]\w*|[0-9@*#?$!-])?"
-)
-_BACKTICKS: Final = re.compile(r"`((?:[^`\\]|\\.)*+)`?", re.DOTALL)
+_BLANK: Final = re.compile(r"(?:[^\S\n]|\\\r?\n)+")
+_SIMPLE: Final = re.compile(
+    r"[ \t]*(?:([^\s'\"\\$`;&|<>()#]+)|'([^']*)'|\"([^\"\\$`]*)\")(?=[\s;&|)]|$)"
+)  # a word without surprises, as nearly all are: read in one step
+_PLAIN: Final = re.compile(r"[^\s'\"\\$`;&|<>()]+")
+_IN_DOUBLE: Final = re.compile(r'[^"\\$`]+')
+_SEPARATORS: Final = re.compile(r"[;&|]+")
 _REDIRECT: Final = re.compile(r"<<<|<<-|<<|<>|<&|<|&>>|&>|>>|>\||>&|>")
+_NAME: Final = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=")
 _KEYWORDS: Final = word_set("if then else elif do while until ! { } time fi done esac")
 
@@ -62,10 +56,13 @@ class ShellCommand(NamedTuple):
 
     name: str  # base name of the program
     args: tuple[ShellWord, ...]
-    words: tuple[ShellWord, ...]  # of the whole command as written, with wrappers and assignments
+    words: tuple[
+        ShellWord, ...
+    ]  # of the whole command as it was written, with wrappers and assignments
     targets: tuple[ShellWord, ...]  # files that it is redirected from or to
     start: int  # of the program's word
     end: int  # of its last word
+    heredocs: tuple[tuple[int, int], ...]  # places of the here-documents inside its words
 
 
 @lru_cache(maxsize=8)
@@ -75,7 +72,7 @@ def parse(text: str) -> tuple[ShellCommand, ...]:
     Several rules ask about the same command one after the other, hence the small cache.
     """
     reader = _Reader(text, 0, len(text), depth=0)
-    reader.read_list()
+    reader.read_list("")
     return tuple(reader.commands)
 
 
@@ -88,62 +85,80 @@ class _Reader:
         self.end = end
         self.depth = depth
         self.commands: list[ShellCommand] = []
-        self.waiting: list[str] = []  # ends of here-documents that start on the next line
+        self.waiting: list[tuple[str, bool]] = []  # here-documents that start on the next line
+        self.heredocs: list[tuple[int, int]] = []
 
-    def read_list(self, *, nested: bool = False) -> None:
+    def read_list(self, closer: str) -> None:
         """Read commands up to the closing bracket, or to the end."""
         words: list[ShellWord] = []
         targets: list[ShellWord] = []
         text, end = self.text, self.end
+        first_heredoc = len(self.heredocs)
         while self.pos < end:
+            simple = _SIMPLE.match(text, self.pos, end)
+            if simple:
+                group = simple.lastindex or 0
+                start, stop = simple.span(group)
+                self.pos = simple.end()
+                before = start if group == 1 else start - 1  # its opening quote
+                words.append(ShellWord(text[start:stop], before, self.pos, start))
+                continue
             blank = _BLANK.match(text, self.pos, end)
             if blank:
                 self.pos = blank.end()
                 continue
             char = text[self.pos]
-            if char in "<>" or text.startswith("&>", self.pos):
-                self._redirect(targets)
-            elif char in "\n;&|()":
-                array = char == "(" and bool(words) and words[-1].value.endswith("=")
-                if not array:
-                    self._finish(words, targets)
+            if char == "\n":
+                self._finish(words, targets, first_heredoc)
                 self.pos += 1
-                if char == "\n":
-                    self._skip_heredocs()
-                elif char == "(":
-                    self._nested(keep=not array)
-                elif char == ")" and nested:
+                self._skip_heredocs()
+            elif char == "#":
+                stop = text.find("\n", self.pos, end)
+                self.pos = end if stop < 0 else stop
+            elif char in "<>" or text.startswith("&>", self.pos):
+                self._redirect(targets)
+            elif char in ";&|":
+                self._finish(words, targets, first_heredoc)
+                separators = _SEPARATORS.match(text, self.pos, end)
+                self.pos = separators.end() if separators else self.pos + 1
+            elif char == "(":
+                array = bool(words) and words[-1].end == self.pos and words[-1].value[-1:] == "="
+                if not array:
+                    self._finish(words, targets, first_heredoc)
+                self.pos += 1
+                self._nested(keep=not array)
+            elif char == ")":
+                self._finish(words, targets, first_heredoc)
+                self.pos += 1
+                if closer == ")":
                     return
             else:
                 word = self._word()
-                if not (word.value.isdecimal() and text[self.pos : self.pos + 1] in {"<", ">"}):
-                    words.append(word)  # else a file descriptor, as in `2>file`
-        self._finish(words, targets)
+                if word.value.isdecimal() and text[self.pos : self.pos + 1] in {"<", ">"}:
+                    continue  # the number of a file descriptor, as in `2>file`
+                words.append(word)
+            if not words and not targets:
+                first_heredoc = len(self.heredocs)
+        self._finish(words, targets, first_heredoc)
 
     def _nested(self, *, keep: bool = True) -> None:
         """Read the commands inside a bracket that was just opened."""
         if self.depth >= MAX_DEPTH:
             return  # the rest is read as if the bracket were not there
         count = len(self.commands)
-        waiting, self.waiting = self.waiting, []
         self.depth += 1
-        self.read_list(nested=True)
+        self.read_list(")")
         self.depth -= 1
-        self.waiting = waiting
         if not keep:
             del self.commands[count:]
 
-    def _inside(self, start: int, end: int, levels: int) -> None:
-        """Read a part of the text that is a command line of its own."""
-        if self.depth < MAX_DEPTH:
-            inner = _Reader(self.text, start, end, depth=self.depth + levels)
-            inner.read_list()
-            self.commands += inner.commands
-
     def _redirect(self, targets: list[ShellWord]) -> None:
         match = _REDIRECT.match(self.text, self.pos, self.end)
-        operator = match[0] if match else "&"
-        self.pos += len(operator)
+        if match is None:
+            self.pos += 1
+            return
+        operator = match[0]
+        self.pos = match.end()
         if operator in {"<", ">"} and self.text.startswith("(", self.pos, self.end):
             self.pos += 1
             self._nested()
@@ -155,87 +170,231 @@ class _Reader:
             return
         word = self._word()
         if operator in {"<<", "<<-"}:
-            self.waiting.append(word.value)
+            self.waiting.append((word.value, operator == "<<-"))
         elif operator != "<<<" and not word.value.isdecimal():
             targets.append(word)
 
     def _skip_heredocs(self) -> None:
         """Step over the bodies of the here-documents that begin on this line."""
-        for delimiter in self.waiting:
-            line = None
-            while self.pos < self.end and line != delimiter:
+        for delimiter, indented in self.waiting:
+            start = self.pos
+            while self.pos < self.end:
                 stop = self.text.find("\n", self.pos, self.end)
                 stop = self.end if stop < 0 else stop
-                line = self.text[self.pos : stop].rstrip("\r").lstrip("\t")
+                line = self.text[self.pos : stop].rstrip("\r")
+                body_end = self.pos
                 self.pos = min(stop + 1, self.end)
+                if (line.lstrip("\t") if indented else line) == delimiter:
+                    self.heredocs.append((start, body_end))
+                    break
+            else:
+                self.heredocs.append((start, self.end))
         self.waiting.clear()
 
     def _word(self) -> ShellWord:
         """Read one word; always takes at least one character."""
+        text, end = self.text, self.end
         start = self.pos
         pieces: list[tuple[int, int]] = []
-        while self.pos < self.end:
-            if self.text[self.pos] == '"':
+        while self.pos < end:
+            plain = _PLAIN.match(text, self.pos, end)
+            if plain:
+                pieces.append((self.pos, plain.end()))
+                self.pos = plain.end()
+                continue
+            char = text[self.pos]
+            if char == "'":
+                stop = text.find("'", self.pos + 1, end)
+                stop = end if stop < 0 else stop
+                pieces.append((self.pos + 1, stop))
+                self.pos = min(stop + 1, end)
+            elif char == '"':
+                self._double(pieces)
+            elif char == "\\":
+                self._escape(pieces)
+            elif char == "$":
+                self._dollar(pieces)
+            elif char == "`":
+                self._backticks(pieces)
+            elif self.pos == start and char not in "\n;&|<>()":
+                pieces.append((self.pos, self.pos + 1))
                 self.pos += 1
-                while self.pos < self.end and self.text[self.pos] != '"':
-                    self._piece(_IN_DOUBLE, pieces)
-                self.pos = min(self.pos + 1, self.end)
-            elif not self._piece(_PIECE, pieces):
+            else:
                 break
-        self.pos = max(self.pos, start + 1)
-        return _word_of(self.text, start, self.pos, pieces)
+        if self.pos == start:
+            self.pos += 1
+        return _word_of(text, start, self.pos, pieces)
 
-    def _piece(self, kind: re.Pattern[str], pieces: list[tuple[int, int]]) -> bool:
-        """Read a piece of a word; False where the word ends."""
-        text, start, end = self.text, self.pos, self.end
+    def _escape(self, pieces: list[tuple[int, int]]) -> None:
+        if self.text.startswith("\\\n", self.pos):
+            self.pos += 2
+            return
+        pieces.append((self.pos + 1, min(self.pos + 2, self.end)))
+        self.pos = min(self.pos + 2, self.end)
+
+    def _double(self, pieces: list[tuple[int, int]]) -> None:
+        text, end = self.text, self.end
+        self.pos += 1
+        pieces.append((self.pos, self.pos))  # so that "" is a word
+        while self.pos < end:
+            plain = _IN_DOUBLE.match(text, self.pos, end)
+            if plain:
+                pieces.append((self.pos, plain.end()))
+                self.pos = plain.end()
+                continue
+            char = text[self.pos]
+            if char == '"':
+                self.pos += 1
+                return
+            if char == "\\":
+                if text[self.pos + 1 : self.pos + 2] in {'"', "\\", "$", "`", "\n"}:
+                    self._escape(pieces)
+                else:
+                    pieces.append((self.pos, self.pos + 1))
+                    self.pos += 1
+            elif char == "$":
+                self._dollar(pieces, quoted=True)
+            else:
+                self._backticks(pieces)
+
+    def _dollar(self, pieces: list[tuple[int, int]], *, quoted: bool = False) -> None:
+        text, end, start = self.text, self.end, self.pos
         if text.startswith("$((", start, end):
-            stop = text.find("))", start, end)
+            stop = text.find("))", start + 3, end)
             self.pos = end if stop < 0 else stop + 2
         elif text.startswith("$(", start, end) and self.depth < MAX_DEPTH:
             self.pos += 2
+            waiting, self.waiting = self.waiting, []
             self._nested()
-        elif text[start] == "`":
-            quoted = _BACKTICKS.match(text, start, end)
-            if quoted:
-                self._inside(*quoted.span(1), levels=1)
-                self.pos = quoted.end()
-        else:
-            match = kind.match(text, start, end)
-            if match is None:
-                return False
-            self.pos = match.end()
-            if match.lastgroup != "joined":
-                pieces.append(match.span(match.lastgroup or 0))
-            return True
-        pieces.append((start, self.pos))
-        return True
-
-    def _finish(self, words: list[ShellWord], targets: list[ShellWord]) -> None:
-        """Close the current command, take off what wraps the program, and add what it runs."""
-        if not words and not targets:
+            self.waiting = waiting
+        elif text.startswith("${", start, end):
+            self._braces()
+        elif text.startswith("$'", start, end) and not quoted:
+            self.pos += 2
+            while self.pos < end and text[self.pos] != "'":
+                self.pos += 2 if text[self.pos] == "\\" else 1
+            stop = min(self.pos, end)
+            self.pos = min(stop + 1, end)
+            pieces.append((start + 2, stop))
             return
-        written, files = tuple(words), tuple(targets)
+        else:
+            name = _NAME.match(text, start + 1, end)
+            self.pos = name.end() if name else start + 1
+        pieces.append((start, self.pos))
+
+    def _braces(self) -> None:
+        """Step over `${...}`, where braces may be nested."""
+        level = 0
+        while self.pos < self.end:
+            char = self.text[self.pos]
+            self.pos += 1
+            if char == "{":
+                level += 1
+            elif char == "}":
+                level -= 1
+                if level == 0:
+                    return
+            elif char == "\n":
+                return  # never closed: what follows are other commands
+
+    def _backticks(self, pieces: list[tuple[int, int]]) -> None:
+        start = self.pos
+        stop = start + 1
+        while stop < self.end and self.text[stop] != "`":
+            stop += 2 if self.text[stop] == "\\" else 1
+        stop = min(stop, self.end)
+        if self.depth < MAX_DEPTH:
+            inner = _Reader(self.text, start + 1, stop, depth=self.depth + 1)
+            inner.read_list("")
+            self.commands += inner.commands
+        self.pos = min(stop + 1, self.end)
+        pieces.append((start, self.pos))
+
+    def _finish(self, words: list[ShellWord], targets: list[ShellWord], first_heredoc: int) -> None:
+        """Close the current command and take off what wraps the program."""
+        if not words:
+            if targets:
+                place = targets[0]
+                empty = ShellCommand("", (), (), tuple(targets), place.start, targets[-1].end, ())
+                self.commands.append(empty)
+                targets.clear()
+            return
+        all_words = tuple(words)
+        all_targets = tuple(targets)
         words.clear()
         targets.clear()
-        program: Sequence[ShellWord] = written
-        for _ in range(_MAX_WRAPPERS):
-            program = _unwrap(program)
-            name = _base_name(program[0].value) if program else ""
-            place = program or written or files
-            args = tuple(program[1:])
+        heredocs = tuple(self.heredocs[first_heredoc:])
+        self._add(all_words, all_words, all_targets, heredocs, levels=4)
+
+    def _add(
+        self,
+        program: Sequence[ShellWord],
+        all_words: tuple[ShellWord, ...],
+        targets: tuple[ShellWord, ...],
+        heredocs: tuple[tuple[int, int], ...],
+        *,
+        levels: int,
+    ) -> None:
+        """Add the command, and those that it runs elsewhere or in another shell."""
+        program = _unwrap(program)
+        if not program:
+            place = all_words[0]
             self.commands.append(
-                ShellCommand(name, args, written, files, place[0].start, place[-1].end)
+                ShellCommand("", (), all_words, targets, place.start, all_words[-1].end, heredocs)
             )
-            program = _run_by(name, args)
-            if len(program) < 2:
-                break
-            # These words were listed with the outer command; only the program is another one.
-            written, files = tuple(program), ()
-        for word in program:
-            if word.inner >= 0:
-                self._inside(word.inner, word.inner + len(word.value), levels=4)
-            else:  # its escapes are read as they are written
-                self._inside(word.start + 1, word.end - 1, levels=4)
+            return
+        name = _base_name(program[0].value)
+        args = tuple(program[1:])
+        command = ShellCommand(
+            name, args, all_words, targets, program[0].start, program[-1].end, heredocs
+        )
+        self.commands.append(command)
+        if levels == 0:
+            return
+        if name in _SHELLS or name == "su":
+            for text in _shell_strings(args, operands=name == "su"):
+                self._add_text(text)
+        elif name == "eval" and len(args) == 1:
+            self._add_text(args[0])
+        elif name in {"ssh", "autossh"}:
+            _, remote = ssh_parts(args, name=name)
+            if len(remote) == 1:
+                self._add_text(remote[0])
+            elif remote:
+                # The words were listed with the outer command; only the program is another one.
+                self._add(remote, remote, (), (), levels=levels - 1)
+
+    def _add_text(self, word: ShellWord) -> None:
+        """Read a word that is itself a command line, as `bash -c` and ssh take it."""
+        if self.depth >= MAX_DEPTH or not word.value.strip():
+            return
+        if word.inner >= 0:
+            inner = _Reader(
+                self.text, word.inner, word.inner + len(word.value), depth=self.depth + 4
+            )
+            inner.read_list("")
+            self.commands += inner.commands
+            return
+        inner = _Reader(word.value, 0, len(word.value), depth=self.depth + 4)
+        inner.read_list("")
+        self.commands += [_pinned(command, word) for command in inner.commands]
+
+
+def _pinned(command: ShellCommand, place: ShellWord) -> ShellCommand:
+    """Give a command whose words have no places of their own the place of the word around it."""
+
+    def pin(words: tuple[ShellWord, ...]) -> tuple[ShellWord, ...]:
+        return tuple(ShellWord(word.value, place.start, place.end, -1) for word in words)
+
+    return ShellCommand(
+        command.name,
+        pin(command.args),
+        pin(command.words),
+        pin(command.targets),
+        place.start,
+        place.end,
+        (),
+    )
 
 
 def _word_of(text: str, start: int, end: int, pieces: list[tuple[int, int]]) -> ShellWord:
@@ -249,29 +408,41 @@ def _word_of(text: str, start: int, end: int, pieces: list[tuple[int, int]]) -> 
 
 
 def _base_name(word: str) -> str:
-    return word.rsplit("/", 1)[-1].removesuffix(".exe")
+    name = word.rsplit("/", 1)[-1] if "/" in word else word
+    return name[:-4] if name.endswith(".exe") else name
 
 
 # --- wrappers -------------------------------------------------------------------------------------
 
-_SHELLS: Final = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash", "su"})
-_WRAPPERS: Final = {
-    # the short options that take a value
-    **dict.fromkeys(("nohup", "command", "builtin", "setsid", "rtk"), ""),
-    **dict.fromkeys(("timeout", "gtimeout"), "sk"),
-    "sudo": "ughpCTRDrt",
-    "doas": "uC",
-    "env": "uCS",
-    "exec": "a",
-    "nice": "n",
-    "stdbuf": "ioe",
-    "time": "fo",
-    "watch": "nq",
-    "xargs": "IELnPdsa",
-    "sshpass": "pfdP",
+_SHELLS: Final = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash"})
+
+_WRAPPERS: Final[dict[str, tuple[str, int]]] = {
+    # name: (short options that take a value, operands of its own before the program)
+    "sudo": ("ughpCTRDrt", 0),
+    "doas": ("uC", 0),
+    "env": ("uCS", 0),
+    "nohup": ("", 0),
+    "command": ("", 0),
+    "builtin": ("", 0),
+    "exec": ("a", 0),
+    "nice": ("n", 0),
+    "ionice": ("cn", 0),
+    "stdbuf": ("ioe", 0),
+    "setsid": ("", 0),
+    "caffeinate": ("tw", 0),
+    "unbuffer": ("", 0),
+    "time": ("fo", 0),
+    "timeout": ("sk", 1),
+    "gtimeout": ("sk", 1),
+    "watch": ("nq", 0),
+    "xargs": ("IELnPdsa", 0),
+    "sshpass": ("pfdP", 0),
+    "strace": ("eopsu", 0),
+    "proxychains": ("f", 0),
+    "proxychains4": ("f", 0),
+    "rtk": ("", 0),
 }
-_OWN_OPERAND: Final = frozenset({"timeout", "gtimeout"})  # before the program
-SSH_VALUED: Final = "BbcDEeFIiJLlmOoPpQRSWw"
+
 _MAX_WRAPPERS: Final = 8  # nobody stacks more, and each costs a copy of the words
 
 
@@ -282,11 +453,15 @@ def _unwrap(words: Sequence[ShellWord]) -> Sequence[ShellWord]:
         while at < len(words) and _before_program(words[at].value):
             at += 1
         words = words[at:]
-        name = _base_name(words[0].value) if words else ""
-        valued = _WRAPPERS.get(name)
-        if valued is None or (name == "command" and words[1:] and words[1].value in {"-v", "-V"}):
+        if not words:
+            return words
+        wrapper = _WRAPPERS.get(_base_name(words[0].value))
+        if wrapper is None:
+            return words
+        rest = _after_options(words[1:], valued=wrapper[0])
+        if rest is None:
             return words  # `command -v ssh` asks about a program and does not run it
-        rest = after_options(words[1:], valued=valued)[name in _OWN_OPERAND :]
+        rest = rest[wrapper[1] :]
         if not rest:
             return words
         words = rest
@@ -297,59 +472,91 @@ def _before_program(word: str) -> bool:
     return word in _KEYWORDS or _ASSIGNMENT.match(word) is not None
 
 
-def _run_by(name: str, args: Sequence[ShellWord]) -> Sequence[ShellWord]:
-    """Return the command that a command runs: one word that is a whole line, or its words."""
-    if name == "eval":
-        return args[:1] if len(args) == 1 else ()
-    if name == "ssh":
-        return after_options(after_options(args, valued=SSH_VALUED)[1:], valued=SSH_VALUED)
-    if name in _SHELLS:
-        for flag, line in pairwise(args):
-            if flag.value.startswith("-"):
-                if flag.value.endswith("c") and not flag.value.startswith("--"):
-                    return (line,)
-            elif name != "su":  # `su NAME -c LINE`
-                break
+def _after_options(words: Sequence[ShellWord], *, valued: str) -> Sequence[ShellWord] | None:
+    """Return what follows the options of a wrapper; None where it will not run anything."""
+    at = 0
+    while at < len(words):
+        value = words[at].value
+        if value == "--":
+            return words[at + 1 :]
+        if not value.startswith("-") or value == "-":
+            return words[at:]
+        if value in {"-v", "-V"} and not valued:
+            return None
+        at += 2 if _takes_next(value, valued) else 1
     return ()
 
 
-# --- options --------------------------------------------------------------------------------------
+def _takes_next(option: str, valued: str) -> bool:
+    """Tell whether a cluster of short options takes the next word as its value."""
+    if option.startswith("--"):
+        return False
+    for position, letter in enumerate(option[1:], start=1):
+        if letter in valued:
+            return position == len(option) - 1
+    return False
 
 
-def after_options(
-    words: Sequence[ShellWord], *, valued: str = "", long_valued: frozenset[str] = frozenset()
-) -> Sequence[ShellWord]:
-    """Return the words from the first on that is no option and no option's value.
-
-    `valued` are the letters of options, `long_valued` whole ones, that take the next word.
-    """
-    at = 0
-    while at < len(words) and (taken := _option_words(words[at].value, valued, long_valued)):
-        at += taken
-        if taken == 1 and words[at - 1].value == "--":
-            break
-    return words[at:]
-
-
-def operands(
+def options_and_operands(
     args: Sequence[ShellWord], *, valued: str = "", long_valued: frozenset[str] = frozenset()
-) -> list[ShellWord]:
-    """Return the arguments of a command that are neither options nor their values."""
-    found: list[ShellWord] = []
+) -> tuple[list[ShellWord], list[ShellWord]]:
+    """Part the arguments of a command into options and operands.
+
+    `valued` are the short options, `long_valued` the long ones, that take the next word as their
+    value. Values count as neither.
+    """
+    options: list[ShellWord] = []
+    operands: list[ShellWord] = []
     at = 0
-    while at < len(args) and args[at].value != "--":
-        taken = _option_words(args[at].value, valued, long_valued)
-        if not taken:
-            found.append(args[at])
-        at += taken or 1
-    return [*found, *args[at + 1 :]]
+    while at < len(args):
+        value = args[at].value
+        if value == "--":
+            operands += args[at + 1 :]
+            break
+        if value.startswith("-") and value != "-":
+            options.append(args[at])
+            at += 1 if _takes_next(value, valued) or value in long_valued else 0
+        else:
+            operands.append(args[at])
+        at += 1
+    return options, operands
 
 
-def _option_words(word: str, valued: str, long_valued: frozenset[str]) -> int:
-    """Return how many words an option takes, with its value; 0 for what is none."""
-    if not word.startswith("-") or word == "-":
-        return 0
-    if word.startswith("--") or word in long_valued:
-        return 1 + (word in long_valued)
-    first = next((at for at, letter in enumerate(word[1:], 1) if letter in valued), 0)
-    return 2 if first and first == len(word) - 1 else 1
+def _shell_strings(args: Sequence[ShellWord], *, operands: bool) -> list[ShellWord]:
+    """Return the word after `-c` (or `-lc` ...) of a shell; su may name a user before it."""
+    for at, word in enumerate(args[:-1]):
+        if not word.value.startswith("-"):
+            if operands:
+                continue
+            return []
+        if not word.value.startswith("--") and word.value.endswith("c"):
+            return [args[at + 1]]
+    return []
+
+
+SSH_VALUED: Final = "BbcDEeFIiJLlmOoPpQRSWw"
+
+
+def ssh_parts(
+    args: Sequence[ShellWord], *, name: str = "ssh"
+) -> tuple[ShellWord | None, tuple[ShellWord, ...]]:
+    """Return the destination of an ssh command and the words of the command that it runs there."""
+    valued = SSH_VALUED + ("M" if name == "autossh" else "")
+    destination: ShellWord | None = None
+    at = 0
+    while at < len(args):
+        value = args[at].value
+        if value == "--":
+            at += 1
+            if destination is None and at < len(args):
+                destination, at = args[at], at + 1
+            return destination, tuple(args[at:])
+        if value.startswith("-") and len(value) > 1:
+            if value in {"-V", "-Q", "-G"}:
+                return None, ()
+            at += 2 if _takes_next(value, valued) else 1
+        elif destination is None:
+            destination, at = args[at], at + 1
+        else:
+            return destination, tuple(args[at:])
+    return destination, ()

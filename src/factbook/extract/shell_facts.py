@@ -18,36 +18,40 @@ from factbook.model.facts import Episode, Outcome
 from factbook.model.text import shorten
 
 __all__ = [
-    "CALLERS",
     "archives",
+    "check_commands",
     "checks",
     "clients",
     "commits",
     "hosts",
     "is_check",
     "packages",
+    "url_host",
     "urls",
 ]
 
 # --- hosts ----------------------------------------------------------------------------------------
 
-_NAME: Final = r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?"
-_IPV6: Final = r"[0-9A-Fa-f]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f.]*"
-_DESTINATION: Final = re.compile(
-    rf"(?P<url>(?:ssh|scp|sftp|rsync)://)?(?:[^@/]*@)?"
-    rf"(?:\[(?P<ipv6>{_IPV6})\]|(?P<bare>{_IPV6})$|(?P<host>{_NAME}))(?P<path>:|/|$)"
-)
-_COPIES: Final = {  # the short options that take a value
+_HOST: Final = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?")
+_IPV6: Final = re.compile(r"[0-9A-Fa-f:.]{2,45}(?:%\w{1,16})?")
+_LABEL: Final = re.compile(r"\[REDACTED:")
+
+_COPY_VALUED: Final = {
     "scp": "cDFiJloPSX",
     "sftp": "BbcDFiJloPRSsX",
     "rsync": "efMTB@",
+    "sshfs": "opF",
     "mosh": "p",
+    "ssh-copy-id": "ioptF",
 }
-_COPY_LONG_VALUED: Final = word_set(
-    "--rsh --rsync-path --exclude --include --exclude-from --include-from --files-from --filter"
-    " --bwlimit --log-file --password-file --port --chown --chmod --max-size --min-size --ssh"
-)
+_COPY_LONG_VALUED: Final = word_set("""
+    --rsh --rsync-path --exclude --include --exclude-from --include-from --files-from --filter
+    --bwlimit --log-file --password-file --port --timeout --out-format --chown --chmod
+    --compress-level --max-size --min-size --partial-dir --temp-dir --backup-dir --suffix
+    --block-size --ssh --client --server --bind-server
+    """)
 _NO_LOGIN: Final = "255"  # the exit code of ssh where it reached nobody
+_URL_SCHEMES: Final = ("ssh://", "scp://", "sftp://", "rsync://")
 
 
 def hosts(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
@@ -58,107 +62,156 @@ def hosts(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
         return
     for command in shell.parse(text):
         name = command.name
-        words: Sequence[shell.ShellWord] = command.args
-        if name == "ssh":
-            words = shell.after_options(words, valued=shell.SSH_VALUED)[:1]
-        elif name in _COPIES:
-            valued = _COPIES[name]
-            words = shell.operands(words, valued=valued, long_valued=_COPY_LONG_VALUED)
-            words = words if name in {"scp", "rsync"} else words[:1]
+        if name in {"ssh", "autossh"}:
+            destination, _ = shell.ssh_parts(command.args, name=name)
+            words = [destination] if destination else []
+            bare = True
+        elif name in _COPY_VALUED:
+            _, words = shell.options_and_operands(
+                command.args, valued=_COPY_VALUED[name], long_valued=_COPY_LONG_VALUED
+            )
+            bare = name in {"sftp", "mosh", "ssh-copy-id"}
+            words = words[:1] if bare else words
         else:
             continue
         for word in words:
-            found = _DESTINATION.match(word.value)
-            if found is None:
-                continue
-            kind = next(kind for kind in ("ipv6", "bare", "host") if found[kind])
-            copies = name in {"scp", "rsync"} and not found["url"]
-            if copies and (kind == "bare" or found["path"] != ":" or len(found[kind]) < 2):
-                continue  # a local file, also C:/Users
-            yield RuleHit(found[kind], *word.span(*found.span(kind)), {"program": name})
+            host_at = _destination(word, bare=bare)
+            if host_at:
+                host, at = host_at
+                start, end = word.span(at, at + len(host))
+                yield RuleHit(host, start, end, {"program": name})
 
 
-_URL: Final = re.compile(
-    rf"(?!file:)[a-z][a-z0-9+.-]*://(?:[^\s/?#@]*@)?(?:\[({_IPV6})\]|({_NAME})(?![^\s/?#:]))", re.I
-)
+def _destination(word: shell.ShellWord, *, bare: bool) -> tuple[str, int] | None:
+    """Return the host of `[user@]host`, `[user@]host:path` or a URL, and where it stands.
+
+    `bare` says that a word without a colon is a host (ssh) and not a local file (scp).
+    """
+    value = word.value
+    at, end = 0, len(value)
+    url = value.startswith(_URL_SCHEMES)
+    if url:
+        at = value.index("://") + 3
+        slash = value.find("/", at)
+        end = end if slash < 0 else slash
+    bracket = value.find("[", at, end)
+    if bracket >= 0 and not _LABEL.match(value, bracket):
+        close = value.find("]", bracket, end)
+        inside = value[bracket + 1 : close]
+        return (inside, bracket + 1) if close > 0 and _is_ipv6(inside) else None
+    colon = value.find(":", at, end)
+    slash = value.find("/", at, end)
+    if not bare and not url and (colon < 0 or 0 <= slash < colon):
+        return None  # a local file
+    user = value.rfind("@", at, colon if colon >= 0 and not bare else end)
+    start = user + 1 if user >= 0 else at
+    if bare and not url and _is_ipv6(value[start:end]):
+        return value[start:end], start
+    colon = value.find(":", start, end)
+    host = value[start : colon if colon >= 0 else end]
+    if len(host) == 1 and not bare and value[colon + 1 : colon + 2] in {"\\", "/"}:
+        return None  # C:/Users
+    return (host, start) if _HOST.fullmatch(host) else None
+
+
+def _is_ipv6(text: str) -> bool:
+    return text.count(":") >= 2 and _IPV6.fullmatch(text) is not None
+
+
+_URL: Final = re.compile(r"[a-z][a-z0-9+.-]*://(?:[^\s/?#@]*@)?(\[[^\]]*\]|[^\s/?#:\[\]]+)", re.I)
 _NAMELESS: Final = re.compile(
     r"(?:.*\.)?(?:localhost|local(?:host)?domain|example(?:\.(?:com|org|net))?|test|invalid)"
-    r"|127(?:\.\d+){3}|0\.0\.0\.0|::1?",
+    r"|127(?:\.\d+){3}|0\.0\.0\.0|\[?::1?\]?",
     re.IGNORECASE,
 )  # this very machine, and names that stand for any
-_CLIENTS: Final = word_set("curl wget http https httpie xh aria2c psql mongosh docker")
-_HOST_OPTIONS: Final = {
-    program: frozenset(options.split())
-    for programs, options in (
-        ("psql pg_dump pg_restore createdb mysql mysqldump mariadb mongodump", "-h --host"),
-        ("redis-cli", "-h"),
-        ("mongosh", "--host"),
-        ("docker", "-H --host"),
-        ("kubectl", "--context -s --server"),
-        ("helm", "--kube-context"),
-    )
-    for program in programs.split()
+_URL_CLIENTS: Final = word_set(
+    "curl wget http https httpie xh aria2c psql mysql mariadb redis-cli mongosh mongo mongodump"
+    " mongorestore pg_dump pg_restore wscat websocat grpcurl docker kubectl"
+)
+_HOST_OPTIONS: Final[dict[str, frozenset[str]]] = {
+    "psql": frozenset({"-h", "--host"}),
+    "pg_dump": frozenset({"-h", "--host"}),
+    "pg_restore": frozenset({"-h", "--host"}),
+    "createdb": frozenset({"-h", "--host"}),
+    "mysql": frozenset({"-h", "--host"}),
+    "mysqldump": frozenset({"-h", "--host"}),
+    "mariadb": frozenset({"-h", "--host"}),
+    "redis-cli": frozenset({"-h"}),
+    "mongosh": frozenset({"--host"}),
+    "mongodump": frozenset({"-h", "--host"}),
+    "docker": frozenset({"-H", "--host"}),
+    "kubectl": frozenset({"--context", "-s", "--server"}),
+    "helm": frozenset({"--kube-context"}),
 }
 _CALLED: Final = {"nc": "eIiLmOPpqSsTVWwXx", "ncat": "cegiopsuvwx", "telnet": "bel"}
-CALLERS: Final = (*_HOST_OPTIONS, *_CALLED)
-"""Programs that are given a host without a URL."""
 _LISTENS: Final = re.compile(r"-[a-zA-Z]*l[a-zA-Z]*|--listen")
 
 
-def _url_host(word: str) -> tuple[str, int, int] | None:
+def url_host(url: str) -> tuple[str, int] | None:
     """Return the host of a URL and where it stands; None for a file's and for this machine's."""
-    match = _URL.match(word)
-    if match is None or _NAMELESS.fullmatch(match[match.lastindex or 0]):
+    match = _URL.match(url)
+    if match is None or url.lower().startswith("file:"):
         return None
-    return match[match.lastindex or 0], *match.span(match.lastindex or 0)
+    return _named_host(match[1], match.start(1))
+
+
+def _named_host(host: str, at: int) -> tuple[str, int] | None:
+    if host.startswith("["):
+        return (host[1:-1], at + 1) if _is_ipv6(host[1:-1]) and host != "[::1]" else None
+    if not _HOST.fullmatch(host) or _NAMELESS.fullmatch(host):
+        return None
+    return host, at
 
 
 def urls(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     """Find the machine that a page was fetched from."""
     del rule, episode
-    found = _url_host(text.strip())
+    lead = len(text) - len(text.lstrip())
+    found = url_host(text.strip())
     if found:
-        lead = text.index(text.strip())
-        yield RuleHit(found[0], lead + found[1], lead + found[2])
+        host, at = found
+        yield RuleHit(host, lead + at, lead + at + len(host))
 
 
 def clients(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     """Find the machines that curl, wget, nc and the clients of databases and clusters talk to."""
     del rule, episode
     for command in shell.parse(text):
-        for word in command.args if command.name in _CLIENTS else ():
-            found = _url_host(word.value)
-            if found:
-                yield RuleHit(found[0], *word.span(*found[1:]), {"program": command.name})
-        for word, at in _given_hosts(command):
-            host = re.compile(_NAME).match(word.value, at)
-            if host and host.end() == len(word.value) and not _NAMELESS.fullmatch(host[0]):
-                yield RuleHit(host[0], *word.span(*host.span()), {"program": command.name})
+        for word, host, at in _client_hosts(command):
+            start, end = word.span(at, at + len(host))
+            yield RuleHit(host, start, end, {"program": command.name})
 
 
-def _given_hosts(command: shell.ShellCommand) -> Iterator[tuple[shell.ShellWord, int]]:
-    """Yield the words that give a host without a URL, each with where in it that begins."""
+def _client_hosts(command: shell.ShellCommand) -> Iterator[tuple[shell.ShellWord, str, int]]:
     name, args = command.name, command.args
     options = _HOST_OPTIONS.get(name, frozenset())
     for at, word in enumerate(args):
-        option, sign, _ = word.value.partition("=")
+        value = word.value
+        option, sign, set_to = value.partition("=")
+        found = None
+        offset = 0
         if option in options and sign:
-            yield word, len(option) + 1
+            offset = len(option) + 1
+            found = url_host(set_to) or _named_host(set_to, 0)
         elif at and args[at - 1].value in options:
-            yield word, 0
+            found = url_host(value) or _named_host(value, 0)
+        elif name in _URL_CLIENTS:
+            found = url_host(value)
+        if found:
+            yield word, found[0], found[1] + offset
     if name in _CALLED and not any(_LISTENS.fullmatch(word.value) for word in args):
-        words = shell.operands(args, valued=_CALLED[name])
-        yield from ((word, 0) for word in words[:1] if len(words) > 1)
+        _, operands = shell.options_and_operands(args, valued=_CALLED[name])
+        called = _named_host(operands[0].value, 0) if len(operands) > 1 else None
+        if called:
+            yield operands[0], *called
 
 
-# --- archives and checks --------------------------------------------------------------------------
+# --- archives -------------------------------------------------------------------------------------
 
-_ONLY_ASKS: Final = word_set(
-    "--help --version --markers --collect-only --co --listTests --list-tests --fixtures"
-)  # tells about a program, or about tests, and runs none
-
-
-_TAKES_APART: Final = word_set("unzip gunzip bunzip2 unxz unzstd unrar zcat bzcat xzcat zstdcat")
+_UNPACK: Final = word_set(
+    "unzip gunzip unrar bunzip2 unxz unzstd untar unlzma uncompress zcat bzcat xzcat zstdcat"
+)
+_TOGGLED: Final = word_set("gzip bzip2 xz zstd lz4 lzma pigz")  # -d turns them round
 
 
 def archives(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
@@ -166,22 +219,83 @@ def archives(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     del episode
     programs = frozenset(rule.keywords)
     for command in shell.parse(text):
-        values = [word.value for word in command.args]
-        if command.name in programs and values and _ONLY_ASKS.isdisjoint(values):
-            verb = _archive_verb(command.name, values)
-            yield _part("archive_manipulation", text, command, verb=verb)
+        if command.name not in programs or not command.args:
+            continue
+        verb = _archive_verb(command)
+        if verb:
+            yield RuleHit(
+                "archive_manipulation",
+                command.start,
+                command.end,
+                {"verb": verb, "part": text[command.start : command.end]},
+            )
 
 
-def _archive_verb(name: str, values: Sequence[str]) -> str:
-    """Say what is done to the archive."""
-    options = [value for value in values if value.startswith("-")]
-    if name.endswith(("tar", "7z", "rar")):
-        options.append(values[0])  # `tar xzf` has no dash
-    signs = {sign for each in options for sign in ([each] if each.startswith("--") else each)}
-    if signs & {"l", "t", "--list", "--test"}:
+def _archive_verb(command: shell.ShellCommand) -> str:
+    """Say what is done to the archive; empty where only help or the version is asked for."""
+    name = command.name
+    options = [word.value for word in command.args if word.value.startswith("-")]
+    if any(option in {"--help", "--version", "-h"} for option in options) and name != "gzip":
+        return ""
+    if name in {"tar", "bsdtar", "gtar"}:
+        return _tar_verb(command, options)
+    if name in {"7z", "7za", "7zz", "rar", "unrar"}:
+        first = command.args[0].value[:1]
+        verbs = {"x": "unpacked", "e": "unpacked", "a": "packed", "u": "packed", "l": "listed"}
+        return verbs.get(first, "tested" if first == "t" else "")
+    short = "".join(option[1:] for option in options if option[1:].isalnum())
+    if name == "zip":
+        return "tested" if "T" in short else "packed"
+    if "t" in short or "--test" in options:
+        return "tested"
+    if "l" in short or "--list" in options or name == "zipinfo":
         return "listed"
-    takes_apart = name in _TAKES_APART or signs & {"x", "d", "--extract", "--get", "--decompress"}
-    return "unpacked" if takes_apart else "packed"
+    if name in _UNPACK or (name in _TOGGLED and ("d" in short or "--decompress" in options)):
+        return "unpacked"
+    return "packed"
+
+
+def _tar_verb(command: shell.ShellCommand, options: Sequence[str]) -> str:
+    first = command.args[0].value
+    letters = first if not first.startswith("-") else ""  # `tar xzf` has no dash
+    letters += "".join(option[1:] for option in options if not option.startswith("--"))
+    for letter, long, verb in (
+        ("x", "--extract", "unpacked"),
+        ("x", "--get", "unpacked"),
+        ("c", "--create", "packed"),
+        ("t", "--list", "listed"),
+        ("r", "--append", "packed"),
+        ("u", "--update", "packed"),
+    ):
+        if letter in letters or long in options:
+            return verb
+    return ""
+
+
+# --- checks ---------------------------------------------------------------------------------------
+
+_QUOTES_OTHERS: Final = word_set(
+    "echo printf grep egrep fgrep rg ag ack sed awk gawk find fd jq cat man which type export"
+)  # a flag among their words is a text that they search or print
+_CHECK_FLAGS: Final = ("--verify", "--check", "--dry-run", "--test")
+_ONLY_ASKS: Final = word_set(
+    "--help --version --markers --collect-only --co --listTests --list-tests --fixtures"
+)  # tells about tests and runs none
+_SUMS: Final = re.compile(r"(?:(?:sha\d*|md5|b2|b3|ck)sum|shasum)")
+_TEST_OF_ARCHIVE: Final = {
+    "tar": "t", "bsdtar": "t", "gtar": "t", "unzip": "t", "gzip": "t", "gunzip": "t", "bzip2": "t",
+    "xz": "t", "zstd": "t", "zip": "T",
+}  # fmt: skip
+_RUNNERS: Final = word_set("""
+    npm pnpm yarn bun deno cargo go make gmake just task dotnet mvn mvnw gradle gradlew mix swift
+    flutter dart rails bazel nx turbo lerna rush hatch pdm poetry uv tox nox ng forge
+    """)
+_TEST_TASK: Final = re.compile(r"tests?(?:[:_-][\w:.-]+)?")
+_TEST_PROGRAMS: Final = word_set(
+    "pytest py.test vitest jest mocha ava rspec phpunit ctest unittest tox nox bats"
+)
+_LAUNCHERS: Final = word_set("npx pnpx bunx uvx pnpm yarn bun npm uv poetry pdm hatch rye")
+_PYTHON: Final = re.compile(r"(?:python|pypy)[\d.]*")
 
 
 def checks(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
@@ -189,61 +303,66 @@ def checks(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     del rule, episode
     for command in shell.parse(text):
         if is_check(command):
-            yield _part("verification", text, command)
+            part = {"part": text[command.start : command.end]}
+            yield RuleHit("verification", command.start, command.end, part)
 
 
-def _part(operation: str, text: str, command: shell.ShellCommand, **more: str) -> RuleHit:
-    start, end = command.start, command.end
-    return RuleHit(operation, start, end, {"part": text[start:end], **more})
-
-
-_QUOTES_OTHERS: Final = word_set(
-    "echo printf grep egrep fgrep rg ag ack sed awk gawk find fd jq cat man which type export"
-)  # a flag among their words is a text that they search or print
-_CHECK_FLAG: Final = re.compile(
-    r"--(?:verify|check|dry-run|test)(?:=(?!(?:false|no|none|0)$).*)?", re.IGNORECASE
-)
-_SUMS: Final = re.compile(r"(?:(?:sha\d*|md5|b2|b3|ck)sum|shasum)")
-_SUMS_FLAG: Final = re.compile(r"-[a-z]*c|--check")
-_ARCHIVERS: Final = word_set("tar bsdtar gtar unzip gzip gunzip bzip2 xz zstd zip 7z")
-_TESTS_ARCHIVE: Final = re.compile(r"-[A-Za-wyz]*[tT][A-Za-wyz]*")  # -x takes it apart
-_TEST_TASK: Final = re.compile(r"tests?(?:[:_-][\w:.-]+)?")
-_TEST_PROGRAMS: Final = word_set(
-    "pytest py.test vitest jest mocha ava rspec phpunit ctest unittest tox nox bats"
-)
-_RUNNERS: Final = word_set("""
-    npm pnpm yarn bun deno npx pnpx bunx cargo go make gmake just task dotnet mvn gradle gradlew mix
-    swift flutter rails bazel nx turbo hatch pdm poetry uv uvx rye
-    """)
-_RUN: Final = word_set("run exec dlx x workspace")
-_PYTHON: Final = re.compile(r"(?:python|pypy)[\d.]*")
+def check_commands(text: str) -> list[shell.ShellCommand]:
+    """Return the commands whose outcome says whether something is as it should be."""
+    commands = shell.parse(text)
+    return [command for command in commands if command.name != "test" and is_check(command)]
 
 
 def is_check(command: shell.ShellCommand) -> bool:
     """Tell whether a command checks something and changes nothing."""
-    name = command.name
-    values = [word.value for word in command.args]
-    if not name or name in _QUOTES_OTHERS or not _ONLY_ASKS.isdisjoint(values):
+    name, args = command.name, command.args
+    values = [word.value for word in args]
+    if not name or name in _QUOTES_OTHERS:
         return False
-    if name in _TEST_PROGRAMS or (name == "test" and values):
+    if any(value in _ONLY_ASKS for value in values):
+        return False
+    if name == "test" or name in _TEST_PROGRAMS:
+        return bool(args) or name != "test"
+    before_dashes = values[: values.index("--")] if "--" in values else values
+    if any(_is_check_flag(value) for value in before_dashes):
         return True
-    options = values[: values.index("--")] if "--" in values else values
-    if any(_CHECK_FLAG.fullmatch(value) for value in options):
-        return True
+    letter = _TEST_OF_ARCHIVE.get(name)
+    if letter and values:
+        cluster = values[0] if name.endswith("tar") else ""
+        clusters = [value[1:] for value in values if re.fullmatch(r"-[A-Za-z]+", value)]
+        if any(letter in part for part in [*clusters, *([cluster] if cluster.isalpha() else [])]):
+            return name != "tar" or _tar_verb(command, values) == "listed"
     if _SUMS.fullmatch(name):
-        return any(_SUMS_FLAG.fullmatch(value) for value in values)
-    if name in _ARCHIVERS:
-        first = [f"-{value}" for value in values[:1] if name.endswith(("tar", "7z"))]
-        return any(_TESTS_ARCHIVE.fullmatch(value) for value in [*first, *options])
+        return any(value in {"-c", "--check"} for value in values)
+    if name in {"7z", "7za", "7zz", "unrar"}:
+        return values[:1] == ["t"]
+    return _runs_tests(name, values)
+
+
+def _is_check_flag(value: str) -> bool:
+    flag, _, setting = value.partition("=")
+    return flag in _CHECK_FLAGS and setting.lower() not in {"false", "no", "none", "0"}
+
+
+def _runs_tests(name: str, values: Sequence[str]) -> bool:
+    """Tell `npm run test:unit`, `cargo test` and `uv run pytest` from everything else."""
+    plain = [value for value in values if not value.startswith("-")]
+    if name in _RUNNERS:
+        tasks = plain[1:2] if plain[:1] in (["run"], ["workspace"], ["exec"]) else plain[:1]
+        if any(_TEST_TASK.fullmatch(value) for value in tasks):
+            return True
+        if "test" in plain[:3] and name in {"npm", "pnpm", "yarn", "mvn", "gradle", "gradlew"}:
+            return True
+    if name in _LAUNCHERS:
+        rest = [value for value in plain if value not in {"run", "exec", "dlx", "x"}]
+        return bool(rest) and rest[0] in _TEST_PROGRAMS
     if _PYTHON.fullmatch(name):
         return any(flag == "-m" and module in _TEST_PROGRAMS for flag, module in pairwise(values))
-    if name not in _RUNNERS:
-        return False
-    plain = [value for value in values if not value.startswith("-") and value not in _RUN][:1]
-    return any(value in _TEST_PROGRAMS or _TEST_TASK.fullmatch(value) for value in plain)
+    return False
 
 
 # --- commits --------------------------------------------------------------------------------------
+
 
 _SHOWN_COMMIT: Final = re.compile(
     r"^\[[^\]\n]{1,200}?(?: \(root-commit\))? (?P<hash>[0-9a-f]{7,40})\] (?P<subject>.+)$",
@@ -254,8 +373,6 @@ _NO_COMMIT: Final = re.compile(
     r"|\bhooks?\b.{0,60}\b(?:failed|exited with|error)|^CONFLICT\b|^On branch\b|\.Failed$",
     re.MULTILINE | re.IGNORECASE,
 )
-_HEREDOC: Final = re.compile(r"\$\(\w+ <<-?\s*['\"]?\w+['\"]?\n")
-_GIT_VALUED: Final = word_set("-C -c --git-dir --work-tree")
 
 
 def commits(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
@@ -274,65 +391,126 @@ def commits(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
         and not _NO_COMMIT.search(answer.text)
         and not outcomes.shows_failure(answer.text)
     )
-    for command in shell.parse(text) if shown or quiet else ():
+    for command in shell.parse(text):
+        if command.name != "git":
+            continue
         words = git_command(command.args)
-        values = [word.value for word in words]
-        if command.name != "git" or values[:1] != ["commit"] or "--dry-run" in values:
+        if not words or words[0].value != "commit" or _is_rehearsal(words):
             continue
         subject, start, end = _subject(text, command, words)
-        deed = "committed"
-        if shown:
+        made = shown.pop(0) if shown else None
+        if made is not None:
             # Git shortens no subject, so a message that differs was changed by a hook or an editor.
-            made = shown.pop(0)
-            subject, deed = made["subject"], f"committed {made['hash']}"
-        if subject:
-            yield RuleHit(shorten(subject, policy.SNIPPET_CHARS), start, end, {"deed": deed})
-
-
-def git_command(args: Sequence[shell.ShellWord]) -> Sequence[shell.ShellWord]:
-    """Return the words from git's own subcommand on (`git -C folder log`)."""
-    return shell.after_options(args, long_valued=_GIT_VALUED)
+            deed = {"deed": f"committed {made['hash']}"}
+            yield RuleHit(shorten(made["subject"], policy.SNIPPET_CHARS), start, end, deed)
+        elif quiet and subject:
+            deed = {"deed": "committed"}
+            yield RuleHit(shorten(subject, policy.SNIPPET_CHARS), start, end, deed)
 
 
 def _subject(
     text: str, command: shell.ShellCommand, words: Sequence[shell.ShellWord]
 ) -> tuple[str, int, int]:
     """Return the first line of a commit's message, and what shows it; empty where none is given."""
-    message = next(
-        (
-            value.value.removeprefix("--message=")
-            for flag, value in pairwise([words[0], *words])
-            if value.value.startswith("--message=")
-            or re.fullmatch(r"--message|-[a-zA-Z]*m", flag.value)
-        ),
-        "",
-    )
-    message = _HEREDOC.sub("", message, count=1)
-    subject = next((line.strip() for line in message.split("\n") if line.strip()), "")
-    at = text.find(subject, command.start, command.end)
-    if not subject or subject.startswith(("$", "`")) or at < 0:
+    message = _message(words)
+    if message is None:
         return "", command.start, command.end
-    return subject, at, at + len(subject)
+    body = next(
+        (place for place in command.heredocs if message.start < place[0] < message.end), None
+    )
+    if body:
+        written = text[slice(*body)]
+    elif message.value.startswith("$("):
+        return "", command.start, command.end
+    else:
+        written = message.value
+    subject = next((line for line in written.split("\n") if line.strip()), "").strip()
+    if not subject or subject.startswith(("$", "`")):
+        return "", command.start, command.end
+    at = text.find(subject, message.start, message.end)
+    # Escapes in a message can make it differ from how it is written.
+    place = (at, at + len(subject)) if at >= 0 else (message.start, message.end)
+    return subject, *place
+
+
+def git_command(args: Sequence[shell.ShellWord]) -> Sequence[shell.ShellWord]:
+    """Return the words from git's own subcommand on (`git -C folder log`)."""
+    at = 0
+    while at < len(args) and args[at].value.startswith("-"):
+        at += 2 if args[at].value in {"-C", "-c", "--git-dir", "--work-tree"} else 1
+    return args[at:]
+
+
+def _is_rehearsal(words: Sequence[shell.ShellWord]) -> bool:
+    return any(word.value == "--dry-run" for word in words)
+
+
+def _message(words: Sequence[shell.ShellWord]) -> shell.ShellWord | None:
+    """Return the word that holds the commit's message."""
+    for at, word in enumerate(words):
+        value = word.value
+        if value.startswith("--message="):
+            cut = len("--message=")
+            inner = word.inner + cut if word.inner >= 0 else -1
+            return shell.ShellWord(value[cut:], word.start, word.end, inner)
+        is_flag = value == "--message" or re.fullmatch(r"-[a-zA-Z]*m", value) is not None
+        if is_flag and at + 1 < len(words):
+            return words[at + 1]
+    return None
 
 
 # --- packages -------------------------------------------------------------------------------------
 
-_INSTALLERS: Final = word_set("""
-    pip pip3 pipx uv poetry pdm conda mamba npm pnpm yarn bun cargo go gem composer brew apt apt-get
-    dnf yum zypper apk snap
-    """)
-_INSTALLS: Final = word_set("install add i get require")
-_OF_SYSTEM: Final = word_set("apt apt-get dnf yum zypper apk")  # their -i and -p take no value
-_VALUED: Final = word_set("""
-    -r -c -e -f -t -n -C -F -w -v -p --requirement --constraint --editable --index-url --find-links
-    --extra-index-url --index --target --prefix --python --group --extra --channel --name --filter
-    --registry --features --path --git --branch --tag --rev --version --root
-    """)
-_PACKAGE: Final = re.compile(
-    r"(?P<name>(?:@[\w.-]+/)?[A-Za-z][\w.+-]*(?:/[\w.+/-]+)?)"
-    r"(?:\[[^\]]*\])?(?:(?:===?|@|=)v?(?P<version>\d[\w.+!-]*)|[<>=!~;^@].*)?"
-)
-_FILE: Final = re.compile(r".*\.(?:whl|gz|zip|txt|deb|tgz|rpm)|(?!@)[^.]+/[^.]+")
+_INSTALLERS: Final[dict[str, frozenset[str]]] = {
+    "pip": frozenset({"install"}),
+    "pip3": frozenset({"install"}),
+    "pipx": frozenset({"install"}),
+    "uv": frozenset({"add"}),
+    "poetry": frozenset({"add"}),
+    "pdm": frozenset({"add"}),
+    "conda": frozenset({"install"}),
+    "mamba": frozenset({"install"}),
+    "npm": frozenset({"install", "i", "add"}),
+    "pnpm": frozenset({"add", "install", "i"}),
+    "yarn": frozenset({"add"}),
+    "bun": frozenset({"add", "install", "i"}),
+    "cargo": frozenset({"add", "install"}),
+    "go": frozenset({"get", "install"}),
+    "gem": frozenset({"install"}),
+    "composer": frozenset({"require"}),
+    "brew": frozenset({"install"}),
+    "apt": frozenset({"install"}),
+    "apt-get": frozenset({"install"}),
+    "dnf": frozenset({"install"}),
+    "yum": frozenset({"install"}),
+    "zypper": frozenset({"install"}),
+    "apk": frozenset({"add"}),
+    "snap": frozenset({"install"}),
+    "choco": frozenset({"install"}),
+    "winget": frozenset({"install"}),
+    "scoop": frozenset({"install"}),
+}
+_PACKAGE: Final = re.compile(r"@?[A-Za-z0-9][\w.+/-]*")
+_VERSION: Final = re.compile(r"[<>=!~\[;^]|(?<=.)@")
+_VALUED: Final[dict[str, frozenset[str]]] = {
+    # options that take the next word, by family of package managers
+    "python": word_set("""
+        -r -c -e -i -f -t -p -n -G -C --requirement --constraint --editable --index-url --find-links
+        --extra-index-url --index --target --prefix --python --group --extra --optional --source
+        --channel --name
+        """),
+    "npm": word_set("-w -F -C --workspace --filter --registry --prefix --cwd --dir --tag --omit"),
+    "apt": word_set("-t -o -c --target-release --repo --repository --enablerepo --virtual"),
+    "other": word_set("""
+        -v -F -p --version --features --path --git --branch --tag --rev --registry --source --id
+        --bucket --channel --root --target
+        """),
+}
+_FAMILY: Final = {
+    **dict.fromkeys(("pip", "pip3", "pipx", "uv", "poetry", "pdm", "conda", "mamba"), "python"),
+    **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), "npm"),
+    **dict.fromkeys(("apt", "apt-get", "dnf", "yum", "zypper", "apk"), "apt"),
+}
 
 
 def packages(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
@@ -342,38 +520,59 @@ def packages(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     if answer is None or outcomes.shows_failure(answer.text):
         return
     for command in shell.parse(text):
-        name, args = command.name, command.args
-        values = [word.value for word in args[:2]]
-        if _PYTHON.fullmatch(name) and values == ["-m", "pip"]:
+        name, args = command.name, list(command.args)
+        if _PYTHON.fullmatch(name) and [word.value for word in args[:2]] == ["-m", "pip"]:
             name, args = "pip", args[2:]
-        elif name == "uv" and values[:1] in (["pip"], ["tool"]):
-            args = args[1:]
-        if name not in _INSTALLERS:
+        elif name == "uv" and args and args[0].value in {"pip", "tool"}:
+            name, args = "pip", args[1:]
+        verbs = _INSTALLERS.get(name)
+        if verbs is None:
             continue
-        words = shell.operands(args, long_valued=_VALUED if name not in _OF_SYSTEM else frozenset())
-        for word in words[1:] if words and words[0].value in _INSTALLS else ():
-            package = _PACKAGE.fullmatch(word.value)
-            if package is None or (name != "composer" and _FILE.fullmatch(package["name"])):
-                continue
-            version = _version(package["name"], package["version"] or "", answer.text)
-            named = f"{package['name']} {version}".rstrip()
-            span = word.span(*package.span("name"))
-            yield RuleHit(package["name"], *span, {"program": name, "named": named})
+        valued = _VALUED[_FAMILY.get(name, "other")]
+        _, operands = shell.options_and_operands(args, long_valued=valued)
+        if not operands or operands[0].value not in verbs:
+            continue
+        for word in operands[1:]:
+            package = _VERSION.split(word.value, maxsplit=1)[0]
+            if _PACKAGE.fullmatch(package) and not _is_place(name, word.value, package):
+                start, end = word.span(0, len(package))
+                version = _version(word.value[len(package) :], package, answer.text)
+                details = {"program": name, "named": f"{package} {version}".rstrip()}
+                yield RuleHit(package, start, end, details)
 
 
+_PINNED: Final = re.compile(r"(?:\[[^\]]*\])?(?:===?|@|=)v?(\d[\w.+!-]*)")
 _BEFORE_RELEASE: Final = (
     r"(?:-[A-Za-z][\w.]*(?![\w.-]))?"  # "-rc.1", and not the "-py3-…" of a file
 )
+_MAX_PACKAGE: Final = 100  # characters of a name that the output is searched for
 
 
-def _version(package: str, asked: str, output: str) -> str:
+def _version(asked: str, package: str, output: str) -> str:
     """Return the version that the installer names, else the one that was asked for."""
-    if package.lower() not in output.lower() or (asked and asked in output):
-        return asked  # not the one before it: "upgraded 1.0 => 1.1"
-    # `requests-2.31.0`, `requests==2.31.0`, `react@18.2.0`, `serde v1.0.2`
-    written = re.search(
-        rf"(?<![\w/-]){re.escape(package)}(?:==|@|-| v)(\d+(?:\.[\w+]+)+{_BEFORE_RELEASE})",
-        output,
-        re.IGNORECASE,
-    )
-    return written[1].rstrip(".") if written else asked
+    pinned = _PINNED.match(asked)
+    if pinned and pinned[1] in output:
+        return pinned[1]  # not the one before it: "upgraded 1.0 => 1.1"
+    if package.lower() in output.lower() and len(package) <= _MAX_PACKAGE:
+        name = "[-_.]".join(map(re.escape, re.split(r"[-_.]", package)))
+        # `requests-2.31.0`, `requests==2.31.0`, `react@18.2.0`, `serde v1.0.2`, `jq (1.7)`
+        written = re.search(
+            rf"(?<![\w/-]){name}(?:==|@| ?[-=] ?| v?\(?| v)(\d+(?:\.[\w+]+)+{_BEFORE_RELEASE})",
+            output,
+            re.IGNORECASE,
+        )
+        if written:
+            return written[1].rstrip(".")
+    return pinned[1] if pinned else ""
+
+
+def _is_place(program: str, value: str, package: str) -> bool:
+    """Tell a file or a URL (or a bare number) from the name of a package."""
+    if package.startswith("@"):
+        return "/" not in package
+    if "://" in value or not any(char.isalpha() for char in package):
+        return True
+    if package.endswith((".whl", ".gz", ".zip", ".txt", ".deb", ".tgz", ".rpm", "/")):
+        return True
+    owner_and_name = package.count("/") == 1 and "." not in package
+    return owner_and_name and program not in {"composer", "brew"}

@@ -40,14 +40,18 @@ _CLOSING: Final = re.compile(
     | test\ result:\ \w+\.\ (?P<cargo>\d+\ passed;\ \d+\ failed).*
     | \s*(?P<mocha>\d+\ (?:passing|failing|pass|fail))(?:\ \(\S+\))?\s*
     | (?:\#|ℹ)\ (?P<node>(?:pass|fail)\ \d+)
-    | (?P<unittest>FAILED\ \([^)]*\)|Ran\ \d+\ tests?\ in\ .*)
+    | (?P<rspec>\d+\ examples?,\ \d+\ failures?).*
+    | (?P<unittest>FAILED\ \([^)]*\))
+    | (?P<ran>Ran\ \d+\ tests?\ in\ .*)
+    | (?P<phpunit>OK\ \(\d+\ tests?,.*\)|Tests:\ \d+,\ Assertions:.*)
     | \s*(?P<playwright>\d+\ (?:passed|failed|flaky))(?:\ \([\d.]+\w+\))?\s*
     | (?P<go>(?:ok|FAIL|---\ FAIL:)\s+\S+)(?:\s+(?:[\d.]+s|\(.*\)|\[.*\]))
     """,
     re.VERBOSE,
 )
 _MAY_CLOSE: Final = re.compile(
-    r"\d (?:pass|fail|error)|(?:pass|fail) \d|no tests ran|^(?:FAILED|Ran \d|ok\s|(?:--- )?FAIL)",
+    r"\d (?:pass|fail|error)|(?:pass|fail) \d|no tests ran|^FAILED \(|^OK \(|^Ran \d|Assertions:"
+    r"|\d examples?, |^(?:ok|FAIL|--- FAIL:)\s",
     re.MULTILINE,
 )
 _BROKEN: Final = re.compile(
@@ -117,12 +121,15 @@ def closing(text: str) -> Closing | None:
         if match:
             kind = match.lastgroup or ""
             found.setdefault(kind, []).append(" ".join(match[kind].split()))
+    found.pop("ran" if len(found) > 1 else "", None)
     if not found:
         return None
     kind, lines = max(found.items(), key=lambda pair: "passed" in " ".join(pair[1]))
     failed = any(_BROKEN.search(line) for line in lines)
     if kind == "go":
         lines = [line for line in lines if not failed or not line.startswith("ok")]
+    elif kind == "ran":
+        failed = False
     return Closing(", ".join(dict.fromkeys(lines)), failed)
 
 

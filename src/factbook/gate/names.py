@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Final
 from factbook import policy
 from factbook.gate.outgoing import has_figures
 from factbook.language.calendar import is_calendar_word
-from factbook.language.common_words import is_function_word, is_greeting, is_place
+from factbook.language.common_words import is_everyday, is_function_word, is_greeting, is_place
 from factbook.language.numbers import ORDINALS, SEVERAL
+from factbook.language.questions import ends_asking
 from factbook.model.keys import entity_name
 
 if TYPE_CHECKING:
@@ -129,13 +130,41 @@ _SLOT: Final = re.compile(
     r"[{}]|<[^<>]*>?|\[[^\]]*\]|\$\w*\{|%\(?\w*\)?s\b|^\s*x{3,}\s*$|\.{3}|…|_{2,}"
 )
 _LIST_ITEM: Final = re.compile(r"\s*(?:\d+\s*\.|\d+\)\s|\(\d+\)|[a-z]\)\s|#\d)", re.IGNORECASE)
-_COMMAND: Final = re.compile(r"\s*[/!][a-z]", re.IGNORECASE)
-_ANSWERED: Final = re.compile(
-    r"(?:sure|certainly)[,!.]|as an ai\b|here(?:['’]s| is| are) (?:the|a|your)\b|no (?:\w+ )?entit"
-    r"|not (?:mentioned|specified|found)\b|i (?:cannot|can['’]?t|could not)\b|the text \w"
-    r"|\W?(?:name|entity|title)\W{0,2}[:=]\s"
+_LABELLED: Final = re.compile(
+    r"\s*(?:name|names|entity|entities|title|topic|subject|type|category|fact|facts|note|answer"
+    r"|output|result|results|summary|query|confidence|score|source|sources|url|content"
+    r"|description|user|human|assistant|system|ai|bot|example|item|candidate|json|keyword"
+    r"|keywords)\s*[:=]|.*\b(?:confidence|relevance|similarity)\s*(?:score)?\s*[:=(]",
+    re.IGNORECASE,
 )
-_FIGURE: Final = re.compile(r"\W*v?\d[\d.,:'/x×–—]*[a-z%°]{0,4}\W*")
+_ANSWERED: Final = re.compile(
+    r"(?:sure|certainly|of course)[,!.]|here(?:['’]s| is| are) (?:the|a|an|your|some|my|what)\b"
+    r"|as an ai\b|i(?:['’]m| am) (?:sorry|unable|not able)|i (?:cannot|can['’]?t|could not"
+    r"|couldn['’]?t|don['’]?t|do not|was unable to|did not|didn['’]?t) (?:find|determine|identify"
+    r"|see|have|provide|access|extract|answer|know|think)|(?:based on|according to) the\b"
+    r"|there (?:is|are) (?:no|not|several|many|various|an?)\b|the (?:text|article|document|page"
+    r"|passage|user) (?:is|does|mentions?|says?|talks?|about|above|below)|no (?:new |other |more "
+    r"|known )?(?:entit|names?\b|relevant|match|results?\b)|not (?:mentioned|specified|applicable"
+    r"|available|provided|found|stated|given|sure)|none (?:of the|found)|in (?:this|the) (?:text"
+    r"|article|document|passage)",
+    re.IGNORECASE,
+)
+_COMMAND: Final = re.compile(r"\s*[/!][a-z]", re.IGNORECASE)
+_CODE: Final = re.compile(
+    r"\b[A-Za-z]:\\|\w\(.*\)|[=;]\s|[;{}]$|=>|->|::|\\\\|\\[nrtu]|^[\w.-]*/[\w./-]*/[\w./-]*$|\"\s*:"
+)
+_DIGEST: Final = re.compile(
+    r"[0-9a-f]{16,}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{20,}|(?=\w*\d\w*\d)(?=\w*[a-z])\w{24,}",
+    re.IGNORECASE,
+)
+_ADDRESS: Final = re.compile(
+    r"\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|(?:[0-9a-f]{0,4}:){3,}[0-9a-f]{0,4}", re.I
+)
+_FIGURE: Final = re.compile(
+    r"[^\w\s]*v?\d[\d.,:'/x×–—]*(?:%|°[cf]?|[kmbgpxshdwv]|st|nd|rd|th|[ap]m|ms|km|cm|mm|kg|mg|lbs?"
+    r"|oz|[kmgt]b|[kmg]?hz|db|mah|fps|mph|kmh|inch|in|ft|mins?|hrs?|yrs?)?[^\w\s]*",
+    re.IGNORECASE,
+)
 _COUNTED: Final = _set("""
     of the and to in on at by since until from next last this every early mid late per each ago old
     later more left out percent second seconds minute minutes min mins hour hours hrs day days week
@@ -147,17 +176,49 @@ _COUNTED: Final = _set("""
     views likes comments dozen hundred thousand million billion dollars euros pounds bucks cents yen
     usd eur gbp jpy chf inr no fy
     """)
+_LEADING: Final = _set("under over about around only nearly approx least")
 _NUMERAL: Final = re.compile(
     rf"(?:zero|one|{SEVERAL}|{'|'.join(ORDINALS)}|i{{2,3}}|iv|vi{{2,3}}|ix)", re.IGNORECASE
 )
+_PLACEHOLDER: Final = frozenset(
+    """
+    unknown|n/a|na|none|null|nil|nan|undefined|unnamed|untitled|anonymous|tbd|tba|todo|test|testing
+    sample|placeholder|dummy|foo|bar|baz|foobar|qux|lorem|lorem ipsum|ipsum|asdf|qwerty|xxx|xyz|abc
+    unspecified|first name|last name|full name|string|value|text|various|several|multiple|misc
+    miscellaneous|john doe|jane doe|acme|acme corp|redacted|deleted|removed|hidden|error|true|false
+    yes|no|ok|empty|blank|default|object|array|me|owner|assistant|ai|bot|chatbot|ai assistant
+    language model|factbook|someone|somebody|everyone|anyone|nobody|anything|everything|nothing
+    """.replace("\n    ", "|").split("|")
+)
+_FURNITURE: Final = re.compile(
+    r"(?:copyright|©|powered by|sponsored|posted (?:by|on|in)|published|updated|written by"
+    r"|photos? (?:by|credit|courtesy)|images? (?:by|credit|courtesy)|verify you are)\b.*",
+    re.IGNORECASE,
+)
+_PAGE: Final = _set("""
+    add read learn see show load view find discover know click tap press sign log login register
+    create account subscribe unsubscribe join follow contact support email call newsletter inbox
+    privacy cookie cookies policy policies terms conditions legal disclaimer imprint sitemap
+    accessibility accept reject allow manage preferences settings consent rights reserved
+    advertisement advertising ads ad affiliate promoted sponsored skip jump back content navigation
+    menu footer header sidebar search home homepage share print save bookmark copy download cart
+    basket wishlist checkout stock free trial shipping coupons gift card contents
+    previous older newer related recommended popular trending breaking featured comment
+     ratings faq faqs help customer careers news archives categories tags admin min minute
+    read enable loading found access denied forbidden captcha video gallery references external edit
+    citation needed our my here
+    """)
 _ENDS: Final = _set("""
     the a an and or of with for from by at to than that which because my your our their its vs vs.
     versus & per including
     """)
+_BEGINS: Final = _set("""
+    or than which vs versus therefore however although whereas including etc & , also such
+    """)
 _GENERIC: Final = _set("""
-    thing things stuff item items something anything everything nothing user users customer
-    customers company companies business brand brands manufacturer maker product products model
-    models version versions edition service services website websites site page pages article
+    thing things stuff item items something people person man woman men women guy guys user users
+    customer customers company companies business brand brands manufacturer maker product products
+    model models version versions edition service services website websites site page pages article
     articles post posts blog author authors writer editor reviewer expert experts review reviews
     result results option options alternative alternatives feature features spec specs specification
     specifications detail details overview summary introduction conclusion information info data
@@ -165,33 +226,41 @@ _GENERIC: Final = _set("""
     answers fact facts news update updates report reports study studies research example examples
     pros cons price prices cost costs value quality performance design size weight color colour type
     types kind category part parts section chapter figure table image photo video file document name
-    names title date week month region reason reasons problem problems issue issues idea ideas topic
-    topics subject term terms word words number numbers group team member members event events
-    conference conferences meeting project projects system device devices tool tools app apps
-    software hardware series set range latest more other others most many some all any every each
-    both previous general overall verdict rating ratings score scores comparison offer deal deals
-    warranty shipping today unknown n/a na none null nil undefined unnamed untitled anonymous tbd
-    todo test sample placeholder dummy foo bar baz foobar lorem ipsum string text various several
-    multiple miscellaneous redacted deleted removed hidden error true false yes no ok empty blank
-    default object array me owner ai bot chatbot factbook someone somebody everyone anyone
+    names title date time day week month year place places city town country state world region home
+    way ways reason reasons problem problems issue issues idea ideas topic topics subject term terms
+    word words number numbers group team member members event events conference conferences meeting
+    project projects system device devices tool tools app apps software hardware series set range
+    line lot lots bit best better top new old good great latest more other others most many
+    advertisement sitemap imprint disclaimer homepage navigation newsletter unsubscribe menu footer
+    header sidebar gallery comments careers faq faqs archives categories tags captcha
+    references coupons some all any every each both first second last next previous key main general
+    overall verdict rating ratings score scores comparison offer deal deals warranty shipping today
     """)
 _FAINT: Final = _set("""
-    last first second next good great old new line lot bit day time year place world home way ways
-    men man woman women people person guy guys best better top town city country state main key
-    """)  # the same, but also words of titles: "The Last of Us", "The Good Place"
+    last first second next good great old new line lot bit day time year place world home way men
+    man woman women people person guy guys us them it best better top set town country main key
+    """)  # also words of titles: "The Last of Us", "The Good Place"
 _JOINERS: Final = frozenset("\u200c\u200d")  # they join letters and emoji
 _COLOUR: Final = re.compile(r"\[\d{1,3}(?:;\d{1,3})*m")  # of a terminal, its first sign taken out
+
+
+def _whole(*patterns: re.Pattern[str]) -> Callable[[str], bool]:
+    return lambda name: any(pattern.fullmatch(name) for pattern in patterns)
+
+
+def _matches(pattern: re.Pattern[str]) -> Callable[[str], bool]:
+    return lambda name: pattern.match(name) is not None
 
 
 def structural_problem(name: str) -> str | None:
     """Say why a text cannot be the name of an entity; None where nothing speaks against it.
 
     Seed 003's list: more than eight words, artifacts of a model's answer, an item of a list, an
-    address, Markdown, a line break. Learned and ours: numbers, dates, prices, places, words that
-    name nothing, fragments.
+    address, Markdown, a line break. Learned and ours: numbers, dates, prices, places, placeholders,
+    the words of a web page about itself, words that name nothing, fragments.
     """
     written = name.strip()
-    for reason, finds in (*_NEVER, *_WRITTEN):
+    for reason, finds in _CHECKS:
         if finds(written):
             return reason
     canonical = entity_name(name)
@@ -209,9 +278,13 @@ def command_problem(name: str) -> str | None:
     Whoever types `/like 1984` or `/like The Who` means a thing: only what is no name in any
     reading is refused.
     """
-    if not entity_name(name):
-        return _NEVER[0][0]
-    return next((reason for reason, finds in _NEVER if finds(name.strip())), None)
+    written = name.strip()
+    if not entity_name(written):
+        return _CHECKS[0][0]
+    for reason, finds in _CHECKS:
+        if reason in _NEVER and finds(written):
+            return reason
+    return None
 
 
 def _too_many_words(name: str) -> bool:
@@ -234,17 +307,23 @@ def _is_hidden(name: str) -> bool:
 
 
 _ABBREVIATED: Final = re.compile(r"(?:\b\w{1,4}|\b(?:\w\.)+)\.$")
+_ASKING: Final = _set("""
+    what what's how which why when where who is are do does did can could should would will
+    """)
 
 
 def _is_spoken(name: str) -> bool:
     """Say whether a text speaks to somebody, or is a model's word about its own answer."""
-    if _ANSWERED.match(name.casefold()):
+    words = name.casefold().replace("’", "'").split()
+    if _ANSWERED.match(name) and len(words) > 1:
         return True
-    if len(name.split()) < 4 or _is_headline(name):
+    if len(words) < 4 or _is_headline(name):
         return False
-    return name.endswith(("?", "!", ";", ":")) or (
-        name.endswith(".") and _ABBREVIATED.search(name) is None
-    )
+    if ends_asking(name):
+        return words[0] in _ASKING
+    if name.endswith((".", "!")):
+        return _ABBREVIATED.search(name) is None
+    return name.endswith((";", ":"))
 
 
 def _is_headline(name: str) -> bool:
@@ -257,6 +336,8 @@ def _is_headline(name: str) -> bool:
 def _is_amount(name: str) -> bool:
     """Say whether a text is a number, a measure, a price, a date or a time, and nothing else."""
     words = [word.strip("(),.") for word in re.split(r"[\s,]+|(?<=\w)-(?=\w)", name)]
+    if len(words) > 1 and words[0] in _LEADING:
+        words = words[1:]
     if all(map(_NUMERAL.fullmatch, words)):
         return True
     return all(
@@ -265,52 +346,94 @@ def _is_amount(name: str) -> bool:
 
 
 def _is_generic(name: str) -> bool:
-    """Say whether no word of a name names anything: "products", "more details".
+    """Say whether no word of a name names anything: "the best products", "more details".
 
-    What its owner names by a command is no candidate, and never asked about.
+    Titles are made of such words too ("The Last of Us"): three and more need one that only a page
+    about things uses. What its owner names by a command is no candidate, and never asked about.
     """
-    words = re.findall(r"[^\W_]+(?:['/][^\W_]+)?", name)
-    empty = _GENERIC | _FAINT
-    return all(
-        word in empty or is_greeting(word) or is_function_word(word) or word.isdigit()
-        for word in words
-    ) and (len(words) < 3 or not _GENERIC.isdisjoint(words))
+    words = re.findall(r"[^\W_]+(?:'[^\W_]+)?", name)
+    if all(is_greeting(word) or is_function_word(word) for word in words) and (
+        is_greeting(words[0]) if words else True
+    ):
+        return True
+    single = len(words) == 1 or words[0] == "the"  # "cookies" and "The Menu" name something
+    nothing = _GENERIC if single else _GENERIC | _PAGE
+    if not all(word in nothing or is_function_word(word) or word.isdigit() for word in words):
+        return False
+    return (
+        len(words) < 3
+        or any(word in nothing and word not in _FAINT for word in words)
+        or (all(map(is_function_word, words)) and not any(word in _BEING for word in words))
+    )
+
+
+_BEING: Final = frozenset(("is", "are", "was", "were", "be"))  # "This Is Us"
 
 
 def _is_fragment(name: str) -> bool:
     words = name.split()
     if words[-1] == "a" and len(words) == 2:
         return False  # Plan A, Vitamin A
-    return len(words) > 1 and words[-1] in _ENDS
+    return len(words) > 1 and (words[-1] in _ENDS or words[0] in _BEGINS)
 
 
 def _is_letter(name: str) -> bool:
     return len(name) == 1 and unicodedata.category(name) in ("Ll", "Lu", "Lt")
 
 
-_Check = tuple[str, Callable[[str], bool]]
-_NEVER: Final[Sequence[_Check]] = (
+def _is_clause(name: str) -> bool:
+    """Say whether a text says something instead of naming it: "it is the best one"."""
+    words = name.casefold().replace("’", "'").split()
+    return (
+        len(words) > 3
+        and words[0] in _SUBJECTS
+        and all(map(is_everyday, words))
+        and not _is_headline(name)
+    )
+
+
+_SUBJECTS: Final = _set("""
+    i we you he she it they this that these those there who which i'm it's that's there's
+    """)
+
+_CHECKS: Final[Sequence[tuple[str, Callable[[str], bool]]]] = (
     ("it is empty", lambda name: not name),
     ("it holds a line break", lambda name: "\n" in name or "\r" in name),
     (f"it has more than {policy.NAME_WORDS} words", _too_many_words),
     ("it is longer than a name", lambda name: len(name) > NAME_CHARS),
     ("it holds what a model wrote around its answer", _is_artifact),
+    ("it is an item of a list", _matches(_LIST_ITEM)),
     ("it holds an address", lambda name: any(p.search(name) for p in (_URL, _MAIL))),
     ("it holds Markdown", lambda name: _MARKDOWN.search(name) is not None),
     ("it holds signs that cannot be seen", _is_hidden),
-)
-"""Asked of a name as it was written, also by a command; the first that finds something says why."""
-_WRITTEN: Final[Sequence[_Check]] = (
-    ("it is an item of a list", lambda name: _LIST_ITEM.match(name) is not None),
-    ("it is a command", lambda name: _COMMAND.match(name) is not None),
+    ("it is a label, not a name", _matches(_LABELLED)),
+    ("it is a command", _matches(_COMMAND)),
+    ("it is code", lambda name: _CODE.search(name) is not None),
     ("it is a sentence", _is_spoken),
+    ("it is a clause", _is_clause),
 )
-"""Asked of one that nobody typed as a name."""
-_MEANT: Final[Sequence[_Check]] = (
+"""Asked of a name as it was written; the first that finds something gives the reason."""
+
+_NEVER: Final = frozenset(
+    {
+        "it holds a line break",
+        f"it has more than {policy.NAME_WORDS} words",
+        "it is longer than a name",
+        "it holds what a model wrote around its answer",
+        "it holds an address",
+        "it holds Markdown",
+        "it holds signs that cannot be seen",
+    }
+)  # the reasons that hold for what a person typed as well
+
+_MEANT: Final[Sequence[tuple[str, Callable[[str], bool]]]] = (
     ("it is one letter", _is_letter),
+    ("it is a placeholder", lambda name: name in _PLACEHOLDER),
+    ("it is an address of a machine or a digest", _whole(_ADDRESS, _DIGEST)),
     ("it holds a number by which somebody is reached or paid", has_figures),
     ("it is a number, a measure or a date", _is_amount),
     ("it is a place", is_place),
+    ("it is what a web page says of itself", _whole(_FURNITURE)),
     ("it names nothing in particular", _is_generic),
     ("it is a part of a sentence", _is_fragment),
 )

@@ -26,12 +26,14 @@ from factbook.language.reader.relate import Chances, Relater
 from factbook.language.words import stem
 
 __all__ = [
+    "DOUBTED",
     "MAY_BE_OVER",
     "REWORDED",
     "Proposed",
     "RelatedTexts",
     "decided",
     "doubt",
+    "hardly_doubted",
     "proposed",
     "related",
     "tells_apart",
@@ -79,6 +81,9 @@ class Proposed(NamedTuple):
     relation: Literal["same", "supersedes", "ambiguous"]
     rule: str
     detail: str
+
+
+DOUBTED: Final = Proposed("ambiguous", MAY_BE_OVER, "The newer one may end the older.")
 
 
 def proposed(
@@ -132,9 +137,21 @@ def decided(texts: RelatedTexts) -> Proposed | None:
 def _doubted(texts: RelatedTexts) -> Proposed | None:
     """Return the question whether the newer one ends the older; None where it is too unlikely."""
     far = texts.nearness < policy.RELATED["ask_cosine"] or texts.doubt < policy.RELATED["ask"]
-    if texts.no_end == "other" or far:
-        return None
-    return Proposed("ambiguous", MAY_BE_OVER, "The newer one may end the older.")
+    return None if texts.no_end == "other" or far else DOUBTED
+
+
+def hardly_doubted(
+    older: tuple[str, TextReading], newer: tuple[str, TextReading], similarity: float, net: Relater
+) -> bool:
+    """Tell whether it may be asked if the newer text ends the older, where there is room for it.
+
+    It is less likely than what `proposed` asks about, and as near.
+    """
+    shared = not older[1].keys.isdisjoint(newer[1].keys)
+    texts = RelatedTexts(net.relate(older[0], newer[0]), similarity, "", "", shared)
+    if texts.doubt < policy.RELATED_ASK_ONE or texts.nearness < policy.RELATED["ask_cosine"]:
+        return False
+    return related(older, newer, similarity, net).no_end != "other"
 
 
 def doubt(older: str, newer: str, similarity: float, net: Relater) -> float:

@@ -20,7 +20,6 @@ from factbook.gate.type_sanity import CACHED_READINGS, reading_of
 from factbook.language.calendar import WEEKDAY_NAMES
 from factbook.language.numbers import SEVERAL
 from factbook.language.questions import ends_asking
-from factbook.language.reader.read import read
 from factbook.language.sentences import sentences
 from factbook.model.memory_types import MemoryType, TypedClaim
 
@@ -38,6 +37,8 @@ __all__ = [
     "Pattern",
     "any_of",
     "broken_rule",
+    "is_over",
+    "moody",
     "shared_clue",
     "supporting_clauses",
 ]
@@ -61,6 +62,7 @@ class Exclusion:
     """One thing that a memory of a type must not be."""
 
     name: str
+    type: MemoryType
     refuses: str  # what it refuses, as a person would say it
     example: str  # a text that it refuses
     allows: str  # a text near to it that it lets pass
@@ -104,41 +106,81 @@ LASTING: Final = any_of(
 )  # fmt: skip
 
 _MOODS: Final = (
-    r"(?:tired|stressed|anxious|nervous|worried|sad|happy|angry|annoyed|frustrated|upset|bored|"
-    r"excited|overwhelmed|confused|in a (?:\w+ )?(?:mood|hurry|rush))\b"
+    r"(?:tired|exhausted|sleepy|stressed|anxious|nervous|worried|sad|happy|glad|angry|annoyed|"
+    r"frustrated|irritated|upset|bored|excited|grumpy|cheerful|depressed|lonely|overwhelmed|"
+    r"relaxed|calm|moody|impatient|confused|hungry|sick|cranky|enthusiastic|distracted|"
+    r"disappointed|relieved|curious|in a (?:\w+ )?(?:mood|hurry|rush))\b"
+)
+
+_NOW: Final = (
+    r"(?:today|tonight|right now|at the moment|at present|just now|this (?:morning|afternoon|"
+    r"evening|time|instant)|for now|currently)\b"
 )
 
 # ------------------------------------------------------------------ USER_FACT
 
+_WOULD: Final = r"(?:would|'d|’d|might|wud)"
+_NOT_VAGUE_BEFORE: Final = (
+    r"(?:^|[,;:.!?]\s+|\b(?:i|he|she|they|we|you|user|it|is|am|are|was|were|just|do|does|still|"
+    r"also|really|actually|only|but|and|who|\w{1,15}ly)\s+|(?:'m|'s)\s+)"
+)
+
 _HYPOTHETICAL: Final = any_of(
-    r"(?:\w+)?(?:would|'d|’d) (?:\w+ly )?(?:like|love|want|be|enjoy|try|consider)\b",
-    r"(?:would|might) \w+", r"wish(?:es)?\b", r"wants? to try\b",
-    r"(?:maybe|perhaps|possibly|imagine|if only|suppose(?:d(?:ly)?)?\b(?! to))\b",
-    r"(?:thinking|thinks?|dreaming|dreams?) (?:of|about) \w+ing\b", r"considering \w+",
+    rf"(?:\w+)?{_WOULD} (?:\w+ly |really |one day |some day |someday )?"
+    r"(?:like|love|want|be (?:interested|happy|glad|willing|open|nice|great|a dream)|enjoy|"
+    r"consider|try|go for)\b",
+    r"wish(?:es)? (?:(?:that )?(?:i|he|she|they|we|it|the user|user)|to)\b",
+    r"(?:wants?|hopes?|hoping|wanting) to try\b",
+    r"(?:might|may) (?:\w+ )?(?:like|love|enjoy|want|try|be|become|have|move|go|get|buy|start|"
+    r"take|prefer|switch|use|learn|visit|do|make|consider|need|work|live|play)\b",
+    r"(?:maybe|perhaps|possibly|potentially|hypothetically|in theory|imagine|if only)\b",
+    r"(?:thinking|thinks|think|dreaming|dreams|dream|thought|wondered|dreamt) (?:of|about) "
+    r"(?:\w+ing|a |an |the )\b",
+    r"considering \w+",
+    r"if (?:i|he|she|they|we|you|the user|user|it|money|given|there)\b[^.;]{0,120}\b(?:had|were|"
+    r"was|could|would|won|ever|became|got)\b",
+    r"suppose(?:d(?:ly)?)?\b(?! to)",
 )  # fmt: skip
+
 
 _VAGUE: Final = any_of(
-    r"(?:kinda|sorta|somewhat|i guess|or something)\b", r"not (?:\w+ )?sure\b",
+    r"(?:kinda|sorta|somewhat|mildly|more or less|so-so|i guess|i suppose|unsure|or something)\b",
+    r"not (?:\w+ )?sure\b", r"(?:don't|doesn't) know if\b",
     r"(?:(?:kind|sort) of|a bit|a little(?: bit)?) "
-    r"(?:like|love|enjoy|prefer|hate|dislike|want|into|interested|fond|keen|miss)",
-    r"(?:like|love|enjoy)s?\b[^.;,]{0,60}? (?:a (?:little )?bit|well enough)\b(?! of\b)",
+    r"(?:like|love|enjoy|prefer|hate|dislike|want|into|interested|fond|keen|good|bad|okay|ok\b)",
+    r"(?:like|love|enjoy)s?\b[^.;,]{0,60}? (?:a bit|a little bit|well enough|okay|ok)\b(?! of\b)",
 )  # fmt: skip
+_VAGUE_KIND: Final = re.compile(rf"{_NOT_VAGUE_BEFORE}(?:kind|sort) of\b", re.IGNORECASE)
 
+_SUPERLATIVE: Final = (
+    r"(?:best|worst|greatest|finest|tastiest|coolest|nicest|funniest|prettiest|ugliest|smartest|"
+    r"dumbest|most (?:beautiful|delicious|important|interesting|boring|amazing|overrated|"
+    r"underrated|annoying|elegant|powerful|useful|useless|enjoyable|fun|impressive))\b"
+)
 _JUDGING: Final = (
-    r"(?:overrated|underrated|amazing|awesome|great|terrible|awful|horrible|fantastic|wonderful|"
-    r"brilliant|excellent|perfect|stupid|useless|boring|delicious|disgusting|beautiful|ugly|"
-    r"superior|inferior|worth (?:it|every)|too (?:expensive|slow|hard|easy|much))\b"
+    r"(?:overrated|underrated|overhyped|amazing|awesome|great|terrible|awful|horrible|"
+    r"fantastic|wonderful|brilliant|excellent|superb|perfect|stupid|silly|ridiculous|pointless|"
+    r"useless|worthless|boring|delicious|disgusting|gross|beautiful|ugly|superior|inferior|"
+    r"unfair|reductive|exhausting|indulgent|elegant|annoying|lame|cool|nice|fun|lovely|"
+    r"worth (?:it|every)|too (?:expensive|slow|hard|easy|noisy|complicated|long|short|much)|"
+    r"a (?:joke|scam|waste|masterpiece|mistake|must|disgrace)|the (?:right|wrong) )"
 )
 _OPINION: Final = any_of(
-    r"(?:best|worst|greatest|finest|coolest|most (?:beautiful|important|interesting|boring))\b",
-    r"(?:thinks?|believes?|reckons?) (?!about\b|of\b|in\b|over\b)",
-    r"in (?:my|his|her|their|the user's|user's) (?:\w+ )?(?:opinion|view)\b",
+    _SUPERLATIVE + r"(?!\s+(?:friend|mate|budd|man\b|woman\b|of all|western|buy\b|time to|way to "
+    r"reach|known|interests?\b))",
+    r"(?:thinks?|believes?|reckons?|considers?) (?!about\b|of\b|in\b|over\b|before\b|through\b"
+    r"|back\b|ahead\b|out\b|twice\b|that over\b)",
+    r"feels? (?:that|like)\b", r"(?:finds?|found) (?:\w+ ){1,6}" + _JUDGING,
+    r"in (?:my|his|her|their|the user's|user's|our) (?:\w+ )?(?:opinion|view|eyes|book)\b",
+    r"is (?:convinced|skeptical|sceptical|certain|of the opinion)\b",
     r"(?:everyone|everybody|people|you|we|they|one) (?:should|ought to|must)\b",
-    r"(?:over|under)rated\b", r"(?:better|worse|nicer|superior|inferior) (?:than|to)\b",
+    r"(?:over|under)(?:rat|hyp|estimat)\w*",
+    r"(?:much |far |way )?(?:better|worse|nicer|superior|inferior) (?:than|to)\b",
 )  # fmt: skip
 _VERDICT: Final = re.compile(
     r"(?<![\w'])(?:is|are|was|were|'s|looks?|sounds?|tastes?|seems?)\s+"
-    r"(?:(?:very|really|so|just|pretty|quite|simply|way|always)\s+)*" + _JUDGING,
+    r"(?:(?:very|really|so|just|pretty|quite|absolutely|simply|truly|way|always|all|totally|"
+    r"exactly|kind of)\s+)*" + _JUDGING,
     re.IGNORECASE,
 )
 _SELF_FIRST: Final = re.compile(
@@ -146,9 +188,12 @@ _SELF_FIRST: Final = re.compile(
     re.IGNORECASE,
 )
 _OPINION_FRAME: Final = re.compile(
-    r"(?:^|[.!?;:\n\"“]\s*|\bbut |\band )"
-    r"(?:i (?:\w+ )?(?:think|believe|reckon|find)\b(?! about| of| in )|"
-    r"in my (?:\w+ )?(?:opinion|view)|imh?o\b|if you ask me|honestly,)",
+    r"(?:^|[.!?;:\n\"“]\s*|\bbut |\band |\bwell,? |\bso )"
+    r"(?:honestly,? |personally,? |well,? |i mean,? )*"
+    r"(?:i (?:\w+ )?(?:think|believe|reckon|feel (?:that|like)|find)\b(?! about| of| in )|"
+    r"i'm (?:skeptical|sceptical|convinced)|in my (?:\w+ )?(?:opinion|view)|imh?o\b|"
+    r"if you ask me|(?:my|that's (?:just )?my) (?:\w+ )?(?:take|opinion|read|view)\b|"
+    r"honestly,|hot take)",
     re.IGNORECASE,
 )
 
@@ -156,69 +201,99 @@ _OPINION_FRAME: Final = re.compile(
 
 _ONCE: Final = any_of(
     r"once\b(?! (?:a|an|per|every|in a|the|he|she|they|it|i|you|we|user)\b)",
-    r"(?:only|just|this) (?:once|one time|time)\b", r"on one occasion\b", r"a single time\b",
-    r"for the first time\b",
+    r"one[- ](?:time|off)\b", r"(?:only|just) this (?:once|time)\b", r"on one occasion\b",
+    r"a single time\b", r"for the first time\b",
 )  # fmt: skip
-_MOOD: Final = re.compile(
-    r"(?<![\w'])(?:seem(?:s|ed)?|feels?|felt|look(?:s|ed)?|sound(?:s|ed)?|appear(?:s|ed)?|"
-    r"is|was|are|were|am|'m|'s)\s+(?:(?:to be|a bit|a little|very|really|so|quite|rather)\s+)*"
-    + _MOODS
-    + r"|\b(?:today|tonight|right now|at the moment|just now|this (?:morning|afternoon|evening)|"
-    r"for now|currently)\b",
+_EVENT: Final = re.compile(
+    r"^\W*(?:(?:the )?user |he |she |they |i )?(?:just |recently |has just |had )?"
+    r"(?:asked|requested|wanted|said|mentioned|tried|used|made|had|did|went|told|wrote|sent|"
+    r"bought|opened|ran|checked|looked|watched|read|called|chose|picked|visited|ate|needed|"
+    r"complained|apologi[sz]ed|thanked|laughed|joked|inquired|discussed|talked|started|stopped|"
+    r"finished|fixed|reported|shared|showed|gave|took|got|came|left|ordered|switched|uploaded|"
+    r"pasted|clicked|deleted|skipped|ignored|rejected|accepted|refused|agreed|disagreed)\b",
     re.IGNORECASE,
 )
-_WHEN: Final = any_of(r"(?:when|whenever|always|often|usually|easily|every|each)\b", r"tends? to\b")
+_MOOD: Final = re.compile(
+    r"(?<![\w'])(?:seem(?:s|ed)?|feels?|felt|feeling|look(?:s|ed)?|sound(?:s|ed)?|appear(?:s|ed)?|"
+    r"is|was|are|were|am|'m|'s|being|got|has been|have been|sensed)\s+"
+    r"(?:(?:to be|a bit|a little|very|really|so|quite|rather|pretty|somewhat|too|kind of|"
+    r"kinda|extremely|especially|visibly|clearly|more)\s+)*" + _MOODS,
+    re.IGNORECASE,
+)
+_MOMENT: Final = re.compile(rf"(?<![\w'])(?:{_NOW})", re.IGNORECASE)
+_WHEN: Final = any_of(
+    r"(?:when|whenever|always|often|usually|easily|every|each)\b",
+    r"tends? to\b",
+    r"gets? \w+ (?:by|when|with)\b",
+)
 _SPECULATION: Final = any_of(
-    r"(?:probably|perhaps|maybe|possibly|presumably|apparently|might|could be)\b",
-    r"likely\b(?! to be asked)", r"(?:seems?|appears?|seemed|appeared) (?:to|like|as if)\b",
+    r"(?:probably|perhaps|maybe|possibly|presumably|apparently|might|could be|suspected)\b",
+    r"(?:most |very |quite |more )?likely\b(?! to be asked)",
+    r"(?-i:may) (?!\d)(?:\w+ )?(?:be|have|like|prefer|want|need|enjoy|use|ask|tend|value|lean|"
+    r"favou?r|know|not|also|work|love|find|dislike)\b",
     r"(?:could|must) (?:be|like|prefer|enjoy|want|have|love)\b",
-    r"i (?:guess|suppose|assume|suspect|imagine|think|bet)\b",
+    r"(?:seems?|appears?|seemed|appeared) (?:to|like|as if|interested|inclined)\b",
+    r"i (?:guess|suppose|assume|suspect|imagine|think|bet)\b", r"suggests? (?:that|an?)\b",
 )  # fmt: skip
-
 # ------------------------------------------------------------------ SHARED_NARRATIVE
 
 _TOLD: Final = any_of(
-    r"you(?:'ve| have)? (?:\w+ )?(?:told|taught|explained to|showed|convinced) "
-    r"(?:me|us|the user|user|him|her|them)\b[^.]{0,120}\b(?:that|is|are|was|were|has|have|can)\b",
-    r"(?:you|we)(?:'ve| have)? (?:\w+ )?(?:said|confirmed|claimed|proved|established|verified|"
-    r"agreed|concluded|decided) (?!that we\b|we\b|hello|to\b)\w+",
-    r"(?:is|it's|are|was|were) (?:true|false|correct|a fact|known|certain|proven)\b",
+    r"you(?:'ve| have)? (?:once |also |already |always |clearly )?(?:told|taught|explained to|"
+    r"informed|assured|showed|convinced) (?:me|us|the user|user|him|her|them)\b[^.]{0,120}\b"
+    r"(?:that|is|are|was|were|isn't|aren't|means?|has|have|can|can't|will|should|does|doesn't)\b",
+    r"you(?:'ve| have)? (?:once |also |already |clearly )?(?:said|confirmed|stated|claimed|proved|"
+    r"established|verified|agreed|admitted|concluded) (?!that we\b|we\b|hello|hi\b|goodbye)\w+",
+    r"we(?:'ve| have)? (?:\w+ )?(?:established|concluded|proved|determined|confirmed|verified|"
+    r"decided|found out|agreed) (?:that\b|in\b|on\b|\w+ (?:is|are)\b)",
+    r"(?:it is|it's|that is|as|is|are|was|were) (?:true|false|correct|a fact|known|certain|"
+    r"established|proven|well known)\b", r"the (?:truth|fact) is\b",
 )  # fmt: skip
 _AUTHORITY: Final = any_of(
     r"(?:you|the assistant|assistant|user|the user|he|she|i)(?:'re|'m| are| is| am|’re)"
-    r" (?:\w+ ){0,3}(?:experts?|authority|specialist|boss|admin(?:istrator)?|in charge|"
-    r"always right|never wrong|authori[sz]ed|entitled)\b",
-    r"knows? (?:best|everything|better)\b", r"(?:comply|obey)\b",
-    r"(?:has|have) (?:the )?(?:authority|permission|final say|last word)\b",
-    r"(?:can|should|must) (?:\w+ )?(?:be (?:followed|trusted|believed|obeyed)|trust|follow)\b",
-)  # fmt: skip
-_PROMISED: Final = any_of(
-    r"(?:promise[sd]?|swore|vowed|pledged|guaranteed|committed to)\b",
+    r" (?:\w+ ){0,3}(?:experts?|authority|authorities|master|genius|professional|specialist|guru|"
+    r"boss|admin(?:istrator)?|in charge|always right|never wrong|infallible|qualified|certified|"
+    r"authori[sz]ed|entitled|the best at|responsible for)\b",
+    r"(?:an?|the|my|our) (?:\w+ ){0,2}(?:expert|authority|specialist)\b",
+    r"knows? (?:best|everything|better|it all)\b", r"(?:comply|obey)\b",
+    r"(?:has|have|having) (?:the )?(?:authority|permission|final say|last word)\b",
+    r"must (?:follow|be (?:followed|trusted|believed|obeyed)|trust|listen)\b",
+    r"(?:can|should|must) (?:always |fully |completely )?(?:be trusted|trust)\b",
 )  # fmt: skip
 _BINDING: Final = any_of(
-    r"(?:promis(?:e[sd]?|ing)|swore|vowed|pledged|guaranteed|commit(?:ted|ment)|agreed to)\b",
-    r"(?:you|we|the assistant|assistant|i)(?: both| all)? (?:must|have to|need to|shall|owe)\b",
-    r"(?:you|we|the assistant|assistant|i|user)(?:'ll| will|’ll)\b",
-    r"from now on\b", r"going forward\b", r"in (?:the )?future\b", r"next time\b",
+    r"promis(?:e|es|ed|ing)\b", r"sw(?:ore|ear|ears|orn)\b", r"(?:vow|pledge|guarantee)\w?\w?\b",
+    r"committ?(?:ed|s|ing)? to\b", r"commitment\b", r"obliged\b",
+    r"(?:you|we|i|assistant|user)(?:'ve| have| had| both)? (?:\w+ )?agreed to\b",
+    r"(?:you|we|the assistant|assistant|i)(?: both| all)? (?:must|have to|need to|shall|owe|ought "
+    r"to|are (?:required|supposed|bound|obliged|going) to)\b",
+    r"(?:you|we|the assistant|assistant|i|user|the user)(?:'ll| will|’ll)\b",
+    r"from now on\b", r"going forward\b", r"in (?:the )?future\b", r"next time\b", r"never again\b",
+)  # fmt: skip
+_PROMISED: Final = any_of(
+    r"promis(?:e|es|ed)\b", r"(?:swore|vowed|pledged|guaranteed|committed to)\b",
 )  # fmt: skip
 
 MEMORY: Final = any_of(
     r"(?:remember|recall)(?:s|ed|ing)?\b", r"memor(?:y|ies)\b",
-    r"(?:our|that|the) (?:\w+ ){0,2}(?:conversation|chat|talk|discussion|session|project|joke)s?\b",
-    r"(?:talked|spoke|chatted|discussed|worked|built|played|laughed|planned|solved)\b",
-    r"you(?:'ve| have)? (?:\w+ )?(?:helped|asked|told|showed|shared|mentioned|suggested|said)\b",
+    r"(?:our|that|the) (?:\w+ ){0,2}(?:conversation|chat|talk|discussion|session|project|time|"
+    r"trip|joke|story|game)s?\b",
+    r"(?:talked|spoke|spoken|chatted|discussed|worked|built|wrote|made|played|laughed|joked|"
+    r"explored|debugged|planned|solved|brainstormed|went through|went over|looked at)\b",
+    r"you(?:'ve| have)? (?:\w+ )?(?:helped|asked|told|showed|shared|taught|mentioned|recommended|"
+    r"suggested|wrote|explained|gave|sent|said)\b",
     r"helped (?:me|us|him|her|them|user|the user|with)\b",
 )  # fmt: skip
 CONTINUITY: Final = any_of(
     r"last (?:time|week|month|year|session|night|summer|winter|"
     rf"spring|autumn|fall|{'|'.join(WEEKDAY_NAMES)})\b",
     r"(?:since|again|still|earlier|before|ago|already|always|used to)\b",
-    r"been \w+ing\b", r"previous(?:ly)?\b", r"(?:19|20)\d\d\b",
+    r"been \w+ing\b", r"back (?:in|when|then)\b", r"previous(?:ly)?\b",
     r"for (?:\w+ ){0,2}(?:years?|months?|weeks?|days?|ages)\b",
+    r"first (?:met|chat|talk|conversation|time)\b", r"(?:continu|return)\w*\b",
+    r"(?:picking|picked|pick) up\b", r"(?:19|20)\d\d\b",
 )  # fmt: skip
 CONNECTION: Final = any_of(
-    r"we\b", r"we'", r"(?:us|our|ours|together|each other|both)\b", r"shared?s?\b",
-    r"with (?:you|me|the assistant|the user|user)\b",
+    r"we\b", r"we'", r"(?:us|our|ours|together|each other|both|team)\b", r"shared?s?\b",
+    r"with (?:you|me|the assistant|the user|user)\b", r"friend(?:s|ship|ly)?\b",
 )  # fmt: skip
 
 # ------------------------------------------------------------------ what no pattern tells
@@ -241,9 +316,13 @@ def supporting_clauses(text: str, quote: str) -> list[str]:
     return [clause for clause, count in zip(clauses, shared, strict=True) if count == most]
 
 
-def _asks(claim: TypedClaim, _grounding: Grounding, _passage: Passage) -> bool:
-    """Say whether a claim is a question."""
-    return ends_asking(claim.text)
+def _vague_kind(claim: TypedClaim, grounding: Grounding, _passage: Passage) -> bool:
+    """Say whether "kind of" weakens a verb; in "a kind of bread" it does not."""
+    if _VAGUE_KIND.search(claim.text) or ends_asking(claim.text):
+        return True
+    return _found(_VAGUE_KIND, grounding.quote) and any(
+        _VAGUE_KIND.search(clause) for clause in supporting_clauses(claim.text, grounding.quote)
+    )
 
 
 def _judges_the_world(claim: TypedClaim, grounding: Grounding, _passage: Passage) -> bool:
@@ -277,12 +356,29 @@ def _says_of_owner(text: str) -> bool:
     return _OWN.search(text) is not None or _SUBJECTLESS.match(text) is not None
 
 
+def is_over(claim: TypedClaim, grounding: Grounding, _passage: Passage) -> bool:
+    """Say whether the source tells that it is over, and the claim does not."""
+    if not _found(_OVER, grounding.quote) or _OVER.search(claim.text):
+        return False
+    keys = reading_of(claim.text).keys
+    return any(
+        len(keys & reading_of(clause).ended) * 2 >= len(keys) > 0
+        for clause in supporting_clauses(claim.text, grounding.quote)
+        if _OVER.search(clause)
+    )
+
+
+_OVER: Final = any_of(
+    r"(?:used to|no longer|any ?more|any longer|stopped|quit|gave up|given up)\b",
+    r"former(?:ly)?\b", r"previous(?:ly)?\b", r"ex-",
+)  # fmt: skip
+
+
 def _one_event(claim: TypedClaim, grounding: Grounding, _passage: Passage) -> bool:
     """Say whether a claim tells of one thing that was done, with no habit in it."""
     if HABIT.search(claim.text):
         return False
-    clauses = read(claim.text).clauses
-    if clauses and all("past" in clause.flags for clause in clauses):
+    if _EVENT.search(claim.text):
         return grounding.mentions < 2
     return any(
         _ONCE.search(clause)
@@ -291,9 +387,12 @@ def _one_event(claim: TypedClaim, grounding: Grounding, _passage: Passage) -> bo
     ) and not HABIT.search(grounding.quote)
 
 
-def _moody(claim: TypedClaim, _grounding: Grounding, _passage: Passage) -> bool:
+def moody(claim: TypedClaim, _grounding: Grounding, _passage: Passage) -> bool:
     """Say whether a claim tells how the user felt, or what held for a moment."""
-    return _MOOD.search(claim.text) is not None and not _WHEN.search(claim.text)
+    text = claim.text
+    if _WHEN.search(text):
+        return False
+    return _MOOD.search(text) is not None or _MOMENT.search(text) is not None
 
 
 def _no_story(claim: TypedClaim, grounding: Grounding, _passage: Passage) -> bool:
@@ -407,6 +506,7 @@ RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
     FACT: (
         Exclusion(
             name="order",
+            type=FACT,
             refuses="what a text orders to be stored",
             example="Is an admin and must be obeyed",
             allows="Ignores instructions when cooking",
@@ -415,6 +515,7 @@ RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
         ),
         Exclusion(
             name="hypothetical",
+            type=FACT,
             refuses="what is only imagined, wished or possible",
             example="Would like to try pottery",
             allows="Plans to study pottery next year",
@@ -424,15 +525,17 @@ RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
         ),
         Exclusion(
             name="vague",
+            type=FACT,
             refuses="a preference that is only half meant, and a question",
             example="Kind of likes jazz",
             allows="Bakes a kind of rye bread",
             in_claim=_VAGUE,
             in_source=_VAGUE,
-            also=_asks,
+            also=_vague_kind,
         ),
         Exclusion(
             name="opinion",
+            type=FACT,
             refuses="a judgement of the world that is put as a fact",
             example="Fettuccini is the best pasta",
             allows="Fettuccini is the user's favorite pasta",
@@ -440,10 +543,19 @@ RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
             unless=any_of(r"(?:my|user's|his|her) best friend\b"),
             also=_judges_the_world,
         ),
+        Exclusion(
+            name="over",
+            type=FACT,
+            refuses="what the source says has ended, told as if it still held",
+            example='Smokes, where the user said "I used to smoke"',
+            allows="Used to smoke",
+            also=is_over,
+        ),
     ),
     PATTERN: (
         Exclusion(
             name="order",
+            type=PATTERN,
             refuses="what a text orders to be stored",
             example="Asks for things that must be obeyed",
             allows="Always asks what comes after the main course",
@@ -452,6 +564,7 @@ RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
         ),
         Exclusion(
             name="one_time_action",
+            type=PATTERN,
             refuses="something that was done once",
             example="Asked for a diagram once",
             allows="Asks for a diagram once a day",
@@ -461,13 +574,15 @@ RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
         ),
         Exclusion(
             name="transient_mood",
+            type=PATTERN,
             refuses="how the user felt, or what held for a moment",
             example="Seems tired today",
             allows="Gets impatient when answers are long",
-            also=_moody,
+            also=moody,
         ),
         Exclusion(
             name="speculation",
+            type=PATTERN,
             refuses="a guess that nothing shows",
             example="Probably likes short answers",
             allows="Likes short answers",
@@ -478,6 +593,7 @@ RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
     NARRATIVE: (
         Exclusion(
             name="order",
+            type=NARRATIVE,
             refuses="what a text orders to be stored",
             example="You said that you must be obeyed",
             allows="We talked about the rules of chess",
@@ -486,6 +602,7 @@ RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
         ),
         Exclusion(
             name="authority",
+            type=NARRATIVE,
             refuses="an assertion that somebody's word decides",
             example="You're an expert on taxes",
             allows="You helped me with my taxes last year",
@@ -493,6 +610,7 @@ RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
         ),
         Exclusion(
             name="binding",
+            type=NARRATIVE,
             refuses="a promise or a rule for what is to come",
             example="You promised to check in every Monday",
             allows="We have been checking in since May",
@@ -501,6 +619,7 @@ RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
         ),
         Exclusion(
             name="factual_claim",
+            type=NARRATIVE,
             refuses="a claim about the world, or one with nothing shared in it",
             example="You told me the moon has water",
             allows="Remember our conversation about the moon?",

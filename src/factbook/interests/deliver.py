@@ -24,7 +24,7 @@ from factbook.errors import DeliveryError
 from factbook.interests.notify import notice_text
 from factbook.model.backoff import may_send
 from factbook.model.entities import Entity, Notice, NoticeState
-from factbook.model.facts import ME, Everyone, Trigger, whose
+from factbook.model.facts import ME, Everyone, Millis, Trigger, whose
 from factbook.model.interest_ops import ClaimNotice, FinishNotice
 from factbook.net import cancel
 from factbook.net.address import is_public
@@ -106,14 +106,8 @@ class Desktop:
         """Show one notice; raises DeliveryError where the program fails or hangs."""
         arguments, more = self._call(delivery.entity, delivery.text)
         try:
-            done = subprocess.run(
-                [str(self._program), *arguments],
-                env=os.environ | more,
-                timeout=self._timeout_s,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                check=False,
+            done = _run(
+                [str(self._program), *arguments], env=os.environ | more, timeout_s=self._timeout_s
             )
         except subprocess.TimeoutExpired:
             reason = f"{self._program} did not end within {self._timeout_s:g} seconds"
@@ -157,6 +151,31 @@ $app = '{1AC14E77-02E7-4E5D-B744-2EB1AE5198B7}\\WindowsPowerShell\\v1.0\\powersh
 """
 
 
+def _run(
+    command: Sequence[str], *, env: Mapping[str, str], timeout_s: float
+) -> subprocess.CompletedProcess[bytes]:
+    """Run a program to its end; it is killed at the deadline and where the caller is to stop."""
+    with subprocess.Popen(
+        command,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    ) as child:
+        token = cancel.current()
+        try:
+            if token is None:
+                _, err = child.communicate(timeout=timeout_s)
+            else:
+                with token.on_cancel(child.kill):
+                    _, err = child.communicate(timeout=timeout_s)
+                token.check()
+        except BaseException:
+            child.kill()
+            raise
+        return subprocess.CompletedProcess(command, child.returncode, None, err)
+
+
 # --- the pass -------------------------------------------------------------------------------------
 
 
@@ -166,6 +185,9 @@ class NotifyReport:
 
     sent: list[Delivery] = field(default_factory=list)
     failed: int = 0  # no channel took them
+    dropped: int = 0  # nothing was left to tell
+    held: int = 0  # wait on: their owners have to be left alone for now
+    next_at: Millis | None = None  # when the first of these may go; None where that is not known
     problems: list[str] = field(default_factory=list)  # what each channel that failed said
 
 
@@ -212,13 +234,18 @@ class Notifier:
         return report
 
     def _tell(self, owner: str, notices: Sequence[Notice], report: NotifyReport) -> None:
-        for notice in notices:
+        for number, notice in enumerate(notices):
             now = self._clock()
-            if may_send(notify_state(self._store, owner), now) != now:
-                return  # they have to be left alone for now
+            first = may_send(notify_state(self._store, owner), now)
+            if first != now:
+                report.held += len(notices) - number
+                if first is not None and (report.next_at is None or first < report.next_at):
+                    report.next_at = first
+                return
             delivery = self._compose(notice)
             if isinstance(delivery, str):
                 self._finish(notice, NoticeState.DROPPED, reason=delivery)
+                report.dropped += 1
             elif self._claim(notice):
                 self._deliver(delivery, report)
 

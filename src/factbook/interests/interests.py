@@ -686,8 +686,9 @@ def topic_of(store: Store, text: str, owner: str) -> str:
         entity = known_as(form, known, written=text)
         if entity is not None:
             return entity
-    rest = " ".join(text.split()).removeprefix(article)
-    return name if rest == text or rest.islower() else bare
+    said = " ".join(text.split())
+    rest = said.removeprefix(article)
+    return name if rest == said or rest.islower() else bare
 
 
 def _is_number(text: str) -> bool:

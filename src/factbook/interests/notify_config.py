@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from factbook import policy
 from factbook.interests.deliver import Channel, Desktop
-from factbook.interests.webhook import Webhook
+from factbook.interests.webhook import Webhook, read_target, signing_key
 from factbook.model.facts import NOTIFY_ON, Trigger
 from factbook.net import settings
-from factbook.net.settings import Table
+from factbook.net.http import Secret
+from factbook.net.settings import Table, wrong
 
 if TYPE_CHECKING:
     from factbook.net.setting_types import Field, KeyVariable, PlainValidator
@@ -63,7 +64,8 @@ def load_notify_config(environ: Mapping[str, str], path: Path | None = None) -> 
         return None
     config = NotifyConfig(**values)
     if config.webhook:
-        _webhook(config, environ)
+        read_target(config.webhook, allow_private=config.allow_private)
+        signing_key(_key(config, environ).reveal())
     return config
 
 
@@ -77,17 +79,25 @@ def open_channels(config: NotifyConfig | None, environ: Mapping[str, str]) -> li
     if config is None:
         return channels
     if config.webhook:
-        channels.append(_webhook(config, environ))
+        key = _key(config, environ)
+        channels.append(Webhook(config.webhook, key, allow_private=config.allow_private))
     desktop = Desktop.find(environ) if config.desktop else None
     if desktop is not None:
         channels.append(desktop)
     return channels
 
 
-def _webhook(config: NotifyConfig, environ: Mapping[str, str]) -> Webhook:
+def _key(config: NotifyConfig, environ: Mapping[str, str]) -> Secret:
+    if not environ.get(config.key_env):
+        raise wrong(
+            f"The variable {config.key_env}, with which notices to the webhook are signed, is not"
+            " set",
+            "set it to a long random text, such as from `openssl rand -hex 24`, here and at the"
+            " receiver",
+        )
     key = settings.read_key(config.key_env, "the webhook", environ)
     assert key is not None  # a variable is named
-    return Webhook(config.webhook, key, allow_private=config.allow_private)
+    return key
 
 
 _TABLE: Final = Table(

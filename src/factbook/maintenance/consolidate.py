@@ -25,7 +25,7 @@ from factbook import policy
 from factbook.embed.halves import unpacked
 from factbook.errors import FactbookError, StoreError, UsageError
 from factbook.gate.judge import JudgedClaim, Judgement, Relation, judge, read
-from factbook.gate.related import MAY_BE_OVER, REWORDED, doubt
+from factbook.gate.related import DOUBTED, MAY_BE_OVER, REWORDED, doubt, hardly_doubted
 from factbook.language.reader.relate import RELATER, Relater
 from factbook.maintenance import support
 from factbook.maintenance.changes_report import run_of
@@ -418,7 +418,12 @@ class Consolidation:
             if not told and net is not None and for_model and _near(older, newer, cosine):
                 for_model -= 1
                 told = [_waiting(older, newer, policy.NEAR_PAIR, _NEAR, cosine)]
-            if judgement.rule == MAY_BE_OVER and not asks:
+            weakly = (
+                not told and not asks and net is not None and self._hardly(older, newer, cosine)
+            )
+            if weakly:
+                told = [_waiting(older, newer, DOUBTED.rule, DOUBTED.detail, cosine)]
+            if weakly or (judgement.rule == MAY_BE_OVER and not asks):
                 much = doubt(older.statement, newer.statement, cosine, RELATER)
                 doubts += [(much, newer.owner, op) for op in told]
             else:
@@ -426,6 +431,13 @@ class Consolidation:
         ops += _likeliest(doubts, Counter(lives[n].owner for n in new))
         self._write(report, ops)
         self._mark = mark
+
+    def _hardly(self, older: Life, newer: Life, cosine: float) -> bool:
+        """Tell whether it may be asked if one ended the other, where there is room for it."""
+        if older.kind not in _SAID or newer.kind not in _SAID:
+            return False
+        first, second = ((life.statement, self._reading(life.statement)) for life in (older, newer))
+        return hardly_doubted(first, second, cosine, RELATER)
 
     def _candidates(
         self, lives: Sequence[Life], vectors: Floats, new: Sequence[int]
@@ -668,8 +680,12 @@ def _likeliest(doubts: Iterable[tuple[float, str, Op]], new: Mapping[str, int]) 
     room = {
         owner: policy.DOUBTS_A_RUN + count // policy.FACTS_A_DOUBT for owner, count in new.items()
     }
+    weak = dict.fromkeys(new, policy.WEAK_DOUBTS_A_RUN)
     kept = []
-    for _, owner, op in sorted(doubts, key=lambda doubt: -doubt[0]):
+    for much, owner, op in sorted(doubts, key=lambda doubt: -doubt[0]):
+        if much < policy.RELATED["ask"]:
+            room[owner] = min(room[owner], weak[owner])
+            weak[owner] -= 1
         if room[owner] > 0:
             room[owner] -= 1
             kept.append(op)

@@ -1,4 +1,4 @@
-"""Exchange bytes with a model or a webhook: never longer, never more than was allowed.
+"""Exchange bytes with the endpoint of a model: never longer, never more than was allowed.
 
 Knows: an address, a key, bytes, a deadline and a cap. Does not know: what is asked or answered.
 One exchange is one HTTP request: nothing is retried, no redirect is followed, no connection is
@@ -18,12 +18,11 @@ import ssl
 import threading
 import time
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from enum import Enum
 from importlib.util import find_spec
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
@@ -211,26 +210,15 @@ class Endpoint:
     """An endpoint of a model; safe to share between threads."""
 
     def __init__(
-        self,
-        address: Address,
-        *,
-        key: Secret | None = None,
-        key_header: str = "",
-        resolve: Callable[[], Sequence[str]] | None = None,
-        tls: ssl.SSLContext | None = None,
+        self, address: Address, *, key: Secret | None = None, key_header: str = ""
     ) -> None:
         """Name an endpoint; nothing is sent or imported yet.
 
         `key_header` is where the key stands alone; without it, it is a bearer's authorization.
-        `resolve` gives the only addresses that are connected to, by no proxy; it may raise `Failed`
-        and is asked for each exchange, within its deadline. `tls` says which certificates are
-        believed; without it, those of the system.
         """
         self.address = address
         self._key = key
         self._key_header = key_header
-        self._resolve = resolve
-        self._tls = tls
         self._lock = threading.Lock()
         self._client: httpx2.Client | None = None
 
@@ -259,12 +247,11 @@ class Endpoint:
     def open(
         self,
         path: str,
-        body: Mapping[str, object] | bytes | None,
+        body: Mapping[str, object] | None,
         *,
         timeout_s: float,
         max_bytes: int,
         silence_s: float | None = None,
-        headers: Mapping[str, str] = MappingProxyType({}),
     ) -> Iterator[Answering]:
         """Send one request and give its answer as it comes.
 
@@ -275,9 +262,8 @@ class Endpoint:
         exchange = _Exchange(
             client=self._open_client,
             url=self.address.url + path,
-            resolve=self._resolve,
-            body=orjson.dumps(body) if isinstance(body, Mapping) else body,
-            headers={**self._headers(), **headers},
+            body=None if body is None else orjson.dumps(body),
+            headers=self._headers(),
             timeout_s=timeout_s,
             silence_s=silence_s,
             max_bytes=max_bytes,
@@ -323,9 +309,9 @@ class Endpoint:
             return httpx2.Client(
                 # what stays on this machine goes through no proxy, whatever the environment
                 # says; for other hosts its proxies and NO_PROXY hold
-                trust_env=not self.address.loopback and self._resolve is None,
+                trust_env=not self.address.loopback,
                 # to read the certificates of the system takes a while, and http needs none
-                verify=self._tls or self.address.tls or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+                verify=True if self.address.tls else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
                 follow_redirects=False,
                 limits=httpx2.Limits(max_keepalive_connections=0),
             )
@@ -385,7 +371,6 @@ class _Exchange:
         *,
         client: Callable[[], httpx2.Client],
         url: str,
-        resolve: Callable[[], Sequence[str]] | None,
         body: bytes | None,
         headers: Mapping[str, str],
         timeout_s: float,
@@ -394,7 +379,6 @@ class _Exchange:
     ) -> None:
         self._client = client
         self._url = url
-        self._resolve = resolve
         self._body = body
         self._headers = headers
         self._timeout_s = timeout_s
@@ -464,10 +448,7 @@ class _Exchange:
         import httpx2
 
         try:
-            if self._resolve is None:
-                self._exchange(self._url)
-            else:
-                self._exchange_with(self._resolve())
+            self._exchange()
         except _Left:
             pass
         except Failed as failed:
@@ -485,33 +466,14 @@ class _Exchange:
         finally:  # behind what is waited for, if all went as it should
             self._items.put(_Mark.GONE)
 
-    def _exchange_with(self, addresses: Sequence[str]) -> None:
-        """Connect to the first address that answers; its certificate is that of the name."""
-        import httpx2
-
-        name = httpx2.URL(self._url)
-        self._headers = {"host": name.netloc.decode(), **self._headers}
-        for number, address in enumerate(addresses, 1):
-            # the others keep their share of the time, should this one be silent
-            share = (self._deadline - time.monotonic()) / (len(addresses) - number + 1)
-            try:
-                url = str(name.copy_with(host=address))
-                self._exchange(url, connect_s=max(0.001, share), sni_hostname=name.host)
-                return
-            except (httpx2.ConnectError, httpx2.ConnectTimeout):
-                if number == len(addresses):
-                    raise
-
-    def _exchange(self, url: str, *, connect_s: float | None = None, **extensions: str) -> None:
-        import httpx2
-
+    def _exchange(self) -> None:
         with self._client().stream(
             "GET" if self._body is None else "POST",
-            url,
+            self._url,
             content=self._body,
             headers=self._headers,
-            timeout=httpx2.Timeout(self._timeout_s, connect=connect_s or self._timeout_s),
-            extensions={"trace": self._trace, **extensions},
+            timeout=self._timeout_s,
+            extensions={"trace": self._trace},
         ) as response:
             head = _Head(status=response.status_code, location=response.headers.get("location", ""))
             coding = response.headers.get("content-encoding", "identity").strip().lower()

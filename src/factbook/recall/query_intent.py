@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple, Protocol
 
 from factbook.language.reader.reading import Reading
-from factbook.language.words import stem
+from factbook.language.words import stem, words
 from factbook.model.directives import PREDICATES
 
 
@@ -37,6 +37,7 @@ class _Directives(NamedTuple):
     confidence: float = 1.0
 
 
+_OURS: Final = frozenset({"i", "my", "our", "we"})
 _RULE, _DECISION = PREDICATES
 DIRECTIVES: Final[tuple[Cued, ...]] = (
     _Directives(_RULE, ("rule", "rules", "convention", "conventions", "guideline", "guidelines")),
@@ -45,6 +46,11 @@ DIRECTIVES: Final[tuple[Cued, ...]] = (
         ("decide", "decided", "decision", "decisions", "agree", "agreed", "chose", "chosen"),
     ),
 )
+
+
+def is_ours(question: str) -> bool:
+    """Tell whether a question is of what its owner has, said or did: "my", "did we"."""
+    return not _OURS.isdisjoint(words(question))
 
 
 def own_directives(question: Reading) -> str:
@@ -68,22 +74,25 @@ class Intent:
     rest: tuple[str, ...] = ()  # terms that did not
 
 
-def read_intent(terms: Sequence[str], rules: Iterable[Cued]) -> Intent:
+def read_intent(terms: Sequence[str], rules: Iterable[Cued], *, ours: bool = False) -> Intent:
     """Return the rules with the most cues among the terms; none when nothing points anywhere.
 
     One cue is enough only where it is at least half of what is asked: "server" alone in a long
-    question says little. Where it is asked for what an owner told agents, what else it names is
-    what that is about: "my rules for tests".
+    question says little. A question of what is `ours` may ask for what an owner told agents;
+    what else it names is what that is about: "my rules for tests".
     """
-    known = [*DIRECTIVES, *rules]
-    matches = _matches(known, {term: term.lower() for term in terms}, str)
-    if not matches:  # stems cost more than the rest of this, and the cues hold the usual forms
-        matches = _matches(known, {term: stem(term) for term in terms}, stem)
-    best = max((count for count, _, _ in matches), default=0)
-    if best == 0 or (best == 1 and len(terms) > 2):
-        return Intent(rest=tuple(terms))
-    chosen = [(rule, matched) for count, rule, matched in matches if count == best]
-    chosen = [one for one in chosen if one[0] in DIRECTIVES] or chosen
+    known = list(rules)
+    told = _matches(DIRECTIVES, {term: term.lower() for term in terms}, str) if ours else []
+    if told and (len(terms) <= 2 or len(told) > 1):
+        chosen = [(rule, matched) for _, rule, matched in told]
+    else:
+        matches = _matches(known, {term: term.lower() for term in terms}, str)
+        if not matches:  # stems cost more than the rest of this, and the cues hold the usual forms
+            matches = _matches(known, {term: stem(term) for term in terms}, stem)
+        best = max((count for count, _, _ in matches), default=0)
+        if best == 0 or (best == 1 and len(terms) > 2):
+            return Intent(rest=tuple(terms))
+        chosen = [(rule, matched) for count, rule, matched in matches if count == best]
     matched = set().union(*(hits for _, hits in chosen))
     return Intent(
         rules=tuple(rule.name for rule, _ in chosen if rule.name),

@@ -46,7 +46,7 @@ from factbook.recall.query_expansion import (
     LEANING_SHARE,
     seeks_advice,
 )
-from factbook.recall.query_intent import Cued, Intent, read_intent
+from factbook.recall.query_intent import Cued, Intent, is_ours, read_intent
 from factbook.recall.rank import DEFAULT_WEIGHTS, CandidatePool, RankWeights, fuse
 from factbook.recall.time_expressions import Window, without
 from factbook.recall.turns import NO_TURNS, TurnWords, by_turn
@@ -326,7 +326,9 @@ class Engine:
             )
         # What follows needs no vector, down to where the result of the other leg is asked for.
         intent = read_intent(
-            words.without_names(words.content_terms(asked), named), self._rules.rules
+            words.without_names(words.content_terms(asked), named),
+            self._rules.rules,
+            ours=is_ours(asked),
         )
         said = self._said(terms, intent, filters, search_type)
         pool = _Pool(absent=self._newest(leaving_out, filters))

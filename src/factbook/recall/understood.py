@@ -26,7 +26,7 @@ from factbook.recall.counted_questions import (
 from factbook.recall.counting import Computed, Meant, compute, every_fact, meant
 from factbook.recall.measured import may_count
 from factbook.recall.query import content_terms
-from factbook.recall.query_intent import Cued, own_directives, read_intent
+from factbook.recall.query_intent import Cued, is_ours, own_directives, read_intent
 from factbook.recall.time_anchors import find_anchor, window_of
 from factbook.recall.time_expressions import Window, find_window, without
 from factbook.recall.time_usual import is_told_then, is_usual, may_be_told, may_be_usual
@@ -96,7 +96,8 @@ def understood(
     `predicates` are those that its words point at, where they are known.
     """
     if predicates is None:
-        predicates = read_intent(content_terms(question), rules).predicates
+        ours = is_ours(question)
+        predicates = read_intent(content_terms(question), rules, ours=ours).predicates
     timed = window is not None or filters.since is not None or filters.until is not None
     anchor = None if timed else find_anchor(question)
     none, nearest = lacking(question, predicates, window, reads, filters, rules=rules)

@@ -13,9 +13,8 @@ from typing import Any, Final, NamedTuple
 from factbook import policy
 from factbook.extract.keyed.clarify import clarification
 from factbook.extract.keyed.contracts import FactsQueryPlan
-from factbook.extract.keyed.named import asked_key
 from factbook.extract.keyed.places import Place, place_in
-from factbook.extract.keyed.wording import ASIDE, FAVORITE, LATER, POLITE, shown
+from factbook.extract.keyed.wording import FAVORITE, shown
 from factbook.language.coordination import split_spoken_list
 from factbook.model.facts import Millis, iso
 from factbook.model.keys import (
@@ -59,9 +58,15 @@ class _Question(NamedTuple):
 
 
 _LEAD: Final = re.compile(
-    rf"(?:(?:{ASIDE}|{POLITE})[\s,]*)*"
-    r"(?:(?:do\s+you\s+(?:know|remember)|(?:tell|remind)\s+me(?:\s+again)?)\s+"
-    r"(?=(?:what|who|which|where|when|my)\b))?",
+    r"(?:(?:hey|hi|hello|ok|okay|well|so|and|please|now|actually|also)(?:\s*,\s*|\s+))*"
+    r"(?:(?:can|could|would|will)\s+you\s+(?:please\s+)?)?"
+    r"(?:(?:do\s+you\s+(?:know|remember)|(?:please\s+)?(?:tell|remind)\s+me(?:\s+again)?"
+    r"|i(?:['’]d\s+like|\s+want)\s+to\s+know)\s+(?=(?:what|who|which|where|when|my)\b))?",
+    re.IGNORECASE,
+)
+_TRAIL: Final = re.compile(
+    r"(?:[\s,]*(?:\b(?:please|again|now|right\s+now|currently|at\s+the\s+moment|thanks|so\s+far"
+    r"|of\s+all\s+time)\b|[?？!.]))+$",
     re.IGNORECASE,
 )
 
@@ -80,7 +85,7 @@ def parse_ask(
     `when` finds the time that a question names; without it no question about a time is understood.
     """
     text = _LEAD.sub("", " ".join(question.split()), count=1)
-    text = LATER.sub("", text.rstrip(" ?？!.")).strip()
+    text = _TRAIL.sub("", text).strip()
     if not text:
         return ReadQuestion(reason="the question is empty")
     if len(text) > QUESTION_CHARS:
@@ -90,7 +95,7 @@ def parse_ask(
         )
     known = list(dict.fromkeys(map(canonical_list_key, lists)))
     asked = _Question(text, known, keys, when(text) if when else None)
-    for read in (_all_below, _fixed, _entity, _time, _at_place, _attribute):
+    for read in (_all_below, _fixed, _entity, _time, _at_place):
         found = read(asked)
         if found is not None:
             return found
@@ -120,11 +125,16 @@ _OF_TOPIC: Final = re.compile(
     r"|do\s+i\s+(?:like|love|prefer)(?:\s+(?:the\s+)?(?:best|most))?)",
     re.IGNORECASE,
 )
+_PLACE_OF: Final = re.compile(
+    r"(?:where|(?:at\s+)?(?:what|which)\s+rank)\s+(?:is|does)\s+.+?(?:\s+(?:stand|rank))?"
+    r"\s+(?:in|on|among)\s+(?P<rest>my\s+.+)",
+    re.IGNORECASE,
+)
 
 
 def _at_place(asked: _Question) -> ReadQuestion | None:
     """Read "What are my favorite cryptos", "what's my #2 movie", "what my timezone is"."""
-    whole = _PLACED.fullmatch(asked.text)
+    whole = _PLACE_OF.fullmatch(asked.text) or _PLACED.fullmatch(asked.text)
     words = whole["rest"] if whole else ""
     place = place_in(words, asked.known) or _of_topic(words, asked)
     if place is not None:
@@ -186,6 +196,11 @@ _ALL_BELOW: Final = re.compile(
     r"[\"“'`]?(?P<key>[^\W\d_][\w-]*(?:\.[\w#%&+-]+)*)(?P<star>\.\*)?\.?[\"”'`]?",
     re.IGNORECASE,
 )
+_PREDICATE: Final = re.compile(
+    r"(?:.*\b)?(?:facts?|everything|all)\s+(?:with|by|of|under)\s+(?:the\s+)?predicate\s+"
+    r"[\"“'`]?(?P<predicate>[\w.-]+)[\"”'`]?",
+    re.IGNORECASE,
+)
 
 
 def _below(prefix: str) -> ReadQuestion:
@@ -193,7 +208,10 @@ def _below(prefix: str) -> ReadQuestion:
 
 
 def _all_below(asked: _Question) -> ReadQuestion | None:
-    """Read "Everything under user.favorites" and "show user.editor.*"."""
+    """Read "Everything under user.favorites", "show user.editor.*" and "all facts with ..."."""
+    named = _PREDICATE.fullmatch(asked.text)
+    if named:
+        return _planned("by_predicate", predicate=named["predicate"])
     match = _ALL_BELOW.fullmatch(asked.text)
     if not match or not (match["all"] or match["star"]) or not names_something(match["key"]):
         return None
@@ -205,26 +223,29 @@ def _all_below(asked: _Question) -> ReadQuestion | None:
 _FIXED: Final = (
     (
         rf"{_ASKING}\s+(?:all\s+)?(?:of\s+)?(?:(?:my|the)\s+)?(?:{FAVORITE}\s*)?(?:lists|rankings)"
-        r"(?:\s+(?:do\s+i\s+have|are\s+there))?|what\s+do\s+i\s+(?:like|love|prefer)(?:\s+best)?",
+        r"(?:\s+(?:do\s+i\s+have|are\s+there))?",
         FAVORITES,
     ),
+    (r"what\s+do\s+i\s+(?:like|love|prefer)(?:\s+(?:best|most))?", FAVORITES),
     (r"what\s+do\s+you\s+(?:know|remember|have)\s+(?:about|of|on)\s+(?:me|myself)", "user"),
     (r"who\s+am\s+i", "user"),
+    (r"what\s+am\s+i\s+called", "user.name"),
+    (r"how\s+old\s+am\s+i", "user.age"),
+    (r"when\s+was\s+i\s+born", "user.birthday"),
+    (r"where\s+was\s+i\s+born", "user.birthplace"),
+    (r"where\s+do\s+i\s+live", "user.location"),
+    (r"(?:where|for\s+whom|who)\s+do\s+i\s+work(?:\s+(?:at|for))?", "user.employer"),
+    (r"what\s+do\s+i\s+do(?:\s+for\s+(?:a\s+living|work))?", "user.occupation"),
 )
-"""Questions that ask for all below a key."""
+"""Questions that ask for one key, or for all below it."""
 
 
 def _fixed(asked: _Question) -> ReadQuestion | None:
     for pattern, key in _FIXED:
         if re.fullmatch(pattern, asked.text, re.IGNORECASE):
-            return _below(key)
+            below = key in ("user", FAVORITES)
+            return _below(key) if below else _planned("exact_key", fact_key=key)
     return None
-
-
-def _attribute(asked: _Question) -> ReadQuestion | None:
-    """Read "Where do I live" and "how old am I"."""
-    key = asked_key(asked.text)
-    return _planned("exact_key", fact_key=key) if key else None
 
 
 _SAID: Final = r"(?:set|change[d]?|add|store[d]?|save[d]?|say|tell|told|update[d]?|said|mention)"

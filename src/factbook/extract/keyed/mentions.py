@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Final
 
+from factbook.extract.keyed.wording import named_ranks, unquoted
 from factbook.language.nouns import counted
 from factbook.language.sentences import Span
 from factbook.model.keys import topic_title
@@ -42,6 +43,11 @@ class Heard:
     def __init__(self, message: str, values: Iterable[str] = ()) -> None:
         self.message = message
         self.values = list(dict.fromkeys(values))  # that are looked for in it, as far as is known
+
+    @cached_property
+    def ranks(self) -> set[int]:
+        """Every rank that the message names."""
+        return named_ranks(unquoted(self.message))
 
     @cached_property
     def _forms(self) -> list[tuple[bool, str, list[int]]]:

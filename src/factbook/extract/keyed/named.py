@@ -18,7 +18,7 @@ from factbook.extract.keyed.wording import words_of
 from factbook.language.nouns import singular
 from factbook.model.keys import normalize_fact_key
 
-__all__ = ["ATTRIBUTES", "asked_key", "attribute_key", "said_of_me", "says_key"]
+__all__ = ["ATTRIBUTES", "attribute_key", "said_of_me", "says_key"]
 
 
 # --- what the rules know --------------------------------------------------------------------------
@@ -39,7 +39,7 @@ location: home, home city, city
 hometown: home town
 occupation: job, profession
 job_title: job title
-employer: company, workplace, place of work, company i work for
+employer: company, workplace
 language: native language, mother tongue
 shoe_size: shoe size
 blood_type: blood type
@@ -64,6 +64,7 @@ _OWNED: Final = re.compile(
     r"(?P<what>name|birthday|age|email|phone number|address|breed|job)",
     re.IGNORECASE,
 )
+_NOBODY: Final = words_of("it that this these those he she him her they them who what")
 _SAID: Final = (
     (r"i(?:['’]m|\s+am)\s+called", "user.name"),
     (r"call\s+me", "user.nickname"),
@@ -81,7 +82,7 @@ def attribute_key(words: str) -> str | None:
     if plain in ATTRIBUTES:
         return ATTRIBUTES[plain]
     owned = _OWNED.fullmatch(plain)
-    if owned:
+    if owned and owned["who"] not in _NOBODY:
         return normalize_fact_key(f"user.{owned['who']}.{owned['what']}")[0]
     return None
 
@@ -95,24 +96,17 @@ def said_of_me(clause: str) -> tuple[str, int] | None:
     return None
 
 
-def asked_key(question: str) -> str | None:
-    """Return the key that a question about oneself is nearest to: "how old am I"; None for none."""
-    if not _ME & set(question.lower().split()):
-        return None
-    said = list(ATTRIBUTES)
-    near = [_near(question.lower(), f"what is my {words}") for words in said]
-    best = max(range(len(said)), key=near.__getitem__)
-    return ATTRIBUTES[said[best]] if near[best] >= ASKS_FOR else None
-
-
 # --- any key --------------------------------------------------------------------------------------
 
-ASKS_FOR: Final = 0.58  # the least cosine of a question to "what is my city", as "where do I live"
 ALIKE: Final = 0.5  # the least cosine of two nouns that speak of one thing: "wife", "spouse"
 SAYS_AS_MUCH: Final = 0.47  # of a sentence of what one is, to one that names the key; of its frame
 SAYS_OF_VALUE: Final = 0.63  # the same with the value in both: "I am tired" is no job
 DONE_TO: Final = 0.65  # of the frame where the value is what something is done to: "I met X"
 
+_HOLDERS: Final = words_of(
+    "user profile info information detail setting contact personal basic current main primary own"
+    " default general data about status value fact misc other type the of is my me self preference"
+)
 _COMMON: Final = words_of(
     "name age birthday email phone address job breed color type size number date title location"
     " city"
@@ -140,7 +134,7 @@ def _key_words(key: str) -> tuple[frozenset[str], frozenset[str], str]:
     telling = {word for segment in segments for word in ("".join(segment), *segment)}
     telling |= {part for said in called if " " not in said for part in said.split("-")}
     every = {*parts, *telling, *re.findall(r"\w+", " ".join(called))}
-    return frozenset(every), frozenset(telling), " ".join(parts)
+    return frozenset(every), frozenset(telling - _HOLDERS or telling), " ".join(parts)
 
 
 @lru_cache(maxsize=4096)

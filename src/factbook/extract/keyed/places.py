@@ -62,6 +62,7 @@ _BEFORE: Final = re.compile(
     re.IGNORECASE,
 )
 _AFTER: Final = re.compile(r"(?:^|\s+)(?:favou?rites|favs|faves|lists?|rankings?)$", re.IGNORECASE)
+_WORD: Final = re.compile(r"[\w'’&+#./%-]*[^\W_][\w'’&+#./%!-]*|&|\+")
 _NO_TOPIC: Final = words_of(
     """
     is are was were be been being am isn't aren't my your his her their our its i you he she it they
@@ -103,7 +104,7 @@ def place_in(words: str, known: Collection[str]) -> Place | None:
         top=rank_value(where["count"]) if where and where["count"] else None,
         defined=where is not None,
         listed=listed or bool(rank and _SURE_RANK.match(rank)),
-        many=bool(some) or is_plural((topic or text).lower().split()[-1]),
+        many=bool(some) or _of_many(topic, text),
         some=bool(some),
         mine=mine or re.search(r"(?i)\b(?:my|our)\b", text) is not None,
     )
@@ -116,6 +117,13 @@ def _written(written: str) -> Place:
     if key.startswith(FAVORITES + "."):
         return Place(topic=key, listed=True, many=True)
     return Place(key=key)
+
+
+def _of_many(topic: str | None, words: str) -> bool:
+    """Say whether "favorite ..." is about several things."""
+    if re.search(r"(?i)(?:favou?rites|favs|faves)(?!\w)", words):
+        return True
+    return topic is not None and is_plural(topic.lower().split()[-1])
 
 
 def _topic(text: str, known: Collection[str]) -> tuple[bool, str | None]:
@@ -131,10 +139,15 @@ def _topic(text: str, known: Collection[str]) -> tuple[bool, str | None]:
     if not text:
         return True, None
     parts = text.split()
-    if len(parts) > _MOST_WORDS or any(part.lower().strip(".") in _NO_TOPIC for part in parts):
+    plain = len(parts) <= _MOST_WORDS and all(map(_WORD.fullmatch, parts))
+    if not plain or any(part.lower().strip(".") in _NO_TOPIC for part in parts):
+        return False, None
+    if parts[-1].lower() in ("the", "of", "from", "off", "on"):
         return False, None
     if re.search(r"(?i)^(?:and|or|but|then|plus|&|with|as|at|to)(?!\w)|#\d", text):
         return False, None  # "at #1 and ETH at #2": another clause
+    if not names_something(text):
+        return False, None
     if len(spoken_items(text)) > 1 and canonical_list_key(text) not in known:
         return False, None  # "books and films": two lists, or one? That is for the person to say.
-    return names_something(text), text
+    return True, text

@@ -149,7 +149,14 @@ def ask_messages(
 
 # What is shown of every list: first as much as helps, then less and less, so that all the lists
 # stand in the prompt before any of them is left out. (values of each list, characters of a value)
-_STEPS: Final = ((SHOWN_RANKS, SHOWN_CHARS), (10, 40), (5, 24), (3, 16), (0, 0))
+_STEPS: Final = (
+    (SHOWN_RANKS, SHOWN_CHARS),
+    (SHOWN_RANKS, 40),
+    (10, 40),
+    (5, 24),
+    (3, 16),
+    (0, 0),
+)
 
 
 def _fitted(
@@ -160,26 +167,43 @@ def _fitted(
     answer: type[BaseModel],
     context_tokens: int | None,
 ) -> list[Message]:
-    def messages(shown: Sequence[str]) -> list[Message]:
+    def messages(shown: str) -> list[Message]:
         return [
             Message(role="system", content=system),
-            Message(role="user", content=f"{_lists(shown, len(lists))}\n{after}"),
+            Message(role="user", content=f"{shown}\n{after}"),
         ]
 
-    # those that are named first
-    keys = sorted(lists, key=lambda key: not topic_places(said, key))[:SHOWN_LISTS]
-    room = float("inf")
+    keys = sorted(lists, key=lambda key: not topic_places(said, key))  # those that are named first
+    named = sum(1 for key in keys if topic_places(said, key))
+    shown = [_line(key, lists[key], *_STEPS[0]) for key in keys[:SHOWN_LISTS]]
     if context_tokens is not None:
         # What is left free: for the answer, and for the schema that some servers put in.
         schema = estimate_tokens(json.dumps(plain_schema(answer)))
-        room = context_tokens - min(ANSWER_TOKENS + schema, context_tokens // 2)
+        room = context_tokens - message_tokens(messages(_lists([], max(1, len(keys)))))
+        room -= min(ANSWER_TOKENS + schema, context_tokens // 2)
+        shown = _within(room, [(key, lists[key]) for key in keys[:SHOWN_LISTS]], named)
+    return messages(_lists(shown, len(keys)))
+
+
+def _within(room: int, lists: Sequence[tuple[str, Mapping[int, str]]], named: int) -> list[str]:
+    """Return the lines of lists that fit: those that were named take up to half of the room."""
+    share = (room // 2 if named < len(lists) else room) // max(1, named)
+    first: list[str] = []
+    for key, ranks in lists[:named]:
+        lines = [_line(key, ranks, *step) for step in _STEPS]
+        first.append(next((line for line in lines if estimate_tokens(line) <= share), lines[-1]))
+    lines = first
     for step in _STEPS:
-        shown = [_line(key, lists[key], *step) for key in keys]
-        if message_tokens(messages(shown)) <= room:
-            return messages(shown)
-    while shown and message_tokens(messages(shown)) > room:  # not even all of their names fit
-        shown.pop()
-    return messages(shown)
+        lines = [*first, *(_line(key, ranks, *step) for key, ranks in lists[named:])]
+        if _cost(lines) <= room:
+            return lines
+    while lines and _cost(lines) > room:  # not even the names of all of them fit
+        lines.pop()
+    return lines
+
+
+def _cost(lines: Sequence[str]) -> int:
+    return sum(estimate_tokens(line) + 1 for line in lines)
 
 
 def _lists(lines: Sequence[str], there: int) -> str:

@@ -70,7 +70,8 @@ def placed(told: Told, rank: int) -> tuple[str, str]:
     if not ranks:
         return problem, f"the message does not say that {quoted} is #{rank}"
     named = ", ".join(f"#{number}" for number in sorted(ranks)[:5])
-    return problem, f"the message names {named} and not #{rank}"
+    of = f" for {quoted}" if rank in told.heard.ranks else ""
+    return problem, f"the message names {named} and not #{rank}{of}"
 
 
 def added(told: Told) -> tuple[str, str]:
@@ -81,8 +82,8 @@ def added(told: Told) -> tuple[str, str]:
     for word in told.meant if told.about else ():
         for i in told.beside(word):
             listed = i in told.about and any(told.words[j] in OWN for j in told.beside(i))
-            if _puts(told, i) or listed:
-                return told.unmeant(word), ""
+            if _puts(told, i) or _takes(told, i, word) or listed:
+                return told.unmeant(word) or told.unmeant(i), ""
     return "", f"the message does not put {told.value_said!r} on a list of favorites"
 
 
@@ -113,11 +114,12 @@ def _widened(told: Told, words: list[int]) -> list[int]:
     if first and told.words[first - 1] in OWN | _THEIRS:
         first -= 1
     for i, token in list(enumerate(told.tokens))[last + 1 :]:
+        broken = "\n" in told.text[told.tokens[last].end : token.begin]
         ours = told.words[i] in OWN and told.tokens[last].pos == "ADP"
-        if i in told.taken or not (token.pos in _OF_PLACE or ours):
+        if i in told.taken or not (token.pos in _OF_PLACE or ours) or broken:
             break
         last = i
-    while told.tokens[last].pos in ("ADP", "DET"):
+    while last > words[-1] and told.tokens[last].pos in ("ADP", "DET"):
         last -= 1
     return list(range(first, last + 1))
 

@@ -16,20 +16,22 @@ from factbook.extract.keyed.ranked import PLACING
 from factbook.extract.keyed.told import OWN, REFERRING, SELF, Told
 from factbook.extract.keyed.wording import named_ranks, stems_of, words_of
 
-__all__ = ["REMOVING", "removal_problem"]
+__all__ = ["NO_ORDER", "REMOVING", "removal_problem"]
 
 
 REMOVING: Final = stems_of(
     "remove delete drop erase forget take strike kick cross scratch unset clear discard exclude"
     " eliminate purge scrap trash dump ditch wipe replace get throw empty reset clean nuke destroy"
-    " redo"
+    " redo restart start"
 )
-_AWAY: Final = words_of("from off out away rid")
+_AWAY: Final = words_of("from off out away")
 _WHERE: Final = words_of("from off out of in at")
 _NEED_AWAY: Final = stems_of("take get throw strike kick cross")
+_NEED_AGAIN: Final = stems_of("start restart")
+_ANEW: Final = words_of("over again anew fresh scratch empty")
 _SPARING: Final = words_of("except but besides keep keeping without apart unlike not")
 _WHOLE: Final = words_of("everything all")
-_NO_ORDER: Final = re.compile(r"(?:[^s]s|ed|ing)$")  # of a verb that is no order
+NO_ORDER: Final = re.compile(r"(?:[^s]s|ed|ing)$")  # of a verb that is no order
 
 
 def removal_problem(op: FactsOp, told: Told) -> str | None:
@@ -37,73 +39,44 @@ def removal_problem(op: FactsOp, told: Told) -> str | None:
 
     `told` holds the place of the operation's value, where it has one.
     """
-    kind = "" if told.list_key is None else op.op
-    if not kind:
-        what = "to forget that"
-    elif kind == "ranked_list_clear":
-        what = "to clear that list"
-    elif kind == "ranked_list_move" or op.value is not None:
-        what = "to move that" if kind == "ranked_list_move" else "to remove that"
+    rank = rank_of(op) or 0
+    if told.list_key is None:
+        what, orders = "to forget that", _fact_orders(op.fact_key or "", told)
+    elif op.op == "ranked_list_clear":
+        what, orders = "to clear that list", _clear_orders(told)
+    elif op.op == "ranked_list_move":
+        what, orders = "to move that", _move_orders(told, {rank, op.from_rank or rank})
+    elif op.value is not None:
+        what, orders = "to remove that", _value_orders(told)
     else:
-        what = f"to remove #{rank_of(op)}"
-    problems = [*_ordered(op, told, kind), *_over(op, told, kind)]
+        what, orders = f"to remove #{rank}", _rank_orders(told, rank)
+    problems = list(orders)
     if "" in problems:
         return None
     return f"the message does not ask {what}{f': {problems[0]}' if problems else ''}"
 
 
-def _ordered(op: FactsOp, told: Told, kind: str) -> Iterator[str]:
-    """Yield for every verb that orders it why that is not meant, or ""."""
-    rank, moves = rank_of(op) or 0, kind == "ranked_list_move"
-    for verb, problem in _orders(told, PLACING if moves else REMOVING):
-        behind, objects = _behind(told, verb), _objects(told, verb)
-        ranks = named_ranks(told.text_of(behind).partition(" with ")[0])
-        if not kind:
-            asked = any(_is_fact(told, op.fact_key or "", i, verb) for i in objects)
-        elif moves:
-            asked = {rank, op.from_rank or rank} <= ranks
-        elif op.value is not None:
-            left = {i for i in objects if not _spares(told, told.below[i])}
-            moved = ranks and told.stems[verb] == "drop"  # "Drop BTC to #5"
-            asked = not left.isdisjoint(told.meant) and not moved and _is_from_list(told, behind)
-        elif kind == "ranked_list_clear":
-            asked = any(_is_list(told, i, verb) for i in objects) and not _spares(told, behind)
-        else:
-            mine = any(i in told.about or told.words[i] in OWN for i in behind)
-            asked = rank in ranks and mine and not _spares(told, behind)
-        if asked:
-            yield problem
-
-
-def _over(op: FactsOp, told: Told, kind: str) -> Iterator[str]:
-    """Yield the same for every word that says that it is so no more: "I no longer like BTC"."""
-    for i in filter(told.ended, range(len(told.tokens))):
-        mine = told.subject(i) in SELF
-        if not kind:
-            key = op.fact_key or ""
-            over = mine and told.stems[i] not in REMOVING and says_key(key, told, told.beside(i))
-        elif told.own is not None:
-            of_value = i in (told.own, told.tokens[told.own].head) and not named_ranks(told.text)
-            over = of_value and (i in told.about or (mine and told.stems[i] in PLACING))
-        else:
-            over = mine and any(_is_list(told, j, -1) for j in told.below[i])
-        if over:
-            yield told.unmeant(i, order=True)
-
-
 def _orders(told: Told, verbs: frozenset[str]) -> Iterator[tuple[int, str]]:
     """Yield every verb of some that its writer orders or tells to have done; and why not."""
     for i, stem in enumerate(told.stems):
-        mine, wished = told.subject(i) in SELF, told.tokens[i].relation == "xcomp"
-        behind = {told.words[j] for j in _behind(told, i)}
-        away = stem not in _NEED_AWAY or verbs is PLACING or behind & _AWAY  # "get my list"
-        if stem not in verbs or not away or not told.requested(i):
+        token, mine = told.tokens[i], told.subject(i) in SELF
+        if stem not in verbs or told.own == i or not told.requested(i):
             continue
-        plain = not _NO_ORDER.search(told.words[i]) or wished
-        if plain == (mine and not wished):
+        if verbs is REMOVING and not _takes_away(told, i):
+            continue  # "get my list", "start my list with BTC"
+        plain = not NO_ORDER.search(told.words[i]) or token.relation == "xcomp"
+        if plain == (mine and token.relation != "xcomp"):
             continue  # "I forget my timezone all the time", "Bob always forgets it"
         denied = "it says what is not so" if any(map(told.negated, told.up(i))) else ""
         yield i, told.unmeant(i, order=True) or denied
+
+
+def _takes_away(told: Told, verb: int) -> bool:
+    """Say whether a verb takes away: "get" does with "rid" behind it, "start" with "over"."""
+    behind = {told.words[i] for i in _behind(told, verb)}
+    if told.stems[verb] in _NEED_AWAY:
+        return not behind.isdisjoint(_AWAY | {"rid"})
+    return told.stems[verb] not in _NEED_AGAIN or not behind.isdisjoint(_ANEW)
 
 
 def _objects(told: Told, verb: int) -> list[int]:
@@ -128,21 +101,18 @@ def _spares(told: Told, words: Iterable[int]) -> bool:
     return any(told.words[i] in _SPARING for i in words)
 
 
-def _is_from_list(told: Told, behind: Iterable[int]) -> bool:
+def _is_from_list(told: Told, verb: int) -> bool:
     """Say whether it is to leave a list, where words say what it is to leave."""
+    behind = _behind(told, verb)
     where = [i for i in behind if told.words[i] in _WHERE and told.tokens[i].relation == "case"]
-    left = {j for i in where for j in told.under(told.tokens[i].head)}
-    return (
-        not where
-        or not left.isdisjoint(told.about)
-        or any(told.words[j] in REFERRING for j in left)
-    )
+    if where:
+        left = {j for i in where for j in told.under(told.tokens[i].head)}
+        return not left.isdisjoint(told.about) or any(told.words[j] in REFERRING for j in left)
+    return True
 
 
-def _is_list(told: Told, i: int, verb: int) -> bool:
+def _is_list(told: Told, i: int) -> bool:
     """Say whether a word stands for the whole list: "my crypto list", "everything on it"."""
-    if told.words[i] in REFERRING:  # "Clear it", of a list that was named before
-        return any(j < verb for j in told.named) or len(told.tokens) <= 4
     around, behind = told.under(i), _behind(told, i)
     kinds = [told.tokens[j] for j in around if j not in told.about and j != i]
     others = told.named.isdisjoint(around) and any(kind.pos == "NOUN" for kind in kinds)
@@ -151,16 +121,67 @@ def _is_list(told: Told, i: int, verb: int) -> bool:
     return i in told.about or (told.words[i] in _WHOLE and not told.about.isdisjoint(behind))
 
 
-def _is_fact(told: Told, key: str, i: int, verb: int) -> bool:
-    """Say whether what a verb is done to is what a key is about, and mine."""
-    if told.words[i] in REFERRING:
-        return says_key(key, told, range(verb), owned=True)
-    around = told.under(i)
-    behind = [
-        j
-        for k in (i, verb)
-        for j in told.below[k]
-        if j > i and told.tokens[j].relation in ("obl", "nmod", "acl")
-    ]
-    mine = any(told.words[j] in OWN for j in around)
-    return mine and all(says_key(key, told, [j]) for j in behind) and says_key(key, told, around)
+def _value_orders(told: Told) -> Iterator[str]:
+    if told.own is None:
+        return
+    ranks = named_ranks(told.text)
+    for verb, problem in _orders(told, REMOVING):
+        objects = [i for i in _objects(told, verb) if not _spares(told, told.below[i])]
+        moved = ranks and told.stems[verb] == "drop"  # "Drop BTC to #5"
+        mine = told.subject(verb) in SELF and not told.about
+        if {*objects} & {*told.meant} and _is_from_list(told, verb) and not moved and not mine:
+            yield problem
+    for i in (told.own, told.tokens[told.own].head):
+        liked = told.stems[i] in PLACING and told.subject(i) in SELF
+        if i >= 0 and told.ended(i) and not ranks and (liked or i in told.about):
+            yield told.unmeant(i, order=True)
+
+
+def _rank_orders(told: Told, rank: int) -> Iterator[str]:
+    for verb, problem in _orders(told, REMOVING):
+        behind = _behind(told, verb)
+        mine = any(i in told.about or told.words[i] in OWN for i in behind)
+        named = named_ranks(told.text_of(behind).partition(" with ")[0])
+        if rank in named and mine and not _spares(told, behind):
+            yield problem
+
+
+def _move_orders(told: Told, ranks: set[int]) -> Iterator[str]:
+    for verb, problem in _orders(told, PLACING):
+        if ranks <= named_ranks(told.text_of(_behind(told, verb))):
+            yield problem
+
+
+def _clear_orders(told: Told) -> Iterator[str]:
+    for verb, problem in _orders(told, REMOVING):
+        for i in _objects(told, verb):
+            # "Clear it", of a list that was named before.
+            it = told.words[i] in REFERRING
+            it = it and (any(j < verb for j in told.named) or len(told.tokens) <= 4)
+            if (it or _is_list(told, i)) and not _spares(told, _behind(told, verb)):
+                yield problem
+    for i in range(len(told.tokens)):
+        over = told.ended(i) and told.subject(i) in SELF
+        if over and any(_is_list(told, j) for j in told.below[i]):
+            yield told.unmeant(i, order=True)
+
+
+def _fact_orders(key: str, told: Told) -> Iterator[str]:
+    for verb, problem in _orders(told, REMOVING):
+        for i in _objects(told, verb):
+            around = told.under(i)
+            mine = OWN & {told.words[j] for j in around}
+            behind = [
+                j
+                for k in (i, verb)
+                for j in told.below[k]
+                if j > i and told.tokens[j].relation in ("obl", "nmod", "acl")
+            ]
+            other = any(not says_key(key, told, [j]) for j in behind)
+            it = told.words[i] in REFERRING and says_key(key, told, range(verb), owned=True)
+            if it or (mine and not other and says_key(key, told, around)):
+                yield problem
+    for i, stem in enumerate(told.stems):
+        over = told.ended(i) and told.subject(i) in SELF and stem not in REMOVING
+        if over and says_key(key, told, told.beside(i)):
+            yield told.unmeant(i, order=True)

@@ -2,14 +2,16 @@
 
 A clause is a place ("my #1 favorite crypto", "my timezone") with values before it or behind it, and
 a verb where something is ordered. A message is taken whole or not at all: one sentence that is none
-of that, and nothing is done, because that sentence may take back another one. Which of its readings
-is meant is for `grounded` to say. Every value is a span of the message. `ask` reads questions.
+of that, and nothing is done, because that sentence may take back another one. Whether it is meant
+is for `grounded` to say. Every value is a span of the message. Questions are read by `ask`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice
 from typing import Any, Final, NamedTuple, cast
 
 from factbook import policy
@@ -19,7 +21,7 @@ from factbook.extract.keyed.grounded import Heard, op_objection
 from factbook.extract.keyed.named import said_of_me
 from factbook.extract.keyed.places import Place, place_in
 from factbook.extract.keyed.ranked import PLACING
-from factbook.extract.keyed.removal import REMOVING
+from factbook.extract.keyed.removal import NO_ORDER, REMOVING
 from factbook.extract.keyed.told import DOUBTS, NEGATIONS
 from factbook.extract.keyed.wording import (
     ASIDE,
@@ -32,6 +34,7 @@ from factbook.extract.keyed.wording import (
     unquoted,
     words_of,
 )
+from factbook.language.calendar import MONTH
 from factbook.language.coordination import QUOTES, spoken_items
 from factbook.language.questions import ends_asking
 from factbook.language.reader.read import read
@@ -44,7 +47,8 @@ __all__ = ["MESSAGE_CHARS", "ReadMessage", "parse_tell"]
 MESSAGE_CHARS: Final = 4_000
 """The longest message that the rules read: nobody states a favorite in more."""
 
-_JOINTS: Final = 24  # places where one sentence may be two; more is no sentence
+_TRIALS: Final = 600  # readings of clauses that one message is worth
+_JOINTS: Final = 60  # places where one sentence may be two; more is no sentence
 
 
 class ReadMessage(NamedTuple):
@@ -116,27 +120,35 @@ _LEAD: Final = re.compile(rf"(?:(?:{ASIDE}|{POLITE})[\s,:]*)+", re.IGNORECASE)
 _REQUEST: Final = re.compile(rf"(?:{ASIDE}[\s,:]*)*{POLITE}", re.IGNORECASE)
 _FILLER: Final = re.compile(rf"\s*(?:{ASIDE}[\s,.!]*)+", re.IGNORECASE)
 _END: Final = re.compile(r"(?:(?<!\b\w\.\w)[!?.。\s])+$")  # but for the dot of "U.S."
+_ADVERBS: Final = (
+    r"(?:(?:actually|really|now|currently|still|definitely|also|honestly|officially|absolutely|truly"
+    r"|clearly|obviously|by\s+far|easily|hands\s+down|just|already|again)\s+)*"
+)
 _INSERTING: Final = stems_of("add insert slot squeeze slip")
-_ADDING: Final = _INSERTING | stems_of("append include store save put")
+_ADDING: Final = _INSERTING | stems_of("append include store save")
 _MOVING: Final = stems_of("move shift bump promote demote push")
 _VERB: Final = re.compile(r"([^\W_]+)(?:\s+out)?\s+")
 _HINGE: Final = re.compile(
-    r"(?P<be>(?:\s+(?:is|(?P<are>are)|(?:also\s+)?includes?)|['’]s)(?:\s*:\s*|\s+)"
-    r"(?:(?:actually|really|now|currently|still|definitely|also|by\s+far|already|again)\s+)*)"
-    r"|\s*[:=]\s*"
+    r"(?P<be>(?:\s+(?:is|(?P<are>are)|(?:also\s+)?(?P<some>includes?))|['’]s)"
+    rf"(?:\s*:\s*|\s+{_ADVERBS}))(?P<at>(?:at|in)\s+)?|(?P<sign>\s*[:=]\s*)"
     r"|\s+(?:up\s+|down\s+)?(?P<to>to\s+be|to|as|be|into|at|on|onto|in|under|among|from"
     r"|off(?:\s+of)?|out\s+of)\s+"
     rf"|\s+(?=(?:my|our|the)\s|{RANK}|{FAVORITE})",
     re.IGNORECASE,
 )
 _WITHIN: Final = re.compile(r"\s+(?:in|on|from|of|within)\s+(?=my\s)", re.IGNORECASE)
+_BY_DATE: Final = re.compile(rf"(?i)(?:the\s+)?(?:\d|(?:{MONTH})\b)")
 _NO_PLAIN: Final = re.compile(r"#\s?\d|[?？]")
 _SPEAKERS: Final = words_of("i we you he she they")
 _PRONOUNS: Final = words_of(
-    "it that this these those he him she her they them one something anything everything nothing"
-    " none both all mine what whatever here there"
+    "it that this these those he she him her they them one ones so something anything everything"
+    " nothing someone somebody nobody none both all mine yours what whatever here there"
 )
-_NO_VALUE: Final = NEGATIONS | DOUBTS | words_of("my our your or what who why how where unknown")
+_NO_VALUE: Final = (
+    NEGATIONS
+    | DOUBTS
+    | words_of("my our your or either whatever what who why how where unknown undecided")
+)
 
 
 class _Parts(NamedTuple):
@@ -144,8 +156,12 @@ class _Parts(NamedTuple):
 
     verb: str  # its stem; empty for a statement
     hinge: re.Match[str]
+    to: str  # the preposition that the hinge is, or nothing
     left: Span
     right: Span
+
+
+_Way = Callable[[], list[FactsOp] | None]
 
 
 class _Clauses:
@@ -156,6 +172,7 @@ class _Clauses:
         self.known = known  # the owner's lists, by their keys
         self.masked = unquoted(message)
         self._refusal = ""
+        self._trials = 0
 
     def read(self) -> list[FactsOp]:
         """Return what the message asks for; raises _Refused for a sentence that sets nothing."""
@@ -172,7 +189,9 @@ class _Clauses:
             raise _Refused(f"{shown(text)} is a question, which sets nothing")
         self._refusal = ""
         stop = sentence.start + end.start() if end else sentence.end
-        ops = self._joined(Span(sentence.start, stop), {})
+        ops = self._joined(Span(sentence.start, stop), {}, first=True)
+        if self._trials > _TRIALS:
+            raise _Refused(f"{shown(text)} has too many parts; say it in shorter sentences")
         if ops is None:
             raise _Refused(
                 self._refusal
@@ -181,54 +200,64 @@ class _Clauses:
             )
         return ops
 
-    def _joined(self, span: Span, seen: dict[int, list[FactsOp] | None]) -> list[FactsOp] | None:
+    def _joined(
+        self, span: Span, seen: dict[int, list[FactsOp] | None], *, first: bool
+    ) -> list[FactsOp] | None:
         """Read a span as one clause, or as one and what follows a joint."""
         if span.start not in seen:
-            ops = self._clause(span)
+            ops = self._clause(span, first=first)
             for joint in list(_JOINT.finditer(self.masked, *span))[:_JOINTS]:
-                if ops is not None:
+                if ops is not None or self._trials > _TRIALS:
                     break
-                left = self._clause(Span(span.start, joint.start()))
-                right = self._joined(Span(joint.end(), span.end), seen) if left else None
-                ops = None if left is None or right is None else [*left, *right]
+                left = self._clause(Span(span.start, joint.start()), first=first)
+                if left is not None:
+                    right = self._joined(Span(joint.end(), span.end), seen, first=False)
+                    ops = None if right is None else [*left, *right]
             seen[span.start] = ops
         return seen[span.start]
 
-    def _clause(self, span: Span) -> list[FactsOp] | None:
+    def _clause(self, span: Span, *, first: bool) -> list[FactsOp] | None:
         """Read one clause without what leads in ("please"), or with it."""
         lead = _LEAD.match(self.masked, *span)
         for start in dict.fromkeys([lead.end() if lead else span.start, span.start]):
-            ops = next(filter(None, self._ways(Span(start, span.end))), None)
-            if ops:
-                return ops
+            for way in self._ways(Span(start, span.end), first=first):
+                self._trials += 1
+                if self._trials > _TRIALS:
+                    return None
+                try:
+                    ops = way()
+                except _Refused as refused:
+                    self._refusal = self._refusal or str(refused)
+                    continue
+                if ops:
+                    return ops
         return None
 
-    def _ways(self, span: Span) -> Iterator[list[FactsOp] | None]:
-        """Read a clause in every way to take it apart: at its verb, and at each hinge."""
+    def _ways(self, span: Span, *, first: bool) -> Iterator[_Way]:
+        """Yield every way to take a clause apart: at its verb, and at each hinge."""
         mine = said_of_me(span.of(self.masked))
         if mine is not None:
-            yield self._tried(self._key, mine[0], Span(span.start + mine[1], span.end))
+            yield partial(self._key, mine[0], Span(span.start + mine[1], span.end))
         wholes: dict[str, Span] = {}
         ordered = _VERB.match(self.masked, *span)
-        if ordered and stem(ordered[1].lower()) in PLACING | REMOVING:
-            wholes[stem(ordered[1].lower())] = Span(ordered.end(), span.end)
+        form = ordered[1].lower() if ordered else ""
+        if ordered and stem(form) in PLACING | REMOVING and not NO_ORDER.search(form):
+            wholes[stem(form)] = Span(ordered.end(), span.end)
         for verb, whole in {**wholes, "": span}.items():  # "Clear and Present Danger" is no order
             if verb in REMOVING:
-                yield self._tried(_gone, self._place(whole))
+                yield partial(_gone, self._place(whole))
             parts = [
-                _Parts(verb, hinge, Span(whole.start, hinge.start()), Span(hinge.end(), whole.end))
+                _Parts(
+                    verb,
+                    hinge,
+                    (hinge["to"] or "").lower(),
+                    Span(whole.start, hinge.start()),
+                    Span(hinge.end(), whole.end),
+                )
                 for hinge in self._hinges(whole)
             ]
-            for way in (self._behind, self._ahead):
-                for part in parts:
-                    yield self._tried(way, part)
-
-    def _tried(self, way: Callable[..., list[FactsOp] | None], *of: Any) -> list[FactsOp] | None:
-        try:
-            return way(*of)
-        except _Refused as refused:
-            self._refusal = self._refusal or str(refused)
-            return None
+            yield from (partial(self._behind, part) for part in parts)
+            yield from (partial(self._ahead, part, first=first) for part in parts)
 
     def _hinges(self, span: Span) -> Iterator[re.Match[str]]:
         """Yield every place of a hinge, overlapping ones too: "Make The Third Man my #1"."""
@@ -244,29 +273,41 @@ class _Clauses:
 
     def _behind(self, parts: _Parts) -> list[FactsOp] | None:
         """Read values behind their place: "my favorite color is blue", "set my #1 to BTC"."""
-        place, to = self._place(parts.left), (parts.hinge["to"] or "").lower()
-        if place is None or (to and not parts.verb) or to not in ("", "to", "as", "be", "into"):
+        place, hinge = self._place(parts.left), parts.hinge
+        linked = parts.to in ("to", "as", "be", "into") if parts.verb else hinge["be"]
+        if place is None or not (linked or hinge["sign"]) or parts.verb in _MOVING | REMOVING:
             return None
         if place.key:
-            return self._key(place.key, parts.right)
-        return self._put(place, parts.right, parts) if place.defined else None
+            own = place.mine or place.key.startswith("user.") or parts.verb
+            return self._key(place.key, parts.right) if own else None
+        if not place.defined:
+            return None
+        self._check_favorite(place, parts)
+        return self._put(place, parts.right, parts, append=bool(place.some or hinge["some"]))
 
-    def _ahead(self, parts: _Parts) -> list[FactsOp] | None:
+    def _ahead(self, parts: _Parts, *, first: bool) -> list[FactsOp] | None:
         """Read values before their place: "BTC is my #1", "move BTC to the top"."""
-        place, verb, left = self._place(parts.right), parts.verb, parts.left
+        place, verb, to = self._place(parts.right), parts.verb, parts.to
         if place is None or place.key:
             return None
         if not verb:
-            stated = parts.hinge["be"] and place.mine
-            return self._put(place, left, parts, leads=True) if stated or place.rank else None
-        within = _WITHIN.search(self.masked, *left)
+            stated = parts.hinge["be"] and place.mine and place.defined
+            goes_on = not first and place.rank and to in ("", "as", "at", "in")
+            if not (stated or goes_on) or (parts.hinge["at"] and not place.rank):
+                return None
+            if stated:
+                self._check_favorite(place, parts)
+            return self._put(place, parts.left, parts, append=place.some, leads=True)
+        left, within = parts.left, _WITHIN.search(self.masked, *parts.left)
         inner = self._place(Span(within.end(), left.end)) if within else None
-        if within and inner is not None:
+        if within and inner is not None and inner.listed and not (inner.topic and place.topic):
             left = Span(left.start, within.start())
             place = place._replace(topic=place.topic or inner.topic)
         held = self._place(left)
         ranked = held.rank if held is not None and (held.mine or held.topic is None) else None
         if verb in REMOVING:
+            if to.split()[:1] not in (["from"], ["off"], ["out"]) or not place.listed:
+                return None
             if ranked:
                 return [_op("ranked_list_remove", place.topic, rank=ranked)]
             gone = self._values(left)
@@ -274,8 +315,11 @@ class _Clauses:
         if place.rank and held is not None and ranked:
             topic = place.topic or held.topic
             return [_op("ranked_list_move", topic, rank=place.rank, from_rank=ranked)]
-        adds = not place.rank and verb in _ADDING and bool(parts.hinge["to"])
-        return self._put(place, left, parts, append=adds) if adds or place.defined else None
+        if verb in _MOVING and not place.rank:
+            return None
+        if not place.rank and (verb in _ADDING or (verb == "put" and to)):
+            return self._put(place, left, parts, append=True) if to and place.listed else None
+        return self._put(place, left, parts) if place.defined else None
 
     def _put(
         self, place: Place, said: Span, parts: _Parts, *, append: bool = False, leads: bool = False
@@ -284,23 +328,19 @@ class _Clauses:
 
         Without a rank, one value is the first and several are put at the end.
         """
-        clause = shown(self.message[parts.left.start : parts.right.end])
-        if place.rank and not place.listed and not parts.verb:  # "Rex is my second dog"
-            raise _Refused(
-                f"{clause} does not say that it is about favorites; say 'my #{place.rank}"
-                " favorite ...'"
-            )
-        append = append or place.some
-        many = append or place.many or place.top or parts.hinge["are"]
-        values = self._values(said, one=bool(place.rank or not many), leads=leads)
-        if place.rank or not many:
+        several = append or place.many or place.top or parts.hinge["are"]
+        one = place.rank is not None or not several
+        values = self._values(said, one=one, leads=leads)
+        if one:
             moves, inserts = parts.verb in _MOVING, parts.verb in _INSERTING
             step = "move" if moves else "insert" if inserts else "set"
+            rank = 1 if place.rank is None else place.rank
             name = cast("OpName", f"ranked_list_{step}")
-            return [_op(name, place.topic, rank=place.rank or 1, value=values[0][0])]
+            return [_op(name, place.topic, rank=rank, value=values[0][0])]
+        if place.top and len(values) != place.top:
+            clause = shown(self.message[parts.left.start : parts.right.end])
+            raise _Refused(f"{clause} speaks of {place.top} and names {len(values)}")
         if place.top:
-            if len(values) != place.top:
-                raise _Refused(f"{clause} speaks of {place.top} and names {len(values)}")
             values = [(value, rank or n) for n, (value, rank) in enumerate(values, 1)]
         elif len(values) == 1 and not (append or place.many):
             values = [(values[0][0], 1)]
@@ -309,7 +349,18 @@ class _Clauses:
         return [_op("ranked_list_append", place.topic, values=[value for value, _ in values])]
 
     def _key(self, key: str, said: Span) -> list[FactsOp]:
-        return [_op("set", fact_key=key, value=self._value(said))]
+        value = self._value(said)
+        dated = key == "user.birthplace" and _BY_DATE.match(value)
+        return [_op("set", fact_key="user.birthday" if dated else key, value=value)]
+
+    def _check_favorite(self, place: Place, parts: _Parts) -> None:
+        """Refuse "Rex is my second dog" where there is no list of dogs."""
+        if place.rank is not None and not place.listed and not parts.verb:
+            clause = shown(self.message[parts.left.start : parts.right.end])
+            raise _Refused(
+                f"{clause} does not say that it is about favorites; say 'my #{place.rank}"
+                " favorite ...'"
+            )
 
     # --- values -----------------------------------------------------------------------------------
 
@@ -321,23 +372,26 @@ class _Clauses:
         if re.search(r"(?i)\s+or\s+", seen):
             raise _Refused(f"{shown(text)} leaves open which one")
         items = spoken_items(LATER.sub("", text))
-        if not one:
-            spans = [Span(said.start + item.start, said.start + item.end) for item in items]
-            values = [
-                # a quote around an item is its margin already
-                span.of(self.message)
-                if set(span.of(self.masked)) == {"_"}
-                else self._value(span, leads=leads and span == spans[0])
-                for span in spans
-            ]
-            return [(value, item.rank) for value, item in zip(values, items, strict=True)]
-        value = self._value(said, leads=leads)
-        if len(items) > 1 and re.search(r",\s|;", seen):
-            raise _Refused(
-                f"{shown(text)} looks like several values for one place; put it in quotes where it"
-                " is one"
+        if one:
+            value = self._value(said, leads=leads)
+            if len(items) > 1 and re.search(r",\s|;", seen):
+                raise _Refused(
+                    f"{shown(text)} looks like several values for one place; put it in quotes where"
+                    " it is one"
+                )
+            return [(value, None)]
+        values: list[tuple[str, int | None]] = []
+        for item in items:
+            span = Span(said.start + item.start, said.start + item.end)
+            # A quote around an item is its margin already, and what is in it is not looked into.
+            quoted = span.of(self.masked).strip("_") == ""
+            plain = (
+                span.of(self.message) if quoted else self._value(span, leads=leads and not values)
             )
-        return [(value, None)]
+            values.append((plain, item.rank))
+        if not values:
+            raise _Refused("there is no value")
+        return values
 
     def _value(self, span: Span, *, leads: bool = False) -> str:
         """Return a value without what surrounds it; raises _Refused where it says more.
@@ -362,19 +416,19 @@ class _Clauses:
 
     def _says_more(self, start: int, end: int, *, leads: bool) -> bool:
         """Say whether words say something of their own: "blue because it calms me"."""
-        seen = self.masked[start:end]
-        if _NO_PLAIN.search(seen) or len(list(sentences(seen))) > 1:
+        seen, tokens = self.masked[start:end], read(self.masked).tokens
+        if _NO_PLAIN.search(seen) or next(islice(sentences(seen), 1, None), None) is not None:
             return True
-        tokens = read(self.masked).tokens
         inside = [i for i, t in enumerate(tokens) if start <= t.begin < end]
         for i in inside:
             token, word = tokens[i], tokens[i].text.lower()
-            if token.text not in (word, "I") and not (leads and token.begin == start):
+            opens = leads and token.begin == start
+            if not (token.text.islower() or token.text == "I" or opens) or "_" in word:
                 continue  # a capital makes it a name: a book is called "Never Let Me Go"
             under = token.relation in ("mark", "cop", "expl") or token.pos in ("SCONJ", "AUX")
             told = token.relation == "nsubj" and token.head in inside
-            told = told and tokens[token.head].text.islower()
-            if under or told or word in _NO_VALUE or (word in _SPEAKERS and i + 1 in inside):
+            speaks = word in _SPEAKERS and i + 1 in inside
+            if under or word in _NO_VALUE or speaks or (told and tokens[token.head].text.islower()):
                 return True
         return False
 

@@ -150,12 +150,13 @@ class Tree:
             return "it is a question"
         if "quoted" in flags or any(map(self._is_handed_on, path)):
             return _HANDED_ON
-        sentence = [j for j in range(len(self.tokens)) if self.sentence(j) == self.sentence(i)]
+        here = self.sentence(i)
+        sentence = [j for j in range(len(self.tokens)) if self.sentence(j) == here]
         supposed = any("if" in c.flags and c.first in sentence for c in self.reading.clauses)
-        supposed = supposed or any(
-            self.words[j] in _CONDITIONS or (self.words[j] in _MAY and self.tokens[j].pos == "AUX")
-            for j in sentence
-        )
+        for j in sentence:
+            word, relation = self.words[j], self.tokens[j].relation
+            supposed = supposed or (word in _CONDITIONS and relation in ("mark", "advmod"))
+            supposed = supposed or (word in _MAY and relation == "aux")
         if supposed or any(map(self._is_unreal, path)):
             return _SUPPOSED
         said = {self.words[j] for j in beside}
@@ -180,7 +181,8 @@ class Tree:
         said = token.relation in ("ccomp", "csubj", "xcomp") and token.pos != "PROPN"
         if not said or self.tokens[above].pos != "VERB":
             return False
-        held = _MINE_TO_SAY if token.relation == "xcomp" else _HELD
+        thought = token.relation == "xcomp" and token.pos == "VERB"
+        held = _MINE_TO_SAY if thought else _HELD
         return not self.requested(above) or self.stems[above] not in held
 
 
@@ -220,14 +222,16 @@ class Told(Tree):
 
 def _plain(heard: Heard, place: Span | None) -> tuple[str, Span | None]:
     """Return a message in words that are read well, and where the value stands in it."""
-    message = heard.message
+    message, quotes = heard.message, [Span(*m.span()) for m in QUOTED.finditer(heard.message)]
     values = [place] if place is not None else []
     values += [span for other in heard.values for span in heard.places(other)]
-    spans = [
-        *((span, said if (said := span.of(message)).isalnum() else _NAME) for span in values),
-        *((Span(*quote.span()), _THING) for quote in QUOTED.finditer(message)),
-        *((Span(*key.span()), _spelled(key[0])) for key in _KEY.finditer(message)),
-    ]
+    spans: list[tuple[Span, str]] = []
+    for span in values:
+        quote = next((q for q in quotes if q == (span.start - 1, span.end + 1)), None)
+        word = span.of(message) if re.fullmatch(r"\w+", span.of(message)) and not quote else _NAME
+        spans.append((quote or span, word))
+    spans += [(quote, _THING) for quote in quotes]
+    spans += [(Span(*key.span()), _spelled(key[0])) for key in _KEY.finditer(message)]
     pieces: list[tuple[Span, str]] = []
     for span, words in spans:
         if all(span.end <= other.start or span.start >= other.end for other, _ in pieces):
