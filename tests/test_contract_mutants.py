@@ -221,7 +221,7 @@ def runs(verb: str, kind: Kind[Any] | None) -> Iterator[Callable[[], None]]:
             wanted = inspect.signature(test).parameters
             if "store" in wanted:
                 fill(store)
-            given = {"store": store, "empty": store, "tmp_path": path, "kind": one}
+            given = {"store": store, "ledger": store, "tmp_path": path, "kind": one}
             yield lambda test=test, given=given, wanted=wanted: test(
                 **{name: given[name] for name in wanted}
             )

@@ -514,6 +514,45 @@ def test_what_repeats_it_loses_it_too(memory: Memory) -> None:
     assert memory.store.search("fact", ["qpzmxn"], Filters(), 5) == []
 
 
+@pytest.mark.parametrize("claimed_again", [False, True])
+def test_a_word_goes_from_titles_of_its_owner_where_no_fact_has_it_still(
+    memory: Memory, claimed_again: bool
+) -> None:
+    """What another owner or another fact says with the same short word repeats nothing."""
+    for n, owner in enumerate(["me", "ann"], 1):
+        source = replace(sample_source(f"s{n}"), title="Three days in Paris")
+        said = turn(n, "Paris", source=source.key, owner=owner)
+        write(memory, RecordSource(source=source), RecordEpisode(episode=said))
+        write(memory, statement(said, "Paris"))
+        write(
+            memory,
+            Propose(
+                kind="memory",
+                key=f"{owner}\0",
+                title="Is Paris far?",
+                payload={"owner": owner, "type": "USER_FACT", "text": "Is Paris far?"},
+            ),
+        )
+    if claimed_again:
+        again = turn(3, "Paris", source="s2")
+        write(memory, RecordEpisode(episode=again), statement(again, "Paris", predicate="visits"))
+    memory.erasure.erase_fact(1)
+    left = "Three days in Paris" if claimed_again else ""
+    assert [one.source.title for one in memory.store.sources()] == [left, "Three days in Paris"]
+    assert len(memory.review.proposals(owner="ann")) == 1
+    assert len(memory.review.proposals()) == claimed_again
+
+
+def test_what_another_owner_says_in_the_same_words_stays_whole(memory: Memory) -> None:
+    words = "Please add tests for the login page"
+    for n, owner in enumerate(["me", "ann"], 1):
+        source = replace(sample_source(f"s{n}"), title="Add tests for the parser")
+        said = turn(n, words, source=source.key, owner=owner)
+        write(memory, RecordSource(source=source), RecordEpisode(episode=said))
+    memory.erasure.erase_episode(1)
+    assert [one.source.title for one in memory.store.sources()] == ["", "Add tests for the parser"]
+
+
 def test_the_history_keeps_its_rows_and_loses_the_words(memory: Memory) -> None:
     said = turn(1, "I keep ferrets.")
     keep(memory, said)
@@ -580,6 +619,38 @@ def test_the_same_log_does_not_bring_an_episode_back(memory: Memory, tmp_path: P
     assert row_counts(memory.store)["facts"] == counts["facts"]
     assert memory.sources.rejections() == []
     assert pieces_left(memory.path, "quagmire-ledger") == []
+
+
+@pytest.mark.parametrize("by", ["fact", "episode"])
+def test_what_goes_leaves_its_session_folder_and_branch_to_what_stays(
+    memory: Memory, tmp_path: Path, by: str
+) -> None:
+    """A log that only its first line names is read on, and what was refused in it is known."""
+    name, folder = "019f3a10-5c1e-7d42-9b30-6f2c81d4e7a5", "/home/mara/photos-tools"
+    [example] = Path(__file__).parents[1].glob("examples/codex/**/*.jsonl")
+    lines = example.read_text(encoding="utf-8").splitlines(keepends=True)
+    log = tmp_path / example.name
+    refused = f'{{"session":"{name}","cwd":"{folder}", broken\n'
+    log.write_text("".join(lines[:36]) + refused, encoding="utf-8")
+    memory.ingest([log])
+    kept = {one.id for one in memory.store.episodes(Filters(), limit=None)}
+    [asked] = [one for one in memory.store.facts(Filters(), limit=None) if one.object == name]
+    assert asked.episode_id is not None
+    erase = memory.erasure
+    done = erase.erase_fact(asked.id) if by == "fact" else erase.erase_episode(asked.episode_id)
+    assert not any(row.startswith("s") for row in told(done))
+    [rejection] = memory.sources.rejections()
+    assert "broken" in rejection.excerpt
+    with log.open("a", encoding="utf-8") as file:
+        file.writelines(lines[36:])
+    memory.ingest([log])
+    came = [
+        one
+        for one in memory.store.episodes(Filters(), limit=None)
+        if one.id not in kept and one.trust is Trust.DIRECT
+    ]
+    assert came
+    assert {(one.session, one.project) for one in came} == {(name, folder)}
 
 
 def test_an_episode_with_holes_is_not_told_anew(memory: Memory, tmp_path: Path) -> None:

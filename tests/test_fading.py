@@ -140,7 +140,7 @@ def test_who_asks_about_what_nobody_said_is_told_nothing_else(house: House) -> N
 def exported(memory: Memory) -> Iterator[str]:
     from factbook.surface.export import as_json_lines
 
-    return as_json_lines(memory, lambda value: value, owner="me")
+    return as_json_lines(memory, owner="me")
 
 
 def test_it_grows_shrinks_and_is_explained_like_others(house: House) -> None:

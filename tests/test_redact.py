@@ -483,6 +483,14 @@ AROUND = [
     "({}),",
     "caf\u00e9 \u2713 {} \U0001f600",
 ]
+BEHIND = [
+    "\u6211\u7684\u4ee4\u724c\u662f",
+    "caf\u00e9",
+    "backup_",
+    "mcp__",
+    "PROD_2_",
+    "/srv/db-old_",
+]
 
 
 def test_every_format_of_the_table_has_an_example() -> None:
@@ -497,6 +505,15 @@ def test_a_key_in_a_format_of_its_own_goes_wherever_it_stands(kind: str, around:
         span = only(text)
         assert text[span.start : span.end] == key
         assert span.kind == kind
+
+
+@every("before", BEHIND)
+@every("kind", sorted({row.kind for row in FORMATS} - set(WEBHOOKS)))
+def test_a_key_goes_behind_another_script_and_behind_a_name(kind: str, before: str) -> None:
+    if kind in ("hubspot-token", "mailgun-key"):  # what reads names of settings comes first there
+        return
+    for key in EXAMPLES[kind]:
+        assert key not in REDACTOR.redact(f"see {before}{key} here"), key
 
 
 @pytest.mark.parametrize("kind", WEBHOOKS)
@@ -718,6 +735,11 @@ def test_keys_inside_base64_stay() -> None:
     blob = (
         drawn(300, STANDARD) + "/" + "AKIA" + drawn(16, CAP) + "/" + drawn(300, STANDARD, seed="b")
     )
+    assert REDACTOR.redact(blob) == blob
+
+
+def test_keys_inside_base64_of_addresses_stay() -> None:
+    blob = f"id={drawn(300)}_AKIA{drawn(16, CAP)}"
     assert REDACTOR.redact(blob) == blob
 
 

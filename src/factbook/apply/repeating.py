@@ -34,8 +34,11 @@ class Repeats:
         self._words = word_pattern(values) if values else None
         self._longer = loose_pattern(longer)
 
-    def among(self, texts: Sequence[str]) -> list[int]:
-        """Return the numbers of the texts that do."""
+    def among(self, texts: Sequence[str], theirs: Sequence[bool] | None = None) -> list[int]:
+        """Return the numbers of the texts that do, of those that are `theirs`.
+
+        Somebody else's title that has the same words repeats nothing.
+        """
         numbers = set(self._windows.sharing(texts, least=SHARED_BYTES))
         if self._words is not None:
             numbers.update(
@@ -44,7 +47,7 @@ class Repeats:
                 if self._words.search(folded(text))
                 and self._words.search(self._longer.sub(" ", folded(text)))
             )
-        return sorted(numbers)
+        return sorted(n for n in numbers if theirs is None or theirs[n])
 
 
 def folded(text: str) -> str:

@@ -7,6 +7,7 @@ it.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -50,6 +51,7 @@ from factbook.store.kinds import (
     EPISODE,
     ERASED,
     EVENT,
+    FACT,
     INJECTION,
     LEARN_PROMPT,
     LOOSE,
@@ -122,7 +124,9 @@ class Wiping:
         self._lives = lives_by_id(writer, doomed.facts)
         self.texts: list[str] = []  # everything that was taken out
         self.taken: list[Taken] = []  # of it, what is looked for in rows that are kept
-        self.beside: set[int] = set()  # episodes that stood right beside those that went
+        self.beside = self._around()  # episodes that stood right beside those that went
+        self._places, self._sessions = self._staying()
+        self._owners = self._whose_all()
 
     def run(self) -> dict[str, int]:
         """Take the content out of the rows and out of everything that repeats it.
@@ -131,7 +135,6 @@ class Wiping:
         """
         values = self._values()
         longer = self._cascade.longer_names(loose_pattern(values), self._doomed)
-        self.beside = self._around()
         counts = {
             "proposals": self._proposals(),
             "facts": self._facts(),
@@ -146,7 +149,8 @@ class Wiping:
         if self._owner:
             self._forget_owner()
         self._history()
-        self._sweep(Repeats(self.texts, values, longer=longer))
+        sought = [self._nameless(text) for text in self.texts if text not in self._places]
+        self._sweep(Repeats(sought, values, longer=longer))
         return {name: count for name, count in counts.items() if count}
 
     def _gone(self, texts: Iterable[str]) -> None:
@@ -154,6 +158,10 @@ class Wiping:
 
     def _take(self, how: str, texts: Iterable[str]) -> None:
         self.taken += [Taken(text, how) for text in texts if text]
+
+    def _nameless(self, text: str) -> str:
+        """Return a text without the ids of sessions that stay, which are names of their rows."""
+        return self._sessions.sub("", text)
 
     def _whose(self, owner: str) -> str:
         """Return whose an erased row is: with an owner, whose it was goes too."""
@@ -184,13 +192,43 @@ class Wiping:
     def _values(self) -> list[str]:
         """Return short words of what goes, which other rows may repeat on their own."""
         low, high = _WORD_CHARS
-        objects = (life.object for life in self._lives.values())
+        values = dict.fromkeys((*self._names, *(life.object for life in self._lives.values())))
         short = [
-            value
-            for value in dict.fromkeys((*self._names, *objects))
-            if low <= len(value.strip()) <= high
+            value for value in values if low <= len(value.strip()) <= high and self._nameless(value)
         ]
+        # What a fact that stays claims as well is no mark of what goes: a tool, a branch, a town.
+        where = {"owner": {*self._owners}, "object": short, "retired_at": None}
+        claimed = self._writer.tally(FACT, ["object", "id"], where)
+        stays = {value for value, id_ in claimed if id_ not in self._doomed.facts}
+        short = [value for value in short if value in self._names or value not in stays]
         return short if len(short) <= _SOUGHT else [word for word in short if word in self._names]
+
+    def _whose_all(self) -> frozenset[str]:
+        """Return whose the rows are that go, and "": what is nobody's may repeat them too."""
+        heads = self._writer.heads(self._doomed.episodes | self._doomed.masks.keys())
+        rows: list[Any] = [*self._lives.values(), *heads.values()]
+        rows += self._writer.find(ENTITY, {"id": self._doomed.entities})
+        rows += self._writer.find(PREFERENCE, {"id": self._doomed.preferences})
+        return frozenset({"", self._owner, *(row.owner for row in rows)})
+
+    def _staying(self) -> tuple[frozenset[str], re.Pattern[str]]:
+        """Return what the rows that stay are called by: where they stand, and what finds sessions.
+
+        What goes is called so too, but that is no word of it: who looks for it finds every row of
+        the session or the folder, and a log that is read on would no longer know its own.
+        """
+        going = self._doomed.episodes | self._doomed.masks.keys()
+        ids = {head.source_id for head in self._writer.heads(going).values()}
+        states = self._writer.sources(ids=ids - self._doomed.sources)
+        sources = [state.source for state in states]
+        rows = [kept.episode for kept in self._writer.whole_episodes(sorted(self.beside))]
+        places = {name for row in rows for name in (row.branch, row.tool, row.speaker)}
+        places |= {name for row in rows for name in (row.session, row.project, row.agent)}
+        places |= {name for one in sources for name in (one.session, one.project, one.agent)}
+        ids_of = sorted({one.session for one in sources} - {""}, key=len, reverse=True)
+        parts = "|".join(re.escape(id_) for id_ in ids_of if not id_.isalpha())
+        pattern = rf"(?<![^\W_])(?:{parts})(?![^\W_])" if parts else r"(?!)"
+        return frozenset(places - {""}), re.compile(pattern)
 
     def _around(self) -> set[int]:
         """Return the episodes right before and behind those that go, which stay."""
@@ -245,7 +283,9 @@ class Wiping:
         for life in lives:
             self._gone([life.statement, life.subject, life.predicate, life.object])
             how = "page" if life.kind is FactKind.WORLD else "fact"
-            self._take(how, {life.statement, life.object})
+            of_session = self._sessions.fullmatch(life.object)  # the claim that it was asked there
+            said = [life.statement, life.object]
+            self._take(how, {*map(self._nameless, said)} if of_session else {*said})
         ids = list(self._lives)
         evidence = self._writer.evidence(fact_ids=ids)
         self._gone(row.quote for row in evidence)
@@ -546,7 +586,12 @@ class Wiping:
         for kind, fields, change in _REPEATING:
             rows = self._writer.find(kind, {"owner": EVERYONE} if "owner" in kind.fields else ALL)
             said = [strings([getattr(row, name) for name in fields]) for row in rows]
-            hits = repeats.among(["\n".join(texts) for texts in said])
+            owners = [
+                row.payload.get("owner", "") if kind is PROPOSAL else getattr(row, "owner", "")
+                for row in rows
+            ]
+            theirs = [owner in self._owners for owner in owners]
+            hits = repeats.among(["\n".join(texts) for texts in said], theirs)
             for n in hits:
                 self._gone(said[n])
             if change:
@@ -562,9 +607,13 @@ class Wiping:
 
     def _sweep_sources(self, repeats: Repeats) -> None:
         states = self._writer.sources()
-        titles = {*repeats.among([state.source.title for state in states])}
+        whose: dict[int, set[str]] = {}
+        for id_, owner in self._writer.tally(EPISODE, ["source_id", "owner"], {"owner": EVERYONE}):
+            whose.setdefault(id_, set()).add(owner)
+        theirs = [not whose.get(state.id, {""}).isdisjoint(self._owners) for state in states]
+        titles = {*repeats.among([state.source.title for state in states], theirs)}
         cursors = [asdict(state.cursor) for state in states]
-        in_cursors = {*repeats.among(["\n".join(strings(cursor)) for cursor in cursors])}
+        in_cursors = {*repeats.among(["\n".join(strings(cursor)) for cursor in cursors], theirs)}
         changed = []
         for n in sorted(titles | in_cursors):
             state = states[n]

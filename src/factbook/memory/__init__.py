@@ -280,15 +280,7 @@ class Memory:
         """The conversations that are open here, and how many passive recalls have failed."""
         from factbook.memory.conversation import Conversations
 
-        reading = self._mode == "read"
-        return Conversations(
-            self._context,
-            engine=lambda: self.engine,
-            review=lambda: self.review,
-            keyed=lambda: self.keyed,
-            release=self.store.close_thread,
-            reading=reading,
-        )
+        return Conversations(self._context, self, reading=self._mode == "read")
 
     @_Made
     def interests(self) -> Interests:
@@ -503,12 +495,7 @@ class Memory:
         at: Millis | None = None,
         message_id: str | None = None,
     ) -> Told:
-        """Turn a message into operations on keyed facts, and apply them in one transaction.
-
-        The message is kept first. The model (or, with `planner="rules"`, a parser of common
-        phrasings) proposes operations; each must name a value that the message holds. Raises
-        ModelError where the model fails: nothing is written then, and the message stays queued.
-        """
+        """Turn a message into operations on keyed facts, and apply them; see `Keyed.tell`."""
         return self.keyed.tell(
             message, owner=owner, planner=planner, atomic=atomic, at=at, message_id=message_id
         )

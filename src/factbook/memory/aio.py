@@ -82,41 +82,32 @@ class _Awaited(Generic[T]):
     _memory: AsyncMemory
 
     def _blocking(self) -> T:
-        """Return what blocks; opens the file where nobody has."""
         raise NotImplementedError
 
 
-def _asked(
-    method: Callable[Concatenate[T, P], R],
-) -> Callable[Concatenate[_Awaited[T], P], Coroutine[Any, Any, R]]:
-    """Return the awaited form of a method that a turn asks something with."""
-    return _awaited(method, lane="asking")
+class _Form:
+    """Makes the awaited form of a method, which runs in one lane."""
+
+    def __init__(self, lane: Lane) -> None:
+        self._lane = lane
+
+    def __call__(
+        self, method: Callable[Concatenate[T, P], R]
+    ) -> Callable[Concatenate[_Awaited[T], P], Coroutine[Any, Any, R]]:
+        lane = self._lane
+
+        @functools.wraps(method)
+        async def awaited(self: _Awaited[T], /, *args: P.args, **kwargs: P.kwargs) -> R:
+            pool = self._memory._lanes[lane]
+            return await self._memory._run(pool, lambda: method(self._blocking(), *args, **kwargs))
+
+        awaited.__qualname__ = f"Async{method.__qualname__}"
+        return awaited
 
 
-def _told(
-    method: Callable[Concatenate[T, P], R],
-) -> Callable[Concatenate[_Awaited[T], P], Coroutine[Any, Any, R]]:
-    """Return the awaited form of a method that a turn writes something with."""
-    return _awaited(method, lane="telling")
-
-
-def _worked(
-    method: Callable[Concatenate[T, P], R],
-) -> Callable[Concatenate[_Awaited[T], P], Coroutine[Any, Any, R]]:
-    """Return the awaited form of a method that may take long."""
-    return _awaited(method, lane="work")
-
-
-def _awaited(
-    method: Callable[Concatenate[T, P], R], *, lane: Lane
-) -> Callable[Concatenate[_Awaited[T], P], Coroutine[Any, Any, R]]:
-    @functools.wraps(method)
-    async def awaited(self: _Awaited[T], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        pool = self._memory._lanes[lane]
-        return await self._memory._run(pool, lambda: method(self._blocking(), *args, **kwargs))
-
-    awaited.__qualname__ = f"Async{method.__qualname__}"
-    return awaited
+_asked = _Form("asking")  # of a method that a turn asks something with
+_told = _Form("telling")  # that a turn writes something with
+_worked = _Form("work")  # that may take long
 
 
 def _mirrors(kind: type, *, but: Collection[str] = ()) -> Callable[[type[R]], type[R]]:
@@ -138,8 +129,6 @@ def _mirrors(kind: type, *, but: Collection[str] = ()) -> Callable[[type[R]], ty
 
 
 class _Part(_Awaited[T]):
-    """A part of the memory, by its name there."""
-
     def __init__(self, memory: AsyncMemory, name: str) -> None:
         self._memory = memory
         self._name = name
@@ -455,7 +444,6 @@ class AsyncMemory(_Awaited[Memory]):
         self._ending: Future[None] | None = None  # set as soon as it is being closed
 
     async def __aenter__(self) -> AsyncMemory:
-        """Open the file; raises what `Memory` raises."""
         try:
             await self._run(self._lanes["asking"], self._blocking)
         except BaseException:
@@ -568,7 +556,6 @@ class AsyncMemory(_Awaited[Memory]):
 
 
 def _tell(asked: Future[Any]) -> None:
-    """Log the error of a call whose caller has gone."""
     error = None if asked.cancelled() else asked.exception()
     if error is not None:
         _log.warning("a cancelled call failed: %s: %s", type(error).__name__, error)

@@ -7,7 +7,7 @@ predicate, entity or time. A plan that cannot be carried out is a failure, never
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from factbook import policy
@@ -48,8 +48,6 @@ _RULES: Final = "rules"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What became of a question."""
-
     label: str  # Facts-R(1)
     question: str
     plan: FactsQueryPlan | None  # None where something has to be asked back first
@@ -96,22 +94,16 @@ def ask_keys(
         # What a model has a secret from does not matter: it is not shown, and finds nothing.
         texts = {name: value for name, value in plan if isinstance(value, str) and name != "intent"}
         plan = plan.model_copy(update={name: redact(value) for name, value in texts.items()})
-    if plan is None:
-        return Asked(
-            label=read_label(0, planner=planner),
-            question=said,
-            plan=None,
-            answer=FactsAnswer(),
-            planner=planner,
-            needs_clarification=asked,
-        )
-    answer = execute(context, plan, owner=owner, exclude_message=exclude_message, now=now)
+    answer = FactsAnswer()
+    if plan is not None:
+        answer = execute(context, plan, owner=owner, exclude_message=exclude_message, now=now)
     return Asked(
         label=read_label(len(answer.canonical_keys), planner=planner),
         question=said,
         plan=plan,
         answer=answer,
         planner=planner,
+        needs_clarification=[] if plan is not None else asked,
     )
 
 
@@ -213,18 +205,7 @@ def _rows(
         return _newest(store, filters, plan.limit)
     if plan.intent == "facts_get_by_predicate":
         named = (plan.predicate or "").strip()
-        return _newest(
-            store,
-            Filters(
-                owner=owner,
-                predicates=[named],
-                since=since,
-                until=until,
-                now=now,
-                deprecated=False,
-            ),
-            plan.limit,
-        )
+        return _newest(store, replace(filters, predicates=[named]), plan.limit)
     return _of_entity(store, (plan.entity or "").strip(), filters, plan.limit)
 
 
@@ -249,7 +230,6 @@ def _bare(text: str) -> str:
 
 
 def search_facts_ranked_list(store: Store, list_key: str, owner: str) -> list[Fact]:
-    """Return the items of a ranked list in the order of their ranks."""
     return [
         fact
         for fact in keyed_facts(store, owner, prefix=list_key)

@@ -143,8 +143,6 @@ _SEARCH: Final = Tool(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolText:
-    """What a tool gives back."""
-
     text: str  # for the model; data, made harmless already
     said: str = ""  # for the person, in a few words: "3 memories"
 
@@ -158,7 +156,6 @@ class Toolbox:
 
     @property
     def offered(self) -> list[Tool]:
-        """Return the tools as a model is told of them."""
         return [_SEARCH_MEMORY] if self.search is None else [_SEARCH_MEMORY, _SEARCH]
 
     def use(self, call: ToolCall) -> tuple[ToolCallShown, str]:
@@ -167,18 +164,17 @@ class Toolbox:
         What is wrong with a call is told to the model, in one sentence.
         """
         try:
+            done: ToolText | None = None
+            wanted: SearchArguments | SearchMemoryArguments
             if call.name == _SEARCH_MEMORY.name:
-                remembered = SearchMemoryArguments.model_validate_json(call.arguments)
-                tool_text = self.search_memory(remembered)
-                return ToolCallShown(
-                    tool=call.name, query=remembered.query, said=tool_text.said
-                ), tool_text.text
-            if call.name == _SEARCH.name and self.search is not None:
+                wanted = SearchMemoryArguments.model_validate_json(call.arguments)
+                done = self.search_memory(wanted)
+            elif call.name == _SEARCH.name and self.search is not None:
                 wanted = SearchArguments.model_validate_json(call.arguments)
-                tool_text = self.search(wanted)
-                return ToolCallShown(
-                    tool=call.name, query=wanted.query, said=tool_text.said
-                ), tool_text.text
+                done = self.search(wanted)
+            if done is not None:
+                shown = ToolCallShown(tool=call.name, query=wanted.query, said=done.said)
+                return shown, done.text
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"])) or "the arguments"
@@ -241,7 +237,6 @@ def harmless(text: str) -> str:
 
 
 def room_for_memory(context_tokens: int) -> int:
-    """Return how many tokens the system text and memory may have in a window."""
     return min(MEMORY_TOKENS, context_tokens // 3)
 
 
@@ -302,7 +297,6 @@ class Talk:
     """One model in one conversation."""
 
     def __init__(self, llm: LLM) -> None:
-        """Take the model; nothing is sent yet."""
         self._llm = llm
         self._takes_tools = True  # until it says otherwise
 
@@ -447,6 +441,5 @@ _NO_TOOLS: Final = (
 
 
 def _refuses_tools(error: ModelError) -> bool:
-    """Tell whether a model failed because it was offered tools, which some servers answer with."""
     reason = str(error.details["reason"]).casefold()
     return error.kind is ModelFailure.HTTP and any(tool in reason for tool in _NO_TOOLS)

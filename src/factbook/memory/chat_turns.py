@@ -26,7 +26,7 @@ from factbook.memory.chat_model import SYSTEM, room_for_memory
 from factbook.model.entities import ABOUT, KnownFact, PreferenceType
 from factbook.model.facts import EpisodeKind, Hit, Role
 from factbook.recall.budget import ContextLimits, PromptContext
-from factbook.recall.hits import episode_hit
+from factbook.recall.hits import episode_hit, fact_hit
 from factbook.recall.plan import Turn
 from factbook.recall.query_expansion import seeks_advice
 from factbook.sources.conversation.turn import turn_uid
@@ -81,7 +81,6 @@ class Basis:
 
 
 def asks_for_news(message: str) -> bool:
-    """Tell whether a message asks what is new."""
     return _NEWS.match(message) is not None
 
 
@@ -118,7 +117,6 @@ class ChatTurns:
         return turn_uid(self._owner, "", own_id=own, role=role, text="", occurred_at=None)
 
     def _before(self) -> list[Turn]:
-        """Return what was said in this conversation when it was held before, oldest first."""
         rows = self._memory.store.episodes(
             Filters(owner=self._owner, session=self.session, episode_kinds=(EpisodeKind.TURN,)),
             limit=HISTORY,
@@ -175,7 +173,6 @@ class ChatTurns:
         return list(told.values())[:OF_ONESELF]
 
     def tastes(self, message: str) -> str:
-        """Return what its owner likes and dislikes, where a message asks for that; else empty."""
         taste = _TASTE.search(message)
         if taste is None and not _ABOUT_ME.match(message):
             return ""
@@ -287,24 +284,8 @@ class ChatTurns:
 
 
 def _hit(known_fact: KnownFact) -> Hit:
-    """Return a fact in question as a context takes it."""
-    fact = known_fact.fact
-    return Hit(
-        id=f"f{fact.id}",
-        kind="fact",
-        text=fact.statement,
-        score=min(1.0, known_fact.relevance),
-        confidence=fact.confidence,
-        occurred_at=fact.occurred_at,
-        source=known_fact.place,
-        position=0,
-        host="",
-        project="",
-        session="",
-        predicate=fact.predicate,
-        object=fact.object,
-        trust=fact.trust,
-    )
+    hit = fact_hit(known_fact.fact, score=min(1.0, known_fact.relevance))
+    return replace(hit, source=known_fact.place, host="", project="", session="")
 
 
 def _is_of_pages(hit: Hit) -> bool:

@@ -65,15 +65,15 @@ if TYPE_CHECKING:
     from factbook.context import Context
     from factbook.gate.judge import JudgedClaim
     from factbook.gate.reading import TextReading
+    from factbook.memory import Memory
     from factbook.memory.answering import Asked
-    from factbook.memory.keyed import Keyed, Planner
-    from factbook.memory.review import Review
+    from factbook.memory.keyed import Planner
     from factbook.model.ops import Op
     from factbook.pipelines.keyed import Told
     from factbook.recall.budget import ContextLimits, PromptContext, ToolResult
     from factbook.recall.plan import SearchType
     from factbook.recall.prefetch import Streamed
-    from factbook.recall.search import Answer, Engine
+    from factbook.recall.search import Answer
 
 __all__ = ["ClaimJudge", "Conversation", "Conversations"]
 
@@ -137,7 +137,6 @@ class Conversation:
             stream.close()  # not under the lock: a search that runs is waited for
 
     def _let_go(self) -> PassiveStream | None:
-        """Forget what it was shown, and return the stream that is to end."""
         with self._lock:
             stream, self._stream = self._stream, None
             self._taken, self._streamed, self._searched = None, (), []
@@ -199,7 +198,7 @@ class Conversation:
 
     def remember(self, text: str, *, at: Millis | None = None) -> Fact:
         """Keep a statement of the owner as a fact; see `Memory.remember`."""
-        return self._home.review().remember(text, owner=self._one(), at=at)
+        return self._home.memory.review.remember(text, owner=self._one(), at=at)
 
     def tell(
         self,
@@ -211,7 +210,7 @@ class Conversation:
         message_id: str | None = None,
     ) -> Told:
         """Turn a message into operations on the owner's keyed facts; see `Memory.tell`."""
-        return self._home.keyed().tell(
+        return self._home.memory.keyed.tell(
             message,
             owner=self._one(),
             planner=planner,
@@ -274,7 +273,9 @@ class Conversation:
 
         Whoever `filters` name, it is this owner's memory that is asked.
         """
-        return self._home.engine().recall(question, limit=limit, filters=self._narrowed(filters))
+        return self._home.memory.engine.recall(
+            question, limit=limit, filters=self._narrowed(filters)
+        )
 
     def query_facts(
         self,
@@ -288,24 +289,22 @@ class Conversation:
         newest_first: bool = False,
     ) -> list[Fact]:
         """Return the owner's current facts that pass every given condition."""
-        from factbook.recall.facts import query_facts  # as in `Memory.query_facts`
-
-        filters = Filters(
-            predicates=[predicate] if isinstance(predicate, str) else list(predicate or ()),
+        return self._home.memory.query_facts(
+            predicate=predicate,
             min_confidence=min_confidence,
             subject=subject,
             object=object,
-            kinds=[kind] if kind else (),
+            kind=kind,
             owner=self.owner,
-            deprecated=False,  # those that have faded
+            limit=limit,
+            newest_first=newest_first,
         )
-        return query_facts(self._context, filters, limit=limit, newest_first=newest_first)
 
     def ask(
         self, question: str, *, planner: Planner = "model", exclude_message: str | None = None
     ) -> Asked:
         """Answer a question from the owner's keyed facts; see `Memory.ask`."""
-        return self._home.keyed().ask(
+        return self._home.memory.keyed.ask(
             question, owner=self._one(), planner=planner, exclude_message=exclude_message
         )
 
@@ -445,7 +444,9 @@ class Conversation:
             for memory in memories
         ]
         disputed = (
-            self._home.review().disputed(owner=self.owner, among=numbers) if any(numbers) else {}
+            self._home.memory.review.disputed(owner=self.owner, among=numbers)
+            if any(numbers)
+            else {}
         )
         hits = []
         for hit, number in zip(memories, numbers, strict=True):
@@ -471,7 +472,9 @@ class Conversation:
         return replace(filters or Filters(), owner=self.owner)
 
     def _modes(self, filters: Filters | None = None) -> TwoModes:
-        return TwoModes(self._home.engine(), judging=ClaimJudge(), filters=self._narrowed(filters))
+        return TwoModes(
+            self._home.memory.engine, judging=ClaimJudge(), filters=self._narrowed(filters)
+        )
 
     def _turn_ops(self, turns: Sequence[Turn], *, name: str = "") -> list[Op]:
         owner, now = self._one(), self._context.clock()
@@ -548,7 +551,7 @@ class Conversation:
                 queue.work(target, limit=SETTLED_ROWS)
         with self._lock:
             shown, self._streamed = self._streamed, ()
-        vectors = self._home.engine().vectors_of(hit.id for hit in shown)
+        vectors = self._home.memory.engine.vectors_of(hit.id for hit in shown)
         score = diversity_score(list(vectors.values()))
         if score is not None:
             value = min(1.0, max(0.0, score))
@@ -581,33 +584,21 @@ class Conversations:
     those that hold anything; the others end, and begin anew when they are used.
     """
 
-    def __init__(
-        self,
-        context: Context,
-        *,
-        engine: Callable[[], Engine],
-        review: Callable[[], Review],
-        keyed: Callable[[], Keyed],
-        release: Callable[[], object],
-        reading: bool,
-    ) -> None:
-        """Compose over parts that are made when they are first needed.
+    def __init__(self, context: Context, memory: Memory, *, reading: bool) -> None:
+        """Compose over the parts of a memory, each made when it is first needed.
 
-        `release` gives back what a thread holds of the store; `reading` says that the file is open
-        for reading: nothing is kept as shown.
+        `reading` says that the file is open for reading: nothing is kept as shown.
         """
         self.context = context
-        self.engine = engine
-        self.review = review
-        self.keyed = keyed
-        self.release = release
+        self.memory = memory
+        self.release = context.store.close_thread  # gives back what a thread holds of the store
         self.reading = reading
         self._lock = threading.Lock()
         self._known: WeakValueDictionary[tuple[str | Everyone, str], Conversation] = (
             WeakValueDictionary()
         )
         self._held: dict[tuple[str | Everyone, str], Conversation] = {}
-        self.shown = ShownNotes(context, release=release)
+        self.shown = ShownNotes(context, release=self.release)
         self._failed = Counter[str]()  # passive recalls that failed and are not in the file yet
         self._beside = Beside()
         self._embedding: Future[None] | None = None
@@ -688,7 +679,6 @@ class Conversations:
         return dict(sorted(failed.items()))
 
     def count_failure(self, error: BaseException) -> None:
-        """Count a passive recall that failed."""
         with self._lock:
             self._failed[type(error).__name__] += 1
 
@@ -704,7 +694,6 @@ class Conversations:
                     self._failed -= failed
 
     def close(self) -> None:
-        """End all of them."""
         with self._lock:
             held, self._held = list(self._held.values()), {}
         for conversation in held:

@@ -37,8 +37,6 @@ _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
 
 class CheckResult(NamedTuple):
-    """What one check found."""
-
     level: Level
     name: str  # what was looked at
     detail: str  # what was seen, and what to do where it is not well

@@ -108,7 +108,6 @@ def against(proposal: Proposal) -> Sequence[Mapping[str, str]]:
 
 
 def fact_id(side: Mapping[str, str]) -> int:
-    """Return the number of the fact of a side."""
     return int(side["fact"][1:])
 
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from factbook.errors import NotFound
 from factbook.interests.relate import PreferenceRelation, shares
 from factbook.interests.score import DAY_MS, course, signed, weight
 from factbook.model.confidence import as_of
 from factbook.model.facts import EpisodeKind, FactKind, Millis, Stance, StoredEpisode
+from factbook.redaction.records import Screening
 
 if TYPE_CHECKING:
     from factbook.memory import Memory
@@ -39,17 +40,15 @@ __all__ = [
     "of_fact",
     "of_notice",
     "place_of",
-    "shown_fact",
 ]
 
+_T = TypeVar("_T")
 MOMENTS: Final = 121  # ours: points of a curve
 CURVES: Final = 10  # ours: as many as a picture can show apart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """The interest in one entity over time."""
-
     name: str
     moments: Sequence[Millis]  # ascending
     scores: Sequence[float]  # one for each moment
@@ -108,8 +107,6 @@ class Chain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactWhy:
-    """Where a fact comes from."""
-
     fact: Fact
     entity: Entity | None  # that it is about, for what is known of the world
     chains: Sequence[Chain]  # oldest evidence first
@@ -117,8 +114,6 @@ class FactWhy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoticeWhy:
-    """Why something was told, or waits to be."""
-
     notice: Notice
     entity: Entity
     interest: float  # now
@@ -129,25 +124,24 @@ class NoticeWhy:
 
 
 def brought_in(memory: Memory, entity: Entity) -> Origin:
-    """Return what brought an entity in."""
-    return _origins(memory, entity.owner, [entity.episode_id])[entity.episode_id]
+    return _shown(memory, _origins(memory, entity.owner, [entity.episode_id])[entity.episode_id])
 
 
 def of_entity(memory: Memory, entity: Entity) -> EntityWhy:
-    """Return why an entity is there and what its interest is made of."""
     now = memory.clock()
     parts = _parts(memory, entity, now=now)
     causes = _causes(
         memory,
         [part.engagement.episode_id for part in parts if part.engagement.episode_id is not None],
     )
-    return EntityWhy(
-        entity=_shown(memory, entity),
+    why = EntityWhy(
+        entity=entity,
         interest=math.fsum(part.adds for part in parts),
         brought=brought_in(memory, entity),
         parts=[replace(part, cause=causes.get(part.engagement.episode_id or 0)) for part in parts],
         at=now,
     )
+    return _shown(memory, why)
 
 
 def _parts(memory: Memory, entity: Entity, *, now: Millis) -> list[Part]:
@@ -178,17 +172,10 @@ def _parts(memory: Memory, entity: Entity, *, now: Millis) -> list[Part]:
             for engagement in memory.interests.engagements(preference_id, owner=owner)
             if engagement.entity_id != entity.id
         ]
-    redact = memory.resources.redactor.redact
-    return [
-        part
-        if part.preference is None
-        else replace(part, preference=part.preference._replace(topic=redact(part.preference.topic)))
-        for part in sorted(parts, key=lambda part: (-part.engagement.at, -part.engagement.id))
-    ]
+    return sorted(parts, key=lambda part: (-part.engagement.at, -part.engagement.id))
 
 
 def curves(memory: Memory, *, owner: str) -> list[Curve]:
-    """Return the interest over time in the entities that are farthest from indifferent now."""
     now = memory.clock()
     rows = [
         interest_row for interest_row in memory.interests.ranked(owner=owner) if interest_row.score
@@ -207,7 +194,7 @@ def curves(memory: Memory, *, owner: str) -> list[Curve]:
     moments = [first + (now - first) * step // (MOMENTS - 1) for step in range(MOMENTS)]
     return [
         Curve(
-            name=memory.resources.redactor.redact(entity.name),
+            name=_shown(memory, entity.name),
             moments=moments,
             scores=course(
                 [
@@ -225,14 +212,13 @@ def curves(memory: Memory, *, owner: str) -> list[Curve]:
 
 
 def of_fact(memory: Memory, fact: Fact) -> FactWhy:
-    """Return the way back from a fact to what somebody asked for."""
-    return _of_facts(memory, [fact])[0]
+    return _shown(memory, _of_facts(memory, [fact])[0])
 
 
 def _of_facts(memory: Memory, facts: Sequence[Fact]) -> list[FactWhy]:
     if not facts:
         return []
-    redact, owner = memory.resources.redactor.redact, facts[0].owner
+    owner = facts[0].owner
     evidence = {
         fact.id: [
             piece
@@ -254,29 +240,15 @@ def _of_facts(memory: Memory, facts: Sequence[Fact]) -> list[FactWhy]:
         )
         reasons.append(
             FactWhy(
-                fact=shown_fact(memory, as_of(fact, now)),
-                entity=None if about is None else _shown(memory, about),
+                fact=as_of(fact, now),
+                entity=about,
                 chains=[
-                    Chain(
-                        evidence=replace(piece, quote=redact(piece.quote)),
-                        origin=origins[piece.episode_id],
-                    )
-                    for piece in evidence.get(fact.id, [])
+                    Chain(evidence=piece, origin=origins[piece.episode_id])
+                    for piece in evidence[fact.id]
                 ],
             )
         )
     return reasons
-
-
-def shown_fact(memory: Memory, fact: Fact) -> Fact:
-    """Return a fact as it may be shown, redacted once more."""
-    redact = memory.resources.redactor.redact
-    return replace(
-        fact,
-        subject=redact(fact.subject),
-        object=redact(fact.object),
-        statement=redact(fact.statement),
-    )
 
 
 # --- of a notice ----------------------------------------------------------------------------------
@@ -292,12 +264,13 @@ def of_notice(memory: Memory, number: int, owner: str) -> NoticeWhy:
     entity = memory.interests.entities(owner=owner, include_retired=True, ids=[notice.entity_id])[0]
     held = store.facts_by_id(notice.fact_ids)
     facts = [held[id_] for id_ in notice.fact_ids if id_ in held and held[id_].retired_at is None]
-    return NoticeWhy(
-        notice=notice._replace(reason=memory.resources.redactor.redact(notice.reason)),
-        entity=_shown(memory, entity),
+    why = NoticeWhy(
+        notice=notice,
+        entity=entity,
         interest=memory.interests.interest_scores(owner).get(entity.id, 0.0),
         facts=_of_facts(memory, facts),
     )
+    return _shown(memory, why)
 
 
 # --- parts ----------------------------------------------------------------------------------------
@@ -305,9 +278,8 @@ def of_notice(memory: Memory, number: int, owner: str) -> NoticeWhy:
 
 def _origins(memory: Memory, owner: str, ids: Sequence[int]) -> dict[int, Origin]:
     """Return how episodes came here; each of them is there."""
-    store, redact = memory.store, memory.resources.redactor.redact
     wanted = set(ids)
-    heads = store.heads(wanted)
+    heads = memory.store.heads(wanted)
     logs = {
         episode: log
         for log in reversed(memory.interests.searches(owner=owner))
@@ -325,21 +297,20 @@ def _origins(memory: Memory, owner: str, ids: Sequence[int]) -> dict[int, Origin
         log, page = logs.get(episode_id), heads[episode_id].attributes
         origins[episode_id] = Origin(
             cause=causes.get(episode_id if log is None else log.cause_id or 0),
-            search=None if log is None else log._replace(query=redact(log.query)),
-            prompt="" if log is None else redact(prompts.get(log.learn_prompt_id or 0, "")),
-            url=redact(page.get("url", "")),
-            title=redact(page.get("title", "")),
+            search=log,
+            prompt="" if log is None else prompts.get(log.learn_prompt_id or 0, ""),
+            url=page.get("url", ""),
+            title=page.get("title", ""),
         )
     return origins
 
 
 def _causes(memory: Memory, ids: Iterable[int]) -> dict[int, Cause]:
     """Return what was said or done, by episode; pages of others are no cause."""
-    redact = memory.resources.redactor.redact
     episodes: dict[int, StoredEpisode] = memory.store.episodes_by_id(sorted(set(ids)))
     return {
         episode.id: Cause(
-            text=redact(episode.text),
+            text=episode.text,
             at=episode.occurred_at,
             is_command=episode.kind is EpisodeKind.COMMAND,
         )
@@ -348,10 +319,8 @@ def _causes(memory: Memory, ids: Iterable[int]) -> dict[int, Cause]:
     }
 
 
-def _shown(memory: Memory, entity: Entity) -> Entity:
-    redact = memory.resources.redactor.redact
-    aliases = tuple(redact(alias) for alias in entity.aliases)
-    return entity._replace(name=redact(entity.name), aliases=aliases)
+def _shown(memory: Memory, value: _T) -> _T:
+    return Screening(memory.resources.redactor)(value)
 
 
 def place_of(memory: Memory, entity: Entity) -> int:

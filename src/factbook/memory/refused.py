@@ -42,8 +42,6 @@ _ADVICE: Final[Mapping[str, str]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trend:
-    """The most common refusal."""
-
     type: str  # USER_FACT, USER_PATTERN or SHARED_NARRATIVE
     group: str  # a value of GROUPS
     count: int

@@ -114,7 +114,6 @@ class Review:
         return total
 
     def _hear_out(self, pair_question: PairQuestion, *, accept: bool, receipt: Receipt) -> None:
-        """Take an owner's answer to what was overheard against what was told."""
         told = next(fact for fact in pair_question.ids if fact != pair_question.heard)
         if accept:
             said = self._store.facts_by_id([pair_question.heard])[pair_question.heard].statement

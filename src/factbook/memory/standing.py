@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NOT_SEEN",
-    "Held",
     "Left",
     "Living",
     "Successor",
@@ -69,8 +68,6 @@ _ASKS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Living:
-    """How facts stand, what waits, and the figures of success."""
-
     states: Mapping[str, int]  # active, tool_only, deprecated, superseded, merged_into, ...
     waiting: int  # rows that wait for a vector
     outdated: int  # vectors that say what an older factbook embedded by
@@ -121,7 +118,6 @@ class Successor:
 
 
 def living(memory: Memory, *, now: Millis) -> Living:
-    """Count how facts stand, what waits, and compute the figures."""
     from factbook.maintenance.embedding import outdated
     from factbook.maintenance.metrics import believed, compute, day_counts, injections
     from factbook.maintenance.verdict_queue import judged_pairs
@@ -154,42 +150,29 @@ def living(memory: Memory, *, now: Millis) -> Living:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
-    """What is held of one owner, in numbers that a model may see."""
+def held(memory: Memory, owner: str, *, session: str) -> dict[str, object]:
+    """Count what is held of an owner, and what models stated and forgot in a client's session.
 
-    facts: Mapping[str, int]  # active, tool_only, deprecated, proposed, superseded, ...
-    episodes: int
-    proposals_open: int
-    noted_in_session: int  # that models stated of their own accord, with the limits
-    noted_in_session_most: int
-    noted_in_day: int
-    noted_in_day_most: int
-    forgotten_in_session: int  # that models left out of recall, with the limits
-    forgotten_in_session_most: int
-    forgotten_in_day: int
-    forgotten_in_day_most: int
-
-
-def held(memory: Memory, owner: str, *, session: str) -> Held:
-    """Count what is held of an owner, and what models stated and forgot in a client's session."""
+    Numbers alone, for a model may see them: facts by their state, what was done of its own accord,
+    and the limits of that.
+    """
     store, now, key = memory.store, memory.clock(), session_key(owner, session)
     with store.snapshot():
         made = stated_lately(store, owner, session=key, now=now)
         left_out = forgotten_lately(store, owner, session=key, now=now)
-        return Held(
-            facts=fact_states(store, now=now, owner=owner),
-            episodes=len(store.ids("episode", Filters(owner=owner))),
-            proposals_open=len(memory.review.proposals(owner=owner)),
-            noted_in_session=made.in_session,
-            noted_in_session_most=policy.NOTED_IN_SESSION,
-            noted_in_day=made.in_day,
-            noted_in_day_most=policy.NOTED_IN_DAY,
-            forgotten_in_session=left_out.in_session,
-            forgotten_in_session_most=policy.FORGOTTEN_IN_SESSION,
-            forgotten_in_day=left_out.in_day,
-            forgotten_in_day_most=policy.FORGOTTEN_IN_DAY,
-        )
+        return {
+            "facts": fact_states(store, now=now, owner=owner),
+            "episodes": len(store.ids("episode", Filters(owner=owner))),
+            "proposals_open": len(memory.review.proposals(owner=owner)),
+            "noted_in_session": made.in_session,
+            "noted_in_session_most": policy.NOTED_IN_SESSION,
+            "noted_in_day": made.in_day,
+            "noted_in_day_most": policy.NOTED_IN_DAY,
+            "forgotten_in_session": left_out.in_session,
+            "forgotten_in_session_most": policy.FORGOTTEN_IN_SESSION,
+            "forgotten_in_day": left_out.in_day,
+            "forgotten_in_day_most": policy.FORGOTTEN_IN_DAY,
+        }
 
 
 def noted_lately(memory: Memory) -> dict[str, Stated]:
@@ -277,7 +260,6 @@ def passive_by_day(memory: Memory) -> Mapping[str, Share]:
 
 
 def believed_now(memory: Memory, *, now: Millis) -> list[float]:
-    """Return how sure every statement is now."""
     from factbook.maintenance.metrics import believed
 
     return [value for value, _ in believed(memory.store, now=now)]
@@ -374,18 +356,15 @@ def embedder_of(memory: Memory) -> tuple[str, int] | None:
 
 
 def vectors_of(memory: Memory) -> int:
-    """Return how many vectors the database holds."""
     counts = row_counts(memory.store)
     return counts["episode_vectors"] + counts["fact_vectors"]
 
 
 def tenant_of(memory: Memory) -> str:
-    """Return whose database it is."""
     return memory.store.tenant
 
 
 def readers_used(memory: Memory) -> list[ReaderUse]:
-    """Return with which redactors and rules texts were read."""
     from factbook.maintenance.maintenance import readers_used as used
 
     return used(memory.store)

@@ -22,8 +22,6 @@ __all__ = ["RecordState", "TypedStore"]
 
 
 class RecordState(NamedTuple):
-    """How the record of typed memories is."""
-
     name: str
     generation: int  # the number of its last commit
     memories: int
@@ -75,7 +73,6 @@ class TypedStore:
         return cast("Store", self._split)
 
     def _opened(self, store: Store) -> tuple[TypedRecord, TypedMirror]:
-        """Return the record of a store, and what stands between both."""
         from factbook.apply.typed_record import TypedMirror
         from factbook.store.mongo.record import TypedRecord
 

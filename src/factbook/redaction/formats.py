@@ -251,6 +251,10 @@ HINT: Final = "|".join(dict.fromkeys(row.hint for row in FORMATS)) + r"|eyJ[A-Za
 _TAIL: Final = 64  # behind a hint inside its key; no format needs more to tell itself
 _LONGEST: Final = 1024  # a longer run is followed to its end all the same
 _ESCAPE: Final = re.compile(r"(?:\\[nrtbf]|%[0-9A-Fa-f]{2}|\\u[0-9a-fA-F]{4}|\[[0-9;]{1,12}m)$")
+_LONGEST_NAME: Final = 48
+_NAMED: Final = re.compile(
+    r"(?<![A-Za-z0-9_-])(?:(?:[A-Za-z]?[a-z]{1,15}|[A-Z]{1,15}|[0-9]{1,8})?[_-]){1,6}$"
+)
 _STANDS_IN: Final = re.compile(r"(?i)x{4}|\*{3}|\.{3}|your|[-_]here\b|example-|placeholder")
 _BLOB: Final = re.compile(r"[A-Za-z0-9+/=]{25}")
 _RUN: Final = re.compile(r"[A-Za-z0-9_-]*")
@@ -289,8 +293,15 @@ def _inner() -> tuple[re.Pattern[str], tuple[tuple[re.Pattern[str], Format], ...
 
 
 def begins_word(text: str, at: int) -> bool:
-    """Tell whether a word can begin at `at`: no letter or digit before it, save an escape's."""
-    if at == 0 or not (text[at - 1].isalnum() or text[at - 1] == "_"):
+    """Tell whether a key can begin at `at`: no letter or digit before it, save an escape's.
+
+    Letters of other scripts are none of a key's, and some are written without blanks. Before an
+    underscore must stand the words of a name (`backup_ghp_...`), for base64url has it too.
+    """
+    before = text[at - 1] if at else " "
+    if not (before.isascii() and (before.isalnum() or before == "_")):
+        return True
+    if before == "_" and _NAMED.search(text, max(0, at - _LONGEST_NAME), at) is not None:
         return True
     return _ESCAPE.search(text, max(0, at - 14), at) is not None
 

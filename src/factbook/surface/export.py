@@ -24,29 +24,10 @@ FACT_COLUMNS: Final = (
 )
 _FREE: Final = frozenset({"subject", "object", "statement", "project", "session"})  # any text
 
-RedactValue = Callable[[object], object]
 
-# What holds words of a log; the rest of a record are ids, kinds, places and times.
-_TEXTS: Final = frozenset(
-    {"text", "object", "statement", "quote", "title", "detail", "excerpt", "attributes"}
-)
-
-
-def as_records(
-    memory: Memory, redact_value: RedactValue, *, owner: str | Everyone = ME
-) -> Iterator[dict[str, object]]:
-    """Iterate over every record, its texts redacted once more on the way."""
-    for record in memory.export(owner=owner):
-        for name in _TEXTS & record.keys():
-            record[name] = redact_value(record[name])
-        yield record
-
-
-def as_json_lines(
-    memory: Memory, redact_value: RedactValue, *, owner: str | Everyone = ME
-) -> Iterator[str]:
+def as_json_lines(memory: Memory, *, owner: str | Everyone = ME) -> Iterator[str]:
     """Iterate over every record as one line of JSON, its texts redacted once more on the way."""
-    for record in as_records(memory, redact_value, owner=owner):
+    for record in memory.export(owner=owner):
         yield dump(record) + "\n"
 
 

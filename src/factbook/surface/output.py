@@ -80,7 +80,6 @@ class Page:
         return "\n".join(self._held)
 
     def blank(self) -> Page:
-        """Return an empty page that looks the same."""
         return Page(width=self.width, color=self.color, plain=self.plain, program=self.program)
 
     def typed(self, command: str) -> str:
@@ -122,11 +121,9 @@ class Page:
         self.line(self.paint(lead, lead_style if lead.strip() else "") + shown)
 
     def warn(self, raw: str) -> None:
-        """Write what went wrong with a part."""
         self.say(raw, "yellow")
 
     def paint(self, safe_text: str, style: str) -> str:
-        """Colour a safe text, where there is colour."""
         return text.paint(safe_text, style, color=self.color)
 
     def wrap(self, safe_text: str, *, indent: int, lines: int | None = None) -> list[str]:
@@ -136,7 +133,6 @@ class Page:
     def table(
         self, columns: Sequence[text.Column], values: Iterable[object], *, indent: int = 0
     ) -> None:
-        """Write values as a table, a row each."""
         room = None if self.width is None else self.width - indent
         for line in text.table(columns, values, width=room, color=self.color):
             self.line(" " * indent + line)
@@ -161,11 +157,9 @@ class Screen(Page):
 
     @property
     def width(self) -> int | None:
-        """How many cells a line has now; None where nobody sees where one ends."""
         return _width(self._out)
 
     def line(self, line: str = "") -> None:
-        """Write a line that was made safe before; on a terminal a long one goes on below."""
         self._write(_flowing(line, self._out) + "\n")
 
     # --- JSON -----------------------------------------------------------------------------------
@@ -195,11 +189,9 @@ class Screen(Page):
     # --- beside the answer ----------------------------------------------------------------------
 
     def note(self, raw: str) -> None:
-        """Write a remark to stderr."""
         self._remark("note:", "yellow", raw)
 
     def warn(self, raw: str) -> None:
-        """Write what went wrong with a part to stderr."""
         self._remark("warning:", "yellow", raw)
 
     def error(self, kind: str, message: str, **more: object) -> None:
@@ -224,7 +216,6 @@ class Screen(Page):
         self._guard(lambda: self._out.write(data))
 
     def flush(self) -> None:
-        """Push everything out, so that a failure to write is seen here and not at exit."""
         self._guard(self._out.flush)
 
     @staticmethod

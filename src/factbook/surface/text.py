@@ -63,7 +63,6 @@ def one_line(text: str) -> str:
 
 
 def cells(text: str) -> int:
-    """Return how many terminal cells a safe text takes."""
     if text.isascii() and ON not in text and OFF not in text:
         return len(text)
     return sum(_cell(char) for char in text)
@@ -191,8 +190,6 @@ def paint(text: str, style: str, *, color: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of a table."""
-
     title: str
     of: Callable[[Any], str]  # its cell, raw, of the value that a row shows
     style: str = ""

@@ -109,7 +109,6 @@ def with_ids(good: Good, ids: Sequence[object] | None = None) -> dict[str, Any]:
 
 
 def with_number(good: Good, number: object, *, key: str = "confidence") -> dict[str, Any]:
-    """Set every value under a key."""
     return _object(_walk(_copy(good), lambda name, value: number if name == key else value))
 
 
@@ -259,11 +258,14 @@ def _renamed(row: dict[str, Any]) -> None:
 # --- how the catalogue is written -----------------------------------------------------------------
 
 
+def _bad(
+    name: str, about: str, build: Callable[[Good], Reply], kind: ModelFailure | None, **more: Any
+) -> BadAnswer:
+    return BadAnswer(name=name, about=about, build=build, kind=kind, **more)
+
+
 def _says(
-    name: str,
-    about: str,
-    edit: Edit,
-    kind: ModelFailure | None = ModelFailure.SCHEMA,
+    name: str, about: str, edit: Edit, kind: ModelFailure | None = ModelFailure.SCHEMA
 ) -> BadAnswer:
     """Describe an answer that is JSON, made by an edit of the good one."""
 
@@ -271,40 +273,19 @@ def _says(
         # ASCII, so that what JSON cannot say as UTF-8 (half a character) can be said
         return Reply.text(json.dumps(edit(_copy(good))))
 
-    return BadAnswer(name=name, about=about, build=build, kind=kind, content=edit)
+    return _bad(name, about, build, kind, content=edit)
 
 
-def _text(
-    name: str,
-    about: str,
-    write: Callable[[str], str | bytes],
-    kind: ModelFailure = ModelFailure.INVALID_JSON,
-) -> BadAnswer:
+def _text(name: str, about: str, write: Callable[[str], str | bytes]) -> BadAnswer:
     """Describe an answer that is text, made of the good one's JSON."""
-    return BadAnswer(
-        name=name,
-        about=about,
-        build=lambda good: Reply.text(write(json.dumps(good))),
-        kind=kind,
-    )
+    return _bad(name, about, lambda good: Reply.text(write(json.dumps(good))), _NO_JSON)
 
 
 def _sends(
-    name: str,
-    about: str,
-    send: Callable[[Reply], Reply],
-    kind: ModelFailure,
-    *,
-    only: str = "",
+    name: str, about: str, send: Callable[[Reply], Reply], kind: ModelFailure, *, only: str = ""
 ) -> BadAnswer:
     """Describe what happens to a good answer on its way."""
-    return BadAnswer(
-        name=name,
-        about=about,
-        build=lambda good: send(Reply.json(good)),
-        kind=kind,
-        only=only,
-    )
+    return _bad(name, about, lambda good: send(Reply.json(good)), kind, only=only)
 
 
 def _body(
@@ -328,17 +309,11 @@ def _raw(name: str, about: str, write: Callable[[bytes], bytes]) -> BadAnswer:
         both = {"choices": [choice], "message": message, "done": True, "done_reason": "stop"}
         return Reply.raw(write(json.dumps(both).encode()))
 
-    return BadAnswer(name=name, about=about, build=build, kind=ModelFailure.HTTP)
+    return _bad(name, about, build, _HTTP)
 
 
 def _status(code: int, about: str, headers: Mapping[str, str] | None = None) -> BadAnswer:
-    """Describe a status that is no success."""
-    return BadAnswer(
-        name=f"status_{code}",
-        about=about,
-        build=lambda _: Reply.status(code, headers=headers),
-        kind=ModelFailure.HTTP,
-    )
+    return _bad(f"status_{code}", about, lambda _: Reply.status(code, headers=headers), _HTTP)
 
 
 def _without(*keys: str) -> Change:
@@ -366,7 +341,10 @@ def _half(text: str) -> str:
 
 
 _CONNECT: Final = ModelFailure.CONNECT
+_HTTP: Final = ModelFailure.HTTP
+_NO_JSON: Final = ModelFailure.INVALID_JSON
 _TIMEOUT: Final = ModelFailure.TIMEOUT
+_TOO_LARGE: Final = ModelFailure.TOO_LARGE
 _OTHER: Final = {"ollama": ModelFailure.INVALID_JSON}  # its protocol knows no refusal
 _PAGE: Final = (
     b"<!doctype html><html><head><title>502</title></head><body>Bad gateway</body></html>"
@@ -376,18 +354,18 @@ _FRENCH: Final = "l'utilisateur a déménagé à Lisbonne avec ses deux chiens"
 
 BAD_ANSWERS: Final[Sequence[BadAnswer]] = (
     # --- no JSON ---
-    BadAnswer(
-        name="refusal",
-        about="the model declines, in the field that the protocol has for it",
-        build=lambda _: Reply.refusal(),
-        kind=ModelFailure.REFUSED,
+    _bad(
+        "refusal",
+        "the model declines, in the field that the protocol has for it",
+        lambda _: Reply.refusal(),
+        ModelFailure.REFUSED,
         elsewhere=_OTHER,
     ),
-    BadAnswer(
-        name="content_filter",
-        about="the answer was withheld by a filter",
-        build=lambda _: Reply(content="", finish="content_filter"),
-        kind=ModelFailure.REFUSED,
+    _bad(
+        "content_filter",
+        "the answer was withheld by a filter",
+        lambda _: Reply(content="", finish="content_filter"),
+        ModelFailure.REFUSED,
         only="openai",
     ),
     _text(
@@ -433,32 +411,22 @@ BAD_ANSWERS: Final[Sequence[BadAnswer]] = (
         lambda good: f'{good[:-1]}, "more": {"[" * 500}{"]" * 500}}}',
     ),
     _text("key_twice", "a key stands twice", lambda good: f"{{{good[1:-1]}, {good[1:-1]}}}"),
-    BadAnswer(
-        name="prompt",
-        about="the prompt comes back",
-        build=lambda _: Reply.echo("prompt"),
-        kind=ModelFailure.INVALID_JSON,
-    ),
+    _bad("prompt", "the prompt comes back", lambda _: Reply.echo("prompt"), _NO_JSON),
     _says(
         "half_character",
         "half a character, escaped",
         _texts(lambda text: text + "\ud83d"),
-        ModelFailure.INVALID_JSON,
+        _NO_JSON,
     ),
     # --- no end ---
-    BadAnswer(
-        name="truncated",
-        about="cut at the token limit, and the server says so",
-        build=lambda good: Reply.truncated(_half(json.dumps(good))),
-        kind=ModelFailure.TRUNCATED,
+    _bad(
+        "truncated",
+        "cut at the token limit, and the server says so",
+        lambda good: Reply.truncated(_half(json.dumps(good))),
+        ModelFailure.TRUNCATED,
     ),
     # --- JSON of another type ---
-    BadAnswer(
-        name="schema",
-        about="the schema comes back",
-        build=lambda _: Reply.echo("schema"),
-        kind=ModelFailure.SCHEMA,
-    ),
+    _bad("schema", "the schema comes back", lambda _: Reply.echo("schema"), ModelFailure.SCHEMA),
     _says("list_around", "a list around the answer", lambda good: [good]),
     _says("text_around", "the answer as a text", json.dumps),
     _says("object_around", "an object around the answer", lambda good: {"answer": good}),
@@ -545,19 +513,19 @@ BAD_ANSWERS: Final[Sequence[BadAnswer]] = (
         "no_content",
         "the message has no content",
         _message(lambda old: {key: value for key, value in old.items() if key != "content"}),
-        ModelFailure.INVALID_JSON,
+        _NO_JSON,
     ),
     _body(
         "null_content",
         "the message's content is null",
         _message(lambda old: {**old, "content": None}),
-        ModelFailure.INVALID_JSON,
+        _NO_JSON,
     ),
-    BadAnswer(
-        name="tool_call",
-        about="a call of a tool that nobody offered, and no answer",
-        build=lambda good: Reply.tools([{"name": "answer", "arguments": good}]),
-        kind=ModelFailure.INVALID_JSON,
+    _bad(
+        "tool_call",
+        "a call of a tool that nobody offered, and no answer",
+        lambda good: Reply.tools([{"name": "answer", "arguments": good}]),
+        _NO_JSON,
     ),
     _raw("no_body", "a body of no bytes", lambda _: b""),
     _raw("half_a_body", "a body that is cut", lambda body: body[: len(body) // 2]),
@@ -565,31 +533,31 @@ BAD_ANSWERS: Final[Sequence[BadAnswer]] = (
     _raw("body_in_utf_16", "a body in UTF-16", lambda body: body.decode().encode("utf-16")),
     _raw("events", "a stream that nobody asked for", lambda body: b"data: " + body + b"\n\n"),
     _raw("deep_body", "a body of brackets", lambda _: b"[" * 100_000),
-    BadAnswer(
-        name="no_utf_8",
-        about="the content is no UTF-8",
-        build=lambda good: Reply.text(json.dumps(good).encode() + b"\xff\xfe"),
-        kind=ModelFailure.HTTP,
+    _bad(
+        "no_utf_8",
+        "the content is no UTF-8",
+        lambda good: Reply.text(json.dumps(good).encode() + b"\xff\xfe"),
+        _HTTP,
     ),
-    BadAnswer(
-        name="half_character_raw",
-        about="half a character, in what is not quite UTF-8",
-        build=lambda _: Reply.text(b'{"a": "\xed\xa0\xbd"}'),
-        kind=ModelFailure.HTTP,
+    _bad(
+        "half_character_raw",
+        "half a character, in what is not quite UTF-8",
+        lambda _: Reply.text(b'{"a": "\xed\xa0\xbd"}'),
+        _HTTP,
     ),
-    BadAnswer(
-        name="page",
-        about="a page of HTML with the status 200",
-        build=lambda _: Reply.raw(_PAGE, content_type="text/html"),
-        kind=ModelFailure.HTTP,
+    _bad(
+        "page",
+        "a page of HTML with the status 200",
+        lambda _: Reply.raw(_PAGE, content_type="text/html"),
+        _HTTP,
     ),
-    BadAnswer(
-        name="bomb",
-        about="a small compressed body that grows to 10 MB, which nobody asked for",
-        build=lambda _: replace(
+    _bad(
+        "bomb",
+        "a small compressed body that grows to 10 MB, which nobody asked for",
+        lambda _: replace(
             Reply.raw(gzip.compress(b" " * _BIG)), headers={"Content-Encoding": "gzip"}
         ),
-        kind=ModelFailure.HTTP,
+        _HTTP,
     ),
     # --- another status ---
     _status(400, "the request is called bad"),
@@ -601,17 +569,17 @@ BAD_ANSWERS: Final[Sequence[BadAnswer]] = (
     _status(503, "the server is overloaded", {"Retry-After": "20"}),
     _status(302, "a redirect elsewhere", {"Location": "/elsewhere"}),
     _status(307, "a redirect to the same place", {"Location": "?again"}),
-    BadAnswer(
-        name="page_with_502",
-        about="a page of HTML from a proxy",
-        build=lambda _: Reply.raw(_PAGE, code=502, content_type="text/html"),
-        kind=ModelFailure.HTTP,
+    _bad(
+        "page_with_502",
+        "a page of HTML from a proxy",
+        lambda _: Reply.raw(_PAGE, code=502, content_type="text/html"),
+        _HTTP,
     ),
-    BadAnswer(
-        name="prompt_too_long",
-        about="the prompt is called larger than the context",
-        build=lambda _: Reply.status(400, "the input exceeds the context length of the model"),
-        kind=ModelFailure.TOO_LARGE,
+    _bad(
+        "prompt_too_long",
+        "the prompt is called larger than the context",
+        lambda _: Reply.status(400, "the input exceeds the context length of the model"),
+        _TOO_LARGE,
     ),
     # --- a broken connection ---
     _sends("dropped", "closed before the answer", lambda good: Reply.drop(good, share=0), _CONNECT),
@@ -623,22 +591,22 @@ BAD_ANSWERS: Final[Sequence[BadAnswer]] = (
         "long",
         "ten bytes more than announced",
         lambda good: Reply.miscounted(good, -10),
-        ModelFailure.HTTP,
+        _HTTP,
     ),
-    BadAnswer(
-        name="no_http",
-        about="a server of another kind",
-        build=lambda _: Reply.wire(b"SSH-2.0-OpenSSH_9.6\r\n"),
-        kind=_CONNECT,
+    _bad(
+        "no_http",
+        "a server of another kind",
+        lambda _: Reply.wire(b"SSH-2.0-OpenSSH_9.6\r\n"),
+        _CONNECT,
     ),
-    BadAnswer(
-        name="endless_headers",
-        about="200,000 headers and no answer",
-        build=lambda _: Reply.wire(b"HTTP/1.1 200 OK\r\n" + b"X-More: yes\r\n" * 200_000),
-        kind=_CONNECT,
+    _bad(
+        "endless_headers",
+        "200,000 headers and no answer",
+        lambda _: Reply.wire(b"HTTP/1.1 200 OK\r\n" + b"X-More: yes\r\n" * 200_000),
+        _CONNECT,
     ),
     # --- no time, no end ---
-    BadAnswer(name="hang", about="no answer at all", build=lambda _: Reply.hang(), kind=_TIMEOUT),
+    _bad("hang", "no answer at all", lambda _: Reply.hang(), _TIMEOUT),
     _sends("hang_within", "half an answer, and silence", Reply.hang, _TIMEOUT),
     _sends(
         "dribble",
@@ -646,29 +614,24 @@ BAD_ANSWERS: Final[Sequence[BadAnswer]] = (
         lambda good: Reply.dribble(good, 0.1),
         _TIMEOUT,
     ),
-    BadAnswer(
-        name="endless_and_slow",
-        about="an answer that never ends, slowly",
-        build=lambda _: Reply.endless(every_s=0.05),
-        kind=_TIMEOUT,
+    _bad(
+        "endless_and_slow",
+        "an answer that never ends, slowly",
+        lambda _: Reply.endless(every_s=0.05),
+        _TIMEOUT,
     ),
-    BadAnswer(
-        name="endless",
-        about="an answer that never ends, as fast as it goes",
-        build=lambda _: Reply.endless(),
-        kind=ModelFailure.TOO_LARGE,
+    _bad(
+        "endless",
+        "an answer that never ends, as fast as it goes",
+        lambda _: Reply.endless(),
+        _TOO_LARGE,
     ),
-    BadAnswer(
-        name="ten_megabytes",
-        about="an answer of 10 MB, announced",
-        build=lambda _: Reply.huge(_BIG),
-        kind=ModelFailure.TOO_LARGE,
-    ),
-    BadAnswer(
-        name="ten_megabytes_unannounced",
-        about="an answer of 10 MB, in chunks",
-        build=lambda _: Reply.huge(_BIG, announced=False),
-        kind=ModelFailure.TOO_LARGE,
+    _bad("ten_megabytes", "an answer of 10 MB, announced", lambda _: Reply.huge(_BIG), _TOO_LARGE),
+    _bad(
+        "ten_megabytes_unannounced",
+        "an answer of 10 MB, in chunks",
+        lambda _: Reply.huge(_BIG, announced=False),
+        _TOO_LARGE,
     ),
 )
 

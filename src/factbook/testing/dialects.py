@@ -29,8 +29,6 @@ _DIGEST: Final = "845dbda0ea48ed749caafd9e6037047aa19acfcfd82e704d7ca97d631a0b69
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wire:
-    """A reply as bytes."""
-
     code: int
     content_type: str
     pieces: Sequence[bytes]  # the body; one piece is one event, where it is streamed
@@ -65,7 +63,6 @@ def is_ollama(path: str) -> bool:
 
 
 def render(request: Request, reply: Reply) -> Wire:
-    """Write a reply down in the protocol that was asked in."""
     ollama = is_ollama(request.path)
     if reply.echoes:
         asked = json.dumps(request.schema) if reply.echoes == "schema" else request.prompt
@@ -95,7 +92,6 @@ def render(request: Request, reply: Reply) -> Wire:
 
 
 def refuse(request: Request, problem: BadRequest) -> Wire:
-    """Answer a request that the real servers would not take."""
     return _error(request, problem.message, problem.status, word=problem.code)
 
 
@@ -107,7 +103,6 @@ def _error(
     word: str | None = None,
     reply: Reply | None = None,
 ) -> Wire:
-    """Write an error down as the protocol does."""
     text = message if isinstance(message, str) else message.decode("utf-8", "replace")
     body: Any = {"error": text}
     if not is_ollama(request.path):

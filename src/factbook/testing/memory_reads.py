@@ -164,7 +164,7 @@ def fact_passes(
 
 
 class MemoryReads:
-    """The reads of tables in memory."""
+    """The reads of tables in memory, as `store.port.Reads` says them."""
 
     @abstractmethod
     def root(self) -> Root:
@@ -175,7 +175,6 @@ class MemoryReads:
         return self.root().get(name, {})
 
     def head(self, owner: str | Everyone = EVERYONE) -> Head:
-        """Return the numbers of the last commits, of all or of one owner."""
         meta = self.table("meta")
         memory = meta.get("memory", 0)
         if owner is not EVERYONE:
@@ -184,7 +183,6 @@ class MemoryReads:
         return Head(meta.get("commit", 0), memory)
 
     def changed(self, what: str, after: At, *, limit: int | None = None) -> Changes:
-        """Return what came and went since a place in the log of commits."""
         name = f"{what.removeprefix('vector:')} vector" if ":" in what else what
         came = sorted(At(no, id) for id, no in self.table(f"{name} came").items())
         came = [at for at in came if at > after]
@@ -207,7 +205,6 @@ class MemoryReads:
         limit: int | None = None,
         newest_first: bool = False,
     ) -> list[R]:
-        """Return the rows of a kind that meet every condition, by their key."""
         checked(kind, where)
         table = self.table(kind.name)
         keys = sorted(
@@ -224,7 +221,6 @@ class MemoryReads:
         most: str = "",
         distinct: str = "",
     ) -> dict[tuple[Any, ...], Tally]:
-        """Count the rows of a kind that meet every condition, by the values of some fields."""
         checked(kind, where, by, (most, distinct))
         groups: dict[tuple[Any, ...], list[Any]] = {}
         for row in self._counted(kind):
@@ -279,7 +275,6 @@ class MemoryReads:
         keys: Sequence[str] | None = None,
         owner: str | Everyone = EVERYONE,
     ) -> list[SourceState]:
-        """Return sources by id, without erased ones; of an owner those that hold something."""
         owned = {source for source, row in self.table("episode").values() if row.owner == owner}
         return [
             row
@@ -315,7 +310,6 @@ class MemoryReads:
     def episodes(
         self, filters: Filters, *, limit: int | None, newest_first: bool = False
     ) -> Iterator[StoredEpisode]:
-        """Iterate over episodes that pass the filters."""
         ids = self.ids("episode", filters)
         if newest_first:
             ids = self._newest_first(
@@ -324,16 +318,13 @@ class MemoryReads:
         yield from [self._stored(id) for id in ids[:limit]]
 
     def episodes_by_id(self, ids: Sequence[int]) -> dict[int, StoredEpisode]:
-        """Return episodes by id."""
         return {id: self._stored(id) for id in ids if id in self.table("episode")}
 
     def episode_ids(self, uids: Sequence[str]) -> dict[str, int]:
-        """Return the ids of episodes by uid."""
         wanted = {*uids}
         return {row.uid: id for id, (_, row) in self.table("episode").items() if row.uid in wanted}
 
     def each_text(self) -> Iterator[tuple[str, str]]:
-        """Iterate over every text of every row, as (what the row is called, text)."""
         for name, table in self.root().items():
             if " " in name or name in ("meta", EVIDENCE.name):
                 continue
@@ -348,7 +339,6 @@ class MemoryReads:
                     yield row_name, "\x1f".join(values)
 
     def texts(self, target: str, ids: Sequence[int]) -> dict[int, str]:
-        """Return what episodes or facts say, by id."""
         table = self.table(target)
         return {id: self._text(target, id) for id in sorted({*ids}) if id in table}
 
@@ -360,7 +350,6 @@ class MemoryReads:
         return str(getattr(row, name))
 
     def heads(self, ids: Collection[int]) -> dict[int, EpisodeHead]:
-        """Return everything of episodes but their texts, by id."""
         episode_heads = {}
         for id in ids:
             if id not in self.table("episode"):
@@ -382,7 +371,6 @@ class MemoryReads:
         return episode_heads
 
     def whole_episodes(self, ids: Collection[int]) -> list[KeptEpisode]:
-        """Return everything of episodes, by id, without erased ones."""
         table, learned = self.table("episode"), self.table("episode learned_at")
         erased = self.table(ERASED.name)
         kept_episodes = []
@@ -400,7 +388,6 @@ class MemoryReads:
     def untasked(
         self, kind: str, filters: Filters, *, now: Millis, limit: int, tried_only: bool = False
     ) -> list[StoredEpisode]:
-        """Return episodes that pass, no model has answered for, and may be tried; by id."""
         tasks = {task.target: task for task in self.find(MODEL_TASK, {"kind": kind})}
 
         def may(id: int) -> bool:
@@ -430,18 +417,15 @@ class MemoryReads:
     def facts(
         self, filters: Filters, *, limit: int | None, newest_first: bool = False
     ) -> Iterator[Fact]:
-        """Iterate over current facts that pass the filters."""
         ids = self.ids("fact", filters)
         if newest_first:
             ids = self._newest_first(ids, {id: self.table("fact")[id].occurred_at for id in ids})
         yield from [self._fact(id) for id in ids[:limit]]
 
     def facts_by_id(self, ids: Sequence[int]) -> dict[int, Fact]:
-        """Return facts by id."""
         return {id: self._fact(id) for id in ids if id in self.table("fact")}
 
     def lives(self, where: LifeWhere, *, limit: int | None = None) -> list[Life]:
-        """Return the rows of facts that meet what is given, by id."""
         asked = {
             "id": where.ids,
             "claim": where.claims,
@@ -470,7 +454,6 @@ class MemoryReads:
         pairs: Collection[tuple[int, int]] | None = None,
         each: int | None = None,
     ) -> list[EvidenceRow]:
-        """Return what episodes say of facts, by fact and episode."""
         rows: list[EvidenceRow] = []
         counts: dict[int, int] = {}
         for (fact_id, episode_id), row in sorted(self.table("evidence").items()):
@@ -489,7 +472,6 @@ class MemoryReads:
     # --- finding --------------------------------------------------------------------------------
 
     def ids(self, target: str, filters: Filters) -> list[int]:
-        """Return the ids of the episodes or current facts that pass the filters, ascending."""
         episodes = self.table("episode")
         if target == "episode":
             return sorted(
@@ -537,7 +519,6 @@ class MemoryReads:
     def nearest(
         self, target: str, vectors: NDArray[np.float32], filters: Filters, k: int
     ) -> list[Nearest]:
-        """Return for each vector the k nearest episodes or facts that pass the filters."""
         allowed = {*self.ids(target, filters)}
         table = self.table(f"{target} vector")
         ids = np.asarray(sorted(id for id in table if id in allowed), np.int64)
@@ -551,7 +532,6 @@ class MemoryReads:
         return nearests
 
     def vectors(self, target: str, ids: Sequence[int]) -> tuple[list[int], bytes]:
-        """Return (ids that have a vector, their rows of float16), ascending by id."""
         table = self.table(f"{target} vector")
         present = sorted(id for id in {*ids} if id in table)
         return present, b"".join(table[id] for id in present)
@@ -567,7 +547,6 @@ class MemoryReads:
         next: bool = False,
         among: Collection[int] | None = None,
     ) -> list[tuple[int, str]]:
-        """Return (id, text) of rows that wait for a vector; `next`: for one of the next model."""
         if next:
             made = self.table("next vector")
             ids = [id for id in self.table(f"{target} vector") if (target, id) not in made]
@@ -592,14 +571,12 @@ class MemoryReads:
         return [id for id, row in facts if row.status is Status.PENDING_EMBED]
 
     def embedder(self, *, next: bool = False) -> tuple[str, int] | None:
-        """Return the id and dimension of the model whose vectors are kept, or being made."""
         model: tuple[str, int] | None = self.table("meta").get(f"{'next ' if next else ''}embedder")
         return model
 
     def outlines(
         self, ids: Sequence[int], *, reach: int = 0, owner: str | Everyone = EVERYONE
     ) -> Outlines:
-        """Return what ranking needs of an owner's episodes, and of those around them."""
         episodes = self.table("episode")
         places: dict[int, list[int]] = {}
         for id in sorted(episodes, key=lambda id: (episodes[id][1].position, id)):
@@ -624,7 +601,6 @@ class MemoryReads:
         )
 
     def turns(self, ids: Sequence[int]) -> dict[int, Sequence[tuple[int, EpisodeKind]]]:
-        """Return for each episode that lies in a turn the turn's records."""
         # What goes on in each source, and whose it is.
         begun: dict[int, tuple[str, list[tuple[int, EpisodeKind]]]] = {}
         found: dict[int, Sequence[tuple[int, EpisodeKind]]] = {}
@@ -640,7 +616,6 @@ class MemoryReads:
         return {id: found[id] for id in ids if id in found}
 
     def speakers(self, owner: str | Everyone) -> Sequence[str]:
-        """Return the names that speak in the episodes of an owner."""
         episodes = [episode for _, episode in self.table("episode").values()]
         owned = {episode.speaker for episode in episodes if owner in (episode.owner, EVERYONE)}
         return sorted(owned - {""})

@@ -82,16 +82,14 @@ class MemorySnapshot(MemoryReads):
     """What a store held at one moment."""
 
     def __init__(self, root: Root) -> None:
-        """Take a moment."""
         self._root = root
 
     def root(self) -> Root:
-        """Return the tables of that moment."""
         return self._root
 
 
 class MemoryWriter(MemoryReads):
-    """The verbs of one open write."""
+    """The verbs of one open write, as `store.port.Writer` says them."""
 
     def __init__(self, root: Root, *, now: Millis, quiet: bool = False) -> None:
         """Begin with what there is; `quiet` is no commit."""
@@ -102,7 +100,6 @@ class MemoryWriter(MemoryReads):
         self._now = now
 
     def root(self) -> Root:
-        """Return the tables as of this write."""
         return self._tables
 
     def own(self, name: str) -> dict[Any, Any]:
@@ -135,7 +132,6 @@ class MemoryWriter(MemoryReads):
     # --- records --------------------------------------------------------------------------------
 
     def add(self, kind: Kind[R], rows: Sequence[R]) -> list[int | None]:
-        """Insert rows; return their ids, 0 for kinds without, None where one is there already."""
         changes_memory(kind, quiet=self._quiet)
         table, ids = self.own(kind.name), list[int | None]()
         for given in rows:
@@ -152,7 +148,6 @@ class MemoryWriter(MemoryReads):
         return ids
 
     def put(self, kind: Kind[R], rows: Sequence[R]) -> None:
-        """Insert rows, or overwrite those of the same key; what retires loses its vector."""
         appended(kind)
         changes_memory(kind, quiet=self._quiet)
         table = self.own(kind.name)
@@ -167,7 +162,6 @@ class MemoryWriter(MemoryReads):
             self._let_wait(kind, row)
 
     def drop(self, kind: Kind[Any], where: Mapping[str, object]) -> int:
-        """Delete the rows that meet every condition; return how many."""
         appended(kind)
         changes_memory(kind, quiet=self._quiet)
         checked(kind, where)
@@ -190,7 +184,6 @@ class MemoryWriter(MemoryReads):
     # --- the ledger -----------------------------------------------------------------------------
 
     def put_sources(self, rows: Sequence[SourceState]) -> list[int]:
-        """Insert sources (id 0), or overwrite them by their ids; return the ids."""
         table, ids = self.own("source"), []
         for row in rows:
             given = row.id or max(table, default=0) + 1
@@ -205,7 +198,6 @@ class MemoryWriter(MemoryReads):
     def add_episodes(
         self, episodes: Sequence[tuple[int, Episode]], *, kept: Sequence[tuple[int, Millis]] = ()
     ) -> list[int]:
-        """Insert (source id, episode) pairs, none of them known, and return their ids."""
         if not episodes:
             return []
         table, sources = self.own("episode"), self.own("source")
@@ -233,7 +225,6 @@ class MemoryWriter(MemoryReads):
         return ids
 
     def rewrite_episodes(self, episodes: Mapping[int, Episode]) -> None:
-        """Overwrite what episodes say, by their ids: what an erasure leaves of them."""
         table, waiting = self.own("episode"), self.own("episode waiting")
         sources = {table[id_][0] for id_ in episodes}
         self.drop_vectors("episode", [*episodes])
@@ -261,7 +252,6 @@ class MemoryWriter(MemoryReads):
         )
 
     def rewrite_history(self, details: Mapping[int, Mapping[str, object]], erasure_id: int) -> None:
-        """Put shorter details in the place of those of events."""
         table = self.own(EVENT.name)
         is_longer = any(
             (id_,) not in table or len(_json(detail)) > len(_json(table[id_,].detail))
@@ -273,7 +263,6 @@ class MemoryWriter(MemoryReads):
             table[id_,] = _kept(table[id_,]._replace(detail=detail))
 
     def add_facts(self, facts: Sequence[Life]) -> list[int]:
-        """Insert facts, none of them current by its claim, and return their ids."""
         if not facts:
             return []
         table, ids = self.own("fact"), []
@@ -284,7 +273,6 @@ class MemoryWriter(MemoryReads):
         return ids
 
     def put_facts(self, changes: Sequence[tuple[Life, Life]]) -> None:
-        """Write what differs between each fact before and after."""
         table = self.own("fact")
         for before, after in changes:
             pairs = zip(Life._fields, before, after, strict=True)
@@ -292,7 +280,6 @@ class MemoryWriter(MemoryReads):
             table[after.id] = table[after.id]._replace(**moved)
 
     def add_evidence(self, rows: Sequence[EvidenceRow]) -> int:
-        """Insert evidence, none of it known, and return how many rows were inserted."""
         table = self.own("evidence")
         for row in rows:
             table[row.fact_id, row.episode_id] = row._replace(
@@ -301,7 +288,6 @@ class MemoryWriter(MemoryReads):
         return len(rows)
 
     def drop_evidence(self, pairs: Collection[tuple[int, int]]) -> int:
-        """Delete the evidence of these (fact id, episode id) pairs; return how many rows."""
         table = self.own("evidence")
         return sum(table.pop(pair, None) is not None for pair in pairs)
 
@@ -317,7 +303,6 @@ class MemoryWriter(MemoryReads):
         dim: int,
         next: bool = False,
     ) -> list[int]:
-        """Keep one vector per id; return the ids that were still waiting."""
         if next:
             return self._set_next_vectors(target, ids, vectors, model, dim)
         used = self.embedder()
@@ -352,7 +337,6 @@ class MemoryWriter(MemoryReads):
         return [id_ for id_ in ids if id_ in there]
 
     def replace_vectors(self, *, model: str, dim: int) -> int:
-        """Put the next model's vectors in the place of those in use; return how many."""
         made = self.table("next vector")
         if self.embedder(next=True) != (model, dim):
             raise UsageError(detail=f"no vectors of {model} wait")
@@ -371,7 +355,6 @@ class MemoryWriter(MemoryReads):
         return len(made)
 
     def drop_vectors(self, target: str, ids: Sequence[int]) -> None:
-        """Remove the vectors of rows; what waits for one goes on waiting."""
         name = f"{target} vector"
         vectors = self.own(name)
         for id_ in ids:
@@ -387,23 +370,19 @@ class MemoryStore(MemoryReads):
     files = None
 
     def __init__(self, ledger: _Ledger, url: str) -> None:
-        """Take what the stores of a name share."""
         self._url = url
         self._ledger = ledger
         self._thread = threading.local()
 
     @property
     def name(self) -> str:
-        """The URL."""
         return self._url
 
     @property
     def tenant(self) -> str:
-        """The tenant's UUID, of its own for each name."""
         return self._ledger.tenant
 
     def root(self) -> Root:
-        """Return the tables as of the thread's write or snapshot, or as of now."""
         moment: MemoryReads | None = getattr(self._thread, "moment", None)
         return moment.root() if moment is not None else self._ledger.root
 
@@ -413,11 +392,9 @@ class MemoryStore(MemoryReads):
         now: Millis,
         touches: Collection[str] | Everyone = EVERYONE,
     ) -> AbstractContextManager[MemoryWriter]:
-        """Open one write; it takes the place of what there was at the end of the block."""
         return self._write(now, touches, quiet=False)
 
     def locked(self) -> AbstractContextManager[MemoryWriter]:
-        """Open a write of who works on what: it is under the same lock, and moves no number."""
         return self._write(0, (), quiet=True)
 
     @contextmanager
@@ -439,7 +416,6 @@ class MemoryStore(MemoryReads):
 
     @contextmanager
     def snapshot(self) -> Iterator[MemoryReads]:
-        """Let all that the calling thread reads in the block be of one moment, and give that."""
         outer: MemoryReads | None = getattr(self._thread, "moment", None)
         if outer is not None:
             yield outer
@@ -452,13 +428,11 @@ class MemoryStore(MemoryReads):
 
     @contextmanager
     def rehearsal(self) -> Iterator[MemoryStore]:
-        """Give a store that begins as this one is now, and whose writes nobody else ever sees."""
         ledger = _Ledger(self.root(), self.tenant)
         yield MemoryStore(ledger, self._url)
 
     @contextmanager
     def apart(self) -> Iterator[MemoryReads]:
-        """Give the reads of this moment, whatever the thread writes."""
         yield MemorySnapshot(self._ledger.root)
 
     def check(self) -> list[Problem]:

@@ -18,10 +18,10 @@ import selectors
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from http.server import BaseHTTPRequestHandler
-from typing import Any, Final, Self, TypeAlias
+from typing import Any, Final, Self, TypeAlias, cast
 
 from factbook.model.facts import Millis
 from factbook.testing.dialects import (
@@ -35,7 +35,7 @@ from factbook.testing.dialects import (
     refuse,
     render,
 )
-from factbook.testing.replies import Ending, Reply, Request
+from factbook.testing.replies import Ending, Playing, Reply, Request
 
 __all__ = ["Ending", "ModelServer", "Reply", "Request", "Script", "word_vectors"]
 
@@ -117,12 +117,11 @@ class ModelServer:
     @property
     def script(self) -> Script:
         """What it plays; setting it begins a list anew."""
-        return self._script
+        return self._playing.script
 
     @script.setter
     def script(self, script: Script) -> None:
-        self._script = script
-        self._replies: Iterator[Reply] = iter(script) if isinstance(script, Sequence) else iter(())
+        self._playing = Playing[Request, Reply](script)
 
     def __enter__(self) -> Self:
         self.start()
@@ -272,17 +271,11 @@ class ModelServer:
     def _next(self, request: Request) -> Reply:
         if self._embed is not None and request.path in ("/api/embed", "/v1/embeddings"):
             return Reply.vectors([self._embed(text) for text in request.inputs])
-        script = self.script
-        if isinstance(script, Reply):
-            return script
-        if not isinstance(script, Sequence):
-            return script(request)
-        with self._lock:
-            reply = next(self._replies, None)
-        if reply is not None:
+        if (reply := self._playing.answer(request)) is not None:
             return reply
+        length = len(cast("Sequence[Reply]", self.script))
         return Reply.status(
-            500, f"the script of {len(script)} replies has none for request {request.number}"
+            500, f"the script of {length} replies has none for request {request.number}"
         )
 
 
@@ -336,7 +329,6 @@ class _Conversation(BaseHTTPRequestHandler):
         """Say nothing: the requests are kept."""
 
     def do_GET(self) -> None:
-        """Answer a request."""
         raw = self._read_body()
         if raw is None:
             self.close_connection = True

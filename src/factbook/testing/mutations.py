@@ -196,7 +196,6 @@ def _changed(value: Any, path: Path, change: Callable[[Any], Any]) -> Any:
 
 
 def _other_value(value: Any, rng: random.Random, texts: Sequence[str]) -> Any:
-    """Change a value and keep its type."""
     if isinstance(value, bool):
         return not value
     if isinstance(value, int | float):
@@ -231,7 +230,6 @@ def _other_text(text: str, rng: random.Random, texts: Sequence[str]) -> str:
 
 
 def _other_shape(value: Any, rng: random.Random, texts: Sequence[str]) -> Any:
-    """Change what an object or a list holds; wrap anything else."""
     if isinstance(value, dict) and value:
         key = rng.choice(list(value))
         rest = {name: inner for name, inner in value.items() if name != key}

@@ -8,14 +8,17 @@ streamed.
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from factbook.model.facts import Millis
 
 Change = Callable[[dict[str, Any]], object]
+_Asked = TypeVar("_Asked")
+_Given = TypeVar("_Given")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,18 +36,15 @@ class Request:
 
     @property
     def model(self) -> str:
-        """The model that is asked for."""
         return str(self._value("model", ""))
 
     @property
     def messages(self) -> list[dict[str, Any]]:
-        """The messages of a chat, as they came."""
         sent = self._value("messages", [])
         return [item for item in sent if isinstance(item, dict)] if isinstance(sent, list) else []
 
     @property
     def prompt(self) -> str:
-        """The text of all messages, a blank line between them."""
         return "\n\n".join(_text_of(message.get("content")) for message in self.messages)
 
     @property
@@ -73,6 +73,24 @@ def _text_of(content: object) -> str:
         return content
     parts = content if isinstance(content, list) else []
     return "".join(str(part.get("text", "")) for part in parts if isinstance(part, dict))
+
+
+class Playing(Generic[_Asked, _Given]):
+    """Plays a script: one answer for all, those of a list in turn, or those of a function."""
+
+    def __init__(self, script: _Given | Sequence[_Given] | Callable[[_Asked], _Given]) -> None:
+        self.script = script
+        self._left = iter(script) if isinstance(script, Sequence) else iter(())
+        self._lock = threading.Lock()
+
+    def answer(self, asked: _Asked) -> _Given | None:
+        """Return what is answered; None where a list has come to its end."""
+        if callable(self.script):
+            return self.script(asked)
+        if not isinstance(self.script, Sequence):
+            return self.script
+        with self._lock:
+            return next(self._left, None)
 
 
 class Ending(StrEnum):

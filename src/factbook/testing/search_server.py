@@ -17,7 +17,7 @@ from __future__ import annotations
 import html
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import format_datetime
@@ -28,7 +28,7 @@ from factbook import policy
 from factbook.model.entities import SearchAnswer, SearchResult
 from factbook.testing.dialects import Wire, render
 from factbook.testing.model_server import ModelServer
-from factbook.testing.replies import Reply, Request
+from factbook.testing.replies import Playing, Reply, Request
 
 __all__ = ["Hits", "Reply", "ScriptedSearch", "Search", "SearchServer", "hit"]
 
@@ -43,8 +43,6 @@ _QUERY_CHARS: Final = 400  # theirs too
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """One search as it was asked for."""
-
     provider: str  # searxng, tavily or brave
     text: str
     limit: int | None  # None: it was not said
@@ -90,7 +88,7 @@ class SearchServer(ModelServer):
         self.searches: list[Search] = []
         self._key = key
         self._json_allowed = json_allowed
-        self._answers = _Script(script)
+        self._answers = Playing[Search, Answer](script)
 
     def _answer(self, request: Request) -> tuple[Wire, Reply]:
         provider = _PROVIDERS.get((request.method, request.path))
@@ -127,7 +125,8 @@ class SearchServer(ModelServer):
     def _found(self, search: Search) -> Reply:
         with self._lock:
             self.searches.append(search)
-        answer = self._answers.next(search)
+        none = Reply.status(500, "the script has no more answers")
+        answer = self._answers.answer(search) or none
         if isinstance(answer, Reply):
             bare = answer.code >= 300 and answer.body is None
             return _error(search, answer.code, str(answer.content or "")) if bare else answer
@@ -178,25 +177,6 @@ class ScriptedSearch:
         if step is None or isinstance(step, SearchResult):
             raise AssertionError(f"the script has nothing for search {len(self.queries)}: {query}")
         return step
-
-
-class _Script:
-    """Gives the answers of a script, one for each search."""
-
-    def __init__(self, script: Script) -> None:
-        self._script = script
-        self._left: Iterator[Answer] = iter(script) if isinstance(script, Sequence) else iter(())
-        self._lock = threading.Lock()
-
-    def next(self, search: Search) -> Answer:
-        """Return the answer to a search."""
-        if isinstance(self._script, Hits | Reply):
-            return self._script
-        if not isinstance(self._script, Sequence):
-            return self._script(search)
-        with self._lock:
-            answer = next(self._left, None)
-        return answer or Reply.status(500, "the script has no more answers")
 
 
 # --- what each provider is asked ------------------------------------------------------------------

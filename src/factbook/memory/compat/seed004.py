@@ -192,11 +192,9 @@ def chat_with_facts(project_uuid: str, text: str, *, memory: Memory, owner: str 
             message="",
         )
     if length > policy.PROMPT_CHARS:
-        return ChatTurn(
-            facts_actions={"F": True},
-            label=FAILED,
-            message=f"Facts system failed: the message has {length:,} characters, and at most"
-            f" {policy.PROMPT_CHARS:,} are read at once; say it in parts.",
+        return _failed(
+            f"Facts system failed: the message has {length:,} characters, and at most"
+            f" {policy.PROMPT_CHARS:,} are read at once; say it in parts."
         )
     said = own_text(clean(text))
     try:
@@ -210,19 +208,19 @@ def chat_with_facts(project_uuid: str, text: str, *, memory: Memory, owner: str 
             )
         told = memory.tell(text, owner=owner)
     except ModelError as error:
-        return ChatTurn(facts_actions={"F": True}, label=FAILED, message=failure_message(error))
+        return _failed(failure_message(error))
     if told.failed or told.errors:
-        return ChatTurn(
-            facts_actions={"F": True},
-            label=FAILED,
-            message=f"Facts system failed: {'; '.join(told.errors)}",
-        )
+        return _failed(f"Facts system failed: {'; '.join(told.errors)}")
     receipt: Receipt = told.receipt
     return ChatTurn(
         facts_actions={"S": receipt.stored, "U": receipt.updated},
         label=write_label(receipt, planner="model"),
         message=" ".join(told.needs_clarification),
     )
+
+
+def _failed(said: str) -> ChatTurn:
+    return ChatTurn(facts_actions={"F": True}, label=FAILED, message=said)
 
 
 def _length(text: str, memory: Memory) -> int:

@@ -108,7 +108,6 @@ _UNREACHED: Final = frozenset(
 
 
 def new_session() -> str:
-    """Return the name of a conversation that there was not before."""
     return f"chat-{uuid.uuid4().hex[:12]}"
 
 
@@ -206,7 +205,6 @@ class Chat:
         self._view.note("; ".join(parts))
 
     def _typed(self) -> str | None:
-        """Return the next message that a person typed; None at the end."""
         line = self._ahead.pop() if self._ahead else self._view.read()
         if line is None:
             return None
@@ -230,7 +228,6 @@ class Chat:
         return "\n".join(lines)
 
     def _more(self) -> str | None:
-        """Return the next line of a message of several; None where there is none."""
         line = self._view.read(more=True)
         if line is None:
             self._ahead.append(None)  # the end of the message is that of the conversation
@@ -481,7 +478,6 @@ class Chat:
             self._view.note(f"the answer names {', '.join(invented)}, which it was not given")
 
     def _failed(self, answer: _Answer, context: PromptContext, error: ModelError) -> None:
-        """Say that the model failed, and show what it would have answered from."""
         self._problem(error, kept=True)
         if self._shown(answer, context):
             self._keep_shown(answer, context)
@@ -524,7 +520,6 @@ class Chat:
     # --- keeping --------------------------------------------------------------------------------
 
     def _keep_answer(self, said: str) -> str:
-        """Keep a turn of the assistant as what a reaction means; return its id."""
         uid = self._turns.keep(said, Role.ASSISTANT)
         self._target = self._turns.id_of(uid)
         return self._target
@@ -564,7 +559,6 @@ class Chat:
 
     @contextmanager
     def _worker(self) -> Iterator[Worker | None]:
-        """Run the work behind while the conversation lasts."""
         if not self._works and not self._waits:
             yield None
             return
@@ -582,7 +576,6 @@ class Chat:
             yield worker
 
     def _behind(self, worker: Worker | None) -> None:
-        """Do what has to be done between two turns."""
         if worker is None or self._waits:
             with self._guarded("stopped; the rest is done later"):
                 worker.drain() if worker is not None else self._pass_notices()
@@ -718,7 +711,6 @@ class _Answer:
     withheld: bool = False  # the last search was not made, for it may be a private matter
 
     def seen(self) -> list[Hit]:
-        """Return every memory that was at hand."""
         return [*self.hits, *self.more]
 
 

@@ -70,7 +70,6 @@ class View:
     """
 
     def __init__(self, screen: Screen, *, source: TextIO, transcript: TextIO | None = None) -> None:
-        """Take the streams."""
         self._screen = screen
         self._source = source
         self._transcript = transcript
@@ -99,7 +98,6 @@ class View:
         self._event("said", text=line)
 
     def replied(self, command: str, reply: SlashReply) -> None:
-        """Show what a command answers."""
         self._event("reply", command=command, **fields(reply, "text data notes"))
 
     def based(self, basis: Basis) -> None:
@@ -107,20 +105,16 @@ class View:
         self._event("basis", **fields(basis, "of why query facts"))
 
     def found(self, answer: SearchAnswer, query: str) -> None:
-        """Show what a search found, where no model reads it."""
         rows = [fields(result, "title url text") for result in answer.results]
         self._event("results", query=query, provider=answer.provider, results=rows)
 
     def remembered(self, memories: Sequence[Memo]) -> None:
-        """Show the memories that an answer would have been made from."""
         self._event("memories", memories=memories)
 
     def asked(self, tool: str, query: str, said: str) -> None:
-        """Show that a model used a tool."""
         self._event("tool", tool=tool, query=query, said=said)
 
     def piece(self, part: str) -> None:
-        """Show a part of an answer as it comes."""
         self._event("piece", text=part)
 
     def answered(self, answer_id: str, sources: Sequence[Source], *, stopped: bool) -> None:
@@ -132,7 +126,6 @@ class View:
         self._event("note", text=said)
 
     def problem(self, kind: str, said: str) -> None:
-        """Show what went wrong."""
         self._event("error", kind=kind, message=said)
 
     def notice(self, delivery: Delivery) -> None:
@@ -147,7 +140,6 @@ class View:
         )
 
     def ended(self) -> None:
-        """End a turn."""
         self._event("end")
 
     def _event(self, event: str, **more: object) -> None:
@@ -497,7 +489,6 @@ def _line_editor(commands: Sequence[str]) -> ModuleType | None:
 
 
 def open_transcript(path: Path) -> TextIO:
-    """Open a file that a conversation is written to, behind what it holds; its owner reads it."""
     path = path.expanduser()
     try:
         number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, stat.S_IRUSR | stat.S_IWUSR)

@@ -70,12 +70,10 @@ def common(
 
 
 def run_consolidation() -> None:
-    """Run `factbook consolidate` with the arguments given: the seed's `run_consolidation.py`."""
     sys.exit(run(["consolidate", *sys.argv[1:]]))
 
 
 def main() -> None:
-    """Run the command line and leave with its exit code."""
     # Starting makes many objects and hardly any garbage: looking for it as often as usual would
     # take a tenth of a short command.
     gc.set_threshold(GARBAGE_THRESHOLD)

@@ -50,7 +50,6 @@ def command_of(
 
 
 def _typed(parameter: Parameter) -> inspect.Parameter:
-    """Return a parameter as typer takes it."""
     arg = parameter.arg
     default = inspect.Parameter.empty if parameter.required else parameter.default
     kind: Any = parameter.kind
@@ -115,7 +114,6 @@ def _open(of: Operation, run: Run, arguments: dict[str, Any]) -> None:
 
 
 def emit(run: Run, outcome: Outcome) -> None:
-    """Show an outcome: as JSON, or as its text."""
     screen = run.screen
     for note in outcome.notes:
         screen.note(note)

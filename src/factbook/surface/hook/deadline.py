@@ -13,7 +13,6 @@ class Deadline:
     """Ends the process with exit code 0 when its time is over; it can be put off."""
 
     def __init__(self, seconds: float) -> None:
-        """Begin to wait, in a thread."""
         self._began = time.monotonic()
         self._ends = self._began + seconds
         start_new_thread(self._watch, ())
@@ -24,7 +23,6 @@ class Deadline:
 
     @property
     def left(self) -> float:
-        """Return how many seconds are left."""
         return self._ends - time.monotonic()
 
     def _watch(self) -> None:

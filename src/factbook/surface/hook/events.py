@@ -36,7 +36,6 @@ _KEPT_FROM_CHILD: Final = ("CLAUDE", "CODEX_", "GEMINI_")  # variables of client
 
 
 def run(deadline: Deadline) -> None:
-    """Read one event from stdin and answer it."""
     from factbook.surface.hook import START_DEADLINE_S
 
     options = _options(sys.argv[1:])
@@ -121,7 +120,6 @@ def number_of(event: Mapping[str, Any]) -> int:
 
 
 def host_of(event: Mapping[str, Any]) -> str:
-    """Return which client speaks, as readers of logs call it."""
     name = str(event.get("hook_event_name"))
     transcript = str(event.get("transcript_path")).replace("\\", "/")
     if name in ("BeforeAgent", "AfterAgent") or "/.gemini/" in transcript:

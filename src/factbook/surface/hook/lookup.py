@@ -403,7 +403,6 @@ class Lookup:
         return self._admitted(rows, without, session)[:DIGEST_RULES]
 
     def _holds(self, subject: str) -> bool:
-        """Tell whether a rule holds in the project of the session that asks."""
         return holds_in(subject, self._project, self._languages)
 
     def _of_project(self, episodes: Sequence[int], project: str) -> set[int]:

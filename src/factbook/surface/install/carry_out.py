@@ -21,8 +21,6 @@ _SECONDS: Final = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """A file that was written."""
-
     path: Path
     backup: Path | None  # the copy of what was there; None where no file was
     by: str  # the command that wrote it, "" where we did

@@ -168,7 +168,6 @@ def _ask(
 
 
 def _hooks(seat: Seat) -> dict[str, str]:
-    """Return the command of our hook at each event that has one."""
     document = Document(read(seat.hooks) or "")
     events = document.get(("hooks",))
     return {
@@ -223,7 +222,6 @@ def _trusted() -> tuple[Level, str]:
 
 
 def _databases(commands: Iterable[str]) -> Iterator[str]:
-    """Yield the databases that commands of hooks name."""
     for words in map(shlex.split, commands):
         if "--db" in words[:-1]:
             yield words[words.index("--db") + 1]

@@ -68,7 +68,6 @@ class Client:
     then: str = ""  # what the user has to do
 
     def seat(self, *, project: bool) -> Seat:
-        """Return the files for all projects of a user, or for the one in this folder."""
         if not project:
             return self.user()
         here = Path.cwd()
@@ -183,7 +182,6 @@ def environment(db: Path | str) -> dict[str, str]:
 
 
 def has_plugin(client: Client) -> bool:
-    """Tell whether a client has our plugin or extension, which brings server and hooks as well."""
     folder = client.user().hooks.parent
     try:
         if client.name == "gemini":
@@ -211,7 +209,6 @@ def passing() -> str:
 
 
 def is_our_server(entry: object) -> bool:
-    """Tell whether a server of a configuration is `factbook mcp`."""
     if not isinstance(entry, Mapping) or not isinstance(entry.get("args"), list):
         return False
     runs = PurePath(str(entry.get("command"))).stem == NAME or NAME in entry["args"]
@@ -219,7 +216,6 @@ def is_our_server(entry: object) -> bool:
 
 
 def server_at(seat: Seat) -> Mapping[str, Any] | None:
-    """Return our server in a configuration, None where there is none."""
     text = read(seat.servers) or ""
     if seat.servers.suffix == ".toml":
         entry = toml_table.read(text).get(TABLE, {}).get(NAME)
@@ -287,7 +283,6 @@ class Install:
 
     @property
     def hook(self) -> dict[str, Any]:
-        """The hook of one event."""
         words = program(HOOK, *HOOK_CALL)
         for option, name in HOOK_OPTIONS.items():
             words += [option, self.variables[name]] if name in self.variables else []
@@ -434,13 +429,11 @@ def our_hooks(document: Document, event: str) -> Iterator[Place]:
 
 
 def _remove_hook(document: Document, place: Place) -> None:
-    """Take out a hook, and its group where no other is in it."""
     alone = len(document.get(place[:4])) == 1
     document.remove(place[:3] if alone else place)
 
 
 def _prune(document: Document, path: tuple[str, ...], kept: Kept) -> None:
-    """Take out what is empty now, unless it was there before."""
     if document.get(path) in ({}, []) and not kept(path):
         document.remove(path)
 

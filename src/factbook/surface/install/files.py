@@ -56,7 +56,6 @@ def read(path: Path) -> str | None:
 
 
 def copies(path: Path) -> dict[Path, str]:
-    """Return the copies beside a file and what they say, the newest first."""
     real = Path(os.path.realpath(path))
     said = {}
     for copy in sorted(real.parent.glob(f"{_escaped(real.name)}{_BACKUP}*"), reverse=True):

@@ -63,7 +63,6 @@ class Document:
 
     @property
     def value(self) -> Any:
-        """What the text says."""
         return self._root.value
 
     @property
@@ -73,7 +72,6 @@ class Document:
         return [self.text[start:end] for _, start, end in every]
 
     def has(self, path: Path) -> bool:
-        """Tell whether anything stands at a path."""
         return len(self._way(path)) == len(path)
 
     def get(self, path: Path) -> Any:
@@ -115,7 +113,6 @@ class Document:
         self._write(self._with(self._way(path)[-1].node, None, value), meant)
 
     def remove(self, path: Path) -> None:
-        """Take out what stands at a path."""
         way = self._way(path)
         meant = json.loads(_exact(self.value))
         del _at(meant, path[:-1])[path[-1]]
@@ -190,12 +187,10 @@ class Document:
 
     @property
     def _unit(self) -> str:
-        """What one level is indented by."""
         first = _INDENT.search(self.text)
         return first[1] if first else "  "
 
     def _margin(self, at: int) -> str:
-        """Return what the line is indented by in which a place is."""
         line = self.text[self.text.rfind("\n", 0, at) + 1 : at]
         return line[: len(line) - len(line.lstrip(" \t"))]
 

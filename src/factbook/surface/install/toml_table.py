@@ -26,7 +26,6 @@ def read(text: str) -> dict[str, Any]:
 
 
 def table(path: tuple[str, str], values: Mapping[str, Value]) -> str:
-    """Return the text of a table of two names."""
     lines = [f"[{'.'.join(path)}]", *(_line(name, value) for name, value in values.items())]
     return "\n".join(lines) + "\n"
 
@@ -56,7 +55,6 @@ def put(text: str, path: tuple[str, str], values: Mapping[str, Value]) -> str:
 
 
 def remove(text: str, path: tuple[str, str]) -> str:
-    """Return the text without the table and the tables within it."""
     first, last = path
     meant = read(text)
     del meant[first][last]

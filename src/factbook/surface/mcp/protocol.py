@@ -44,7 +44,6 @@ class RPCError(Exception):
     """What a request is answered with where it cannot be done."""
 
     def __init__(self, code: int, message: str, data: Mapping[str, Any] | None = None) -> None:
-        """Take one of the codes, a sentence, and what belongs to it."""
         super().__init__(message)
         self.code = code
         self.data = data
@@ -138,7 +137,6 @@ class Loop:
     # --- requests -----------------------------------------------------------------------------
 
     def _pass_over(self, line: bytes, lines: IO[bytes]) -> None:
-        """Refuse a line that is too long."""
         begins, closes = line[:_ENDS], line[-_ENDS:]
         while line and not line.endswith(b"\n"):
             line = lines.readline(LINE_BYTES)
@@ -216,7 +214,6 @@ class Loop:
             request.reply(answer)
 
     def _answered(self, request: _Request) -> str:
-        """Return the answer to a request."""
         method = self._methods.get(request.name)
         try:
             if method is None:

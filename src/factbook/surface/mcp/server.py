@@ -128,7 +128,6 @@ class Server:
         self._loop = Loop(served, slow=slow, writes=self._writes, out=out, debug=debug)
 
     def run(self, lines: IO[bytes]) -> None:
-        """Serve until the input ends."""
         try:
             self._loop.run(lines)
         finally:
@@ -222,7 +221,6 @@ class Server:
         return answer | {"structuredContent": record}
 
     def _do(self, of: Operation, arguments: Mapping[str, Any], *, session: str = "") -> Any:
-        """Do an operation and return its record as JSON holds it."""
         from factbook.surface import records
 
         # What a model has read here it says as it was shown.

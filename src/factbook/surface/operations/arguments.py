@@ -71,7 +71,6 @@ class Whose:
 
     @property
     def about(self) -> str | Everyone:
-        """Return whom it is about."""
         return EVERYONE if self.all_owners else self.owner
 
 
@@ -148,7 +147,6 @@ class Llm:
 
     @property
     def named(self) -> bool:
-        """Tell whether anything of it was said."""
         return any(part is not None for part in (self.provider, self.model, self.url, self.timeout))
 
     def config(self) -> ModelConfig | None:

@@ -162,7 +162,6 @@ def episode_of(run: Run, said: str, *, owner: str | Everyone, hint: str) -> Stor
 
 
 def _episode(run: Run, said: str, whose: Whose) -> Outcome:
-    """Return what was said or done, by its id: it is shown by nothing but itself."""
     episode = episode_of(run, said, owner=whose.about, hint="`factbook recall` shows ids.")
     from factbook.recall.hits import episode_hit
 
@@ -268,7 +267,6 @@ def _unknown_predicate(run: Run, filters: Filters) -> str:
 
 
 def _disputes(run: Run, filters: Filters) -> dict[int, list[str]]:
-    """Return what waits for an answer, by the number of the fact."""
     return {
         fact: [f"{side['how']} otherwise: {dispute(side)}" for side in sides]
         for fact, sides in run.memory.review.disputed(owner=filters.owner).items()
@@ -276,7 +274,6 @@ def _disputes(run: Run, filters: Filters) -> dict[int, list[str]]:
 
 
 def dispute(side: Mapping[str, str]) -> str:
-    """Return the other side of what is not known for sure, in words."""
     return f"{side['fact']} {side['text']} ({side['episode']}); `factbook review` waits for a yes"
 
 

@@ -100,19 +100,16 @@ class Parameter:
 
     @property
     def required(self) -> bool:
-        """Tell whether it has to be given."""
         return self.default is _REQUIRED
 
     @property
     def flag(self) -> str:
-        """Return how it is given."""
         if not self.typed:
             return self.key
         return self.arg.flag or "--" + self.name.rstrip("_").replace("_", "-")
 
     @property
     def key(self) -> str:
-        """Return how it is called in JSON."""
         return self.name.rstrip("_")
 
     def check(self, value: Any) -> None:
@@ -132,7 +129,6 @@ class Parameter:
 
     @property
     def schema(self) -> dict[str, object]:
-        """Return the JSON Schema of its value."""
         arg, plain = self.arg, {"type": _JSON_TYPES[self.kind]}
         bounds = {"enum": list(arg.choices), "minimum": arg.least, "maximum": arg.most}
         item = arg.schema or plain | {
@@ -206,7 +202,6 @@ def _told(doc: str | None) -> dict[str, str]:
 
 
 def get_origin_of(hint: Any) -> Any:
-    """Return what an annotation annotates."""
     return get_args(hint)[0] if hasattr(hint, "__metadata__") else hint
 
 
@@ -256,7 +251,6 @@ class Outcome:
 
     @classmethod
     def interrupted(cls, said: str) -> Outcome:
-        """Return what Ctrl-C ended: a remark, and nothing else."""
         return cls(record={}, shown=False, notes=[said], code=cls.INTERRUPTED)
 
 
@@ -280,7 +274,6 @@ class Operation:
 
     @property
     def help(self) -> str:
-        """Return what it does, in one line."""
         return (self.call.__doc__ or "").strip().split("\n\n")[0]
 
     @property
@@ -292,7 +285,6 @@ class Operation:
 
     @cached_property
     def parameters(self) -> Sequence[Parameter]:
-        """The parameters, those of groups among them."""
         return _parameters(self.call, typed=self.panel != TOOL)
 
     @property
@@ -303,7 +295,6 @@ class Operation:
 
     @property
     def form(self) -> str:
-        """Return how it is typed in a conversation."""
         return f"/{self.slash} {self.usage}".rstrip()
 
     def reads(self, words: str = "") -> bool:
@@ -356,7 +347,6 @@ class Operation:
 
     @cached_property
     def schema(self) -> dict[str, object]:
-        """The JSON Schema of its arguments, for those who call it with JSON."""
         known = [part for part in self.parameters if not part.arg.terminal]
         required = [part.key for part in known if part.required]
         return {
@@ -368,7 +358,6 @@ class Operation:
 
 
 def tool_schema(of: Operation) -> dict[str, object]:
-    """Return an operation as a tool: name, description, schemas and hints, as MCP has them."""
     erases = of.effect is Effect.ERASES
     return {
         "name": of.name.replace("-", "_"),
@@ -414,7 +403,6 @@ def operation(
 
 
 def show(outcome: Outcome, page: Page) -> None:
-    """Write an outcome as a person sees it."""
     from factbook.surface.text import safe
 
     said = safe(outcome.show) if isinstance(outcome.show, str) else outcome.show(page)
@@ -467,7 +455,6 @@ class Run:
 
     @property
     def memory(self) -> Memory:
-        """The memory."""
         assert self._memory is not None
         return self._memory
 
@@ -527,5 +514,4 @@ class Run:
         return screened
 
     def each(self, values: Iterable[_T]) -> Iterable[_T]:
-        """Iterate over values as they may be shown."""
         return map(self.shown, values)

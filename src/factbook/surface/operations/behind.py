@@ -293,7 +293,6 @@ class _Progress:
         self._said_at = time.monotonic()
 
     def add(self, loop: str, did: int) -> None:
-        """Take down what a loop did."""
         self.total[loop] += did
         self._new[loop] += did
 
@@ -308,7 +307,6 @@ class _Progress:
             self.flush()
 
     def flush(self) -> None:
-        """Write what was not written yet, where no line moves."""
         if self._plain:
             for line in filter(None, [self._counts(self._new), *self._unsaid]):
                 self._screen.note(line)

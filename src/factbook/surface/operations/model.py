@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Final
 
 from factbook import policy
@@ -23,6 +23,7 @@ from factbook.surface.operations.base import ASK, KEEP, READ, Arg, Effect, Outco
 
 if TYPE_CHECKING:
     from factbook.memory import Memory
+    from factbook.memory.standing import Unanswered
     from factbook.model.facts import Receipt
     from factbook.surface.output import Page
 
@@ -144,9 +145,27 @@ def _revive(memory: Memory) -> int:
     return sum(memory.maintenance.retry_tasks(kind).updated for kind in kinds)
 
 
-def _say_revived(page: Page, revived: int) -> None:
-    if revived:
-        page.say(f"{count(revived, 'input')} no more set aside", "dim")
+def _extracted(
+    report: object,
+    left: Sequence[Unanswered],
+    show: Callable[[Page], None],
+    *,
+    revived: int,
+    failed: bool,
+    **more: object,
+) -> Outcome:
+    """Return what became of a pass over what a model was asked about."""
+
+    def whole(page: Page) -> None:
+        if revived:
+            page.say(f"{count(revived, 'input')} no more set aside", "dim")
+        show(page)
+
+    return Outcome(
+        record={**records.plain(report), **more, "revived": revived, "unanswered": left},
+        show=whole,
+        code=ModelError.exit_code if failed else 0,
+    )
 
 
 def _extract_typed(run: Run, limit: int | None, revived: int) -> Outcome:
@@ -158,20 +177,14 @@ def _extract_typed(run: Run, limit: int | None, revived: int) -> Outcome:
     left = unanswered(run.memory)
     failed = [(f"e{episode}", why) for episode, why in (*typed_report.failed, *told_failed)]
 
-    def show(page: Page) -> None:
-        _say_revived(page, revived)
-        views.model.typed(page, typed_report, again, left, failed=failed)
-
-    return Outcome(
-        record={
-            **records.plain(typed_report),
-            "told_again": again.done,
-            "told_failed": [{"episode": episode, "why": why} for episode, why in told_failed],
-            "revived": revived,
-            "unanswered": left,
-        },
-        show=show,
-        code=ModelError.exit_code if failed else 0,
+    return _extracted(
+        typed_report,
+        left,
+        lambda page: views.model.typed(page, typed_report, again, left, failed=failed),
+        revived=revived,
+        failed=bool(failed),
+        told_again=again.done,
+        told_failed=[{"episode": episode, "why": why} for episode, why in told_failed],
     )
 
 
@@ -181,14 +194,12 @@ def _extract_commands(run: Run, limit: int | None, revived: int) -> Outcome:
     commands_report = run.shown(run.memory.typed.extract_commands(limit=limit))
     left = unanswered(run.memory)
 
-    def show(page: Page) -> None:
-        _say_revived(page, revived)
-        views.model.commands(page, commands_report, left)
-
-    return Outcome(
-        record={**records.plain(commands_report), "revived": revived, "unanswered": left},
-        show=show,
-        code=ModelError.exit_code if commands_report.failed else 0,
+    return _extracted(
+        commands_report,
+        left,
+        lambda page: views.model.commands(page, commands_report, left),
+        revived=revived,
+        failed=bool(commands_report.failed),
     )
 
 
@@ -204,15 +215,10 @@ def _extract_turns(run: Run, limit: int | None, revived: int) -> Outcome:
     left = [row for row in unanswered(run.memory) if row.kind == "turns"]
 
     def show(page: Page) -> None:
-        _say_revived(page, revived)
         views.model.turns(page, report)
         views.model.unanswered(page, left)
 
-    return Outcome(
-        record={**records.plain(report), "revived": revived, "unanswered": left},
-        show=show,
-        code=ModelError.exit_code if report.failed else 0,
-    )
+    return _extracted(report, left, show, revived=revived, failed=bool(report.failed))
 
 
 # --- what was refused -----------------------------------------------------------------------------

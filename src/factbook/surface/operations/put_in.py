@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -75,7 +76,8 @@ def ingest(
             if not interrupted:
                 if kind is None:
                     report.add(run.memory.sources.read_rule_files(paths, owner=owner))
-                _read_rules(run)
+                with _told_where_stopped(run):
+                    run.memory.read_directives()
                 rules_embedded, interrupted = _embed(run, limit=None)
                 embedded += rules_embedded
         except FactbookError as error:
@@ -131,20 +133,17 @@ def _read(run: Run, discovery: Discovery, *, workers: int | None) -> IngestRepor
     from factbook.surface.progress import bar
 
     total = sum(_size(file.path) for file in discovery.files)
-    try:
-        with bar("reading", total=total, unit="bytes", quiet=run.quiet) as advance:
-            return run.memory.ingest(discovery=discovery, progress=advance, workers=workers)
-    except KeyboardInterrupt:
-        run.screen.note(_STOPPED)
-        raise
+    reading = bar("reading", total=total, unit="bytes", quiet=run.quiet)
+    with _told_where_stopped(run), reading as advance:
+        return run.memory.ingest(discovery=discovery, progress=advance, workers=workers)
 
 
-def _read_rules(run: Run) -> None:
-    """Read the rules and decisions in the prompts that have come."""
+@contextmanager
+def _told_where_stopped(run: Run, said: str = _STOPPED) -> Iterator[None]:
     try:
-        run.memory.read_directives()
+        yield
     except KeyboardInterrupt:
-        run.screen.note(_STOPPED)
+        run.screen.note(said)
         raise
 
 
@@ -207,12 +206,10 @@ def import_(
     if no_redact:
         run.screen.note(_NO_REDACT)
     memory = run.open(Effect.READS if dry_run else Effect.CREATES, redact=not no_redact)
-    try:
-        with bar("importing", total=_size(path), unit="bytes", quiet=run.quiet) as advance:
-            done = memory.import_(path, dry_run=dry_run, progress=advance, owner=owner)
-    except KeyboardInterrupt:
-        run.screen.note("stopped; run it again, and it goes on: what has come is not doubled")
-        raise
+    again = "stopped; run it again, and it goes on: what has come is not doubled"
+    importing = bar("importing", total=_size(path), unit="bytes", quiet=run.quiet)
+    with _told_where_stopped(run, again), importing as advance:
+        done = memory.import_(path, dry_run=dry_run, progress=advance, owner=owner)
     embedded, interrupted = 0, False
     trouble: FactbookError | None = None
     if not no_embed and not dry_run:

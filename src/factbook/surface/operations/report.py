@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import date
 from itertools import chain
 from pathlib import Path
@@ -60,7 +59,6 @@ def stats(
 
 
 def _cost(run: Run, since: str) -> Outcome:
-    """Return what calls of models came to, by day, purpose, model and outcome."""
     if since and not _is_day(since):
         raise UsageError(detail=f"--since {since} is no day; give one like 2026-11-01")
     cost_lines = run.memory.maintenance.cost(since=since)
@@ -168,16 +166,14 @@ def export(
     if to_stdout and screen.as_json and form != "jsonl":
         raise UsageError(detail=f"--json and --format {form} exclude each other on stdout")
     memory, about = run.reading(no_redact=whose.no_redact), whose.about
-    redactor = memory.resources.redactor
     if to_stdout and screen.as_json:
-        records: Iterable[object] = export_.as_records(memory, redactor.redact_value, owner=about)
-        return Outcome(record={"records": iter(records)}, nothing_of=about)
+        return Outcome(record={"records": memory.export(owner=about)}, nothing_of=about)
     if form == "graph":
         lines = export_.as_graph(memory, owner=about)
     elif form == "jsonl":
-        lines = export_.as_json_lines(memory, redactor.redact_value, owner=about)
+        lines = export_.as_json_lines(memory, owner=about)
     else:
-        lines = export_.as_csv(memory, redactor.redact, owner=about)
+        lines = export_.as_csv(memory, run.redact, owner=about)
     if out is None or to_stdout:
 
         def write(page: Page) -> None:

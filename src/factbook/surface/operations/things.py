@@ -258,7 +258,6 @@ def _erased_entity(run: Run, target: str, owner: str) -> Outcome:
 
 
 def _erased(name: str, done: Erased) -> Outcome:
-    """Say what is gone, and whether the file was found clean of it."""
     rows = {what: number for what, number in done.receipt.erased.items() if number}
     file, standing = done.file, done.standing
     notes = []

@@ -17,7 +17,7 @@ from factbook.model.confidence import is_deprecated, is_passive
 from factbook.model.facts import Status, iso
 from factbook.model.frame import SHOWN_BY, Shown, said_by
 from factbook.model.text import shorten
-from factbook.surface import views
+from factbook.surface import records, views
 from factbook.surface.operations.arguments import WHEN, Narrow, fact_number, moment_of
 from factbook.surface.operations.ask import CONTEXT_TOKENS, episode_of
 from factbook.surface.operations.base import TOOL, Arg, Effect, Outcome, Run, operation
@@ -190,7 +190,6 @@ def search_memory(
 
 
 def _computed(counted: Computed) -> dict[str, object]:
-    """Return what was counted over all facts, in short."""
     return {
         "answer": counted.title,
         "rows": [
@@ -223,11 +222,7 @@ def explain_memory(run: Run, id_: Id) -> Outcome:
         "evidence": [
             {
                 "quote": shorten(shown.quote, _QUOTE_CHARS),
-                "method": shown.method,
-                "stance": str(shown.stance),
-                "when": iso(shown.occurred_at),
-                "source": shown.source,
-                "position": shown.position,
+                **records.fields(shown, "method stance when=occurred_at source position"),
             }
             for shown in explanation.evidence[:QUOTES]
         ],
@@ -457,7 +452,7 @@ def stats(run: Run) -> Outcome:
     """Count what is held of the user, and how much more a model may state of its own accord."""
     from factbook.memory.standing import held
 
-    return Outcome(record=asdict(held(run.memory, run.owner, session=run.session)))
+    return Outcome(record=held(run.memory, run.owner, session=run.session))
 
 
 # --- records --------------------------------------------------------------------------------------
@@ -479,7 +474,6 @@ def within(budget: int, hits: Iterable[Hit]) -> list[dict[str, object]]:
 
 
 def _turn_record(hit: Hit, turn: Turn) -> dict[str, object]:
-    """Return a turn of an agent's log with all that `recall` shows of it."""
     told: dict[str, object] = {"passages": list(turn.passages)}
     told |= {"ended": turn.ended} if turn.ended else {}
     told |= {"outcome": turn.outcome} if turn.outcome else {}
@@ -540,7 +534,6 @@ def _empty_receipt() -> dict[str, Any]:
 def receipt_record(
     run: Run, receipt: Receipt, *, facts: Iterable[int] = (), note: str = ""
 ) -> dict[str, Any]:
-    """Return what was changed, with the facts that it is about as they are now."""
     counts = asdict(receipt)
     known = [run.shown(run.memory.sources.fact(number, owner=run.owner)) for number in facts]
     return (

@@ -36,7 +36,6 @@ def alone(said: str) -> bool:
 
 
 def named(run: Run, name: str, owner: str) -> Entity | None:
-    """Return the entity that a text names, by its name alone."""
     return run.memory.interests.named(name, owner=owner)
 
 

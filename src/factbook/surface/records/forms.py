@@ -154,8 +154,6 @@ _F = TypeVar("_F", bound=Callable[[Any], Record])
 
 
 def _form(named: str) -> Callable[[_F], _F]:
-    """Make a function the form of the type of this name."""
-
     def made(form: _F) -> _F:
         FORMS[named] = form
         return form
@@ -206,8 +204,6 @@ def _is_moment(kind: Hashable, name: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ingested:
-    """What an ingest did."""
-
     report: IngestReport
     predicates: Sequence[tuple[str, float, int]]  # name, confidence, new facts
     embedded: int
@@ -287,12 +283,10 @@ def _rule_use(use: RuleUse) -> Record:
 
 
 def fact(row: Fact, *, shown_by: Sequence[Evidence] | None = None) -> Record:
-    """Return a fact, with its evidence where that was asked for."""
     return {**plain(row), **({} if shown_by is None else {"evidence": shown_by})}
 
 
 def rejection(refused: Rejection, *, tenant: str = "") -> Record:
-    """Return a line, a candidate or a memory that was refused."""
     more = {"record": rejection_record(refused, tenant=tenant)} if refused.type else {}
     return fields(refused, "id at source position reason detail excerpt rule predicate", **more)
 
@@ -361,7 +355,6 @@ def _opposed(clash: Opposed) -> Record:
 
 
 def aside(rows: Iterable[tuple[str, int, str]]) -> list[Record]:
-    """Return the rows that cannot be embedded, and why."""
     return [
         {"id": f"{ROWS.get(target, f'{target} ')}{number}", "reason": reason}
         for target, number, reason in rows
@@ -459,7 +452,6 @@ def _summary(recap: RejectionSummary) -> Record:
 
 
 def cost(lines: Sequence[CostLine]) -> Record:
-    """Return what calls of models came to."""
     total = ("calls", "prompt_tokens", "answer_tokens", "money")
     return {
         "calls": [
@@ -484,12 +476,10 @@ def numbers(value: object) -> list[int]:
 
 
 def numbered(things: Sequence[Entity]) -> list[Record]:
-    """Return things with their places in `/memory`."""
     return [{"number": number, **plain(thing)} for number, thing in enumerate(things, 1)]
 
 
 def entity_view(view: EntityView, brought: Origin, *, place: int) -> Record:
-    """Return a thing with what is known of it."""
     return {
         "entity": {"number": place, **plain(view.entity)},
         "interest": view.interest,
@@ -524,7 +514,6 @@ def schedule(row: Schedule, number: int) -> Record:
 
 
 def notice(row: Notice, name: str) -> Record:
-    """Return what was told by itself, or waits to be."""
     return {
         "id": f"n{row.id}",
         "entity": name,

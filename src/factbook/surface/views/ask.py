@@ -61,7 +61,6 @@ _HANDED_ON: Final = "others, in your message"
 
 
 def answer(page: Page, recalled: Answer, *, episodes: Episodes, redact: Redact) -> None:
-    """Show the hits of a question and how it was understood."""
     understood = [_window(recalled.window)] if recalled.window else []
     understood += [text.one_line(predicate) for predicate in recalled.predicates]
     if understood:
@@ -144,7 +143,6 @@ def _hit(
 
 
 def _turn(page: Page, hit: Hit, turn: Turn, *, number: int, margin: int) -> None:
-    """Show a turn of an agent's log: what bears on the question, what was asked, how it ended."""
     lead, indent = page.paint(f"{number}.".ljust(margin), "dim"), " " * margin
     bar = indent + page.paint("| ", "dim")
     page.say(text.one_line(turn.asked), "bold", lead=lead, lines=_HEADLINE_LINES)
@@ -358,7 +356,6 @@ def _quote_in_log(quote: str, line: str) -> str:
 
 
 def sessions(page: Page, rows: Sequence[SourceState], *, of: int) -> None:
-    """Show sessions, one line each, and how many of all they are."""
     if not rows:
         page.say("No session matches.")
         return
@@ -382,7 +379,6 @@ def _session(state: SourceState) -> str:
 
 
 def timeline(page: Page, hits: Sequence[Hit]) -> None:
-    """Show what was asked and done, day by day."""
     if not hits:
         page.say("Nothing happened then, as far as the logs say.")
         return
@@ -413,14 +409,12 @@ def timeline(page: Page, hits: Sequence[Hit]) -> None:
 
 
 def episode(page: Page, hit: Hit, *, redact: Redact) -> None:
-    """Show what was said or done, with the whole of its text."""
     _hit(page, hit, number=1, margin=3, episodes={}, redact=redact)
     page.line()
     page.lines(map(text.safe, hit.text.splitlines()))
 
 
 def found(page: Page, hits: Sequence[Hit]) -> None:
-    """Show what an agent's own search found."""
     if not hits:
         page.say("Nothing was found that is sure enough. Other words may find it.")
         return
@@ -432,7 +426,6 @@ def found(page: Page, hits: Sequence[Hit]) -> None:
 
 
 def context(page: Page, prompt: PromptContext) -> None:
-    """Show what a model would be given, and what was left out."""
     page.lines(text.safe(prompt.text).splitlines())
     page.line()
     tiers = ", ".join(f"{name} {number}" for name, number in prompt.tier_tokens.items() if number)

@@ -19,7 +19,6 @@ _LABEL_CHARS: Final = 60  # of a row in a sentence
 
 
 def computed(page: Page, counted: Computed) -> None:
-    """Show what was counted: the answer, and a table with a bar for each number."""
     page.say(text.one_line(counted.title), "bold")
     rows = list(counted.rows)
     if not rows:
@@ -81,7 +80,6 @@ def remarks(said: Understood) -> list[str]:
 
 
 def in_words(counted: Computed) -> str:
-    """Return what was counted as a sentence or two."""
     rows = [
         f"{_short(row.label)} {count(row.count)}"
         for row in counted.rows[:_IN_SENTENCE]

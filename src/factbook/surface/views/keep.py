@@ -65,7 +65,6 @@ _RECEIPT: Final = (
 
 
 def fact_line(page: Page, fact: Fact, more: str = "") -> None:
-    """Show a fact with its id and how sure it is, and a remark below it."""
     lead = page.paint(f"f{fact.id}  {fact.confidence:.2f}  ", "dim")
     page.say(text.one_line(fact.statement), "bold", lead=lead)
     if more:
@@ -73,7 +72,6 @@ def fact_line(page: Page, fact: Fact, more: str = "") -> None:
 
 
 def life_rows(fact: Fact, following: Sequence[Successor]) -> list[tuple[str, str]]:
-    """Return what `explain` says of a fact's life, beside its status."""
     since, until = moment(fact.valid_from), moment(fact.true_to)
     valid = " ".join(part for part in (since and f"from {since}", until and f"to {until}") if part)
     rows = [("true", valid), ("pinned", "yes: it does not fade" if fact.pinned else "")]
@@ -85,7 +83,6 @@ def life_rows(fact: Fact, following: Sequence[Successor]) -> list[tuple[str, str
 
 
 def history(page: Page, course: Course, *, evidence: Sequence[Evidence]) -> None:
-    """Draw how sure a fact was over time, and say what moved it."""
     page.head("history")
     began = course.standings[0][0]
     if course.end - began >= _DAY_MS:
@@ -248,7 +245,6 @@ def _groups(effects: Account) -> Iterator[_Group]:
 
 
 def aside(page: Page, rows: Sequence[tuple[str, int, str]]) -> None:
-    """Show rows that cannot be embedded, and why."""
     if not rows:
         return
     page.head("put aside", count(len(rows)), "yellow")
@@ -261,7 +257,6 @@ def aside(page: Page, rows: Sequence[tuple[str, int, str]]) -> None:
 
 
 def runs(page: Page, rows: Iterable[Run]) -> None:
-    """Show consolidations, one line each."""
     columns = [
         Column("run", lambda run: str(run.id), right=True),
         Column("when", lambda run: moment(run.started_at)),
@@ -273,7 +268,6 @@ def runs(page: Page, rows: Iterable[Run]) -> None:
 
 
 def reached(run: Run) -> str:
-    """Return how far a consolidation had come."""
     return f"after {run.phase or 'its start'}"
 
 
@@ -297,7 +291,6 @@ def _counts(run: Run) -> str:
 def review(
     page: Page, proposals: Sequence[Proposal], questions: Sequence[PairQuestion], *, all_: bool
 ) -> None:
-    """Show what waits for a person, and what to type."""
     if not proposals and not questions:
         page.say("Nothing waits for a decision.")
         return
@@ -347,20 +340,17 @@ def _pair(page: Page, number: int, pair: PairQuestion) -> None:
 
 
 def _side(how: str, side: Mapping[str, str]) -> str:
-    """Return one side of a conflict as a line: which fact, what it says, and where from."""
     where = f"{side['episode']}, {home_path(side['source'])}"
     return text.one_line(f"{how} {side['fact']} {side['text']} ({where})")
 
 
 def _learned(proposal: Proposal) -> str:
-    """Return a learned predicate in one line, with the shortest command that it recognises."""
     examples = proposal.payload.get("examples")
     example = f", as in: {examples[0]}" if isinstance(examples, list) and examples else ""
     return text.one_line(proposal.title + example)
 
 
 def _payload(proposal: Proposal) -> list[str]:
-    """Return what a proposal says of itself, as safe lines."""
     told, heard = proposal.payload.get("against"), proposal.payload.get("heard")
     said = [_side("against", side) for side in (told if isinstance(told, list) else [])]
     said += [_side("overheard:", heard)] if isinstance(heard, dict) else []
@@ -407,8 +397,6 @@ _NAMED: Final = {"passive latency": "passive_latency_ms", "rated right": "right"
 
 
 def living(page: Page, life: Living) -> None:
-    """Show how facts stand, what waits, and the figures of success."""
-
     states = values.counted(*((life.states.get(name, 0), words) for name, words in _STATES))
     waits = [
         f"{count(life.waiting, 'row')} to embed" if life.waiting else "",

@@ -47,13 +47,11 @@ def told(page: Page, outcome: Told, holds: Sequence[tuple[str, str, str]]) -> No
 
 
 def keys(page: Page, holds: Sequence[tuple[str, str, str]]) -> None:
-    """Show what keys hold now that a message has changed them: (key, what was done, value)."""
     for key, action, value in holds:
         page.say(f"  {_ACTIONS[action]:<9} {key} = {value}")
 
 
 def asked(page: Page, reply: Asked, *, quotes: Callable[[int | None], Sequence[str]]) -> None:
-    """Show what keys hold that were asked for, with the words that they stand on."""
     from factbook.model.keys import split_rank_key
 
     page.line(page.paint(reply.label, "green" if reply.answer.count else "yellow"))
@@ -136,7 +134,6 @@ def _judged(page: Page, judged: Judged) -> str:
 
 
 def commands(page: Page, report: CommandsReport, left: Sequence[Unanswered]) -> None:
-    """Show what the model read in commands, and what waits on."""
     page.say(
         f"{count(report.read, 'command')} read by the model in {count(report.calls, 'call')},"
         f" {report.understood:,} understood by rules before:"
@@ -149,7 +146,6 @@ def commands(page: Page, report: CommandsReport, left: Sequence[Unanswered]) -> 
 
 
 def turns(page: Page, report: TurnsReport) -> None:
-    """Show what the model read in turns."""
     read, calls = count(report.read, "turn"), count(report.calls, "call")
     page.say(
         f"{read} read by the model in {calls}: {count(report.offered, 'item')} offered,"
@@ -194,7 +190,6 @@ def unanswered(page: Page, rows: Sequence[Unanswered], *, told: Sequence[str] = 
 
 
 def cost(page: Page, lines: Sequence[CostLine]) -> None:
-    """Show what calls of models came to."""
     if not lines:
         page.say("No call of a model was made.")
         return

@@ -33,7 +33,6 @@ _LEFT_SHOWN: Final = 10  # lines of an export that did not come; --json has a hu
 
 
 def imported(page: Page, done: ImportReport) -> None:
-    """Show what came of an export, by kind of record, and which of its lines did not."""
     come, whose = sum(done.added.values()), f" of {done.owner}" if done.owner else ""
     rest = "would come" if done.dry_run else "came"
     page.say(f"{count(done.records, 'record')}{whose}: {count(come)} {rest}", "bold")
@@ -68,7 +67,6 @@ def imported(page: Page, done: ImportReport) -> None:
 
 
 def rejections(page: Page, rows: Sequence[Rejection]) -> None:
-    """Show what was refused, and why."""
     columns = [
         Column("reason", lambda row: row.reason, "yellow"),
         Column("by", lambda row: row.rule or "reader", "cyan", least=6, most=32),
@@ -133,7 +131,6 @@ def _top(signs: RuleNoise) -> str:
 
 
 def stats(page: Page, state: Stats) -> None:
-    """Show the numbers of a database."""
     counts = state.counts
     page.line(
         page.paint(text.safe(home_path(state.path)), "bold") + f"  {values.size(state.size_bytes)}"
@@ -233,7 +230,6 @@ def _lines(page: Page, lines: LineCount, *, apart: bool = False) -> None:
 
 
 def ingest(page: Page, done: Ingested) -> None:
-    """Show what an ingest did: files, lines, new facts, and where to go next."""
     report, predicates = done.report, done.predicates
     _files(page, report, seconds=done.seconds)
     _lines(page, report.lines)

@@ -38,7 +38,6 @@ class Held(NamedTuple):
 
     @property
     def since(self) -> int | None:
-        """When it was first said, as far as that is known."""
         times = [one.occurred_at for one in self.evidence if one.occurred_at is not None]
         return min(times, default=self.fact.occurred_at)
 
@@ -61,7 +60,6 @@ class Held(NamedTuple):
 
 
 def table(page: Page, rows: Sequence[Held]) -> None:
-    """Show rules and decisions, those of one place together."""
     if not rows:
         page.say("No rules and no decisions yet. They are read from prompts to coding agents.")
         return

@@ -18,7 +18,6 @@ _LINES: Final = 2  # of a failure, or how it was fixed
 
 
 def session(page: Page, summary: SessionSummary) -> None:
-    """Show what a session was about, part by part; parts with nothing in them are left out."""
     page.say(text.one_line(summary.title) or "A session without a title", "bold")
     rows_of(
         page,
@@ -76,7 +75,6 @@ def _turn(page: Page, turn: Prompted) -> None:
 
 
 def _acts(page: Page, summary: SessionSummary, name: str, title: str) -> None:
-    """Show what was done, and how often."""
     acts: Sequence[Act] = getattr(summary, name)
     rows = [
         (_within(act.text, summary.project) + (f"  ({act.times} times)" if act.times > 1 else ""))
@@ -88,7 +86,6 @@ def _acts(page: Page, summary: SessionSummary, name: str, title: str) -> None:
 def _part(
     page: Page, summary: SessionSummary, name: str, title: str, rows: Sequence[tuple[str, str]]
 ) -> None:
-    """Show one part: each row, with what is said of it below."""
     if not rows:
         return
     left = summary.left_out.get(name, 0)

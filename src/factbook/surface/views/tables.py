@@ -17,7 +17,6 @@ Detail = tuple[str, int]  # raw text, and how many lines it may take; 0 for one 
 
 
 def rows_of(page: Page, pairs: Sequence[tuple[str, str]]) -> None:
-    """Show names and what they stand for, without those that stand for nothing."""
     wide = max(len(name) for name, _ in pairs) + 2
     for name, value in pairs:
         if value:

@@ -111,7 +111,6 @@ def learning(page: Page, statuses: Sequence[LearnStatus], *, first: int) -> None
 
 
 def results(page: Page, answer: SearchAnswer, query: str) -> None:
-    """Show what a search found."""
     shown = f"'{one_line(query)}' by {one_line(answer.provider)}"
     if not answer.results:
         page.line(f"Nothing was found for {shown}.")
@@ -140,7 +139,6 @@ def _excerpt(text: str, title: str, query: str) -> str:
 
 
 def schedules(page: Page, scheduled: Sequence[Schedule]) -> None:
-    """Show what is searched for again and again."""
     for number, row in enumerate(scheduled, 1):
         said = f"{every(row.every_ms)}: '{one_line(row.topic)}' (next {moment(row.next_at)})"
         page.line(f"{number}) {said}")
@@ -150,7 +148,6 @@ def schedules(page: Page, scheduled: Sequence[Schedule]) -> None:
 
 
 def entities(page: Page, things: Sequence[Entity]) -> None:
-    """Show all that is known, with the number of facts, as numbers name it."""
     width = len(str(len(things)))
     for number, thing in enumerate(things, 1):
         muted = page.paint(" muted", "dim") if thing.muted else ""
@@ -159,7 +156,6 @@ def entities(page: Page, things: Sequence[Entity]) -> None:
 
 
 def entity_table(page: Page, things: Sequence[Entity]) -> None:
-    """Show entities with their ids, other names, and what became of them."""
     columns = [
         Column("id", lambda thing: str(thing.id), right=True),
         Column("name", lambda thing: thing.name, "bold", most=40, least=12),
@@ -173,7 +169,6 @@ def entity_table(page: Page, things: Sequence[Entity]) -> None:
 
 
 def cleaned(report: CleanReport) -> str:
-    """Return what cleaning has merged and dropped."""
     parts = [
         f"{count(report.merged, 'entity', 'entities')} merged",
         f"{count(report.retired)} dropped",
@@ -192,7 +187,6 @@ def _fate(thing: Entity) -> str:
 
 
 def entity(page: Page, view: EntityView, brought: Origin, *, place: int) -> None:
-    """Show one thing with what is known of it, newest first."""
     thing = view.entity
     page.line(page.paint(f"{place}) {one_line(thing.name)}", "bold"))
     if thing.aliases:
@@ -221,7 +215,6 @@ def _fact(page: Page, fact: Fact, url: str) -> None:
 
 
 def interests(page: Page, rows: Sequence[InterestRow], preferences: Sequence[Preference]) -> None:
-    """Show what is cared about, most first, with a bar for each."""
     ranking(page, rows)
     if rows and preferences:
         page.line()
@@ -265,7 +258,6 @@ def _bar(value: float, *, plain: bool) -> str:
 
 
 def why_entity(page: Page, why: EntityWhy) -> None:
-    """Show what brought a thing in, and what each thing that was done adds to its interest."""
     page.line(page.paint(f"{one_line(why.entity.name)}: interest {_signed(why.interest)}", "bold"))
     _say(page, f"here since {_day(why.entity.created_at)}: {_origin(why.brought)}")
     page.line()
@@ -311,7 +303,6 @@ def _age(ms: int) -> str:
 
 
 def why_fact(page: Page, why: FactWhy) -> None:
-    """Show where a fact comes from: every way back to what somebody asked for."""
     fact = why.fact
     lead = f"f{fact.id}  "
     page.say(one_line(fact.statement), "bold", lead=page.paint(lead, "bold"))
@@ -332,7 +323,6 @@ def why_fact(page: Page, why: FactWhy) -> None:
 
 
 def _chain(page: Page, chain: Chain) -> None:
-    """Show one way back, oldest first: what was asked, searched, found, and what stands there."""
     origin, quote = chain.origin, chain.evidence.quote
     for label, said in _asked(origin):
         _link(page, label, said)
@@ -361,7 +351,6 @@ def _link(page: Page, label: str, said: str) -> None:
 
 
 def why_notice(page: Page, why: NoticeWhy) -> None:
-    """Show why something was told by itself, or waits to be."""
     note = why.notice
     page.line(page.paint(f"n{note.id}  {one_line(why.entity.name)}: {_STATES[note.state]}", "bold"))
     interest = f"your interest in it is {_signed(why.interest)}"
@@ -389,7 +378,6 @@ def why_notice(page: Page, why: NoticeWhy) -> None:
 
 
 def _origin(origin: Origin) -> str:
-    """Return what brought a thing in."""
     searched = f"found by the search '{origin.search.query}'" if origin.search is not None else ""
     if origin.prompt:
         return f"{searched}, when you asked to learn '{origin.prompt}'"
@@ -411,7 +399,6 @@ def _said(cause: Cause) -> str:
 def notices(
     page: Page, rows: Sequence[Notice], names: Mapping[int, str], state: NotifyState
 ) -> None:
-    """Show what was told by itself and what waits, oldest first."""
     columns = [
         Column("id", lambda row: f"n{row.id}"),
         Column("when", lambda row: moment(row.sent_at or row.created_at), "dim"),
@@ -431,7 +418,6 @@ def notices(
 
 
 def help_of(page: Page, forms: Sequence[tuple[str, str]], examples: Sequence[str] = ()) -> None:
-    """Show commands, each with what it does, and examples of one."""
     for form, what in forms:
         if len(form) + 2 > _FORM:  # what it does stands below it
             page.line(page.paint(form, "bold"))

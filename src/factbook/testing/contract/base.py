@@ -117,13 +117,17 @@ class Contract(ABC):
 
     @pytest.fixture
     def empty(self, tmp_path: Path) -> Iterator[Store]:
-        """Give a store that holds nothing."""
         store = self.open(tmp_path)
         yield store
         store.close()
 
     @pytest.fixture
     def store(self, empty: Store) -> Store:
-        """Give a store that holds what `fill` writes."""
         fill(empty)
         return empty
+
+    @pytest.fixture
+    def ledger(self, empty: Store) -> Iterator[Store]:
+        """Give a store that holds nothing, and audit it at the end."""
+        yield empty
+        assert empty.check() == []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -76,7 +75,6 @@ IDS: Final = range(1, 40)  # of everything in the scene
 
 
 def write(store: Store, *ops: Op, trigger: Trigger = Trigger.COMMAND, now: int = NOW) -> Receipt:
-    """Write ops for a person."""
     return apply(store, ops, trigger=trigger, actor="test", now=now)
 
 
@@ -288,72 +286,56 @@ erasures = pytest.mark.parametrize("what", ERASURES)
 
 
 class ErasedContract(Contract):
-    """The tests of a store under the Ops that erase."""
-
     @erasures
-    def test_what_is_erased_stands_nowhere(self, tmp_path: Path, what: str) -> None:
-        store = self.open(tmp_path)
-        scene(store)
+    def test_what_is_erased_stands_nowhere(self, ledger: Store, what: str) -> None:
+        scene(ledger)
         op, counts, words = ERASURES[what]
-        before = repr(every_row(store)).lower()
+        before = repr(every_row(ledger)).lower()
         assert [word for word in words if word.lower() not in before] == []
-        receipt = write(store, op(store), now=NOW + 1)
+        receipt = write(ledger, op(ledger), now=NOW + 1)
         assert {name: receipt.erased[name] for name in counts} == counts
-        after = repr(every_row(store)).lower()
+        after = repr(every_row(ledger)).lower()
         assert [word for word in words if word.lower() in after] == []
         for target in ("episode", "fact"):
             for word in words:
-                assert store.search(target, [word], Filters(owner=EVERYONE), 9) == []
+                assert ledger.search(target, [word], Filters(owner=EVERYONE), 9) == []
         assert "velocipede" in after
         assert "bertramina-zebra-19" in after
-        [act] = store.find(ERASURE)
+        [act] = ledger.find(ERASURE)
         assert (act.what, act.counts, act.at, act.clean) == (what, receipt.erased, NOW + 1, True)
-        assert store.check() == []
-        store.close()
 
     @erasures
-    def test_what_is_erased_does_not_come_back_with_its_log(
-        self, tmp_path: Path, what: str
-    ) -> None:
-        store = self.open(tmp_path)
-        scene(store)
+    def test_what_is_erased_does_not_come_back_with_its_log(self, ledger: Store, what: str) -> None:
+        scene(ledger)
         op, _, words = ERASURES[what]
-        write(store, op(store), now=NOW + 1)
-        receipt = write(store, *record_of("annabeth"), now=NOW + 2)
-        kept = repr(every_row(store)).lower()
+        write(ledger, op(ledger), now=NOW + 1)
+        receipt = write(ledger, *record_of("annabeth"), now=NOW + 2)
+        kept = repr(every_row(ledger)).lower()
         assert [word for word in words if word.lower() in kept] == []
         if what in ("fact", "episode", "source", "entity", "owner"):
             assert receipt.kept_out > 0
-        assert store.check() == []
-        store.close()
 
-    def test_what_is_erased_may_come_back_when_it_is_let_in(self, tmp_path: Path) -> None:
-        store = self.open(tmp_path)
-        scene(store)
-        write(store, EraseOwner(owner="annabeth"), now=NOW + 1)
-        [act] = store.find(ERASURE)
-        write(store, AllowAgain(erasure_id=act.id), now=NOW + DAY)
-        assert store.find(ERASURE) == [act._replace(allowed_at=NOW + DAY)]
-        receipt = write(store, *record_of("annabeth"), now=NOW + DAY)
+    def test_what_is_erased_may_come_back_when_it_is_let_in(self, ledger: Store) -> None:
+        scene(ledger)
+        write(ledger, EraseOwner(owner="annabeth"), now=NOW + 1)
+        [act] = ledger.find(ERASURE)
+        write(ledger, AllowAgain(erasure_id=act.id), now=NOW + DAY)
+        assert ledger.find(ERASURE) == [act._replace(allowed_at=NOW + DAY)]
+        receipt = write(ledger, *record_of("annabeth"), now=NOW + DAY)
         assert (receipt.episodes, receipt.kept_out) == (4, 0)
-        assert store.check() == []
-        store.close()
 
-    def test_what_changes_no_memory_does_not_after_an_erasure(self, tmp_path: Path) -> None:
-        store = self.open(tmp_path)
-        scene(store)
-        write(store, EraseFact(fact_id=1))
-        before = store.head("bertramina").memory
-        write(store, RecordInjection(session="s", owner="bertramina", mode="tool", items=["e1"]))
-        assert store.head("bertramina").memory == before
-        write(store, *record_of("annabeth"))
-        assert store.head("bertramina").memory > before  # nobody is named by what is kept out
-        store.close()
+    def test_what_changes_no_memory_does_not_after_an_erasure(self, ledger: Store) -> None:
+        scene(ledger)
+        write(ledger, EraseFact(fact_id=1))
+        before = ledger.head("bertramina").memory
+        write(ledger, RecordInjection(session="s", owner="bertramina", mode="tool", items=["e1"]))
+        assert ledger.head("bertramina").memory == before
+        write(ledger, *record_of("annabeth"))
+        assert ledger.head("bertramina").memory > before  # nobody is named by what is kept out
 
-    def test_what_is_not_there_or_was_erased_is_not_found(self, tmp_path: Path) -> None:
-        store = self.open(tmp_path)
-        scene(store)
-        write(store, EraseFact(fact_id=1))
+    def test_what_is_not_there_or_was_erased_is_not_found(self, ledger: Store) -> None:
+        scene(ledger)
+        write(ledger, EraseFact(fact_id=1))
         for op in (
             EraseFact(fact_id=1),
             EraseFact(fact_id=99),
@@ -366,6 +348,5 @@ class ErasedContract(Contract):
             AllowAgain(erasure_id=99),
         ):
             with pytest.raises(NotFound):
-                write(store, op)
-        assert len(store.find(ERASURE)) == 1
-        store.close()
+                write(ledger, op)
+        assert len(ledger.find(ERASURE)) == 1

@@ -19,12 +19,10 @@ from factbook.testing.contract.search import embedded
 
 
 def begun(writer: Writer) -> None:
-    """Begin the first act of erasing."""
     writer.add(ERASURE, [ErasureAct(0, NOW, "test", "episode", {}, clean=False, allowed_at=None)])
 
 
 def rewritten(store: Store, id: int, **other: Any) -> Episode:
-    """Overwrite parts of an episode; return how it is then."""
     [kept] = store.whole_episodes([id])
     after = replace(kept.episode, **other)
     with writing(store) as writer:
@@ -33,8 +31,6 @@ def rewritten(store: Store, id: int, **other: Any) -> Episode:
 
 
 class ErasingContract(Contract):
-    """The tests of what erasures rewrite."""
-
     @of("rewrite_episodes")
     def test_a_rewritten_episode_says_what_it_says_then(self, store: Store) -> None:
         assert embedded(store, 1, 2) == [1, 2]

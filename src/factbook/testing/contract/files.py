@@ -13,14 +13,11 @@ from factbook.testing.contract.base import NOW, Contract, writing
 
 
 def files_of(store: Store) -> Files:
-    """Return what can be done with the bytes of a store."""
     assert store.files is not None
     return store.files
 
 
 class FileContract(Contract):
-    """The tests of `Store.files`."""
-
     def test_the_file_is_there_and_names_the_store(self, store: Store) -> None:
         files = files_of(store)
         assert files.path.is_file()

@@ -56,8 +56,6 @@ from factbook.testing.contract.examples import proposal
 
 
 class LedgerContract(Contract):
-    """The tests of writes and moments, and of episodes, facts and evidence."""
-
     # --- writes and moments ---------------------------------------------------------------------
 
     @of("writing")

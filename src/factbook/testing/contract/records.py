@@ -46,8 +46,6 @@ changing = these(kind for kind in KINDS if not kind.append_only)
 
 
 class RecordContract(Contract):
-    """The tests of `find`, `add`, `put`, `drop` and `tally`."""
-
     def test_every_kind_has_examples(self) -> None:
         assert {*EXAMPLES} == {*KINDS}  # a kind without examples has no test
 

@@ -27,20 +27,16 @@ ROWS: Mapping[int, Sequence[float]] = {1: (1.0, 0.0), 2: (0.6, 0.8), 3: (0.0, 1.
 
 
 def packed(*ids: int) -> bytes:
-    """Return the vectors of rows, as a store is given them."""
     zeros = (0.0,) * (DIM - 2)
     return b"".join(struct.pack(f"<{DIM}e", *ROWS[id_], *zeros) for id_ in ids)
 
 
 def embedded(store: Store, *ids: int, target: str = "episode", model: str = MODEL) -> list[int]:
-    """Give episodes their vectors."""
     with writing(store) as writer:
         return writer.set_vectors(target, ids, packed(*ids), model=model, dim=DIM)
 
 
 class SearchContract(Contract):
-    """The tests of vectors and outlines."""
-
     @of("search")
     def test_what_holds_more_of_the_terms_comes_first(self, store: Store) -> None:
         for target in ("episode", "fact"):
