@@ -179,11 +179,11 @@ def make_queries(count: int, seed: int, *, file: Path | None = None) -> Floats:
 def measure_index(index: VectorIndex, queries: Floats, exact: Floats) -> dict[str, Any]:
     """Time the index and exact search over `exact`, whose row i has id i, and compare them."""
     for query in queries[:WARM]:
-        index.search(query, k=K)
+        index.view().search(query, k=K)
     found, seconds = [], []
     for query in queries:
         began = time.perf_counter()
-        ids, _ = index.search(query, k=K)
+        ids, _ = index.view().search(query, k=K)
         seconds.append(time.perf_counter() - began)
         found.append(set(ids.tolist()))
     exact @ queries[0]  # warm

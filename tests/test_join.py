@@ -420,22 +420,6 @@ def test_what_cannot_be_joined_is_refused_in_a_sentence() -> None:
         cross_pairs(vectors, families(4, 0, dim=8))
 
 
-def test_progress_adds_up_to_all_rows() -> None:
-    vectors = families(3_000, 1)
-    vectors[:100] = vectors[0]
-    for exact_rows in (EVERY, 500):
-        steps: list[int] = []
-        near_pairs(vectors, exact_rows=exact_rows, progress=steps.append)
-        assert sum(steps) == len(vectors)
-    for new in ([5, 50, 60, 2_000, 5], list(range(3_000))):
-        steps = []
-        near_pairs_of(new, vectors, progress=steps.append)
-        assert sum(steps) == len(set(new))
-    steps = []
-    cross_pairs(vectors, vectors[:7], progress=steps.append)
-    assert sum(steps) == len(vectors)
-
-
 def test_the_input_is_left_as_it_was() -> None:
     vectors = families(2_000, 1) * 2
     before = vectors.copy()

@@ -40,6 +40,13 @@ class Many:
             k = min(k, int(np.count_nonzero(among)))
         return set(self.ids[np.argsort(-cosines)[:k]].tolist())
 
+    def halves_of(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return rows as they are kept: rounded to half precision, of length 1."""
+        order = np.argsort(self.ids)
+        rows = self.rows[order[np.searchsorted(self.ids, ids, sorter=order)]]
+        rows = rows.astype(np.float16).astype(np.float32)
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
 
 def exact(
     ids: NDArray[np.int64], rows: NDArray[np.floating[Any]], query: NDArray[Any], k: int
@@ -104,7 +111,7 @@ def test_few_rows_are_ranked_as_numpy_ranks_them(count: int, words: int, k: int,
     ids = rng.permutation(3 * count)[:count].astype(np.int64) - count
     query = rng.standard_normal(8 * words)
     index = VectorIndex.from_blobs(ids, rows.tobytes(), dim=8 * words)
-    found, cosines = index.search(query, k=k)
+    found, cosines = index.view().search(query, k=k)
     best, truth = exact(ids, rows, query, k)
     np.testing.assert_allclose(cosines, truth, atol=3e-6)
     apart = np.abs(np.diff(truth)) > 1e-5
@@ -128,7 +135,7 @@ def test_equal_rows_come_by_id_wherever_they_stand() -> None:
     rows = np.concatenate((others, np.repeat(row, 40, axis=0)))
     order = np.random.default_rng(5).permutation(len(rows))
     ids = np.arange(len(rows))[order]
-    found, cosines = VectorIndex.from_blobs(ids, rows[order], dim=DIM).search(row[0], k=25)
+    found, cosines = VectorIndex.from_blobs(ids, rows[order], dim=DIM).view().search(row[0], k=25)
     np.testing.assert_array_equal(found, 3_000 + np.arange(25))
     assert np.ptp(cosines) == 0
     assert cosines[0] == pytest.approx(1, abs=1e-6)
@@ -136,11 +143,9 @@ def test_equal_rows_come_by_id_wherever_they_stand() -> None:
 
 def test_an_empty_index_answers_nothing() -> None:
     index = VectorIndex(dim=8)
-    found, cosines = index.search(np.ones(8), k=5)
+    found, cosines = index.view().search(np.ones(8), k=5)
     assert (len(index), found.tolist(), cosines.tolist()) == (0, [], [])
-    assert index.search(np.ones(8), k=5, allowed=[1, 2])[0].tolist() == []
-    assert index.search_many(np.ones((3, 8)), k=5)[0].shape == (3, 0)
-    assert index.get([]).shape == (0, 8)
+    assert index.view().search(np.ones(8), k=5, allowed=[1, 2])[0].tolist() == []
     assert index.remove([1]) == 0
     index.add([], np.empty((0, 8), np.float16))
     assert len(VectorIndex.from_blobs([], b"", dim=8)) == 0
@@ -152,16 +157,6 @@ def test_blobs_are_not_copied() -> None:
     assert all(np.shares_memory(part.rows, rows) for part in index.view()._segments)
 
 
-def test_get_returns_unit_rows_in_the_order_asked() -> None:
-    index = VectorIndex(dim=8)
-    index.add([5, 3], np.array([[3, 4, 0, 0, 0, 0, 0, 0], [0, 0, 2, 0, 0, 0, 0, 0]], np.float16))
-    got = index.get([3, 5, 3])
-    assert got.dtype == np.float32
-    assert got[:, :3] == pytest.approx(np.array([[0, 0, 1], [0.6, 0.8, 0], [0, 0, 1]]), abs=1e-6)
-    with pytest.raises(LookupError, match="holds no row 4"):
-        index.get([3, 4])
-
-
 def test_cosines_of_chosen_rows_are_those_of_a_search(tiny_parts: None) -> None:
     rng = np.random.default_rng(21)
     rows = rng.standard_normal((300, 32)).astype(np.float32)
@@ -170,14 +165,14 @@ def test_cosines_of_chosen_rows_are_those_of_a_search(tiny_parts: None) -> None:
     index.add(ids, rows)
     index.remove(ids[:20])
     query = rng.standard_normal(32).astype(np.float32)
-    found, cosines = index.search(query, k=280)
-    np.testing.assert_array_equal(index.cosines(query, found), cosines)
+    found, cosines = index.view().search(query, k=280)
+    np.testing.assert_array_equal(index.view().cosines(query, found), cosines)
     upward = np.argsort(found)
-    np.testing.assert_array_equal(index.cosines(query, found[upward]), cosines[upward])
-    assert np.isnan(index.cosines(query, [int(ids[3]), 5000])).all()
-    assert len(index.cosines(query, [])) == 0
+    np.testing.assert_array_equal(index.view().cosines(query, found[upward]), cosines[upward])
+    assert np.isnan(index.view().cosines(query, [int(ids[3]), 5000])).all()
+    assert len(index.view().cosines(query, [])) == 0
     with pytest.raises(ValueError, match="given twice"):
-        index.cosines(query, [7, 7])
+        index.view().cosines(query, [7, 7])
 
 
 # --- many rows: near enough -----------------------------------------------------------------------
@@ -186,9 +181,9 @@ def test_cosines_of_chosen_rows_are_those_of_a_search(tiny_parts: None) -> None:
 def test_recall_of_many_rows(many: Many) -> None:
     hits = 0
     for query in clustered(40, DIM, 8):
-        found, cosines = many.index.search(query, k=10)
+        found, cosines = many.index.view().search(query, k=10)
         hits += len(set(found.tolist()) & many.nearest(query, 10))
-        assert cosines == pytest.approx(many.index.get(found) @ query, abs=1e-5)
+        assert cosines == pytest.approx(many.halves_of(found) @ query, abs=1e-5)
         assert np.all(np.diff(cosines) <= 0)
     assert hits >= 0.98 * 400
 
@@ -196,7 +191,7 @@ def test_recall_of_many_rows(many: Many) -> None:
 def test_fewer_spreads_find_nearly_as_many(many: Many) -> None:
     best = some = 0
     for query in clustered(40, DIM, 8):
-        found = set(many.index.search(query, k=60, spreads=2.5)[0].tolist())
+        found = set(many.index.view().search(query, k=60, spreads=2.5)[0].tolist())
         best += len(found & many.nearest(query, 10))
         some += len(found & many.nearest(query, 60))
     assert best >= 0.99 * 400
@@ -205,17 +200,14 @@ def test_fewer_spreads_find_nearly_as_many(many: Many) -> None:
 
 def test_filters_of_many_rows(many: Many) -> None:
     index, ids = many.index, many.ids
-    np.testing.assert_array_equal(index.ids, ids)
+    np.testing.assert_array_equal(index.view().ids, ids)
     rng = np.random.default_rng(9)
     for share in (0.5, 0.2, 0.01, 0.0001, 0.0):
         hits = wanted = 0
         for query in clustered(8, DIM, 10):
             mask = rng.random(MANY) < share
             best = many.nearest(query, 10, mask)
-            found, cosines = index.search(query, k=10, mask=mask)
-            again, same = index.search(query, k=10, allowed=rng.permutation(ids[mask]))
-            np.testing.assert_array_equal(found, again)
-            np.testing.assert_array_equal(cosines, same)
+            found, _ = index.view().search(query, k=10, allowed=rng.permutation(ids[mask]))
             assert len(found) == min(10, np.count_nonzero(mask))
             assert np.isin(found, ids[mask]).all()
             hits += len(set(found.tolist()) & best)
@@ -227,32 +219,15 @@ def test_a_filter_for_what_is_far_away_still_finds_it(many: Many) -> None:
     query = clustered(1, DIM, 11)[0]
     cosines = many.rows @ query
     far = cosines < np.median(cosines)
-    _, found = many.index.search(query, k=10, mask=far)
+    _, found = many.index.view().search(query, k=10, allowed=many.ids[far])
     # The median lies where rows are densest, and rounding to half precision reorders the best.
     np.testing.assert_allclose(found, np.sort(cosines[far])[:-11:-1], atol=1e-4)
-
-
-def test_many_queries_are_exact_and_so_is_an_unprepared_index(many: Many) -> None:
-    queries = clustered(5, DIM, 12)
-    found, cosines = many.index.search_many(queries, k=30)
-    rows = many.rows.astype(np.float16)
-    index = VectorIndex.from_blobs(many.ids, rows, dim=DIM, prepare=False)
-    for at, query in enumerate(queries):
-        one, same = index.search(query, k=30)
-        np.testing.assert_array_equal(found[at], one)
-        np.testing.assert_array_equal(cosines[at], same)
-    index.prepare()
-    one, same = index.search(queries[0], k=30)
-    two, again = many.index.search(queries[0], k=30)
-    np.testing.assert_array_equal(one, two)
-    np.testing.assert_array_equal(same, again)
 
 
 def test_a_large_k_and_rows_without_spread(tiny_parts: None) -> None:
     index = VectorIndex.from_blobs(np.arange(100), np.ones((100, 16), np.float16), dim=16)
     for k in (3, 99, 100, 5_000):
-        assert index.search(np.ones(16), k=k)[0].tolist() == list(range(min(k, 100)))
-        assert index.search_many(np.ones((2, 16)), k=k)[0][1].tolist() == list(range(min(k, 100)))
+        assert index.view().search(np.ones(16), k=k)[0].tolist() == list(range(min(k, 100)))
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -300,29 +275,23 @@ class Changes(RuleBasedStateMachine):
         fresh = VectorIndex(dim=16)
         if kept:
             fresh.add(kept, np.stack([self.truth[i] for i in kept]))
-        best, cosines = fresh.search(query, k=k)
+        best, cosines = fresh.view().search(query, k=k)
         view = self.index.view()
         asked = None if allowed is None else list(allowed)
-        mask = None if allowed is None else np.isin(view.ids, kept)
-        for found, same in (
-            view.search(query, k=k, allowed=asked),
-            view.search(query, k=k, mask=mask),
-        ):
-            np.testing.assert_array_equal(found, best)
-            np.testing.assert_array_equal(same, cosines)
-        if allowed is None:
-            both = view.search_many(np.stack((query, -query)), k=k)
-            np.testing.assert_array_equal(both[0][0], best)
-            np.testing.assert_array_equal(both[1][0], cosines)
+        found, same = view.search(query, k=k, allowed=asked)
+        np.testing.assert_array_equal(found, best)
+        np.testing.assert_array_equal(same, cosines)
 
     @invariant()
     def holds_what_was_written(self) -> None:
         assert len(self.index) == len(self.truth)
-        assert sorted(self.index.ids.tolist()) == sorted(self.truth)
+        assert sorted(self.index.view().ids.tolist()) == sorted(self.truth)
         if self.truth:
             rows = np.stack(list(self.truth.values())).astype(np.float32)
             rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-            np.testing.assert_allclose(self.index.get(list(self.truth)), rows, atol=1e-6)
+            for query in np.eye(16, dtype=np.float32):
+                cosines = self.index.view().cosines(query, list(self.truth))
+                np.testing.assert_allclose(cosines, rows @ query, atol=1e-6)
         held = sum(len(part.ids) for part in self.index.view()._segments)
         assert held <= 2 * len(self.truth) + 8  # what is dead goes sooner or later
 
@@ -334,7 +303,8 @@ TestChanges.settings = settings(deadline=None, max_examples=25, stateful_step_co
 def test_other_number_types_are_normalised_and_rounded() -> None:
     index = VectorIndex(dim=8)
     index.add([1, 2], [[1e30] + [0] * 7, [0.0, 1e-30] + [0] * 6])
-    np.testing.assert_array_equal(index.get([1, 2])[:, :2], [[1, 0], [0, 1]])
+    for query in np.eye(8, dtype=np.float32)[:2]:
+        np.testing.assert_array_equal(index.view().cosines(query, [1, 2]), query[:2])
 
 
 def test_a_large_index_stays_near_while_it_changes(many: Many) -> None:
@@ -346,7 +316,7 @@ def test_a_large_index_stays_near_while_it_changes(many: Many) -> None:
     kept = np.arange(MANY) >= 9_000
     hits = 0
     for query in clustered(10, DIM, 13):
-        found, _ = index.search(query, k=10)
+        found, _ = index.view().search(query, k=10)
         hits += len(set(found.tolist()) & many.nearest(query, 10, kept))
     assert hits >= 98
 
@@ -361,7 +331,7 @@ def test_readers_never_see_half_a_write(tiny_parts: None) -> None:
 
     def read() -> None:
         while not done.is_set():
-            found, cosines = index.search(sides[0], k=100)
+            found, cosines = index.view().search(sides[0], k=100)
             if found.tolist() != ids.tolist() or len(set(cosines.tolist())) != 1:
                 faults.append(f"{found} {cosines}")
 
@@ -402,26 +372,20 @@ def test_bad_rows_are_refused_and_change_nothing(
         index.add(ids, np.array(rows, kind))
     with pytest.raises(ValueError, match=message):
         VectorIndex.from_blobs(ids, np.array(rows, np.float16), dim=8)
-    assert index.ids.tolist() == [1]
+    assert index.view().ids.tolist() == [1]
 
 
 def test_bad_questions_are_refused() -> None:
     index = VectorIndex(dim=8)
     index.add([1, 2], np.ones((2, 8)))
     with pytest.raises(ValueError, match="the query is zero"):
-        index.search(np.zeros(8), k=1)
+        index.view().search(np.zeros(8), k=1)
     with pytest.raises(ValueError, match="the query is not finite"):
-        index.search(np.full(8, np.nan), k=1)
-    with pytest.raises(ValueError, match="query 1 is zero"):
-        index.search_many(np.eye(2, 8) * [[1], [0]], k=1)
+        index.view().search(np.full(8, np.nan), k=1)
     with pytest.raises(ValueError, match="holds vectors of 8; use the embedding model"):
-        index.search(np.ones(16), k=1)
+        index.view().search(np.ones(16), k=1)
     with pytest.raises(ValueError, match="k is 0"):
-        index.search(np.ones(8), k=0)
-    with pytest.raises(ValueError, match="one bool for each of `ids`"):
-        index.search(np.ones(8), k=1, mask=np.ones(3, np.bool_))
-    with pytest.raises(ValueError, match="not both"):
-        index.search(np.ones(8), k=1, mask=np.ones(2, np.bool_), allowed=[1])
+        index.view().search(np.ones(8), k=0)
 
 
 @pytest.mark.parametrize("dim", [0, -8, 12, 8_192])

@@ -186,7 +186,7 @@ def apply(
         for restoring in sorted_ops[Restore]:
             from factbook.apply.restoring import restore
 
-            restore(writer, receipt, changes, restoring, now=now)
+            restore(changes, restoring)
         writer.add(EVENT, [*run.events, *changes.events])
         if changes.wiped is not None and store.files is None:  # there are no bytes to look through
             acts = writer.find(ERASURE, {"id": changes.wiped.erasures})

@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Collection
 from itertools import product
 from operator import add
-from typing import TYPE_CHECKING
 
 from factbook import policy
 from factbook.apply.fact_rows import FactRows, day_of
@@ -53,9 +52,6 @@ from factbook.store.kinds import (
 )
 from factbook.store.port import first
 
-if TYPE_CHECKING:
-    pass
-
 
 def proposal_claim(kind: str, key: str) -> bytes:
     """Return what stands for a proposal, so that it is made once."""
@@ -72,111 +68,101 @@ class Bookkeeping(FactRows):
     """What is noted beside facts."""
 
     def propose(self, op: Propose) -> None:
-        """Put something before a person, once."""
         new = Proposal(
             id=0,
             kind=op.kind,
             title=op.title,
             payload=op.payload,
-            proposed_at=self._now,
+            proposed_at=self.now,
             state="open",
             decided_at=None,
             reason="",
             claim=proposal_claim(op.kind, op.key),
             decided_by="",
         )
-        (made,) = self._writer.add(PROPOSAL, [new])
+        (made,) = self.writer.add(PROPOSAL, [new])
         if made is None:
-            self._receipt.unchanged += 1
+            self.receipt.unchanged += 1
             return
-        self._receipt.proposed += 1
+        self.receipt.proposed += 1
         self.event("propose", "proposal", made, {"kind": op.kind, "title": op.title})
 
     def decide(self, op: DecideProposal) -> None:
-        """Take a yes or no."""
         state = "edited" if op.edited else "accepted" if op.accept else "refused"
-        known = first(self._writer, PROPOSAL, {"id": op.proposal_id})
+        known = first(self.writer, PROPOSAL, {"id": op.proposal_id})
         if known is None or known.state != "open":
             raise UsageError(detail=f"proposal {op.proposal_id} is not open; see `factbook review`")
         self._decide(known, state, op.reason)
 
     def _decide(self, proposal: Proposal, state: str, reason: str) -> None:
         decided = proposal._replace(
-            state=state, decided_at=self._now, decided_by=self._actor, reason=reason
+            state=state, decided_at=self.now, decided_by=self.actor, reason=reason
         )
-        self._writer.put(PROPOSAL, [decided])
-        self._receipt.settled += 1
+        self.writer.put(PROPOSAL, [decided])
+        self.receipt.settled += 1
         self.event("decide", "proposal", proposal.id, {"state": state, "reason": reason})
 
     def mark(self, op: MarkProgress) -> None:
-        """Remember how far the work has come."""
-        self._writer.put(MARK, [Mark(op.name, *op.at)])
+        self.writer.put(MARK, [Mark(op.name, *op.at)])
 
     def note_readers(self, op: NoteReaders, sources: Collection[int]) -> None:
-        """Remember with what sources were read."""
-        known = {reader[:3]: reader for reader in self._writer.find(READER, {"source_id": sources})}
+        known = {reader[:3]: reader for reader in self.writer.find(READER, {"source_id": sources})}
         used = []
         for source, (part, version) in product(sources, op.readers.items()):
             before = known.get((source, part, version))
             if before is None:
-                used.append(Reader(source, part, version, first_at=self._now, last_at=self._now))
-            elif before.last_at < self._now - policy.READERS_EVERY_MS:
-                used.append(before._replace(last_at=self._now))
+                used.append(Reader(source, part, version, first_at=self.now, last_at=self.now))
+            elif before.last_at < self.now - policy.READERS_EVERY_MS:
+                used.append(before._replace(last_at=self.now))
         if used:
-            self._writer.put(READER, used)
+            self.writer.put(READER, used)
         for part, version in op.readers.items() if op.only else ():
             others = {"source_id": sources, "part": part, "version": Other(version)}
-            self._writer.drop(READER, others)
+            self.writer.drop(READER, others)
 
     def keep_loose(self, op: KeepLoose) -> None:
-        """Remember which episodes stand alone."""
-        self._writer.drop(LOOSE, ALL)
-        self._writer.put(LOOSE, [Loose(id_) for id_ in op.episode_ids])
+        self.writer.drop(LOOSE, ALL)
+        self.writer.put(LOOSE, [Loose(id_) for id_ in op.episode_ids])
 
     def start_run(self, op: StartRun) -> None:
-        """Begin a consolidation."""
-        self._writer.put(RUN, [Run(op.run_id, self._now, None, "running", "", {})])
+        self.writer.put(RUN, [Run(op.run_id, self.now, None, "running", "", {})])
         self.event("start", "run", op.run_id)
 
     def finish_run(self, op: FinishRun) -> None:
-        """Say where a consolidation stands."""
-        known = first(self._writer, RUN, {"id": op.run_id})
+        known = first(self.writer, RUN, {"id": op.run_id})
         if known is None:
             raise NotFound(
                 what="run", name=op.run_id, hint="`factbook consolidate --list` shows them."
             )
-        finished = known.finished_at if op.state == "running" else self._now
+        finished = known.finished_at if op.state == "running" else self.now
         now = known._replace(finished_at=finished, state=op.state, phase=op.phase, report=op.report)
-        self._writer.put(RUN, [now])
+        self.writer.put(RUN, [now])
         if op.state != "running":
             self.event(op.state, "run", op.run_id)
 
     def next_vectors(self, op: StoreNextVectors) -> None:
-        """Keep vectors of the next model."""
-        written = self._writer.set_vectors(
+        written = self.writer.set_vectors(
             op.target, op.ids, op.vectors, model=op.model, dim=op.dim, next=True
         )
-        self._receipt.embedded += len(written)
+        self.receipt.embedded += len(written)
 
     def replace_vectors(self, op: ReplaceVectors) -> None:
-        """Swap the vectors in use for those of the next model."""
-        count = self._writer.replace_vectors(model=op.model, dim=op.dim)
+        count = self.writer.replace_vectors(model=op.model, dim=op.dim)
         self.event("reembed", "store", 0, {"model": op.model, "vectors": count})
 
     def injection(self, op: RecordInjection) -> None:
-        """Remember what was put before a model or a person."""
         new = Injection(
             id=0,
-            at=self._now,
+            at=self.now,
             owner=op.owner,
             session=op.session,
             mode=op.mode,
             items=op.items,
             used=op.used or (),
-            judged_at=None if op.used is None else self._now,
+            judged_at=None if op.used is None else self.now,
             resolved=None,
         )
-        self._writer.add(INJECTION, [new])
+        self.writer.add(INJECTION, [new])
         if op.used is not None:
             self._count(f"{op.mode}_judged_items", float(len(op.items)))
             self._count(f"{op.mode}_used_items", float(len(op.used)))
@@ -187,37 +173,34 @@ class Bookkeeping(FactRows):
         self._count(f"{op.mode}_items", float(len(op.items)))
 
     def use(self, op: RecordUse) -> None:
-        """Remember which of it was used."""
-        known = first(self._writer, INJECTION, {"id": op.injection_id})
+        known = first(self.writer, INJECTION, {"id": op.injection_id})
         if known is None:
             raise NotFound(what="injection", name=op.injection_id, hint="")
-        used = known._replace(used=op.used, judged_at=self._now, resolved=op.resolved)
-        self._writer.put(INJECTION, [used])
+        used = known._replace(used=op.used, judged_at=self.now, resolved=op.resolved)
+        self.writer.put(INJECTION, [used])
 
     # --- a language model -------------------------------------------------------------------------
 
     def queue_task(self, op: QueueTask) -> None:
         """Queue an input that was kept in the same call; whoever keeps it is given time to ask."""
-        ids = self._writer.episode_ids([op.episode])
+        ids = self.writer.episode_ids([op.episode])
         if op.episode not in ids:
             raise NotFound(what="episode", name=op.episode, hint="record it in the same call.")
         target = ids[op.episode]
-        until = self._now + policy.MODEL_PATIENCE_MS
-        task = ModelTask(op.kind, target, "queued", 0, "", op.version, until, self._now)
-        self._writer.add(MODEL_TASK, [task])  # one that is there stays as it is
+        until = self.now + policy.MODEL_PATIENCE_MS
+        task = ModelTask(op.kind, target, "queued", 0, "", op.version, until, self.now)
+        self.writer.add(MODEL_TASK, [task])  # one that is there stays as it is
 
     def finish_task(self, op: FinishTask) -> None:
-        """Remember that a model has answered for an input."""
         known = self._task(op)
         attempts = known.attempts if known else 0
-        task = ModelTask(op.kind, op.target, "done", attempts, "", op.version, 0, self._now)
-        self._writer.put(MODEL_TASK, [task])
+        task = ModelTask(op.kind, op.target, "done", attempts, "", op.version, 0, self.now)
+        self.writer.put(MODEL_TASK, [task])
 
     def _task(self, op: FinishTask | FailTask) -> ModelTask | None:
-        return first(self._writer, MODEL_TASK, {"kind": op.kind, "target": op.target})
+        return first(self.writer, MODEL_TASK, {"kind": op.kind, "target": op.target})
 
     def fail_task(self, op: FailTask) -> None:
-        """Leave an input queued with its reason; after policy.MODEL_ATTEMPTS it is set aside."""
         known = self._task(op)
         attempts = (known.attempts if known else 0) + op.tried
         aside = attempts >= policy.MODEL_ATTEMPTS
@@ -229,24 +212,23 @@ class Bookkeeping(FactRows):
             attempts,
             op.error,
             op.version,
-            self._now + wait,
-            self._now,
+            self.now + wait,
+            self.now,
         )
-        self._writer.put(MODEL_TASK, [task])
+        self.writer.put(MODEL_TASK, [task])
         if op.tried:
             self._count(f"model_failed_{op.kind}", 1.0)
 
     def retry_tasks(self, op: RetryTasks) -> None:
-        """Let inputs that were set aside be tried again, with a clean count."""
-        aside = self._writer.find(MODEL_TASK, {"kind": op.kind, "state": "aside"})
+        aside = self.writer.find(MODEL_TASK, {"kind": op.kind, "state": "aside"})
         again = [model_task._replace(state="failed", attempts=0, until=0) for model_task in aside]
-        self._writer.put(MODEL_TASK, again)
-        self._receipt.updated += len(again)
+        self.writer.put(MODEL_TASK, again)
+        self.receipt.updated += len(again)
 
     def begin_call(self, op: BeginCall) -> None:
         """Reserve a call under the write lock, so that a budget holds between processes too."""
-        day = day_of(self._now)
-        spent = self._writer.find(CALL, {"day": day})
+        day = day_of(self.now)
+        spent = self.writer.find(CALL, {"day": day})
         for name, used, limit in (
             ("calls", sum(calls.calls for calls in spent), op.max_calls),
             (
@@ -265,7 +247,6 @@ class Bookkeeping(FactRows):
         self._add_call(op, day, "begun", CallCount(calls=1))
 
     def end_call(self, op: EndCall) -> None:
-        """Count a reserved call, however it ended."""
         day = day_of(op.began_at)
         self._add_call(op, day, "begun", CallCount(calls=-1))
         came_to = CallCount(1, op.prompt_tokens, op.answer_tokens, op.latency_ms, op.money)
@@ -273,16 +254,15 @@ class Bookkeeping(FactRows):
 
     def _add_call(self, op: BeginCall | EndCall, day: str, outcome: str, count: CallCount) -> None:
         key = {"day": day, "purpose": op.purpose, "model": op.model, "outcome": outcome}
-        known = first(self._writer, CALL, key)
+        known = first(self.writer, CALL, key)
         if known is not None:
             count = CallCount._make(map(add, known.came_to, count))
-        self._writer.put(CALL, [Calls(day, op.purpose, op.model, outcome, *count)])
+        self.writer.put(CALL, [Calls(day, op.purpose, op.model, outcome, *count)])
 
     def count(self, op: Count) -> None:
-        """Add to a counter of the day."""
         self._count(op.name, op.value)
 
     def _count(self, name: str, value: float) -> None:
-        day = day_of(self._now)
-        known = first(self._writer, COUNT, {"day": day, "name": name})
-        self._writer.put(COUNT, [DayCount(day, name, value + (known.value if known else 0.0))])
+        day = day_of(self.now)
+        known = first(self.writer, COUNT, {"day": day, "name": name})
+        self.writer.put(COUNT, [DayCount(day, name, value + (known.value if known else 0.0))])

@@ -11,9 +11,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from factbook.apply.changing import FactChanges
 from factbook.apply.interest_rows import ASKED, InterestPart, InterestRows
 from factbook.apply.notices import NoticeChanges
 from factbook.apply.searches import SearchChanges
@@ -22,7 +21,7 @@ from factbook.errors import NotAllowed, UsageError
 from factbook.gate.names import command_problem, structural_problem
 from factbook.language.nouns import singular
 from factbook.model.entities import Engagement, Preference, Valence
-from factbook.model.facts import EVERYONE, EpisodeKind, Millis, Receipt, Status, Trigger, Trust
+from factbook.model.facts import EVERYONE, EpisodeKind, Status, Trigger, Trust
 from factbook.model.interest_ops import (
     AddAlias,
     Announce,
@@ -63,23 +62,18 @@ from factbook.store.derived.facts import current_by_claim, lives_by_id
 from factbook.store.derived.notices import waiting_notice
 from factbook.store.derived.searches import search_triggers
 from factbook.store.kinds import ALIAS, ENGAGEMENT, ENTITY, PREFERENCE, Alias, EntityRow
-from factbook.store.port import Writer, one_id
+from factbook.store.port import one_id
 from factbook.store.rows import claim_digest
+
+if TYPE_CHECKING:
+    from factbook.apply.merging import MergeChanges
 
 
 class WorldChanges(InterestPart):
     """The changes of entities and engagements, and the way to those of searches and notices."""
 
-    def __init__(
-        self,
-        writer: Writer,
-        receipt: Receipt,
-        facts: FactChanges,
-        *,
-        now: Millis,
-        trigger: Trigger,
-    ) -> None:
-        super().__init__(InterestRows(writer, receipt, facts, now=now, trigger=trigger))
+    def __init__(self, facts: MergeChanges) -> None:
+        super().__init__(InterestRows(facts))
         self._notices = NoticeChanges(self._rows)
         self._searches = SearchChanges(self._rows)
 
@@ -146,7 +140,6 @@ class WorldChanges(InterestPart):
         raise NotAllowed(trigger=self._trigger, op=f"CreateEntity by {op.episode}")
 
     def add_alias(self, op: AddAlias) -> None:
-        """Let an entity be known by another name, unless that is another entity's."""
         entity = self._rows.entity(op.owner, op.entity)
         if (
             entity is None
@@ -162,7 +155,6 @@ class WorldChanges(InterestPart):
         self._facts.event("alias", "entity", entity.id, {"alias": op.alias})
 
     def merge(self, op: MergeEntities) -> None:
-        """Give the winner the loser's facts, engagements and names, and retire the loser."""
         winner, loser = self._rows.life(op.winner_id), self._rows.life(op.loser_id)
         if winner.owner != loser.owner:
             raise UsageError(
@@ -232,7 +224,6 @@ class WorldChanges(InterestPart):
         return moved, merged
 
     def unmerge(self, op: UnmergeEntity) -> None:
-        """Take an entity out of the one it was merged into, with what was its own then."""
         loser = self._rows.life(op.entity_id)
         if loser.merged_into_id is None:
             raise UsageError(detail=f"entity {loser.id} was not merged into another one")
@@ -275,7 +266,6 @@ class WorldChanges(InterestPart):
         self._facts.event("unmerge", "entity", loser.id, {"winner": winner.id})
 
     def retire(self, op: RetireEntity) -> None:
-        """Forget an entity and the facts about it."""
         entity = self._rows.life(op.entity_id)
         if not entity.current:
             self._receipt.unchanged += 1
@@ -295,7 +285,6 @@ class WorldChanges(InterestPart):
         self._facts.event("retire", "entity", entity.id, {"why": op.why, "facts": gone})
 
     def restore(self, op: RestoreEntity) -> None:
-        """Bring an entity back that was forgotten."""
         entity = self._rows.life(op.entity_id)
         if entity.merged_into_id is not None:
             raise UsageError(
@@ -330,7 +319,6 @@ class WorldChanges(InterestPart):
         self._facts.event("restore", "entity", entity.id, {"why": why})
 
     def mute(self, op: MuteEntity) -> None:
-        """Tell nothing more of an entity, or begin again."""
         entity = self._rows.life(op.entity_id)
         if entity.muted == op.muted:
             self._receipt.unchanged += 1
@@ -343,7 +331,6 @@ class WorldChanges(InterestPart):
         self._facts.event("mute" if op.muted else "unmute", "entity", entity.id)
 
     def engage(self, op: RecordEngagement) -> None:
-        """Keep an engagement; one with a thing that is not known is none."""
         if not 0.0 <= op.strength <= 1.0:  # also refuses NaN
             raise UsageError(
                 detail=f"the strength {op.strength} of {op.type} is not between 0 and 1"
@@ -380,7 +367,6 @@ class WorldChanges(InterestPart):
         self._facts.event("store", "engagement", engagement_id, {"type": op.type})
 
     def set_preference(self, op: SetPreference) -> None:
-        """Keep a like or a dislike; the opposite one of the same topic goes."""
         if not op.topic or op.topic != entity_name(op.topic):
             raise UsageError(
                 detail=f"{op.topic!r:.80} is not a canonical topic; {entity_name(op.topic)!r} is"
@@ -399,7 +385,6 @@ class WorldChanges(InterestPart):
         self._facts.event("store", "preference", preference_id, {"type": op.type})
 
     def drop_preference(self, op: DropPreference) -> None:
-        """Take back a like or a dislike."""
         known = preference_of(self._writer, op.owner, op.topic)
         if known is None or known.type is not op.type:
             self._receipt.unchanged += 1

@@ -16,16 +16,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from factbook import policy
-from factbook.apply.changing import FactChanges
 from factbook.apply.delete_cascade import DeleteCascade, Doomed
 from factbook.apply.tombstones import Tombstones, is_erased
 from factbook.apply.wiping import Wiping
 from factbook.errors import NotFound, UsageError
 from factbook.model.confidence import better_trust, worse_trust
-from factbook.model.facts import ErasureAct, Millis, Receipt, Stance
+from factbook.model.facts import ErasureAct, Stance
 from factbook.model.ops import (
     AllowAgain,
     EraseEntity,
@@ -52,10 +51,11 @@ from factbook.store.kinds import (
     TOMBSTONE,
     Kind,
 )
-from factbook.store.port import Writer, first, one_id
+from factbook.store.port import first, one_id
 from factbook.store.rows import Wiped
 
-__all__ = ["Erasing"]
+if TYPE_CHECKING:
+    from factbook.apply.fact_rows import FactRows
 
 _NOTED: Mapping[str, tuple[str, Kind[Any]]] = {  # what was noted -> its part of Doomed, its kind
     "preference": ("preferences", PREFERENCE),
@@ -68,23 +68,13 @@ _NOTED: Mapping[str, tuple[str, Kind[Any]]] = {  # what was noted -> its part of
 
 
 class Erasing:
-    """The erasures of one call of `apply`."""
+    """The erasures of one call of `apply`; what an Op asks for, its class says."""
 
-    def __init__(
-        self,
-        writer: Writer,
-        receipt: Receipt,
-        facts: FactChanges,
-        *,
-        now: Millis,
-        actor: str,
-    ) -> None:
-        self._writer = writer
-        self._receipt = receipt
+    def __init__(self, facts: FactRows) -> None:
         self._facts = facts
-        self._now = now
-        self._actor = actor
-        self._cascade = DeleteCascade(writer)
+        self._writer, self._receipt = facts.writer, facts.receipt
+        self._now, self._actor = facts.now, facts.actor
+        self._cascade = DeleteCascade(facts.writer)
         self.wiped = Wiped()
 
     def run(self, op: Op) -> None:
@@ -94,7 +84,6 @@ class Erasing:
     # --- what is asked for ----------------------------------------------------------------------
 
     def fact(self, op: EraseFact) -> None:
-        """Erase a fact with all that stands behind it."""
         self._there("fact", op.fact_id, "`factbook facts` lists the facts with their ids.")
         facts = self._cascade.lineage([self._end(op.fact_id)])
         doomed = Doomed(facts=facts)
@@ -106,22 +95,18 @@ class Erasing:
         self._erase("fact", op.fact_id, doomed)
 
     def episode(self, op: EraseEpisode) -> None:
-        """Erase an episode, and what stands on nothing else."""
         self._there("episode", op.episode_id, "`factbook recall` shows ids.")
         self._erase("episode", op.episode_id, Doomed(episodes={op.episode_id}))
 
     def source(self, op: EraseSource) -> None:
-        """Erase all of a source; what it holds is not read again."""
         self._there("source", op.source_id, "`factbook sessions` lists the sources.")
         self._erase("source", op.source_id, self._cascade.part_of_source(op.source_id))
 
     def rejection(self, op: EraseRejection) -> None:
-        """Erase what was refused from the log of refusals."""
         self._there("rejection", op.rejection_id, "`factbook rejections --json` shows their ids.")
         self._erase("rejection", op.rejection_id, Doomed(rejections={op.rejection_id}))
 
     def entity(self, op: EraseEntity) -> None:
-        """Erase an entity and everything about it."""
         self._there("entity", op.entity_id, "`factbook entities` lists them.")
         [entity] = self._writer.find(ENTITY, {"id": op.entity_id})
         while entity.merged_into_id is not None:  # it is known by another name now
@@ -133,7 +118,6 @@ class Erasing:
         self._erase("entity", entity.id, doomed)
 
     def noted(self, op: EraseNoted) -> None:
-        """Erase one row of what was noted: a preference, a search, a proposal."""
         if op.target not in _NOTED:
             raise UsageError(detail=f"{op.target!r} is none of {', '.join(_NOTED)}")
         self._there(op.target, op.row_id, "`factbook erase --check TEXT` names rows.")
@@ -143,7 +127,6 @@ class Erasing:
         self._erase(op.target, op.row_id, doomed)
 
     def owner(self, op: EraseOwner) -> None:
-        """Erase everything of an owner."""
         if not op.owner:
             raise UsageError(detail="an owner has a name; give it")
         doomed = self._cascade.belonging_to(op.owner)
@@ -152,7 +135,6 @@ class Erasing:
         self._erase("owner", 0, doomed, owner=op.owner)
 
     def allow(self, op: AllowAgain) -> None:
-        """Let what was erased then be kept again, where it is met again."""
         act = first(self._writer, ERASURE, {"id": op.erasure_id})
         if act is None:
             raise NotFound(

@@ -62,11 +62,11 @@ class FactRows:
         actor: str,
         run_id: int | None = None,
     ) -> None:
-        self._writer = writer
-        self._receipt = receipt
-        self._now = now
-        self._trigger = trigger
-        self._actor = actor
+        self.writer = writer
+        self.receipt = receipt
+        self.now = now
+        self.trigger = trigger
+        self.actor = actor
         self._run_id = run_id  # of the consolidation that the changes belong to
         self._texts: dict[int, str] = {}
         self._heads: dict[int, EpisodeHead] = {}
@@ -83,7 +83,7 @@ class FactRows:
             from factbook.extract.voice import voice_of  # reading logs needs it for prompts alone
 
             self._voices[episode_id] = voice_of(
-                self._writer.episodes_by_id([episode_id])[episode_id]
+                self.writer.episodes_by_id([episode_id])[episode_id]
             )
         return self._voices[episode_id]
 
@@ -92,12 +92,12 @@ class FactRows:
         trust = self._witness(episode_id).trust
         if trust is not Trust.DIRECT:
             return trust
-        return self._writer.episodes_by_id([episode_id])[episode_id].heard(start, end)
+        return self.writer.episodes_by_id([episode_id])[episode_id].heard(start, end)
 
     @property
     def _is_answer(self) -> bool:
         """Tell whether it is a person who decides."""
-        return self._trigger is Trigger.COMMAND
+        return self.trigger is Trigger.COMMAND
 
     def _only_asks(self, life: Life, *, by: Life, halves: bool = False) -> bool:
         """Tell whether one fact may not retire or halve another unless a person says so.
@@ -129,21 +129,21 @@ class FactRows:
         low, high = sorted((life.id, other.id))
         known = self._pair(low, high)
         if known is not None and (known.verdict or known.rule == policy.OVERHEARD):
-            self._receipt.unchanged += 1
+            self.receipt.unchanged += 1
             return
         says = f"only overheard, against what was told: {detail}".removesuffix(": ")
-        asked = Pair(low, high, "ambiguous", policy.OVERHEARD, says, similarity, self._now, "")
-        self._writer.put(PAIR, [asked])
-        self._receipt.judged += known is None
-        self._receipt.queued += 1
+        asked = Pair(low, high, "ambiguous", policy.OVERHEARD, says, similarity, self.now, "")
+        self.writer.put(PAIR, [asked])
+        self.receipt.judged += known is None
+        self.receipt.queued += 1
 
     def _pair(self, low_id: int, high_id: int) -> Pair | None:
-        return first(self._writer, PAIR, {"low_id": low_id, "high_id": high_id})
+        return first(self.writer, PAIR, {"low_id": low_id, "high_id": high_id})
 
     # --- rows and events --------------------------------------------------------------------------
 
     def _find(self, fact_id: int) -> Life:
-        life = lives_by_id(self._writer, [fact_id]).get(fact_id)
+        life = lives_by_id(self.writer, [fact_id]).get(fact_id)
         if life is None:
             raise NotFound(
                 what="fact", name=fact_id, hint="`factbook facts` lists the facts with their ids."
@@ -187,22 +187,22 @@ class FactRows:
 
     def _history(self, fact_id: int) -> list[Past]:
         """Return the history of a fact with what this call has done to it, oldest first."""
-        written = events_of(self._writer, "fact", fact_id)
+        written = events_of(self.writer, "fact", fact_id)
         pasts = [Past(event.id, event.at, event.op, event.detail) for event in written]
         return pasts + self._unwritten.get(fact_id, [])
 
     def _supports(self, fact_id: int) -> list[int]:
-        said = stances(self._writer, [fact_id])[fact_id]
+        said = stances(self.writer, [fact_id])[fact_id]
         return [episode for episode, stance in said.items() if stance is Stance.SUPPORTS]
 
     def _evidence_of(self, fact_ids: Iterable[int]) -> set[int]:
-        return {evidence.episode_id for evidence in self._writer.evidence(fact_ids=list(fact_ids))}
+        return {evidence.episode_id for evidence in self.writer.evidence(fact_ids=list(fact_ids))}
 
     def _witness(self, episode_id: int) -> EpisodeHead:
-        return _kept(self._heads, episode_id, self._writer.heads)
+        return _kept(self._heads, episode_id, self.writer.heads)
 
     def _text(self, episode_id: int) -> str:
-        return _kept(self._texts, episode_id, partial(self._writer.texts, "episode"))
+        return _kept(self._texts, episode_id, partial(self.writer.texts, "episode"))
 
     def silent_from(self, source_id: int, at: Millis) -> Millis:
         """Return the moment that silence about what a source says counts from.
@@ -212,15 +212,15 @@ class FactRows:
         """
         if source_id not in self._listening:
             self._listening[source_id] = self._listened_from(source_id)
-        return min(self._now, max(at, self._listening[source_id]))
+        return min(self.now, max(at, self._listening[source_id]))
 
     def _listened_from(self, source_id: int) -> Millis:
-        [state] = self._writer.sources(ids=[source_id])
+        [state] = self.writer.sources(ids=[source_id])
         if state.source.uri == state.source.key:
             return 0  # it is in no file: it was told as it happened
         where = {"target_kind": "source", "target_id": source_id}
-        began = first(self._writer, EVENT, where)
-        return self._now if began is None else began.at
+        began = first(self.writer, EVENT, where)
+        return self.now if began is None else began.at
 
     def change(
         self,
@@ -233,7 +233,7 @@ class FactRows:
         removed: Sequence[int] = (),
         detail: Mapping[str, object] | None = None,
     ) -> None:
-        self._writer.put_facts([(before, after)])
+        self.writer.put_facts([(before, after)])
         changed = [name for name in _PARTS if getattr(before, name) != getattr(after, name)]
         event: dict[str, object] = {
             "why": why,
@@ -252,7 +252,7 @@ class FactRows:
     ) -> None:
         self.events.append(self.event_of(op, kind, target, detail))
         if kind == "fact":
-            past = Past(_UNWRITTEN + len(self.events), self._now, op, detail or {})
+            past = Past(_UNWRITTEN + len(self.events), self.now, op, detail or {})
             self._unwritten.setdefault(target, []).append(past)
 
     def event_of(
@@ -260,7 +260,7 @@ class FactRows:
     ) -> Event:
         """Return an event of this call."""
         return Event(
-            0, self._now, self._actor, self._trigger, op, kind, target, detail or {}, self._run_id
+            0, self.now, self.actor, self.trigger, op, kind, target, detail or {}, self._run_id
         )
 
 

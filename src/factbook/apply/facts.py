@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
 
 from factbook import policy
-from factbook.apply.bookkeeping import Bookkeeping, memory_key, proposal_claim
+from factbook.apply.bookkeeping import memory_key, proposal_claim
 from factbook.apply.fact_rows import day_of, one_owner_only
 from factbook.apply.merging import MergeChanges
 from factbook.errors import UsageError
@@ -80,8 +80,8 @@ def copy_digest(text: str) -> str:
     return hashlib.blake2b(same.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-class Changes(MergeChanges, Bookkeeping):
-    """The changes of one call of `apply`."""
+class Changes(MergeChanges):
+    """The changes of one call of `apply`; what an Op asks for, its class says."""
 
     def run(self, ops: Iterable[Op]) -> None:
         """Apply the ops in their order."""
@@ -93,7 +93,7 @@ class Changes(MergeChanges, Bookkeeping):
         """What changes entities, engagements, searches and notices; reading logs needs none."""
         from factbook.apply.entities import WorldChanges
 
-        return WorldChanges(self._writer, self._receipt, self, now=self._now, trigger=self._trigger)
+        return WorldChanges(self)
 
     def care(self, op: Op) -> None:
         """Apply what is about entities, engagements, searches and notices."""
@@ -107,7 +107,7 @@ class Changes(MergeChanges, Bookkeeping):
     def _erasing(self) -> Erasing:
         from factbook.apply.erasure import Erasing  # seldom needed
 
-        return Erasing(self._writer, self._receipt, self, now=self._now, actor=self._actor)
+        return Erasing(self)
 
     @property
     def wiped(self) -> Wiped | None:
@@ -118,7 +118,6 @@ class Changes(MergeChanges, Bookkeeping):
     # --- evidence -------------------------------------------------------------------------------
 
     def support(self, op: SupportFact) -> None:
-        """Add an episode that speaks for a fact, and let the fact grow."""
         if not 0.0 <= op.confidence <= 1.0:  # also refuses NaN
             raise UsageError(
                 detail=f"the confidence {op.confidence} of the support for fact {op.fact_id} is"
@@ -135,7 +134,7 @@ class Changes(MergeChanges, Bookkeeping):
             or self._is_copy(op, life)
             or not self._add_evidence(op, life, Stance.SUPPORTS)
         ):
-            self._receipt.unchanged += 1
+            self.receipt.unchanged += 1
             return
         witness = self._witness(op.episode_id)
         at = witness.occurred_at
@@ -146,12 +145,12 @@ class Changes(MergeChanges, Bookkeeping):
         # The row of the episode bounds what the op claims of it.
         trust = worse_trust(op.trust, self.heard(op.episode_id, op.start, op.end))
         own = min(op.confidence, policy.TRUST_CAP[trust])
-        confidence, moment = supported(life, at=heard_at, trust=trust, now=self._now, own=own)
+        confidence, moment = supported(life, at=heard_at, trust=trust, now=self.now, own=own)
         times = [when for when in (life.occurred_at, at) if when is not None]
         waits = life.status is Status.PROPOSED and op.rule != policy.OVERHEARD
         waits = waits and not self._witness(op.episode_id).other
         if waits:
-            self._receipt.confirmed += 1  # origins 002.2: a second observation confirms a pattern
+            self.receipt.confirmed += 1  # origins 002.2: a second observation confirms a pattern
             self._close_proposal(life, told=self._witness(op.episode_id).told)
         after = life._replace(
             status=_awake(life) if waits else life.status,
@@ -161,7 +160,7 @@ class Changes(MergeChanges, Bookkeeping):
             evidence_count=life.evidence_count + 1,
             occurred_at=max(times, default=None),
         )
-        self._receipt.supported += 1
+        self.receipt.supported += 1
         self.change("support", life, after, why=op.rule, added=[op.episode_id])
 
     def _agree(self, op: SupportFact, life: Life) -> None:
@@ -169,28 +168,27 @@ class Changes(MergeChanges, Bookkeeping):
 
         It is as old as it was: nothing was said again.
         """
-        known = stances(self._writer, [life.id])[life.id]
+        known = stances(self.writer, [life.id])[life.id]
         trust = worse_trust(op.trust, life.trust)
         sure = min(op.confidence, policy.TRUST_CAP[trust])
         doubted = life.confidence <= 0.0 or Stance.CONTRADICTS in known.values()
         if known.get(op.episode_id) is not Stance.SUPPORTS or doubted or life.confidence >= sure:
-            self._receipt.unchanged += 1
+            self.receipt.unchanged += 1
             return
         after = life._replace(confidence=sure)
-        self._receipt.supported += 1
+        self.receipt.supported += 1
         self.change("support", life, after, why=op.rule)
 
     def _close_proposal(self, life: Life, *, told: bool) -> None:
         """Take a fact that was told or seen again off the list of what waits for a yes."""
         claim = proposal_claim("memory", memory_key(life.owner, life.predicate, life.object))
-        known = first(self._writer, PROPOSAL, {"claim": claim})
+        known = first(self.writer, PROPOSAL, {"claim": claim})
         if known is not None and known.state == "open":
             self._decide(
                 known, "accepted", "its owner says so" if told else "it was observed again"
             )
 
     def doubt(self, op: DoubtFact) -> None:
-        """Add an episode that speaks against a fact, and halve the fact."""
         life = self._current(op.fact_id)
         heard = self.heard(op.episode_id, op.start, op.end) is not Trust.DIRECT
         heard = heard or self._witness(op.episode_id).other
@@ -201,11 +199,11 @@ class Changes(MergeChanges, Bookkeeping):
             or (heard and self._is_vouched(life))  # what was told bends to no hearsay
             or not self._add_evidence(op, life, Stance.CONTRADICTS)
         ):
-            self._receipt.unchanged += 1
+            self.receipt.unchanged += 1
             return
         at = self._witness(op.episode_id).occurred_at
-        confidence, moment = halved(life, at=at, now=self._now)
-        self._receipt.contradicted += 1
+        confidence, moment = halved(life, at=at, now=self.now)
+        self.receipt.contradicted += 1
         self.change(
             "doubt",
             life,
@@ -232,12 +230,12 @@ class Changes(MergeChanges, Bookkeeping):
         mine = copy_digest(self._text(op.episode_id))
         if not mine:
             return False
-        known = self._writer.texts("episode", list(stances(self._writer, [life.id])[life.id]))
+        known = self.writer.texts("episode", list(stances(self.writer, [life.id])[life.id]))
         return any(copy_digest(text) == mine for text in known.values())
 
     def _add_evidence(self, op: SupportFact | DoubtFact, life: Life, stance: Stance) -> bool:
         """Insert the evidence row unless the episode counts already; tell whether it did."""
-        known = stances(self._writer, [life.id])[life.id]
+        known = stances(self.writer, [life.id])[life.id]
         if op.episode_id in known:
             return False
         text = self._text(op.episode_id)
@@ -246,7 +244,7 @@ class Changes(MergeChanges, Bookkeeping):
                 detail=f"the quote for fact {life.id} does not stand at {op.start} of episode"
                 f" {op.episode_id}"
             )
-        self._receipt.evidence += self._writer.add_evidence(
+        self.receipt.evidence += self.writer.add_evidence(
             [
                 EvidenceRow(
                     fact_id=life.id,
@@ -274,7 +272,7 @@ class Changes(MergeChanges, Bookkeeping):
         known = self._pair(op.low_id, op.high_id)
         waiting = known is not None and known.relation == "ambiguous" and not known.verdict
         if not (low.current and high.current) or (known is not None and not waiting):
-            self._receipt.unchanged += 1
+            self.receipt.unchanged += 1
             return
         if self._only_asks(low, by=high, halves=True) or self._only_asks(high, by=low, halves=True):
             self._ask(low, high, detail=op.detail, similarity=op.similarity)
@@ -284,8 +282,8 @@ class Changes(MergeChanges, Bookkeeping):
             if life.pinned or self._was_halved(life):
                 continue  # its owner vouches for it, or it has lost its half
             at = max((low.occurred_at or 0), (high.occurred_at or 0)) or None
-            confidence, moment = halved(life, at=at, now=self._now)
-            self._receipt.contradicted += 1
+            confidence, moment = halved(life, at=at, now=self.now)
+            self.receipt.contradicted += 1
             self.change(
                 "contradict",
                 life,
@@ -300,53 +298,50 @@ class Changes(MergeChanges, Bookkeeping):
         halvings: set[int] = set()
         for past in self._history(life.id):
             if past.op == "contradict" and past.detail.get("run") == run:
-                if run is not None or day_of(past.at) == day_of(self._now):
+                if run is not None or day_of(past.at) == day_of(self.now):
                     halvings.add(past.id)
             elif past.op == "revert":
                 halvings.discard(past.detail.get("event", 0))
         return bool(halvings)
 
     def supersede(self, op: SupersedeFact) -> None:
-        """Retire the older fact and point it to the newer one."""
         old, new = self._find(op.old_id), self._find(op.new_id)
         one_owner_only("supersede", old, new)
         if not (old.current and new.current) or old.id == new.id:
-            self._receipt.unchanged += 1
+            self.receipt.unchanged += 1
             return
         if self._only_asks(old, by=new):
             self._ask(old, new, detail=op.detail, similarity=op.similarity)
             return
         if old.pinned:
-            self._receipt.unchanged += 1
+            self.receipt.unchanged += 1
             return
         self._put_pair(op, "supersedes", verdict="")
-        self._receipt.superseded += 1
-        self._writer.drop_vectors("fact", [old.id])
+        self.receipt.superseded += 1
+        self.writer.drop_vectors("fact", [old.id])
         self.change(
             "supersede",
             old,
             old._replace(
                 status=Status.SUPERSEDED,
                 superseded_by=new.id,
-                retired_at=self._now,
-                valid_to=new.occurred_at if new.occurred_at is not None else self._now,
+                retired_at=self.now,
+                valid_to=new.occurred_at if new.occurred_at is not None else self.now,
             ),
             why=op.rule,
             detail={"says": op.detail},
         )
 
     def judge(self, op: JudgePair) -> None:
-        """Remember the relation of a pair that was not judged before."""
         self._find(op.low_id), self._find(op.high_id)  # raises for one that is not there
         if self._pair(op.low_id, op.high_id) is not None:
-            self._receipt.unchanged += 1
+            self.receipt.unchanged += 1
             return
         self._put_pair(op, op.relation, verdict="")
         if op.relation == "ambiguous":
-            self._receipt.queued += 1
+            self.receipt.queued += 1
 
     def settle(self, op: SettlePair) -> None:
-        """Decide a pair that waits."""
         if op.verdict not in policy.VERDICTS:
             raise UsageError(
                 detail=f"{op.verdict!r} is no verdict; use one of {', '.join(policy.VERDICTS)}"
@@ -356,11 +351,11 @@ class Changes(MergeChanges, Bookkeeping):
         # Of what was overheard a person is asked, and nobody answers for them.
         may = known is not None and (known.rule != policy.OVERHEARD or self._is_answer)
         if known is None or known.verdict or not may:
-            self._receipt.unchanged += 1
+            self.receipt.unchanged += 1
             return
-        settled = known._replace(verdict=op.verdict, settled_at=self._now, settled_by=self._actor)
-        self._writer.put(PAIR, [settled])
-        self._receipt.settled += 1
+        settled = known._replace(verdict=op.verdict, settled_at=self.now, settled_by=self.actor)
+        self.writer.put(PAIR, [settled])
+        self.receipt.settled += 1
         self.event("settle", "fact", op.low_id, {"other": op.high_id, "verdict": op.verdict})
 
     # --- what was told and what was overheard ---------------------------------------------------
@@ -375,35 +370,31 @@ class Changes(MergeChanges, Bookkeeping):
         if low >= high:
             raise UsageError(detail=f"a pair names two facts, the lower id first: {low}, {high}")
         if self._pair(low, high) is None:
-            self._receipt.judged += 1
-        pair = Pair(low, high, relation, op.rule, op.detail, op.similarity, self._now, verdict)
-        self._writer.put(PAIR, [pair])
-
-    # --- merging --------------------------------------------------------------------------------
+            self.receipt.judged += 1
+        pair = Pair(low, high, relation, op.rule, op.detail, op.similarity, self.now, verdict)
+        self.writer.put(PAIR, [pair])
 
     # --- a person's word ------------------------------------------------------------------------
 
     def pin(self, op: PinFact) -> None:
-        """Stop a fact from fading, at the value that it has now, or let it fade from now on."""
         life = self._standing(op.fact_id)
         if life.pinned == op.pinned:
-            self._receipt.unchanged += 1
+            self.receipt.unchanged += 1
             return
         after = life._replace(
             pinned=op.pinned,
-            confidence=value_at(life, self._now),
-            confidence_at=max(life.confidence_at, self._now),
+            confidence=value_at(life, self.now),
+            confidence_at=max(life.confidence_at, self.now),
         )
-        self._receipt.updated += 1
+        self.receipt.updated += 1
         self.change("pin" if op.pinned else "unpin", life, after, why="command")
 
     def hold(self, op: HoldFact) -> None:
-        """Let a fact be as sure as it was when it was last said, for good or until it is over."""
         life = self._current(op.fact_id)
         if life is None or not fades(life) or (op.until and life.valid_to == op.until):
-            self._receipt.unchanged += 1
+            self.receipt.unchanged += 1
             return
-        self._receipt.updated += 1
+        self.receipt.updated += 1
         if op.until is not None:
             lasts = op.until == policy.LASTING_TO
             name, why = ("last", "of_a_person") if lasts else ("bound", "says_until_when")
@@ -423,15 +414,15 @@ class Changes(MergeChanges, Bookkeeping):
                 f" `factbook feedback f{life.id} wrong` does"
             )
         if op.session and life.confidence == 0.0:
-            self._receipt.unchanged += 1
+            self.receipt.unchanged += 1
             return
-        value = value_at(life, self._now)
+        value = value_at(life, self.now)
         after = life._replace(
             confidence=max(value, policy.FEEDBACK_RIGHT) if op.right else 0.0,
-            confidence_at=max(life.confidence_at, self._now),
+            confidence_at=max(life.confidence_at, self.now),
             pinned=life.pinned and op.right,
         )
-        self._receipt.updated += 1
+        self.receipt.updated += 1
         told = {"session": op.session, "reason": op.reason}
         detail = {name: said for name, said in told.items() if said}
         self.change("rate", life, after, why="right" if op.right else "wrong", detail=detail)
@@ -446,49 +437,38 @@ class Changes(MergeChanges, Bookkeeping):
         kept = (FactKind.GRAPH, FactKind.DIRECTIVE)
         mine = life is not None and life.kind in kept and life.confidence > 0.0
         if life is None or not mine or self._is_vouched(life):
-            self._receipt.unchanged += 1
+            self.receipt.unchanged += 1
             return
         # Without confidence, so that the episode that said it is in no answer either.
         after = life._replace(
-            status=Status.RETRACTED, confidence=0.0, retired_at=self._now, valid_to=self._now
+            status=Status.RETRACTED, confidence=0.0, retired_at=self.now, valid_to=self.now
         )
-        self._writer.drop_vectors("fact", [life.id])
-        self._receipt.retracted += 1
+        self.writer.drop_vectors("fact", [life.id])
+        self.receipt.retracted += 1
         self.change("retract", life, after, why=op.rule)
 
     def retract_node(self, op: RetractNode) -> None:
-        """Retire what a graph says of a name, with what others have added to it meanwhile."""
         where = LifeWhere(owner=op.owner, kinds=[FactKind.GRAPH], subjects=[op.name], current=True)
-        for life in self._writer.lives(where):
+        for life in self.writer.lives(where):
             self.retract(RetractFact(fact_id=life.id, rule=op.rule))
 
     def confirm(self, op: ConfirmFact) -> None:
-        """Make a proposed fact active on a person's word."""
         life = self._standing(op.fact_id)
         if life.status is not Status.PROPOSED:
-            self._receipt.unchanged += 1
+            self.receipt.unchanged += 1
             return
         after = life._replace(
             status=_awake(life),
-            confidence=max(value_at(life, self._now), policy.FEEDBACK_RIGHT),
-            confidence_at=max(life.confidence_at, self._now),
+            confidence=max(value_at(life, self.now), policy.FEEDBACK_RIGHT),
+            confidence_at=max(life.confidence_at, self.now),
         )
-        self._receipt.confirmed += 1
+        self.receipt.confirmed += 1
         self.change("confirm", life, after, why="command")
 
-    # --- undo -----------------------------------------------------------------------------------
-
-    # --- bookkeeping ----------------------------------------------------------------------------
-
-    # --- a language model -----------------------------------------------------------------------
-
     def change_keys(self, op: ChangeKeys) -> None:
-        """Set, move and clear keyed facts."""
         from factbook.apply.keyed import KeyChanges  # reading logs needs none of it
 
-        KeyChanges(self._writer, self._receipt, self, now=self._now).run(op)
-
-    # --- rows and events ------------------------------------------------------------------------
+        KeyChanges(self).run(op)
 
 
 def _awake(life: Life) -> Status:

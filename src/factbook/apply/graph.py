@@ -17,8 +17,6 @@ from factbook.store.derived.facts import current_by_claim, holds
 from factbook.store.port import Reads
 from factbook.store.rows import LifeWhere, claim_digest
 
-__all__ = ["ENTITY", "OBSERVATION", "entities_of", "is_of_graph", "new_in_graph"]
-
 ENTITY: Final = "entity"
 OBSERVATION: Final = "observation"
 

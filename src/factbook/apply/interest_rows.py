@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from factbook.apply.changing import FactChanges
+from typing import TYPE_CHECKING
+
 from factbook.errors import NotAllowed, NotFound
-from factbook.model.facts import Event, Millis, Receipt, Trigger, Trust
+from factbook.model.facts import Event, Trigger, Trust
 from factbook.store.derived.entities import row_named
 from factbook.store.kinds import ENTITY, EntityRow
-from factbook.store.port import Writer, events_of, first
+from factbook.store.port import events_of, first
+
+if TYPE_CHECKING:
+    from factbook.apply.merging import MergeChanges
 
 # The searches that may bring entities in (origins 003.2's trigger table).
 ASKED = frozenset({Trigger.USER_MESSAGE, Trigger.LEARN_COMMAND})
@@ -17,20 +21,10 @@ _SEARCHING = ASKED | {Trigger.ENRICHMENT}
 class InterestRows:
     """What the changes of entities, searches and notices of one call of `apply` share."""
 
-    def __init__(
-        self,
-        writer: Writer,
-        receipt: Receipt,
-        facts: FactChanges,
-        *,
-        now: Millis,
-        trigger: Trigger,
-    ) -> None:
-        self.writer = writer
-        self.receipt = receipt
+    def __init__(self, facts: MergeChanges) -> None:
         self.facts = facts
-        self.now = now
-        self.trigger = trigger
+        self.writer, self.receipt = facts.writer, facts.receipt
+        self.now, self.trigger = facts.now, facts.trigger
         self.made: dict[tuple[str, str], dict[str, int]] = {}  # (owner, name) -> object -> id
         self.named: dict[tuple[str, str], int | None] = {}  # (owner, name or alias) -> entity
         self._rows: dict[int, EntityRow] = {}  # of those
@@ -103,7 +97,10 @@ class InterestRows:
 
 
 class InterestPart:
-    """Some of the changes of one call of `apply`, over the rows that they share."""
+    """Some of the changes of one call of `apply`, over the rows that they share.
+
+    What an Op asks for, its class says.
+    """
 
     def __init__(self, rows: InterestRows) -> None:
         self._rows = rows

@@ -9,19 +9,21 @@ row; what it held before is superseded by it and stays.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from factbook import policy
-from factbook.apply.changing import FactChanges
 from factbook.apply.ranked_lists import RankProblem, rank_of, stepped
 from factbook.errors import Overtaken, UsageError
 from factbook.extract.voice import OwnWords, in_layout, overheard_at
-from factbook.model.facts import FactKind, Millis, Receipt, Stance, Status, Trust
+from factbook.model.facts import FactKind, Millis, Stance, Status, Trust
 from factbook.model.keys import fold_value, split_rank_key, topic_title
 from factbook.model.ops import ChangeKeys, KeyStep
 from factbook.store.derived.keyed import current_keys, key_times
 from factbook.store.derived.ledger import stances
-from factbook.store.port import Writer
 from factbook.store.rows import EvidenceRow, Life, claim_digest
+
+if TYPE_CHECKING:
+    from factbook.apply.fact_rows import FactRows
 
 _EMBEDDED = True  # a key's sentence is worth a vector: "what coins do I like" must find it
 
@@ -29,17 +31,8 @@ _EMBEDDED = True  # a key's sentence is worth a vector: "what coins do I like" m
 class KeyChanges:
     """The changes of keyed facts that one message asks for."""
 
-    def __init__(
-        self,
-        writer: Writer,
-        receipt: Receipt,
-        facts: FactChanges,
-        *,
-        now: Millis,
-    ) -> None:
-        self._writer = writer
-        self._receipt = receipt
-        self._now = now
+    def __init__(self, facts: FactRows) -> None:
+        self._writer, self._receipt, self._now = facts.writer, facts.receipt, facts.now
         self._facts = facts
 
     def run(self, op: ChangeKeys) -> None:
@@ -312,6 +305,3 @@ def _out(life: Life, now: Millis, at: Millis | None, *, heir: int | None) -> Lif
         retired_at=now,
         valid_to=at if at is not None else now,
     )
-
-
-__all__ = ["KeyChanges", "statement_of"]

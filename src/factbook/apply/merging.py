@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from factbook import policy
-from factbook.apply.fact_rows import FactRows, Past, one_owner_only
+from factbook.apply.bookkeeping import Bookkeeping
+from factbook.apply.fact_rows import Past, one_owner_only
 from factbook.errors import NotFound, UsageError
 from factbook.model.confidence import better_trust, shrunk, value_at, worse_trust
 from factbook.model.facts import Stance, Status, Trust
@@ -18,9 +19,6 @@ from factbook.store.kinds import EVENT, PAIR, Pair
 from factbook.store.port import first
 from factbook.store.rows import Life, LifeWhere
 
-if TYPE_CHECKING:
-    pass
-
 # What can be taken back, besides merges. To take back what took something back would be to do it
 # again, on facts that have gone on since.
 _REVERTIBLE = frozenset(
@@ -29,7 +27,7 @@ _REVERTIBLE = frozenset(
 )
 
 
-class MergeChanges(FactRows):
+class MergeChanges(Bookkeeping):
     """What merges facts, takes them apart, and takes back what one event changed."""
 
     @cached_property
@@ -38,7 +36,6 @@ class MergeChanges(FactRows):
         return set()
 
     def merge(self, op: MergeFacts) -> None:
-        """Give the winner the losers' evidence and retire them with a pointer."""
         ids = [op.winner_id, *op.loser_ids]
         if len(op.evidence_counts) != len(ids):
             raise UsageError(
@@ -52,7 +49,7 @@ class MergeChanges(FactRows):
             life.current and life.evidence_count == seen[life.id] for life in lives.values()
         )
         if not ready:
-            self._receipt.unchanged += 1  # somebody changed one of them: the next run looks again
+            self.receipt.unchanged += 1  # somebody changed one of them: the next run looks again
             return
         winner = lives[op.winner_id]
         losers = [life for life in lives.values() if life.id != winner.id]
@@ -61,11 +58,11 @@ class MergeChanges(FactRows):
             for life in kept:
                 self._ask(winner, life, detail=op.detail or "they say the same", similarity=1.0)
             return
-        said = stances(self._writer, ids)
+        said = stances(self.writer, ids)
         have = dict(said[winner.id])
         for loser_id in op.loser_ids:
             winner = self._merge_one(winner, lives[loser_id], have, said[loser_id], op)
-        self._writer.drop_vectors("fact", list(op.loser_ids))
+        self.writer.drop_vectors("fact", list(op.loser_ids))
 
     def _merge_one(
         self,
@@ -76,8 +73,8 @@ class MergeChanges(FactRows):
         op: MergeFacts,
     ) -> Life:
         moved = [episode for episode in offered if episode not in have]
-        lent = self._writer.evidence(pairs=[(loser.id, episode) for episode in moved])
-        self._writer.add_evidence(
+        lent = self.writer.evidence(pairs=[(loser.id, episode) for episode in moved])
+        self.writer.add_evidence(
             [evidence._replace(fact_id=winner.id, learned_at=0) for evidence in lent]
         )
         have.update({episode: offered[episode] for episode in moved})
@@ -93,12 +90,12 @@ class MergeChanges(FactRows):
             pinned=winner.pinned or loser.pinned,
         )
         self.change("absorb", winner, after, why=op.rule, added=moved, detail={"loser": loser.id})
-        self._receipt.merged += 1
+        self.receipt.merged += 1
         self.change(
             "merge",
             loser,
             loser._replace(
-                status=Status.MERGED_INTO, merged_into_id=winner.id, retired_at=self._now
+                status=Status.MERGED_INTO, merged_into_id=winner.id, retired_at=self.now
             ),
             why=op.rule,
             detail={"says": op.detail} if op.detail else {},
@@ -110,13 +107,13 @@ class MergeChanges(FactRows):
         loser = self._find(op.fact_id)
         if loser.merged_into_id is None:
             raise UsageError(detail=f"fact {op.fact_id} was not merged into another one")
-        if current_by_claim(self._writer, [loser.claim]):
+        if current_by_claim(self.writer, [loser.claim]):
             raise UsageError(
                 detail=f"fact {op.fact_id} was stated again since and is current as another row;"
                 " there is nothing to take out"
             )
         self._part(loser, op="unmerge", why="unmerge")
-        self._receipt.unmerged += 1
+        self.receipt.unmerged += 1
 
     def _part(
         self, loser: Life, *, op: str, why: str, detail: Mapping[str, object] | None = None
@@ -142,7 +139,7 @@ class MergeChanges(FactRows):
             why=why,
             detail=detail,
         )
-        mine = set(stances(self._writer, [loser.id])[loser.id])
+        mine = set(stances(self.writer, [loser.id])[loser.id])
         for winner in winners:
             self._take_back(winner, loser.id, mine, why=why, absorbed=absorbed)
             self._keep_apart(winner.id, loser.id)
@@ -170,10 +167,10 @@ class MergeChanges(FactRows):
         """Take from a winner those episodes that it has by merging, and by no other fact."""
         children = self._children(winner.id)
         lent = self._lent(winner.id) - self._evidence_of(child.id for child in children)
-        moved = sorted(lent.intersection(episodes, stances(self._writer, [winner.id])[winner.id]))
+        moved = sorted(lent.intersection(episodes, stances(self.writer, [winner.id])[winner.id]))
         if not moved and absorbed is None:
             return
-        self._writer.drop_evidence([(winner.id, episode) for episode in moved])
+        self.writer.drop_evidence([(winner.id, episode) for episode in moved])
         after = self._recounted(winner)
         if absorbed is not None:
             after = self._as_before(after, absorbed, children)
@@ -224,16 +221,16 @@ class MergeChanges(FactRows):
     def _keep_apart(self, one_id: int, other_id: int) -> None:
         low, high = sorted((one_id, other_id))
         pair = self._pair(low, high) or Pair(
-            low, high, "same", "unmerged", "a person keeps both", 1.0, self._now, ""
+            low, high, "same", "unmerged", "a person keeps both", 1.0, self.now, ""
         )
-        self._writer.put(PAIR, [pair._replace(verdict="KEEP_BOTH")])
+        self.writer.put(PAIR, [pair._replace(verdict="KEEP_BOTH")])
 
     def _children(self, winner_id: int) -> list[Life]:
         """Return the facts that are merged into this one, itself and not by another."""
         losers = {
             event.detail["loser"] for event in self._history(winner_id) if event.op == "absorb"
         }
-        lives = lives_by_id(self._writer, sorted(losers))
+        lives = lives_by_id(self.writer, sorted(losers))
         return [life for life in lives.values() if life.merged_into_id == winner_id]
 
     def _lent(self, fact_id: int) -> set[int]:
@@ -273,29 +270,29 @@ class MergeChanges(FactRows):
             or op.episode_id not in supports
             or (vouched and alone)
         ):
-            self._receipt.unchanged += 1
+            self.receipt.unchanged += 1
             return
         if alone:
             self._unsupported(life, why=op.rule)
         else:
             self._lose(life, op, vouched=vouched)
         kept = not alone and op.episode_id in self._supports(life.id)
-        self._receipt.unchanged += kept
-        self._receipt.withdrawn += not kept
+        self.receipt.unchanged += kept
+        self.receipt.withdrawn += not kept
 
     def _unsupported(self, life: Life, *, why: str) -> None:
         """Retire a fact that nothing speaks for; what it took the place of comes back.
 
         It keeps its row, its last evidence and its confidence: nobody said that it is wrong.
         """
-        after = life._replace(status=Status.RETRACTED, retired_at=self._now, valid_to=self._now)
-        self._writer.drop_vectors("fact", [life.id])
-        self._receipt.retracted += 1
+        after = life._replace(status=Status.RETRACTED, retired_at=self.now, valid_to=self.now)
+        self.writer.drop_vectors("fact", [life.id])
+        self.receipt.retracted += 1
         self.change("withdraw", life, after, why=why)
-        for older in self._writer.lives(LifeWhere(superseded_by=[life.id])):
+        for older in self.writer.lives(LifeWhere(superseded_by=[life.id])):
             gone = [event for event in self._history(older.id) if event.op == "supersede"]
             if gone and self._revert_change(older, gone[-1]):
-                self._receipt.reverted += 1
+                self.receipt.reverted += 1
 
     def _lose(self, life: Life, op: WithdrawEvidence, *, vouched: bool) -> None:
         """Take an episode from a fact that others speak for, and from what was merged into it."""
@@ -304,7 +301,7 @@ class MergeChanges(FactRows):
             if supports != [op.episode_id]:
                 if op.episode_id in supports:
                     self._lose(child, op, vouched=self._is_vouched(child))
-            elif not current_by_claim(self._writer, [child.claim]):
+            elif not current_by_claim(self.writer, [child.claim]):
                 self._part(child, op="unmerge", why=op.rule)
                 self._unsupported(self._find(child.id), why=op.rule)
             else:
@@ -314,7 +311,7 @@ class MergeChanges(FactRows):
             return  # it had it by what was merged into it
         left.remove(op.episode_id)
         grew = any(event.op == "support" for event in self._history(life.id))
-        self._writer.drop_evidence([(life.id, op.episode_id)])
+        self.writer.drop_evidence([(life.id, op.episode_id)])
         trust = self._witnessed(life)
         sure = life.confidence
         if not vouched:
@@ -334,7 +331,7 @@ class MergeChanges(FactRows):
         The two events of a merge, "merge" at the loser and "absorb" at the winner, are one: either
         takes back both or neither, whatever became of the winner since.
         """
-        event = first(self._writer, EVENT, {"id": op.event_id})
+        event = first(self.writer, EVENT, {"id": op.event_id})
         if event is None:
             raise NotFound(what="event", name=op.event_id, hint="`factbook explain` shows them.")
         if event.target_kind != "fact":
@@ -349,16 +346,16 @@ class MergeChanges(FactRows):
         else:
             done = event.op in _REVERTIBLE and self._revert_change(life, past)
         if done:
-            self._receipt.reverted += 1
+            self.receipt.reverted += 1
         else:
-            self._receipt.unchanged += 1
+            self.receipt.unchanged += 1
 
     def _revert_merge(self, life: Life, event: Past) -> bool:
         if event.id in self._parted:
             self._parted.discard(event.id)
             return True  # its other half was taken back before, and with it this one
         loser = self._find(event.detail["loser"]) if event.op == "absorb" else life
-        if loser.merged_into_id is None or current_by_claim(self._writer, [loser.claim]):
+        if loser.merged_into_id is None or current_by_claim(self.writer, [loser.claim]):
             return False  # it is out already, or the same was stated again since
         merged, absorbed = self._halves(loser, loser.merged_into_id)
         halves = {half.id for half in (merged, absorbed) if half is not None}
@@ -379,18 +376,18 @@ class MergeChanges(FactRows):
         added = set(_ints(event.detail.get("added")))
         if not after or any(getattr(life, name) != value for name, value in after.items()):
             return False
-        if not added.issubset(stances(self._writer, [life.id])[life.id]):
+        if not added.issubset(stances(self.writer, [life.id])[life.id]):
             return False  # its evidence was taken back before
         restored = life._replace(**{name: _typed(name, value) for name, value in before.items()})
         if restored.current and not life.current:
-            if current_by_claim(self._writer, [life.claim]):
+            if current_by_claim(self.writer, [life.claim]):
                 return False  # the same was stated again since: there is a current row
             if life.embeddable and restored.status is Status.ACTIVE:
                 restored = restored._replace(status=Status.PENDING_EMBED)
         # What was merged into it holds some of the evidence too: that stays, as the other's.
         kept = added & self._evidence_of(child.id for child in self._children(life.id))
         removed = sorted(added - kept)
-        self._writer.drop_evidence([(life.id, episode) for episode in removed])
+        self.writer.drop_evidence([(life.id, episode) for episode in removed])
         why = f"undo of event {event.id}"
         detail: dict[str, object] = {"event": event.id}
         if kept:

@@ -46,7 +46,6 @@ class NoticeChanges(InterestPart):
         self.drop(waiting, f"it is now known as {winner.name}")
 
     def announce(self, op: Announce) -> None:
-        """Let new facts about an entity wait to be told, together with those that wait already."""
         entity = self._rows.entity(op.owner, op.entity)
         if entity is None or entity.muted or notify_state(self._writer, op.owner).muted:
             return
@@ -90,7 +89,6 @@ class NoticeChanges(InterestPart):
         self._facts.event("store", "notice", notice_id, {"facts": len(told)})
 
     def claim(self, op: ClaimNotice) -> None:
-        """Begin to deliver a notice; it counts as told from here on, so that none goes twice."""
         notice = self._notice(op.notice_id)
         entity = self._rows.life(notice.entity_id)
         state = notify_state(self._writer, notice.owner)
@@ -107,7 +105,6 @@ class NoticeChanges(InterestPart):
         self._facts.event("claim", "notice", notice.id)
 
     def finish(self, op: FinishNotice) -> None:
-        """Say what became of a notice."""
         notice = self._notice(op.notice_id)
         ends = {NoticeState.SENT, NoticeState.FAILED, NoticeState.DROPPED, NoticeState.WAITING}
         may = {
@@ -136,12 +133,10 @@ class NoticeChanges(InterestPart):
         self._facts.event(str(op.state), "notice", notice.id, {"channels": list(op.channels)})
 
     def note_action(self, op: NoteAction) -> None:
-        """Remember that an owner did something: notices may come at once again."""
         state = notify_state(self._writer, op.owner)
         self._writer.put(NOTIFY, [state._replace(unanswered=0, engaged_at=self._now)])
 
     def mute_owner(self, op: MuteOwner) -> None:
-        """Tell an owner nothing, or begin again."""
         state = notify_state(self._writer, op.owner)
         if state.muted == op.muted:
             self._receipt.unchanged += 1

@@ -23,8 +23,6 @@ from factbook.model.keys import fold_value
 from factbook.model.ops import KeyStep
 from factbook.model.text import shorten
 
-__all__ = ["RankProblem", "Ranks", "rank_of", "stepped"]
-
 Ranks: TypeAlias = Mapping[int, str]
 
 

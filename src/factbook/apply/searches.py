@@ -50,7 +50,6 @@ class SearchChanges(InterestPart):
     """The changes of searches of one call of `apply`."""
 
     def open_prompt(self, op: OpenLearnPrompt) -> None:
-        """Keep what is to be learned, and let its searches wait."""
         episode_id = self._rows.own_words(op.owner, op.episode)
         row = PromptRow(0, op.owner, op.text, "active", episode_id, self._now, self._now)
         prompt_id = one_id(self._writer.add(LEARN_PROMPT, [row]))
@@ -85,7 +84,6 @@ class SearchChanges(InterestPart):
         self._facts.event("plan", "learn_prompt", op.prompt_id, detail)
 
     def queue_search(self, op: QueueSearch) -> None:
-        """Let a search wait."""
         if op.entity_id is not None and not self._rows.life(op.entity_id).current:
             self._receipt.unchanged += 1
             return
@@ -100,7 +98,6 @@ class SearchChanges(InterestPart):
         self._receipt.searches += 1
 
     def record_search(self, op: RecordSearch) -> None:
-        """Keep a search and its results; its task is done."""
         trigger = self._rows.search_trigger()
         task = None if op.task_id is None else self._task(op.task_id)
         if op.task_id is not None:
@@ -151,7 +148,6 @@ class SearchChanges(InterestPart):
         self._receipt.searches += 1
 
     def fail_search(self, op: FailSearch) -> None:
-        """Leave a search waiting, later with each failure, and set it aside after a few."""
         task = self._task(op.task_id)
         if task is None:
             raise NotFound(what="search", name=op.task_id, hint="it was never asked for.")
@@ -172,7 +168,6 @@ class SearchChanges(InterestPart):
         self._receipt.updated += 1
 
     def retry_searches(self, op: RetrySearches) -> None:
-        """Let searches that were set aside be tried again, and what could not be read be read."""
         del op
         aside = self._writer.find(SEARCH_TASK, {"owner": EVERYONE, "state": SearchState.ASIDE})
         again = [task._replace(state=SearchState.FAILED, attempts=0, until=0) for task in aside]
@@ -196,13 +191,11 @@ class SearchChanges(InterestPart):
             raise TakenOver(what=op.lease)
 
     def keep_seen(self, op: KeepSeen) -> None:
-        """Remember the new names that a model saw in a result."""
         places = [(name.start, name.end) for name in op.names]
         rows = self._results(op.search_id, op.episode_id)
         self._writer.put(SEARCH_RESULT, [row._replace(seen=places) for row in rows])
 
     def mark_discovered(self, op: MarkDiscovered) -> None:
-        """Remember that a search was looked through for new things."""
         row = first(self._writer, SEARCH_LOG, {"id": op.search_id})
         if row is None or row.discovered:
             self._receipt.unchanged += 1
@@ -210,7 +203,6 @@ class SearchChanges(InterestPart):
         self._writer.put(SEARCH_LOG, [row._replace(discovered=True)])
 
     def mark_result_read(self, op: MarkResultRead) -> None:
-        """Remember that a result was read, and which facts of it this call stored."""
         log = self._log(op.search_id)
         rows = [row for row in self._results(log.id, op.episode_id) if not row.is_read]
         if not rows:
@@ -226,12 +218,10 @@ class SearchChanges(InterestPart):
         self._writer.add(SEARCH_FIND, finds)
 
     def fail_result(self, op: FailResult) -> None:
-        """Remember that a result could not be read."""
         rows = self._results(op.search_id, op.episode_id)
         self._writer.put(SEARCH_RESULT, [row._replace(failed=row.failed + 1) for row in rows])
 
     def mark_extracted(self, op: MarkExtracted) -> None:
-        """Remember that a search was read."""
         log = self._log(op.search_id)
         self._writer.drop(SEARCH_FIND, {"search_id": log.id})
         rows = self._writer.find(SEARCH_RESULT, {"search_id": log.id})
@@ -255,7 +245,6 @@ class SearchChanges(InterestPart):
         return self._writer.find(SEARCH_RESULT, where)
 
     def mark_heard(self, op: MarkHeard) -> None:
-        """Remember that a message was read."""
         task = ModelTask(HEARD, op.episode_id, "done", 0, "", "", 0, self._now)
         if self._writer.add(MODEL_TASK, [task]) == [None]:
             self._receipt.unchanged += 1
@@ -295,7 +284,6 @@ class SearchChanges(InterestPart):
         self._writer.drop(LEASE, {"name": search_lease(task.id)})
 
     def set_schedule(self, op: SetSchedule) -> None:
-        """Let a topic be searched for again and again."""
         if op.every_ms <= 0:
             raise UsageError(detail=f"a schedule every {op.every_ms} ms is none")
         episode_id = self._rows.own_words(op.owner, op.episode)
@@ -305,7 +293,6 @@ class SearchChanges(InterestPart):
         self._facts.event("store", "schedule", schedule_id, {"every_ms": op.every_ms})
 
     def drop_schedule(self, op: DropSchedule) -> None:
-        """End a schedule."""
         known = first(self._writer, SCHEDULE, {"id": op.schedule_id, "retired_at": None})
         if known is None:
             self._receipt.unchanged += 1
@@ -315,7 +302,6 @@ class SearchChanges(InterestPart):
         self._facts.event("retire", "schedule", known.id)
 
     def run_schedule(self, op: RunSchedule) -> None:
-        """Queue the search of a schedule that is due, once however long it was not looked at."""
         known = first(self._writer, SCHEDULE, {"id": op.schedule_id, "retired_at": None})
         if known is None or known.next_at > self._now:
             self._receipt.unchanged += 1

@@ -15,8 +15,6 @@ from factbook.model.facts import EVERYONE, ME, Event, Everyone, Fact, Run
 from factbook.store.kinds import EVENT, PROPOSAL, RUN, Pair
 from factbook.store.port import Store, events_of, first
 
-__all__ = ["Account", "Merged", "Moved", "Opposed", "Replaced", "account", "run_of"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moved:

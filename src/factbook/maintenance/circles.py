@@ -17,8 +17,6 @@ from factbook.maintenance.join import near_pairs_of
 from factbook.maintenance.join_rows import Pairs
 from factbook.store.rows import Life
 
-__all__ = ["Circles", "each", "ids_of"]
-
 _EVEN: Final = 1e-6  # by which cosines of the same two differ
 Floats = NDArray[np.float32]
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -25,13 +26,13 @@ from pydantic import BaseModel, ConfigDict
 from factbook import policy
 from factbook.embed.halves import unpacked
 from factbook.errors import ModelError, ModelFailure
-from factbook.gate.judge import JudgedClaim, Relation, TextReading, judge, read
+from factbook.gate.judge import JudgedClaim, Relation, judge, read
 from factbook.gate.same_entity import Same, SameEntityVerdict, compare
 from factbook.gate.terms import MOST_TERMS, Term, TermKind, terms_of
 from factbook.language.reader.relate import RELATER
 from factbook.llm.base import Message
 from factbook.llm.prompt import estimate_tokens, message_tokens, quoted
-from factbook.maintenance.verdict_queue import category, pair_of, task_of
+from factbook.maintenance.verdict_queue import category, merge_of, pair_of, task_of
 from factbook.model.confidence import value_at
 from factbook.model.entities import Engagement, Entity, Valence
 from factbook.model.facts import (
@@ -41,7 +42,7 @@ from factbook.model.facts import (
     Trigger,
 )
 from factbook.model.interest_ops import MergeEntities, RetireEntity
-from factbook.model.ops import FailTask, FinishTask, MarkProgress, MergeFacts, Op
+from factbook.model.ops import FailTask, FinishTask, MarkProgress, Op
 from factbook.net import cancel
 from factbook.store.derived.entities import engagements_of, entities_of, preferences_of, world_facts
 from factbook.store.derived.facts import lives_by_id
@@ -53,8 +54,6 @@ from factbook.store.rows import Life
 if TYPE_CHECKING:
     from factbook.context import Context
     from factbook.llm.base import LLM
-
-__all__ = ["MARK", "PROMPT_VERSION", "CleanReport", "SameAnswer", "SameVerdict", "clean"]
 
 Floats = NDArray[np.float32]
 
@@ -144,7 +143,7 @@ class _Cleaning:
         self._redact = context.redact
         self._interest = interest
         self._vectors: dict[str, Floats] = {}  # by name
-        self._readings: dict[str, TextReading] = {}
+        self._reading = cache(read)
         self._parted: dict[int, set[int]] = {}
         self.report = CleanReport()
 
@@ -380,15 +379,7 @@ class _Cleaning:
             ]
             gone.update(losers)
             if losers:
-                members = [lives[best], *(lives[n] for n in losers)]
-                ops.append(
-                    MergeFacts(
-                        winner_id=members[0].id,
-                        loser_ids=[member.id for member in members[1:]],
-                        evidence_counts=[member.evidence_count for member in members],
-                        rule=FACT_RULE,
-                    )
-                )
+                ops.append(merge_of([lives[best], *(lives[n] for n in losers)], FACT_RULE))
         return ops
 
     def _say_the_same(
@@ -413,12 +404,6 @@ class _Cleaning:
             net=RELATER if closest else None,
         )
         return judgement.relation is Relation.SAME
-
-    def _reading(self, text: str) -> TextReading:
-        reading = self._readings.get(text)
-        if reading is None:
-            reading = self._readings[text] = read(text)
-        return reading
 
     # --- what came to nothing -------------------------------------------------------------------
 

@@ -15,8 +15,6 @@ from typing import Any
 from factbook.model.confidence import value_at
 from factbook.model.facts import Event, Fact, FactKind, Millis
 
-__all__ = ["ConfidenceBasis", "ConfidenceStep", "Course", "course", "moved"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfidenceBasis:

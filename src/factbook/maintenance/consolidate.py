@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from factbook import policy
 from factbook.embed.halves import unpacked
 from factbook.errors import FactbookError, StoreError, UsageError
-from factbook.gate.judge import JudgedClaim, Judgement, Relation, TextReading, judge, read
+from factbook.gate.judge import JudgedClaim, Judgement, Relation, judge, read
 from factbook.gate.related import DOUBTED, MAY_BE_OVER, REWORDED, doubt, hardly_doubted
 from factbook.language.reader.relate import RELATER, Relater
 from factbook.maintenance import support
@@ -50,6 +50,7 @@ from factbook.maintenance.verdict_queue import (
     Resolver,
     category,
     changed_mind,
+    merge_of,
     settle,
     settle_pairs,
     task_ops,
@@ -148,7 +149,7 @@ class RunReport:
 
 
 @contextmanager
-def only_run(store: Store, clock: Callable[[], Millis]) -> Iterator[Callable[[], None]]:
+def only_run(store: Store, clock: Callable[[], Millis]) -> Iterator[Callable[[], object]]:
     """Hold what only one process may do at a time, and give what keeps it held.
 
     Raises AlreadyRunning while another process does it.
@@ -163,7 +164,7 @@ def only_run(store: Store, clock: Callable[[], Millis]) -> Iterator[Callable[[],
 
     token = take()
     try:
-        yield lambda: void(take())
+        yield take
     finally:
         drop_lease(store, _LEASE, token=token)
 
@@ -191,10 +192,10 @@ class Consolidation:
         self._redact = context.redact
         self._resolver = resolver
         self._on_phase = on_phase
-        self._readings: dict[str, TextReading] = {}
+        self._reading = lru_cache(maxsize=200_000)(read)
         self._alike: set[tuple[int, int]] = set()  # pairs of this run that say the same
         self._mark: At | None = None  # of the facts that this run has judged
-        self._renew: Callable[[], None] = lambda: None  # the lease
+        self._renew: Callable[[], object] = lambda: None  # the lease
 
     # --- running --------------------------------------------------------------------------------
 
@@ -531,15 +532,7 @@ class Consolidation:
                     ops.append(_waiting(group[best], group[n], MERGE_RULE, says, cosine))
                     known.add(ids_of(group[best], group[n]))
             if losers:
-                members = [group[best], *(group[n] for n in losers)]
-                ops.append(
-                    MergeFacts(
-                        winner_id=members[0].id,
-                        loser_ids=[member.id for member in members[1:]],
-                        evidence_counts=[member.evidence_count for member in members],
-                        rule="same",
-                    )
-                )
+                ops.append(merge_of([group[best], *(group[n] for n in losers)], "same"))
             left = [n for n in rest if n not in losers]
         return ops
 
@@ -616,14 +609,6 @@ class Consolidation:
         rows = [n for n, id_ in enumerate(vectors.ids) if id_ in new]
         return [lives[id_] for id_ in vectors.ids], vectors.rows, rows, fresh.last
 
-    def _reading(self, text: str) -> TextReading:
-        reading = self._readings.get(text)
-        if reading is None:
-            if len(self._readings) > 200_000:
-                self._readings.clear()
-            reading = self._readings[text] = read(text)
-        return reading
-
     def _judgement(
         self,
         older: Life,
@@ -650,10 +635,6 @@ class Consolidation:
             older_reading=self._reading(older),
             newer_reading=self._reading(newer),
         ).relation
-
-
-def void(_: object) -> None:
-    """Forget a result."""
 
 
 def _pair_ops(older: Life, newer: Life, judgement: Judgement, cosine: float) -> list[Op]:

@@ -114,7 +114,7 @@ class EmbeddingQueue:
         self._clock = context.clock
 
     def drain(
-        self, *, limit: int | None = None, progress: Callable[[int], None] | None = None
+        self, *, limit: int | None = None, progress: Callable[[int], object] | None = None
     ) -> EmbedReport:
         """Embed what waits, `limit` rows at most; rows that fail now are left for later."""
         total = EmbedReport()

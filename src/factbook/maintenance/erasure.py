@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from factbook.model.ops import Op
     from factbook.store.rows import Wiped
 
-__all__ = ["ROW_NAMES", "Erased", "Erasure", "Standing", "Stands"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stands:

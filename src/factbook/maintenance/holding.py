@@ -27,8 +27,6 @@ from factbook.store.rows import Life, LifeWhere
 if TYPE_CHECKING:
     from factbook.context import Context
 
-__all__ = ["hold_ops"]
-
 MARK: Final = "lasting"
 _NOT_SO: Final = frozenset({"future", "hedge", "if", "wish"})  # flags of what may never be
 

@@ -64,7 +64,6 @@ from factbook.maintenance.join_rows import (
     Look,
     PairCollector,
     Pairs,
-    Progress,
     Vectors,
     alike_crowds,
     check_options,
@@ -73,16 +72,8 @@ from factbook.maintenance.join_rows import (
     identical_crowds,
     look_at,
     steps,
-    tell_nobody,
     unit_rows,
 )
-
-__all__ = [
-    "components",
-    "cross_pairs",
-    "near_pairs",
-    "near_pairs_of",
-]
 
 
 def near_pairs(
@@ -93,7 +84,6 @@ def near_pairs(
     recall: float = SAMPLE_RECALL,
     exact_rows: int = EXACT_ROWS,
     seed: int = 0,
-    progress: Progress | None = None,
 ) -> Pairs:
     """Return the pairs of rows whose cosine is at least `threshold`.
 
@@ -111,8 +101,6 @@ def near_pairs(
     if not 0 < recall <= 1:
         raise ValueError(f"recall is {recall}; give a share of the pairs above 0 and up to 1")
     check_shape(vectors, "the vectors")
-    total = len(vectors)
-    told = progress or tell_nobody
     rng = np.random.default_rng(seed)
     crowds = identical_crowds(vectors)
     rows = unit_rows(vectors, crowds.kept, "the vectors")
@@ -130,15 +118,14 @@ def near_pairs(
     pair_collector = PairCollector(len(rows), threshold=threshold, nearest=nearest)
     if seen is not None and seen.estimate > MAX_PAIRS:
         pair_collector.limit()
-    told(total - len(rows))
     plan = None
     if len(rows) > exact_rows and seen is not None and recall < 1:
         plan = _plan(rows, seen, pair_collector, recall, rng)
     del seen
     if plan is None:
-        _join_exactly(rows, pair_collector, told)
+        _join_exactly(rows, pair_collector)
     else:
-        _join_by_lists(rows, *plan, pair_collector, told)
+        _join_by_lists(rows, *plan, pair_collector)
     return finish_pairs(pair_collector, crowds)
 
 
@@ -148,15 +135,13 @@ def near_pairs_of(
     *,
     threshold: float = policy.MERGE_SIMILARITY,
     nearest: int | None = None,
-    progress: Progress | None = None,
 ) -> Pairs:
     """Return the pairs of `near_pairs` in which at least one row is among `new`.
 
     `new` holds row numbers of `vectors`, in any order. A few new rows are compared with all rows,
     exactly; where they are more than one in `FEW_NEW` of very many rows, the whole join costs less
-    and is made. `progress` counts the new rows. With `nearest`, only what new rows are near to
-    counts: a pair is returned if it is among that many nearest of one of them, or among that many
-    nearest new rows of the other.
+    and is made. With `nearest`, only what new rows are near to counts: a pair is returned if it is
+    among that many nearest of one of them, or among that many nearest new rows of the other.
 
     Raises ValueError as `near_pairs` does, and for a number that is not that of a row.
     """
@@ -172,12 +157,10 @@ def near_pairs_of(
     if len(wanted) and (wanted[0] < 0 or wanted[-1] >= total):
         wrong = wanted[0] if wanted[0] < 0 else wanted[-1]
         raise ValueError(f"new row {wrong} is none of the {total} rows; give numbers below that")
-    told = progress or tell_nobody
     is_new = np.zeros(total, np.bool_)
     is_new[wanted] = True
     if total > EXACT_ROWS and len(wanted) > total // FEW_NEW:
         every = near_pairs(vectors, threshold=threshold, nearest=nearest)
-        told(len(wanted))
         ours = is_new[every.left] | is_new[every.right]
         return Pairs(
             left=every.left[ours],
@@ -190,7 +173,6 @@ def near_pairs_of(
     rows = unit_rows(vectors, crowds.kept, "the vectors")
     fresh = is_new[crowds.kept]
     asked = np.flatnonzero(fresh)
-    told(len(wanted) - len(asked))
     pair_collector = PairCollector(len(rows), threshold=threshold, nearest=nearest)
     for some in steps(len(asked), BLOCK_ROWS):
         at = asked[some]
@@ -202,7 +184,6 @@ def near_pairs_of(
             once = (i < j) | (~fresh[j] & (i != j))
             i, j, cosine = i[once], j[once], cosine[once]
             pair_collector.add(np.minimum(i, j), np.maximum(i, j), cosine)
-        told(len(at))
     return finish_pairs(pair_collector, crowds, is_new)
 
 
@@ -211,18 +192,16 @@ def cross_pairs(
     right: Vectors,
     *,
     threshold: float = policy.EVIDENCE_SIMILARITY,
-    nearest: int | None = None,
-    progress: Progress | None = None,
 ) -> Pairs:
     """Return the pairs of a `left` and a `right` row whose cosine is at least `threshold`.
 
     Exact: every row of one is compared with every row of the other, in blocks. Equal rows are not
     grouped, but where pairs are more than `MAX_PAIRS`, only the nearest of each row are returned,
-    as with `nearest`, and `Pairs.nearest` says how many. `progress` counts the rows of `left`.
+    as with `nearest`, and `Pairs.nearest` says how many.
 
     Raises ValueError for a row that is zero or not finite, and for vectors of unlike dimensions.
     """
-    check_options(threshold, nearest)
+    check_options(threshold, None)
     check_shape(left, "the left vectors")
     check_shape(right, "the right vectors")
     if len(left) and len(right) and left.shape[1] != right.shape[1]:
@@ -230,9 +209,8 @@ def cross_pairs(
             f"the left vectors have {left.shape[1]} dimensions and the right ones "
             f"{right.shape[1]}; embed both with the same model"
         )
-    told = progress or tell_nobody
     count = len(left)
-    pair_collector = PairCollector(count + len(right), threshold=threshold, nearest=nearest)
+    pair_collector = PairCollector(count + len(right), threshold=threshold, nearest=None)
     others = unit_rows(right, np.arange(len(right)), "the right vectors")
     numbers = np.arange(count, count + len(right))  # both sides in one row of numbers
     for some in steps(count, BLOCK_ROWS):
@@ -240,7 +218,6 @@ def cross_pairs(
         block = unit_rows(left, at, "the left vectors")
         for part in steps(len(right), BLOCK // BLOCK_ROWS):
             pair_collector.add(*pair_collector.near(block, at, others[part], numbers[part]))
-        told(len(at))
     first, second, cosine = pair_collector.pairs()
     return Pairs(left=first, right=second - count, cosine=cosine, nearest=pair_collector.nearest)
 
@@ -392,9 +369,7 @@ def _quantile(values: Floats, weights: NDArray[np.float64], share: float) -> flo
     return float(values[order[min(place, len(order) - 1)]])
 
 
-def _join_by_lists(
-    rows: Floats, centres: Floats, margin: float, pairs: PairCollector, told: Progress
-) -> None:
+def _join_by_lists(rows: Floats, centres: Floats, margin: float, pairs: PairCollector) -> None:
     """Compare each row with the lists that it looks into."""
     count, lists = len(rows), len(centres)
     own = np.empty(count, np.int32)  # the list of each row
@@ -425,7 +400,6 @@ def _join_by_lists(
             once[late[looking[place] != key]] = True
             i, j, cosine = i[once], j[once], cosine[once]
             pairs.add(np.minimum(i, j), np.maximum(i, j), cosine)
-        told(len(inside))
 
 
 def _ends(numbers: NDArray[np.int32], lists: int) -> NDArray[np.intp]:
@@ -433,7 +407,7 @@ def _ends(numbers: NDArray[np.int32], lists: int) -> NDArray[np.intp]:
     return np.cumsum(np.bincount(numbers, minlength=lists))[:-1]
 
 
-def _join_exactly(rows: Floats, pairs: PairCollector, told: Progress) -> None:
+def _join_exactly(rows: Floats, pairs: PairCollector) -> None:
     """Compare each row with all that follow it."""
     count = len(rows)
     for some in steps(count, BLOCK_ROWS):
@@ -444,4 +418,3 @@ def _join_exactly(rows: Floats, pairs: PairCollector, told: Progress) -> None:
                 later = i < j
                 i, j, cosine = i[later], j[later], cosine[later]
             pairs.add(i, j, cosine)
-        told(len(at))

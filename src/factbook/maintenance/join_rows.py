@@ -5,50 +5,17 @@ Knows: unit rows and a threshold. Does not know which rows are compared with whi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "BLOCK",
-    "BLOCK_ROWS",
-    "ENOUGH_PAIRS",
-    "EXACT_ROWS",
-    "FEW_NEW",
-    "LEARN_ROUNDS",
-    "LEARN_ROWS",
-    "LISTS_PER_ROOT",
-    "MAX_PAIRS",
-    "MOST_PROBED",
-    "SAMPLE_RECALL",
-    "USED_PAIRS",
-    "Floats",
-    "Look",
-    "PairCollector",
-    "Pairs",
-    "Progress",
-    "Vectors",
-    "alike_crowds",
-    "check_options",
-    "check_shape",
-    "finish_pairs",
-    "identical_crowds",
-    "look_at",
-    "steps",
-    "tell_nobody",
-    "unit_rows",
-]
-
 Floats = NDArray[np.float32]
 Ids = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 Vectors = NDArray[np.floating[Any]]
-
-Progress = Callable[[int], None]
-"""Called now and then with the number of rows done since the last call; they add up to all rows."""
 
 EXACT_ROWS: Final = 20_000
 """So many rows are compared each with each, which takes about 2 CPU seconds; by lists more rows
@@ -425,10 +392,6 @@ def steps(count: int, size: int, *, start: int = 0) -> Iterator[slice]:
     """Cut row numbers up to `count` into runs of `size`."""
     for first in range(start, count, size):
         yield slice(first, min(first + size, count))
-
-
-def tell_nobody(step: int) -> None:
-    del step
 
 
 def check_options(threshold: float, nearest: int | None) -> None:

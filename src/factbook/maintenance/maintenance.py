@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
     from factbook.model.facts import Millis, ModelTask, Run
     from factbook.pipelines.reread import RereadReport
     from factbook.store.port import Store
-
-__all__ = ["Maintenance", "ReaderUse", "RuleNoise", "RuleUse", "readers_used"]
 
 _STARTING: Final = threading.Lock()  # two threads that start the worker at once must not make two
 
@@ -117,21 +116,20 @@ class Maintenance:
         A row that fails is tried again later and put aside after a few attempts; none blocks the
         others. Raises EmbedderMismatch where the file holds vectors of another model.
         """
-        return self._queue().drain(limit=limit, progress=progress)
-
-    def _queue(self) -> EmbeddingQueue:
-        return EmbeddingQueue(self._context)
+        return EmbeddingQueue(self._context).drain(limit=limit, progress=progress)
 
     def start_worker(self, *, idle_seconds: float = 1.0) -> EmbeddingWorker:
         """Embed in a thread of this process until the memory is closed."""
         with _STARTING:
             if self._worker is None:
-                self._worker = EmbeddingWorker(self._queue(), idle_seconds=idle_seconds)
+                self._worker = EmbeddingWorker(
+                    EmbeddingQueue(self._context), idle_seconds=idle_seconds
+                )
             return self._worker
 
     def reembed(self, *, progress: Callable[[int], None] | None = None) -> int:
         """Make all vectors anew with this memory's embedder, and swap them at the end."""
-        return self._queue().reembed(progress=progress)
+        return EmbeddingQueue(self._context).reembed(progress=progress)
 
     def set_aside(self) -> list[tuple[str, int, str]]:
         """Return (target, id, reason) of rows that cannot be embedded."""
@@ -169,13 +167,9 @@ class Maintenance:
 
         Raises AlreadyRunning while another process does it.
         """
-        resolver = resolver or self._judge()
-        if not dry_run:
-            report = self._consolidation(self._store, resolver, on_phase).run()
-            if on_done:
-                on_done(self._store, report)
-            return report
-        with self._store.rehearsal() as store:
+        if resolver is None and self._context.resources.has_model:
+            resolver = model_resolver(self._context.llm)
+        with self._store.rehearsal() if dry_run else nullcontext(self._store) as store:
             report = self._consolidation(store, resolver, on_phase).run()
             if on_done:
                 on_done(store, report)
@@ -286,13 +280,6 @@ class Maintenance:
     def cost(self, *, since: str = "") -> list[CostLine]:
         """Return what calls of models came to from a day ("2026-11-21", UTC) on."""
         return cost(self._store, since=since)
-
-    def _judge(self) -> Resolver | None:
-        """Return the model's batched judgement; None without a model."""
-        if not self._context.resources.has_model:
-            return None
-
-        return model_resolver(self._context.llm)
 
     def close(self) -> None:
         """End the embedding thread, if there is one."""

@@ -31,16 +31,6 @@ from factbook.store.kinds import COUNT, INJECTION, Pair
 from factbook.store.port import Reads
 from factbook.store.rows import LifeWhere
 
-__all__ = [
-    "PASSIVE_FAILED",
-    "Metrics",
-    "Share",
-    "compute",
-    "day_counts",
-    "injections",
-    "passive_by_day",
-]
-
 LATENCY_SUM: Final = "passive_latency_ms"
 LATENCY_COUNT: Final = "passive_latency_turns"
 DIVERSITY_SUM: Final = "diversity"

@@ -19,8 +19,6 @@ from factbook.model.facts import Millis
 from factbook.recall.time_expressions import to_ms
 from factbook.recall.time_points import midnight, month_start
 
-__all__ = ["true_until"]
-
 _TIME: Final = re.compile(
     r"(?i)\b(?:(?P<today>today|tonight)|this (?P<this>week|weekend)"
     r"|(?P<after>the day after )?(?P<tomorrow>tomorrow)|next (?P<next>week|weekend|month))\b"

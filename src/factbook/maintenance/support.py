@@ -9,6 +9,7 @@ Copies of a text that counts already are left out by `apply`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache, partial
 from typing import Final
 
 from factbook import policy
@@ -50,7 +51,7 @@ def support_ops(store: Store, *, now: Millis, reading: Callable[[str], TextReadi
     texts = store.episodes_by_id(sorted(near))
     asked = {fact_id for ids in near.values() for fact_id, _ in ids}
     known = {fact: set(said) for fact, said in stances(store, asked).items()}
-    shown = _Shown(store)
+    shown_in = cache(partial(_shown_in, store))
     # What is a fact itself is judged against the other facts; doubting too would count it twice.
     stating = ledger.stating(store, sorted(near))
     ops: list[Op] = []
@@ -64,7 +65,7 @@ def support_ops(store: Store, *, now: Millis, reading: Callable[[str], TextReadi
             seen = known[fact_id]
             if episode.id in seen:
                 continue
-            if shown.before(episode, fact_id, seen):
+            if _was_shown(shown_in, episode, fact_id, seen):
                 continue
             op = _op(life, episode, cosine, reading)
             if isinstance(op, DoubtFact) and episode.id in stating:
@@ -127,26 +128,20 @@ def best_sentence(text: str, statement: str) -> Sentence | None:
     return best
 
 
-class _Shown:
-    """Which facts were put before the assistant, by session, and when."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._known: dict[str, Sequence[tuple[Millis, frozenset[str]]]] = {}
-
-    def before(self, episode: StoredEpisode, fact_id: int, behind: Iterable[int]) -> bool:
-        """Tell whether it was said where the fact had been shown, or what is behind it."""
-        if episode.role is Role.USER or not episode.session:
-            return False
-        if episode.session not in self._known:
-            self._known[episode.session] = [
-                (injection.at, frozenset(injection.items))
-                for injection in self._store.find(
-                    INJECTION, {"owner": EVERYONE, "session": episode.session}
-                )
-            ]
-        told = {f"f{fact_id}", *(f"e{episode_id}" for episode_id in behind)}
-        return any(not items.isdisjoint(told) for _, items in self._known[episode.session])
+def _shown_in(store: Store, session: str) -> list[Sequence[str]]:
+    """Return what was put before the assistant in a session."""
+    shown = store.find(INJECTION, {"owner": EVERYONE, "session": session})
+    return [injection.items for injection in shown]
 
 
-__all__ = ["best_sentence", "support_ops"]
+def _was_shown(
+    shown_in: Callable[[str], list[Sequence[str]]],
+    episode: StoredEpisode,
+    fact_id: int,
+    behind: Iterable[int],
+) -> bool:
+    """Tell whether it was said where the fact had been shown, or what is behind it."""
+    if episode.role is Role.USER or not episode.session:
+        return False
+    told = {f"f{fact_id}", *(f"e{episode_id}" for episode_id in behind)}
+    return any(not told.isdisjoint(items) for items in shown_in(episode.session))

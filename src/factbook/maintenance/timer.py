@@ -19,22 +19,6 @@ from typing import Final
 
 from factbook.errors import FactbookError, UsageError
 
-__all__ = [
-    "AT",
-    "NAME",
-    "File",
-    "Job",
-    "cron_line",
-    "install",
-    "install_cron",
-    "job",
-    "program",
-    "remove",
-    "remove_cron",
-    "unit_files",
-    "unit_folder",
-]
-
 AT: Final = "03:30"
 NAME: Final = "factbook-consolidate"
 _MARK: Final = "# Written by `factbook install-timer`; with --remove it removes this file."
@@ -106,9 +90,9 @@ def _absolute(path: Path) -> Path:
 # --- systemd --------------------------------------------------------------------------------------
 
 
-def unit_folder(environment: Mapping[str, str] = os.environ) -> Path:
+def unit_folder() -> Path:
     """Return where a user's own units are: $XDG_CONFIG_HOME/systemd/user."""
-    named = environment.get("XDG_CONFIG_HOME", "")
+    named = os.environ.get("XDG_CONFIG_HOME", "")
     # The specification says that a relative one is to be ignored.
     config = Path(named) if named and Path(named).is_absolute() else Path.home() / ".config"
     return config / "systemd" / "user"

@@ -42,23 +42,6 @@ from factbook.store.kinds import PAIR, Pair
 from factbook.store.port import Store
 from factbook.store.rows import Life
 
-__all__ = [
-    "MERGE_RULE",
-    "TASK",
-    "CallReport",
-    "Ids",
-    "JudgeRulings",
-    "Missed",
-    "PairQuestion",
-    "Resolver",
-    "Unsettled",
-    "category",
-    "changed_mind",
-    "settle",
-    "settle_pairs",
-    "waiting_questions",
-]
-
 Ids: TypeAlias = tuple[int, int]
 """The facts of a pair, the lower id first."""
 
@@ -424,15 +407,18 @@ def _merge_ops(
             inside = {member.id for member in members}
             unsettled.update({ids: why for ids in merging if inside.issuperset(ids)})
             continue
-        ops.append(
-            MergeFacts(
-                winner_id=members[0].id,
-                loser_ids=[member.id for member in members[1:]],
-                evidence_counts=[member.evidence_count for member in members],
-                rule="verdict",
-            )
-        )
+        ops.append(merge_of(members, "verdict"))
     return ops
+
+
+def merge_of(members: Sequence[Life], rule: str) -> MergeFacts:
+    """Return the merge of facts, as they were read, into the first of them."""
+    return MergeFacts(
+        winner_id=members[0].id,
+        loser_ids=[member.id for member in members[1:]],
+        evidence_counts=[member.evidence_count for member in members],
+        rule=rule,
+    )
 
 
 def _cannot_merge(members: Sequence[Life], apart: set[Ids]) -> Unsettled | None:

@@ -39,15 +39,6 @@ from factbook.maintenance.verdict_queue import (
 if TYPE_CHECKING:
     from factbook.llm.base import LLM
 
-__all__ = [
-    "PROMPT_VERSION",
-    "PairVerdict",
-    "VerdictAnswer",
-    "judge_pairs",
-    "model_resolver",
-    "verdict_messages",
-]
-
 PROMPT_VERSION: Final = "verdicts-1"
 PURPOSE: Final = "judge"  # of the calls, as the meter counts them
 CONTRADICTIONS: Final = "contradictions"

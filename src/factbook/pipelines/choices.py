@@ -35,8 +35,6 @@ from factbook.store.rows import Filters, Life, LifeWhere, claim_digest
 if TYPE_CHECKING:
     from factbook.context import Context
 
-__all__ = ["choose", "replied_to"]
-
 CHOICE: Final = "choice"
 _METHOD: Final = "Chosen by its owner of what an assistant offered"
 _OFFERED_METHOD: Final = "Offered by an assistant, and chosen"

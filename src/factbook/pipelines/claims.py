@@ -20,8 +20,6 @@ from factbook.model import fast_dataclass
 from factbook.model.facts import Accepted, Candidate, Episode, StoredEpisode, Trust
 from factbook.model.ops import AssertFact, Propose, RejectCandidate, SupportFact
 
-__all__ = ["ASKED", "Witness", "agreed", "asked", "asserted", "judged", "refused", "supported"]
-
 ASKED: Final = "memory"  # the kind of what asks an owner about a memory
 
 _assert_fact: Final = fast_dataclass.by_name(AssertFact)  # a large log makes tens of thousands

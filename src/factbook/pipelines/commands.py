@@ -62,7 +62,6 @@ class CommandsReport:
 def extract_commands(
     context: Context,
     *,
-    trigger: Trigger = Trigger.COMMAND,
     limit: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> CommandsReport:
@@ -102,19 +101,20 @@ def extract_commands(
                 known[episode.uid] = candidates
         report.understood += len(done)
         if done:
-            context.write(done, trigger)
+            context.write(done, Trigger.COMMAND)
         for batch in command_batches(asked, context_tokens=llm.context_tokens, most=left):
             if left is not None and left <= 0:
                 return report
             report.calls += 1
             try:
-                _batch(context, llm, batch, ids, known, trigger, report)
+                _batch(context, llm, batch, ids, known, report)
             except ModelError as error:
                 why = context.redact(str(error))
                 report.failed.append((len(batch), why))
                 if error.kind in (ModelFailure.NOT_CONFIGURED, ModelFailure.OVER_BUDGET):
                     return report  # nothing was tried: the counts stay
-                context.write([_failure(ids[failed.uid], why) for failed in batch], trigger)
+                tried = [_failure(ids[failed.uid], why) for failed in batch]
+                context.write(tried, Trigger.COMMAND)
                 if error.kind is ModelFailure.CONNECT:
                     return report
             left = None if left is None else left - len(batch)
@@ -129,7 +129,6 @@ def _batch(
     batch: Sequence[Episode],
     ids: dict[str, int],
     known: dict[str, list[Candidate]],
-    trigger: Trigger,
     report: CommandsReport,
 ) -> None:
     answer = llm.ask(command_messages(batch), CommandAnswer, purpose=KIND)
@@ -148,7 +147,7 @@ def _batch(
         if uid not in reading.unanswered
     ]
     ops += [_failure(ids[uid], "the model's answer left it out") for uid in reading.unanswered]
-    report.receipt.add(context.write(ops, trigger))
+    report.receipt.add(context.write(ops, Trigger.COMMAND))
     report.read += len(batch) - len(reading.unanswered)
     if reading.unanswered:
         report.failed.append((len(reading.unanswered), "the model's answer left them out."))

@@ -49,8 +49,6 @@ from factbook.store.rows import Filters, Life, LifeWhere, claim_digest
 if TYPE_CHECKING:
     from factbook.context import Context
 
-__all__ = ["Hearing", "read_directives"]
-
 MARK: Final = PARTS[DIRECTIVES][0]
 TURN_RULE: Final = "turn_directive"  # of what a model read off a turn
 

@@ -13,8 +13,6 @@ from factbook.sources.spool import ACTIVE_S, Spool, folder_of
 if TYPE_CHECKING:
     from factbook.context import Context
 
-__all__ = ["read_active"]
-
 
 def read_active(context: Context, owner: str) -> bool:
     """Read on in these transcripts of an owner; return whether any grew since it was last read."""

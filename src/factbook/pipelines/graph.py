@@ -31,8 +31,6 @@ from factbook.store.rows import Life, LifeWhere, claim_digest
 if TYPE_CHECKING:
     from factbook.context import Context
 
-__all__ = ["Graph", "GraphEntity", "GraphObserved", "GraphRelation", "KnowledgeGraph"]
-
 RELATION: Final = "relation:"  # and its type
 _RULE: Final = "graph"
 _METHOD: Final = "An agent wrote it into the graph that it keeps"
@@ -118,8 +116,8 @@ class _Held:
         return KnowledgeGraph(entities, list(self.relations))
 
 
-def _relation_of(life: Life) -> GraphRelation:
-    return GraphRelation(life.subject, life.object, life.predicate.removeprefix(RELATION))
+def _relation_of(said: Life | _Said) -> GraphRelation:
+    return GraphRelation(said.subject, said.object, said.predicate.removeprefix(RELATION))
 
 
 @part
@@ -214,11 +212,7 @@ class Graph:
             _relation(*map(self._kept, relation)) for relation in dict.fromkeys(relations)
         )
         made = self._keep(said, owner)
-        return [
-            GraphRelation(told.subject, told.object, told.predicate.removeprefix(RELATION))
-            for told in dict.fromkeys(said)
-            if told in made
-        ]
+        return [_relation_of(told) for told in dict.fromkeys(said) if told in made]
 
     def add_observations(
         self, observations: Sequence[GraphObserved], *, owner: str = ME

@@ -19,8 +19,6 @@ from factbook.pipelines.imported import ImportReport, Line, keep_aside, read_lin
 if TYPE_CHECKING:
     from factbook.context import Context
 
-__all__ = ["entity_of", "file_records", "import_graph", "record_of", "relation_of"]
-
 _BATCH: Final = 500  # lines that are written at once
 
 

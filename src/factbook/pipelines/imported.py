@@ -25,8 +25,6 @@ from factbook.store.port import Reads, Store
 from factbook.store.transfer import FORMAT, HEADER, row_of
 from factbook.store.transfer.records import BadRecord, known
 
-__all__ = ["ImportReport", "Line", "form_of", "import_records", "keep_aside", "read_lines"]
-
 _BATCH: Final = 500  # rows that are written at once
 _EXCERPT: Final = 200  # characters of a line that is kept aside
 

@@ -111,6 +111,10 @@ class _Built:
         key = (op.fact_key or op.list_key or "")[: policy.KEY_CHARS]
         self.refused.append((key, ", ".join(op_values(op))[: policy.QUOTE_CHARS], why))
 
+    def undone(self) -> ApplyResult:
+        """Return the account of a batch of which nothing is written."""
+        return ApplyResult(warnings=self.warnings, errors=self.errors, rolled_back=bool(self.steps))
+
 
 def tell_keys(
     context: Context,
@@ -269,26 +273,34 @@ class _Telling:
         except Overtaken as error:
             # Nothing will ever make it current again: it is answered, and what came later holds.
             built.errors.append(str(error))
-            return self._told(self._write([self._finished("overtaken")]), response, built)
+            return self._done(self._write([self._finished("overtaken")]), response, built)
         except UsageError as error:  # a step that the lists as they are do not allow
             why = self.context.redact(str(error))
             built.errors.append(why)
             built.refused.append(("", "", why))
             return self._refused(response, built)
-        return self._told(receipt, response, built)
+        return self._done(receipt, response, built)
 
-    def _told(self, receipt: Receipt, response: FactsOpsResponse, built: _Built) -> Told:
+    def _done(self, receipt: Receipt, response: FactsOpsResponse, built: _Built) -> Told:
+        return self._told(
+            receipt,
+            response,
+            result=result_of(receipt, built.warnings, built.errors),
+            warnings=built.warnings,
+            errors=[*built.errors, *receipt.problems],
+        )
+
+    def _told(self, receipt: Receipt, response: FactsOpsResponse, **more: Any) -> Told:
+        """Return what became of the message; `more` are what else there is to say, as of `Told`."""
         return Told(
-            label=write_label(receipt, planner=self.planner),
+            label=FAILED if "failed" in more else write_label(receipt, planner=self.planner),
             owner=self.owner,
             message=self.said,
             message_id=self.uid,
             receipt=receipt,
-            result=result_of(receipt, built.warnings, built.errors),
             notes=response.notes,
-            warnings=built.warnings,
-            errors=[*built.errors, *receipt.problems],
             planner=self.planner,
+            **more,
         )
 
     def _asks_back(self, response: FactsOpsResponse, asked: Sequence[str]) -> Told:
@@ -310,37 +322,20 @@ class _Telling:
                 )
             )
         receipt = self._write(ops)
-        return Told(
-            label=write_label(receipt, planner=self.planner),
-            owner=self.owner,
-            message=self.said,
-            message_id=self.uid,
-            receipt=receipt,
-            result=ApplyResult(),
-            needs_clarification=list(asked),
-            notes=response.notes,
-            planner=self.planner,
-        )
+        return self._told(receipt, response, result=ApplyResult(), needs_clarification=list(asked))
 
     def _refused(self, response: FactsOpsResponse, built: _Built) -> Told:
         """Return why nothing was written; the message stays queued, as after a useless answer."""
         if self.planner != _RULES:
             self._fail("; ".join(built.errors))
         self._write(self._refusals(built))
-        return Told(
-            label=FAILED,
+        return self._told(
+            Receipt(),
+            response,
             failed=True,
-            owner=self.owner,
-            message=self.said,
-            message_id=self.uid,
-            receipt=Receipt(),
-            result=ApplyResult(
-                warnings=built.warnings, errors=built.errors, rolled_back=bool(built.steps)
-            ),
-            notes=response.notes,
+            result=built.undone(),
             warnings=built.warnings,
             errors=built.errors,
-            planner=self.planner,
         )
 
     def _refusals(self, built: _Built) -> list[Op]:
@@ -488,9 +483,7 @@ def apply_response(
         ops += said_ops(text, uid=message_id, owner=owner, at=now)
     built = steps_of(response.ops, text, must_hold=not by_command)
     if built.errors and atomic:
-        return ApplyResult(
-            warnings=built.warnings, errors=built.errors, rolled_back=bool(built.steps)
-        )
+        return built.undone()
     if built.steps:
         change = ChangeKeys(
             owner=owner,

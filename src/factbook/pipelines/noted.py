@@ -57,8 +57,6 @@ from factbook.store.rows import Filters, Life, LifeWhere, claim_digest
 if TYPE_CHECKING:
     from factbook.context import Context
 
-__all__ = ["Noted", "apply_quoted", "forget", "note"]
-
 KEPT_OUT: Final = "kept_out"  # erased before
 TOO_MANY: Final = "too_many"  # of a model's own statements
 _TOO_MANY: Final = (

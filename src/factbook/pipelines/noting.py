@@ -29,16 +29,6 @@ from factbook.store.kinds import EVENT, PROPOSAL
 from factbook.store.port import Reads
 from factbook.store.rows import Filters
 
-__all__ = [
-    "NOTED",
-    "Forgotten",
-    "Stated",
-    "forgotten_lately",
-    "is_noted",
-    "session_key",
-    "stated_lately",
-]
-
 NOTED: Final = "noted"  # what the uids of such episodes begin with, and the source of each owner
 
 

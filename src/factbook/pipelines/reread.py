@@ -10,12 +10,13 @@ so what is interrupted goes on there, and reading a source twice says the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from factbook import policy
+from factbook.apply.delete_cascade import pages
 from factbook.errors import NotFound
 from factbook.extract.directives import RULE
 from factbook.gate.judge import JudgedClaim, Relation, judge
@@ -25,7 +26,6 @@ from factbook.model.facts import (
     FactKind,
     Receipt,
     Role,
-    Stance,
     Status,
     StoredEpisode,
     Trigger,
@@ -33,6 +33,7 @@ from factbook.model.facts import (
 from factbook.model.ops import AssertFact, NoteReaders, Op, SupportFact, WithdrawEvidence
 from factbook.pipelines import directives, stated
 from factbook.store.derived.facts import holds, lives_by_id
+from factbook.store.derived.ledger import supporting
 from factbook.store.derived.readers import DIRECTIVES, PARTS, came, read_by_others, spoken
 from factbook.store.kinds import EPISODE
 from factbook.store.port import Store, marked
@@ -40,8 +41,6 @@ from factbook.store.rows import EvidenceRow, Life, LifeWhere, claim_digest
 
 if TYPE_CHECKING:
     from factbook.context import Context
-
-__all__ = ["RereadReport", "reread", "sources_named"]
 
 _READ_AGAIN: Final = "read_again"  # why evidence goes
 _OWN_KINDS: Final = (FactKind.STATEMENT, FactKind.DIRECTIVE)
@@ -114,7 +113,8 @@ class _Again:
         read: set[int] = set()
         for part in parts:
             hearing = directives.Hearing(self._context, self._write)
-            for page in _pages([id_ for id_ in said if id_ not in self._unread[part]]):
+            ids = [id_ for id_ in said if id_ not in self._unread[part]]
+            for page in pages(ids, policy.REREAD_PAGE):
                 episodes = self._store.episodes_by_id(spoken(self._store, part, page))
                 in_order = [episode for _, episode in sorted(episodes.items())]
                 if part == DIRECTIVES:
@@ -192,7 +192,7 @@ class _Again:
         stands: Callable[[EvidenceRow, Life], bool],
     ) -> Spans:
         """Withdraw what does not stand; return the parts of episodes that speak for facts yet."""
-        rows = self._rows(ids)
+        rows = list(supporting(self._store, ids))
         mine = [
             (row, life)
             for row, life in rows
@@ -206,21 +206,19 @@ class _Again:
         withdrawn = self._write(ops).withdrawn if ops else 0
         self.report.kept += len(mine) - withdrawn
         taken: Spans = {}
-        for row, life in self._rows(ids) if ops else rows:
+        for row, life in supporting(self._store, ids) if ops else rows:
             if _is_over(life) or (life.kind is kind and life.status is not Status.RETRACTED):
                 taken.setdefault(row.episode_id, []).append((row.start, row.end))
         return taken
 
-    def _rows(self, ids: Sequence[int]) -> list[tuple[EvidenceRow, Life]]:
-        rows = self._store.evidence(episode_ids=ids)
-        rows = [row for row in rows if row.stance is Stance.SUPPORTS]
-        lives = lives_by_id(self._store, {row.fact_id for row in rows})
-        return [(row, lives[row.fact_id]) for row in rows]
-
     def _new(self, ops: Sequence[Op]) -> list[Op]:
         """Leave out what would bring back what is wrong or over."""
         known = lives_by_id(self._store, {op.fact_id for op in ops if isinstance(op, SupportFact)})
-        claims = {n: _claimed(op) for n, op in enumerate(ops) if isinstance(op, AssertFact)}
+        claims = {
+            n: _claim(op.owner, op.candidate)
+            for n, op in enumerate(ops)
+            if isinstance(op, AssertFact)
+        }
         gone = self._gone(claims.values())
         return [
             op
@@ -242,10 +240,6 @@ def _is_over(life: Life) -> bool:
     return life.confidence <= 0.0 or life.status is Status.SUPERSEDED or taken_back
 
 
-def _claimed(op: AssertFact) -> bytes:
-    return _claim(op.owner, op.candidate)
-
-
 def _claim(owner: str, fact: Candidate) -> bytes:
     return claim_digest(owner, fact.subject, fact.predicate, fact.object)
 
@@ -257,8 +251,3 @@ def _same(older: str, newer: str, cosine: float) -> bool:
 
 def _touches(spans: Collection[tuple[int, int]], start: int, end: int) -> bool:
     return any(first < end and start < last for first, last in spans)
-
-
-def _pages(ids: Sequence[int]) -> Iterator[Sequence[int]]:
-    for at in range(0, len(ids), policy.REREAD_PAGE):
-        yield ids[at : at + policy.REREAD_PAGE]

@@ -71,8 +71,6 @@ from factbook.store.rows import Life
 if TYPE_CHECKING:
     from factbook.context import Context
 
-__all__ = ["known_rule_files", "read_rule_files"]
-
 HOST: Final = "rules"
 GONE: Final = "line_gone"
 CHANGED: Final = "line_changed"

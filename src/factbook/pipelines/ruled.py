@@ -19,8 +19,6 @@ from factbook.store.rows import Filters
 if TYPE_CHECKING:
     from factbook.context import Context
 
-__all__ = ["read_commands"]
-
 
 def read_commands(
     context: Context, rules: Sequence[Rule], *, progress: Callable[[int], None] = lambda _: None

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,7 +41,7 @@ from factbook.model.ops import RecordEpisode, RecordSource
 from factbook.pipelines.timeline import closing, told_of, worth_telling
 from factbook.recall.counting import ROWS, Computed, compute, nothing
 from factbook.recall.facts import fact_of, shown
-from factbook.recall.hits import episode_hit
+from factbook.recall.hits import episode_hit, fact_hit
 from factbook.recall.measured import Measure
 from factbook.recall.sessions import (
     PREDICATES,
@@ -66,8 +67,6 @@ if TYPE_CHECKING:
     from factbook.pipelines.observed import IngestReport
     from factbook.sources.original import Original
     from factbook.sources.session_log import Discovery
-
-__all__ = ["Explanation", "Sources", "explain"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -299,7 +298,8 @@ class Sources:
                 for each in prompts
             ],
             [shown(self._context, fact) for fact in facts],
-            [redact(each.branch) for each in sorted(stored, key=_by_id) if each.branch],
+            # By id: a record of a branch has no time of its own, but a place.
+            [redact(each.branch) for each in sorted(stored, key=attrgetter("id")) if each.branch],
             whole=whole,
         )
 
@@ -347,22 +347,7 @@ class Sources:
                 facts = told_of(facts, turns, {id_: redact(text) for id_, text in texts.items()})
         rows = [episode_hit(episode, text=redact(episode.text)) for episode in asked]
         rows += [
-            Hit(
-                id=f"f{fact.id}",
-                kind="fact",
-                text=redact(fact.statement),
-                score=0.0,
-                confidence=fact.confidence,
-                occurred_at=fact.occurred_at,
-                source="",
-                position=0,
-                host=fact.host,
-                project=fact.project,
-                session=fact.session,
-                predicate=fact.predicate,
-                object=redact(fact.object),
-                trust=fact.trust,
-            )
+            fact_hit(replace(fact, statement=redact(fact.statement), object=redact(fact.object)))
             for fact in facts
         ]
         rows.sort(key=lambda hit: (hit.occurred_at or 0, int(hit.id[1:])))
@@ -407,10 +392,6 @@ def explain(context: Context, fact_id: int, *, owner: str | Everyone) -> Explana
         history=history,
         rule=_rule(context, evidence[0].rule) if evidence else None,
     )
-
-
-def _by_id(episode: StoredEpisode) -> int:
-    return episode.id  # a record of a branch has no time of its own, but a place
 
 
 def _last_reply(turn: Sequence[tuple[int, EpisodeKind]]) -> int:

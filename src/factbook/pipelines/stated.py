@@ -452,14 +452,17 @@ def _sharing(texts: Sequence[str], known: Mapping[int, TextReading]) -> dict[str
         for sign in _signs(reading):
             by_sign.setdefault(sign, []).append(fact_id)
     near = {
-        text: sorted({n for part in _parts(text) for n in _of_signs(read(part), by_sign)})
+        text: sorted(
+            {
+                n
+                for part in _parts(text)
+                for sign in _signs(read(part))
+                for n in by_sign.get(sign, ())
+            }
+        )
         for text in texts
     }
     return {text: ids for text, ids in near.items() if ids}
-
-
-def _of_signs(reading: TextReading, by_sign: Mapping[str, list[int]]) -> set[int]:
-    return {n for sign in _signs(reading) for n in by_sign.get(sign, ())}
 
 
 def _signs(reading: TextReading) -> set[str]:

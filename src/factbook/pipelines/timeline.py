@@ -22,8 +22,6 @@ from factbook.model.confidence import is_passive
 from factbook.model.directives import PREDICATES
 from factbook.model.facts import EpisodeKind, Fact, StoredEpisode
 
-__all__ = ["closing", "told_of", "worth_telling"]
-
 _CHANGED: Final = "modified_file"
 _CHECKED: Final = "verified"
 _COMMITTED: Final = "committed"

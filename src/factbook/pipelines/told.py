@@ -28,7 +28,6 @@ from factbook.model.facts import (
     FactKind,
     Millis,
     Receipt,
-    Status,
     Trigger,
     Trust,
 )
@@ -182,35 +181,19 @@ def meet(
     `besides` are facts that it is not judged against.
     """
     near = [pair for pair in _nearest(store, said, owner, like) if pair[0].id not in besides]
-    new = Life(
-        id=0,
-        owner=owner,
+    told = JudgedClaim(
+        text=as_said(said),
         subject=owner,
         predicate=STATES,
         object=said,
-        statement=said,
         kind=FactKind.STATEMENT,
-        status=Status.PENDING_EMBED,
-        confidence=policy.TOLD,
-        confidence_at=at or 0,
-        trust=Trust.DIRECT,
-        evidence_count=1,
         occurred_at=at,
-        retired_at=None,
-        valid_to=None,
-        merged_into_id=None,
-        superseded_by=None,
-        pinned=False,
-        embeddable=True,
-        episode_id=0,
-        claim=claim_digest(owner, owner, STATES, said),
     )
-    told = _as_said(new)
     reading = read(told.text)
     twin: Life | None = None
     retired: list[tuple[Life, str, str]] = []
     for place, (life, cosine) in enumerate(near):
-        held = _as_said(life)
+        held = replace(claim_of(life), text=as_said(life.statement))
         known = read(held.text)
         # What was said later takes the place of what was said before, in whatever order we hear it.
         later = (life.occurred_at or 0) > (at or 0)
@@ -246,10 +229,6 @@ def _closest(
         return False
     others = like(life.statement).items()
     return not any(c > cosine for id_, c in others if id_ != life.id and id_ not in besides)
-
-
-def _as_said(life: Life) -> JudgedClaim:
-    return replace(claim_of(life), text=as_said(life.statement))
 
 
 def _nearest(

@@ -56,8 +56,6 @@ from factbook.store.rows import Life, claim_digest
 if TYPE_CHECKING:
     from factbook.context import Context
 
-__all__ = ["Taken", "TurnKeeper"]
-
 _METHOD: Final = "Read off the turn by {}, found there by code"
 _SPENT: Final = "its owner said otherwise since"
 _IS_RULE: Final = ("duplicate", "the same words are a rule or a decision")

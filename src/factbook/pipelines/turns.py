@@ -57,8 +57,6 @@ if TYPE_CHECKING:
     from factbook.context import Context
     from factbook.store.port import Store
 
-__all__ = ["KIND", "Near", "TurnsReport", "extract_turns", "turns_waiting"]
-
 KIND: Final = PURPOSE  # of the tasks in the store too
 PAGE: Final = 200  # ours: turns that are looked at together
 _SAID: Final = Filters(
@@ -110,7 +108,6 @@ def extract_turns(
     context: Context,
     *,
     near: Near,
-    trigger: Trigger = Trigger.COMMAND,
     write: Write | None = None,
     limit: int | None = None,
     calls: int | None = None,
@@ -125,7 +122,7 @@ def extract_turns(
 
     Raises ModelError where no model is configured, ReaderError where the reader cannot be loaded.
     """
-    write = write or (lambda ops: context.write(ops, trigger))
+    write = write or (lambda ops: context.write(ops, Trigger.COMMAND))
     report = TurnsReport()
     _Pass(context, near, write, report, calls).run(limit, progress)
     report.left = turns_waiting(context.store)

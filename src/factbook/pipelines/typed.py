@@ -259,7 +259,8 @@ def _safe(claim: TypedClaim, redact: Callable[[str], str]) -> TypedClaim:
 
 def _with_answers(store: Store, judged: Sequence[Judged], owner: str) -> list[Judged]:
     """Mark what its owner refused, or accepted in other words only: no model brings it back."""
-    claims = [proposal_claim(ASKED, _key(item.claim, owner)) for item in judged]
+    keys = (memory_key(owner, PREDICATES[item.claim.type], item.claim.text) for item in judged)
+    claims = [proposal_claim(ASKED, key) for key in keys]
     states = {
         proposal.claim: proposal.state for proposal in store.find(PROPOSAL, {"claim": claims})
     }
@@ -267,10 +268,6 @@ def _with_answers(store: Store, judged: Sequence[Judged], owner: str) -> list[Ju
         dataclasses.replace(item, unwanted=states.get(claim) in ("refused", "edited"))
         for item, claim in zip(judged, claims, strict=True)
     ]
-
-
-def _key(claim: TypedClaim, owner: str) -> str:
-    return memory_key(owner, PREDICATES[claim.type], claim.text)
 
 
 def ops_of(

@@ -26,6 +26,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from factbook import policy
@@ -65,8 +66,6 @@ if TYPE_CHECKING:
     from factbook.model.facts import ModelTask
     from factbook.store.kinds import ResultRow
     from factbook.store.port import Store
-
-__all__ = ["ExtractionReport", "WorldReading"]
 
 SEARCH_TASK: Final = "search"  # kinds of model tasks
 HEAR_TASK: Final = "hear"
@@ -281,23 +280,7 @@ class WorldReading:
     def _of_search(self, log: SearchLog) -> _Piece:
         """Return the next piece of a search; its trigger decides what it may do."""
 
-        def piece(
-            work: Callable[[], list[Op]],
-            result: ResultRow | None = None,
-            *,
-            discovers: bool = False,
-            ends: bool = False,
-        ) -> _Piece:
-            return _Piece(
-                kind=SEARCH_TASK,
-                target=log.id,
-                trigger=log.trigger,
-                work=work,
-                result=result,
-                discovers=discovers,
-                ends=ends,
-            )
-
+        piece = partial(_Piece, kind=SEARCH_TASK, target=log.id, trigger=log.trigger)
         states = results_of(self._store, log.id)
         if self._may_discover(log):
             unseen = [
@@ -306,14 +289,15 @@ class WorldReading:
                 if state.seen is None and state.failed < policy.LOOK_ATTEMPTS
             ]
             if self._context.model is None or not unseen:
-                return piece(lambda: self._names.discover(log, states), discovers=True)
+                return piece(work=lambda: self._names.discover(log, states), discovers=True)
             seen = min(unseen, key=lambda result_row: result_row.failed)
-            return piece(lambda: self._look(log, seen.episode_id), seen)
+            return piece(work=lambda: self._look(log, seen.episode_id), result=seen)
         unread = [state for state in states if not state.is_read]
         if not unread:
-            return piece(lambda: [*self._announce(log), MarkExtracted(search_id=log.id)], ends=True)
+            done = MarkExtracted(search_id=log.id)
+            return piece(work=lambda: [*self._announce(log), done], ends=True)
         result = min(unread, key=lambda result_row: result_row.failed)  # what failed comes last
-        return piece(lambda: self._result(log, result.episode_id), result)
+        return piece(work=lambda: self._result(log, result.episode_id), result=result)
 
     def _look(self, log: SearchLog, episode_id: int) -> list[Op]:
         """Return what keeps the new names that a model sees in a result."""

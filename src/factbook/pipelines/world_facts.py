@@ -33,8 +33,6 @@ from factbook.store.derived.searches import untold_finds
 if TYPE_CHECKING:
     from factbook.context import Context
 
-__all__ = ["Facts", "Gathered", "TextVectors", "announcements", "refusal"]
-
 
 @dataclass(slots=True)
 class Gathered:

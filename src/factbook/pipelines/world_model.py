@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from factbook.llm.base import Message
     from factbook.model.entities import SearchLog
 
-__all__ = ["ModelReading", "named_by"]
-
 MODEL_ENTITIES: Final = 12  # ours: entities of one text that a model is asked about, one call each
 _Answer = TypeVar("_Answer", bound="BaseModel")
 

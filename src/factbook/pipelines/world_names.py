@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from factbook.context import Context
     from factbook.store.kinds import ResultRow
 
-__all__ = ["EntityIntake", "by_new_thing", "engaged"]
-
 
 class EntityIntake:
     """Brings things in under their names, with what their owner did to bring them in."""

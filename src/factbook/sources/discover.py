@@ -29,8 +29,6 @@ from factbook.sources.session_log import Discovery, LogFile
 from factbook.sources.session_log import discover as discover_logs
 from factbook.sources.session_log.discover import SUFFIXES, detect, is_text
 
-__all__ = ["discover"]
-
 _NOTES: Final = "notes"  # the host of notes and summaries: nobody's format
 
 

@@ -30,8 +30,6 @@ from factbook.sources.session_log.reader import FileReading
 from factbook.sources.session_log.reader import read as read_log
 from factbook.sources.session_log.text import cut_before, millis
 
-__all__ = ["read"]
-
 NOTE_BYTES: Final = 16 * 1024 * 1024  # of one file; a book is a tenth of it
 PARAGRAPH_CHARS: Final = 2_000  # a longer paragraph becomes several episodes
 SUMMARY_CHARS: Final = (

@@ -24,19 +24,6 @@ from factbook.language.markdown import front_matter, prose_blocks
 from factbook.sources.session_log.discover import default_folders
 from factbook.sources.session_log.echo import subtract
 
-__all__ = [
-    "RuleFile",
-    "RuleLine",
-    "holds_many",
-    "imported_by",
-    "is_rule_file",
-    "of_agents",
-    "of_project",
-    "rule_files_at",
-    "rule_lines",
-    "whole",
-]
-
 _NAMES: Final = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md", ".claude/CLAUDE.md")
 _IN_SUBFOLDERS: Final = _NAMES[:4]
 _LOCAL: Final = "CLAUDE.local.md"  # what its owner keeps out of a repository

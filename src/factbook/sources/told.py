@@ -12,8 +12,6 @@ from factbook.model.facts import Episode, EpisodeKind, Millis, Role, Source, Tru
 from factbook.model.interest_ops import NoteAction
 from factbook.model.ops import Op, RecordEpisode, RecordSource
 
-__all__ = ["by_model_ops", "digest", "said_ops"]
-
 _DIGEST_BYTES = 12
 
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from factbook.store.rows import Mode
     from factbook.store.screened import Screen
 
-__all__ = ["GROUP", "open_store"]
-
 GROUP: Final = "factbook.stores"
 """Entry points of stores in other packages, each by the scheme of its URLs."""
 

@@ -30,8 +30,6 @@ from factbook.errors import FactbookError, StoreCorrupt
 from factbook.store.port import Store
 from factbook.store.sqlite.file import is_damage
 
-__all__ = ["NOT_SEEN", "name_damage", "naming_damage"]
-
 NOT_SEEN: Final = (
     "letters that changed within a text without making another word, small changes of a vector,"
     " numbers such as times and confidences, and what was lost whole with what points to it; nor,"

@@ -42,31 +42,26 @@ R = TypeVar("R", bound=tuple[Any, ...])
 
 
 @dataclass(frozen=True, slots=True)
-class Least:
-    """A condition on a field: this value or more; an empty field does not meet it."""
+class Condition:
+    """A condition on a field, by another value than its own; an empty field does not meet it."""
 
     value: object
 
 
-@dataclass(frozen=True, slots=True)
-class Above:
-    """A condition on a field: more than this value; an empty field does not meet it."""
-
-    value: object
+class Least(Condition):
+    """This value or more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Below:
-    """A condition on a field: less than this value; an empty field does not meet it."""
-
-    value: object
+class Above(Condition):
+    """More than this value."""
 
 
-@dataclass(frozen=True, slots=True)
-class Other:
-    """A condition on a field: any value but this; an empty field does not meet it."""
+class Below(Condition):
+    """Less than this value."""
 
-    value: object
+
+class Other(Condition):
+    """Any value but this."""
 
 
 Where: TypeAlias = Mapping[str, object]
@@ -74,6 +69,11 @@ Where: TypeAlias = Mapping[str, object]
 `Least`, `Above`, `Below` or `Other`. An owner may be EVERYONE, which leaves none out."""
 
 ALL: Final[Where] = MappingProxyType({})
+
+
+def given(**conditions: object) -> dict[str, object]:
+    """Return conditions by their fields, without those that are None."""
+    return {field: value for field, value in conditions.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -18,8 +18,6 @@ try:
 except ImportError:  # Windows, which deletes no file that is open
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["becoming", "left_behind"]
-
 _SUFFIX: Final = ".factbook-part"
 _BINARY: Final = getattr(os, "O_BINARY", 0)  # of Windows, which changes line ends without it
 

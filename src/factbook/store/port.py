@@ -103,7 +103,6 @@ class Reads(Protocol):
 
         All of them without `ids` and `keys`.
         """
-        raise NotImplementedError
 
     def facts_by_id(self, ids: Sequence[int]) -> dict[int, Fact]:
         """Return facts by id."""
@@ -207,19 +206,15 @@ class Reads(Protocol):
         that it belongs to. Strings within JSON are texts; digests, ids that were drawn, and quotes,
         which stand in the text of their episode, not.
         """
-        raise NotImplementedError
 
     def texts(self, target: str, ids: Sequence[int]) -> dict[int, str]:
         """Return what episodes or facts say, by id."""
-        raise NotImplementedError
 
     def heads(self, ids: Collection[int]) -> dict[int, EpisodeHead]:
         """Return everything of episodes but their texts, by id."""
-        raise NotImplementedError
 
     def whole_episodes(self, ids: Collection[int]) -> list[KeptEpisode]:
         """Return everything of episodes, by id, without erased ones."""
-        raise NotImplementedError
 
     def evidence(
         self,
@@ -233,11 +228,9 @@ class Reads(Protocol):
 
         With `each`, at most so many of a fact.
         """
-        raise NotImplementedError
 
     def lives(self, where: LifeWhere, *, limit: int | None = None) -> list[Life]:
         """Return the rows of facts that meet what is given, by id."""
-        raise NotImplementedError
 
 
 class QuietWriter(Reads, Protocol):
@@ -273,7 +266,6 @@ class Writer(QuietWriter, Protocol):
 
         Their counts and dates move with their episodes.
         """
-        raise NotImplementedError
 
     def add_episodes(
         self, episodes: Sequence[tuple[int, Episode]], *, kept: Sequence[tuple[int, Millis]] = ()
@@ -290,21 +282,18 @@ class Writer(QuietWriter, Protocol):
         Each is indexed as it is then and loses its vector; it waits for one if it is worth it. Its
         source counts and dates what is not ERASED.
         """
-        raise NotImplementedError
 
     def rewrite_history(self, details: Mapping[int, Mapping[str, object]], erasure_id: int) -> None:
         """Put shorter details in the place of those of events: only an erasure changes history.
 
         Raises UsageError for one that is longer, and where there is no such erasure.
         """
-        raise NotImplementedError
 
     def add_facts(self, facts: Sequence[Life]) -> list[int]:
         """Insert facts, none of them current by its claim, index them, return their ids.
 
         One with an id has that where it is above all there are; else the next one.
         """
-        raise NotImplementedError
 
     def put_facts(self, changes: Sequence[tuple[Life, Life]]) -> None:
         """Write what differs between each fact before and after; it is indexed as it is then."""
@@ -314,11 +303,9 @@ class Writer(QuietWriter, Protocol):
 
         The quote of each is what its span of the episode begins with.
         """
-        raise NotImplementedError
 
     def drop_evidence(self, pairs: Collection[tuple[int, int]]) -> int:
         """Delete the evidence of these (fact id, episode id) pairs; return how many rows."""
-        raise NotImplementedError
 
     def drop_vectors(self, target: str, ids: Sequence[int]) -> None:
         """Remove the vectors of rows that recall no longer needs."""

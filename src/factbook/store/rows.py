@@ -103,19 +103,7 @@ class Filters:
     @property
     def narrows_episodes(self) -> bool:
         """Tell whether any part applies to episodes."""
-        return bool(
-            self.episode_kinds
-            or self.roles
-            or self.trusts
-            or self.since is not None
-            or self.until is not None
-            or self.host
-            or self.project
-            or self.session
-            or self.owner is not EVERYONE
-            or self.ids is not None
-            or self.before is not None
-        )
+        return bool(self.episode_kinds or self.roles or self.trusts or self._narrows_both)
 
     @property
     def narrows_facts(self) -> bool:
@@ -124,17 +112,21 @@ class Filters:
             self.predicates
             or self.kinds
             or self.min_confidence > 0
-            or self.since is not None
-            or self.until is not None
-            or self.host
-            or self.project
-            or self.session
-            or self.owner is not EVERYONE
             or self.object
             or self.subject
             or self.rules
-            or self.ids is not None
-            or self.before is not None
+            or self._narrows_both
+        )
+
+    @property
+    def _narrows_both(self) -> bool:
+        """Tell whether any part applies to episodes and facts alike."""
+        return bool(
+            self.host
+            or self.project
+            or self.session
+            or self.owner is not EVERYONE
+            or any(part is not None for part in (self.since, self.until, self.ids, self.before))
         )
 
 

@@ -13,8 +13,6 @@ from typing import Any, Protocol, TypeVar, cast
 from factbook.store.port import Reads, Store
 from factbook.store.rows import LifeWhere
 
-__all__ = ["Screen", "screened", "screening", "unscreened"]
-
 _S = TypeVar("_S")
 _T = TypeVar("_T")
 
@@ -136,19 +134,16 @@ class _ScreenedStore(_ScreenedReads):
 
     @contextmanager
     def snapshot(self) -> Iterator[_ScreenedReads]:
-        """Let all that the calling thread reads in the block be of one moment, and give that."""
         with self._reads.snapshot() as moment:
             yield _ScreenedReads(moment, self._screen)
 
     @contextmanager
     def apart(self) -> Iterator[_ScreenedReads]:
-        """Give the reads of this moment, whatever the thread writes."""
         with self._reads.apart() as moment:
             yield _ScreenedReads(moment, self._screen)
 
     @contextmanager
     def rehearsal(self) -> Iterator[_ScreenedStore]:
-        """Give a store that begins as this one is now, and whose writes nobody else ever sees."""
         with self._reads.rehearsal() as copy:
             yield _ScreenedStore(copy, self._screen)
 

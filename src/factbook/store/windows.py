@@ -16,8 +16,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BLOCK", "WIDTH", "Windows", "joined"]
-
 WIDTH: Final = 8
 """Bytes of one window: short enough to find a torn word, long enough to mean something."""
 

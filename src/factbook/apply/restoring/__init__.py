@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from factbook.apply.changing import FactChanges
 from factbook.apply.restoring.facts import RestoredFacts
 from factbook.apply.restoring.history import RestoredHistory
 from factbook.apply.restoring.living import StillHere
@@ -21,13 +20,13 @@ from factbook.apply.restoring.part import Part
 from factbook.apply.restoring.rows import RestoredRows
 from factbook.apply.tombstones import any_tombstones, sifted
 from factbook.apply.wiping import MASK
-from factbook.model.facts import Millis, Receipt, SourceState
+from factbook.model.facts import Receipt, SourceState
 from factbook.model.ops import RecordEpisode, Restore
 from factbook.model.restored import FileRow
-from factbook.store.port import Writer
 from factbook.store.rows import KeptEpisode
 
-__all__ = ["restore"]
+if TYPE_CHECKING:
+    from factbook.apply.facts import Changes
 
 _GROUPS: Final[Mapping[str, str]] = {  # what is put back together; all else is rows of a Kind
     "source": "source",
@@ -38,14 +37,12 @@ _GROUPS: Final[Mapping[str, str]] = {  # what is put back together; all else is 
 }
 
 
-def restore(
-    writer: Writer, receipt: Receipt, facts: FactChanges, op: Restore, *, now: Millis
-) -> None:
+def restore(facts: Changes, op: Restore) -> None:
     """Put the rows of an op back, in their order."""
-    ledger = _RestoredLedger(writer, receipt, facts, op.so_far, now=now)
-    claims = RestoredFacts(writer, receipt, facts, op.so_far, now=now)
-    history = RestoredHistory(writer, receipt, facts, op.so_far, now=now)
-    small = RestoredRows(writer, receipt, facts, op.so_far, now=now)
+    ledger = _RestoredLedger(facts, op.so_far)
+    claims = RestoredFacts(facts, op.so_far)
+    history = RestoredHistory(facts, op.so_far)
+    small = RestoredRows(facts, op.so_far)
     ways: Mapping[str, Callable[[Sequence[FileRow]], None]] = {
         "source": ledger.sources,
         "episode": ledger.episodes,
@@ -57,7 +54,7 @@ def restore(
     claims.point()
     if op.last:
         claims.end()
-        StillHere(writer, receipt, facts, op.so_far, now=now).end()
+        StillHere(facts, op.so_far).end()
         history.end()
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from factbook.apply.changing import FactChanges
 from factbook.apply.tombstones import Tombstones, any_tombstones
-from factbook.model.facts import Millis, Receipt
 from factbook.model.restored import FileRow, ImportState, LeftOut
-from factbook.store.port import Writer
+
+if TYPE_CHECKING:
+    from factbook.apply.facts import Changes
 
 SHOWN = 100
 """Ours: so many records that were not taken over are named; all are counted."""
@@ -17,20 +18,10 @@ SHOWN = 100
 class Part:
     """Puts some kinds of rows back."""
 
-    def __init__(
-        self,
-        writer: Writer,
-        receipt: Receipt,
-        facts: FactChanges,
-        state: ImportState,
-        *,
-        now: Millis,
-    ) -> None:
-        self._writer = writer
-        self._receipt = receipt
+    def __init__(self, facts: Changes, state: ImportState) -> None:
+        self._writer, self._receipt, self._now = facts.writer, facts.receipt, facts.now
         self._facts = facts
         self._state = state
-        self._now = now
 
     def _lacks(self, row: FileRow, kind: str, old: int | None, why: str = "") -> None:
         """Leave a row out that names another one which is not there, or was erased here."""

@@ -18,6 +18,7 @@ from typing import IO, BinaryIO, Final, NamedTuple, Protocol
 
 from factbook import policy
 from factbook.sources.encoding import GUESSED, INVALID, WESTERN
+from factbook.sources.session_log.jsonl import DECODER
 
 MEMBER_BYTES: Final = 4 * 1024**3
 """What is read of one file of an archive: exports of years of chats are a tenth of it."""
@@ -30,7 +31,6 @@ _CHUNK: Final = 1024 * 1024
 _NEAR_END: Final = 16  # an error this close to the end of the window may be the end of the window
 _WASTED: Final = 8 * policy.MAX_LINE_BYTES  # characters of broken values that are read in vain
 _ENCRYPTED: Final = 1  # flag of a file in an archive
-_INT_DIGITS: Final = 18
 _MEMBER: Final = re.compile(r"(?:.*/)?conversations(?:[-_]\d{1,6})?\.json")
 _BLANK: Final = re.compile(r"[\s,\x00\ufeff]*")
 _PLAIN: Final = r'(?:"(?:[^"\\]|\\.){0,500}"|[^,"{}\[\]]{1,40})'  # a value without others inside
@@ -49,13 +49,6 @@ class Element(NamedTuple):
 
 class Unreadable(Exception):
     """The file breaks off, or is no archive that can be read."""
-
-
-def _integer(digits: str) -> int | float:
-    return int(digits) if len(digits) <= _INT_DIGITS else float(digits)
-
-
-_DECODER: Final = json.JSONDecoder(strict=False, parse_int=_integer)
 
 
 class Readable(Protocol):
@@ -108,7 +101,7 @@ class Elements:
         wanted = 1
         while True:
             try:
-                value, end = _DECODER.raw_decode(self._window, self._at)
+                value, end = DECODER.raw_decode(self._window, self._at)
             except RecursionError:
                 return self._skip("too_deep", "nested too deep to be read", read=_CHUNK)
             except json.JSONDecodeError as error:

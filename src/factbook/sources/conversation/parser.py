@@ -132,7 +132,9 @@ class ChatParser(Parser):
             if isinstance(message, BadMessage):
                 self.refused.append((message.detail, message.raw))
                 continue
-            own = place if not message.owner else self._owned(place, message.owner)
+            own = place
+            if message.owner:
+                own = replace(place, owner=self._owner(message.owner))
             label = _LABEL.match(message.said.text)
             if not message.name and label and label[1] in speakers:
                 message = replace(message, name=label[1])
@@ -185,9 +187,6 @@ class ChatParser(Parser):
         if is_global(name):
             return self._known(scope_key(owner, name), name, name, owner, conversation)
         return self._known(f"{self.key}#{name}", f"{self.scope}/{name}", name, owner, conversation)
-
-    def _owned(self, place: _Place, owner: str) -> _Place:
-        return replace(place, owner=self._owner(owner))
 
     def _owner(self, stated: str) -> str:
         return self.small(stated)[:MAX_ID_CHARS] or self.owner

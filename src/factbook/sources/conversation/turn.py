@@ -35,19 +35,6 @@ from factbook.sources.session_log.echo import is_ours, subtract
 from factbook.sources.session_log.outputs import condense, shape_of
 from factbook.sources.session_log.text import abridge, storable
 
-__all__ = [
-    "TRUST",
-    "clean",
-    "is_global",
-    "own_text",
-    "scope_key",
-    "turn_episode",
-    "turn_ops",
-    "turn_uid",
-    "within",
-    "worth_a_vector",
-]
-
 TRUST: Final[Mapping[Role, Trust]] = {
     Role.USER: Trust.DIRECT,
     Role.ASSISTANT: Trust.DERIVED,

@@ -16,7 +16,16 @@ from typing import ClassVar, Final
 from factbook import policy
 from factbook.model.facts import EpisodeKind, Role, Trust
 from factbook.sources.session_log.echo import is_our_prompt, subtract
-from factbook.sources.session_log.parser import BadRecord, OpenCall, Parser, RecordOutcome
+from factbook.sources.session_log.parser import (
+    BadRecord,
+    OpenCall,
+    Parser,
+    RecordOutcome,
+    items_in,
+    outcome_of,
+    text_in,
+    texts_in,
+)
 from factbook.sources.session_log.text import (
     abridge,
     block,
@@ -111,14 +120,15 @@ class ClaudeParser(Parser):
             # <session>/subagents/[workflows/<id>/]agent-<id>.jsonl
             parts = file.path.parts
             self.session = parts[parts.index("subagents", 1) - 1]
-        first = state.get("first_session")
-        self._first_session = first if isinstance(first, str) else ""
+        self._first_session = text_in(state, "first_session")
         self._cwd: object = None  # as the last record wrote it
         self._branch_at: tuple[str, object] = ("", None)  # likewise, with the session
         self._warm = state.get("warm") is True  # the answer to a warm-up is awaited
         self._queue = _entries(state.get("queue"))
-        self._sent = _texts(state.get("sent"))  # queued prompts that were stated already
-        self._leaves = _pairs(state.get("leaves"))  # titles by the record they name
+        self._sent = texts_in(state, "sent")  # queued prompts that were stated already
+        self._leaves = {
+            leaf: str(title) for leaf, title in items_in(state, "leaves")
+        }  # titles by the record they name
 
     def save(self) -> dict[str, object]:
         state = super().save()
@@ -250,10 +260,9 @@ class ClaudeParser(Parser):
     def _call(
         self, part: dict[str, object], base: str, count: int, subject: str, group: str
     ) -> None:
-        name = part.get("name")
         call_id = ident(part.get("id"))
         self.call(
-            name if isinstance(name, str) else "",
+            text_in(part, "name"),
             part.get("input"),
             call_id=call_id,
             uid=f"call:{call_id}" if call_id else f"{base}:call:{count}",
@@ -310,7 +319,7 @@ class ClaudeParser(Parser):
         subject = self._subject("task", record)
         if record.get("isCompactSummary") is True or text.startswith(_CONTINUED):
             session = f"session_{self.named}"
-            return _kept(self.summary(text, uid=base, subject=session), "compaction summary")
+            return outcome_of(self.summary(text, uid=base, subject=session), "compaction summary")
         if record.get("isMeta") is True:
             return RecordOutcome("ignored", "user: meta")
         text = self.own(text)  # first: what is inside could close the tag of a host around it
@@ -338,8 +347,8 @@ class ClaudeParser(Parser):
             return RecordOutcome("kept", "plan")
         if self.agent:
             kept = self.prompt(bare, uid=base, subject=subject, by_model=True)
-            return _kept(kept, "prompt of a sub-agent")
-        return _kept(self.prompt(bare, uid=base, subject=subject), "prompt")
+            return outcome_of(kept, "prompt of a sub-agent")
+        return outcome_of(self.prompt(bare, uid=base, subject=subject), "prompt")
 
     def _tagged(self, text: str, base: str, subject: str) -> RecordOutcome | None:
         """Take a text that the host wrote in tags, or return None where it is none of the known."""
@@ -394,7 +403,7 @@ class ClaudeParser(Parser):
         if output.strip() in _NOTHING:
             return RecordOutcome("ignored", f"{kind}: empty")
         call = self.typed_call(self.task or f"session_{self.named}")
-        return _kept(self.result(output, call, call_id="", uid=base), kind)
+        return outcome_of(self.result(output, call, call_id="", uid=base), kind)
 
     def _notification(self, text: str, base: str) -> RecordOutcome:
         """Take the end of a background task; only one that brings its result says anything."""
@@ -410,19 +419,19 @@ class ClaudeParser(Parser):
 
     def _teammates(self, text: str, base: str, subject: str) -> RecordOutcome:
         """Take messages of other agents, which stand where the user speaks."""
-        said = [
+        messages = [
             inner.strip()
             for opening, inner in blocks(text, "teammate-message")
             if 'teammate_id="system"' not in opening
         ]
         kept = self.prompt(
-            "\n\n".join(said),
+            "\n\n".join(messages),
             uid=base,
             subject=subject,
             by_model=True,
             attributes={"form": "teammate message"},
         )
-        return _kept(kept, "message of another agent")
+        return outcome_of(kept, "message of another agent")
 
     # --- tool results ----------------------------------------------------------------------------
 
@@ -458,11 +467,11 @@ class ClaudeParser(Parser):
 
     def _objection(self, text: str, record: dict[str, object]) -> None:
         """Take what the user typed when refusing a tool call; it stands nowhere else."""
-        _, mark, said = text.partition(_SAID)
+        _, mark, typed = text.partition(_SAID)
         if mark:
-            said = said.partition(_AFTER_SAID)[0]
+            typed = typed.partition(_AFTER_SAID)[0]
             self.prompt(
-                said, uid=f"{self._base(record)}:said", subject=self._subject("task", record)
+                typed, uid=f"{self._base(record)}:said", subject=self._subject("task", record)
             )
 
     # --- other records ---------------------------------------------------------------------------
@@ -477,7 +486,7 @@ class ClaudeParser(Parser):
                 subject=f"session_{self.named}",
                 attributes={"form": "recap"},
             )
-            return _kept(kept, "recap")
+            return outcome_of(kept, "recap")
         if subtype == "local_command":
             if isinstance(content, str) and content.lstrip().startswith("<"):
                 text = content.strip()
@@ -666,7 +675,7 @@ class ClaudeParser(Parser):
             subject=f"session_{self.named}",
             attributes={"form": "report"},
         )
-        return _kept(kept, "report of a sub-agent")
+        return outcome_of(kept, "report of a sub-agent")
 
 
 _HANDLERS: Final[Mapping[str, Callable[[ClaudeParser, dict[str, object]], RecordOutcome]]] = {
@@ -682,7 +691,7 @@ _HANDLERS: Final[Mapping[str, Callable[[ClaudeParser, dict[str, object]], Record
 }
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class _Entry:
     """A prompt that waits in the queue."""
 
@@ -697,36 +706,11 @@ class _Entry:
 
 
 def _entries(value: object) -> list[_Entry]:
-    entries: list[_Entry] = []
-    for item in value if isinstance(value, list) else []:
-        if isinstance(item, list) and len(item) == 5:
-            text, timestamp, position, offset, told = item
-            entries.append(
-                _Entry(
-                    text=text,
-                    timestamp=timestamp,
-                    position=position,
-                    offset=offset,
-                    told=bool(told),
-                )
-            )
-    return entries
-
-
-def _texts(value: object) -> list[str]:
-    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
-
-
-def _pairs(value: object) -> dict[str, str]:
-    if not isinstance(value, Mapping):
-        return {}
-    return {str(key): item for key, item in value.items() if isinstance(item, str)}
-
-
-def _kept(kept: bool, kind: str) -> RecordOutcome:
-    if kept:
-        return RecordOutcome("kept", kind)
-    return RecordOutcome("ignored", f"{kind}: no text of its own")
+    return [
+        _Entry(*item)
+        for item in (value if isinstance(value, list) else [])
+        if isinstance(item, list) and len(item) == 5
+    ]
 
 
 def _has(value: object, key: str, *, is_true: bool = False) -> bool:

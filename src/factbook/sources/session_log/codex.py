@@ -9,13 +9,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import ClassVar, Final, NamedTuple
 
 import orjson
 
 from factbook import policy
-from factbook.sources.session_log.parser import BadRecord, OpenCall, Parser, RecordOutcome
+from factbook.sources.session_log.parser import (
+    BadRecord,
+    OpenCall,
+    Parser,
+    RecordOutcome,
+    items_in,
+    outcome_of,
+    text_in,
+)
 from factbook.sources.session_log.text import ident, kind_name, storable
 from factbook.sources.session_log.toolcall import command_line
 
@@ -116,8 +123,7 @@ _CODES: Final = 256  # exit codes that are known before their output
 _HELD: Final = 16  # copies of prompts that wait for their event
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Held:
+class _Held(NamedTuple):
     """The model's copy of a prompt, for which no event has come yet."""
 
     text: str  # redacted
@@ -134,20 +140,14 @@ class CodexParser(Parser):
     def begin(self, state: Mapping[str, object]) -> None:
         super().begin(state)
         get = state.get
-        turn = get("turn")
-        self._turn = turn if isinstance(turn, str) else ""
+        self._turn = text_in(state, "turn")
         self._prompts = _count(get("prompts"))  # of this turn
         self._replies = _count(get("replies"))
         self._events = get("events") is True  # whether the file has an event of any kind
         self._heard = get("heard") is True  # whether an event gave a prompt
         self._by_model = get("by_model") is True  # whether another agent writes the prompts
         self._held = _held(get("held"))
-        codes = get("codes")
-        self._codes: dict[str, str] = (
-            {str(key): str(code) for key, code in codes.items()}
-            if isinstance(codes, Mapping)
-            else {}
-        )
+        self._codes = {call_id: str(code) for call_id, code in items_in(state, "codes")}
 
     def save(self) -> dict[str, object]:
         state = super().save()
@@ -157,9 +157,7 @@ class CodexParser(Parser):
         state["events"] = self._events
         state["heard"] = self._heard
         state["by_model"] = self._by_model
-        state["held"] = [
-            [held.text, held.timestamp, held.position, held.offset] for held in self._held
-        ]
+        state["held"] = [list(held) for held in self._held]
         state["codes"] = dict(self._codes)
         return state
 
@@ -188,11 +186,7 @@ class CodexParser(Parser):
             kept = isinstance(text, str) and self.summary(
                 text, uid=f"{self.somewhere()}:summary", subject=f"session_{self.named}"
             )
-            return (
-                RecordOutcome("kept", "compaction summary")
-                if kept
-                else RecordOutcome("ignored", "compaction summary: no text of its own")
-            )
+            return outcome_of(kept, "compaction summary")
         return RecordOutcome("unknown", kind_name(kind))
 
     def _bare(self, record: dict[str, object], kind: object) -> RecordOutcome:
@@ -290,9 +284,8 @@ class CodexParser(Parser):
         name = call_id or self.here()
         subject = f"task_{name}"
         self.shell_prompt(text, uid=f"shell:{call_id or self.somewhere()}", subject=subject)
-        output = payload.get("aggregated_output")
         self.result(
-            output if isinstance(output, str) else "",
+            text_in(payload, "aggregated_output"),
             self.typed_call(subject),
             call_id=call_id,
             uid=f"result:{call_id or self.somewhere()}",
@@ -323,12 +316,7 @@ class CodexParser(Parser):
             subject=f"task_{self.here()}",
             by_model=self._by_model,
         )
-        kind = "prompt of a sub-agent" if self._by_model else "prompt"
-        return (
-            RecordOutcome("kept", kind)
-            if kept
-            else RecordOutcome("ignored", f"{kind}: no text of its own")
-        )
+        return outcome_of(kept, "prompt of a sub-agent" if self._by_model else "prompt")
 
     def _user_item(self, payload: dict[str, object]) -> RecordOutcome:
         """Take the model's copy of a prompt, which counts only in files without the event.
@@ -420,14 +408,11 @@ class CodexParser(Parser):
         return RecordOutcome("kept", "assistant: tool call")
 
     def _function_call(self, payload: dict[str, object]) -> RecordOutcome:
-        name = payload.get("name")
-        return self._take_call(
-            name if isinstance(name, str) else "", _arguments(payload.get("arguments")), payload
-        )
+        name = text_in(payload, "name")
+        return self._take_call(name, _arguments(payload.get("arguments")), payload)
 
     def _custom_call(self, payload: dict[str, object]) -> RecordOutcome:
-        name = payload.get("name")
-        return self._take_call(name if isinstance(name, str) else "", payload.get("input"), payload)
+        return self._take_call(text_in(payload, "name"), payload.get("input"), payload)
 
     def _shell_call(self, payload: dict[str, object]) -> RecordOutcome:
         action = payload.get("action")
@@ -489,12 +474,11 @@ _ITEMS: Final[Mapping[str, Callable[[CodexParser, dict[str, object]], RecordOutc
 
 
 def _held(value: object) -> list[_Held]:
-    held: list[_Held] = []
-    for item in value if isinstance(value, list) else []:
-        if isinstance(item, list) and len(item) == 4:
-            text, timestamp, position, offset = item
-            held.append(_Held(text=text, timestamp=timestamp, position=position, offset=offset))
-    return held
+    return [
+        _Held(*item)
+        for item in (value if isinstance(value, list) else [])
+        if isinstance(item, list) and len(item) == 4
+    ]
 
 
 def _count(value: object) -> int:
@@ -528,8 +512,7 @@ def _content_text(content: object) -> str:
 
 
 def _message_text(payload: dict[str, object]) -> str:
-    message = payload.get("message")
-    text = message if isinstance(message, str) else ""
+    text = text_in(payload, "message")
     pictures = sum(
         len(listed)
         for key in ("images", "local_images")
@@ -583,8 +566,7 @@ def _output_text(output: object) -> tuple[str, str]:
             return output, ""
         metadata = inner.get("metadata")
         code = ident(metadata.get("exit_code")) if isinstance(metadata, dict) else ""
-        text = inner.get("output")
-        return text if isinstance(text, str) else "", code
+        return text_in(inner, "output"), code
     return output, ""
 
 

@@ -12,7 +12,15 @@ from collections.abc import Mapping
 from typing import ClassVar, Final
 
 from factbook.sources.session_log.echo import is_sent_prompt, joined
-from factbook.sources.session_log.parser import SEEN_RECORDS, BadRecord, Parser, RecordOutcome
+from factbook.sources.session_log.parser import (
+    SEEN_RECORDS,
+    BadRecord,
+    Parser,
+    RecordOutcome,
+    outcome_of,
+    text_in,
+    texts_in,
+)
 from factbook.sources.session_log.text import ident, kind_name
 
 _NOTICES: Final = frozenset({"error", "info", "warning"})
@@ -36,12 +44,10 @@ class GeminiParser(Parser):
         super().begin(state)
         self._by_model = state.get("by_model") is True
         self._copying = state.get("copying") is True  # the history is written again, by new ids
-        said = state.get("said")
-        self._said: dict[str, None] = dict.fromkeys(said if isinstance(said, list) else [])
+        self._said = dict.fromkeys(texts_in(state, "said"))
 
     def save(self) -> dict[str, object]:
-        said = list(self._said)
-        more = {"by_model": self._by_model, "copying": self._copying, "said": said}
+        more = {"by_model": self._by_model, "copying": self._copying, "said": list(self._said)}
         return {**super().save(), **more}
 
     @property
@@ -137,11 +143,7 @@ class GeminiParser(Parser):
             by_model=self._by_model,
             asks_us=is_sent_prompt(_text(sent)),
         )
-        return (
-            RecordOutcome("kept", kind)
-            if kept
-            else RecordOutcome("ignored", f"{kind}: no text of its own")
-        )
+        return outcome_of(kept, kind)
 
     def _again(self, text: str, *, copied: bool) -> bool:
         """Note what was said, and tell of a copy whether it is one of what is known.
@@ -164,7 +166,7 @@ class GeminiParser(Parser):
         content = record.get("content")
         text = _text(content)
         # Only a history that is written again has an answer in parts.
-        said = not self._again(text, copied=isinstance(content, list)) and self.reply(
+        replied = not self._again(text, copied=isinstance(content, list)) and self.reply(
             text, uid=uid, subject=f"action_{self.here()}", group=group
         )
         calls = record.get("toolCalls")
@@ -173,17 +175,16 @@ class GeminiParser(Parser):
             if isinstance(call, dict):
                 self._call(call, uid, count, group)
                 count += 1
-        if said and count:
+        if replied and count:
             return RecordOutcome("kept", "assistant: text and tool call")
         if count:
             return RecordOutcome("kept", "assistant: tool call")
-        if said:
+        if replied:
             return RecordOutcome("kept", "assistant: text")
         return RecordOutcome("ignored", "assistant: empty")
 
     def _call(self, call: dict[str, object], uid: str, count: int, group: str) -> None:
-        name = call.get("name")
-        tool = name if isinstance(name, str) else ""
+        tool = text_in(call, "name")
         call_id = ident(call.get("id"))
         subject = f"action_{call_id}" if call_id else f"action_{self.here()}"
         unnamed = f"{uid}:call:{count}"
@@ -247,9 +248,9 @@ def _text(content: object) -> str:
     if isinstance(content, list):
         return "\n".join(text for part in content if (text := _text(part)))
     if isinstance(content, dict):
-        said = content.get("text")
-        if isinstance(said, str):
-            return "" if content.get("thought") is True else said
+        words = content.get("text")
+        if isinstance(words, str):
+            return "" if content.get("thought") is True else words
         if "inlineData" in content or "fileData" in content:
             return "[image]"
     return ""

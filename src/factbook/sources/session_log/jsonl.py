@@ -88,7 +88,7 @@ def decode_slowly(data: bytes) -> Iterator[RefusedPart]:
     count = 0
     while at < len(text):
         try:
-            value, end = _DECODER.raw_decode(text, at)
+            value, end = DECODER.raw_decode(text, at)
             if surrogates:
                 value, changed = _without_surrogates(value)
                 if changed:
@@ -144,7 +144,7 @@ def _resume(text: str, at: int) -> int:
         if count == tries:
             break
         try:
-            _, end = _DECODER.raw_decode(text, match.start())
+            _, end = DECODER.raw_decode(text, match.start())
         except (ValueError, RecursionError):
             continue
         following = _next(text, end)
@@ -158,7 +158,7 @@ def _integer(digits: str) -> int | float:
     return int(digits) if len(digits) <= _INT_DIGITS else float(digits)
 
 
-_DECODER: Final = json.JSONDecoder(strict=False, parse_int=_integer)
+DECODER: Final = json.JSONDecoder(strict=False, parse_int=_integer)
 
 
 def _without_surrogates(value: object) -> tuple[object, bool]:

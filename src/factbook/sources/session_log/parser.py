@@ -60,6 +60,13 @@ class RecordOutcome(NamedTuple):
     kind: str
 
 
+def outcome_of(kept: bool, kind: str) -> RecordOutcome:
+    """Return what became of a record that may have had no text of its own."""
+    if kept:
+        return RecordOutcome("kept", kind)
+    return RecordOutcome("ignored", f"{kind}: no text of its own")
+
+
 class BadRecord(Exception):
     """A record of a known type lacks a required part; the reader turns it into a rejected line."""
 
@@ -158,22 +165,24 @@ class Parser(ABC):
 
     def begin(self, state: Mapping[str, object]) -> None:
         """Take up what `save` returned: what later records need of earlier ones."""
-        self.session = _text(state, "session")
-        self.project = _text(state, "project")
-        self.branch = _text(state, "branch")
-        self.agent = _text(state, "agent")
-        self.task = _text(state, "task")
-        self.title = _text(state, "title")
-        self.home = _text(state, "home")  # the working folder that the file names first
+        self.session = text_in(state, "session")
+        self.project = text_in(state, "project")
+        self.branch = text_in(state, "branch")
+        self.agent = text_in(state, "agent")
+        self.task = text_in(state, "task")
+        self.title = text_in(state, "title")
+        self.home = text_in(state, "home")  # the working folder that the file names first
         self.calls: dict[str, OpenCall] = {
             call_id: OpenCall(str(call[0]), str(call[1]), bool(call[2]))
-            for call_id, call in _items(state, "calls")
+            for call_id, call in items_in(state, "calls")
             if isinstance(call, list) and len(call) == 3
         }
-        self.stated: dict[str, None] = dict.fromkeys(_texts(state, "stated"))
-        self.asked = _text(state, "asked")  # the prompt that was a command of factbook
-        self._servers = dict.fromkeys(_texts(state, "servers"))  # ours, under other names
-        self._undecided = {call_id: _undecided(raw) for call_id, raw in _items(state, "undecided")}
+        self.stated: dict[str, None] = dict.fromkeys(texts_in(state, "stated"))
+        self.asked = text_in(state, "asked")  # the prompt that was a command of factbook
+        self._servers = dict.fromkeys(texts_in(state, "servers"))  # ours, under other names
+        self._undecided = {
+            call_id: _undecided(raw) for call_id, raw in items_in(state, "undecided")
+        }
 
     def save(self) -> dict[str, object]:
         """Return what reading on needs, as JSON data."""
@@ -611,7 +620,6 @@ class Parser(ABC):
         *,
         labels: Mapping[str, str] | None = None,
         trust: Trust = Trust.OBSERVED,
-        session: str = "",
     ) -> None:
         """Add values that the host states exactly, as an episode about the session."""
         lines = Lines()
@@ -623,7 +631,7 @@ class Parser(ABC):
             trust,
             uid=uid,
             text=lines.text,
-            subject=f"session_{session or self.named}",
+            subject=f"session_{self.named}",
             fields=tuple(lines.fields),
             attributes=dict(values),
             embed=False,
@@ -658,16 +666,18 @@ def _undecided(value: object) -> _UndecidedCall:
     return _UndecidedCall(**{**saved, "made": {**saved["made"], "fields": fields}})
 
 
-def _text(state: Mapping[str, object], name: str) -> str:
+def text_in(state: Mapping[str, object], name: str) -> str:
+    """Return a text of what `save` returned; empty where there is none."""
     value = state.get(name)
     return value if isinstance(value, str) else ""
 
 
-def _texts(state: Mapping[str, object], name: str) -> list[str]:
+def texts_in(state: Mapping[str, object], name: str) -> list[str]:
+    """Return the texts of a list of what `save` returned."""
     value = state.get(name)
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
-def _items(state: Mapping[str, object], name: str) -> list[tuple[str, object]]:
+def items_in(state: Mapping[str, object], name: str) -> list[tuple[str, object]]:
     value = state.get(name)
     return [(str(key), item) for key, item in value.items()] if isinstance(value, Mapping) else []

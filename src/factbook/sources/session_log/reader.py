@@ -207,7 +207,8 @@ class FileReading:
             if not line.complete and not _is_whole(data):
                 return self._wait()
             count.lines += not continues
-            self._values(data, position=number, offset=offset)
+            for piece in decode_slowly(data):
+                self.piece(piece, position=number, offset=offset)
             return True
         if not line.complete and type(record) is not dict:
             return self._wait()
@@ -221,11 +222,6 @@ class FileReading:
     def _wait(self) -> bool:
         self.count.waiting += 1
         return False
-
-    def _values(self, data: bytes, *, position: int, offset: int) -> None:
-        """Take all records of a damaged line."""
-        for piece in decode_slowly(data):
-            self.piece(piece, position=position, offset=offset)
 
     def _document(self, data: bytes) -> None:
         """Take the one record of a document, or records that were pretty-printed in a row."""

@@ -27,8 +27,8 @@ from factbook.store.kinds import (
     SEARCH_RESULT,
     Above,
     EntityRow,
-    Least,
     Where,
+    given,
 )
 from factbook.store.port import Reads, first
 from factbook.store.rows import Life, LifeWhere
@@ -46,13 +46,9 @@ def entities_of(
     names: Collection[str] | None = None,
 ) -> list[Entity]:
     """Return entities by id, oldest first, with their other names and what is counted of them."""
-    where: dict[str, object] = {"owner": owner}
+    where = given(owner=owner, id=ids, name=names)
     if not include_retired:
         where["retired_at"] = None
-    if ids is not None:
-        where["id"] = ids
-    if names is not None:
-        where["name"] = names
     return _counted(reads, reads.find(ENTITY, where))
 
 
@@ -207,21 +203,11 @@ def engagements_of(
     *,
     entity_id: int | None = None,
     preference_id: int | None = None,
-    since: Millis | None = None,
-    limit: int | None = None,
 ) -> list[Engagement]:
     """Return engagements, newest first."""
-    where: dict[str, object] = {"owner": owner}
-    if entity_id is not None:
-        where["entity_id"] = entity_id
-    if preference_id is not None:
-        where["preference_id"] = preference_id
-    if since is not None:
-        where["at"] = Least(since)
+    where = given(owner=owner, entity_id=entity_id, preference_id=preference_id)
     engagements = reads.find(ENGAGEMENT, where)
-    return sorted(engagements, key=lambda engagement: (engagement.at, engagement.id), reverse=True)[
-        :limit
-    ]
+    return sorted(engagements, key=lambda engagement: (engagement.at, engagement.id), reverse=True)
 
 
 def asked_for(reads: Reads, owner: str) -> set[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import fields
 from operator import itemgetter
 from typing import Final, NamedTuple
 
@@ -23,6 +24,8 @@ from factbook.store.kinds import CITED, REJECTION, Above, Below, Least, Other, R
 from factbook.store.port import Reads
 from factbook.store.rows import EvidenceRow, Filters, Life, LifeWhere, RejectionFilters
 
+# What of a refusal is shown as it is kept.
+_SHOWN: Final = tuple(each.name for each in fields(Rejection) if each.name != "source")
 # Evidence for what is a fact of its own.
 _STATED: Final[Where] = {"stance": Stance.SUPPORTS, "kind": Other(FactKind.OBSERVATION)}
 
@@ -43,17 +46,11 @@ def evidence_of(
     heads = reads.heads({row.episode_id for row in rows})
     evidence: dict[int, list[Evidence]] = {id_: [] for id_ in fact_ids}
     for row in rows:
-        head = heads[row.episode_id]
+        head, said = heads[row.episode_id], row._asdict()
+        del said["learned_at"]
         evidence[row.fact_id].append(
             Evidence(
-                fact_id=row.fact_id,
-                episode_id=row.episode_id,
-                rule=row.rule,
-                method=row.method,
-                stance=row.stance,
-                quote=row.quote,
-                start=row.start,
-                end=row.end,
+                **said,
                 occurred_at=head.occurred_at,
                 source=head.source,
                 position=head.position,
@@ -204,20 +201,8 @@ def rejections(reads: Reads, filters: RejectionFilters, *, limit: int) -> list[R
     }
     return [
         Rejection(
-            id=row.id,
-            at=row.at,
             source=places.get(row.source_id, ""),
-            position=row.position,
-            reason=row.reason,
-            detail=row.detail,
-            excerpt=row.excerpt,
-            rule=row.rule,
-            predicate=row.predicate,
-            owner=row.owner,
-            type=row.type,
-            confidence=row.confidence,
-            threshold=row.threshold,
-            validation=row.validation,
+            **{name: getattr(row, name) for name in _SHOWN},
         )
         for row in refusals[:limit]
     ]

@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 from factbook.model.entities import Notice, NoticeState, NotifyState
 from factbook.model.facts import EVERYONE, ME, Everyone, Millis
-from factbook.store.kinds import NOTICE, NOTICE_FACT, NOTIFY, NoticeRow, Where
+from factbook.store.kinds import NOTICE, NOTICE_FACT, NOTIFY, NoticeRow, Where, given
 from factbook.store.port import Reads, first
 
 
@@ -21,31 +21,14 @@ def notices_of(
     limit: int | None = None,
 ) -> list[Notice]:
     """Return notices with the facts that they tell, oldest first."""
-    where: dict[str, object] = {"owner": owner}
-    if states:
-        where["state"] = tuple(states)
-    if ids is not None:
-        where["id"] = ids
-    if entity_id is not None:
-        where["entity_id"] = entity_id
+    where = given(owner=owner, state=tuple(states) or None, id=ids, entity_id=entity_id)
     rows = reads.find(NOTICE, where, limit=limit)
     facts: dict[int, list[int]] = defaultdict(list)
     for told in reads.find(NOTICE_FACT, {"notice_id": [row.id for row in rows]}):
         facts[told.notice_id].append(told.fact_id)
     return [
         Notice(
-            row.id,
-            row.owner,
-            row.entity_id,
-            row.kind,
-            row.trigger,
-            tuple(facts[row.id]),
-            row.image,
-            row.state,
-            row.created_at,
-            row.sent_at,
-            tuple(row.channels),
-            row.reason,
+            **row._replace(channels=tuple(row.channels))._asdict(), fact_ids=tuple(facts[row.id])
         )
         for row in rows
     ]

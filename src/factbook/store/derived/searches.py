@@ -30,7 +30,7 @@ from factbook.store.kinds import (
     Least,
     PromptRow,
     ResultRow,
-    SearchRow,
+    given,
 )
 from factbook.store.leases import due
 from factbook.store.port import Reads, first
@@ -48,40 +48,20 @@ def search_logs(
     ids: Collection[int] | None = None,
     uid: str = "",
     limit: int | None = None,
-    newest_first: bool = False,
 ) -> list[SearchLog]:
-    """Return searches, oldest first unless `newest_first`."""
-    where: dict[str, object] = {"owner": owner}
-    if extracted is not None:
-        where["extracted"] = extracted
-    if learn_prompt_id is not None:
-        where["learn_prompt_id"] = learn_prompt_id
-    if ids is not None:
-        where["id"] = ids
-    if uid:
-        where["uid"] = uid
-    rows = reads.find(SEARCH_LOG, where, limit=limit, newest_first=newest_first)
+    """Return searches, oldest first."""
+    where = given(
+        owner=owner, extracted=extracted, learn_prompt_id=learn_prompt_id, id=ids, uid=uid or None
+    )
+    rows = reads.find(SEARCH_LOG, where, limit=limit)
     results: dict[int, list[int]] = defaultdict(list)
     for result in reads.find(SEARCH_RESULT, {"search_id": [row.id for row in rows]}):
         results[result.search_id].append(result.episode_id)
-    return [_log(row, results[row.id]) for row in rows]
-
-
-def _log(row: SearchRow, episode_ids: Sequence[int]) -> SearchLog:
-    return SearchLog(
-        row.id,
-        row.owner,
-        row.at,
-        row.query,
-        row.trigger,
-        row.provider,
-        row.duration_ms,
-        row.extracted,
-        row.learn_prompt_id,
-        row.entity_id,
-        row.cause_id,
-        tuple(episode_ids),
-    )
+    kept = [name for name in SearchLog._fields if name != "episode_ids"]
+    return [
+        SearchLog(**{name: getattr(row, name) for name in kept}, episode_ids=tuple(results[row.id]))
+        for row in rows
+    ]
 
 
 def is_discovered(reads: Reads, search_id: int) -> bool:
@@ -123,15 +103,10 @@ def search_tasks(
     *,
     states: Collection[SearchState] = OPEN,
     now: Millis | None = None,
-    learn_prompt_id: int | None = None,
-    limit: int | None = None,
 ) -> list[SearchTask]:
     """Return searches that were asked for, oldest first; with `now`, those that may be made."""
-    where: dict[str, object] = {"owner": owner, "state": tuple(states)}
-    if learn_prompt_id is not None:
-        where["learn_prompt_id"] = learn_prompt_id
-    tasks = reads.find(SEARCH_TASK, where, limit=limit if now is None else None)
-    return [task for task in tasks if now is None or due(task.until, now=now)][:limit]
+    tasks = reads.find(SEARCH_TASK, {"owner": owner, "state": tuple(states)})
+    return [task for task in tasks if now is None or due(task.until, now=now)]
 
 
 def searches_since(reads: Reads, trigger: Trigger, at: Millis) -> dict[str, int]:
@@ -183,10 +158,7 @@ def _with_rest(reads: Reads, rows: Sequence[PromptRow]) -> list[LearnPrompt]:
     left = reads.tally(SEARCH_TASK, ("learn_prompt_id",), where) if rows else {}
     return [
         LearnPrompt(
-            row.id,
-            row.owner,
-            row.text,
-            row.status,
+            *row[:4],
             left[(row.id,)].rows if (row.id,) in left else 0,
             row.created_at,
             row.updated_at,

@@ -168,14 +168,12 @@ class SplitStore:
 
     @contextmanager
     def snapshot(self) -> Iterator[Reads]:
-        """Let all that the calling thread reads in the block be of one moment."""
         self.bring_up()
         with self._inside(), self._base.snapshot() as reads:
             yield reads
 
     @contextmanager
     def apart(self) -> Iterator[Reads]:
-        """Give reads of one moment that hold nobody up."""
         self.bring_up()
         with self._base.apart() as reads:
             yield reads
@@ -198,7 +196,6 @@ class SplitStore:
         return [*self._record.check(), *aside]
 
     def close(self) -> None:
-        """Close every connection."""
         self._record.close()
         self._base.close()
 

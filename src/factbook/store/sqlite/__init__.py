@@ -23,8 +23,6 @@ from factbook.store.sqlite.files import SQLiteFiles
 from factbook.store.sqlite.snapshot import Snapshots, SQLiteApart
 from factbook.store.sqlite.writer import SQLiteQuietWriter, SQLiteWriter
 
-__all__ = ["SQLiteStore"]
-
 
 class SQLiteStore(Snapshots):
     """A `Store` in one SQLite file; thread-safe, with one connection per thread."""
@@ -49,7 +47,6 @@ class SQLiteStore(Snapshots):
 
     @property
     def name(self) -> str:
-        """The path, as messages name it."""
         return str(self.path)
 
     @property
@@ -65,7 +62,6 @@ class SQLiteStore(Snapshots):
         return self._tenant
 
     def close(self) -> None:
-        """Close every thread's connection."""
         self._file.close()
 
     def _reopened(self) -> None:
@@ -74,7 +70,6 @@ class SQLiteStore(Snapshots):
             self._tenant = self._meta("tenant") or ""
 
     def close_thread(self) -> None:
-        """Close the calling thread's connection, where a thread ends before the store does."""
         self._file.close_thread()
 
     @contextmanager
@@ -99,7 +94,6 @@ class SQLiteStore(Snapshots):
         now: Millis,
         touches: Collection[str] | Everyone = EVERYONE,
     ) -> Iterator[SQLiteWriter]:
-        """Open one write transaction; it commits at the end of the block, or rolls back whole."""
         with self._file.transaction() as connection:
             writer = SQLiteWriter(connection, self.path, now=now)
             yield writer
@@ -111,7 +105,6 @@ class SQLiteStore(Snapshots):
 
     @contextmanager
     def locked(self) -> Iterator[SQLiteQuietWriter]:
-        """Open a write of who works on what: it is under the same lock, and moves no number."""
         with self._file.transaction() as connection:
             yield SQLiteQuietWriter(connection, self.path)
 
@@ -137,7 +130,6 @@ class SQLiteStore(Snapshots):
 
     @contextmanager
     def apart(self) -> Iterator[SQLiteApart]:
-        """Give the reads of this moment, in a connection that belongs to no thread."""
         with translated(self.path), self._file.reading_apart() as connection:
             yield SQLiteApart(connection, self.path)
 

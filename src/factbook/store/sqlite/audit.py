@@ -39,74 +39,55 @@ _WORDS: Final = {
 }
 """Columns that hold one of a few words."""
 
-_QUERIES: tuple[tuple[str, str], ...] = (
-    (
-        "evidence_count",
-        """SELECT f.id, f.evidence_count || ' counted, ' || count(v.fact_id) || ' rows'
+_QUERIES: Final = {
+    "evidence_count": """
+           SELECT f.id, f.evidence_count || ' counted, ' || count(v.fact_id) || ' rows'
            FROM fact_row f LEFT JOIN evidence_row v ON v.fact_id = f.id AND v.stance = 'supports'
            GROUP BY f.id HAVING f.evidence_count <> count(v.fact_id)""",
-    ),
-    (
-        "episode_count",
-        """SELECT s.id, s.episode_count || ' counted, ' || count(e.id) || ' rows'
+    "episode_count": """
+           SELECT s.id, s.episode_count || ' counted, ' || count(e.id) || ' rows'
            FROM source_row s LEFT JOIN episode_data e ON e.source_id = s.id AND NOT EXISTS (
              SELECT 1 FROM erased_row x WHERE x.target = 'episode' AND x.row_id = e.id)
            GROUP BY s.id HAVING s.episode_count <> count(e.id)""",
-    ),
-    (
-        "fact_without_evidence",
-        """SELECT f.id, f.predicate FROM fact_row f WHERE f.status <> 'erased' AND NOT EXISTS (
+    "fact_without_evidence": """
+           SELECT f.id, f.predicate FROM fact_row f WHERE f.status <> 'erased' AND NOT EXISTS (
              SELECT 1 FROM evidence_row v
              WHERE v.fact_id = f.id AND v.episode_id = f.episode_id)""",
-    ),
-    (
-        "evidence_from_injected_text",
-        """SELECT v.fact_id, 'episode ' || e.id FROM evidence_row v
+    "evidence_from_injected_text": """
+           SELECT v.fact_id, 'episode ' || e.id FROM evidence_row v
            JOIN episode_row e ON e.id = v.episode_id WHERE e.injected = 1""",
-    ),
-    (
-        "fact_time",
-        """SELECT f.id, 'occurred_at ' || coalesce(f.occurred_at, 'null') FROM fact_row f
+    "fact_time": """
+           SELECT f.id, 'occurred_at ' || coalesce(f.occurred_at, 'null') FROM fact_row f
            WHERE f.occurred_at IS NOT (
              SELECT max(e.occurred_at) FROM evidence_row v JOIN episode_row e ON e.id = v.episode_id
              WHERE v.fact_id = f.id AND v.stance = 'supports')""",
-    ),
-    (
-        "fact_status",
-        """SELECT id, status FROM fact_row
+    "fact_status": """
+           SELECT id, status FROM fact_row
            WHERE status NOT IN ('pending_embed', 'active', 'proposed', 'superseded',
                                 'merged_into', 'retracted', 'erased')
               OR (status IN ('pending_embed', 'active', 'proposed')) <> (retired_at IS NULL)
               OR (status = 'merged_into') <> (merged_into_id IS NOT NULL)
               OR (status = 'superseded') <> (superseded_by IS NOT NULL)
               OR (status = 'pending_embed' AND embeddable = 0)""",
-    ),
-    (
-        "fact_vector",
-        """SELECT f.id, f.status FROM fact_row f LEFT JOIN fact_vector x ON x.fact_id = f.id
+    "fact_vector": """
+           SELECT f.id, f.status FROM fact_row f LEFT JOIN fact_vector x ON x.fact_id = f.id
            WHERE (f.status = 'pending_embed' AND x.fact_id IS NOT NULL)
               OR (f.status = 'active' AND f.embeddable = 1 AND x.fact_id IS NULL)
               OR (f.retired_at IS NOT NULL AND x.fact_id IS NOT NULL)""",
-    ),
-    (
-        "episode_vector",
-        """SELECT e.id, 'state ' || e.vector_state FROM episode_row e
+    "episode_vector": """
+           SELECT e.id, 'state ' || e.vector_state FROM episode_row e
            LEFT JOIN episode_vector x ON x.episode_id = e.id
            WHERE (e.vector_state = 2) <> (x.episode_id IS NOT NULL)
               OR e.vector_state NOT IN (0, 1, 2)""",
-    ),
-    (
-        "vector_size",
-        """SELECT id, size || ' bytes' FROM (
+    "vector_size": """
+           SELECT id, size || ' bytes' FROM (
              SELECT episode_id AS id, length(vector) AS size FROM episode_vector
              UNION ALL SELECT fact_id, length(vector) FROM fact_vector
              UNION ALL SELECT entity_id, length(vector) FROM entity_vector
              UNION ALL SELECT preference_id, length(vector) FROM preference_vector)
            WHERE size IS NOT (SELECT 2 * value FROM meta WHERE name = 'embedder_dim')""",
-    ),
-    (
-        "pointer",
-        """WITH RECURSIVE way(start, id, steps) AS (
+    "pointer": """
+           WITH RECURSIVE way(start, id, steps) AS (
              SELECT id, coalesce(merged_into_id, superseded_by), 1 FROM fact_row
               WHERE merged_into_id IS NOT NULL OR superseded_by IS NOT NULL
              UNION ALL
@@ -115,76 +96,56 @@ _QUERIES: tuple[tuple[str, str], ...] = (
               WHERE coalesce(f.merged_into_id, f.superseded_by) IS NOT NULL AND way.steps < 1000)
            SELECT start, 'its pointers go in a circle' FROM way
            WHERE id = start OR steps >= 1000""",
-    ),
-    (
-        "history",
-        """SELECT f.id, 'no event stored it' FROM fact_row f WHERE NOT EXISTS (
+    "history": """
+           SELECT f.id, 'no event stored it' FROM fact_row f WHERE NOT EXISTS (
              SELECT 1 FROM event_row h WHERE h.target_kind = 'fact' AND h.target_id = f.id
               AND h.op = 'store')""",
-    ),
-    (
-        "episode_length",
-        """SELECT id, chars || ' counted, ' || length(text) || ' characters' FROM episode_row
+    "episode_length": """
+           SELECT id, chars || ' counted, ' || length(text) || ' characters' FROM episode_row
            WHERE chars <> length(text) AND instr(text, char(0)) = 0""",
-    ),
-    (
-        "place",
-        """SELECT id, 'nothing was said there' FROM place_row p
+    "place": """
+           SELECT id, 'nothing was said there' FROM place_row p
            WHERE NOT EXISTS (SELECT 1 FROM episode_data e WHERE e.place_id = p.id)""",
-    ),
-    (
-        "commit",
-        """SELECT no, 'is behind the last commit' FROM (
+    "commit": """
+           SELECT no, 'is behind the last commit' FROM (
              SELECT max(no) AS no FROM commit_row
              UNION ALL SELECT max(commit_no) FROM episode_vector
              UNION ALL SELECT max(commit_no) FROM fact_vector
              UNION ALL SELECT max(commit_no) FROM vector_gone
              UNION ALL SELECT max(memory) FROM owner_row)
            WHERE no > (SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'commit')""",
-    ),
-    (
-        "pair",
-        """SELECT p.low_id, 'and ' || p.high_id || ' were judged ' || p.relation FROM pair_row p
+    "pair": """
+           SELECT p.low_id, 'and ' || p.high_id || ' were judged ' || p.relation FROM pair_row p
            WHERE p.relation NOT IN ('same', 'supersedes', 'contradiction', 'ambiguous', 'different')
               OR p.verdict NOT IN ('', 'MERGE', 'KEEP_BOTH', 'CONTRADICTION')""",
-    ),
-    (
-        "embed_task",
-        """SELECT t.row_id, t.target || ' waits no longer' FROM embed_task t
+    "embed_task": """
+           SELECT t.row_id, t.target || ' waits no longer' FROM embed_task t
            LEFT JOIN episode_data e ON t.target = 'episode' AND e.id = t.row_id
            LEFT JOIN fact_row f ON t.target = 'fact' AND f.id = t.row_id
            LEFT JOIN entity_row n ON t.target = 'entity' AND n.id = t.row_id
            LEFT JOIN preference_row p ON t.target = 'preference' AND p.id = t.row_id
            WHERE coalesce(e.vector_state = 1, f.status = 'pending_embed', n.vector_state = 1,
                           p.vector_state = 1, 0) = 0""",
-    ),
-    (
-        "next_vector",
-        """SELECT n.row_id, n.target || ' has no vector' FROM next_vector n
+    "next_vector": """
+           SELECT n.row_id, n.target || ' has no vector' FROM next_vector n
            LEFT JOIN episode_vector e ON n.target = 'episode' AND e.episode_id = n.row_id
            LEFT JOIN fact_vector f ON n.target = 'fact' AND f.fact_id = n.row_id
            LEFT JOIN entity_vector y ON n.target = 'entity' AND y.entity_id = n.row_id
            LEFT JOIN preference_vector p ON n.target = 'preference' AND p.preference_id = n.row_id
            WHERE e.episode_id IS NULL AND f.fact_id IS NULL AND y.entity_id IS NULL
              AND p.preference_id IS NULL""",
-    ),
-    (
-        "model_task",
-        """SELECT t.target, t.kind || ' ' || t.state FROM model_task t
+    "model_task": """
+           SELECT t.target, t.kind || ' ' || t.state FROM model_task t
            LEFT JOIN episode_data e ON e.id = t.target
            WHERE t.state NOT IN ('queued', 'done', 'failed', 'aside')
               OR (t.kind NOT IN ('judge', 'search', 'clean') AND e.id IS NULL)""",
-    ),
-    (
-        "world_fact",
-        """SELECT f.id, 'about ' || f.subject || ', which is no entity of ' || f.owner
+    "world_fact": """
+           SELECT f.id, 'about ' || f.subject || ', which is no entity of ' || f.owner
            FROM fact_row f WHERE f.kind = 'world' AND f.retired_at IS NULL AND NOT EXISTS (
              SELECT 1 FROM entity_row n
              WHERE n.owner = f.owner AND n.name = f.subject AND n.retired_at IS NULL)""",
-    ),
-    (
-        "entity_cause",
-        """SELECT n.id, n.name || ' came in by ' || n.trigger FROM entity_row n
+    "entity_cause": """
+           SELECT n.id, n.name || ' came in by ' || n.trigger FROM entity_row n
            JOIN episode_row e ON e.id = n.episode_id
            WHERE n.name <> 'erased:' || n.id
              AND (n.trigger NOT IN ('user_message', 'learn_command', 'command')
@@ -193,10 +154,8 @@ _QUERIES: tuple[tuple[str, str], ...] = (
                 SELECT 1 FROM search_result_row r JOIN search_log_row l ON l.id = r.search_id
                 WHERE r.episode_id = e.id AND l.owner = n.owner
                   AND l.trigger IN ('user_message', 'learn_command'))))""",
-    ),
-    (
-        "entity_state",
-        """SELECT n.id, n.name FROM entity_row n
+    "entity_state": """
+           SELECT n.id, n.name FROM entity_row n
            LEFT JOIN entity_vector x ON x.entity_id = n.id
            WHERE n.name = '' OR (n.merged_into_id IS NOT NULL AND n.retired_at IS NULL)
               OR n.merged_into_id = n.id OR n.vector_state NOT IN (0, 1, 2)
@@ -207,34 +166,26 @@ _QUERIES: tuple[tuple[str, str], ...] = (
            LEFT JOIN preference_vector x ON x.preference_id = p.id
            WHERE p.topic = '' OR (p.vector_state = 2) <> (x.preference_id IS NOT NULL)
               OR (p.vector_state = 0) <> (p.retired_at IS NOT NULL)""",
-    ),
-    (
-        "entity_alias",
-        """SELECT a.entity_id, a.name FROM entity_alias a
+    "entity_alias": """
+           SELECT a.entity_id, a.name FROM entity_alias a
            LEFT JOIN entity_row n ON n.id = a.entity_id
            WHERE n.id IS NULL OR n.owner <> a.owner OR a.name = ''
               OR (n.name = a.name AND n.retired_at IS NULL)""",
-    ),
-    (
-        "engagement",
-        """SELECT g.id, g.type || ' of ' || g.owner FROM engagement_row g
+    "engagement": """
+           SELECT g.id, g.type || ' of ' || g.owner FROM engagement_row g
            LEFT JOIN entity_row n ON n.id = g.entity_id
            LEFT JOIN preference_row p ON p.id = g.preference_id
            WHERE coalesce(n.owner, g.owner) <> g.owner OR coalesce(p.owner, g.owner) <> g.owner""",
-    ),
-    (
-        "learn_prompt",
-        """SELECT p.id, p.status FROM learn_prompt_row p
+    "learn_prompt": """
+           SELECT p.id, p.status FROM learn_prompt_row p
            WHERE EXISTS (SELECT 1 FROM search_task t WHERE t.learn_prompt_id = p.id)
              AND (p.status = 'completed') <> (
              NOT EXISTS (SELECT 1 FROM search_task t
                WHERE t.learn_prompt_id = p.id AND t.state <> 'done')
              AND NOT EXISTS (SELECT 1 FROM search_log_row l
                WHERE l.learn_prompt_id = p.id AND l.extracted = 0))""",
-    ),
-    (
-        "search",
-        """SELECT id, 'task ' || state FROM search_task
+    "search": """
+           SELECT id, 'task ' || state FROM search_task
            WHERE state NOT IN ('queued', 'done', 'failed', 'aside')
               OR trigger NOT IN ('user_message', 'learn_command', 'enrichment')
            UNION ALL SELECT id, 'trigger ' || trigger FROM search_log_row
@@ -254,40 +205,30 @@ _QUERIES: tuple[tuple[str, str], ...] = (
            FROM search_find x JOIN search_log_row l ON l.id = x.search_id
            JOIN fact_row f ON f.id = x.fact_id
            WHERE l.extracted = 1 OR f.kind <> 'world'""",
-    ),
-    (
-        "notice",
-        """SELECT c.id, c.state FROM notice_row c JOIN entity_row n ON n.id = c.entity_id
+    "notice": """
+           SELECT c.id, c.state FROM notice_row c JOIN entity_row n ON n.id = c.entity_id
            WHERE n.owner <> c.owner OR NOT json_valid(c.channels)
               OR c.state NOT IN ('waiting', 'claimed', 'sent', 'failed', 'dropped')
               OR (c.state IN ('sent', 'failed')) <> (c.sent_at IS NOT NULL AND c.state <> 'claimed')
            UNION ALL SELECT x.notice_id, 'tells fact ' || f.id || ' of ' || f.owner
            FROM notice_fact x JOIN notice_row c ON c.id = x.notice_id
            JOIN fact_row f ON f.id = x.fact_id WHERE f.owner <> c.owner OR f.kind <> 'world'""",
-    ),
-    (
-        "keyed_fact",
-        """SELECT id, predicate || ' of ' || subject FROM fact_row
+    "keyed_fact": """
+           SELECT id, predicate || ' of ' || subject FROM fact_row
            WHERE kind = 'keyed' AND status <> 'erased'
              AND (subject <> owner OR predicate = '' OR object = '')""",
-    ),
-    (
-        "merged_evidence",
-        """SELECT f.id, 'episode ' || v.episode_id || ' is missing at ' || f.merged_into_id
+    "merged_evidence": """
+           SELECT f.id, 'episode ' || v.episode_id || ' is missing at ' || f.merged_into_id
            FROM fact_row f JOIN evidence_row v ON v.fact_id = f.id
            WHERE f.status = 'merged_into' AND NOT EXISTS (
              SELECT 1 FROM evidence_row w
              WHERE w.fact_id = f.merged_into_id AND w.episode_id = v.episode_id)""",
-    ),
-    (
-        "run",
-        """SELECT id, state FROM run_row
+    "run": """
+           SELECT id, state FROM run_row
            WHERE state NOT IN ('running', 'done', 'failed', 'undone')
               OR (state = 'running') <> (finished_at IS NULL)""",
-    ),
-    (
-        "json",
-        """SELECT id, 'episode attributes' FROM episode_row WHERE NOT json_valid(attributes)
+    "json": """
+           SELECT id, 'episode attributes' FROM episode_row WHERE NOT json_valid(attributes)
            UNION ALL SELECT id, 'event detail' FROM event_row WHERE NOT json_valid(detail)
            UNION ALL SELECT id, 'source cursor' FROM source_row WHERE NOT json_valid(cursor)
            UNION ALL SELECT id, 'source lines' FROM source_row WHERE NOT json_valid(lines)
@@ -296,10 +237,8 @@ _QUERIES: tuple[tuple[str, str], ...] = (
            UNION ALL SELECT id, 'proposal' FROM proposal_row WHERE NOT json_valid(payload)
            UNION ALL SELECT id, 'injection' FROM injection_row
              WHERE NOT json_valid(items) OR NOT json_valid(used)""",
-    ),
-    (
-        "erased",
-        """SELECT x.row_id, 'fact still says something' FROM erased_row x
+    "erased": """
+           SELECT x.row_id, 'fact still says something' FROM erased_row x
            LEFT JOIN fact_row f ON f.id = x.row_id
            WHERE x.target = 'fact' AND (f.id IS NULL OR f.status <> 'erased'
              OR f.subject || f.predicate || f.object || f.statement <> '')
@@ -325,17 +264,13 @@ _QUERIES: tuple[tuple[str, str], ...] = (
            LEFT JOIN preference_row p ON p.id = x.row_id
            WHERE x.target = 'preference' AND (p.id IS NULL OR p.topic <> 'erased:' || p.id
              OR p.retired_at IS NULL)""",
-    ),
-    (
-        "erasure",
-        """SELECT id, 'the file was not looked through since; run factbook erase --finish'
+    "erasure": """
+           SELECT id, 'the file was not looked through since; run factbook erase --finish'
            FROM erasure_row WHERE clean = 0
            UNION ALL SELECT value, 'the history is not closed' FROM meta WHERE name = 'erasing'
            UNION ALL SELECT id, 'counts' FROM erasure_row WHERE NOT json_valid(counts)""",
-    ),
-    (
-        "full_text",
-        """SELECT id, 'facts without an index entry' FROM fact_row
+    "full_text": """
+           SELECT id, 'facts without an index entry' FROM fact_row
              WHERE id NOT IN (SELECT id FROM fact_fts_docsize)
            UNION ALL SELECT id, 'episode without an index entry' FROM episode_row
              WHERE id NOT IN (SELECT id FROM episode_fts_docsize)
@@ -343,8 +278,7 @@ _QUERIES: tuple[tuple[str, str], ...] = (
              WHERE id NOT IN (SELECT id FROM fact_row)
            UNION ALL SELECT id, 'index entry without an episode' FROM episode_fts_docsize
              WHERE id NOT IN (SELECT id FROM episode_row)""",
-    ),
-)
+}
 
 
 def audit(connection: apsw.Connection, *, writable: bool) -> list[Problem]:
@@ -357,7 +291,7 @@ def audit(connection: apsw.Connection, *, writable: bool) -> list[Problem]:
         return problems  # the other checks would trip over the same damage
     problems = _tried("unreadable", _unreadable, connection)
     checks: list[tuple[str, Callable[[apsw.Connection], list[Problem]]]] = [
-        *((what, partial(_asked, what, sql)) for what, sql in _QUERIES),
+        *((what, partial(_asked, what, sql)) for what, sql in _QUERIES.items()),
         ("evidence_span", _spans),
         ("claim", _claims),
         ("came_back", _came_back),

@@ -39,11 +39,9 @@ class SQLiteFiles:
 
     @property
     def path(self) -> Path:
-        """Where the file is."""
         return self._file.path
 
     def live_bytes(self) -> int:
-        """Return the bytes of the file's pages that are in use."""
         pages = self._number("page_count") - self._number("freelist_count")
         return pages * self._number("page_size")
 
@@ -55,7 +53,6 @@ class SQLiteFiles:
         limit: int | None,
         seconds: float,
     ) -> list[dict[str, SQLValue]]:
-        """Return the rows of one statement that only reads; raises UsageError for a wrong one."""
         self._file.check_same()
         with translated(self.path), closing(self._file.open_to_read()) as connection:
             return select(connection, text, params, limit=limit, seconds=seconds)

@@ -41,8 +41,6 @@ from factbook.errors import StoreError, StoreLocked, StoreReadOnly
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["Guard", "Identity", "beside", "held", "identity_of", "is_torn"]
-
 # Where SQLite locks what: its file format (the lock-byte page), os_unix.c (UNIX_SHM_DMS).
 _PENDING: Final = (0x4000_0000, 1)
 _SHARED: Final = (0x4000_0002, 510)

@@ -154,10 +154,6 @@ class LedgerReads(Rows):
         keys: Sequence[str] | None = None,
         owner: str | Everyone = EVERYONE,
     ) -> list[SourceState]:
-        """Return sources by id, without erased ones; of an owner those that say something of them.
-
-        All of them without `ids` and `keys`.
-        """
         sql = (
             "SELECT id, key, kind, host, session, uri, project, title, agent, episode_count,"
             " first_at, last_at, cursor, lines FROM source_row"
@@ -177,7 +173,6 @@ class LedgerReads(Rows):
         return [_as_source(row) for row in sorted(self._rows(sql, bindings))]
 
     def facts_by_id(self, ids: Sequence[int]) -> dict[int, Fact]:
-        """Return facts by id."""
         rows = self._rows(
             f"{FACT} WHERE f.id IN (SELECT value FROM json_each(?))", (json_list(ids),)
         )
@@ -186,7 +181,6 @@ class LedgerReads(Rows):
     def facts(
         self, filters: Filters, *, limit: int | None, newest_first: bool = False
     ) -> Iterator[Fact]:
-        """Iterate over current facts that pass the filters."""
         where, bindings = fact_where(self._plain(filters))
         order = "f.occurred_at DESC, f.id DESC" if newest_first else "f.id"
         sql = f"{FACT} WHERE {where} ORDER BY {order}"
@@ -194,7 +188,6 @@ class LedgerReads(Rows):
             yield as_fact(row)
 
     def episode_ids(self, uids: Sequence[str]) -> dict[str, int]:
-        """Return the ids of episodes by uid."""
         if not uids:
             return {}
         # Joined: for IN, SQLite would first sort what is asked for.
@@ -204,7 +197,6 @@ class LedgerReads(Rows):
     def untasked(
         self, kind: str, filters: Filters, *, now: Millis, limit: int, tried_only: bool = False
     ) -> list[StoredEpisode]:
-        """Return episodes that pass, no model has answered for, and may be tried; by id."""
         where, bindings = episode_where(filters)
         may = f"t.state IN ('queued', 'failed') AND {DUE}"
         joined, may = ("JOIN", may) if tried_only else ("LEFT JOIN", f"coalesce({may}, 1)")
@@ -216,18 +208,15 @@ class LedgerReads(Rows):
         return list(map(as_episode, self._each(sql, (kind, *bindings, *times), limit)))
 
     def texts(self, target: str, ids: Sequence[int]) -> dict[int, str]:
-        """Return what episodes or facts say, by id, ascending."""
         column = INDEXED[target]
         sql = f"SELECT id, {column} FROM {ROWS[target]} WHERE id IN {_IN} ORDER BY id"
         return dict(self._rows(sql, (json_list(ids),))) if ids else {}
 
     def heads(self, ids: Collection[int]) -> dict[int, EpisodeHead]:
-        """Return everything of episodes but their texts, by id."""
         rows = self._rows(f"{_HEAD} WHERE e.id IN {_IN}", (json_list(ids),)) if ids else []
         return {row[0]: _as_head(row) for row in rows}
 
     def whole_episodes(self, ids: Collection[int]) -> list[KeptEpisode]:
-        """Return everything of episodes, by id, without erased ones."""
         rows = self._rows(f"{KEPT} AND e.id IN {_IN} ORDER BY e.id", (json_list(ids),))
         return [as_kept(row) for row in rows]
 
@@ -239,10 +228,6 @@ class LedgerReads(Rows):
         pairs: Collection[tuple[int, int]] | None = None,
         each: int | None = None,
     ) -> list[EvidenceRow]:
-        """Return what episodes say of facts, by fact and episode: of these ones, or pairs of both.
-
-        With `each`, at most so many of a fact.
-        """
         if each is not None:
             # One by one: a fact may have thousands, of which the rest is not even read.
             where = limited("v.fact_id = ? ORDER BY v.episode_id", each)
@@ -273,7 +258,6 @@ class LedgerReads(Rows):
         return [_as_evidence(row, texts.get(row[1], "")) for row in rows]
 
     def lives(self, where: LifeWhere, *, limit: int | None = None) -> list[Life]:
-        """Return the rows of facts that meet what is given, by id."""
         clause = _life_where(where)
         if clause is None:
             return []
@@ -285,7 +269,6 @@ class LedgerReads(Rows):
         return [as_life(row) for row in rows]
 
     def episodes_by_id(self, ids: Sequence[int]) -> dict[int, StoredEpisode]:
-        """Return episodes by id."""
         rows = self._rows(
             f"{EPISODE} WHERE e.id IN (SELECT value FROM json_each(?))", (json_list(ids),)
         )
@@ -294,7 +277,6 @@ class LedgerReads(Rows):
     def episodes(
         self, filters: Filters, *, limit: int | None, newest_first: bool = False
     ) -> Iterator[StoredEpisode]:
-        """Iterate over episodes that pass the filters."""
         where, bindings = episode_where(self._plain(filters))
         order = "e.occurred_at DESC, e.id DESC" if newest_first else "e.id"
         sql = f"{EPISODE} WHERE {where} ORDER BY {order}"
@@ -316,10 +298,6 @@ class LedgerWrites(LedgerReads):
         return int(str(row[0]))
 
     def put_sources(self, rows: Sequence[SourceState]) -> list[int]:
-        """Insert sources (id 0), or overwrite them by their ids; return the ids.
-
-        Their counts and dates move with their episodes.
-        """
         free, ids = self._next_id("source_row") if rows else 0, list[int]()
         for row in rows:
             source = row.source
@@ -351,7 +329,6 @@ class LedgerWrites(LedgerReads):
     def add_episodes(
         self, episodes: Sequence[tuple[int, Episode]], *, kept: Sequence[tuple[int, Millis]] = ()
     ) -> list[int]:
-        """Insert (source id, episode) pairs, none of them known, index them, return their ids."""
         if not episodes:
             return []
         given = kept or [(0, self._now)] * len(episodes)
@@ -387,11 +364,6 @@ class LedgerWrites(LedgerReads):
         return ids
 
     def rewrite_episodes(self, episodes: Mapping[int, Episode]) -> None:
-        """Overwrite what episodes say, by their ids: what an erasure leaves of them.
-
-        Each is indexed as it is then and loses its vector; it waits for one if it is worth it. Its
-        source counts and dates what is not ERASED.
-        """
         ids = list(episodes)
         self._unindex("episode", ids)
         self.drop_vectors("episode", ids)
@@ -446,7 +418,6 @@ class LedgerWrites(LedgerReads):
         )
 
     def rewrite_history(self, details: Mapping[int, Mapping[str, object]], erasure_id: int) -> None:
-        """Put shorter details in the place of those of events: only an erasure changes history."""
         given = {id_: orjson.dumps(detail).decode() for id_, detail in details.items()}
         sizes = dict(
             self._rows(
@@ -466,7 +437,6 @@ class LedgerWrites(LedgerReads):
         self._db.execute("DELETE FROM meta WHERE name = 'erasing'")
 
     def add_facts(self, facts: Sequence[Life]) -> list[int]:
-        """Insert facts, none of them current by its claim, index them, return their ids."""
         if not facts:
             return []
         ids = _numbered(self._next_id("fact_row"), [fact.id for fact in facts])
@@ -482,7 +452,6 @@ class LedgerWrites(LedgerReads):
         return ids
 
     def put_facts(self, changes: Sequence[tuple[Life, Life]]) -> None:
-        """Write what differs between each fact before and after; it is indexed as it is then."""
         # SQLite writes every index with a column that is named, changed or not.
         alike: dict[tuple[int, ...], list[Life]] = {}
         for before, after in changes:
@@ -497,7 +466,6 @@ class LedgerWrites(LedgerReads):
         self._index("fact", said)
 
     def add_evidence(self, rows: Sequence[EvidenceRow]) -> int:
-        """Insert evidence, none of it known, and return how many rows were inserted."""
         now = self._now
         rules = self._rule_ids({(row.rule, row.method) for row in rows})
         values = [
@@ -518,7 +486,6 @@ class LedgerWrites(LedgerReads):
         return self._rules
 
     def drop_evidence(self, pairs: Collection[tuple[int, int]]) -> int:
-        """Delete the evidence of these (fact id, episode id) pairs; return how many rows."""
         before = self._db.total_changes()
         self._db.executemany("DELETE FROM evidence_row WHERE fact_id = ? AND episode_id = ?", pairs)
         return self._db.total_changes() - before

@@ -71,7 +71,6 @@ class LivingVerbs(Rows):
             raise EmbedderMismatch(path=self.path, found=embedder, given=model)
 
     def drop_vectors(self, target: str, ids: Sequence[int]) -> None:
-        """Remove the vectors of rows that recall no longer needs."""
         table, column = VECTOR_TABLES[target]
         wanted = (json_list(ids),)
         self._db.execute(
@@ -117,10 +116,6 @@ class LivingVerbs(Rows):
         return [id_ for id_ in ids if id_ in there]
 
     def replace_vectors(self, *, model: str, dim: int) -> int:
-        """Put the next model's vectors in the place of those in use; return how many.
-
-        Raises UsageError while any row with a vector lacks one of the next model.
-        """
         if self._meta("next_embedder") != f"{model} {dim}":
             raise UsageError(detail=f"no vectors of {model} wait in {self.path}")
         written = 0

@@ -16,8 +16,6 @@ import apsw
 from factbook.errors import UsageError
 from factbook.model.facts import SQLValue
 
-__all__ = ["select"]
-
 _READS: Final = {
     apsw.SQLITE_SELECT,
     apsw.SQLITE_READ,

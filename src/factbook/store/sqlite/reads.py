@@ -66,7 +66,6 @@ class SQLiteReads(RecordReads, LedgerReads):
     """What may be asked of a ledger in a SQLite file."""
 
     def head(self, owner: str | Everyone = EVERYONE) -> Head:
-        """Return the numbers of the last commits, of all or of one owner."""
         known = dict(self._rows(_HEAD))
         if owner is EVERYONE:
             return Head(int(known["commit"]), int(known["memory"]))
@@ -75,7 +74,6 @@ class SQLiteReads(RecordReads, LedgerReads):
         return Head(int(known["commit"]), max([everyone, *(row[0] for row in theirs)]))
 
     def changed(self, what: str, after: At, *, limit: int | None = None) -> Changes:
-        """Return what came and went since a place in the log of commits."""
         kind, _, target = what.rpartition(":")
         page = None if limit is None else limit + 1
         if not kind:
@@ -130,7 +128,6 @@ class SQLiteReads(RecordReads, LedgerReads):
     def search(
         self, target: str, terms: Sequence[str], filters: Filters, k: int
     ) -> list[tuple[int, float]]:
-        """Return (id, BM25 score) of the k best rows that hold any of the terms, best first."""
         match = fts_query(terms)
         if not match:
             return []
@@ -151,14 +148,12 @@ class SQLiteReads(RecordReads, LedgerReads):
     def nearest(
         self, target: str, vectors: NDArray[np.float32], filters: Filters, k: int
     ) -> list[Nearest]:
-        """Return for each vector the k nearest episodes or facts that pass the filters."""
         allowed = filters.ids
         if _narrows(target, replace(filters, owner=EVERYONE, ids=None)):
             allowed = self.ids(target, filters)
         return self.in_memory().nearest(target, vectors, filters.owner, k, allowed=allowed)
 
     def vectors(self, target: str, ids: Sequence[int]) -> tuple[list[int], bytes]:
-        """Return (ids that have a vector, their rows of float16), ascending by id."""
         table, column = VECTOR_TABLES[target]
         rows = self._rows(
             f"SELECT {column}, vector FROM {table}"
@@ -168,7 +163,6 @@ class SQLiteReads(RecordReads, LedgerReads):
         return [row[0] for row in rows], b"".join(row[1] for row in rows)
 
     def ids(self, target: str, filters: Filters) -> list[int]:
-        """Return the ids of the episodes or current facts that pass the filters, ascending."""
         filters = self._plain(filters)
         where, bindings = _where(target, filters)
         id_column = f"{target[0]}.id"
@@ -180,11 +174,9 @@ class SQLiteReads(RecordReads, LedgerReads):
     def outlines(
         self, ids: Sequence[int], *, reach: int = 0, owner: str | Everyone = EVERYONE
     ) -> Outlines:
-        """Return what ranking needs of an owner's episodes, and of those around them."""
         return self.in_memory().outlines(ids, reach=reach, owner=owner)
 
     def turns(self, ids: Sequence[int]) -> dict[int, Sequence[tuple[int, EpisodeKind]]]:
-        """Return for each episode that lies in a turn the turn's records."""
         found: dict[int, Sequence[tuple[int, EpisodeKind]]] = {}
         for id_ in sorted(set(ids)):
             if id_ in found:
@@ -205,11 +197,9 @@ class SQLiteReads(RecordReads, LedgerReads):
         return {id_: found[id_] for id_ in ids if id_ in found}
 
     def speakers(self, owner: str | Everyone) -> Sequence[str]:
-        """Return the names that speak in the episodes of an owner."""
         return self.in_memory().speakers(owner)
 
     def each_text(self) -> Iterator[tuple[str, str]]:
-        """Iterate over every text of every row, as (what the row is called, text)."""
         for (table,) in self._rows(_TOLD):
             columns = [
                 row[1]
@@ -241,7 +231,6 @@ class SQLiteReads(RecordReads, LedgerReads):
         besides: Collection[int] = (),
         next: bool = False,
     ) -> list[tuple[int, str]]:
-        """Return (id, text) of rows that wait for a vector; `next`: for one of the next model."""
         text, waits = _EMBEDDED[target], WAITS[target]
         bindings: list[Any] = []
         if next:
@@ -262,7 +251,6 @@ class SQLiteReads(RecordReads, LedgerReads):
         return [(row[0], row[1]) for row in self._rows(limited(sql, limit), (*bindings, after))]
 
     def embedder(self, *, next: bool = False) -> tuple[str, int] | None:
-        """Return the id and dimension of the model whose vectors are kept, or being made."""
         meta = dict(self._rows(_EMBEDDER))
         if next:
             name, _, dim = str(meta.get("next_embedder", "")).rpartition(" ")

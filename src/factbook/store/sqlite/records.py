@@ -19,6 +19,7 @@ from factbook.store.kinds import (
     WAITING,
     Above,
     Below,
+    Condition,
     Kind,
     Least,
     Other,
@@ -36,10 +37,10 @@ from factbook.store.sqlite.rows import ROWS, WAITS, Rows, json_list, limited
 _CONDITIONS = {
     "equal": "{} = ?",
     "empty": "{} IS NULL",
-    "above": "{} > ?",
-    "least": "{} >= ?",
-    "below": "{} < ?",
-    "other": "{} <> ?",
+    Above.__name__: "{} > ?",
+    Least.__name__: "{} >= ?",
+    Below.__name__: "{} < ?",
+    Other.__name__: "{} <> ?",
     "among": "{} IN (SELECT value FROM json_each(?))",
     "among bytes": "{} IN (SELECT unhex(value) FROM json_each(?))",
 }
@@ -161,14 +162,8 @@ def _condition(value: object) -> tuple[str, Sequence[Any]]:
     named = value.value if isinstance(value, Other) else value
     if isinstance(named, StrEnum):  # not bound, as the number of `limited`
         return f"{{}} {'=' if named is value else '<>'} '{named.value}'", ()
-    if isinstance(value, Least):
-        return "least", (value.value,)
-    if isinstance(value, Above):
-        return "above", (value.value,)
-    if isinstance(value, Below):
-        return "below", (value.value,)
-    if isinstance(value, Other):
-        return "other", (value.value,)
+    if isinstance(value, Condition):
+        return type(value).__name__, (value.value,)
     if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
         return "equal", (None,)  # no row holds such a number
     if isinstance(value, (str, bytes)) or not isinstance(value, Collection):
@@ -247,7 +242,6 @@ class RecordReads(Rows):
         limit: int | None = None,
         newest_first: bool = False,
     ) -> list[R]:
-        """Return the rows of a kind that meet every condition, by their key."""
         checked(kind, where)
         shapes, bindings = _conditions(where)
         sql = limited(_select(kind, shapes, newest_first), limit)
@@ -262,7 +256,6 @@ class RecordReads(Rows):
         most: str = "",
         distinct: str = "",
     ) -> dict[tuple[Any, ...], Tally]:
-        """Count the rows of a kind that meet every condition, by the values of some fields."""
         checked(kind, where, by, (most, distinct))
         shapes, bindings = _conditions(where)
         rows = self._rows(_count(kind, tuple(by), shapes, most, distinct), bindings)
@@ -281,11 +274,9 @@ class RecordWrites(RecordReads):
         return self._db.execute(sql, bindings).fetchall()
 
     def drop_vectors(self, target: str, ids: Sequence[int]) -> None:
-        """Delete the vectors of rows."""
         raise NotImplementedError
 
     def add(self, kind: Kind[R], rows: Sequence[R]) -> list[int | None]:
-        """Insert rows; return their ids, 0 for kinds without, None where one is there already."""
         changes_memory(kind, quiet=self.quiet)
         has_ids = kind.has_ids
         if has_ids and not kind.unique and not any(row[0] for row in rows):
@@ -320,7 +311,6 @@ class RecordWrites(RecordReads):
         self._db.executemany(_upsert(kind), _encoded(kind, rows))
 
     def drop(self, kind: Kind[Any], where: Where) -> int:
-        """Delete the rows that meet every condition; return how many."""
         appended(kind)
         changes_memory(kind, quiet=self.quiet)
         checked(kind, where)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
 from factbook import policy
+from factbook.model import fast_dataclass
 from factbook.model.facts import (
     EVERYONE,
     Episode,
@@ -20,7 +21,7 @@ from factbook.model.facts import (
     StoredEpisode,
     Trust,
 )
-from factbook.store.rows import Filters, KeptEpisode, spans_in, without_spans
+from factbook.store.rows import SPANS, Filters, KeptEpisode, spans_in, without_spans
 from factbook.store.sqlite.file import not_text
 
 # By value: calling an Enum takes longer than the rest of a row, and a telling reads hundreds.
@@ -52,8 +53,8 @@ WAITS = {
 FACT = """
 SELECT f.id, f.owner, f.subject, f.predicate, f.object, f.statement, f.kind, f.status,
        f.confidence, f.confidence_at, f.trust, f.evidence_count, f.occurred_at, f.learned_at,
-       f.retired_at, f.valid_from, f.valid_to, f.merged_into_id, f.superseded_by,
-       s.host, e.session, e.project, f.episode_id, f.pinned
+       f.episode_id, f.retired_at, f.valid_from, f.valid_to, f.merged_into_id, f.superseded_by,
+       f.pinned, s.host, e.session, e.project
 FROM fact_row f JOIN episode_row e ON e.id = f.episode_id JOIN source_row s ON s.id = e.source_id"""
 
 EPISODE = """
@@ -66,8 +67,8 @@ FROM episode_row e JOIN source_row s ON s.id = e.source_id"""
 KEPT = """
 SELECT e.id, e.source_id, e.learned_at, e.uid, s.key, e.kind, e.role, e.trust, e.text, e.position,
        e.byte_offset, e.occurred_at, e.owner, e.subject, e.message, e.session, e.project, e.branch,
-       e.agent, e.speaker, e.tool, e.call_id, e.attributes, e.is_error, e.cut, e.injected,
-       e.vector_state
+       e.agent, e.speaker, e.tool, e.call_id, e.is_error, e.cut, e.injected, e.vector_state,
+       e.attributes
 FROM episode_row e JOIN source_row s ON s.id = e.source_id
 WHERE e.id NOT IN (SELECT row_id FROM erased_row WHERE target = 'episode')"""
 
@@ -123,97 +124,40 @@ def limited(sql: str, limit: int | None) -> str:
     return sql if limit is None else f"{sql} LIMIT {limit}"
 
 
+# Of rows whose columns stand in the order of the fields; what is not kept, or is made of another
+# column, comes last.
+_fact: Final = fast_dataclass.by_place(Fact)
+_stored: Final = fast_dataclass.by_place(StoredEpisode)
+_episode: Final = fast_dataclass.by_place(
+    Episode, without=("fields", "attributes", *SPANS, "asked", "answer")
+)
+
+
 def as_fact(row: Sequence[Any]) -> Fact:
     """Read a row of FACT."""
-    return Fact(
-        id=row[0],
-        owner=row[1],
-        subject=row[2],
-        predicate=row[3],
-        object=row[4],
-        statement=row[5],
-        kind=FACT_KINDS[row[6]],
-        status=STATES[row[7]],
-        confidence=row[8],
-        confidence_at=row[9],
-        trust=TRUSTS[row[10]],
-        evidence_count=row[11],
-        occurred_at=row[12],
-        learned_at=row[13],
-        retired_at=row[14],
-        valid_from=row[15],
-        valid_to=row[16],
-        merged_into_id=row[17],
-        superseded_by=row[18],
-        host=row[19],
-        session=row[20],
-        project=row[21],
-        episode_id=row[22],
-        pinned=bool(row[23]),
-    )
+    parts = list(row)
+    parts[6], parts[7], parts[10] = FACT_KINDS[row[6]], STATES[row[7]], TRUSTS[row[10]]
+    parts[20] = row[20] != 0
+    return _fact(*parts)
 
 
 def as_episode(row: Sequence[Any]) -> StoredEpisode:
     """Read a row of EPISODE."""
-    return StoredEpisode(
-        id=row[0],
-        uid=row[1],
-        source_id=row[2],
-        source=row[3],
-        kind=EPISODE_KINDS[row[4]],
-        role=ROLES[row[5]],
-        trust=TRUSTS[row[6]],
-        text=row[7],
-        position=row[8],
-        offset=row[9],
-        occurred_at=row[10],
-        owner=row[11],
-        subject=row[12],
-        group=row[13],
-        session=row[14],
-        project=row[15],
-        branch=row[16],
-        agent=row[17],
-        tool=row[18],
-        call_id=row[19],
-        host=row[20],
-        is_error=bool(row[21]),
-        cut=row[22],
-        injected=bool(row[23]),
-        speaker=row[24],
-        **({} if row[25] == "{}" else spans_in(orjson.loads(row[25]))),  # hardly any has some
-    )
+    *parts, kept = row
+    parts[4], parts[5], parts[6] = EPISODE_KINDS[row[4]], ROLES[row[5]], TRUSTS[row[6]]
+    parts[21], parts[23] = row[21] != 0, row[23] != 0
+    spans = ((), ()) if kept == "{}" else spans_in(orjson.loads(kept)).values()  # hardly any has
+    return _stored(*parts, *spans)
 
 
 def as_kept(row: Sequence[Any]) -> KeptEpisode:
     """Read a row of KEPT."""
-    episode = Episode(
-        uid=row[3],
-        source=row[4],
-        kind=EpisodeKind(row[5]),
-        role=Role(row[6]),
-        trust=Trust(row[7]),
-        text=row[8],
-        position=row[9],
-        offset=row[10],
-        occurred_at=row[11],
-        owner=row[12],
-        subject=row[13],
-        group=row[14],
-        session=row[15],
-        project=row[16],
-        branch=row[17],
-        agent=row[18],
-        speaker=row[19],
-        tool=row[20],
-        call_id=row[21],
-        is_error=bool(row[23]),
-        cut=row[24],
-        injected=bool(row[25]),
-        embed=row[26] != 0,
-        **without_spans(orjson.loads(row[22])),
-    )
-    return KeptEpisode(row[0], row[1], row[2], episode)
+    id_, source_id, learned_at, *parts, kept = row
+    parts[2], parts[3], parts[4] = EPISODE_KINDS[parts[2]], ROLES[parts[3]], TRUSTS[parts[4]]
+    for n in (19, 21, 22):
+        parts[n] = parts[n] != 0
+    more = without_spans(orjson.loads(kept)).values()
+    return KeptEpisode(id_, source_id, learned_at, _episode(*parts, (), *more, "", None))
 
 
 def json_list(values: Iterable[Any]) -> str:
@@ -225,15 +169,16 @@ def json_list(values: Iterable[Any]) -> str:
         raise not_text(values) from error
 
 
-def _common_where(filters: Filters, time_column: str) -> tuple[list[str], list[Any]]:
+def _common_where(filters: Filters, row: str) -> tuple[list[str], list[Any]]:
+    """Return the conditions that episodes (e) and facts (f) have in common, on rows of either."""
     parts: list[str] = []
     bindings: list[Any] = []
     times: list[str] = []
     if filters.since is not None:
-        times.append(f"{time_column} >= ?")
+        times.append(f"{row}.occurred_at >= ?")
         bindings.append(filters.since)
     if filters.until is not None:
-        times.append(f"{time_column} < ?")
+        times.append(f"{row}.occurred_at < ?")
         bindings.append(filters.until)
     if times:
         within = " AND ".join(times)
@@ -247,43 +192,36 @@ def _common_where(filters: Filters, time_column: str) -> tuple[list[str], list[A
     if filters.session:
         parts.append("(e.session = ? OR s.session = ?)")
         bindings += [filters.session, filters.session]
+    if filters.owner is not EVERYONE:
+        parts.append(f"{row}.owner = ?")
+        bindings.append(filters.owner)
+    if filters.ids is not None:
+        parts.append(f"{row}.id IN (SELECT value FROM json_each(?))")
+        bindings.append(json_list(filters.ids))
+    if filters.before is not None:
+        parts.append(f"{row}.id < ?")
+        bindings.append(filters.before)
     return parts, bindings
 
 
 def episode_where(filters: Filters) -> tuple[str, list[Any]]:
     """Return the condition on episodes (e) and sources (s), with its bindings."""
-    parts, bindings = _common_where(filters, "e.occurred_at")
+    parts, bindings = _common_where(filters, "e")
     parts.append("e.injected = 0")
-    if filters.owner is not EVERYONE:
-        parts.append("e.owner = ?")
-        bindings.append(filters.owner)
-    if filters.episode_kinds:
-        parts.append("e.kind IN (SELECT value FROM json_each(?))")
-        bindings.append(json_list(filters.episode_kinds))
-    if filters.ids is not None:
-        parts.append("e.id IN (SELECT value FROM json_each(?))")
-        bindings.append(json_list(filters.ids))
-    if filters.before is not None:
-        parts.append("e.id < ?")
-        bindings.append(filters.before)
-    if filters.roles:
-        parts.append("e.role IN (SELECT value FROM json_each(?))")
-        bindings.append(json_list(filters.roles))
-    if filters.trusts:
-        parts.append("e.trust IN (SELECT value FROM json_each(?))")
-        bindings.append(json_list(filters.trusts))
+    among = {"kind": filters.episode_kinds, "role": filters.roles, "trust": filters.trusts}
+    for column, values in among.items():
+        if values:
+            parts.append(f"e.{column} IN (SELECT value FROM json_each(?))")
+            bindings.append(json_list(values))
     return " AND ".join(parts), bindings
 
 
 def fact_where(filters: Filters) -> tuple[str, list[Any]]:
     """Return the condition on facts (f), episodes (e) and sources (s), with its bindings."""
-    parts, bindings = _common_where(filters, "f.occurred_at")
+    parts, bindings = _common_where(filters, "f")
     parts.append("f.retired_at IS NULL")
     if not filters.proposed:
         parts.append("f.status <> 'proposed'")
-    if filters.owner is not EVERYONE:
-        parts.append("f.owner = ?")
-        bindings.append(filters.owner)
     if filters.predicates:
         parts.append("f.predicate IN (SELECT value FROM json_each(?))")
         bindings.append(json_list(filters.predicates))
@@ -315,10 +253,4 @@ def fact_where(filters: Filters) -> tuple[str, list[Any]]:
     if filters.subject:
         parts.append(f"f.subject = ? AND {SUBJECT_ENDS} = substr(?, -12)")
         bindings += [filters.subject] * 2
-    if filters.ids is not None:
-        parts.append("f.id IN (SELECT value FROM json_each(?))")
-        bindings.append(json_list(filters.ids))
-    if filters.before is not None:
-        parts.append("f.id < ?")
-        bindings.append(filters.before)
     return " AND ".join(parts), bindings

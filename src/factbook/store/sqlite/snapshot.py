@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from factbook.store.sqlite.nearest import Follower, Held
 
-__all__ = ["SQLiteApart", "SQLiteSnapshot", "Snapshots"]
-
 
 class SQLiteSnapshot(SQLiteReads):
     """The reads of one snapshot; its thread alone may ask for more than is held in memory."""
@@ -38,7 +36,6 @@ class SQLiteSnapshot(SQLiteReads):
         self._held: Held | None = None
 
     def head(self, owner: str | Everyone = EVERYONE) -> Head:
-        """Return the numbers of the last commits before the snapshot."""
         return self._head if owner is EVERYONE else super().head(owner)
 
     def in_memory(self) -> Held:
@@ -48,7 +45,6 @@ class SQLiteSnapshot(SQLiteReads):
         return self._held
 
     def turns(self, ids: Sequence[int]) -> dict[int, Sequence[tuple[int, EpisodeKind]]]:
-        """Return for each episode that lies in a turn the turn's records."""
         return super().turns(ids) if self._held is None else self._held.table.turns(ids)
 
     def take(self, held: Held) -> None:
@@ -161,7 +157,6 @@ class Snapshots(SQLiteReads):
     def nearest(
         self, target: str, vectors: NDArray[np.float32], filters: Filters, k: int
     ) -> list[Nearest]:
-        """Return for each vector the k nearest episodes or facts that pass the filters."""
         with self.snapshot() as moment:
             return moment.nearest(target, vectors, filters, k)
 

@@ -11,8 +11,6 @@ from typing import Any, Final
 
 from factbook.store.sqlite.rows import json_list, limited
 
-__all__ = ["fts_query", "search_text"]
-
 # Not "ORDER BY rank": FTS5 then sorts every row that matches, with all its positions, which takes
 # nearly twice as long as the scores themselves.
 _BEST: Final = {

@@ -13,8 +13,6 @@ from typing import Final
 from factbook.store.sqlite.guard import held
 from factbook.store.windows import BLOCK, WIDTH
 
-__all__ = ["blocks_of"]
-
 _BINARY: Final = getattr(os, "O_BINARY", 0)  # of Windows, which changes line ends without it
 
 

@@ -12,8 +12,6 @@ from typing import Final
 
 import apsw
 
-__all__ = ["OLDEST", "upgrade"]
-
 OLDEST: Final = 12
 """The oldest schema that is upgraded."""
 

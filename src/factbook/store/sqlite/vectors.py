@@ -42,8 +42,6 @@ from numpy.typing import ArrayLike, NDArray
 from factbook.store.sqlite import codes
 from factbook.store.sqlite.codes import Floats, Halves, Ids, Mask, Positions
 
-__all__ = ["VectorIndex", "VectorView"]
-
 SEGMENT_ROWS: Final = 8_192
 """Rows of a segment: the work of one step, whose buffers stay in a core's cache; also the most rows
 that an index scans exactly because their segment is not full yet."""
@@ -71,9 +69,6 @@ less often."""
 QUERY_BITS: Final = 3
 """Bits of each coordinate of the query for the tighter bound; a fourth narrows it by 3 % more."""
 
-BATCH_QUERIES: Final = 128
-"""Queries of `search_many` that share one pass over the rows."""
-
 MAX_DIM: Final = 4_096
 """Weighted bit counts of a row, at most 7 for each dimension, must fit 16 bits."""
 
@@ -84,8 +79,7 @@ MAX_DIM: Final = 4_096
 class VectorView:
     """The rows of an index at one moment; it never changes, and any thread may read it.
 
-    An index answers each call from its newest view. Take a view yourself where two calls must see
-    the same rows, such as a `mask` made from `ids`.
+    An index gives its newest one.
     """
 
     __slots__ = ("_centres", "_ids", "_segments", "_size", "_starts", "dim")
@@ -108,54 +102,33 @@ class VectorView:
 
     @property
     def ids(self) -> Ids:
-        """Return the ids of all rows, in the order that a `mask` has."""
+        """Return the ids of all rows."""
         if self._ids is None:
             parts = [s.ids if s.live is None else s.ids[s.live] for s in self._segments]
             self._ids = np.concatenate(parts) if parts else np.empty(0, np.int64)
             self._ids.flags.writeable = False
         return self._ids
 
-    def get(self, ids: ArrayLike) -> Floats:
-        """Return the vectors of the ids as unit float32 rows, in the order asked.
-
-        Raises LookupError for an id that the index does not hold.
-        """
-        asked = _as_ids(ids)
-        wanted, back = np.unique(asked, return_inverse=True)
-        rows = np.empty((len(wanted), self.dim), np.float32)
-        known = np.zeros(len(wanted), np.bool_)
-        for part in self._segments:
-            there, here = part.find(wanted)
-            wide = codes.scratch.take("got", (len(here), self.dim), np.float32)
-            codes.widen(part.rows[here], wide)
-            wide *= (part.scale[here] * codes.HALF_TO_FLOAT)[:, None]
-            rows[there] = wide
-            known[there] = True
-        if not known.all():
-            missing = wanted[np.argmin(known)]
-            raise LookupError(f"the vector index holds no row {missing}; add it first")
-        return rows[back]
-
     def search(
         self,
         query: ArrayLike,
         *,
         k: int,
-        mask: Mask | None = None,
         allowed: ArrayLike | None = None,
         spreads: float = SPREADS,
     ) -> tuple[Ids, Floats]:
         """Return the ids and cosines of the k nearest rows, best first, equal cosines by id.
 
-        `query` is one vector of any length but zero. `mask` (one bool for each of `ids`) or
-        `allowed` (ids, unknown ones are ignored) leaves only some rows, before any is chosen.
+        `query` is one vector of any length but zero. `allowed` (ids, unknown ones are ignored)
+        leaves only some rows, before any is chosen.
         Fewer than k rows come back only where fewer are there. The cosines are exact; that the
         rows are the nearest is certain up to `EXACT_ROWS` rows and likely beyond: the more so, and
         the slower, the higher the bounds lie (`spreads`, see `SPREADS`).
         """
-        unit = _unit_rows(np.asarray(query)[None], self.dim, what="the query")[0]
-        _check_k(k)
-        keep = self._keep(mask, allowed)
+        unit = _unit(query, self.dim)
+        if k < 1:
+            raise ValueError(f"k is {k}; ask a vector search for at least 1 row")
+        keep = self._keep(allowed)
         if keep is not None and np.count_nonzero(keep) <= EXACT_CHOSEN:
             few = np.flatnonzero(keep)
             return self._best(few, self._exact(few, unit), k)
@@ -190,7 +163,7 @@ class VectorView:
 
     def cosines(self, query: ArrayLike, ids: ArrayLike) -> Floats:
         """Return the exact cosine of each row to a vector; NaN for an id that the index lacks."""
-        unit = _unit_rows(np.asarray(query)[None], self.dim, what="the query")[0]
+        unit = _unit(query, self.dim)
         asked = _as_ids(ids)
         by_id = np.argsort(asked, kind="stable")
         wanted = asked[by_id]
@@ -205,50 +178,17 @@ class VectorView:
                 result[by_id[there]] = cosines
         return result
 
-    def search_many(self, queries: ArrayLike, *, k: int) -> tuple[Ids, Floats]:
-        """Return ids and cosines of the k nearest rows of each query, as two (queries, k) arrays.
-
-        Always exact: many queries share the reading of the rows, which makes a matrix product
-        cheaper than a first pass for each. There are fewer columns where there are fewer rows.
-        """
-        units = _unit_rows(np.asarray(queries), self.dim, what="query {}")
-        _check_k(k)
-        k = min(k, len(self))
-        ids = np.empty((len(units), k), np.int64)
-        cosines = np.empty((len(units), k), np.float32)
-        for start in range(0, len(units) if k else 0, BATCH_QUERIES):
-            batch = units[start : start + BATCH_QUERIES]
-            for at, places in enumerate(self._near(batch, k), start):
-                best = self._best(places, self._exact(places, units[at]), k)
-                ids[at], cosines[at] = best
-        return ids, cosines
-
-    def _keep(self, mask: Mask | None, allowed: ArrayLike | None) -> Mask | None:
+    def _keep(self, allowed: ArrayLike | None) -> Mask | None:
         """Turn a filter into one bool for each row, dead ones among them; None: no filter."""
-        if mask is not None and allowed is not None:
-            raise ValueError("a vector search takes `mask` or `allowed`, not both")
+        if allowed is None:
+            return None
         keep = np.zeros(int(self._starts[-1]), np.bool_)
-        if mask is not None:
-            given = np.asarray(mask)
-            if given.dtype != np.bool_ or given.shape != (len(self),):
-                raise ValueError(
-                    f"the mask is {given.dtype} of shape {given.shape}, "
-                    f"but the index has {len(self)} rows; give one bool for each of `ids`"
-                )
-            done = 0
-            for start, part in zip(self._starts, self._segments, strict=False):
-                rows, count = keep[start : start + len(part.ids)], part.live_rows
-                rows[... if part.live is None else part.live] = given[done : done + count]
-                done += count
-            return keep
-        if allowed is not None:
-            wanted = _as_ids(allowed)
-            if not np.all(wanted[1:] > wanted[:-1]):
-                wanted = np.unique(wanted)
-            for start, part in zip(self._starts, self._segments, strict=False):
-                keep[part.find(wanted)[1] + start] = True
-            return keep
-        return None
+        wanted = _as_ids(allowed)
+        if not np.all(wanted[1:] > wanted[:-1]):
+            wanted = np.unique(wanted)
+        for start, part in zip(self._starts, self._segments, strict=False):
+            keep[part.find(wanted)[1] + start] = True
+        return keep
 
     def _scores(self, unit: Floats, keep: Mask | None, lens: codes.Lens | None) -> Floats:
         """Score every row: a bound where there is a lens and a code, else the cosine itself."""
@@ -324,51 +264,6 @@ class VectorView:
         order = np.lexsort((ids, -cosines))[:k]
         return ids[order], cosines[order]
 
-    def _near(self, units: Floats, k: int) -> list[Positions]:
-        """Return for each query the ascending places of its k nearest rows and a few more.
-
-        A matrix product rounds otherwise than `codes.cosines`; what it leaves within `_ROUNDING` of
-        the limit is kept, and the caller scores it again.
-        """
-        limit = np.full(len(units), -np.inf, np.float32)
-        kept: list[tuple[Positions, Positions, Floats]] = []
-        for at, part in enumerate(self._segments):
-            rows = codes.scratch.take("segment", part.rows.shape, np.float32)
-            codes.widen(part.rows, rows)
-            rows *= (part.scale * codes.HALF_TO_FLOAT)[:, None]
-            cosines = units @ rows.T
-            if part.live is not None:
-                cosines[:, ~part.live] = -np.inf
-            if not kept and len(rows) > k:
-                place = len(rows) - k
-                limit = np.partition(cosines, place, axis=1)[:, place]
-            query, here = np.nonzero(cosines >= np.maximum(limit - _ROUNDING, -2)[:, None])
-            kept.append((query, here + self._starts[at], cosines[query, here]))
-            if sum(len(some) for some, _, _ in kept) > 16 * k * len(units):
-                kept, limit = _tighten(kept, limit, k)
-        kept, limit = _tighten(kept, limit, k)
-        query, places, _ = kept[0]
-        return np.split(places, np.searchsorted(query, np.arange(1, len(units))))
-
-
-_ROUNDING: Final = np.float32(1e-5)  # how far two float32 sums of one cosine may differ, and more
-
-
-def _tighten(
-    kept: list[tuple[Positions, Positions, Floats]], limit: Floats, k: int
-) -> tuple[list[tuple[Positions, Positions, Floats]], Floats]:
-    """Raise each query's limit to the k-th best found so far, and drop what lies below it."""
-    query, places, cosines = (np.concatenate(parts) for parts in zip(*kept, strict=True))
-    order = np.lexsort((-cosines, query))
-    edges = np.searchsorted(query[order], np.arange(len(limit) + 1))
-    first, end = edges[:-1], edges[1:]
-    enough = first + k <= end
-    limit = limit.copy()
-    limit[enough] = cosines[order[(first + k - 1)[enough]]]
-    near = np.flatnonzero(cosines >= limit[query] - _ROUNDING)
-    near = near[np.lexsort((places[near], query[near]))]
-    return [(query[near], places[near], cosines[near])], limit
-
 
 # --- the writer -----------------------------------------------------------------------------------
 
@@ -406,7 +301,7 @@ class VectorIndex:
     large index `dim / 8 + 8` for its code: 840 MB for a million rows of 384.
     """
 
-    __slots__ = ("_coded", "_lock", "_sealed", "_tail", "_view")
+    __slots__ = ("_lock", "_sealed", "_tail", "_view")
 
     def __init__(self, *, dim: int) -> None:
         """Make an empty index for vectors of `dim` coordinates, a multiple of 8."""
@@ -415,7 +310,6 @@ class VectorIndex:
                 f"a vector index needs a dimension from 8 to {MAX_DIM} that is a multiple of 8, "
                 f"not {dim}"
             )
-        self._coded = True
         self._lock: Final = threading.Lock()
         self._sealed: list[codes.Segment] = []
         self._tail: _Tail | None = None
@@ -423,14 +317,12 @@ class VectorIndex:
 
     @classmethod
     def from_blobs(
-        cls, ids: ArrayLike, blobs: bytes | memoryview | Halves, *, dim: int, prepare: bool = True
+        cls, ids: ArrayLike, blobs: bytes | memoryview | Halves, *, dim: int
     ) -> VectorIndex:
         """Make an index of rows that lie one behind the other, without copying them.
 
         `blobs` holds one half-precision row of `dim` for each id, as little-endian bytes or as an
-        array, and must not change afterwards. Rows need not have length 1. With `prepare=False`
-        no codes are made, which takes 5 s for a million rows, and every search is an exact scan
-        until `prepare` is called: a process that asks one question has its answer sooner.
+        array, and must not change afterwards. Rows need not have length 1.
         """
         index = cls(dim=dim)
         if isinstance(blobs, np.ndarray):
@@ -447,7 +339,6 @@ class VectorIndex:
         count = len(checked.ids)
         parts = -(-count // SEGMENT_ROWS)
         edges = [count * at // parts for at in range(parts + 1)] if parts else []
-        index._coded = prepare
         sealed = [
             codes.segment_of(checked.ids[a:b], checked.rows[a:b], checked.scale[a:b])
             for a, b in pairwise(edges)
@@ -460,11 +351,6 @@ class VectorIndex:
         """Return the number of coordinates of a vector."""
         return self._view.dim
 
-    @property
-    def ids(self) -> Ids:
-        """Return the ids of all rows, in the order that a `mask` has until the next write."""
-        return self._view.ids
-
     def __len__(self) -> int:
         """Count the rows."""
         return len(self._view)
@@ -472,30 +358,6 @@ class VectorIndex:
     def view(self) -> VectorView:
         """Return the rows as they are now."""
         return self._view
-
-    def get(self, ids: ArrayLike) -> Floats:
-        """Return the vectors of the ids; see `VectorView.get`."""
-        return self._view.get(ids)
-
-    def search(
-        self,
-        query: ArrayLike,
-        *,
-        k: int,
-        mask: Mask | None = None,
-        allowed: ArrayLike | None = None,
-        spreads: float = SPREADS,
-    ) -> tuple[Ids, Floats]:
-        """Return the ids and cosines of the k nearest rows; see `VectorView.search`."""
-        return self._view.search(query, k=k, mask=mask, allowed=allowed, spreads=spreads)
-
-    def cosines(self, query: ArrayLike, ids: ArrayLike) -> Floats:
-        """Return the exact cosine of each row to a vector; see `VectorView.cosines`."""
-        return self._view.cosines(query, ids)
-
-    def search_many(self, queries: ArrayLike, *, k: int) -> tuple[Ids, Floats]:
-        """Return the k nearest rows of each query; see `VectorView.search_many`."""
-        return self._view.search_many(queries, k=k)
 
     def add(self, ids: ArrayLike, vectors: ArrayLike) -> None:
         """Add one row for each id; a row whose id is known is replaced.
@@ -517,12 +379,6 @@ class VectorIndex:
             if removed:
                 self._commit(sealed, tail)
         return removed
-
-    def prepare(self) -> None:
-        """Make the codes that `from_blobs(prepare=False)` left out, and keep them from now on."""
-        with self._lock:
-            self._coded = True
-            self._commit(self._sealed, self._tail)
 
     def _without(self, gone: Ids) -> tuple[list[codes.Segment], _Tail | None, int]:
         """Return the segments and the tail with some ids dead, and how many were there."""
@@ -584,7 +440,7 @@ class VectorIndex:
         if tail is not None and tail.live is not None and not tail.live.any():
             tail = None
         segments = sealed if tail is None else [*sealed, tail.segment()]
-        if self._coded and sum(part.live_rows for part in segments) > EXACT_ROWS:
+        if sum(part.live_rows for part in segments) > EXACT_ROWS:
             sealed = [codes.encode(part) for part in sealed]
             segments = sealed if tail is None else [*sealed, segments[-1]]
         self._sealed, self._tail = sealed, tail
@@ -604,26 +460,20 @@ def _as_ids(ids: ArrayLike) -> Ids:
     return array.astype(np.int64, copy=False)
 
 
-def _check_k(k: int) -> None:
-    """Refuse a number of results that is not positive."""
-    if k < 1:
-        raise ValueError(f"k is {k}; ask a vector search for at least 1 row")
-
-
-def _unit_rows(vectors: NDArray[Any], dim: int, *, what: str) -> Floats:
-    """Return vectors as float32 rows of length 1; `what` names a bad one by its number."""
-    if vectors.ndim != 2 or vectors.shape[1] != dim:
+def _unit(query: ArrayLike, dim: int) -> Floats:
+    """Return a query as float32 of length 1."""
+    given = np.asarray(query)
+    if given.shape != (dim,):
         raise ValueError(
-            f"the vectors have shape {vectors.shape}, but the index holds vectors of {dim}; "
+            f"the query has shape {given.shape}, but the index holds vectors of {dim}; "
             "use the embedding model that the index was made with"
         )
     # Float64, so that the squares of the largest and the smallest float32 stay in range.
-    wide = vectors.astype(np.float64)
+    wide = given.astype(np.float64)
     length = np.sqrt(np.vecdot(wide, wide))
-    bad = np.flatnonzero(~(np.isfinite(length) & (length > 0)))
-    if len(bad):
-        raise ValueError(_refusal(what.format(bad[0]), zero=bool(length[bad[0]] == 0)))
-    unit: Floats = (wide / length[:, None]).astype(np.float32)
+    if not (np.isfinite(length) and length > 0):
+        raise ValueError(_refusal("the query", zero=bool(length == 0)))
+    unit: Floats = (wide / length).astype(np.float32)
     return unit
 
 
