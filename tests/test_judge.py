@@ -22,6 +22,7 @@ def test_another_language_needs_every_word_in_its_place() -> None:
     assert judged("Анна любит кофе", "анна, любит кофе", similarity=0.96).rule == "same_words"
     assert judged("Анна любит кофе", "Анна, любит кофе", similarity=0.9).rule == "foreign"
     assert judged("Анна любит кофе", "Кофе любит Анна", similarity=0.99).rule == "foreign"
+    assert judged("Анне 30 лет", "Анне 31 год", similarity=0.9).rule == "foreign_value"
 
 
 # ------------------------------------------------------------------ supersession

@@ -8,7 +8,7 @@ Knows: how English asks. Does not know: what is known, a model, a provider.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 from typing import Final
 
@@ -20,20 +20,23 @@ from factbook.extract.topics import request_of
 from factbook.language.calendar import MONTHS, WEEKDAY_NAMES
 from factbook.language.numbers import SEVERAL
 from factbook.language.reader.read import read
-from factbook.language.reader.reading import Token
+from factbook.language.reader.reading import Clause, Reading, Token
 from factbook.language.sentences import sentences
 from factbook.language.words import STOPWORDS, stem, words
 from factbook.model.text import asks
 
 __all__ = [
     "LINK",
+    "OPINION",
     "POINTS",
     "QUERY_CHARS",
     "REFERS",
     "Amount",
+    "after_lead",
     "amount_asked",
     "asked_text",
     "asks_for_search",
+    "asks_listener",
     "holds",
     "is_asking",
     "is_bare",
@@ -54,6 +57,19 @@ _TELLING: Final = word_set("""
     """)
 _CONTENT: Final = frozenset({"NOUN", "PROPN", "NUM", "ADJ", "VERB"})
 _BEGINS: Final = r"^\W*(?:(?:so|and|but|ok|okay|hey|hi|well|oh|then|now|also)\b\W*)*"
+# "I'm thinking of buying an X, what do you think?": it is asked behind the comma
+_LEAD: Final = spaced(
+    rf"{_BEGINS}(?:i|we|i['’](?:m|d|ve|ll)|we['’](?:re|d|ve|ll))\b[^?!]*?[,;:–—]\W*(?:(?:so|but"
+    r"|and)\b\W*)?(?=(?:what|which|who|how|is|are|was|were|do|does|would|can|could|will|any"
+    r"|worth)\b)"
+)
+OPINION: Final = spaced(
+    r"^\W*(?:what do you (?:think|say|reckon)|what['’]?s your (?:opinion|take|view)|any (?:thoughts"
+    r"|opinions?|advice|experiences?))(?: (?:of|about|on|with) (?:it|that|this|them))?\W*$"
+)
+
+# "what do you think, is it expensive?"
+_OPINION_FIRST: Final = spaced(OPINION.pattern.removesuffix(r"\W*$") + r"\s*[,;:–—-]+\s*(?=\w)")
 # "look it up" is asking for a search, and "tell me" is not
 _SEARCH_FOR: Final = spaced(
     rf"{_BEGINS}(?:(?:please|pls)\b\W*)?(?:(?:can|could|would|will) (?:you|u) (?:please )?)?"
@@ -96,23 +112,50 @@ def to_be_told(text: str) -> list[tuple[int, bool]]:
     for clause in reading.clauses:
         tokens = reading.tokens[clause.first : clause.last]
         if clause.act == "ask":
-            clauses.append((clause.begin, not _is_of_listener(tokens)))
+            clauses.append((clause.begin, not _is_of_listener(reading, clause)))
         elif clause.act == "want":
             clauses += [(clause.begin, True)] * any(map(_is_telling, tokens))
     return clauses
+
+
+def asks_listener(sentence: str) -> bool:
+    """Tell whether a sentence asks who listens of themselves: "do you like jazz?"."""
+    tokens = read(sentence).tokens
+    return any(
+        token.text.casefold() in ("you", "u", "ya")
+        and token.relation == "nsubj"
+        and not _is_telling(tokens[token.head])
+        and not any(
+            other.head == token.head and other.text.casefold() in ("can", "could", "will")
+            for other in tokens
+        )
+        for token in tokens
+    )
 
 
 def _is_telling(token: Token) -> bool:
     return token.pos == "VERB" and token.text.casefold() in _TELLING
 
 
-def _is_of_listener(tokens: Sequence[Token]) -> bool:
-    """Tell whether a clause names nothing but who listens."""
-    lows = [token.text.casefold() for token in tokens]
-    return not {"you", "u", "your", "ya"}.isdisjoint(lows) and not any(
-        token.pos in _CONTENT and token.relation != "root" and not is_broad_word(low)
-        for token, low in zip(tokens, lows, strict=True)
+def _is_of_listener(reading: Reading, clause: Clause) -> bool:
+    places = range(clause.first, clause.last)
+    tokens = reading.tokens
+    yours = [at for at in places if tokens[at].text.casefold() in ("you", "u", "your", "ya")]
+    roots = {at for at in places if tokens[at].head not in places}
+    if any(_is_object_asked(tokens, at, roots) for at in places):
+        return False
+    owned = {tokens[at].head for at in yours}
+    return bool(yours) and not any(
+        tokens[at].pos in _CONTENT and not is_broad_word(tokens[at].text.casefold())
+        for at in places
+        if at not in roots | owned
     )
+
+
+def after_lead(sentence: str) -> str:
+    """Return what a sentence asks, without what whoever asks tells of themselves before it."""
+    lead = _LEAD.match(sentence)
+    return sentence[lead.end() :] if lead else sentence
 
 
 LINK: Final = spaced(
@@ -125,12 +168,26 @@ POINTS: Final = spaced(r"\b(?:it|its|it['’]s|they|them|their|theirs|this|that|
 REFERS: Final = spaced(rf"{POINTS.pattern}|\b(?:the|he|him|his|she|her|hers|there|one)\b")
 
 
+def _is_object_asked(tokens: Sequence[Token], at: int, roots: Collection[int]) -> bool:
+    """Tell "what do you think?" from "what are you doing?": the former asks for what is known."""
+    token = tokens[at]
+    return (
+        token.relation == "obj"
+        and token.head in roots
+        and token.text.casefold() in ("what", "which", "who")
+        and not any(
+            other.head == token.head and other.text.casefold() in ("are", "were", "r")
+            for other in tokens
+        )
+    )
+
+
 def search_query(message: str, names: Sequence[str] = ()) -> str:
     """Return what to search for to answer a message: what it asks, with the names of its things.
 
     `names` are what it is about, put in front where it does not name them ("how heavy is it?").
     """
-    asked = _asked(message)
+    asked = _asked(message, names)
     topic = request_of(asked).topic if is_request(asked) else asked
     query = _with_names(" ".join(topic.split()).strip(" ?!.,;:"), names)
     if len(query) <= QUERY_CHARS:
@@ -140,11 +197,16 @@ def search_query(message: str, names: Sequence[str] = ()) -> str:
 
 def asked_text(message: str, names: Sequence[str] = ()) -> str:
     """Return what a message asks as it is worded, with the names of its things."""
-    return _with_names(" ".join(_asked(message).split()), names)
+    return _with_names(" ".join(_asked(message, names).split()), names)
 
 
-def _asked(message: str) -> str:
-    asked = " ".join(wanted(message) or [message[:HEARD_CHARS]])
+def _asked(message: str, names: Sequence[str]) -> str:
+    sentences = wanted(message) or [message[:HEARD_CHARS]]
+    asked = " ".join(after_lead(sentence) if names else sentence for sentence in sentences)
+    if names and OPINION.match(asked):  # "what do you think?"
+        asked = " ".join(names)
+    if names:
+        asked = _OPINION_FIRST.sub("", asked, count=1) or asked
     return LINK.sub("", asked, count=1) or asked  # "and the Pelle Mini?"
 
 

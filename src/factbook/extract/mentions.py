@@ -11,14 +11,15 @@ Rules are English. Of a message in another language, known names are mentions an
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final, NamedTuple
 
 from factbook import policy
 from factbook.extract.asked import (
     asks_for_search,
+    asks_listener,
     is_asking,
     is_request,
     to_be_told,
@@ -55,7 +56,7 @@ from factbook.language.common_words import (
     is_nationality,
     opens_sentences,
 )
-from factbook.language.nouns import is_plural
+from factbook.language.nouns import counted, is_plural
 from factbook.language.sentences import LINE_END
 from factbook.model.entities import EngagementType, Valence
 from factbook.model.keys import entity_name
@@ -102,6 +103,7 @@ _PRONOUN: Final = spaced(
     r"\b(?:it|its|it['’]s|they|them|their|theirs|those|these|that one|this one|him|his|she|her"
     r"|he)\b",
 )
+_IDLE: Final = spaced(r"\b(?:what \w+ is it|how(?:['’]?s| is| was) (?:it|that)|isn['’]?t it)\b")
 _BAD: Final = re.compile(r"\b(?:hate|dislike|despise)[sd]?\b", re.IGNORECASE)
 _NO_MORE: Final = spaced(
     r"^\W*(?:(?:please|ugh|ok|okay|no|nah|hey|just|thanks)\b\W*)*(?:stop(?: (?:it|that|this"
@@ -127,6 +129,7 @@ _MORE: Final = spaced(
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’&.+-](?=[^\W_])[^\W_]+)*(?:\+\+|\+(?!\w)|#(?!\w))?")
 _ENDING: Final = re.compile(r"['’]s$|(?<=s)['’]$")
+_NUMBER: Final = re.compile(r" \d{1,4}")
 
 
 class _Place(NamedTuple):
@@ -136,6 +139,7 @@ class _Place(NamedTuple):
     start: int
     end: int
     is_known: bool
+    why: str = ""  # where only the way it is asked for shows that it is a name
 
 
 def _known_in(
@@ -180,8 +184,22 @@ def _forms(surface: str) -> tuple[str, ...]:
     name = entity_name(surface)
     if not name:
         return ()
-    bare = name.removesuffix("'s").removesuffix("s")
-    forms = (name, bare, bare + "s", bare + "'s", f"the {name}")
+    forms = [name]
+    head, _, last = name.rpartition(" ")
+    lead = head + " " if head else ""
+    if last.endswith("'s"):
+        forms += [name[:-2], name[:-2] + "s"]  # McDonald's, McDonalds
+    elif last.endswith("s") and len(last) > 2:
+        forms += [lead + last[:-1], f"{lead}{last[:-1]}'s"]
+        if last.endswith("es") and len(last) > 4:
+            forms.append(lead + last[:-2])
+    elif any(char.isalpha() for char in last):
+        forms.append(lead + last + "s")
+    other = counted(last)
+    if other != last:
+        forms.append(lead + other)
+    if not name.startswith("the "):
+        forms.append("the " + name)
     return tuple(dict.fromkeys(forms))
 
 
@@ -282,6 +300,7 @@ def hear(
         heard += _answered(text, proactive, bool(known.get(proactive, proactive)))
     named: list[str] = []  # entities in the order in which the message names them
     told = to_be_told(text) if english else None
+    spoken = partial(_is_spoken, plain)
     for sentence in sentences:
         cancel.check()
         stop = sentence.start + len(sentence.text)
@@ -289,16 +308,25 @@ def hear(
             place
             for place in places
             if sentence.start <= place.start < stop
-            and (place.is_known or not _is_quoted(plain, place))
+            and (place.is_known or not (spoken(place) or _is_cut(sentence, place)))
         ]
         if english:
             words = sentence.text
             asks = asks_for_search(words) or is_asking(sentence.start, stop, words, told)
+            asks = asks and not asks_listener(words)
             here += _asked_for(sentence, here, known=known) if asks else ()
             lately = named[-1:] if named else list(recent) if len(recent) == 1 else []
             said = _stated(sentence, here, opinions, recent)
-            heard += said
-            heard += _in_sentence(sentence, here, said, asks=asks, recent=recent, lately=lately)
+            heard += _in_sentence(
+                sentence,
+                here,
+                said,
+                opinions,
+                asks=asks,
+                recent=recent,
+                lately=lately,
+                spoken=spoken,
+            )
         else:
             heard += [_passing(place, Valence.NEUTRAL) for place in here]
         named += [place.name for place in sorted(here, key=lambda place: place.start)]
@@ -317,7 +345,27 @@ def _handed_on(text: str, voice: OwnWords, known: Mapping[str, str]) -> Iterator
                 yield _passing(place._replace(start=start, end=end), Valence.NEUTRAL)
 
 
-def _is_quoted(text: str, place: _Place) -> bool:
+_GOES_ON: Final = spaced(
+    r"^\W*(?:(?:and|but|so|ok|okay|well|then|or) (?:(?:what|how) about )?|(?:what|how) about )"
+    r"(?:the |an? )?(?P<topic>\S[^?]*?)\s*\?\W*$"
+)
+
+
+def _is_cut(sentence: MessageSentence, place: _Place) -> bool:
+    """Say whether a new name is a part of the one thing that a small-written question goes on to.
+
+    Of "and the miko fold s?" nothing shows where the name ends: it is the whole.
+    """
+    more = _GOES_ON.match(sentence.text)
+    if more is None or not more["topic"].islower() or len(more["topic"].split()) > 4:
+        return False
+    start, end = place.start - sentence.start, place.end - sentence.start
+    behind = sentence.text[end : more.end("topic")].split()
+    weak = any(len(word) > 1 and is_function_word(word) for word in behind)
+    return more.start("topic") == start and bool(behind) and not weak
+
+
+def _is_spoken(text: str, place: _Place) -> bool:
     """Say whether a name stands inside quotes that hold more than the name."""
     return is_mentioned(text, place.start - 2, place.end) or is_mentioned(
         text, place.start, place.end + 2
@@ -326,21 +374,34 @@ def _is_quoted(text: str, place: _Place) -> bool:
 
 def _answered(text: str, name: str, is_known: bool) -> Iterator[Mention]:
     """Yield what an answer to a notice says of it."""
-    bare = text.replace("\ufe0f", "")
-    if any(map(str.isalnum, bare)):
-        negative, positive = bool(_NO_MORE.match(text)), bool(_MORE.match(text))
+    signs = text.strip().replace("\ufe0f", "")
+    marks = (*policy.POSITIVE_REACTIONS, *policy.NEGATIVE_REACTIONS)
+    only = {sign.replace("\ufe0f", "") for sign in marks}
+    bare = signs.strip(" !.")
+    if bare and all(char in "".join(only) for char in bare.replace(" ", "")):
+        negative = any(sign.replace("\ufe0f", "") in bare for sign in policy.NEGATIVE_REACTIONS)
+        positive = any(sign.replace("\ufe0f", "") in bare for sign in policy.POSITIVE_REACTIONS)
+        if negative == positive:
+            return
     else:
-        negative, positive = (
-            any(sign.replace("\ufe0f", "") in bare for sign in signs)
-            for signs in (policy.NEGATIVE_REACTIONS, policy.POSITIVE_REACTIONS)
+        negative, positive = bool(_NO_MORE.match(text)), bool(_MORE.match(text))
+    if negative or positive:
+        kind = (
+            EngagementType.PROACTIVE_NEGATIVE_REACTION
+            if negative
+            else EngagementType.PROACTIVE_POSITIVE_REACTION
         )
-    place = _Place(name, 0, len(text), is_known)
-    if negative and not positive:
-        kind = EngagementType.PROACTIVE_NEGATIVE_REACTION
-        yield _engaged(place, kind, "wants to hear no more of it")
-    elif positive and not negative:
-        kind = EngagementType.PROACTIVE_POSITIVE_REACTION
-        yield _engaged(place, kind, "wants to hear more of it")
+        why = "wants to hear no more of it" if negative else "wants to hear more of it"
+        valence = Valence(policy.ENGAGEMENTS[kind][1])
+        yield Mention(
+            name=name,
+            start=0,
+            end=len(text),
+            type=kind,
+            valence=valence,
+            is_known=is_known,
+            why=why,
+        )
 
 
 def _places(
@@ -358,6 +419,10 @@ def _places(
     for span in names_in(text):
         cancel.check()
         stated = [o for o in opinions if o.start <= span.start < o.end and not o.implied]
+        longer = max((o.end for o in stated), default=span.end)
+        if _NUMBER.fullmatch(plain, span.end, max(longer, span.end)):  # "Q40 Meta 3"
+            surface = plain[span.start : longer]
+            span = span._replace(surface=surface, name=entity_name(surface), end=longer)
         over = [place for place in places if place.start < span.end and span.start < place.end]
         if over and not _is_longer(span, over):
             continue
@@ -379,11 +444,14 @@ def _is_longer(span: NameSpan, known: Sequence[_Place]) -> bool:
     """Say whether a name around a known one is another: "Blade Runner 2049", not "Dune Trailer"."""
     if any(place.start < span.start or place.end > span.end for place in known):
         return False
-    first, last = known[0], known[-1]
-    before = span.surface[: first.start - span.start].split()
+    rest = list(span.surface)
+    for place in known:
+        rest[place.start - span.start : place.end - span.start] = " " * (place.end - place.start)
+    last = max(place.end for place in known) - span.start
+    before, behind = "".join(rest[:last]).split(), "".join(rest[last:]).split()
     if any(word.isdigit() or is_uncommon(word) for word in before):
         return True
-    return _is_another(span.surface[last.end - span.start :].split())
+    return _is_another(behind)
 
 
 def _is_another(behind: Sequence[str]) -> bool:
@@ -434,7 +502,9 @@ def _asked_for(
     if one_of_it or _POINTED.search(text, 0, topic.start):
         return  # "and the grip?", "search for my keys"
     entity = _entity_of(topic.topic, known)
-    yield _Place(entity or name, start, start + len(topic.topic), entity is not None)
+    yield _Place(
+        entity or name, start, start + len(topic.topic), entity is not None, "is asked for"
+    )
 
 
 def asked_about(request: str, *, known: Mapping[str, str]) -> str:
@@ -460,30 +530,43 @@ def _in_sentence(
     sentence: MessageSentence,
     here: Sequence[_Place],
     said: Sequence[Mention],
+    opinions: Sequence[Opinion],
     *,
     asks: bool,
     recent: Collection[str],
     lately: Sequence[str],
+    spoken: Callable[[_Place], bool],
 ) -> Iterator[Mention]:
     """Yield what a sentence does about the names in it, and about the one that it goes on about."""
     text = sentence.text
+    yield from said
     stated = {mention.start for mention in said}
     asks = asks and not stated
     for place in here:
         if place.start in stated:
             continue
-        if asks:
+        if spoken(place):
+            yield _passing(place, Valence.NEUTRAL)
+        elif asks:
             more = place.name in recent and not asks_for_search(text)
             yield _asked(place, "is asked about further" if more else "is asked about", more=more)
         else:
-            yield _passing(place, Valence.NEUTRAL if _BAD.search(text) else None)
+            ill = _BAD.search(text) or _is_blamed(place, opinions)
+            yield _passing(place, Valence.NEUTRAL if ill else None)
     if asks and not here and lately and not asks_for_search(text):
         pronoun = _PRONOUN.search(text)
-        if pronoun:
+        if pronoun and not _IDLE.search(text):
             place = _Place(
                 lately[0], sentence.start + pronoun.start(), sentence.start + pronoun.end(), True
             )
             yield _asked(place, "is asked about further", more=lately[0] in recent)
+
+
+def _is_blamed(place: _Place, opinions: Sequence[Opinion]) -> bool:
+    """Say whether the writer speaks ill of a thing, outright or between the lines."""
+    return any(
+        not one.liked and place.start < one.end and one.start < place.end for one in opinions
+    )
 
 
 def _asked(place: _Place, why: str, *, more: bool) -> Mention:
@@ -508,10 +591,13 @@ def _stated(
         about = [p for p in here if p.start < opinion.end and opinion.start < p.end]
         if opinion.pronoun and len(recent) == 1:
             about = [_Place(next(iter(recent)), opinion.start, opinion.end, True)]
-        valence = Valence.POSITIVE if opinion.liked else Valence.NEGATIVE
-        said = EngagementType.EXPLICIT_STATEMENT
-        mentions += [_engaged(place, said, opinion.why, valence) for place in about]
+        mentions += [_said(place, liked=opinion.liked, why=opinion.why) for place in about]
     return mentions
+
+
+def _said(place: _Place, *, liked: bool, why: str) -> Mention:
+    valence = Valence.POSITIVE if liked else Valence.NEGATIVE
+    return _engaged(place, EngagementType.EXPLICIT_STATEMENT, why, valence)
 
 
 def _passing(place: _Place, valence: Valence | None) -> Mention:

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from factbook.extract.base import word_set
-from factbook.extract.known_names import KnownNames
-from factbook.extract.names import VARIANTS
+from factbook.extract.known_names import (
+    KnownNames,
+)
 from factbook.extract.statements import MEMBER, plain_words
 from factbook.language.common_words import is_everyday
 from factbook.net import cancel
@@ -53,9 +54,11 @@ SAYS_MORE: Final = word_set("""
     results result ps nb edit hi hello dear bought like says said say claims claimed rumour rumor
     if unless not never
     """)
-
-
-_AGAINST: Final = re.compile(r"\b(?:vs\.?|versus|or|than|compared|alternatives?)\b", re.IGNORECASE)
+_AGAINST: Final = re.compile(
+    r"\b(?:vs\.?|versus|or|and|compared|alternatives?|rivals?|instead|better than|beats|not)\b",
+    re.I,
+)
+_SITE: Final = re.compile(r"\s+[|–—·-]\s+")  # "Halden Q40 | Nordsound": what a site puts behind
 
 
 class Line(NamedTuple):
@@ -86,16 +89,29 @@ def names_others(words: str) -> bool:
 
 
 def title_entity(title: str, names: KnownNames) -> str:
-    """Return the one known thing that a text is about by its title; "" for none or several.
+    """Return the one known thing that a text is about by its title; "" for none or several."""
+    for part in _SITE.split(title):
+        places = names.find(part)
+        if not places:
+            continue
+        start, end, owner = places[0]
+        rest = f"{part[:start]} {part[end:]}"
+        several = len({other for _, _, other in places}) > 1 or _AGAINST.search(rest)
+        behind = part[end:].partition(",")[2].strip()
+        more = behind[:1].isupper() and names_others(behind)
+        listed = more or part[:start].rstrip().endswith(",")
+        # "Halden Q40 Pro review" is about another thing
+        follows = re.match(r"\s+(?P<word>[^\W_][\w.]*)", part[end:])
+        longer = follows and (follows["word"][0].isupper() or follows["word"][0].isdigit())
+        all_capital = all(word[0].isupper() for word in MEMBER.findall(part[end:]))
+        if several or listed or (longer and not (all_capital and _is_common(part[end:]))):
+            return ""
+        return owner
+    return ""
 
-    "Halden Q40 Pro review" is about another thing.
-    """
-    places = names.find(title)
-    if len({owner for _, _, owner in places}) != 1 or _AGAINST.search(title):
-        return ""
-    behind = title[places[0][1] :].split()[:1]
-    other = behind and (behind[0].casefold() in VARIANTS or behind[0][0].isdigit())
-    return "" if other else places[0][2]
+
+def _is_common(words: str) -> bool:
+    return all(is_everyday(word.lower()) and len(word) > 3 for word in MEMBER.findall(words))
 
 
 def lines_of(text: str, plain: str, names: KnownNames, entity: str, begin: int) -> Iterator[Line]:
@@ -138,8 +154,12 @@ def _is_name(words: str, names: KnownNames) -> bool:
 
 def _heading_owner(words: str, names: KnownNames, entity: str) -> str:
     """Return whose section a heading opens: "Halden Q40: the lightest", "Opening hours"."""
-    if names.find(words):
-        return title_entity(words, names)
+    places = names.find(words)
+    if _AGAINST.search(words) and (places or names_others(words)):
+        return ""
+    if places:
+        owners = {owner for _, _, owner in places}
+        return title_entity(words, names) if len(owners) == 1 else ""
     around = SAYS_MORE.intersection(MEMBER.findall(words.lower()))
     return "" if around or names_others(words) else entity
 

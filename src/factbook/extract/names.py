@@ -26,7 +26,6 @@ from factbook.extract.name_tokens import (
 )
 from factbook.language.common_words import is_everyday, is_function_word
 from factbook.language.reader.read import read
-from factbook.language.reader.reading import Token
 from factbook.language.sentences import LINE_END
 from factbook.model.keys import entity_name
 from factbook.net import cancel
@@ -125,50 +124,58 @@ def names_in(text: str) -> list[NameSpan]:
     english = is_english(plain.replace(LINE_END, " "))
     spans = [*_quoted(plain, 2 if english else 1), *_hashtags(plain), *_models(plain)]
     if english:
-        spans += _read(plain)
+        spans += _joined(plain, list(_read(plain)))
     return _longest(spans, len(plain))
 
 
 def _read(text: str) -> Iterator[NameSpan]:
     """Yield what the reader marks, each whole."""
     reading = read(text[:READ_CHARS])
+    proper = {token.begin for token in reading.tokens if token.pos == "PROPN"}
     for span in reading.names:
-        inside = [at for at, one in enumerate(reading.tokens) if span.begin <= one.begin < span.end]
         words = text[span.begin : span.end].split()
-        proper = any(reading.tokens[at].pos == "PROPN" for at in inside)
-        doubted = not (proper or is_headline(words)) or all(
-            is_everyday(word.casefold()) for word in words
-        )
-        if not inside or span.chance < (DOUBTED_CHANCE if doubted else LEAST_CHANCE):
+        plain = proper.isdisjoint(range(span.begin, span.end)) and not is_headline(words)
+        doubted = plain or all(is_everyday(word.casefold()) for word in words)
+        if span.chance < (DOUBTED_CHANCE if doubted else LEAST_CHANCE):
             continue
         article = _ARTICLE.match(text, span.begin, span.end)
-        end = reading.tokens[_last(reading.tokens, inside)].end
+        more = (_OF_PERSON if span.type == "person" else _OF_THING).match(text, span.end)
+        end = more.end() if more else span.end
+        model = _OF_MODEL.match(text, end)
         yield from _span(
-            text, article.end() if article else span.begin, end, NameSign.READ, span.type
+            text,
+            article.end() if article else span.begin,
+            model.end() if model else end,
+            NameSign.READ,
+            span.type,
         )
 
 
 _ARTICLE: Final = re.compile(r"(?:the|an?) (?=\S)")
+_CAPITAL: Final = r"(?!I\b)[A-Z][a-z'’]{1,30}"
+_LAST_PARTS: Final = (
+    rf"(?:['’]s(?: {_CAPITAL}){{1,3}})?"
+    r"(?: \d{1,4}(?:\.\d{1,3})?(?=\s*[,;:!?]|\s*\.?\s*(?:\Z|\n)))?"
+)
+_OF_PERSON: Final = re.compile(rf"\w*(?:(?: of the)? {_CAPITAL}){{0,3}}{_LAST_PARTS}")
+_OF_THING: Final = re.compile(rf"\w*(?:(?: of(?: the)?)? {_CAPITAL}){{0,3}}{_LAST_PARTS}")
+"""What belongs to a name behind what the reader marks: "Ender's Game", "Game of Thrones"."""
+_OF_MODEL: Final = re.compile(
+    rf" (?:{'|'.join(sorted(VARIANTS))})\b(?: \d{{1,3}}\b(?! \w+s\b))?", re.IGNORECASE
+)
 
 
-_PARTS: Final = frozenset({"compound", "flat", "nmod", "nummod"})
-
-
-def _last(tokens: Sequence[Token], inside: Sequence[int]) -> int:
-    """Return the last word of a name, of which the reader may have marked only the first.
-
-    Capitals and numbers behind it are its own where they hang on it: "Game of Thrones".
-    """
-    last, at = inside[-1], inside[-1] + 1
-    while at < len(tokens) and at - last <= 3:
-        token = tokens[at]
-        written = token.text[0].isupper() or token.text[0].isdigit()
-        if written and token.relation in _PARTS and inside[0] <= token.head <= last:
-            last = at
-        elif token.text.casefold() not in ("of", "the"):
-            break
-        at += 1
-    return last
+def _joined(text: str, spans: Sequence[NameSpan]) -> list[NameSpan]:
+    """Return names, those beside each other as one: "Boss" "Katana 50"."""
+    joined: list[NameSpan] = []
+    for span in spans:
+        last = joined[-1] if joined else None
+        if last and (span.start < last.end or text[last.end : span.start] == " "):
+            end = max(last.end, span.end)
+            joined[-1:] = _span(text, last.start, end, NameSign.READ, span.type)
+        else:
+            joined.append(span)
+    return joined
 
 
 def _span(text: str, start: int, end: int, how: NameSign, kind: str = "") -> Iterator[NameSpan]:

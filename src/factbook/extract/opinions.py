@@ -2,36 +2,37 @@
 
 Where it is said outright ("I love X", "I can't enjoy X", "my favorite X is Y"), the tree of the
 sentence tells of what and in which sense. All else is what the reader marks: "X again, what a
-gift"; where it stands in a clause that orders ("stop telling me about X") nothing more of it is to
-be told. What others say (quoted, pasted), wishes, suppositions and what is over state nothing.
+gift". An order to hear no more of something is a command, read by its form. What others say
+(quoted, pasted), wishes, suppositions and what is over state nothing.
 
 Does not know which names are known already (`mentions`).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from factbook.extract.base import word_set
-from factbook.extract.message_sentences import spaced
+from factbook.extract.message_sentences import sentences_of, spaced
 from factbook.extract.name_tokens import is_english, masked
 from factbook.extract.quoted_text import is_mentioned
-from factbook.extract.topics import asks_of
 from factbook.extract.voice import OwnWords, own_words
+from factbook.language.calendar import is_calendar_word
 from factbook.language.common_words import is_function_word
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import Reading, Span, Token, children
 from factbook.language.sentences import LINE_END
 from factbook.model.entities import PreferenceType
 from factbook.model.keys import entity_name
-from factbook.net import cancel
 
 __all__ = [
     "HEARD_CHARS",
     "NO_MORE_OF_IT",
     "OF_TASTE",
+    "TOPIC_WORDS",
     "Opinion",
     "PreferenceSpan",
     "opinions_in",
@@ -42,6 +43,7 @@ LEAST_CHANCE: Final = 0.5  # of what the reader takes for liked or disliked; bel
 SUREST: Final = 0.95  # of both, from here on it is so whatever else its clause seems to be
 LEAST_SURE: Final = 0.7  # of which of the two
 HEARD_CHARS: Final = 20_000  # ours: of one message; what follows is pasted material
+TOPIC_WORDS: Final = 6  # ours: of a topic that is liked or disliked; more is a clause
 NO_MORE_OF_IT: Final = "asks to hear no more of it"
 
 
@@ -71,7 +73,6 @@ def opinions_in(text: str, *, voice: OwnWords | None = None) -> list[Opinion]:
     `voice` says which words are their own, where that is known already. A text in another language
     states nothing.
     """
-    cancel.check()
     voice = voice or own_words(text)
     return list(_opinions(voice.text[:HEARD_CHARS], bool(voice.overheard)))
 
@@ -83,37 +84,83 @@ def _opinions(text: str, mixed: bool) -> tuple[Opinion, ...]:
     Beside those nothing counts but what words say: what lies between the lines of a page or a mail
     is its author's.
     """
-    own = masked(text)
-    if not is_english(own.replace(LINE_END, " ")):
+    plain = masked(text)
+    if not is_english(plain.replace(LINE_END, " ")):
         return ()
+    signs = list(plain)
+    for sentence in sentences_of(plain):
+        end = sentence.start + len(sentence.text)
+        words = _AS_COMMAND.sub(lambda order: LINE_END * len(order[0]), sentence.text)
+        signs[sentence.start : end] = words
+    own = "".join(signs)
     reading = read(own)
     outright = [(_whole(reading, one), meant) for one, meant in _said_outright(reading)]
     said = [one for one, meant in outright if meant]
-    outright_ones = [one for one, _ in outright]  # the reader is not asked again
+    told = [*_ordered(own), *said]
+    plain_ones = [*told, *(one for one, _ in outright)]  # the reader is not asked again
     marked = [m for m in _marked(reading) if not (mixed and m.implied)]
-    told = said + [m for m in marked if not any(_meet(m, other) for other in outright_ones)]
+    told += [m for m in marked if not any(_meet(m, other) for other in plain_ones)]
     return tuple(sorted({one.start: one for one in reversed(told)}.values()))
+
+
+# "/like rye bread" within a message is no command, and it states nothing either
+_AS_COMMAND: Final = re.compile(r"(?<!\S)/[a-z]{2,20}(?=\s)[^\n]*")
 
 
 def _meet(one: Opinion, other: Opinion) -> bool:
     return one.start < other.end and other.start < one.end
 
 
+# --- what is ordered ------------------------------------------------------------------------------
+
+_MATTER: Final = (
+    r"(?:stuff|news|updates?|talk|messages?|facts|content|articles?|posts?|notifications?|alerts?"
+    r"|recommendations?|reminders?|things|spam|ads?|crap|videos?|links|trivia|suggestions?)"
+)
+_NOT: Final = r"(?:do\s*n['’]?t|do not|never)"
+_ORDER: Final = spaced(
+    r"(?:^|(?<=[,;:.!?\n])|\b(?:please|and|but|so|then|just) )\W{0,4}(?:please )?(?:"
+    rf"(?:stop|quit) (?:telling|sending|messaging|showing|bothering) (?:me|us)(?: {_MATTER}"
+    r"|anything|more){0,2} (?:about|on|regarding)"
+    rf"|(?:(?:i|we) )?{_NOT} (?:want to hear|(?:ever )?tell (?:me|us)|talk)"
+    r"(?: anything| any ?more| more){0,2} (?:about|on|of)"
+    rf"|(?:(?:stop|quit) (?:recommending|suggesting)|{_NOT} (?:recommend|suggest))(?: (?:me|us))?"
+    r"(?! (?:it|this|that|them|these|those|to)\b)(?: (?:any|more|all|the))*"
+    rf"|(?:enough|no more)(?: {_MATTER})? (?:about|on)"
+    rf"|(?:(?:stop|quit) (?:showing|sending|feeding|giving|pushing)|{_NOT} (?:show|send|feed|give"
+    rf"|push)) (?:me|us)(?: (?:any|more|all|the))*(?=(?: [\w'’.&+-]+){{1,4}}? {_MATTER}\b)"
+    rf"|(?:enough|no more)(?: (?:of|the))*(?=(?: [\w'’.&+-]+){{1,4}}? {_MATTER}\b)"
+    r") (?P<thing>[^\W_](?:[^\n,;:!?()]|,(?= ?\w)){1,80}?)"
+    rf"(?= {_MATTER}\b| (?:please|pls|plz|any ?more|again|but|because|when|if|so|i)\b"
+    r"|[,;:!?()\n]|\.(?!\w)|\s*$)"
+)
+
+
+def _ordered(text: str) -> Iterator[Opinion]:
+    """Yield of what somebody asks to hear no more: "stop recommending me crypto stuff"."""
+    for match in _ORDER.finditer(text):
+        yield Opinion(match.start("thing"), match.end("thing"), False, NO_MORE_OF_IT)
+
+
 # --- what is said outright ------------------------------------------------------------------------
 
 _LIKES: Final = word_set("love loved loving like liked enjoy enjoyed enjoying adore adored prefer")
 _HATES: Final = word_set("hate hated hating dislike disliked despise detest loathe loathed")
-_BORNE: Final = word_set("stand bear abide")  # "can't stand it"
-_FANS: Final = word_set("fan fans")  # "a Radiohead fan", "no fan of Coldplay"
 OF_TASTE: Final = _LIKES | _HATES  # verbs by which somebody says or asks what they like
-_SAYING: Final = OF_TASTE | _BORNE | _FANS | word_set("favorite favourite favorites fave into")
-_DENIALS: Final = word_set("n't n’t no not never nt dont didnt cant cannot hardly")
+_FAVORITE: Final = word_set("favorite favourite favorites favourites fave faves")
 _UNREAL: Final = word_set("would 'd ’d could might may should if unless whether when until used")
 _PRONOUNS: Final = word_set("it them him her this that these those")
+_FANS: Final = word_set("fan fans lover lovers")
+_FOND: Final = _FANS | {"into"}
 _SELF: Final = word_set("i we")
+_OWNED: Final = word_set("i we my our")
+_BORNE: Final = word_set("stand bear abide")  # "can't stand it"
 _BEFORE: Final = frozenset({"compound", "amod", "nummod", "flat", "nmod"})
 _BEHIND: Final = frozenset({"compound", "flat", "nummod", "goeswith"})
 _UNDER: Final = frozenset({"ccomp", "xcomp", "advcl", "acl", "csubj"})
+
+
+_TITLE: Final = re.compile(r"\s{1,4}[\"“](?P<title>[^\"“”\n]{1,80})[\"”]")
 
 
 class _Tree:
@@ -138,6 +185,10 @@ class _Tree:
                 last = max(last, self.phrase(i)[1])
         return self.named(first, last)
 
+    def parts(self, word: int) -> list[int]:
+        """Return a noun, the words of its name and its preposition: a verb may hang on any."""
+        return [word, *self.of(word, "compound", "flat", "amod", "case")]
+
     def is_of(self, word: int) -> bool:
         """Say whether "of" stands before a noun."""
         return any(self.lows[i] == "of" for i in self.of(word, "case"))
@@ -160,43 +211,74 @@ class _Tree:
 def _said_outright(reading: Reading) -> Iterator[tuple[Opinion, bool]]:
     """Yield what verbs of liking are about, and whether the writer says so of themselves."""
     tree = _Tree(reading.tokens)
-    for verb, token in enumerate(reading.tokens):
-        low = tree.lows[verb]
-        if low not in _FANS and (token.pos != "VERB" or low not in OF_TASTE | _BORNE):
-            continue
-        likes = low in _LIKES | _FANS
-        denied = any(tree.lows[i] in _DENIALS for i in tree.of(verb, "advmod", "aux", "det"))
-        says = likes or (low in _BORNE) == denied  # who does not hate a thing need not like it
-        meant = says and _is_meant(tree, verb)
-        ended = {"over"} if likes and denied else set()  # "I don't like it any more"
-        meant = meant and _is_so(reading, token.begin, _UNREAL_CLAUSE - ended)
-        meant = meant and not is_mentioned(reading.text, token.begin, token.end)
-        for target in _objects(tree, verb):
-            for one in _about(reading, tree, target, liked=likes and not denied):
-                if meant or token.relation != "ccomp":
-                    yield one, meant  # "I don't think I like it" is left to the reader
+    for i, token in enumerate(reading.tokens):
+        low = tree.lows[i]
+        if low in _FANS or low == "into":
+            yield from _fond(tree, i)
+        elif token.pos == "VERB" and (low in _LIKES or low in _HATES or low in _BORNE):
+            liked = _sense(tree, i)
+            ended = liked is False and low in _LIKES  # "I don't like it any more"
+            void = _UNREAL_CLAUSE - {"over"} if ended else _UNREAL_CLAUSE
+            meant = liked is not None and _is_meant(tree, i) and _is_so(reading, token.begin, void)
+            meant = meant and not is_mentioned(reading.text, token.begin, token.end)
+            title = _TITLE.match(reading.text, token.end)
+            if title and meant:
+                why = "says to like it" if liked else "says to dislike it"
+                yield Opinion(title.start("title"), title.end("title"), bool(liked), why), True
+                continue
+            for target in _objects(tree, i):
+                for one in _about(reading, tree, i, target, liked=bool(liked)):
+                    if meant or token.relation != "ccomp":
+                        yield one, meant  # "I don't think I like it" is left to the reader
+
+
+def _sense(tree: _Tree, verb: int) -> bool | None:
+    """Return whether a verb says that something is liked; None for any other verb.
+
+    Who does not hate a thing need not like it.
+    """
+    low, denied = tree.lows[verb], _is_denied(tree, verb)
+    if low in _LIKES:
+        return not denied
+    can = {tree.lows[i] for i in tree.of(verb, "aux")} & {"ca", "can", "cannot", "cant"}
+    return False if (low in _HATES and not denied) or (low in _BORNE and denied and can) else None
 
 
 def _is_meant(tree: _Tree, verb: int) -> bool:
     """Say whether a verb is said of the writer, as it is and not as it might be."""
+    own: bool | None = None  # whether the subject is the writer
     word = verb
-    for _ in tree.tokens:
+    for _ in range(len(tree.tokens)):
         token = tree.tokens[word]
         below = {tree.lows[i] for i in tree.of(word, "aux", "mark", "advmod")}
-        if below & _UNREAL or token.relation in _UNDER:
+        if below & _UNREAL:
             return False
-        subjects = [j for i in tree.of(word, "nsubj") for j in (i, *tree.of(i, "conj"))]
-        if subjects or token.relation != "conj":
-            own = any(tree.lows[i] in _SELF for i in subjects)
-            return own or (not subjects and token.relation == "root")
+        subjects = [i for part in tree.parts(word) for i in tree.of(part, "nsubj", "csubj")]
+        if own is None and subjects:
+            own = bool({tree.lows[j] for i in subjects for j in (i, *tree.of(i, "conj"))} & _SELF)
+        elif own is None and token.relation == "parataxis" and tree.lows[verb - 1] in _SELF:
+            own = True  # "My wife and I love it"
+        if token.relation in _UNDER and not below & _BECAUSE:
+            return False
+        if token.relation != "conj":
+            return own or (own is None and token.relation == "root")
         word = token.head
     return False
 
 
+_BECAUSE: Final = word_set("because since cause cuz as")
+
+
+_DENIALS: Final = word_set("n't n’t not never nt dont didnt cant cannot hardly")
+
+
+def _is_denied(tree: _Tree, verb: int) -> bool:
+    words = {tree.lows[i] for i in tree.of(verb, "advmod", "aux")}
+    return bool(words & _DENIALS)
+
+
 def _objects(tree: _Tree, verb: int) -> Iterator[int]:
     """Yield what a verb is about: its objects; of something done what it is done with."""
-    if tree.lows[verb] in _FANS:
-        yield from tree.of(verb, "compound", "nmod")
     for i in tree.of(verb, "obj"):
         if tree.lows[i] in _PRONOUNS and tree.of(verb, "advcl", "ccomp"):
             continue  # "I love it when it rains"
@@ -209,32 +291,61 @@ def _objects(tree: _Tree, verb: int) -> Iterator[int]:
             yield from (j for k in done for j in (k, *tree.of(k, "conj")))
 
 
-def _about(reading: Reading, tree: _Tree, target: int, *, liked: bool) -> Iterator[Opinion]:
+def _fond(tree: _Tree, word: int) -> Iterator[tuple[Opinion, bool]]:
+    """Yield of what somebody says to be a fan ("a fan of X", "an X fan") or to be into."""
+    being = word if tree.lows[word] in _FANS else tree.tokens[word].head
+    if being < 0:
+        return
+    if being == word:
+        of = tree.lows[word + 1 : word + 2] == ["of"]
+        targets = [tree.tokens[word + 1].head] if of else tree.of(word, "compound")[:1]
+    else:
+        is_being = any(tree.of(i, "cop") for i in tree.parts(being))
+        targets = [being] if tree.tokens[word].relation == "case" and is_being else []
+    liked = not any(_is_denied(tree, i) for i in tree.parts(being))
+    why = "says to be fond of it" if liked else "says not to be fond of it"
+    for target in targets:
+        if target < 0:
+            continue
+        for i in (target, *(j for j in tree.of(target, "conj") if not tree.of(j, "nsubj"))):
+            first, last = tree.phrase(i)
+            begin, end = tree.tokens[first].begin, tree.tokens[last].end
+            yield Opinion(begin, end, liked, why), _is_meant(tree, being)
+
+
+def _about(
+    reading: Reading, tree: _Tree, verb: int, target: int, *, liked: bool
+) -> Iterator[Opinion]:
     why = "says to like it" if liked else "says to dislike it"
     token = tree.tokens[target]
     if tree.lows[target] in _PRONOUNS:
-        thing = _meant(reading, token.begin, someone=tree.lows[target] in ("him", "her"))
+        thing = _meant(reading, token.begin, tree.lows[target])
         if thing is not None:
             yield Opinion(thing.begin, thing.end, liked, why)
         elif not any(word.pos in ("NOUN", "PROPN") for word in tree.tokens[:target]):
             yield Opinion(token.begin, token.end, liked, why, tree.lows[target])
-    elif token.pos in ("NOUN", "PROPN", "X", "VERB"):
+    elif token.pos in ("NOUN", "PROPN", "X", "VERB") and target > verb:
         first, last = tree.phrase(target)
         yield Opinion(tree.tokens[first].begin, tree.tokens[last].end, liked, why)
 
 
-def _meant(reading: Reading, at: int, *, someone: bool) -> Span | None:
+def _meant(reading: Reading, at: int, pronoun: str) -> Span | None:
     """Return what a pronoun stands for: what the reader marks before it, else the one name."""
-    people = {(span.begin, span.end) for span in reading.names if span.type == "person"}
-    marked, names = (
-        [one for one in spans if one.end <= at and ((one.begin, one.end) in people) is someone]
-        for spans in (reading.opinions, reading.names)
-    )
-    one = len({reading.text[name.begin : name.end] for name in names}) == 1
-    return marked[-1] if marked else names[0] if one else None
+    marked = [span for span in reading.opinions if span.end <= at]
+    someone = pronoun in ("him", "her")
+    names = [
+        span for span in reading.names if span.end <= at and (span.type == "person") is someone
+    ]
+    if marked:
+        people = {(span.begin, span.end) for span in reading.names if span.type == "person"}
+        last = marked[-1]
+        return last if someone is ((last.begin, last.end) in people) else None
+    return names[0] if len({reading.text[n.begin : n.end] for n in names}) == 1 else None
 
 
 # --- what the reader marks ------------------------------------------------------------------------
+
+_NUMBER: Final = re.compile(r" \d{1,4}(?:\.\d{1,3})?(?=\W|$)(?! \w+s\b)")
 
 
 def _whole(reading: Reading, one: Opinion) -> Opinion:
@@ -243,16 +354,18 @@ def _whole(reading: Reading, one: Opinion) -> Opinion:
         if span.begin <= one.start < span.end:
             one = one._replace(start=min(one.start, span.begin), end=max(one.end, span.end))
     line = reading.text.find("\n", one.start, one.end)
-    return one if line < 0 else one._replace(end=line)
+    one = one if line < 0 else one._replace(end=line)
+    number = _NUMBER.match(reading.text, one.end)
+    return one._replace(end=number.end()) if number and not one.pronoun else one
 
 
 _UNREAL_CLAUSE: Final = frozenset({"if", "wish", "over"})
 
 
-def _is_so(reading: Reading, at: int, void: Collection[str]) -> bool:
-    """Say whether the clause at a place tells what is so."""
+def _is_so(reading: Reading, at: int, void: Collection[str] = _UNREAL_CLAUSE) -> bool:
+    """Say whether the clause at a place tells what is so; quotes in it may be titles."""
     clause = next((c for c in reading.clauses if c.begin <= at < c.end), None)
-    return clause is None or clause.flags.isdisjoint(void)
+    return clause is None or not clause.flags & frozenset(void)
 
 
 def _marked(reading: Reading) -> Iterator[Opinion]:
@@ -262,8 +375,8 @@ def _marked(reading: Reading) -> Iterator[Opinion]:
         if span.chance < LEAST_CHANCE or span.sure < LEAST_SURE:
             continue
         surest = min(span.chance, span.sure) > SUREST  # its clause is read by a head of its own
-        void = {"quoted"} if surest else _UNREAL_CLAUSE | {"quoted"}
-        if not _is_so(reading, span.begin, void):
+        unreal = {"quoted"} if surest else _UNREAL_CLAUSE | {"quoted"}
+        if not _is_so(reading, span.begin, unreal):
             continue
         words = [i for i, t in enumerate(tree.tokens) if span.begin <= t.begin < span.end]
         first, last = tree.named(words[0], words[-1])
@@ -273,34 +386,30 @@ def _marked(reading: Reading) -> Iterator[Opinion]:
         ):
             continue
         begin, end = tree.tokens[first].begin, tree.tokens[last].end
-        if span.type == "dislike" and _is_ordered(reading, begin):
-            while last > first and asks_of(tree.lows[last]):
-                last -= 1  # of "crypto stuff" it is crypto
-            yield Opinion(begin, tree.tokens[last].end, False, NO_MORE_OF_IT)
-            continue
         why = "speaks well of it" if span.type == "like" else "speaks ill of it"
         implied = not _is_said(tree, reading, span)
+        if implied and any(
+            _introduces(tree, i) for i in words if _in_name(reading, tree.tokens[i])
+        ):
+            continue
         yield Opinion(begin, end, span.type == "like", why, implied=implied)
 
 
-_ORDER: Final = spaced(
-    r"\W*(?:(?:please|and|but|so|then|just|i|we) )*(?:stop|quit|enough|no more"
-    r"|(?:do\s*n['’]?t|do not|never) (?:want to |ever )?(?:hear|tell|talk|send|show|give|feed"
-    r"|push|recommend|suggest))\b"
-)
+def _in_name(reading: Reading, token: Token) -> bool:
+    return any(name.begin <= token.begin < name.end for name in reading.names)
 
 
-def _is_ordered(reading: Reading, at: int) -> bool:
-    """Say whether the clause of a place asks to hear no more: "stop recommending me X"."""
-    clause = next((c for c in reading.clauses if c.begin <= at < c.end), None)
-    return clause is not None and _ORDER.match(reading.text, clause.begin, at) is not None
+def _introduces(tree: _Tree, word: int) -> bool:
+    """Say whether a name only says who the writer or theirs is: "my name is Ada"."""
+    subjects = tree.of(word, "nsubj") if tree.of(word, "cop") else []
+    return any(tree.lows[j] in _OWNED for i in subjects for j in (i, *tree.below[i]))
 
 
 def _is_said(tree: _Tree, reading: Reading, span: Span) -> bool:
     """Say whether the clause of a stretch has a word of liking: "Elden Ring is my favorite"."""
     clause = next((c for c in reading.clauses if c.begin <= span.begin < c.end), None)
     lows = set(tree.lows[clause.first : clause.last]) if clause else set()
-    return not lows.isdisjoint(_SAYING)
+    return bool(lows & (_LIKES | _HATES | _FAVORITE | _FOND | _BORNE) and lows & _OWNED)
 
 
 # --- topics ---------------------------------------------------------------------------------------
@@ -314,8 +423,20 @@ def preferences_in(text: str, *, voice: OwnWords | None = None) -> list[Preferen
     own = (voice or own_words(text)).text
     spans: dict[str, PreferenceSpan] = {}
     for one in opinions_in(text, voice=voice):
-        topic = "" if one.pronoun else entity_name(own[one.start : one.end])
+        topic = "" if one.pronoun else _topic(own[one.start : one.end])
         if topic:
             kind = PreferenceType.LIKE if one.liked else PreferenceType.DISLIKE
             spans[topic] = PreferenceSpan(topic, kind, one.start, one.end)
     return sorted(spans.values(), key=lambda span: span.start)
+
+
+def _topic(words: str) -> str:
+    """Return the canonical name of what some words name; empty where they name nothing lasting."""
+    lows: Collection[str] = words.casefold().split()
+    if (
+        not 1 <= len(lows) <= TOPIC_WORDS
+        or all(is_function_word(low) or is_calendar_word(low) or len(low) < 2 for low in lows)
+        or not any(low[0].isalpha() for low in lows)
+    ):
+        return ""
+    return entity_name(words)

@@ -52,21 +52,28 @@ _PROGRAM: Final = re.compile(r"[a-z][a-z0-9+]*(?:[-_.][a-z0-9+]+){0,3}")
 _ID: Final = re.compile(r"\d{3}|^[0-9a-f]{7,}$|^(?=.*\d)[a-z0-9]{12,}$")
 _MAX_WORD: Final = 24
 _RUNNERS: Final = {
-    **dict.fromkeys(("npm", "pnpm", "yarn", "bun", "uv", "poetry"), word_set("run exec dlx x")),
-    "docker": word_set("compose"),
-    "gh": word_set("pr issue run repo release workflow api"),
-    "kubectl": word_set("config rollout"),
-    "git": word_set("stash remote worktree submodule"),
-    "aws": word_set("s3 ec2 ecs lambda iam logs"),
-    "gcloud": word_set("compute run container auth"),
+    "npm": {"run", "run-script"},
+    "pnpm": {"run", "exec", "dlx"},
+    "yarn": {"run", "dlx"},
+    "bun": {"run", "x"},
+    "uv": {"run"},
+    "poetry": {"run"},
+    "docker": {"compose"},
+    "gh": {"pr", "issue", "run", "repo", "release", "workflow", "api"},
+    "kubectl": {"config", "rollout"},
+    "git": {"stash", "remote", "worktree", "submodule"},
+    "aws": {"s3", "ec2", "ecs", "lambda", "iam", "logs"},
+    "gcloud": {"compute", "run", "container", "auth"},
 }
 """First words that say little without the second."""
 _SUBCOMMANDS: Final = word_set("""
-    git gh npm pnpm yarn bun deno npx pip pip3 uv poetry pdm conda cargo go dotnet gem bundle rails
-    mvn gradle sbt make just task bazel docker podman kubectl helm terraform ansible vagrant aws
-    gcloud az flyctl heroku vercel netlify wrangler supabase firebase apt apt-get dnf yum pacman
-    brew systemctl service journalctl launchctl redis-cli openssl tmux nx turbo prisma alembic flask
-    celery ruff restic borg rclone zfs virsh hg jj
+    git gh glab hub npm pnpm yarn bun deno npx pip pip3 pipx uv poetry pdm conda mamba cargo rustup
+    go dotnet mix gem bundle rails rake composer artisan mvn gradle gradlew sbt make just task ninja
+    bazel docker podman kubectl helm oc k3s minikube kind terraform tofu pulumi ansible vagrant aws
+    gcloud az doctl flyctl fly heroku vercel netlify wrangler supabase firebase railway apt apt-get
+    dnf yum pacman brew port snap flatpak systemctl service journalctl launchctl crontab redis-cli
+    openssl tmux screen nvm pyenv rbenv asdf mise turbo nx lerna prisma alembic django-admin flask
+    celery pre-commit ruff black dvc restic borg rclone zfs zpool virsh lxc nix hg svn jj
     """)
 """Programs whose first plain word is a verb of theirs; of others it could be anything."""
 _MODULES: Final = word_set("python python3 py")
@@ -144,15 +151,25 @@ def find_operations(
             texts[begin : begin + BLOCK_ROWS], by_text, heads, vectors
         ):
             wanted[head] = wanted.get(head, 0) + recognised
-    proposals = [
-        proposal
-        for head in sorted(wanted)
-        if not _is_told(head, ordered)
-        and (proposal := _proposal(head, ordered)).count
-        >= max(min_count, RECOGNISED * wanted[head])
-        and proposal.sessions >= min_sessions
-    ]
-    return sorted(proposals, key=lambda one: (one.only_looks, -one.sessions, -one.count, one.name))
+    learned_predicates = []
+    for head in sorted(wanted):
+        proposal = _proposal(head, ordered)
+        if (
+            proposal.count >= min_count
+            and proposal.sessions >= min_sessions
+            and proposal.count >= RECOGNISED * wanted[head]
+            and not _is_told(head, ordered)
+        ):
+            learned_predicates.append(proposal)
+    return sorted(
+        learned_predicates,
+        key=lambda learned_predicate: (
+            learned_predicate.only_looks,
+            -learned_predicate.sessions,
+            -learned_predicate.count,
+            learned_predicate.name,
+        ),
+    )
 
 
 def _clusters(
@@ -177,8 +194,13 @@ def _clusters(
         total = sum(len(by_text[text]) for text in some)
         runs: Counter[_Head] = Counter()
         for text in some:
-            runs.update(dict.fromkeys(heads[text], len(by_text[text])))
-        operations += [pair for pair in sorted(runs.items()) if pair[1] >= max(2, DOMINANT * total)]
+            for head in set(heads[text]):
+                runs[head] += len(by_text[text])
+        operations += [
+            (head, count)
+            for head, count in sorted(runs.items())
+            if count >= max(2, DOMINANT * total)
+        ]
     return operations
 
 
@@ -202,22 +224,36 @@ def _head(command: shell.ShellCommand) -> _Head | None:
         return None
     if program not in _SUBCOMMANDS:
         return _Head(program, ())
+    plain = [value for value in values if not value.startswith("-")]
+    before = values[: values.index(plain[0])] if plain else values
+    if not plain or not _is_word(plain[0]) or any("=" in value for value in before):
+        return None
     # Behind an option it may be that option's value (`git -C folder status`): not taken.
-    count = 2 if values[:1] and values[0] in _RUNNERS.get(program, ()) else 1
-    words = tuple(filter(_is_word, values[:count]))
-    return _Head(program, words) if len(words) == count else None
+    if before:
+        return None
+    words = [plain[0]]
+    if plain[0] in _RUNNERS.get(program, ()):
+        after = values[1:2]
+        if not after or not _is_word(after[0]):
+            return None
+        words.append(after[0])
+    return _Head(program, tuple(words))
 
 
 def _is_told(head: _Head, commands: Sequence[ExecutedCommand]) -> bool:
     """Tell whether predicates say of most commands that do it what they do."""
     told: list[bool] = []
     for command in commands:
-        parts = shell.parse(command.text) if head.program in command.text else ()
-        places = [(part.start, part.end) for part in parts if _head(part) == head]
-        if places:
-            told.append(
-                any(a < end and start < b for start, end in places for a, b in command.said)
-            )
+        if head.program in command.text:
+            parts = [part for part in shell.parse(command.text) if _head(part) == head]
+            if parts:
+                told.append(
+                    any(
+                        begin < part.end and part.start < end
+                        for part in parts
+                        for begin, end in command.said
+                    )
+                )
     return sum(told) > SAID * len(told)
 
 
@@ -235,9 +271,13 @@ def _proposal(head: _Head, commands: Sequence[ExecutedCommand]) -> LearnedPredic
         + r")(?:[\s;&|)`]|$)"
     )
     compiled = compile_linear(pattern)
-    found = [command for command in commands if compiled.search(_readable(command.text))]
-    seen = {command.uid: command for command in reversed(found)}
-    texts = {shorten(command.text, EXAMPLE_CHARS) for command in seen.values()}
+    seen: dict[str, ExecutedCommand] = {}
+    for command in commands:
+        if command.uid not in seen and compiled.search(_readable(command.text)):
+            seen[command.uid] = command
+    texts = dict.fromkeys(
+        shorten(executed_command.text, EXAMPLE_CHARS) for executed_command in seen.values()
+    )
     examples = sorted(texts, key=lambda text: (len(text), text))[:EXAMPLES]
     name = "_".join(("operation", *spoken))
     return LearnedPredicate(
@@ -245,7 +285,7 @@ def _proposal(head: _Head, commands: Sequence[ExecutedCommand]) -> LearnedPredic
         pattern=pattern,
         examples=tuple(examples),
         count=len(seen),
-        sessions=len({command.session for command in seen.values()}),
+        sessions=len({executed_command.session for executed_command in seen.values()}),
         words=spoken,
         only_looks=only_looks(" ".join(words)),
     )
@@ -257,7 +297,7 @@ def _escaped(word: str) -> str:
 
 def _readable(text: str) -> str:
     """RE2 reads UTF-8, which has no lone surrogates."""
-    return text.encode("utf-8", "replace").decode()
+    return text if text.isascii() else re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
 def as_toml(proposal: LearnedPredicate) -> str:

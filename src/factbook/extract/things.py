@@ -9,23 +9,30 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from factbook import policy
 from factbook.extract.asked import (
     LINK,
+    OPINION,
     POINTS,
     REFERS,
     Amount,
+    after_lead,
     amount_asked,
     is_bare,
     is_broad_word,
     wanted,
 )
-from factbook.extract.mentions import hear
+from factbook.extract.mentions import Mention, hear
+from factbook.extract.name_tokens import (
+    is_uncommon,
+)
 from factbook.extract.private_matters import Asking, asking
 from factbook.extract.topics import topic_of
-from factbook.language.words import words
+from factbook.language.words import STOPWORDS, words
 from factbook.model.entities import EngagementType
+from factbook.model.keys import entity_name
 
 __all__ = [
     "Earlier",
@@ -66,7 +73,7 @@ class Things:
 
 def asked_names(message: str, known: Mapping[str, str], *, problem: Problem) -> list[str]:
     """Return the names that a message asks about and nobody brought in yet, fit for entities."""
-    _, unknown = _named(message, known, ())
+    _, unknown = _named(message, known, (), problem)
     return [name for name in unknown if problem(name) is None]
 
 
@@ -79,16 +86,58 @@ def is_of_owner(query: str, *, said: Sequence[str], known: Mapping[str, str]) ->
     return all(is_broad_word(word) or word.casefold() in owned for word in words(query))
 
 
-def things_asked(message: str, known: Mapping[str, str], recent: Sequence[Earlier]) -> Things:
+def things_asked(
+    message: str, known: Mapping[str, str], recent: Sequence[Earlier], *, problem: Problem
+) -> Things:
     """Return the things that a message is about; `recent` was said before it, newest first."""
-    lately, other = _since(recent)
+    lately, other = _since(recent, problem)
     spoken = list(dict.fromkeys(name for earlier in lately for name in earlier.names))
-    named, unknown = _named(message, known, spoken)
+    named, unknown = _named(message, known, spoken, problem)
+    unknown = unknown or ([] if named else _asked_besides(message, known, problem))
     points = other and not named and not unknown and POINTS.search(message)
     return Things(known=named, unknown=unknown, meant=[other] if points else [])
 
 
-def _since(recent: Sequence[Earlier]) -> tuple[Sequence[Earlier], str]:
+def _asked_besides(message: str, known: Mapping[str, str], problem: Problem) -> list[str]:
+    """Return what a message asks about without the words that bring a name in, canonical.
+
+    "And the miko fold s?" names it by what stands there, and "I think of buying a Miko Fold S, what
+    do you think?" before what it asks.
+    """
+    for sentence in wanted(message):
+        rest = after_lead(sentence)
+        if rest != sentence and (OPINION.match(rest) or POINTS.search(rest)):
+            lead = [name.name for name in hear(sentence, known=known) if not name.is_known]
+            return lead if len(lead) == 1 and problem(lead[0]) is None else []
+        link = LINK.match(sentence)
+        topic = entity_name(topic_of(sentence[link.end() :]).topic) if link else ""
+        rest = sentence[link.end() :].strip(" ?!.,;:") if link else ""
+        if rest and topic == entity_name(rest) and _is_thing(topic, problem):
+            return [topic]
+    return []
+
+
+def _is_thing(topic: str, problem: Problem) -> bool:
+    """Tell whether a topic stands for itself and is no part of another thing, as "the lid" is."""
+    several = topic.split()
+    return (
+        1 < len(several) <= policy.NAME_WORDS
+        and any(is_uncommon(word) or any(map(str.isdigit, word)) for word in several)
+        and problem(topic) is None
+        and not any(
+            (is_broad_word(word) and word not in STOPWORDS) or word in _PART_OF for word in several
+        )
+    )
+
+
+_PART_WORDS: Final = """
+i you he she it we they me my your his her its our their
+front rear upper lower left right inner outer top bottom main spare old other rest
+"""
+_PART_OF: Final = frozenset(_PART_WORDS.split())
+
+
+def _since(recent: Sequence[Earlier], problem: Problem) -> tuple[Sequence[Earlier], str]:
     """Return what was said since a question about something that is not known, and its topic.
 
     After "what is a sourdough starter?", "it" is the starter, and not what was spoken of before.
@@ -100,13 +149,13 @@ def _since(recent: Sequence[Earlier]) -> tuple[Sequence[Earlier], str]:
             continue
         asked = " ".join(wanted(said))
         topic = topic_of(LINK.sub("", asked, count=1) or asked).topic
-        if not REFERS.search(said):
+        if not REFERS.search(said) or (not POINTS.search(said) and _is_thing(topic, problem)):
             return recent[:number], topic
     return recent, ""
 
 
 def _named(
-    message: str, known: Mapping[str, str], recent: Sequence[str]
+    message: str, known: Mapping[str, str], recent: Sequence[str], problem: Problem
 ) -> tuple[list[str], list[str]]:
     """Return (entities that a message names, names that nobody brought in yet)."""
     heard = hear(message, known=known, recent=recent[:1])  # "it" is what was spoken of last
@@ -122,8 +171,28 @@ def _named(
         if whole:
             names += whole
         elif mention.type is EngagementType.SEARCH_INITIATED:
-            unknown.append(mention.name)
+            unknown.append(_whole(message, mention, problem))
     return list(dict.fromkeys(names)), list(dict.fromkeys(unknown))
+
+
+_NEXT_WORD: Final = re.compile(r" (\w(?:[\w'’.+-]*\w)?)")
+
+
+def _whole(message: str, mention: Mention, problem: Problem) -> str:
+    """Return a new name with the capitalised words and numbers that follow it: "Halden Cargo 3".
+
+    What is asked about is looked up as it was written; a part of it is another thing.
+    """
+    end = mention.end
+    while (more := _NEXT_WORD.match(message, end)) is not None:
+        word = more[1]
+        if not (word[0].isupper() or word[0].isdigit()) or word.casefold() in STOPWORDS:
+            break
+        end = more.end()
+    whole = entity_name(message[mention.start : end])
+    if end == mention.end or len(whole.split()) > policy.NAME_WORDS or problem(whole):
+        return mention.name
+    return whole
 
 
 def surfaces_of(known: Mapping[str, str], name: str) -> list[str]:

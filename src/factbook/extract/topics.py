@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from factbook import policy
 from factbook.extract.base import word_set
-from factbook.extract.name_tokens import is_uncommon
+from factbook.extract.name_tokens import is_shouted, is_uncommon
 from factbook.extract.names import is_headline, names_in
 from factbook.language.common_words import is_place
 from factbook.language.nouns import is_plural, singular
@@ -102,7 +102,7 @@ class _Request:
         self.lows = [token.text.casefold() for token in self.tokens]
         self.bases = [singular(low) for low in self.lows]
         words = [token.text for token in self.tokens if token.pos != "PUNCT"]
-        self.is_title = len(words) > 1 and is_headline(words) and not self.text.isupper()
+        self.is_title = len(words) > 1 and is_headline(words) and not is_shouted(self.text)
         self.is_title = self.is_title and not self.text.rstrip().endswith("?")
         self.begin = self._begin()
         before = self.lows[: self.begin]
@@ -263,6 +263,9 @@ def named_topic(request: str) -> TopicSpan | None:
     """
     whole = _Request(request)
     span = whole.topic()
+    owned = _OF_A_NAME.fullmatch(span.topic)
+    if owned and (any(map(str.isdigit, owned["name"])) or is_headline(owned["name"].split())):
+        return TopicSpan(owned["name"], span.start, span.start + owned.end("name"))
     local = _AT_PLACE.fullmatch(span.topic)
     if local and is_place(local["place"].casefold()) and len(local["what"].split()) == 1:
         return None  # "restaurants in Porto": a look at the map
@@ -277,6 +280,7 @@ def named_topic(request: str) -> TopicSpan | None:
     return TopicSpan(names[0].surface, names[0].start, names[0].end)
 
 
+_OF_A_NAME: Final = re.compile(r"(?P<name>[^'’]+)['’]s\s+[a-z][a-z -]*")
 _AT_PLACE: Final = re.compile(r"(?P<what>.+?)\s+(?:in|near|at|around|for|of)\s+(?P<place>.+)", re.I)
 
 

@@ -28,8 +28,6 @@ __all__ = ["ends", "stand"]
 
 _CHANGES: Final = frozenset({"number", "negation"})
 """Rules of `judge` by which the later of two rules is the earlier one changed."""
-_UNSURE: Final = frozenset({"modal", "quantifier", "negation_scope", "denied", "direction"})
-"""Rules of `judge` that tell two near statements apart, and of two near rules only ask."""
 _PLACES: Final = frozenset({"project", "repo", "repositori", "folder"})  # where rules hold
 _NUMBER: Final = Judgement(
     relation=Relation.SUPERSEDES, rule="number", detail="The later one has another number."
@@ -147,9 +145,6 @@ def stand(
         return Judgement(relation=relation, rule=judged.rule, detail=judged.detail)
     if judged.relation is not Relation.DIFFERENT:
         return judged
-    one_word = len(held.keys - said.keys) == len(said.keys - held.keys) == 1  # English, German
-    if similarity >= policy.MERGE_SIMILARITY and (one_word or judged.rule in _UNSURE):
-        return _DOUBTED
     given_before = _own(earlier)
     near = similarity >= policy.MERGE_SIMILARITY and not given and not given_before
     if near and _words(held) == _words(said):

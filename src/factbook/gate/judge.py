@@ -9,18 +9,24 @@ left over on either side decides. docs/judging.md tells every rule with examples
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import combinations, product
 from typing import Final
 
 from factbook.gate import grammar, kin
 from factbook.gate.given_up import given_up
-from factbook.gate.lexicon import Tense, tables
+from factbook.gate.lexicon import Tables, Tense, tables
 from factbook.gate.reading import TextReading, read
 from factbook.gate.related import proposed
-from factbook.gate.slots import difference, elsewhere, of_a_series, one_date, one_thing, same_people
+from factbook.gate.slots import (
+    difference,
+    elsewhere,
+    of_a_series,
+    one_date,
+    one_thing,
+    same_people,
+)
 from factbook.language.reader.read import read as read_tree
 from factbook.language.reader.relate import Relater
 from factbook.language.words import stem
@@ -31,12 +37,14 @@ __all__ = ["JudgedClaim", "Judgement", "Relation", "TextReading", "judge", "read
 LEAST_SIMILARITY: Final = 0.35  # ours: below it no rule is tried; two texts share too little
 SAME_WORDS_SIMILARITY: Final = 0.60  # ours: all content words are equal
 MILD_SIMILARITY: Final = 0.75  # ours: one text has a light word that the other has not
+REPEATED_SIMILARITY: Final = 0.85  # ours: one text says a word twice: two dogs, not one
 SAME_FOREIGN_SIMILARITY: Final = 0.95  # ours: a language whose small words nobody here knows
 OPPOSED_SIMILARITY: Final = 0.55  # ours: an opposite, and nothing else differs
 DENIED_SIMILARITY: Final = 0.45  # ours: a denial of what the other text says
-SUSPICIOUS_SIMILARITY: Final = 0.85  # ours: of these only one denies something: never the same
 VALUE_SIMILARITY: Final = 0.40  # ours: another value in the same slot
-MOST_PLACES: Final = 40  # words of which every pair and what stands between is compared
+SUSPICIOUS_SIMILARITY: Final = 0.85  # origins 001.4: where a contradiction is looked for
+MOST_LEFT: Final = 12  # words that only one text has: with more on both sides they are two matters
+MOST_PLACES: Final = 40  # shared words of which every pair and what stands between is compared
 LONGEST_VALUE: Final = 3  # words of a name or a thing that stands in a slot
 
 
@@ -104,13 +112,16 @@ def judge(
         return _EQUAL_TEXT
     if old.cut or new.cut:
         return _TOO_LONG
-    judged = _FAR if similarity < LEAST_SIMILARITY else _by_words(old, new, similarity, newer.text)
+    judged = _FAR
+    if old.foreign or new.foreign:
+        judged = _foreign(old, new, similarity)
+    elif similarity >= LEAST_SIMILARITY:
+        judged = _by_words(old, new, similarity, newer.text)
     if judged.rule in _OPEN and (place := elsewhere(old, new)):
         judged = _conflict(new, "value", f"{place!r} is another place.")
-    untold = judged.relation is Relation.DIFFERENT and judged.rule in _OPEN
-    if net is not None and (untold or judged.rule == "value"):
+    elif net is not None and _is_open(judged):
         told = proposed((older.text, old), (newer.text, new), similarity, net, closest)
-        if told is not None and (untold or told.relation == "same"):
+        if told is not None and (judged.relation is Relation.DIFFERENT or told.relation == "same"):
             judged = _fixed(Relation(told.relation), told.rule, told.detail)
     return _in_time(older, newer, judged)
 
@@ -118,10 +129,37 @@ def judge(
 _OPEN: Final = frozenset(
     {"far", "other_subject", "other_words", "says_more", "value", "tense", "negation"}
 )
-"""Rules by which two texts only look like two matters: their words tell no more.
+"""Rules by which two texts only look like two matters: their words tell no more."""
 
-Of two values in one slot the network may still say that both say the same.
-"""
+
+def _is_open(judged: Judgement) -> bool:
+    """Say whether the network may tell more than the words did: not of a denial that they found."""
+    if judged.rule == "value":
+        return True
+    return judged.relation is Relation.DIFFERENT and judged.rule in _OPEN
+
+
+def _over(older: TextReading, newer: TextReading, text: str) -> str:
+    """Return what the newer text gives up of what the older one says; "" for nothing.
+
+    Who or what it is said of must be the same, and of the older one hardly more may be left.
+    """
+    if not (newer.cues or newer.denies) or older.denies or older.tense is Tense.PAST:
+        return ""
+    if not older.cues.isdisjoint({"ended", "stopped"}):
+        return ""  # it says itself that something is over
+    if newer.first not in older.keys.union(newer.cue_keys) or not same_people(older, newer):
+        return ""
+    says = {*older.keys, *older.values}
+    if says.isdisjoint({*newer.keys, *newer.values}):
+        return ""  # what is given up is named; most pairs need no tree
+    for given in given_up(read_tree(text)):
+        left = says - given.keys - {*newer.keys, *newer.values}
+        if not left.isdisjoint(grammar.PERSON_NOUNS):
+            continue
+        if given.keys <= says and sum(not tables().mild(key) for key in left) <= len(given.keys):
+            return " ".join(key for key in newer.order if key in given.keys) or "a value"
+    return ""
 
 
 def _in_time(older: JudgedClaim, newer: JudgedClaim, judged: Judgement) -> Judgement:
@@ -157,8 +195,6 @@ _TOO_LONG: Final = _fixed(
 )
 _FAR: Final = _fixed(Relation.DIFFERENT, "far", "They share too little.")
 _OTHER_SUBJECT: Final = _fixed(Relation.DIFFERENT, "other_subject", "They are about someone else.")
-_OTHER_WORDS: Final = _fixed(Relation.DIFFERENT, "other_words", "They speak of different things.")
-_OTHER_VALUE: Final = _fixed(Relation.DIFFERENT, "value", "Their numbers or dates differ.")
 _OTHER_SLOT: Final = _fixed(Relation.DIFFERENT, "other_slot", "They fill different slots.")
 _OTHER_KIND: Final = _fixed(
     Relation.DIFFERENT, "other_kind", "One is a keyed value, the other a statement."
@@ -186,97 +222,128 @@ def _keyed(older: JudgedClaim, newer: JudgedClaim) -> Judgement:
     first, second = older.object or older.text, newer.object or newer.text
     if " ".join(first.split()) == " ".join(second.split()):
         return _EQUAL_FACT
-    detail = f"{older.predicate or 'The key'} cannot be both {first!r} and {second!r}."
-    return _fixed(Relation.CONTRADICTION, "keyed_value", detail)
+    return Judgement(
+        relation=Relation.CONTRADICTION,
+        rule="keyed_value",
+        detail=f"{older.predicate or 'The key'} cannot be both {first!r} and {second!r}.",
+    )
+
+
+def _foreign(text_reading: TextReading, other: TextReading, similarity: float) -> Judgement:
+    """Judge texts whose grammar is unknown: the same only when every word is, in its place."""
+    if (
+        similarity >= SAME_FOREIGN_SIMILARITY
+        and text_reading.order
+        and text_reading.order == other.order
+        and text_reading.written == other.written
+        and text_reading.values == other.values
+        and text_reading.negations == other.negations
+        and text_reading.asks == other.asks
+    ):
+        return _fixed(Relation.SAME, "same_words", "Both texts have the same words.")
+    if (
+        similarity >= SUSPICIOUS_SIMILARITY
+        and text_reading.values != other.values
+        and text_reading.values
+    ):
+        return _fixed(Relation.AMBIGUOUS, "foreign_value", "A number or a date differs.")
+    return _fixed(Relation.DIFFERENT, "foreign", "The language is not known well enough.")
 
 
 # ------------------------------------------------------------------ by their words
 
 
-def _by_words(old: TextReading, new: TextReading, similarity: float, text: str) -> Judgement:
-    """Judge two texts by what their words leave over; `text` is the newer one."""
-    if old.foreign or new.foreign:
-        return _foreign(old, new, similarity)
-    if of_a_series(old, new):
+@dataclass(slots=True, kw_only=True)
+class _Match:
+    """What is left of two texts when the words that both have are taken away."""
+
+    left: list[str]  # of the older one, content only
+    right: list[str]  # of the newer one
+    mild: tuple[list[str], list[str]]  # light words that only one of them has
+
+
+def _match(text_reading: TextReading, other: TextReading, table: Tables) -> _Match:
+    """Match the content words of two texts."""
+    sides = text_reading.keys - other.keys, other.keys - text_reading.keys
+    mild = [[key for key in side if table.mild(key) and key not in table.empty] for side in sides]
+    left, right = ([key for key in side if not table.mild(key)] for side in sides)
+    return _Match(left=left, right=right, mild=(mild[0], mild[1]))
+
+
+def _by_words(
+    text_reading: TextReading, other: TextReading, similarity: float, text: str
+) -> Judgement:
+    """Judge two English texts by what their words leave over; `text` is the newer one."""
+    table = tables()
+    if of_a_series(text_reading, other):
         return _fixed(Relation.DIFFERENT, "series", "They are about two of a series.")
-    if over := _over(old, new, text):
-        detail = f"The newer one says that this is over: {over}."
-        return _fixed(Relation.SUPERSEDES, "given_up", detail)
-    mild = tables().mild
-    left = [key for key in old.order if key not in new.keys and not mild(key)]
-    right = [key for key in new.order if key not in old.keys and not mild(key)]
-    if old.denies != new.denies:
-        return _denial(*((old, new) if old.denies else (new, old)), similarity)
-    if why := _excluded(old, new, left, right, similarity):
-        return _fixed(Relation.CONTRADICTION, "opposite", why)
-    if old.values != new.values or (left and right):
-        said = [key for key in left if key not in old.cue_keys]
-        says = [key for key in right if key not in new.cue_keys]
-        alike = old.modals == new.modals and same_people(old, new)
-        if similarity < VALUE_SIMILARITY or not alike:
-            return _OTHER_WORDS if old.values == new.values else _OTHER_VALUE
-        if old.values != new.values:
-            return _other_value(old, new, said, says)
-        return _other_words(old, new, said, says)
-    if left or right:
+    if over := _over(text_reading, other, text):
+        return Judgement(
+            relation=Relation.SUPERSEDES,
+            rule="given_up",
+            detail=f"The newer one says that this is over: {over}.",
+        )
+    match = _match(text_reading, other, table)
+    if len(match.left) > MOST_LEFT and len(match.right) > MOST_LEFT:
+        return _fixed(Relation.DIFFERENT, "other_words", "They speak of different things.")
+    if text_reading.denies != other.denies:
+        return _denial(text_reading, other, similarity, table)
+    clash = _opposed_direction(text_reading, other, match, similarity, table) or _opposite(
+        text_reading, other, match, similarity
+    )
+    if clash is not None:
+        return clash
+    if text_reading.values != other.values:
+        return _other_value(text_reading, other, match, similarity)
+    if match.left and match.right:
+        return _other_words(text_reading, other, match, similarity)
+    blocked = _blocked(text_reading, other, match)
+    if blocked is not None:
+        relation, rule, detail = blocked
+        if relation is Relation.AMBIGUOUS and similarity < SUSPICIOUS_SIMILARITY:
+            relation = Relation.DIFFERENT
+        return Judgement(relation=relation, rule=rule, detail=detail)
+    if match.left or match.right:
         return _fixed(Relation.DIFFERENT, "says_more", "One says more than the other.")
-    for rule, apart, detail in _APART:
-        if apart(old, new):
-            return _fixed(Relation.DIFFERENT, rule, detail)
-    if similarity < (SAME_WORDS_SIMILARITY if old.keys == new.keys else MILD_SIMILARITY):
-        return _FAR
+    least = SAME_WORDS_SIMILARITY
+    if text_reading.keys != other.keys:
+        least = MILD_SIMILARITY
+    elif len(text_reading.order) != len(other.order):
+        least = REPEATED_SIMILARITY
+    if similarity < least:
+        return _fixed(Relation.DIFFERENT, "far", "They share too little.")
     return _fixed(Relation.SAME, "same_words", "Both texts have the same content words.")
 
 
-def _foreign(old: TextReading, new: TextReading, similarity: float) -> Judgement:
-    """Judge texts whose grammar is unknown: the same only when every word is, in its place."""
-    exact = ("order", "written", "values", "negations", "asks")
-    equal = all(getattr(old, name) == getattr(new, name) for name in exact)
-    if equal and old.order and similarity >= SAME_FOREIGN_SIMILARITY:
-        return _fixed(Relation.SAME, "same_words", "Both texts have the same words.")
-    return _fixed(Relation.DIFFERENT, "foreign", "The language is not known well enough.")
-
-
-def _over(older: TextReading, newer: TextReading, text: str) -> str:
-    """Return what the newer text gives up of what the older one says; "" for nothing.
-
-    Who or what it is said of must be the same, and of the older one hardly more may be left.
-    """
-    if not (newer.cues or newer.denies) or older.denies or older.tense is Tense.PAST:
-        return ""
-    if not older.cues.isdisjoint({"ended", "stopped"}):
-        return ""  # it says itself that something is over
-    if newer.first not in older.keys.union(newer.cue_keys) or not same_people(older, newer):
-        return ""
-    says, said = {*older.keys, *older.values}, {*newer.keys, *newer.values}
-    if says.isdisjoint(said):
-        return ""  # what is given up is named; most pairs need no tree
-    for given in given_up(read_tree(text)):
-        left = says - given.keys - said
-        if not left.isdisjoint(grammar.PERSON_NOUNS):
-            continue
-        if given.keys <= says and sum(not tables().mild(key) for key in left) <= len(given.keys):
-            return " ".join(key for key in newer.order if key in given.keys) or "a value"
-    return ""
-
-
-def _denial(denying: TextReading, affirming: TextReading, similarity: float) -> Judgement:
-    """Judge two texts of which exactly one denies something: all that it denies must be said."""
-    open_keys = [key for key in denying.keys - affirming.keys if not tables().mild(key)]
+def _denial(
+    text_reading: TextReading, other: TextReading, similarity: float, table: Tables
+) -> Judgement:
+    """Judge two texts of which exactly one denies something."""
+    denying, affirming = (text_reading, other) if text_reading.denies else (other, text_reading)
+    open_keys = [key for key in denying.keys if not table.mild(key) and key not in affirming.keys]
+    values = all(value in affirming.values for value in denying.values)
+    if affirming.owned and not grammar.PERSON_NOUNS.isdisjoint(affirming.keys - denying.keys):
+        return _OTHER_SUBJECT
+    gone, come = text_reading.particles - other.particles, other.particles - text_reading.particles
+    if any((x, y) in table.opposed_prepositions for x in gone for y in come):
+        return _fixed(
+            Relation.DIFFERENT, "denied_opposite", "One denies the opposite of the other."
+        )
     if (
         not open_keys
-        and set(denying.values) <= set(affirming.values)
+        and values
         and similarity >= DENIED_SIMILARITY
         and denying.modals == affirming.modals
         and same_people(denying, affirming)
         and not (denying.asks or affirming.asks)
-        and not (affirming.persons and grammar.PERSON_NOUNS & (affirming.keys - denying.keys))
-        and not _opposed_ways(denying, affirming)  # "not on" is "off"
-        and not _swapped(denying, affirming)
+        and not _swapped(text_reading, other)
     ):
         return _fixed(Relation.CONTRADICTION, "negation", "One denies what the other one says.")
-    rule = "negation" if similarity < SUSPICIOUS_SIMILARITY else "denied"
-    return _fixed(Relation.DIFFERENT, rule, "One denies something else.")
+    if similarity >= SUSPICIOUS_SIMILARITY:
+        return _fixed(
+            Relation.AMBIGUOUS, "negation", "One denies something close to what the other says."
+        )
+    return _fixed(Relation.DIFFERENT, "negation", "One denies something else.")
 
 
 _TASTES: Final = frozenset(
@@ -284,176 +351,264 @@ _TASTES: Final = frozenset(
 )  # whoever does one of these to a thing does not do its opposite
 
 
-def _opposed_ways(old: TextReading, new: TextReading) -> bool:
-    """Say whether a preposition of one stands against one of the other: before, after."""
-    gone, come = old.particles - new.particles, new.particles - old.particles
-    return not tables().opposed_prepositions.isdisjoint(product(gone, come))
+def _opposite(
+    text_reading: TextReading, other: TextReading, match: _Match, similarity: float
+) -> Judgement | None:
+    """Judge texts that say of one thing what excludes each other: is hot, is cold."""
+    if len(match.left) != 1 or len(match.right) != 1 or similarity < OPPOSED_SIMILARITY:
+        return None
+    x, y = match.left[0], match.right[0]
+    said = (
+        (text_reading.be and other.be)
+        and not (text_reading.progressive or other.progressive)
+        and (text_reading.definite and other.definite)
+        and x not in text_reading.order[: text_reading.hinge]
+        and y not in other.order[: other.hinge]
+    )
+    if (
+        kin.opposed(x, y)
+        and (said or {x, y} <= _TASTES)
+        and (text_reading.values, text_reading.modals) == (other.values, other.modals)
+        and text_reading.asks == other.asks
+        and same_people(text_reading, other)
+    ):
+        return _fixed(Relation.CONTRADICTION, "opposite", f"{x!r} excludes {y!r}.")
+    return None
 
 
-def _excluded(
-    old: TextReading,
-    new: TextReading,
-    left: Sequence[str],
-    right: Sequence[str],
-    similarity: float,
-) -> str:
-    """Say what excludes each other in texts that are otherwise alike: is hot, is cold."""
-    named = old.definite and new.definite
-    alike = (old.values, old.modals, old.asks) == (new.values, new.modals, new.asks)
-    if not (alike and named and same_people(old, new)) or similarity < OPPOSED_SIMILARITY:
-        return ""
-    if not left and not right:
-        amounts = product(old.quantifiers - new.quantifiers, new.quantifiers - old.quantifiers)
-        clash = not tables().quantifier_clashes.isdisjoint(amounts)
-        return "One says the opposite of the other." if clash or _opposed_ways(old, new) else ""
-    states = old.be and new.be and not (old.progressive or new.progressive)
-    opposed = len(left) == len(right) == 1 and kin.opposed(left[0], right[0])
-    if opposed and (states or {*left, *right} <= _TASTES):
-        return f"{left[0]!r} excludes {right[0]!r}."
-    return ""
+def _opposed_direction(
+    text_reading: TextReading, other: TextReading, match: _Match, similarity: float, table: Tables
+) -> Judgement | None:
+    if text_reading.particles == other.particles or match.left or match.right:
+        return None
+    gone, come = text_reading.particles - other.particles, other.particles - text_reading.particles
+    for x in gone:
+        for y in come:
+            if (x, y) in table.opposed_prepositions:
+                clear = (
+                    similarity >= OPPOSED_SIMILARITY
+                    and text_reading.values == other.values
+                    and (text_reading.definite or other.definite)
+                )
+                relation = Relation.CONTRADICTION if clear else Relation.AMBIGUOUS
+                return Judgement(
+                    relation=relation, rule="direction", detail=f"{x!r} stands against {y!r}."
+                )
+    return None
 
 
 def _other_value(
-    old: TextReading, new: TextReading, left: Sequence[str], right: Sequence[str]
+    text_reading: TextReading, other: TextReading, match: _Match, similarity: float
 ) -> Judgement:
-    """Judge texts whose numbers, amounts, dates or times differ; what else does is given."""
-    gone, come = difference(old.values, new.values), difference(new.values, old.values)
-    if left or right or not come or not old.values:
-        return _OTHER_VALUE
-    detail = f"{' and '.join(gone) or 'no number'} against {' and '.join(come)}."
-    if not gone:  # "from 3.11 to 3.12" names both
-        turned = not new.cues.isdisjoint({"switched", "moved"})
-        return _conflict(new, "value", detail) if turned else _OTHER_VALUE
-    dated = not old.dates.isdisjoint(gone) or not new.dates.isdisjoint(come)
-    event = old.tense is new.tense is Tense.PAST and set(old.values).isdisjoint(new.values)
-    if one_date(old, new) or (old.definite and new.definite and not dated and not event):
-        return _conflict(new, "date" if dated else "number", detail)
-    return _OTHER_VALUE
+    """Judge texts whose numbers, amounts, dates or times differ."""
+    gone, come = (
+        difference(text_reading.values, other.values),
+        difference(other.values, text_reading.values),
+    )
+    detail = f"{' and '.join(gone) or 'no number'} against {' and '.join(come) or 'none'}."
+    left = [key for key in match.left if key not in text_reading.cue_keys]
+    right = [key for key in match.right if key not in other.cue_keys]
+    aligned = not left and not right and similarity >= VALUE_SIMILARITY
+    if aligned and come and not gone and text_reading.values and not other.cues.isdisjoint(_TURNED):
+        return Judgement(relation=Relation.SUPERSEDES, rule="value_changed", detail=detail)
+    if (
+        aligned
+        and gone
+        and come
+        and text_reading.modals == other.modals
+        and same_people(text_reading, other)
+    ):
+        dated = not text_reading.dates.isdisjoint(gone) or not other.dates.isdisjoint(come)
+        past = text_reading.tense is other.tense is Tense.PAST
+        event = past and not set(text_reading.values) & set(other.values)
+        counted = not dated and not event and text_reading.definite and other.definite
+        if counted or one_date(text_reading, other):
+            return _conflict(other, "date" if dated else "number", detail)
+        if similarity >= SUSPICIOUS_SIMILARITY:
+            return Judgement(relation=Relation.AMBIGUOUS, rule="value", detail=detail)
+    return Judgement(relation=Relation.DIFFERENT, rule="value", detail=detail)
+
+
+_TURNED: Final = frozenset({"switched", "moved"})  # "from 3.11 to 3.12" names both
 
 
 def _conflict(newer: TextReading, rule: str, detail: str) -> Judgement:
     """Return a contradiction, or a supersession when the newer text says that things changed."""
     if newer.cues:
-        return _fixed(Relation.SUPERSEDES, f"{rule}_changed", detail)
-    return _fixed(Relation.CONTRADICTION, rule, detail)
+        return Judgement(relation=Relation.SUPERSEDES, rule=f"{rule}_changed", detail=detail)
+    return Judgement(relation=Relation.CONTRADICTION, rule=rule, detail=detail)
 
 
 def _other_words(
-    old: TextReading, new: TextReading, left: Sequence[str], right: Sequence[str]
+    text_reading: TextReading, other: TextReading, match: _Match, similarity: float
 ) -> Judgement:
-    """Judge texts that each have words that the other one lacks."""
-    if not all(0 < len(side) <= LONGEST_VALUE for side in (left, right)):
-        return _OTHER_WORDS
-    if all(not grammar.PERSON_NOUNS.isdisjoint(side) for side in (left, right)):
+    """Judge texts that each have a word that the other one lacks."""
+    left = [
+        key for key in text_reading.order if key in match.left and key not in text_reading.cue_keys
+    ]
+    right = [key for key in other.order if key in match.right and key not in other.cue_keys]
+    if not left or not right:
+        return _fixed(Relation.DIFFERENT, "other_words", "They speak of different things.")
+    if similarity < VALUE_SIMILARITY:
+        return _FAR
+    if not any(grammar.PERSON_NOUNS.isdisjoint(side) for side in (left, right)):
         return _OTHER_SUBJECT
-    if one_thing(old, new, left, right):
+    if text_reading.modals != other.modals or not same_people(text_reading, other):
+        return _fixed(Relation.DIFFERENT, "other_words", "They speak of different things.")
+    moved = "moved" in other.cues and text_reading.keys & _LIVING
+    if moved:
+        left = [key for key in left if key not in _LIVING]
+    if (
+        0 < len(left) <= LONGEST_VALUE
+        and 0 < len(right) <= LONGEST_VALUE
+        and (
+            one_thing(text_reading, other, left, right)
+            or (moved and text_reading.first not in left)
+        )
+    ):
         detail = f"{' '.join(left)!r} against {' '.join(right)!r} in the same place."
-        return _conflict(new, "value", detail)
-    return _OTHER_WORDS
+        return _conflict(other, "value", detail)
+    if (
+        similarity >= SUSPICIOUS_SIMILARITY
+        and len(left) == len(right) == 1
+        and len(text_reading.keys & other.keys) > 1
+        and text_reading.definite
+        and other.definite
+        and Tense.PAST not in (text_reading.tense, other.tense)
+        and not (text_reading.progressive or other.progressive)
+        and text_reading.first not in left
+        and other.first not in right
+    ):
+        return Judgement(
+            relation=Relation.AMBIGUOUS,
+            rule="value",
+            detail=f"{left[0]!r} and {right[0]!r} may be two values of one thing.",
+        )
+    return _fixed(Relation.DIFFERENT, "other_words", "They speak of different things.")
+
+
+_LIVING: Final = frozenset({"live", "resid", "dwell", "base", "home", "stay", "locat", "move"})
 
 
 # ------------------------------------------------------------------ what forbids a merge
 
 
-def _rebound(old: TextReading, new: TextReading) -> bool:
-    """Say whether numbers changed places: 3 cats and 5 dogs, 5 cats and 3 dogs."""
-    values, words = dict(new.bound), {word: value for value, word in new.bound if word}
+def _blocked(
+    text_reading: TextReading, other: TextReading, match: _Match
+) -> tuple[Relation, str, str] | None:
+    """Return why two texts whose words match are not the same all the same; None if they are."""
+    if text_reading.asks != other.asks:
+        return (Relation.DIFFERENT, "question", "One is a question.")
+    if text_reading.modals != other.modals:
+        return (Relation.AMBIGUOUS, "modal", "One is possible, wished or due, the other is so.")
+    if text_reading.quantifiers != other.quantifiers:
+        gone = text_reading.quantifiers - other.quantifiers
+        come = other.quantifiers - text_reading.quantifiers
+        for x in gone:
+            for y in come:
+                if (x, y) in tables().quantifier_clashes:
+                    return (Relation.CONTRADICTION, "quantifier", f"{x!r} against {y!r}.")
+        if not (gone | come) <= grammar.MILD_QUANTIFIERS:
+            return (Relation.AMBIGUOUS, "quantifier", "They differ in how much or how often.")
+    if not same_people(text_reading, other):
+        return (Relation.DIFFERENT, "person", "They are about different persons.")
+    if (text_reading.tense, other.tense) in _TENSES_APART:
+        return (Relation.DIFFERENT, "tense", "One was, the other is or will be.")
+    if text_reading.negations != other.negations:
+        return (Relation.AMBIGUOUS, "negation_scope", "One denies more than the other.")
+    if text_reading.negations and text_reading.denied != other.denied:
+        return (Relation.AMBIGUOUS, "negation_scope", "They deny different things.")
+    if text_reading.names or other.names:
+        missing = (text_reading.names - set(other.written)) | (
+            other.names - set(text_reading.written)
+        )
+        if missing:
+            return (Relation.DIFFERENT, "name", "A name differs.")
+    gone, come = text_reading.particles - other.particles, other.particles - text_reading.particles
+    if not gone.isdisjoint(_FIRM_ROLES) and not come.isdisjoint(_FIRM_ROLES):
+        return (Relation.DIFFERENT, "direction", "A preposition differs.")
+    if match.mild[0] and match.mild[1]:
+        return (Relation.DIFFERENT, "other_words", "A word differs on either side.")
+    if _bindings_differ(text_reading, other):
+        return (Relation.DIFFERENT, "bound_value", "The numbers count different things.")
+    if _swapped(text_reading, other):
+        return (Relation.DIFFERENT, "roles", "Who does it to whom differs.")
+    return None
+
+
+_TENSES_APART: Final = frozenset(
+    both
+    for tense, other in (
+        (Tense.PAST, Tense.PRESENT),
+        (Tense.PAST, Tense.FUTURE),
+        (Tense.PERFECT, Tense.FUTURE),
+    )
+    for both in ((tense, other), (other, tense))
+)
+
+
+def _bindings_differ(text_reading: TextReading, other: TextReading) -> bool:
+    """Say whether two numbers changed places: 3 cats and 5 dogs, 5 cats and 3 dogs."""
+    if len(text_reading.bound) < 2:
+        return False
+    return _rebound(text_reading, other) or _rebound(other, text_reading)
+
+
+def _rebound(text_reading: TextReading, other: TextReading) -> bool:
+    values, words = dict(other.bound), {word: value for value, word in other.bound if word}
     return any(
         word and words.get(word, value) != value and values.get(value, word) != word
-        for value, word in old.bound
+        for value, word in text_reading.bound
     )
 
 
-def _swapped(old: TextReading, new: TextReading) -> bool:
+def _swapped(text_reading: TextReading, other: TextReading) -> bool:
     """Say whether two words changed roles: "A sent B to C" and "C sent B to A"."""
-    if bool(old.agent) != bool(new.agent):
-        passive, active = (old, new) if old.agent else (new, old)
-        order, patient = [key for key, _ in active.frame], passive.frame[0][0]
+    if bool(text_reading.agent) != bool(other.agent):
+        passive, active = (text_reading, other) if text_reading.agent else (other, text_reading)
+        order = [key for key, _ in active.frame]
+        patient = passive.frame[0][0]
         if active.copular or passive.agent not in order or patient not in order:
             return False
         return order.index(patient) < order.index(passive.agent)
+    if text_reading.frame == other.frame:
+        return False
     # a word that stands twice has its last place here, so the answer may depend on who asks
-    return old.frame != new.frame and (_exchanged(old, new) or _exchanged(new, old))
+    return _exchanged(text_reading, other) or _exchanged(other, text_reading)
 
 
-def _exchanged(old: TextReading, new: TextReading) -> bool:
+def _exchanged(text_reading: TextReading, other: TextReading) -> bool:
     """Say whether two words of the first text stand in each other's place in the second."""
-    one, other = dict(old.frame), dict(new.frame)
-    moved = {(one[key], other[key]) for key in one if key in other and one[key] != other[key]}
-    if any((role, was) in moved for was, role in moved):
+    places = {key: index for index, (key, _) in enumerate(text_reading.frame)}
+    others = {key: index for index, (key, _) in enumerate(other.frame)}
+    shared = [key for key in places if key in others]
+    if len(shared) > MOST_PLACES:
+        return text_reading.order != other.order
+    first, second = dict(text_reading.frame), dict(other.frame)
+    moved = [key for key in shared if first[key] != second[key]]
+    if any(first[key] in _FIRM_ROLES and second[key] in _FIRM_ROLES for key in moved):
         return True
-    # what does it, and to what, with a word between them: "Ann hired Ben", "Ben hired Ann"
-    places = {key: place for place, key in enumerate(other)}
-    order = [key for key in one if key in other]
-    core = [key for key in order if not one[key] and not other[key]]
-    return any(
-        places[y] < places[between] < places[x]
-        for x, y in combinations(core[:MOST_PLACES], 2)
-        for between in order[order.index(x) + 1 : order.index(y)]
-    )
+    gained = any(not first[key] and second[key] in _LOOSE_ROLES for key in moved)
+    lost = any(not second[key] and first[key] in _LOOSE_ROLES for key in moved)
+    if gained and lost:
+        return True
+    for x in moved:
+        for y in moved:
+            if x != y and first[x] == second[y] and first[y] == second[x]:
+                return True
+    core = [key for key in shared if not first[key] and not second[key]]
+    for i, x in enumerate(core):
+        for y in core[i + 2 :]:
+            if others[x] > others[y] and any(
+                places[x] < places[pivot] < places[y] and others[y] < others[pivot] < others[x]
+                for pivot in shared
+            ):
+                return True
+    return False
 
 
-_FIRM: Final = frozenset(
+_FIRM_ROLES: Final = frozenset(
     {"from", "into", "out", "onto", "off", "before", "after", "under", "near", "far", "front",
      "behind", "ontop", "without", "against", "until", "since", "outside", "between"}
 )  # fmt: skip
-_TENSES_APART: Final = (
-    {Tense.PAST, Tense.PRESENT},
-    {Tense.PAST, Tense.FUTURE},
-    {Tense.PERFECT, Tense.FUTURE},
-)
-_APART: Final[Sequence[tuple[str, Callable[[TextReading, TextReading], bool], str]]] = (
-    ("question", lambda a, b: a.asks != b.asks, "One is a question."),
-    (
-        "modal",
-        lambda a, b: a.modals != b.modals,
-        "One is possible, wished or due, the other is so.",
-    ),
-    (
-        "quantifier",
-        lambda a, b: not (a.quantifiers ^ b.quantifiers) <= grammar.MILD_QUANTIFIERS,
-        "They differ in how much or how often.",
-    ),
-    ("person", lambda a, b: not same_people(a, b), "They are about different persons."),
-    (
-        "tense",
-        lambda a, b: {a.tense, b.tense} in _TENSES_APART,
-        "One was, the other is or will be.",
-    ),
-    (
-        "negation_scope",
-        lambda a, b: a.denies and (a.negations, a.denied) != (b.negations, b.denied),
-        "They deny different things.",
-    ),
-    (
-        "name",
-        lambda a, b: bool(a.names.difference(b.written) or b.names.difference(a.written)),
-        "A name differs.",
-    ),
-    (
-        "direction",
-        lambda a, b: (
-            not (
-                _FIRM.isdisjoint(a.particles - b.particles)
-                or _FIRM.isdisjoint(b.particles - a.particles)
-            )
-        ),
-        "A preposition differs.",
-    ),
-    (
-        "other_words",
-        lambda a, b: bool(_told(a.keys - b.keys) and _told(b.keys - a.keys)),
-        "A word differs on either side.",
-    ),
-    (
-        "bound_value",
-        lambda a, b: len(a.bound) > 1 and (_rebound(a, b) or _rebound(b, a)),
-        "The numbers count different things.",
-    ),
-    ("roles", _swapped, "Who does it to whom differs."),
-)
-"""What tells two texts of the same words apart: a rule's name, its test, and what it says."""
-
-
-def _told(keys: Set[str]) -> Set[str]:
-    return keys - tables().empty
+_LOOSE_ROLES: Final = _FIRM_ROLES | {"in", "to", "for", "with", "over", "through", "about", "than"}

@@ -44,6 +44,7 @@ class TextReading:
     roles: tuple[str, ...]  # for each of them the preposition before it, or ""
     frame: tuple[tuple[str, str], ...]  # the same as pairs, with "@1" for I and "@he" for him
     hinge: int  # how many content words stand before the first form of "be"; 0 without one
+    owned: bool  # an owner stands before the first content word: "my", "the user's"
     keys: frozenset[str]  # the content words
     written: tuple[str, ...]  # the same words as they stand there, in lower case
     places: tuple[int, ...]  # where each of them stands among the words
@@ -112,6 +113,7 @@ def read(text: str) -> TextReading:
         roles=tuple(walk.roles),
         frame=tuple(walk.frame),
         hinge=max(walk.hinge, 0),
+        owned=walk.owned,
         keys=keys,
         written=tuple(walk.written),
         places=tuple(walk.places),
@@ -179,6 +181,7 @@ class _Walk:
     be: bool = False
     passive: bool = False
     gerund: bool = False
+    owned: bool = False
     known: bool = False
 
     def run(self) -> None:
@@ -319,6 +322,7 @@ class _Walk:
                 or (word.surface == "her" and following.sort is Sort.CONTENT)
             )
         ):
+            self.owned = self.owned or not self.order
             return
         key = "@" + word.key
         self.frame.append((key, self.role))

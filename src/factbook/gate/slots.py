@@ -41,6 +41,7 @@ LASTING: Final = frozenset(map(stem, words("live reside stay work employ listen 
 _SLOTS: Final = ONE_DATE | STATED | LASTING
 _AT_A_PLACE: Final = frozenset(map(stem, words("live reside dwell work employ base locate")))
 _PLACED: Final = frozenset({"in", "for", ""})
+
 # Verbs that say where somebody lives or works; who joined Nordlys works for Fjordbank no more.
 _PLACES: Final[Mapping[str, str]] = {
     **dict.fromkeys(map(stem, words("live reside dwell base home move relocate")), "home"),
@@ -74,7 +75,10 @@ def one_thing(
         return False
     if not _AT_A_PLACE.isdisjoint(text_reading.keys & other.keys) and not first <= _PLACED:
         return False
-    return _follows(text_reading, left) and _follows(other, right)
+    leading = [_leads(text_reading, left), _leads(other, right)]
+    if all(leading):  # "Rex is my dog" and "Luna is my dog": the same owner
+        return "1" in text_reading.persons and "1" in other.persons
+    return (leading[0] or _follows(text_reading, left)) and (leading[1] or _follows(other, right))
 
 
 def of_a_series(text_reading: TextReading, other: TextReading) -> bool:
@@ -152,6 +156,12 @@ def _follows(reading: TextReading, keys: Sequence[str]) -> bool:
     return reading.first not in keys and not any(
         key in keys for key in reading.order[: reading.hinge]
     )
+
+
+def _leads(reading: TextReading, keys: Sequence[str]) -> bool:
+    """Say whether keys are all that stands before "is": "Rex is the name of my dog"."""
+    before = reading.order[: reading.hinge]
+    return reading.copular and not reading.owned and bool(before) and set(before) == set(keys)
 
 
 def same_people(text_reading: TextReading, other: TextReading) -> bool:

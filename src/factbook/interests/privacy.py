@@ -32,6 +32,7 @@ from factbook.extract.private_matters import (
 )
 from factbook.extract.things import Earlier, Things, things_asked
 from factbook.extract.voice import own_words
+from factbook.gate.names import structural_problem
 from factbook.gate.outgoing import Matter, OutgoingVerdict, contacts_in, may_leave
 from factbook.language.words import words
 from factbook.recall.known import is_public, said_about
@@ -46,7 +47,7 @@ __all__ = ["own_names", "read_matter", "things_about", "verdict_on"]
 def things_about(message: str, known: Mapping[str, str], recent: Sequence[str]) -> Things:
     """Return the things that a message is about; `recent` was said before it, newest first."""
     before = [Earlier(said, spoken_of([said], known)) for said in recent]
-    return things_asked(message, known, before)
+    return things_asked(message, known, before, problem=structural_problem)
 
 
 def verdict_on(
