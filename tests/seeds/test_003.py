@@ -370,7 +370,7 @@ def test_a_model_thinks_of_the_searches_when_there_is_one(
     server.script = Reply.status(500)
     world.memory.interests.learn("espresso machines")
     world.memory.background.plan_learning()
-    asked = [one.query for one in search_tasks(world.memory.store, learn_prompt_id=2)]
+    asked = [one.query for one in search_tasks(world.memory.store) if one.learn_prompt_id == 2]
     assert asked[0] == "espresso machines"
     world.memory.close()
 
@@ -551,7 +551,7 @@ def test_reactions(world: World, emoji: str) -> None:
     notice = world.memory.interests.notices()[0]
     world.memory.interests.react(f"n{notice.id}", emoji)
     positive = emoji in policy.POSITIVE_REACTIONS
-    newest = engagements_of(world.memory.store, limit=1)[0]
+    newest = engagements_of(world.memory.store)[0]
     assert newest.strength == (0.5 if positive else 0.8)
     assert newest.valence == (Valence.POSITIVE if positive else Valence.NEGATIVE)
     change = world.memory.interests.ranked()[0].score - before
@@ -559,7 +559,7 @@ def test_reactions(world: World, emoji: str) -> None:
     world.memory.add_turn("The KEF LS50 Meta has a MAT driver.", role="assistant", session="s")
     answer = world.memory.store._rows("SELECT max(id) FROM episode_row WHERE role = 'assistant'")
     world.memory.interests.react(f"e{answer[0][0]}", emoji)
-    newest = engagements_of(world.memory.store, limit=1)[0]
+    newest = engagements_of(world.memory.store)[0]
     assert (newest.type, newest.strength) == ("NORMAL_REACTION", 0.3)
 
 

@@ -157,8 +157,25 @@ def _with_read(message: str, shown: Sequence[Overheard]) -> tuple[Overheard, ...
     """Add to what shows that it is another's what the reader finds in the rest."""
     left = blanked(message, shown)[:VOICE_CHARS]
     foreign = read(left).foreign if is_english(left) else ()  # it knows English alone
-    theirs = (Overheard(at.begin, at.end, _why(message, at.begin)) for at in foreign)
-    return _joined([*shown, *theirs])
+    theirs = [(at.begin, at.end) for at in foreign]
+    if theirs and theirs[0][0] == 0:
+        theirs[0] = (_handed_on(left, theirs[0][1]), theirs[0][1])
+    return _joined([*shown, *(Overheard(*at, _why(message, at[0])) for at in theirs)])
+
+
+def _handed_on(text: str, end: int) -> int:
+    """Return where words of others that seem to reach to the first of a text really begin.
+
+    What is handed on can hide the line that hands it on, as one that tells something and asks
+    what to make of what follows: that is read by itself, too.
+    """
+    line = text[:end].partition("\n")[0]
+    if len(line) >= end / 2:
+        return 0
+    alone = read(line)
+    acts = [clause.act for clause in alone.clauses]
+    apart = len(acts) > 1 and acts[-1] != "tell" and not alone.foreign
+    return end - len(text[len(line) : end].lstrip()) if apart else 0
 
 
 def _why(message: str, start: int) -> str:
