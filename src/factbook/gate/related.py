@@ -101,9 +101,8 @@ def proposed(
     """
     if similarity < policy.RELATED_SIMILARITY:
         return None
-    shared = not older[1].keys.isdisjoint(newer[1].keys)
-    unchecked = RelatedTexts(net.relate(older[0], newer[0]), similarity, "", "", shared)
-    if decided(unchecked) is None:  # as for most: what would forbid it need not be read
+    if decided(_unchecked(older, newer, similarity, net)) is None:
+        # as for most: what would forbid it need not be read
         return None
     read_both = related(older, newer, similarity, net)
     told = decided(read_both)
@@ -118,9 +117,16 @@ def related(
     """Read two texts together."""
     first, second = net.read(older[0]), net.read(newer[0])
     no_merge, no_end = vetoed((first, older[1]), (second, newer[1]))
-    chances = net.relate(older[0], newer[0])
+    texts = _unchecked(older, newer, similarity, net)
+    return texts._replace(no_merge=no_merge, no_end=no_end)
+
+
+def _unchecked(
+    older: tuple[str, TextReading], newer: tuple[str, TextReading], similarity: float, net: Relater
+) -> RelatedTexts:
+    """Return what the network says of two texts, whatever forbids to act on it."""
     shared = not older[1].keys.isdisjoint(newer[1].keys)
-    return RelatedTexts(chances, similarity, no_merge, no_end, shared)
+    return RelatedTexts(net.relate(older[0], newer[0]), similarity, "", "", shared)
 
 
 def decided(texts: RelatedTexts) -> Proposed | None:
@@ -147,8 +153,7 @@ def hardly_doubted(
 
     It is less likely than what `proposed` asks about, and as near.
     """
-    shared = not older[1].keys.isdisjoint(newer[1].keys)
-    texts = RelatedTexts(net.relate(older[0], newer[0]), similarity, "", "", shared)
+    texts = _unchecked(older, newer, similarity, net)
     if texts.doubt < policy.RELATED_ASK_ONE or texts.nearness < policy.RELATED["ask_cosine"]:
         return False
     return related(older, newer, similarity, net).no_end != "other"
@@ -156,8 +161,7 @@ def hardly_doubted(
 
 def doubt(older: str, newer: str, similarity: float, net: Relater) -> float:
     """Return how much speaks for asking whether the newer of two texts ends the older."""
-    shared = not read(older).keys.isdisjoint(read(newer).keys)
-    return RelatedTexts(net.relate(older, newer), similarity, "", "", shared).doubt
+    return _unchecked((older, read(older)), (newer, read(newer)), similarity, net).doubt
 
 
 def _told(text: Reading) -> list[Clause]:
