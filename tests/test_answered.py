@@ -391,6 +391,23 @@ def test_what_no_runner_writes_closes_nothing() -> None:
          "cart_test.go:12: want 2, got 3"),
         ("[unit] shop: read /tmp/x: no such file or directory\n[unit] --- FAIL: TestCart (0.01s)\n"
          "[unit]     cart_test.go:12: want 2, got 3", "cart_test.go:12: want 2, got 3"),
+        ("--- FAIL: TestCart (0.3s)\n    cart_test.go:7: Phase 1: fill it\n    hooks.go:9: out: ok\n"
+         "[... 40 lines cut ...]\n    cart_test.go:12: want 2, got 3\nFAIL\tshop\t0.1s",
+         "cart_test.go:12: want 2, got 3"),
+        ("=== RUN   TestA\n    a_test.go:3: note\n--- PASS: TestA (0.0s)\n=== RUN   TestCart\n"
+         "=== RUN   TestCart/long\n    cart_test.go:31: found = true, want false\n"
+         "=== RUN   TestCart/short\n    cart_test.go:40: note\n--- FAIL: TestCart (0.0s)\n"
+         "    --- FAIL: TestCart/long (0.0s)\n    --- PASS: TestCart/short (0.0s)\nFAIL",
+         "cart_test.go:31: found = true, want false"),
+        ("    cart_test.go:32: \n        \tError Trace:\t/s/cart_test.go:32\n        \tError:      \t"
+         "Not equal: \n        \t            \texpected: \"ended\"\n        \t            \tactual  : "
+         "\"active\"\n        \t            \t\n        \t            \tDiff:\n"
+         "        \tTest:       \tTestCart\n--- FAIL: TestCart (0.05s)\nFAIL",
+         'Not equal: expected: "ended" actual : "active"'),
+        ("        \tError Trace:\t/s/cart_test.go:32\n        \t            \t/s/help.go:9\n"
+         "        \tError:      \t\n        \t            \topen /x: no such file\n"
+         "        \tTest:       \tTestCart\n--- FAIL: TestCart (0.05s)\nFAIL",
+         "open /x: no such file"),
         ("[lint] tasks/lint: line 7: CI: unbound variable\n[lint] ERROR task failed",
          "[lint] tasks/lint: line 7: CI: unbound variable"),
         ("[lint] Linting\n[lint] src/a.go:6:3: empty branch\n[lint] ERROR task failed",
@@ -412,6 +429,23 @@ def test_a_failure_names_its_command(memory: Memory, log: Log) -> None:
     assert told(memory, log, "failed_with") == [
         "`cd /s && npm run lint` failed: TypeError: x is not a function"
     ]
+
+
+def test_a_pipe_hides_no_failure_that_its_output_shows(memory: Memory, log: Log) -> None:
+    shown = "[lint] src/a.go:6:3: empty branch\n1 issues:\n[lint] ERROR task failed"
+    log.bash("mise run lint 2>&1 | head -30", shown)
+    log.bash("head -3 lint.log", shown)
+    assert told(memory, log, "ran") == [
+        "ran `mise run lint 2>&1 | head -30`: [lint] src/a.go:6:3: empty branch",
+        "ran `head -3 lint.log`: ok",
+    ]
+
+
+def test_a_search_that_was_not_made_failed(memory: Memory, log: Log) -> None:
+    answer = 'Web search results for query: "go runes"\n\nWeb search error: unavailable\n\nSorry.'
+    log.call("w1", "WebSearch", query="go runes")
+    log.result("w1", answer)
+    assert told(memory, log, "searched_for") == []
 
 
 # --- what made it pass ----------------------------------------------------------------------------

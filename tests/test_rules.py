@@ -401,6 +401,8 @@ def test_targets_system_takes_whole_words_alone() -> None:
         "raspberry",
     ]
     assert systems("Add unit tests for the server module") == []
+    assert systems("Fix the MCP server so that it starts") == []
+    assert systems("Move it to our home server") == ["server"]
     assert systems("what is this?\n\n```\nnginx: bind() failed on the server\n```") == []
     assert systems('"name": "server", "value": "Vercel"') == []
     assert systems("Follow this plan. " + "It is long. " * 40 + "Start the server.") == []

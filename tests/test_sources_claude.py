@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from factbook import policy
+from factbook.memory import Memory
 from factbook.model.facts import Episode, EpisodeKind, Role, Trust
 from factbook.redaction import Redactor
 from session_logs import (
@@ -680,6 +681,38 @@ def test_a_resumed_file_belongs_to_its_own_session_and_its_copies_keep_their_ids
         ("u1", "0ld0"),
         ("u2", "3f0c"),
     ]
+
+
+def test_a_fork_says_again_what_the_session_that_it_came_from_said(tmp_path: Path) -> None:
+    said = [
+        claude("user", "Fix src/login.py", "u1", gitBranch="main"),
+        claude("assistant", [tool_use("Bash", {"command": "curl https://api.example.org"})], "a1"),
+        claude("user", [tool_result("no route", is_error=True)], "u2"),
+    ]
+    new = "3f0c4b1e-0000-4000-8000-0000000000f1"
+    copies = [
+        {
+            **one,
+            "uuid": f"f-{one['uuid']}",
+            "sessionId": new,
+            "forkedFrom": {"sessionId": SESSION, "messageUuid": one["uuid"]},
+        }
+        for one in said
+    ]
+    own = claude("user", "And now the tests", "u3", sessionId=new)
+    write(tmp_path / MAIN, *said)
+    write(tmp_path / f"{new}.jsonl", *copies, own)
+    with Memory(tmp_path / "m.db", key_file=tmp_path / "key") as memory:
+        memory.ingest([tmp_path / MAIN])
+        before = memory.sql("SELECT subject, predicate, object FROM facts")
+        memory.ingest([tmp_path / f"{new}.jsonl"])
+        after = memory.sql("SELECT subject, predicate, object FROM facts")
+        uids = {row["uid"] for row in memory.sql("SELECT uid FROM episode_row")}
+    assert [row for row in after if row not in before] == [
+        {"subject": "task_u3", "predicate": "requested_in_session", "object": new}
+    ]
+    assert {"u1", "call:toolu_1", "result:toolu_1", "u3"} <= uids
+    assert not [uid for uid in uids if uid.startswith("f-")]
 
 
 def test_a_date_in_the_future_is_none(tmp_path: Path) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from factbook.memory import Memory
 from factbook.model.facts import EpisodeKind, Trust
 from session_logs import CODEX, account, batches, codex, episodes, of_kind, one_of, rejected, write
 
@@ -294,6 +296,34 @@ def test_a_fork_keeps_its_own_session_and_copies_keep_their_ids(tmp_path: Path) 
     uids = {e.uid for e in one if e.kind is not EpisodeKind.RECORD}
     assert {e.uid for e in two[0].episodes} == uids
     assert two[0].source.session == "fork-1"
+
+
+@pytest.mark.parametrize("turn", [[TURN], []], ids=["with a turn", "an early version"])
+def test_what_a_fork_repeats_is_said_once(tmp_path: Path, turn: list[dict[str, object]]) -> None:
+    said = [
+        META,
+        *turn,
+        event("user_message", message="Fix src/login.py"),
+        item("message", role="assistant", content=[{"type": "output_text", "text": "I look."}]),
+        called("curl https://api.example.org"),
+        gave("no route"),
+        codex("compacted", message="The login was looked at."),
+    ]
+    own = codex("session_meta", id="fork-1", forked_from_id=ID, cwd="/home/ann/shop", git={})
+    copies = [{**one, "timestamp": "2026-11-18T09:00:00.000Z"} for one in said]
+    again = event("user_message", message="And src/tests.py")
+    write(tmp_path / "a.jsonl", *said)
+    write(tmp_path / "b.jsonl", own, *copies, event("task_started", turn_id="t-9"), again)
+    write(tmp_path / "c.jsonl", {**own, "payload": {"id": "fork-2"}}, own, *copies)
+    with Memory(tmp_path / "m.db", key_file=tmp_path / "key") as memory:
+        memory.ingest([tmp_path / "a.jsonl"])
+        before = memory.sql("SELECT subject, predicate, object FROM facts")
+        memory.ingest([tmp_path / "b.jsonl", tmp_path / "c.jsonl"])
+        after = memory.sql("SELECT subject, predicate, object FROM facts")
+        kinds = Counter(row["kind"] for row in memory.sql("SELECT kind FROM episode_row"))
+    assert {row["object"] for row in after if row not in before} == {"fork-1", "src/tests.py"}
+    assert kinds["prompt"] == 2
+    assert kinds["reply"] == kinds["tool_call"] == kinds["tool_result"] == kinds["summary"] == 1
 
 
 def test_the_prompts_of_a_sub_agent_were_written_by_a_model(tmp_path: Path) -> None:

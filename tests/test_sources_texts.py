@@ -262,3 +262,30 @@ def test_open_blocks_are_found_in_linear_time() -> None:
     assert without(text, "t") == text
     assert block(text, "t") == text[3:]
     assert without("<t " * 300_000, "t") == "<t " * 300_000
+
+
+@pytest.mark.parametrize("above", [0, 60], ids=["it began above", "in the middle"])
+def test_of_a_failed_test_of_go_the_line_is_kept_that_says_why(above: int) -> None:
+    passed = [f"ok  \tshop/part{n}\t0.1s" for n in range(above)]
+    notes = [f"    cart_test.go:{n}: Phase {n}" for n in range(30)]
+    lines = [*passed, "--- FAIL: TestCart (0.35s)", *notes, "    cart_test.go:99: 2 is not 3"]
+    text, _ = condense("\n".join([*lines, *["ok  \tshop/more\t0.1s"] * 60]))
+    assert "    cart_test.go:99: 2 is not 3" in text.split("\n")
+
+
+def test_an_assertion_is_kept_with_what_it_compared() -> None:
+    failed = [
+        "--- FAIL: TestCart (0.1s)",
+        *["    cart_test.go:3: note"] * 20,
+        "        \tError Trace:\t/s/cart_test.go:32",
+        "        \tError:      \tNot equal: ",
+        '        \t            \texpected: "ended"',
+        '        \t            \tactual  : "active"',
+    ]
+    text, _ = condense("\n".join(["ok  \tshop\t0.1s"] * 40 + failed + ["FAIL"] * 40))
+    assert text.count("ended") == text.count("active") == 1
+
+
+def test_what_was_written_over_was_not_seen() -> None:
+    assert plain("Rebasing (5/7)\rRebasing (6/7)\rerror: no") == "error: no"
+    assert plain("one\r\ntwo\r\n") == "one\r\ntwo\r\n"

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from factbook import policy
+from factbook.apply.copies import said_once
 from factbook.apply.facts import CHANGING, Changes
 from factbook.apply.graph import is_of_graph, new_in_graph
 from factbook.apply.tombstones import Tombstones, any_tombstones, sifted
@@ -166,6 +167,9 @@ def apply(
             sorted_ops = _sorted(ops)
         if any(map(is_of_graph, sorted_ops[AssertFact])):
             ops = new_in_graph(writer, ops, offered=offered)
+            sorted_ops = _sorted(ops)
+        if sorted_ops[RecordEpisode]:
+            ops, receipt.unchanged = said_once(writer, ops)
             sorted_ops = _sorted(ops)
         changes = Changes(writer, receipt, now=now, trigger=trigger, actor=actor, run_id=run_id)
         run = _Run(writer, receipt, changes, now=now, trigger=trigger, holed=holed, voices=voices)

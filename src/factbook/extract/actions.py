@@ -13,6 +13,7 @@ from typing import Final
 from factbook import policy
 from factbook.extract import tests_run
 from factbook.extract.base import Rule, RuleHit
+from factbook.extract.outcomes import error_line, shows_failure
 from factbook.extract.shell_facts import check_commands
 from factbook.model.facts import WENT_ON, Answer, Episode, Outcome
 from factbook.model.text import shorten
@@ -49,7 +50,11 @@ def _outcome(command: str, answer: Answer) -> str:
     if answer.outcome is Outcome.RUNNING:
         return WENT_ON
     if answer.outcome is Outcome.DONE:
-        return closed.text if closed else "ok"
+        if closed:
+            return closed.text
+        # A pipe ends well whatever went into it; what only shows a text may show one that failed.
+        looks = tests_run.only_looks(command)
+        return "ok" if looks or not shows_failure(answer.text) else error_line(answer.text) or "ok"
     code = f"exit code {answer.code}" if answer.code else "" if closed else "failed"
     return ": ".join(filter(None, [code, closed.text if closed else "", answer.error]))
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from itertools import islice
 from typing import Final
 
 from factbook import policy
@@ -78,9 +79,15 @@ _EXACT: Final = re.compile(
 _LOCATED: Final = re.compile(
     rf"^{_RUN_BY}(?:\./)?[\w@./-]+\.\w{{1,6}}:\d+:\d+:? +\S.*$", re.MULTILINE
 )  # as compilers and linters have it
-_TOLD_BELOW: Final = re.compile(
-    rf"^{_RUN_BY}[ \t]*--- FAIL: .*\n{_RUN_BY}[ \t]+(\S+\.go:\d+: \S.*)$", re.MULTILINE
-)
+_GO_FAILED: Final = re.compile(rf"^{_RUN_BY}[ \t]*--- FAIL: (\S+).*$", re.MULTILINE)
+_GO_INSIDE: Final = re.compile(rf"\n{_RUN_BY}[ \t]+(?!--- ).*|\n\[\.\.\. .*")
+_GO_TOLD: Final = re.compile(rf"^{_RUN_BY}[ \t]+(\S+\.go:\d+: \S.*)$", re.MULTILINE)
+_GO_TESTS: Final = 20  # failed tests of an output that are looked through
+_TESTIFY: Final = re.compile(
+    r"^[ \t]+Error Trace:.*\n(?:(?![ \t]+Error:).*\n){0,8}?[ \t]+Error:[ \t]*"
+    r"((?:\S.*)?(?:\n[ \t]+(?!\w+:[ \t]*$|(?:Test|Messages):)\S.*){0,3})",
+    re.MULTILINE,
+)  # what was asserted stands beside the word and, in a column, below it
 _FAILED_TEST: Final = re.compile(r"^\(fail\) \S.*$", re.MULTILINE)  # its error stands above it
 _OTHER_TEST: Final = re.compile(r"\((?:pass|fail|skip|todo)\) |\[\.\.\. ")
 _ITS_ERROR: Final = re.compile(r"\w*error: \S", re.IGNORECASE)
@@ -108,9 +115,11 @@ _RUNNING: Final = re.compile(
     r"|Async agent launched"
 )
 _NO_PATCH: Final = re.compile(r"apply_patch verification failed|Invalid patch\b")
+_NO_SEARCH: Final = re.compile(r"^Web search error: \w+$", re.MULTILINE)
 _HAS_CODE: Final = frozenset({"exec_command"})  # without an exit code it has not ended
 _SHOWN_FAILURE: Final = re.compile(
-    r"^\W{0,3}(?:error|fatal|E|npm (?:ERR!|error)|Traceback)\b[:\[( ]|\bexited with code [1-9]"
+    rf"^{_RUN_BY}\W{{0,3}}(?:error|fatal|E|npm (?:ERR!|error)|Traceback)\b[:\[( ]"
+    r"|\bexited with code [1-9]"
     r"|ELIFECYCLE|: command not found|: No such file or directory|^unknown (?:command|option)"
     r"|^Usage: ",
     re.MULTILINE | re.IGNORECASE,
@@ -147,7 +156,8 @@ def outcome_of(result: Episode) -> Outcome:
         return Outcome.FAILED
     if marks.get("process") or _RUNNING.match(head) or (result.tool in _HAS_CODE and not code):
         return Outcome.RUNNING
-    return Outcome.FAILED if _NO_PATCH.match(head) else Outcome.DONE
+    unanswered = fnmatchcase(result.tool.lower(), "web*search") and _NO_SEARCH.search(head)
+    return Outcome.FAILED if unanswered or _NO_PATCH.match(head) else Outcome.DONE
 
 
 def changed_files(call: Episode) -> tuple[str, ...]:
@@ -194,9 +204,9 @@ def _error_place(text: str) -> tuple[int, int] | None:
     failed = _FAILED_TEST.search(text)
     if failed:
         return _above(text, failed.start()) or failed.span()
-    below = _TOLD_BELOW.search(text)
-    if below:
-        return below.span(1)
+    told = _told_by_go(text)
+    if told:
+        return told
     strong = sorted({at for word in _STRONG if word in text for at in _finds(text, word)})
     located = [hit.start() for hit in _LOCATED.finditer(text)]
     hints = [hit.start() for hit in _HINTS_AT_IT.finditer(text)]
@@ -205,6 +215,32 @@ def _error_place(text: str) -> tuple[int, int] | None:
         if place:
             return _with_headline(text, *place)
     return _line_with(text, strong, _SAYS_WHY) or _line_with(text, hints, None)
+
+
+def _told_by_go(text: str) -> tuple[int, int] | None:
+    """Return what a test of Go says why it failed: the last line of its own, for it ends there.
+
+    The lines stand below the failed test, or where the test ran, as `-v` has it.
+    """
+    asserted = _TESTIFY.search(text)
+    if asserted and asserted[1].strip():
+        start, end = asserted.span(1)
+        lead = len(asserted[1]) - len(asserted[1].lstrip())
+        return start + lead, end
+    for failed in islice(_GO_FAILED.finditer(text), _GO_TESTS):
+        end = failed.end()
+        while inside := _GO_INSIDE.match(text, end):
+            end = inside.end()
+        ran = text.find(f"=== RUN   {failed[1]}\n", 0, failed.start())
+        stop = (
+            re.compile(r"^(?:===|--- )", re.MULTILINE).search(text, ran + 4) if ran >= 0 else None
+        )
+        places = [(failed.end(), end)] + ([(ran, stop.start())] if stop else [])
+        for place in places:
+            told = list(_GO_TOLD.finditer(text, *place))
+            if told:
+                return told[-1].span(1)
+    return None
 
 
 def _with_headline(text: str, start: int, end: int) -> tuple[int, int]:

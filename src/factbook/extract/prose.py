@@ -41,6 +41,7 @@ _OWN_STEP: Final = re.compile(r"(?:\w+\W+){0,2}?(?:I|We|Let)\b", re.IGNORECASE)
 """What its writer does next is not what was announced ("I found the file. Next I read it.")."""
 _ASIDE: Final = re.compile(r"\([^()\n]*\)")  # what a sentence adds is not what it reports
 _NEXT_WORD: Final = re.compile(r"[ \t]+([a-z]+)")
+_WORD_BEFORE: Final = re.compile(r"([A-Za-z][\w+.-]*)[ \t]+\Z")
 
 
 @lru_cache(maxsize=4)
@@ -180,7 +181,8 @@ def keywords_in_text(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHi
     """Find the rule's words themselves, each once; the object is the word as the rule has it.
 
     What a task is about stands at its beginning, and not deep in what is handed on with it, nor in
-    what is pasted. A common word before another noun only says which: "the server tests".
+    what is pasted. A common word before another noun only says which: "the server tests". One
+    behind a name is of another thing, which has that name: "the MCP server".
     """
     text = text[:_ABOUT_CHARS]
     lower = _lower(text)
@@ -188,7 +190,9 @@ def keywords_in_text(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHi
     text = _own_layout(text, episode) if named else ""
     for word in named:
         for hit in _system_pattern(word).finditer(text):
-            if not (is_everyday(word.lower()) and _tells_which(text, *hit.span())):
+            if not is_everyday(word.lower()) or not (
+                _tells_which(text, *hit.span()) or _is_named(text, *hit.span(), rule.keywords)
+            ):
                 yield RuleHit(word.lower(), hit.start(), hit.end())
                 break
 
@@ -205,12 +209,28 @@ def _tells_which(text: str, start: int, end: int) -> bool:
     following = _NEXT_WORD.match(text, end)
     if following is None or is_function_word(following[1]):
         return False
+    return _is_compound(text, start, start, end)
+
+
+def _is_named(text: str, start: int, end: int, known: tuple[str, ...]) -> bool:
+    """Tell whether a name that is none of the rule's words stands before a word, as part of it."""
+    before = _WORD_BEFORE.search(text, max(0, start - MAX_SENTENCE_CHARS), start)
+    if before is None:
+        return False
+    name = before[1].lower()
+    if is_function_word(name) or is_everyday(name) or name in {w for k in known for w in k.split()}:
+        return False
+    return _is_compound(text, before.start(1), start, end)
+
+
+def _is_compound(text: str, at: int, start: int, end: int) -> bool:
+    """Tell whether the word at a place is read as the first part of a compound."""
     from factbook.language.reader.read import read
 
     begin, stop = around(text, start, end)
     begin, stop = max(begin, start - MAX_SENTENCE_CHARS), min(stop, end + MAX_SENTENCE_CHARS)
     tokens = read(text[begin:stop]).tokens
-    return any(one.begin == start - begin and one.relation == "compound" for one in tokens)
+    return any(one.begin == at - begin and one.relation == "compound" for one in tokens)
 
 
 @lru_cache(maxsize=64)

@@ -174,10 +174,13 @@ class ClaudeParser(Parser):
         self.place(position, offset, record.get("timestamp"))
         get = record.get
         session = get("sessionId")
-        if session and session != self.session:
-            self.session = ident(session) or self.session
         if session and not self._first_session:
             self._first_session = ident(session)
+        if "forkedFrom" in record:
+            # It happened in the session that this one was forked from.
+            session = _forked_from(record, "sessionId") or session
+        if session and session != self.session:
+            self.session = ident(session) or self.session
         cwd = get("cwd")
         if cwd and cwd != self._cwd:
             self._cwd = cwd
@@ -198,11 +201,11 @@ class ClaudeParser(Parser):
                 self.title = title
 
     def _base(self, record: dict[str, object]) -> str:
-        """Return what uids of a record begin with: its own uuid, which copies of it share."""
-        return ident(record.get("uuid")) or self.somewhere()
+        """Return what uids of a record begin with: the uuid that it has in all of its copies."""
+        return _uuid(record) or self.somewhere()
 
     def _subject(self, kind: str, record: dict[str, object]) -> str:
-        return f"{kind}_{ident(record.get('uuid')) or self.here()}"
+        return f"{kind}_{_uuid(record) or self.here()}"
 
     # --- assistant records -----------------------------------------------------------------------
 
@@ -711,6 +714,16 @@ def _entries(value: object) -> list[_Entry]:
         for item in (value if isinstance(value, list) else [])
         if isinstance(item, list) and len(item) == 5
     ]
+
+
+def _uuid(record: Mapping[str, object]) -> str:
+    """Return the uuid of a record; of one that a fork copied, that of the record it was."""
+    return ident(_forked_from(record, "messageUuid") or record.get("uuid"))
+
+
+def _forked_from(record: Mapping[str, object], name: str) -> object:
+    origin = record.get("forkedFrom")
+    return origin.get(name) if isinstance(origin, dict) else None
 
 
 def _has(value: object, key: str, *, is_true: bool = False) -> bool:

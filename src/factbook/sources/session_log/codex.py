@@ -148,6 +148,9 @@ class CodexParser(Parser):
         self._by_model = get("by_model") is True  # whether another agent writes the prompts
         self._held = _held(get("held"))
         self._codes = {call_id: str(code) for call_id, code in items_in(state, "codes")}
+        # A fork goes on in copies of another session, line by line: which, and how far below.
+        self._origin = text_in(state, "origin")
+        self._below = _count(get("below"))
 
     def save(self) -> dict[str, object]:
         state = super().save()
@@ -159,7 +162,13 @@ class CodexParser(Parser):
         state["by_model"] = self._by_model
         state["held"] = [list(held) for held in self._held]
         state["codes"] = dict(self._codes)
+        state["origin"] = self._origin
+        state["below"] = self._below
         return state
+
+    def somewhere(self) -> str:
+        """Return a uid for a record that the log gives none; copies of it in forks share it."""
+        return f"{self._origin or self.scope}:{self.position - self._below}"
 
     @property
     def file_agent(self) -> str:
@@ -204,7 +213,10 @@ class CodexParser(Parser):
     # --- the session -----------------------------------------------------------------------------
 
     def _meta(self, payload: dict[str, object]) -> RecordOutcome:
-        """Take the head of the session; a fork repeats the head of the session it came from."""
+        """Take the head of the session; a fork repeats that of the session it came from.
+
+        Below it stands what that session says, line by line, with the times of the fork.
+        """
         own = ident(payload.get("id"))
         if not self.session:
             self.session = own
@@ -215,6 +227,7 @@ class CodexParser(Parser):
                 self._by_model = True
                 self.agent = own
         elif own and own != self.session:
+            self._origin, self._below = own, self.position - 1
             return RecordOutcome("ignored", "head of the session that this one came from")
         self._folder(payload.get("cwd"))
         git = payload.get("git")
@@ -305,11 +318,11 @@ class CodexParser(Parser):
     # --- what was said ---------------------------------------------------------------------------
 
     def _prompt(self, text: str) -> RecordOutcome:
-        scope = self._turn or self.scope
+        scope = self._turn or self._origin or self.scope
         number = self._prompts
         self._prompts += 1
         if not self._turn:
-            number = self.position
+            number = self.position - self._below
         kept = self.prompt(
             text,
             uid=f"{scope}:prompt:{number}",

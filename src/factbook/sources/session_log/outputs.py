@@ -31,6 +31,14 @@ _FOUND: Final = re2.compile(
 _EXIT_CODE: Final = re.compile(r"(?:Error: )?Exit code:? (-?\d{1,10})(?:\n|$)", re.IGNORECASE)
 
 
+_GO_FAILED: Final = re2.compile(rb"(?m)^(?:\[[\w:.-]+\] )?[ \t]*--- FAIL: ")
+_GO_TOLD: Final = re2.compile(rb"^(?:\[[\w:.-]+\] )?[ \t]+\S+\.go:\d+: \S")
+_ASSERTED: Final = re2.compile(rb"^[ \t]+Error(?: Trace)?:")
+_GO_TESTS: Final = 3  # failed tests whose own words are kept
+_GO_LINES: Final = 200  # lines of a failed test that are looked through
+_BELOW: Final = 3  # lines below an assertion that say what it compared
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
     """How much of an output is kept, and from where."""
@@ -155,6 +163,36 @@ def _tail(text: str, start: int, count: int, budget: int) -> tuple[list[str], in
     return lines, at
 
 
+def _told_by_go(middle: bytes, *, goes_on: bool) -> list[tuple[int, int]]:
+    """Return the lines in which failed tests of Go say why: of each the last, or its assertion.
+
+    `goes_on` says that the first of them began above.
+    """
+    found: list[tuple[int, int]] = []
+    ends = (middle.find(b"\n", failed.end()) for failed in _GO_FAILED.finditer(middle))
+    begins = [0] if goes_on else []
+    begins += [end + 1 for end in islice(ends, _GO_TESTS) if end >= 0]
+    for at in begins:
+        last: tuple[int, int] | None = None
+        asserted: list[tuple[int, int]] = []
+        for _ in range(_GO_LINES):
+            end = middle.find(b"\n", at)
+            line = middle[at:end] if end >= 0 else b""
+            if not line[:1].isspace() and not _GO_TOLD.match(line):
+                break
+            if asserted and not _ASSERTED.match(line):
+                asserted.append((at, end))
+                if len(asserted) > 1 + _BELOW:
+                    break
+            elif _ASSERTED.match(line):
+                asserted = [*asserted, (at, end)]
+            elif _GO_TOLD.match(line):
+                last = (at, end)
+            at = end + 1
+        found += asserted or ([last] if last else [])
+    return found
+
+
 def _noted(text: str, start: int, end: int, count: int, budget: int) -> tuple[list[str], list[int]]:
     """Return the lines between that report something, and how many lines were left out around them.
 
@@ -167,6 +205,9 @@ def _noted(text: str, start: int, end: int, count: int, budget: int) -> tuple[li
     middle = text[start : min(end, start + _SCAN_CHARS)].encode("utf-8", "replace")
     # What failed comes before what was merely found, and first of all what names it exactly.
     hits = [match.span() for match in islice(_DECISIVE.finditer(middle), count // 2)]
+    above = _GO_FAILED.search(text[:start].encode("utf-8", "replace")) is not None
+    hits += [hit for hit in _told_by_go(middle, goes_on=above) if hit not in hits]
+    hits = hits[:count]
     for pattern in (_FAILED, _FOUND):
         if len(hits) < count:
             known = set(hits)

@@ -61,7 +61,10 @@ class Held(NamedTuple):
 
 def table(page: Page, rows: Sequence[Held]) -> None:
     if not rows:
-        page.say("No rules and no decisions yet. They are read from prompts to coding agents.")
+        page.say(
+            "No rules and no decisions yet. They are read from prompts to coding agents; where"
+            " reading logs left that for the night, `factbook consolidate` does it now."
+        )
         return
     columns = [
         Column("id", lambda row: f"f{row.fact.id}", "dim"),
