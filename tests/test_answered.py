@@ -391,7 +391,7 @@ def test_what_no_runner_writes_closes_nothing() -> None:
          "cart_test.go:12: want 2, got 3"),
         ("[unit] shop: read /tmp/x: no such file or directory\n[unit] --- FAIL: TestCart (0.01s)\n"
          "[unit]     cart_test.go:12: want 2, got 3", "cart_test.go:12: want 2, got 3"),
-        ("--- FAIL: TestCart (0.3s)\n    cart_test.go:7: Phase 1: fill it\n    hooks.go:9: out: ok\n"
+        ("--- FAIL: TestCart (0.3s)\n    cart_test.go:7: Phase 1: fill\n    hooks.go:9: out: ok\n"
          "[... 40 lines cut ...]\n    cart_test.go:12: want 2, got 3\nFAIL\tshop\t0.1s",
          "cart_test.go:12: want 2, got 3"),
         ("=== RUN   TestA\n    a_test.go:3: note\n--- PASS: TestA (0.0s)\n=== RUN   TestCart\n"
@@ -399,9 +399,9 @@ def test_what_no_runner_writes_closes_nothing() -> None:
          "=== RUN   TestCart/short\n    cart_test.go:40: note\n--- FAIL: TestCart (0.0s)\n"
          "    --- FAIL: TestCart/long (0.0s)\n    --- PASS: TestCart/short (0.0s)\nFAIL",
          "cart_test.go:31: found = true, want false"),
-        ("    cart_test.go:32: \n        \tError Trace:\t/s/cart_test.go:32\n        \tError:      \t"
-         "Not equal: \n        \t            \texpected: \"ended\"\n        \t            \tactual  : "
-         "\"active\"\n        \t            \t\n        \t            \tDiff:\n"
+        ("    cart_test.go:32: \n        \tError Trace:\t/s/cart_test.go:32\n        \tError:"
+         "      \tNot equal: \n        \t            \texpected: \"ended\"\n"
+         "        \t            \tactual  : \"active\"\n        \t            \t\n        \t            \tDiff:\n"
          "        \tTest:       \tTestCart\n--- FAIL: TestCart (0.05s)\nFAIL",
          'Not equal: expected: "ended" actual : "active"'),
         ("        \tError Trace:\t/s/cart_test.go:32\n        \t            \t/s/help.go:9\n"

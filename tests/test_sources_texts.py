@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from factbook import policy
 from factbook.redaction import NO_REDACTION
 from factbook.sources.session_log.outputs import CONTENT, REPORT, condense, exit_code, shape_of
-from factbook.sources.session_log.text import abridge, block, clip, millis, without
+from factbook.sources.session_log.text import abridge, block, clip, millis, plain, without
 from factbook.sources.session_log.toolcall import Rendered, render_call
 from rows import every
 

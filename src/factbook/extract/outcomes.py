@@ -82,6 +82,7 @@ _LOCATED: Final = re.compile(
 _GO_FAILED: Final = re.compile(rf"^{_RUN_BY}[ \t]*--- FAIL: (\S+).*$", re.MULTILINE)
 _GO_INSIDE: Final = re.compile(rf"\n{_RUN_BY}[ \t]+(?!--- ).*|\n\[\.\.\. .*")
 _GO_TOLD: Final = re.compile(rf"^{_RUN_BY}[ \t]+(\S+\.go:\d+: \S.*)$", re.MULTILINE)
+_GO_NEXT: Final = re.compile(r"^(?:===|--- )", re.MULTILINE)
 _GO_TESTS: Final = 20  # failed tests of an output that are looked through
 _TESTIFY: Final = re.compile(
     r"^[ \t]+Error Trace:.*\n(?:(?![ \t]+Error:).*\n){0,8}?[ \t]+Error:[ \t]*"
@@ -232,9 +233,7 @@ def _told_by_go(text: str) -> tuple[int, int] | None:
         while inside := _GO_INSIDE.match(text, end):
             end = inside.end()
         ran = text.find(f"=== RUN   {failed[1]}\n", 0, failed.start())
-        stop = (
-            re.compile(r"^(?:===|--- )", re.MULTILINE).search(text, ran + 4) if ran >= 0 else None
-        )
+        stop = _GO_NEXT.search(text, ran + 4) if ran >= 0 else None
         places = [(failed.end(), end)] + ([(ran, stop.start())] if stop else [])
         for place in places:
             told = list(_GO_TOLD.finditer(text, *place))

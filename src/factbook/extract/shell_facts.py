@@ -287,8 +287,8 @@ _TEST_OF_ARCHIVE: Final = {
     "xz": "t", "zstd": "t", "zip": "T",
 }  # fmt: skip
 _RUNNERS: Final = word_set("""
-    npm pnpm yarn bun deno cargo go make gmake just task mise dotnet mvn mvnw gradle gradlew mix swift
-    flutter dart rails bazel nx turbo lerna rush hatch pdm poetry uv tox nox ng forge
+    npm pnpm yarn bun deno cargo go make gmake just task mise dotnet mvn mvnw gradle gradlew mix
+    swift flutter dart rails bazel nx turbo lerna rush hatch pdm poetry uv tox nox ng forge
     """)
 _TEST_TASK: Final = re.compile(r"tests?(?:[:_-][\w:.-]+)?")
 _TEST_PROGRAMS: Final = word_set(
