@@ -401,7 +401,8 @@ def test_what_no_runner_writes_closes_nothing() -> None:
          "cart_test.go:31: found = true, want false"),
         ("    cart_test.go:32: \n        \tError Trace:\t/s/cart_test.go:32\n        \tError:"
          "      \tNot equal: \n        \t            \texpected: \"ended\"\n"
-         "        \t            \tactual  : \"active\"\n        \t            \t\n        \t            \tDiff:\n"
+         "        \t            \tactual  : \"active\"\n        \t            \t\n"
+         "        \t            \tDiff:\n"
          "        \tTest:       \tTestCart\n--- FAIL: TestCart (0.05s)\nFAIL",
          'Not equal: expected: "ended" actual : "active"'),
         ("        \tError Trace:\t/s/cart_test.go:32\n        \t            \t/s/help.go:9\n"
