@@ -8,6 +8,7 @@ import json
 import random
 import subprocess
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
@@ -16,8 +17,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from factbook.embed import Embedder, bundled
+from factbook.embed import Embedder, bundled, embed_questions
 from factbook.embed.minilm import MAX_CHARS, TOKENISE_TEXTS, BundledEmbedder, readable
 from factbook.errors import EmbedderError
 
@@ -59,7 +61,7 @@ def script() -> ModuleType:
 
 def folder_with(tmp_path: Path, **contents: bytes) -> Path:
     """Make a folder of the model's files, with other contents for some; None of them is copied."""
-    for name in ("model.json", "model.onnx", "tokenizer.json"):
+    for name in ("model.json", "model.onnx", "tokenizer.json", "asker.json", "asker.onnx"):
         other = contents.get(name.replace(".", "_"))
         if other is None:
             (tmp_path / name).symlink_to(DATA / name)
@@ -262,6 +264,79 @@ def test_quantising_rounds_to_half_a_step_and_keeps_zeros(script: ModuleType) ->
     wide = np.repeat(scales.astype(np.float32), 32, axis=0)
     assert not integers[:32, 0].any()
     assert (np.abs(integers * wide - matrix) <= 0.502 * wide + 1e-9).all()
+
+
+# --- questions ------------------------------------------------------------------------------------
+
+# Ours: what people say, and what they ask of it in other words.
+SAID_AND_ASKED = [
+    ("We moved the nightly job to 3 am, as backups hold the disk until then.",
+     "why is the cleanup script running later than it used to"),
+    ("The upload failed because the certificate had expired on Sunday.",
+     "what broke sending files to the server that weekend"),
+    ("I dropped the cache: it gave users prices of the day before.",
+     "reason for getting rid of the thing that remembers results"),
+    ("Login now goes through the company's own identity provider.",
+     "how do people sign in these days"),
+    ("The tests took nine minutes; running them side by side made it four.",
+     "what did we do about checks being so slow"),
+    ("Customers without a postal code crashed the invoice page.",
+     "which clients made billing fall over"),
+]  # fmt: skip
+
+
+def test_questions_lie_in_the_space_of_records_and_nearer_to_what_answers_them() -> None:
+    records = bundled().embed([said for said, _ in SAID_AND_ASKED])
+    asked = [question for _, question in SAID_AND_ASKED]
+    plain = bundled().embed(asked)
+    vectors = bundled().embed_questions(asked)
+    assert vectors.shape == (len(asked), bundled().dim)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
+    assert ((vectors * plain).sum(1) > 0.6).all()  # the same meaning still
+    others = ~np.eye(len(asked), dtype=bool)
+
+    def apart(rows: NDArray[np.float32]) -> float:
+        cosines = rows @ records.T
+        return float(np.diag(cosines).mean() - cosines[others].mean())
+
+    assert apart(vectors) > apart(plain)
+
+
+def test_a_question_depends_on_its_own_text_alone_and_any_text_is_legal() -> None:
+    odd = ["", "\ud800", "x" * 20_000, "why\x00?", "🦊 " * 400]
+    vectors = bundled().embed_questions(odd)
+    assert np.isfinite(vectors).all()
+    np.testing.assert_allclose(vectors[2], bundled().embed_questions([odd[2]])[0], atol=1e-6)
+    assert bundled().embed_questions([]).shape == (0, bundled().dim)
+
+
+def test_an_embedder_without_a_way_for_questions_embeds_them_as_texts() -> None:
+    class Plain:
+        id, dim = "plain", 2
+
+        def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            return np.full((len(texts), 2), 0.5, np.float32)
+
+    assert embed_questions(Plain(), ["why?"]).tolist() == [[0.5, 0.5]]
+
+
+def test_the_network_of_questions_is_the_recorded_one_and_belongs_to_the_model(
+    tmp_path: Path,
+) -> None:
+    record = json.loads((DATA / "asker.json").read_bytes())
+    data = (DATA / "asker.onnx").read_bytes()
+    entry = record["files"]["asker.onnx"]
+    assert (len(data), hashlib.sha256(data).hexdigest()) == (entry["bytes"], entry["sha256"])
+    assert record["words"]["embedder_sha256"] == RECORD["files"]["model.onnx"]["sha256"]
+    embedder = BundledEmbedder(folder=folder_with(tmp_path, asker_onnx=data[:-1]))
+    with pytest.raises(EmbedderError, match=r"asker\.onnx has"):
+        embedder.embed_questions(["why?"])
+    with pytest.raises(EmbedderError, match="recorded checksum"):
+        embedder.verify()
+    (tmp_path / "asker.json").unlink()
+    with pytest.raises(EmbedderError, match=r"asker\.json cannot be read"):
+        embedder.embed_questions(["why?"])
+    embedder.embed(["what is remembered does not wait for it"])
 
 
 def test_a_missing_record_is_one_clear_sentence(tmp_path: Path) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
+from factbook.embed import bundled
 from factbook.memory import Memory
 from factbook.model.facts import Episode, EpisodeKind, Role, Source, Trust
 from factbook.recall.hits import passage
@@ -67,6 +70,43 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         opened.embed()
         yield opened
         assert opened.check() == []
+
+
+class AsksOtherwise:
+    """An embedder of one's own that puts every question where one text lies."""
+
+    id = "asks-otherwise"
+    dim = 384
+
+    def __init__(self, answer: str) -> None:
+        self._answer = answer
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return bundled().embed(texts)
+
+    def embed_questions(self, questions: Sequence[str]) -> NDArray[np.float32]:
+        return self.embed([self._answer for _ in questions])
+
+
+def test_what_is_asked_is_embedded_as_a_question_and_what_was_said_as_it_stands(
+    tmp_path: Path,
+) -> None:
+    said = ["The ferry to Kihnu leaves at nine.", "Marta plays the cello.", "Rain broke the roof."]
+    embedder = AsksOtherwise(said[2])
+    with Memory(tmp_path / "m.db", embedder=embedder, key_file=tmp_path / "key") as memory:
+        for line in said:
+            memory.remember(line)
+        memory.embed()
+        asked = memory.recall("Which instrument is hers?")  # shares no word with any of them
+        assert [hit.text for hit in asked.hits][:1] == [said[2]]
+        passive = memory.engine.recall(
+            "Which instrument is hers?", limit=3, filters=Filters(), passive=True
+        )
+        assert [hit.text for hit in passive.hits][:1] != [said[2]]
+        near = memory.engine.facts_like("Someone plays an instrument.", filters=Filters())
+        texts = {fact.id: fact.statement for fact in memory.store.facts_by_id(list(near)).values()}
+        assert texts[max(near, key=lambda id_: near[id_])] == said[1]
+        assert memory.check() == []
 
 
 def test_which_hosts_did_i_connect_to(memory: Memory) -> None:

@@ -20,6 +20,7 @@ from reader.network import Reader, Relater
 
 ROOT_OUTPUT = "root"
 CLAUSE_FILE = "clauses.npz"
+TABLE = ("words.int8", "words.scales")  # the embedder's, shared by all networks
 LARGE = 4096  # numbers of a matrix from which on half precision is worth its node
 
 
@@ -38,14 +39,11 @@ class Graph:
         segments = net.encoder.segments.detach().float().numpy()
         shapes = net.encoder.shapes.detach().float().numpy()
         self.model = make_embedder.build(weights, quantised=True)
+        words_for_ids(self.model)
         self.graph = graph = self.model.graph
         while graph.node[-1].name != "5.out":
             graph.node.pop()
-        dropped = ("words.int8", "words.scales")
-        kept = [i for i in graph.initializer if i.name not in dropped]
-        del graph.initializer[:]
-        graph.initializer.extend(kept)
-        nodes = [n for n in graph.node if not n.name.startswith("words")]
+        nodes = list(graph.node)
         del graph.node[:]
         for node in nodes:
             if node.name == "shape":
@@ -61,11 +59,7 @@ class Graph:
                 self.node("Add", ["words", "segment.rows"], "seen.part")
                 self.node("Add", ["seen.part", "shaped.rows"], "seen")
             graph.node.append(node)
-        del graph.input[:]
         shape = ["texts", "tokens"]
-        graph.input.append(
-            helper.make_tensor_value_info("words", TensorProto.FLOAT, [*shape, make_embedder.DIM])
-        )
         for name in ("shapes", "segments"):
             graph.input.append(helper.make_tensor_value_info(name, TensorProto.INT64, shape))
         if words:
@@ -102,27 +96,53 @@ class Graph:
         self.graph.output.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
 
     def save(self, path: Path) -> None:
-        """Write the graph; matrices that are not 8-bit already are stored in half precision."""
-        kept, casts = [], []
-        for tensor in self.graph.initializer:
-            values = numpy_helper.to_array(tensor)
-            if values.dtype == np.float32 and values.size > LARGE:
-                half = numpy_helper.from_array(values.astype(np.float16), f"{tensor.name}.half")
-                kept.append(half)
-                casts.append(
-                    helper.make_node(
-                        "Cast", [half.name], [tensor.name], name=tensor.name, to=TensorProto.FLOAT
-                    )
+        """Write the graph."""
+        save(self.model, path)
+
+
+def words_for_ids(model: onnx.ModelProto) -> None:
+    """Let a graph of `make_embedder.build` take the words' vectors (texts, tokens, DIM) for ids.
+
+    The table of words goes out of it: whoever runs the graph looks it up in the embedder's file.
+    """
+    graph = model.graph
+    kept = [i for i in graph.initializer if i.name not in TABLE]
+    del graph.initializer[:]
+    graph.initializer.extend(kept)
+    nodes = [n for n in graph.node if not n.name.startswith("words")]
+    del graph.node[:]
+    for node in nodes:
+        if node.name == "shape":
+            node.input[0] = "words"
+        graph.node.append(node)
+    del graph.input[:]
+    shape = ["texts", "tokens", make_embedder.DIM]
+    graph.input.append(helper.make_tensor_value_info("words", TensorProto.FLOAT, shape))
+
+
+def save(model: onnx.ModelProto, path: Path) -> None:
+    """Write a graph; matrices that are not 8-bit already are stored in half precision."""
+    graph = model.graph
+    kept, casts = [], []
+    for tensor in graph.initializer:
+        values = numpy_helper.to_array(tensor)
+        if values.dtype == np.float32 and values.size > LARGE:
+            half = numpy_helper.from_array(values.astype(np.float16), f"{tensor.name}.half")
+            kept.append(half)
+            casts.append(
+                helper.make_node(
+                    "Cast", [half.name], [tensor.name], name=tensor.name, to=TensorProto.FLOAT
                 )
-            else:
-                kept.append(tensor)
-        del self.graph.initializer[:]
-        self.graph.initializer.extend(kept)
-        nodes = [*casts, *self.graph.node]
-        del self.graph.node[:]
-        self.graph.node.extend(nodes)
-        onnx.checker.check_model(self.model, full_check=False)
-        path.write_bytes(self.model.SerializeToString(deterministic=True))
+            )
+        else:
+            kept.append(tensor)
+    del graph.initializer[:]
+    graph.initializer.extend(kept)
+    nodes = [*casts, *graph.node]
+    del graph.node[:]
+    graph.node.extend(nodes)
+    onnx.checker.check_model(model, full_check=False)
+    path.write_bytes(model.SerializeToString(deterministic=True))
 
 
 def reader(net: Reader, folder: Path) -> None:
@@ -204,25 +224,35 @@ def restore(net: Any, folder: Path) -> None:
             fill(layer, key)
 
 
-def record(folder: Path, figures: Mapping[str, Any], embedder: Path) -> dict[str, Any]:
-    """Say what was written, and where the table of words lies in the embedder's file."""
+def places(embedder: Path) -> dict[str, Any]:
+    """Say where the table of words lies in the embedder's file; MakeError if not once each."""
     data = embedder.read_bytes()
-    model = onnx.load_from_string(data)
-    tables = {i.name: i for i in model.graph.initializer if i.name.startswith("words.")}
-    places = {}
-    for name, tensor in tables.items():
+    found: dict[str, Any] = {"embedder_sha256": make_embedder.digest(data)}
+    for tensor in onnx.load_from_string(data).graph.initializer:
+        if tensor.name not in TABLE:
+            continue
         at = data.find(tensor.raw_data)
         if at < 0 or data.find(tensor.raw_data, at + 1) >= 0:
-            raise make_embedder.MakeError(f"{name} does not stand once in {embedder}")
-        places[name] = {"offset": at, "shape": list(tensor.dims)}
+            raise make_embedder.MakeError(f"{tensor.name} does not stand once in {embedder}")
+        found[tensor.name] = {"offset": at, "shape": list(tensor.dims)}
+    return found
+
+
+def written(folder: Path) -> dict[str, Any]:
+    """Say how large the networks' files of a folder are, and their checksums."""
     files = [p for p in sorted(folder.iterdir()) if p.suffix in (".onnx", ".npz")]
+    return {
+        p.name: {"bytes": p.stat().st_size, "sha256": make_embedder.digest(p.read_bytes())}
+        for p in files
+    }
+
+
+def record(folder: Path, figures: Mapping[str, Any], embedder: Path) -> dict[str, Any]:
+    """Write `reader.json`: what was written, and where the embedder's table of words lies."""
     made = {
         "version": "",
-        "words": {"embedder_sha256": make_embedder.digest(data), **places},
-        "files": {
-            p.name: {"bytes": p.stat().st_size, "sha256": make_embedder.digest(p.read_bytes())}
-            for p in files
-        },
+        "words": places(embedder),
+        "files": written(folder),
         "figures": dict(figures),
     }
     joined = " ".join(entry["sha256"] for entry in made["files"].values())

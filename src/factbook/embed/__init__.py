@@ -7,7 +7,7 @@ vectors go. Importing this package loads neither numpy nor a model; the first te
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,6 +41,22 @@ class Embedder(Protocol):
         ...
 
 
+@runtime_checkable
+class AsksApart(Protocol):
+    """An embedder that puts questions near what answers them by a way of its own."""
+
+    def embed_questions(self, questions: Sequence[str]) -> NDArray[np.float32]:
+        """Return one row for each question, to compare with the rows of `embed`."""
+        ...
+
+
+def embed_questions(embedder: Embedder, questions: Sequence[str]) -> NDArray[np.float32]:
+    """Return one row for each question: by the embedder's own way for them, if it has one."""
+    if isinstance(embedder, AsksApart):
+        return embedder.embed_questions(questions)
+    return embedder.embed(questions)
+
+
 def bundled() -> BundledEmbedder:
     """Return the embedder that ships with the package, the same one for the whole process."""
     # imported here, and not named like this function: a submodule's name shadows its package's
@@ -61,4 +77,4 @@ def token_counter() -> Callable[[str], int]:
     return counter()
 
 
-__all__ = ["Embedder", "bundled", "token_counter"]
+__all__ = ["AsksApart", "Embedder", "bundled", "embed_questions", "token_counter"]

@@ -11,7 +11,7 @@ import hashlib
 import os
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,12 +29,15 @@ if TYPE_CHECKING:
     import tokenizers
     from numpy.typing import NDArray
 
+    from factbook.embed.words import WordTable
+
 MAX_CHARS: Final = 8192  # what is read of a text; 256 tokens of prose are about 1,200 characters
 MAX_THREADS: Final = 4  # the default; more help little, and a memory is seldom alone on a machine
 BATCH_TOKENS: Final = 512  # in one run of the model: larger batches are no faster, only larger
 UNKNOWN: Final = "[UNK]"  # the token of a word that the vocabulary cannot spell
 TOKENISE_TEXTS: Final = 1024  # tokenised at once, so that memory stays bounded for any list
 
+ASKER: Final = "asker.json"  # the record of the network of questions
 _DATA: Final = Path(__file__).with_name("data")
 _SHARED_LOCK: Final = threading.Lock()
 
@@ -43,6 +46,15 @@ _SHARED_LOCK: Final = threading.Lock()
 class _Loaded:
     session: onnxruntime.InferenceSession  # onnxruntime allows many runs at a time
     tokenizer: tokenizers.Tokenizer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asker:
+    """The network of questions; it takes the vectors of words from the model's file."""
+
+    session: onnxruntime.InferenceSession
+    tokenizer: tokenizers.Tokenizer
+    words: WordTable
 
 
 class BundledEmbedder:
@@ -68,6 +80,7 @@ class BundledEmbedder:
         self._files: dict[str, dict[str, Any]] = record["files"]
         self._lock = threading.Lock()
         self._loaded: _Loaded | None = None
+        self._asker: _Asker | None = None
 
     def __repr__(self) -> str:
         return f"BundledEmbedder({self._id!r}, threads={self._threads})"
@@ -109,6 +122,24 @@ class BundledEmbedder:
             self._run(loaded.session, ids, vectors[begin : begin + len(chunk)])
         return vectors
 
+    def embed_questions(self, questions: Sequence[str]) -> NDArray[np.float32]:
+        """Return one row for each question, of the space that `embed` puts records in.
+
+        Shape (questions, 384), each of length 1. A question rarely says what its answer says: a
+        copy of the model was trained to put it near the records that answer it
+        (docs/embedder.md). Raises as `embed` does.
+        """
+        import numpy as np
+
+        vectors = np.empty((len(questions), self._dim), np.float32)
+        if not questions:
+            return vectors
+        asker = self._load_asker()
+        for row, question in enumerate(questions):
+            ids = asker.tokenizer.encode(readable(question)).ids
+            vectors[row] = asker.session.run(None, {"words": asker.words.of(ids)[None]})[0][0]
+        return vectors
+
     def load(self) -> None:
         """Load the model now, so that the first text does not wait for it.
 
@@ -119,8 +150,8 @@ class BundledEmbedder:
 
     def verify(self) -> None:
         """Compare the model's files with their recorded checksums; raises `EmbedderError`."""
-        for name in self._files:
-            self._verified(name)
+        for name, recorded in {**self._files, **_read_record(self._folder, ASKER)["files"]}.items():
+            self._verified(name, recorded)
 
     def _run(
         self,
@@ -181,37 +212,56 @@ class BundledEmbedder:
                     self._loaded = self._read_model()
         return self._loaded
 
+    def _load_asker(self) -> _Asker:
+        if self._asker is None:
+            with self._lock:
+                if self._asker is None:
+                    self._asker = self._read_asker()
+        return self._asker
+
+    def _read_asker(self) -> _Asker:
+        from factbook.embed.words import WordTable
+
+        record = _read_record(self._folder, ASKER)
+        size = record["files"]["asker.onnx"]["bytes"]
+        loaded = self._loaded
+        return _Asker(
+            session=self._read_session("asker.onnx", size),
+            tokenizer=self.read_tokenizer() if loaded is None else loaded.tokenizer,
+            words=WordTable(self._folder / "model.onnx", record["words"]),
+        )
+
     def _read_model(self) -> _Loaded:
         from concurrent.futures import ThreadPoolExecutor
 
         with ThreadPoolExecutor(1) as pool:  # side by side: onnxruntime needs no lock of Python's
             tokenizer = pool.submit(self.read_tokenizer)
-            session = self._read_session()
+            session = self._read_session("model.onnx", self._files["model.onnx"]["bytes"])
             return _Loaded(session=session, tokenizer=tokenizer.result())
 
     def read_tokenizer(self) -> tokenizers.Tokenizer:
         """Return a tokenizer of its own for the caller; raises `EmbedderError`."""
         # the library raises bare exceptions, for which a file of the right checksum gives no cause
-        data = self._verified("tokenizer.json")
+        data = self._verified("tokenizer.json", self._files["tokenizer.json"])
         try:
             import tokenizers
         except ImportError as error:
             raise EmbedderError(reason=f"{error}") from error
         return tokenizers.Tokenizer.from_buffer(data)
 
-    def _read_session(self) -> onnxruntime.InferenceSession:
+    def _read_session(self, name: str, size: int) -> onnxruntime.InferenceSession:
         try:
-            return open_session(self._folder / "model.onnx", self._files["model.onnx"]["bytes"])
+            return open_session(self._folder / name, size)
         except SessionError as error:
             raise EmbedderError(reason=f"{error}") from error
 
-    def _verified(self, name: str) -> bytes:
+    def _verified(self, name: str, recorded: Mapping[str, Any]) -> bytes:
         path = self._folder / name
         try:
             data = path.read_bytes()
         except OSError as error:
             raise EmbedderError(reason=_unreadable(path, error)) from error
-        if hashlib.sha256(data).hexdigest() != self._files[name]["sha256"]:
+        if hashlib.sha256(data).hexdigest() != recorded["sha256"]:
             raise EmbedderError(reason=f"{path} does not have its recorded checksum")
         return data
 
@@ -277,8 +327,8 @@ def _processors() -> int:
     return os.cpu_count() or 1
 
 
-def _read_record(folder: Path) -> dict[str, Any]:
-    path = folder / "model.json"
+def _read_record(folder: Path, name: str = "model.json") -> dict[str, Any]:
+    path = folder / name
     try:
         record: dict[str, Any] = orjson.loads(path.read_bytes())
     except OSError as error:

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from factbook import policy
+from factbook.embed import embed_questions
 from factbook.embed.halves import unpacked
 from factbook.errors import EmbedderMismatch, FactbookError
 from factbook.language.words import stem
@@ -134,7 +135,9 @@ class _Near:
 
     vector: NDArray[np.float32] | None = None
     note: str = ""  # why there is no vector
-    towards: NDArray[np.float32] | None = None  # what advice on the question brings
+    # of the question's own words, and of what advice on it brings; only where advice is sought
+    plain: NDArray[np.float32] | None = None
+    towards: NDArray[np.float32] | None = None
     episodes: Nearest | None = None
     facts: Nearest | None = None
     leanings: tuple[Nearest, Nearest] | None = None  # facts near to the question, and to `towards`
@@ -186,7 +189,8 @@ class Engine:
         self._weights = weights
         self._associations = associations
         self._beside = Beside()
-        self._embedded: tuple[str, str, NDArray[np.float32]] | None = None  # model, text, vector
+        # the model, a question and its vector: one is often asked twice, of another time, by turns
+        self._embedded: tuple[str, str, NDArray[np.float32]] | None = None
         self._logged: set[str] = set()
 
     def close(self) -> None:
@@ -322,7 +326,7 @@ class Engine:
         meaning = None
         if embedder is not None:
             meaning = self._beside.begin(
-                partial(self._near, moment, embedder, meant, *legs, advice=advice)
+                partial(self._near, moment, embedder, meant, *legs, advice=advice, asks=not passive)
             )
         # What follows needs no vector, down to where the result of the other leg is asked for.
         intent = read_intent(
@@ -399,14 +403,20 @@ class Engine:
             raise EmbedderMismatch(path=self._store.name, found=ours, given=theirs)
         return embedder
 
-    def _vector(self, embedder: Embedder, text: str) -> tuple[NDArray[np.float32] | None, str]:
-        """Return (the vector of a text, ""), or (None, why there is none)."""
-        last = self._embedded  # one question is often asked twice: of another time, by turns
-        if last is not None and last[:2] == (embedder.id, text):
+    def _vector(
+        self, embedder: Embedder, text: str, *, asks: bool
+    ) -> tuple[NDArray[np.float32] | None, str]:
+        """Return (the vector of a text, ""), or (None, why there is none).
+
+        A question is embedded as one; what was said is compared as it stands.
+        """
+        last = self._embedded
+        if asks and last is not None and last[:2] == (embedder.id, text):
             return last[2], ""
         trouble = ""
         try:
-            made = np.asarray(embedder.embed([text]), np.float32)
+            rows = embed_questions(embedder, [text]) if asks else embedder.embed([text])
+            made = np.asarray(rows, np.float32)
         except FactbookError:
             raise  # says itself what to do
         except Exception as error:  # noqa: BLE001 - any embedder may be plugged in
@@ -420,7 +430,8 @@ class Engine:
                 trouble = "a vector of zeros"
             else:
                 row: NDArray[np.float32] = made[0]
-                self._embedded = embedder.id, text, row
+                if asks:
+                    self._embedded = embedder.id, text, row
                 return row, ""
         note = f"searched by words alone: the embedder {embedder.id} gave {trouble}"
         if note not in self._logged:
@@ -443,7 +454,7 @@ class Engine:
     def _facts_like(self, text: str, *, filters: Filters, limit: int) -> dict[int, float]:
         ids = self._store.ids("fact", filters)
         embedder = self._usable_embedder() if ids else None
-        vector = None if embedder is None else self._vector(embedder, text)[0]
+        vector = None if embedder is None else self._vector(embedder, text, asks=False)[0]
         few = len(ids) <= LIKE_ALL
         wanted = ids
         cosines: dict[int, float] = {}
@@ -482,9 +493,10 @@ class Engine:
         facts: _Leg | None,
         *,
         advice: bool,
+        asks: bool,
     ) -> _Near:
         """Embed a question and look for what lies near it; runs beside the search by words."""
-        vector, note = self._vector(embedder, text)
+        vector, note = self._vector(embedder, text, asks=asks)
         near = _Near(vector=vector, note=note)
         if vector is None:
             return near
@@ -493,11 +505,14 @@ class Engine:
         if facts is not None:
             near.facts = facts.search(moment, vector, policy.FACT_CANDIDATES)
         if advice and facts is not None and self._associations is not None:
-            near.towards = self._associations().towards(vector)
-            first = facts.search(moment, vector, LEANING_CANDIDATES)
-            second = facts.search(moment, near.towards, LEANING_CANDIDATES)
-            if first is not None and second is not None:
-                near.leanings = first, second
+            # Situations are told apart by what a question says, not by what would answer it.
+            near.plain = self._vector(embedder, text, asks=False)[0] if asks else vector
+            if near.plain is not None:
+                near.towards = self._associations().towards(near.plain)
+                first = facts.search(moment, near.plain, LEANING_CANDIDATES)
+                second = facts.search(moment, near.towards, LEANING_CANDIDATES)
+                if first is not None and second is not None:
+                    near.leanings = first, second
         return near
 
     def _nearest(
@@ -601,12 +616,12 @@ class Engine:
 
     def _find_leanings(self, pool: _Pool, leg: _Leg | None, near: _Near, filters: Filters) -> None:
         """Add the wishes that advice has to respect, however little they resemble the question."""
-        if leg is None or near.vector is None or near.towards is None or self._associations is None:
+        if leg is None or near.plain is None or near.towards is None or self._associations is None:
             return
         if not filters.facts_wanted:
             return
         first, second = near.leanings or (None, None)
-        sides = ((first, near.vector), (second, near.towards))
+        sides = ((first, near.plain), (second, near.towards))
         ids = np.unique(
             np.concatenate(
                 [
@@ -618,7 +633,7 @@ class Engine:
         if not len(ids):
             return
         stored = unpacked(*self._store.vectors("fact", ids.tolist()))
-        leanings = self._associations().leanings(near.vector, stored.rows)
+        leanings = self._associations().leanings(near.plain, stored.rows)
         facts = self._store.facts_by_id(stored.ids)
         weighed = [
             (float(leaning), fact)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,33 +17,13 @@ import orjson
 from numpy.typing import NDArray
 
 from factbook.embed.runtime import SessionError, open_session
+from factbook.embed.words import EMBEDDER, WordTable
 from factbook.errors import ReaderError
 from factbook.language.reader.pieces import Numbers, Pieces
 
 Floats = NDArray[np.float32]
 
 DATA: Final = Path(__file__).with_name("data")
-EMBEDDER: Final = Path(__file__).parents[2] / "embed" / "data"
-
-
-class Table:
-    """The embedder's table of words: 8-bit rows with a scale each, where they lie in its file."""
-
-    def __init__(self, path: Path, places: Mapping[str, Any]) -> None:
-        """Map the table; nothing is read yet."""
-        rows, scales = places["words.int8"], places["words.scales"]
-        self._rows = np.memmap(
-            path, np.int8, "r", offset=rows["offset"], shape=tuple(rows["shape"])
-        )
-        self._scales = np.memmap(
-            path, np.float16, "r", offset=scales["offset"], shape=tuple(scales["shape"])
-        )
-
-    def of(self, ids: Sequence[int]) -> Floats:
-        """Return the vectors of tokens, shape (tokens, 384)."""
-        at = np.asarray(ids, np.int64)
-        vectors: Floats = self._rows[at].astype(np.float32) * self._scales[at].astype(np.float32)
-        return vectors
 
 
 class Networks:
@@ -67,9 +47,9 @@ class Networks:
         return version
 
     @functools.cached_property
-    def table(self) -> Table:
+    def table(self) -> WordTable:
         """The words' vectors."""
-        return Table(self._embedder / "model.onnx", self.record["words"])
+        return WordTable(self._embedder / "model.onnx", self.record["words"])
 
     @functools.cached_property
     def pieces(self) -> Pieces:
