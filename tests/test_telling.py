@@ -112,7 +112,8 @@ def test_what_is_told_now_is_newer_than_what_a_wrong_clock_dated_ahead(
     now = memory.remember("I live in Bergen.")
     memory.consolidate()
     assert memory.sources.fact(ahead.id).superseded_by == now.id
-    assert [hit.text for hit in memory.search_memory("Where do I live?", "facts")] == [now.statement]
+    found = memory.search_memory("Where do I live?", "facts")
+    assert [hit.text for hit in found] == [now.statement]
     assert memory.check() == []
 
 
