@@ -1207,6 +1207,21 @@ def test_pasted_lines_are_one_message_and_no_commands(here: Here) -> None:
         assert [one.text for one in episodes(memory)] == ["two lines\nof a text"]
 
 
+def test_lines_that_are_pasted_into_a_block_are_not_ones_own(here: Here) -> None:
+    with terminal(here) as (tty, child):
+        tty.until("> ")
+        for line in (b'"""', b"I like rain.", b"\x1b[200~I like wind.\rI like QuickLoan.\x1b[201~"):
+            tty.write(line + b"\r")
+            tty.until("… ")
+        tty.write(b'"""\r')
+        tty.until("> ")
+        tty.write(b"/quit\r")
+        assert child.wait(30) == 0
+    with here.opened() as memory:
+        memory.background.work()
+        assert {one.topic for one in memory.interests.preferences()} == {"rain", "wind"}
+
+
 def test_a_pasted_command_is_shown_and_run_by_nothing_but_another_enter(here: Here) -> None:
     with terminal(here) as (tty, child):
         for paste in (b"/like QuickLoan", b"/like BuyNow\n"):

@@ -551,6 +551,30 @@ def test_not_our_database(
     cli("doctor", "--db", path, code=1)
 
 
+@pytest.mark.parametrize(("name", "said"), [("/", "it is a folder"), ("x" * 300, "too long")])
+def test_a_database_where_there_can_be_none(cli: Cli, name: str, said: str) -> None:
+    for command in (("facts",), ("remember", "I like tea"), ("doctor",)):
+        done = cli(*command, "--db", name, code=1 if command == ("doctor",) else 4)
+        assert said in done.err + done.out
+
+
+@needs_modes
+def test_a_database_in_a_folder_of_somebody_else(cli: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "theirs"
+    folder.mkdir(mode=0o000)
+    try:
+        for command in (("facts",), ("remember", "I like tea")):
+            done = cli(*command, "--db", folder / "m.db", code=4, before=without_root_rights)
+            one_sentence(done, "m.db", "Permission denied")
+    finally:
+        folder.chmod(0o755)
+
+
+@pytest.mark.parametrize("patience", ["9" * 30, "²", "-1", "soon"])
+def test_a_patience_that_is_none_or_has_no_end(cli: Cli, db: Path, patience: str) -> None:
+    cli("facts", "--db", db, env={"FACTBOOK_BUSY_TIMEOUT_MS": patience})
+
+
 # --- what is asked --------------------------------------------------------------------------------
 
 

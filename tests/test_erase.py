@@ -1223,6 +1223,32 @@ def test_a_reader_keeps_the_file_from_being_cleaned_and_it_is_said(
     assert memory.erasure.finish_erasing() is None
 
 
+def test_what_is_gone_is_said_where_the_disk_does_not_take_the_cleaning(memory: Memory) -> None:
+    resource = pytest.importorskip("resource")
+    keep(memory, *(turn(n, f"line {n} of the quagmire-ledger") for n in range(1, 9)))
+    memory.erasure.erase_episode(1)  # which empties the log
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # The log takes the erasure, and the file is longer than a file may be from here on.
+    limit = memory.path.stat().st_size // 2
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
+    try:
+        done = memory.erasure.erase_episode(3)
+        assert done.file is not None
+        assert not done.file.clean
+        assert done.file.waiting
+        assert "line 3 of the quagmire-ledger" not in texts(memory)
+        again = memory.erasure.finish_erasing()
+        assert again is not None
+        assert not again.clean
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert [one.what for one in memory.check()] == ["erasure"]
+    found = memory.erasure.finish_erasing()
+    assert found is not None
+    assert found.clean
+    assert memory.check() == []
+
+
 def test_a_reader_of_our_own_that_stands_still_is_said_too(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

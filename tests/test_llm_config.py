@@ -212,6 +212,18 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     path.write_bytes(b"[llm]\nmodel = '\xff'\n")
     assert "is not UTF-8" in wrong({}, path)
     assert "cannot be read" in wrong({}, tmp_path)  # a folder
+    path.write_text(f"llm = {'[' * 100_000}")
+    assert "is not TOML" in wrong({}, path)
+    if (endless := Path("/dev/zero")).exists():
+        assert "is too long" in wrong({}, endless)
+
+
+def test_a_file_may_begin_as_some_editors_begin_it(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text("[llm]\nmodel = 'marked'\n", encoding="utf-8-sig")
+    config = load_config({}, path)
+    assert config is not None
+    assert config.model == "marked"
 
 
 def test_a_misspelt_variable_is_no_setting() -> None:

@@ -139,6 +139,20 @@ def test_a_file_that_is_gone_is_over(desk: Desk) -> None:
     assert "Use pnpm, not npm" in desk.facts()
 
 
+def test_a_file_that_became_a_link_is_over(desk: Desk) -> None:
+    desk.works_in(desk.shop)
+    path = desk.write(RULES)
+    desk.memory.sources.read_rule_files()
+    path.unlink()
+    path.symlink_to(desk.write("- Never push on Fridays\n", "AGENTS.md"))
+    desk.memory.sources.read_rule_files()
+    assert set(desk.facts()) == {"Never push on Fridays"}
+    path.unlink()
+    desk.write(RULES)
+    desk.memory.sources.read_rule_files([desk.shop])
+    assert "Use pnpm, not npm" in desk.facts()
+
+
 def test_what_its_owner_also_said_stays(desk: Desk) -> None:
     desk.works_in(desk.shop)
     desk.write("- Use pnpm, not npm\n")

@@ -103,6 +103,20 @@ def test_an_older_word_does_not_retire_a_newer_one(memory: Memory, clock: Frozen
     assert {one.superseded_by for one in found.values()} == {third.id}
 
 
+@pytest.mark.parametrize("back", [0.01, 1, 400])
+def test_what_is_told_now_is_newer_than_what_a_wrong_clock_dated_ahead(
+    memory: Memory, clock: FrozenClock, back: float
+) -> None:
+    ahead = memory.remember("I live in Oslo.")
+    clock.advance(days=-back)
+    now = memory.remember("I live in Bergen.")
+    memory.consolidate()
+    assert memory.sources.fact(ahead.id).superseded_by == now.id
+    found = memory.search_memory("Where do I live?", "facts")
+    assert [hit.text for hit in found] == [now.statement]
+    assert memory.check() == []
+
+
 def test_times_that_cannot_be_true(memory: Memory, clock: FrozenClock) -> None:
     assert memory.remember("I play chess.", at=clock.now + 9000 * DAY).occurred_at == clock.now
     assert memory.remember("I keep bees.", at=-5).occurred_at is None

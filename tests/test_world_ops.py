@@ -814,6 +814,12 @@ def test_a_schedule_queues_one_search_however_long_it_was_away(store: SQLiteStor
     later = late + 5 * day
     assert write(store, run, trigger=Trigger.USER_MESSAGE, at=later).searches == 0
     assert len(search_tasks(store, now=later)) == 1
+    # A clock that ran ahead by years set the next time; what it should be is at most a day away.
+    back = NOW - 3000 * day
+    assert [one.topic for one in schedules_of(store, at=back)] == ["tea"]
+    write(store, run, trigger=Trigger.USER_MESSAGE, at=back)
+    assert back < schedules_of(store, "me")[0].next_at <= back + day
+    assert schedules_of(store, at=back) == []
 
 
 def test_a_message_is_read_once(store: SQLiteStore) -> None:

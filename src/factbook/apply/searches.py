@@ -303,7 +303,7 @@ class SearchChanges(InterestPart):
 
     def run_schedule(self, op: RunSchedule) -> None:
         known = first(self._writer, SCHEDULE, {"id": op.schedule_id, "retired_at": None})
-        if known is None or known.next_at > self._now:
+        if known is None or not known.is_due(self._now):
             self._receipt.unchanged += 1
             return
         missed = (self._now - known.next_at) // known.every_ms

@@ -54,7 +54,7 @@ def _of(name: str) -> Callable[[Callable[_P, _Found]], Callable[_P, Iterator[Che
             try:
                 for level, detail in check(*args, **more):
                     yield CheckResult(level, name, detail)
-            except FactbookError as error:
+            except (FactbookError, OSError) as error:
                 yield _failed(name, error)
 
         return results
@@ -62,7 +62,7 @@ def _of(name: str) -> Callable[[Callable[_P, _Found]], Callable[_P, Iterator[Che
     return named
 
 
-def _failed(name: str, error: FactbookError) -> CheckResult:
+def _failed(name: str, error: Exception) -> CheckResult:
     return CheckResult("fail", name, str(error))
 
 
@@ -186,7 +186,7 @@ def _has_record(place: Path | str) -> bool:
     from factbook.store.kinds import BOUND, RECORDED
     from factbook.store.port import first
 
-    if not isinstance(place, Path) or not place.exists():
+    if not isinstance(place, Path):
         return False
     with suppress(FactbookError), Memory(place, mode="read", actor="cli", typed_store="") as memory:
         return first(memory.store, RECORDED, BOUND) is not None

@@ -205,6 +205,10 @@ class Schedule(NamedTuple):
     episode_id: int = 0  # the command that made it
     retired_at: Millis | None = None
 
+    def is_due(self, now: Millis) -> bool:
+        """Tell whether its time has come; one further away was set by a clock that ran ahead."""
+        return not now < self.next_at <= now + self.every_ms
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:

@@ -32,6 +32,7 @@ KEY_NAMES: Final = frozenset({"key", "api_key", "secret", "token", "password"})
 HIDDEN: Final = frozenset({"url", "webhook", "key_env"})  # may hold a secret: not shown in errors
 
 _SHOWN: Final = 80  # characters of a wrong value
+_FILE_BYTES: Final = 1024 * 1024  # of a configuration file; a device has no end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +132,10 @@ def wrong(what: str, to_do: str) -> UsageError:
 def _tables(path: Path) -> dict[str, Any]:
     try:
         with path.open("rb") as file:
-            return tomllib.load(file)
+            content = file.read(_FILE_BYTES + 1)
+        if len(content) > _FILE_BYTES:
+            raise wrong(f"The configuration file {path} is too long for one", "name another file")
+        return tomllib.loads(content.decode("utf-8-sig"))  # as some editors save it
     except FileNotFoundError:
         return {}
     except OSError as error:
@@ -139,7 +143,7 @@ def _tables(path: Path) -> dict[str, Any]:
         raise wrong(what, "check its permissions") from error
     except UnicodeDecodeError as error:
         raise wrong(f"The configuration file {path} is not UTF-8", "save it as UTF-8") from error
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:  # brackets are nested too deeply
         raise wrong(f"The configuration file {path} is not TOML: {error}", "mend it") from error
 
 

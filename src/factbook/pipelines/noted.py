@@ -201,7 +201,7 @@ def _noted(
 ) -> Noted:
     store, now = context.store, context.clock()
     besides = () if instead_of is None else (instead_of.id,)
-    twin, opposed, _ = meet(store, said, owner, now, like, besides)
+    twin, opposed, _ = meet(store, said, owner, now, like, besides, now)
     if twin is not None:
         known = store.facts_by_id([twin.id])[twin.id]
         return Noted(receipt=Receipt(unchanged=1), fact=known, say="It is known already.")

@@ -57,6 +57,7 @@ from factbook.sources.rule_files import (
     RuleFile,
     holds_many,
     imported_by,
+    is_there,
     of_agents,
     of_project,
     rule_lines,
@@ -98,7 +99,7 @@ def known_rule_files(context: Context, *, owner: str) -> list[RuleFile]:
         *(
             RuleFile(path, project)
             for path, project in read_once
-            if path.parent.is_dir() and not path.exists()
+            if path.parent.is_dir() and not is_there(path)
         ),
     ]
 
@@ -190,7 +191,7 @@ class _Reading:
     def write(self, report: IngestReport, seen: FileReport) -> list[RuleFile]:
         """Write what the file says, where that is not as it was; return what it imports."""
         context = self._context
-        data = whole(self._file.path) if self._file.path.exists() else b""
+        data = whole(self._file.path) if is_there(self._file.path) else b""
         text, _ = decoded(data)
         imported, left = imported_by(self._file, text, from_home=self._trust is Trust.DIRECT)
         report.skipped += left

@@ -113,7 +113,7 @@ def keep(
     has recorded it yet.
     """
     store, owner, uid = context.store, heard.owner, heard.uid
-    twin, retired, similar = meet(store, said, owner, at, like, instead_of)
+    twin, retired, similar = meet(store, said, owner, at, like, instead_of, now)
     ops = list(first)
     candidate = statement(owner, said, shown, rule=_RULE, method=method, sure=policy.TOLD)
     if twin is None:
@@ -173,6 +173,7 @@ def meet(
     at: Millis | None,
     like: Callable[[str, str], Mapping[int, float]],
     besides: Sequence[int],
+    now: Millis,
 ) -> tuple[Life | None, list[tuple[Life, str, str]], dict[int, float]]:
     """Return (the fact that says the same, those it retires with rule and reason, similarities).
 
@@ -195,8 +196,9 @@ def meet(
     for place, (life, cosine) in enumerate(near):
         held = replace(claim_of(life), text=as_said(life.statement))
         known = read(held.text)
-        # What was said later takes the place of what was said before, in whatever order we hear it.
-        later = (life.occurred_at or 0) > (at or 0)
+        # What was said later takes the place of what was said before, in whatever order we hear it;
+        # what is known was said by now, and is dated ahead by a clock that was wrong.
+        later = min(life.occurred_at or 0, now) > (at or 0)
         judgement = judge(
             told if later else held,
             held if later else told,

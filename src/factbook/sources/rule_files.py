@@ -77,7 +77,7 @@ def rule_files_at(
         real = _real(path)
         if real.is_dir():
             files += of_project(str(real))
-            files += (f for f in known if real in f.path.parents and not f.path.exists())
+            files += (f for f in known if real in f.path.parents and not is_there(f.path))
             continue
         named = next((file for file in known if file.path == real), None)
         if named is None and _named(real) is not None:
@@ -255,12 +255,16 @@ def _markdown(folder: Path, root: Path) -> Iterator[Path]:
 
 def _is_inside(path: Path, root: Path) -> bool:
     """Tell whether a path is a file, no link, in a folder that no link leads out to."""
+    real, inside = os.path.realpath(path.parent), os.path.realpath(root)
+    return is_there(path) and os.path.commonpath((real, inside)) == inside
+
+
+def is_there(path: Path) -> bool:
+    """Tell whether a path is a file; a link is none: what was read there before is gone."""
     try:
-        is_file = stat.S_ISREG(path.lstat().st_mode)
+        return stat.S_ISREG(path.lstat().st_mode)
     except OSError:
         return False
-    real, inside = os.path.realpath(path.parent), os.path.realpath(root)
-    return is_file and os.path.commonpath((real, inside)) == inside
 
 
 def whole(path: Path) -> bytes:

@@ -26,7 +26,6 @@ from factbook.store.kinds import (
     SEARCH_LOG,
     SEARCH_RESULT,
     SEARCH_TASK,
-    Below,
     Least,
     PromptRow,
     ResultRow,
@@ -222,6 +221,5 @@ def schedules_of(
     where: dict[str, object] = {"owner": owner, "retired_at": None}
     if cause:
         where["episode_id"] = list(reads.episode_ids([cause]).values())
-    if at is not None:
-        where["next_at"] = Below(at + 1)
-    return reads.find(SCHEDULE, where)
+    going = reads.find(SCHEDULE, where)
+    return [schedule for schedule in going if at is None or schedule.is_due(at)]

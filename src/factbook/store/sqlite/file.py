@@ -61,6 +61,7 @@ _TO_READ_AGAIN = (
 _TO_UPGRADE = (
     "open it to write, as `factbook embed` does, and it is upgraded with all that it holds"
 )
+_LONGEST_MS = 2**31 - 1  # that SQLite can wait
 _NAMED_CHARS = 80  # of a text that is none, in its error
 
 _kept: list[apsw.Connection] = []  # connections that must never be closed in this process
@@ -113,7 +114,10 @@ def not_text(value: object) -> NotText:
 def busy_timeout_ms() -> int:
     """Return how long to wait for another writer: $FACTBOOK_BUSY_TIMEOUT_MS, else the policy's."""
     named = os.environ.get("FACTBOOK_BUSY_TIMEOUT_MS", "")
-    return int(named) if named.isdigit() else policy.BUSY_TIMEOUT_MS
+    if not (named.isascii() and named.isdigit()):
+        return policy.BUSY_TIMEOUT_MS
+    # Longer than SQLite can count is as long as it can.
+    return int(named) if len(named) < len(str(_LONGEST_MS)) else _LONGEST_MS
 
 
 def identity(connection: apsw.Connection) -> tuple[int, int]:
@@ -157,11 +161,15 @@ class LedgerFile:
 
     def _prepare_file(self) -> None:
         path = self.path
+        try:
+            there = path.exists()
+        except OSError as error:  # a name that is too long, a folder that is another's
+            raise StoreReadOnly(path=path, reason=error.strerror or str(error)) from error
         if path.is_dir():
             raise NotAStore(path=path, reason="it is a folder")
-        if path.exists() and not path.is_file():  # a pipe would be waited for, without an end
+        if there and not path.is_file():  # a pipe would be waited for, without an end
             raise NotAStore(path=path, reason="it is no file")
-        if not path.exists():
+        if not there:
             if self.mode != "create":
                 raise StoreMissing(path=path)
             try:

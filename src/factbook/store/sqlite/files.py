@@ -81,9 +81,7 @@ class SQLiteFiles:
                 return self._scoured_of(wiped)
             if not self._unclean():
                 return None
-            trouble = self._write_anew() or self._flush()
-            if not trouble:
-                self._note_clean()
+            trouble = self._write_anew() or self._flush() or self._note_clean()
         return Scoured(clean=not trouble, rewritten=True, waiting=trouble)
 
     def _scoured_of(self, gone: Wiped) -> Scoured:
@@ -106,8 +104,7 @@ class SQLiteFiles:
         if rewritten:
             trouble = self._write_anew() or self._flush()
             seen = left.found_in(self._bytes())
-        if not trouble:
-            self._note_clean()
+        trouble = trouble or self._note_clean()
         return Scoured(
             clean=not trouble and not len(seen),
             rewritten=rewritten,
@@ -155,36 +152,51 @@ class SQLiteFiles:
         connection = self._file.connection
         connection.set_busy_timeout(PATIENCE_MS)
         try:
-            with self._file.alone():
-                busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()[0][0]
-        except (apsw.BusyError, apsw.LockedError):
-            busy = 1
+            return self._tried(self._empty_log)
         finally:
             connection.set_busy_timeout(busy_timeout_ms())
-        return _BUSY if busy else ""
+
+    def _empty_log(self) -> None:
+        if self._file.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()[0][0]:
+            raise apsw.BusyError
 
     def _write_anew(self) -> str:
         """Write the indexes and the file anew: what is left in free parts of them goes."""
-        connection = self._file.connection
+
+        def write() -> None:
+            for target in INDEXED:
+                self._file.connection.execute(
+                    f"INSERT INTO {target}_fts({target}_fts) VALUES ('optimize')"
+                )
+            self._file.vacuum()  # the file in between holds what is kept, nothing else
+
+        try:
+            return self._tried(write)
+        except apsw.SQLError as error:  # a statement of this thread is still being read
+            return f"{_BUSY} ({error})"
+
+    def _note_clean(self) -> str:
+        """Note that the file is clean; say what keeps it from that."""
+        clean = "UPDATE erasure_row SET clean = 1 WHERE clean = 0"
+        trouble = self._tried(lambda: self._file.connection.execute(clean).fetchall())
+        self._flush()
+        return trouble
+
+    def _tried(self, step: Callable[[], object]) -> str:
+        """Do one step of the cleaning alone; say what keeps it from that.
+
+        The rows are gone by then: whoever erased them has to hear so, whatever fails here.
+        """
         try:
             with self._file.alone():
-                for target in INDEXED:
-                    connection.execute(
-                        f"INSERT INTO {target}_fts({target}_fts) VALUES ('optimize')"
-                    )
-                self._file.vacuum()  # the file in between holds what is kept, nothing else
+                step()
         except (apsw.BusyError, apsw.LockedError):
             return _BUSY
         except apsw.FullError:
-            return "the disk is too full to write the file anew"
-        except apsw.SQLError as error:  # a statement of this thread is still being read
-            return f"{_BUSY} ({error})"
+            return "the disk is too full"
+        except apsw.IOError as error:
+            return f"the file cannot be written ({error})"
         return ""
-
-    def _note_clean(self) -> None:
-        with self._file.alone():
-            self._file.connection.execute("UPDATE erasure_row SET clean = 1 WHERE clean = 0")
-        self._flush()
 
     def _bytes(self, *, overlap: int | None = None) -> Iterator[bytes]:
         """Yield the bytes of the file and of what lies beside it."""

@@ -57,7 +57,7 @@ _NO_SUCH_LOCKS: Final = {errno.EINVAL, errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP
 
 def beside(path: Path, suffix: str) -> Path:
     """Return the path of a part of a ledger: its log (`-wal`), or the index of it (`-shm`)."""
-    return path.with_name(f"{path.name}{suffix}")
+    return path.parent / f"{path.name}{suffix}"
 
 
 def identity_of(path: Path | str) -> Identity | None:

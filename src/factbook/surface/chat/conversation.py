@@ -128,6 +128,19 @@ def reaction_in(line: str) -> tuple[str, str] | None:
     return known[sign], target
 
 
+def _pasted_in(lines: Iterable[str]) -> Iterator[tuple[int, int]]:
+    """Yield the spans of a message of several lines that came pasted.
+
+    A key ends a line that is typed, so what comes with breaks in it was pasted. Where in its first
+    line the paste begins nobody sees: that one is judged by its words.
+    """
+    at = 0
+    for line in lines:
+        if "\n" in line:
+            yield at + line.index("\n"), at + len(line)
+        at += len(line) + 1
+
+
 class Chat:
     """One conversation of one owner."""
 
@@ -208,23 +221,22 @@ class Chat:
         line = self._ahead.pop() if self._ahead else self._view.read()
         if line is None:
             return None
-        # A key ends a line that is typed, so what comes with breaks in it was pasted. Where in its
-        # first line the paste begins nobody sees: that one is judged by its words.
-        self._pasted = [(line.index("\n"), len(line))] if "\n" in line else []
         lines = [line]
         if line.strip() == _BLOCK:
             lines = []
             while (more := self._more()) is not None and more.strip() != _BLOCK:
                 lines.append(more)
-            said = "\n".join(lines)
-            return f" {said}" if is_command(said) else said  # a text, whatever it begins with
-        while _KEY_BEGINS.search(lines[0]) and (more := self._more()) is not None:
-            if not _KEY_ENDS.search(more) and not _OF_KEY.fullmatch(more):
-                self._ahead.append(more)
-                break
-            lines.append(more)
-            if _KEY_ENDS.search(more):
-                break
+            if lines and is_command(lines[0]):
+                lines[0] = f" {lines[0]}"  # a text, whatever it begins with
+        else:
+            while _KEY_BEGINS.search(lines[0]) and (more := self._more()) is not None:
+                if not _KEY_ENDS.search(more) and not _OF_KEY.fullmatch(more):
+                    self._ahead.append(more)
+                    break
+                lines.append(more)
+                if _KEY_ENDS.search(more):
+                    break
+        self._pasted = list(_pasted_in(lines))
         return "\n".join(lines)
 
     def _more(self) -> str | None:
