@@ -1,7 +1,7 @@
 """Ask what the owner of session logs would ask weeks later, and look whether the answer is shown.
 
     python -m bench.answers_from_logs [FOLDER] [--questions FILE] [--db FILE] [--show]
-        [--predictions OUT] [--json]
+        [--plain] [--predictions OUT] [--json]
 
 A line of FILE is `{"id", "question", "pattern", ...}`: an answer is found where the text that a
 person is shown of a hit matches the pattern (case is not told apart, "." takes line ends). The
@@ -10,7 +10,8 @@ half of them (`held.jsonl`) are kept aside. Beside the product stand, of the sam
 same run, BM25 (FTS5, stemmed) and what ripgrep would do: the records that hold most of the words of
 the question. Each of their hits shows as many characters around the words as ours shows at most.
 
-`--db` names a database that already holds the logs of FOLDER, or where to keep it.
+`--db` names a database that already holds the logs of FOLDER, or where to keep it. `--plain` embeds
+questions as the texts that they are, and not by the network of questions.
 """
 
 from __future__ import annotations
@@ -27,9 +28,11 @@ from typing import Any, Final
 
 import apsw
 import numpy as np
+from numpy.typing import NDArray
 
 from bench._common import ROOT, BenchError, data_dir, emit, print_table, run
 from factbook import policy
+from factbook.embed import Embedder, bundled
 from factbook.language.words import STOPWORDS, stem, words
 from factbook.memory import Memory
 from factbook.surface import views
@@ -192,9 +195,21 @@ def figures_of(rows: Sequence[Row], memory: Memory) -> Iterator[tuple[Row, Row]]
         )
 
 
-def opened(folder: Path, path: Path) -> Memory:
+class Plain:
+    """The embedder without its network of questions."""
+
+    def __init__(self) -> None:
+        """Take the name of the one that ships, whose vectors these are."""
+        self.id, self.dim = bundled().id, bundled().dim
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one unit row for each text."""
+        return bundled().embed(texts)
+
+
+def opened(folder: Path, path: Path, embedder: Embedder | None = None) -> Memory:
     """Return a memory that holds the logs of a folder."""
-    memory = Memory(path, key_file=path.with_suffix(".key"))
+    memory = Memory(path, embedder=embedder, key_file=path.with_suffix(".key"))
     memory.ingest([folder])
     memory.embed()
     return memory
@@ -207,6 +222,7 @@ def main() -> int:
     parser.add_argument("folder", type=Path, nargs="?", help="session logs")
     parser.add_argument("--questions", type=Path, default=QUESTIONS)
     parser.add_argument("--db", type=Path)
+    parser.add_argument("--plain", action="store_true", help="embed questions as texts")
     parser.add_argument("--show", action="store_true", help="print what was not found first")
     parser.add_argument("--predictions", type=Path)
     parser.add_argument("--json", action="store_true")
@@ -217,7 +233,8 @@ def main() -> int:
         raise BenchError("no folder of session logs; name one")
     rows = read_questions(given.questions)
     with tempfile.TemporaryDirectory() as scratch:
-        memory = opened(folder, given.db or Path(scratch) / "logs.db")
+        plain = Plain() if given.plain else None
+        memory = opened(folder, given.db or Path(scratch) / "logs.db", plain)
         with memory:
             asked = list(figures_of(rows, memory))
     if given.predictions:

@@ -89,6 +89,10 @@ class Cached:
         rows = [self._known[text] for text in texts]
         return np.stack(rows) if rows else np.zeros((0, self.dim), dtype=np.float32)
 
+    def embed_questions(self, questions: Sequence[str]) -> NDArray[np.float32]:
+        """Return one unit row for each question."""
+        return self._inner.embed_questions(questions)
+
 
 class Web:
     """The made-up web as a search provider of the product."""

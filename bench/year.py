@@ -58,6 +58,10 @@ class Cached:
             self._known.update(zip(new, self._inner.embed(new), strict=True))
         return np.stack([self._known[text] for text in texts])
 
+    def embed_questions(self, questions: Sequence[str]) -> NDArray[np.float32]:
+        """Return one unit row for each question."""
+        return self._inner.embed_questions(questions)
+
 
 def simulate(path: Path, *, days: int, turns: int, seed: int) -> dict[str, Any]:
     """Live through the days and return the figures."""

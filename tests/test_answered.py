@@ -436,9 +436,11 @@ def test_a_pipe_hides_no_failure_that_its_output_shows(memory: Memory, log: Log)
     shown = "[lint] src/a.go:6:3: empty branch\n1 issues:\n[lint] ERROR task failed"
     log.bash("mise run lint 2>&1 | head -30", shown)
     log.bash("head -3 lint.log", shown)
+    log.bash("make report", "Error: none found in log\nDone.")
     assert told(memory, log, "ran") == [
         "ran `mise run lint 2>&1 | head -30`: [lint] src/a.go:6:3: empty branch",
         "ran `head -3 lint.log`: ok",
+        "ran `make report`: ok",
     ]
 
 

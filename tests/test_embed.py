@@ -19,13 +19,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from factbook.embed import Embedder, bundled, embed_questions
+from factbook.embed import Embedder, bundled, embed_questions, minilm
 from factbook.embed.minilm import MAX_CHARS, TOKENISE_TEXTS, BundledEmbedder, readable
 from factbook.errors import EmbedderError
+from factbook.memory.doctor import examine
+from factbook.net.cancel import Cancel, Cancelled, cancelling
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "src" / "factbook" / "embed" / "data"
 RECORD = json.loads((DATA / "model.json").read_text(encoding="utf-8"))
+ASKER = json.loads((DATA / "asker.json").read_text(encoding="utf-8"))
 ROUNDING = 2e-6  # of float32 sums that another batch adds up in another order
 
 VARIED = [
@@ -323,11 +326,10 @@ def test_an_embedder_without_a_way_for_questions_embeds_them_as_texts() -> None:
 def test_the_network_of_questions_is_the_recorded_one_and_belongs_to_the_model(
     tmp_path: Path,
 ) -> None:
-    record = json.loads((DATA / "asker.json").read_bytes())
     data = (DATA / "asker.onnx").read_bytes()
-    entry = record["files"]["asker.onnx"]
+    entry = ASKER["files"]["asker.onnx"]
     assert (len(data), hashlib.sha256(data).hexdigest()) == (entry["bytes"], entry["sha256"])
-    assert record["words"]["embedder_sha256"] == RECORD["files"]["model.onnx"]["sha256"]
+    assert ASKER["words"]["embedder_sha256"] == RECORD["files"]["model.onnx"]["sha256"]
     embedder = BundledEmbedder(folder=folder_with(tmp_path, asker_onnx=data[:-1]))
     with pytest.raises(EmbedderError, match=r"asker\.onnx has"):
         embedder.embed_questions(["why?"])
@@ -337,6 +339,62 @@ def test_the_network_of_questions_is_the_recorded_one_and_belongs_to_the_model(
     with pytest.raises(EmbedderError, match=r"asker\.json cannot be read"):
         embedder.embed_questions(["why?"])
     embedder.embed(["what is remembered does not wait for it"])
+
+
+def test_questions_are_refused_beside_another_model(tmp_path: Path) -> None:
+    other = json.loads(json.dumps(ASKER))
+    other["words"]["embedder_sha256"] = "0" * 64
+    folder = folder_with(tmp_path, asker_json=json.dumps(other).encode())
+    with pytest.raises(EmbedderError, match=r"belongs to another model\.onnx"):
+        BundledEmbedder(folder=folder).embed_questions(["why?"])
+
+
+@pytest.mark.parametrize("cut", [b"short", None])
+def test_questions_need_the_words_of_the_model(tmp_path: Path, cut: bytes | None) -> None:
+    folder = folder_with(tmp_path, model_onnx=cut or b"")
+    if cut is None:
+        (tmp_path / "model.onnx").unlink()
+    with pytest.raises(EmbedderError, match=r"model\.onnx (has 5 bytes|cannot be read)"):
+        BundledEmbedder(folder=folder).embed_questions(["why?"])
+
+
+def test_one_question_is_no_list_and_who_is_told_to_stop_stops() -> None:
+    with pytest.raises(TypeError, match="put it in a list"):
+        bundled().embed_questions("why?")
+    token = Cancel()
+    token.cancel()
+    with cancelling(token), pytest.raises(Cancelled):
+        bundled().embed_questions(["why?"])
+
+
+def test_many_threads_ask_and_embed_at_once() -> None:
+    embedder = BundledEmbedder()
+    with ThreadPoolExecutor(8) as pool:
+        ways = [embedder.embed, embedder.embed_questions] * 8
+        rows = list(pool.map(lambda way: way(["When does the ferry leave?"])[0], ways))
+    for row, way in zip(rows, ways, strict=True):
+        np.testing.assert_allclose(row, way(["When does the ferry leave?"])[0], atol=ROUNDING)
+
+
+def test_the_doctor_finds_that_questions_cannot_be_embedded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = folder_with(tmp_path)
+    (tmp_path / "asker.onnx").unlink()
+    monkeypatch.setattr(minilm, "_shared", lambda: BundledEmbedder(folder=folder))
+    (found,) = [one for one in examine(tmp_path / "none.db") if one.name == "embedder"]
+    assert (found.level, "asker.onnx" in found.detail) == ("fail", True)
+
+
+def test_the_documented_figures_of_questions_are_the_recorded_ones() -> None:
+    spec = importlib.util.spec_from_file_location(
+        "figures", ROOT / "scripts" / "asker" / "figures.py"
+    )
+    assert spec
+    assert spec.loader
+    figures = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(figures)
+    assert figures.table(ASKER) in (ROOT / "docs" / "embedder.md").read_text(encoding="utf-8")
 
 
 def test_a_missing_record_is_one_clear_sentence(tmp_path: Path) -> None:

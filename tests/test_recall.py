@@ -109,6 +109,25 @@ def test_what_is_asked_is_embedded_as_a_question_and_what_was_said_as_it_stands(
         assert memory.check() == []
 
 
+def test_a_context_is_asked_for_with_a_question_and_a_stream_is_not(memory: Memory) -> None:
+    asked: list[str] = []
+
+    class Counting(AsksOtherwise):
+        def embed_questions(self, questions: Sequence[str]) -> NDArray[np.float32]:
+            asked.extend(questions)
+            return bundled().embed_questions(questions)
+
+    embedder = Counting("")
+    embedder.id = bundled().id
+    with Memory(memory.path, embedder=embedder, clock=FrozenClock(NOW), mode="read") as opened:
+        opened.conversation().prefetch("The photo library needs its backup.")
+        assert asked == []
+        assert opened.context("What is broken about the photo library?").text
+        assert asked == ["What is broken about the photo library?"]  # and not twice
+        opened.search_memory("Which archive was unpacked?")
+        assert asked[1:] == ["Which archive was unpacked?"]
+
+
 def test_which_hosts_did_i_connect_to(memory: Memory) -> None:
     answer = memory.recall("which hosts did I connect to?")
     first_two = {hit.object: hit for hit in answer.hits[:2]}

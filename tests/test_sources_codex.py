@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from factbook.extract.rules import RuleSet
 from factbook.memory import Memory
 from factbook.model.facts import EpisodeKind, Trust
 from session_logs import CODEX, account, batches, codex, episodes, of_kind, one_of, rejected, write
@@ -324,6 +325,21 @@ def test_what_a_fork_repeats_is_said_once(tmp_path: Path, turn: list[dict[str, o
     assert {row["object"] for row in after if row not in before} == {"fork-1", "src/tests.py"}
     assert kinds["prompt"] == 2
     assert kinds["reply"] == kinds["tool_call"] == kinds["tool_result"] == kinds["summary"] == 1
+
+
+def test_a_log_that_was_moved_is_no_fork_and_may_be_read_better(tmp_path: Path) -> None:
+    said = [META, TURN, event("user_message", message="Fix src/login.py")]
+    first = write(tmp_path / "a.jsonl", *said)
+    with Memory(tmp_path / "m.db", rules=RuleSet([]), key_file=tmp_path / "key") as memory:
+        memory.ingest([first])
+        assert memory.sql("SELECT object FROM facts WHERE predicate = 'mentions_path'") == []
+    (tmp_path / "elsewhere").mkdir()
+    moved = first.rename(tmp_path / "elsewhere" / "b.jsonl")
+    with Memory(tmp_path / "m.db", key_file=tmp_path / "key") as memory:
+        memory.ingest([moved])
+        (found,) = memory.sql("SELECT object FROM facts WHERE predicate = 'mentions_path'")
+        assert found["object"] == "src/login.py"
+        assert memory.check() == []
 
 
 def test_the_prompts_of_a_sub_agent_were_written_by_a_model(tmp_path: Path) -> None:

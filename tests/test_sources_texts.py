@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from factbook import policy
 from factbook.redaction import NO_REDACTION
 from factbook.sources.session_log.outputs import CONTENT, REPORT, condense, exit_code, shape_of
-from factbook.sources.session_log.text import abridge, block, clip, millis, plain, without
+from factbook.sources.session_log.text import abridge, block, clip, millis, without
 from factbook.sources.session_log.toolcall import Rendered, render_call
 from rows import every
 
@@ -284,8 +284,3 @@ def test_an_assertion_is_kept_with_what_it_compared() -> None:
     ]
     text, _ = condense("\n".join(["ok  \tshop\t0.1s"] * 40 + failed + ["FAIL"] * 40))
     assert text.count("ended") == text.count("active") == 1
-
-
-def test_what_was_written_over_was_not_seen() -> None:
-    assert plain("Rebasing (5/7)\rRebasing (6/7)\rerror: no") == "error: no"
-    assert plain("one\r\ntwo\r\n") == "one\r\ntwo\r\n"

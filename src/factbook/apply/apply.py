@@ -169,7 +169,8 @@ def apply(
             ops = new_in_graph(writer, ops, offered=offered)
             sorted_ops = _sorted(ops)
         if sorted_ops[RecordEpisode]:
-            ops, receipt.unchanged = said_once(writer, ops)
+            ops, copied = said_once(writer, ops)
+            receipt.unchanged += copied
             sorted_ops = _sorted(ops)
         changes = Changes(writer, receipt, now=now, trigger=trigger, actor=actor, run_id=run_id)
         run = _Run(writer, receipt, changes, now=now, trigger=trigger, holed=holed, voices=voices)

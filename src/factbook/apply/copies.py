@@ -3,9 +3,10 @@
     Ops, in their order -> the same without what copied records assert again
 
 Such a record has the id of the one it was copied from, and stands at another place of another
-session, so that what is said of this place and this session would be said a second time. Calls and
-their answers are left as they are: they are known by ids of their own wherever they stand, and the
-answer may stand in the copy alone.
+session, so that what is said of this place and this session would be said a second time. A log that
+was moved is no copy: its session is the same, and it may be read better now. Calls and their
+answers are left as they are: they are known by ids of their own wherever they stand, and the answer
+may stand in the copy alone.
 """
 
 from __future__ import annotations
@@ -25,19 +26,15 @@ def said_once(writer: Writer, ops: Sequence[Op]) -> tuple[Sequence[Op], int]:
     said = {op.episode.uid for op in ops if type(op) is RecordEpisode and _is_said(op.episode)}
     known = writer.episode_ids(list(said))
     texts, heads = writer.texts("episode", list(known.values())), writer.heads(known.values())
-    asked = {head.source_id for head in heads.values()}
-    keys = {state.id: state.source.key for state in writer.sources(ids=asked)} if asked else {}
-    first = {uid: (keys.get(heads[id_].source_id), texts[id_]) for uid, id_ in known.items()}
+    first = {uid: (heads[id_].session, texts[id_]) for uid, id_ in known.items() if id_ in heads}
     kept: list[Op] = []
-    copies: set[str] = set()  # uids of the records at hand
+    copies: set[str] = set()  # uids of records that another session has
     for op in ops:
         if type(op) is RecordEpisode and op.episode.uid in said:
             episode = op.episode
-            source, text = first.setdefault(episode.uid, (episode.source, episode.text))
-            if source != episode.source and text == episode.text:
+            session, text = first.get(episode.uid, (episode.session, ""))
+            if session != episode.session and text == episode.text:
                 copies.add(episode.uid)
-            else:
-                copies.discard(episode.uid)
         elif isinstance(op, (AssertFact, RejectCandidate)) and op.episode in copies:
             continue
         kept.append(op)

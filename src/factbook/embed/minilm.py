@@ -11,8 +11,8 @@ import hashlib
 import os
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -107,8 +107,7 @@ class BundledEmbedder:
         when the model cannot be loaded, and `Cancelled`, within a run, where the caller is told to
         stop (`factbook.net.cancel`).
         """
-        if isinstance(texts, str):
-            raise TypeError("embed takes a list of texts, not one text; put it in a list")
+        _check_list(texts)
         import numpy as np
 
         vectors = np.empty((len(texts), self._dim), np.float32)
@@ -129,15 +128,17 @@ class BundledEmbedder:
         copy of the model was trained to put it near the records that answer it
         (docs/embedder.md). Raises as `embed` does.
         """
+        _check_list(questions)
         import numpy as np
 
         vectors = np.empty((len(questions), self._dim), np.float32)
         if not questions:
             return vectors
         asker = self._load_asker()
-        for row, question in enumerate(questions):
-            ids = asker.tokenizer.encode(readable(question)).ids
-            vectors[row] = asker.session.run(None, {"words": asker.words.of(ids)[None]})[0][0]
+        with _stoppable() as run:
+            for row, question in enumerate(questions):
+                ids = asker.tokenizer.encode(readable(question)).ids
+                vectors[row] = run(asker.session, {"words": asker.words.of(ids)[None]})[0]
         return vectors
 
     def load(self) -> None:
@@ -167,14 +168,6 @@ class BundledEmbedder:
         """
         import numpy as np
 
-        onnxruntime = runtime()
-        fail: type[Exception] = onnxruntime.capi.onnxruntime_pybind11_state.Fail
-        token = cancel.current()  # of the caller: the threads of the pool obey none
-        options = onnxruntime.RunOptions()
-
-        def stop() -> None:
-            options.terminate = True
-
         by_length: defaultdict[int, list[int]] = defaultdict(list)
         for row, text_ids in enumerate(ids):
             by_length[len(text_ids)].append(row)
@@ -183,18 +176,12 @@ class BundledEmbedder:
             rows, size = by_length[length], max(1, BATCH_TOKENS // length)
             batches += [rows[i : i + size] for i in range(0, len(rows), size)]
 
-        def run(rows: list[int]) -> None:
-            if token is not None:
-                token.check()
-            feed = np.array([ids[row] for row in rows], np.int64)
-            try:
-                out[rows] = session.run(None, {"ids": feed}, options)[0]
-            except fail:
-                if token is not None:
-                    token.check()
-                raise
+        with _stoppable() as run_once:
 
-        with nullcontext() if token is None else token.on_cancel(stop):
+            def run(rows: list[int]) -> None:
+                feed = np.array([ids[row] for row in rows], np.int64)
+                out[rows] = run_once(session, {"ids": feed})
+
             if self._threads == 1 or len(batches) == 1:
                 for rows in batches:
                     run(rows)
@@ -223,19 +210,32 @@ class BundledEmbedder:
         from factbook.embed.words import WordTable
 
         record = _read_record(self._folder, ASKER)
-        size = record["files"]["asker.onnx"]["bytes"]
+        if record["words"]["embedder_sha256"] != self._files["model.onnx"]["sha256"]:
+            raise EmbedderError(reason=f"{self._folder / ASKER} belongs to another model.onnx")
+        # what lies in a file of another length lies elsewhere
+        path = self._folder / "model.onnx"
+        size = self._files["model.onnx"]["bytes"]
+        try:
+            found = path.stat().st_size
+        except OSError as error:
+            raise EmbedderError(reason=_unreadable(path, error)) from error
+        if found != size:
+            raise EmbedderError(reason=f"{path} has {found:,} bytes, not {size:,}")
         loaded = self._loaded
         return _Asker(
-            session=self._read_session("asker.onnx", size),
+            session=self._read_session("asker.onnx", record["files"]["asker.onnx"]["bytes"]),
             tokenizer=self.read_tokenizer() if loaded is None else loaded.tokenizer,
-            words=WordTable(self._folder / "model.onnx", record["words"]),
+            words=WordTable(path, record["words"]),
         )
 
     def _read_model(self) -> _Loaded:
         from concurrent.futures import ThreadPoolExecutor
 
+        asker = self._asker
         with ThreadPoolExecutor(1) as pool:  # side by side: onnxruntime needs no lock of Python's
-            tokenizer = pool.submit(self.read_tokenizer)
+            tokenizer = pool.submit(
+                self.read_tokenizer if asker is None else lambda: asker.tokenizer
+            )
             session = self._read_session("model.onnx", self._files["model.onnx"]["bytes"])
             return _Loaded(session=session, tokenizer=tokenizer.result())
 
@@ -264,6 +264,39 @@ class BundledEmbedder:
         if hashlib.sha256(data).hexdigest() != recorded["sha256"]:
             raise EmbedderError(reason=f"{path} does not have its recorded checksum")
         return data
+
+
+@contextmanager
+def _stoppable() -> Iterator[Callable[[Any, Mapping[str, Any]], Any]]:
+    """Give what runs a network once: its first output. It stops within a run when told to.
+
+    Any thread may call it; who tells is asked in the thread that enters.
+    """
+    ort = runtime()
+    fail: type[Exception] = ort.capi.onnxruntime_pybind11_state.Fail
+    token = cancel.current()  # of the caller: the threads of a pool obey none
+    options = ort.RunOptions()
+
+    def stop() -> None:
+        options.terminate = True
+
+    def run(session: onnxruntime.InferenceSession, feed: Mapping[str, Any]) -> Any:
+        if token is not None:
+            token.check()
+        try:
+            return session.run(None, feed, options)[0]
+        except fail:
+            if token is not None:
+                token.check()
+            raise
+
+    with nullcontext() if token is None else token.on_cancel(stop):
+        yield run
+
+
+def _check_list(texts: Sequence[str]) -> None:
+    if isinstance(texts, str):
+        raise TypeError("a list of texts is embedded, not one text; put it in a list")
 
 
 def shared() -> BundledEmbedder:

@@ -53,8 +53,8 @@ def _outcome(command: str, answer: Answer) -> str:
         if closed:
             return closed.text
         # A pipe ends well whatever went into it; what only shows a text may show one that failed.
-        looks = tests_run.only_looks(command)
-        return "ok" if looks or not shows_failure(answer.text) else error_line(answer.text) or "ok"
+        hidden = "|" in command and not tests_run.only_looks(command)
+        return (error_line(answer.text) if hidden and shows_failure(answer.text) else "") or "ok"
     code = f"exit code {answer.code}" if answer.code else "" if closed else "failed"
     return ": ".join(filter(None, [code, closed.text if closed else "", answer.error]))
 

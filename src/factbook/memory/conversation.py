@@ -356,8 +356,9 @@ class Conversation:
         A turn tells more of what was done in it than the single facts that were seen there, and
         than what was said in it.
         """
-        by_itself = self.prefetch(question)
-        turns = self._modes().turns(question)
+        modes = self._modes()
+        by_itself = modes.stream([Turn(role=Role.USER, text=question)], asks=True)
+        turns = modes.turns(question)
         if not turns:
             return list(by_itself)
         shown = {hit.id for hit in turns}

@@ -421,18 +421,22 @@ def _embedder(memory: Memory | None) -> _Found:
     began = time.perf_counter()
     try:
         model = bundled()
-        vector = model.embed(["The ferry to the island leaves at noon."])[0]
+        vectors = {
+            "a text": model.embed(["The ferry to the island leaves at noon."])[0],
+            "a question": model.embed_questions(["When does the ferry leave?"])[0],
+        }
     except ImportError as error:
         yield "fail", f"a part of it cannot be loaded ({error}); install factbook again"
         return
-    length = float((vector.astype("float64") ** 2).sum() ** 0.5)
-    if len(vector) != model.dim or not 0.99 < length < 1.01:
-        yield (
-            "fail",
-            f"{model.id} gave {len(vector)} numbers of length {length:.2f} where"
-            f" {model.dim} of length 1 belong; install factbook again",
-        )
-        return
+    for what, vector in vectors.items():
+        length = float((vector.astype("float64") ** 2).sum() ** 0.5)
+        if len(vector) != model.dim or not 0.99 < length < 1.01:
+            yield (
+                "fail",
+                f"{model.id} gave {len(vector)} numbers of length {length:.2f} for {what}, where"
+                f" {model.dim} of length 1 belong; install factbook again",
+            )
+            return
     took = amount(time.perf_counter() - began)
     yield "ok", f"{model.id} loads and embeds, {model.dim} dimensions ({took})"
     held = embedder_of(memory) if memory is not None else None

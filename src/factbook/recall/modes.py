@@ -57,18 +57,20 @@ class TwoModes:
         Any text is a legal query, and time phrases ("last month") narrow it. Each hit has its text,
         its confidence now and when it happened. Blocks until the answer is there.
         """
-        return self._run(query, plan_search(Mode.ACTIVE, search_type=search_type, limit=limit))
+        plan = plan_search(Mode.ACTIVE, search_type=search_type, limit=limit)
+        return self._run(query, plan, asks=True)
 
-    def stream(self, turns: Sequence[Turn]) -> list[Hit]:
+    def stream(self, turns: Sequence[Turn], *, asks: bool = False) -> list[Hit]:
         """Return what bears on the newest turns of a conversation: up to 5 facts and 5 episodes.
 
-        Nothing comes back for small talk, and nothing that the turns themselves say.
+        Nothing comes back for small talk, and nothing that the turns themselves say. `asks` says
+        that they are a question to the memory.
         """
         question = context_question(turns)
         if not question:
             return []
         said = frozenset(turn.text.strip() for turn in turns)
-        return self._run(question, plan_search(Mode.PASSIVE), said=said)
+        return self._run(question, plan_search(Mode.PASSIVE), said=said, asks=asks)
 
     def turns(self, question: str) -> list[Hit]:
         """Return the turns of agents' logs that bear on a question, each told as one text."""
@@ -80,6 +82,7 @@ class TwoModes:
             leaving_out=frozenset({question.strip()}),
             turns=True,
             counting=False,
+            asks=True,
         )
         bear = [hit for hit in found.hits if hit.turn is not None and hit.turn.passages]
         return bear[: policy.CONTEXT_TURNS]
@@ -89,7 +92,7 @@ class TwoModes:
         return self._engine.still(hits, filters=self._filters)
 
     def _run(
-        self, question: str, plan: SearchPlan, *, said: frozenset[str] = frozenset()
+        self, question: str, plan: SearchPlan, *, asks: bool, said: frozenset[str] = frozenset()
     ) -> list[Hit]:
         """Search and choose; what was just said (`said`) is no answer."""
         with self._engine.snapshot():
@@ -103,6 +106,7 @@ class TwoModes:
                 leaving_out=said,
                 counting=False,
                 turns=plan.mode is Mode.ACTIVE,
+                asks=asks,
             )
             # Before any is chosen: else the question would stand for what it resembles, and go.
             told = policy.TOLD_BY_TURNS if plan.mode is Mode.PASSIVE else ()

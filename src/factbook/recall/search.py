@@ -189,8 +189,9 @@ class Engine:
         self._weights = weights
         self._associations = associations
         self._beside = Beside()
-        # the model, a question and its vector: one is often asked twice, of another time, by turns
-        self._embedded: tuple[str, str, NDArray[np.float32]] | None = None
+        # the vector of a text, by the model and whether it asks: one is often asked twice, of
+        # another time, by turns
+        self._embedded: tuple[tuple[str, bool, str], NDArray[np.float32]] | None = None
         self._logged: set[str] = set()
 
     def close(self) -> None:
@@ -213,8 +214,12 @@ class Engine:
         leaving_out: frozenset[str] = frozenset(),
         turns: bool = False,
         counting: bool = True,
+        asks: bool | None = None,
     ) -> Answer:
         """Return the best `limit` hits; any text is a legal question.
+
+        `asks` says whether the text is one that somebody asks, and not what was said (then it is
+        compared as it stands); without it, it is one unless the search is passive.
 
         With `passive`, only what may come by itself: facts surer than 0.5 (origins 001.3), and
         nothing that only the outside world says, unless it is about what its owner cares about. An
@@ -253,6 +258,7 @@ class Engine:
                 facts_lead=facts_lead,
                 leaving_out=leaving_out,
                 turns=turns,
+                asks=not passive if asks is None else asks,
             )
             if window is not None and window.exact:
                 asked = without(question, window) or question
@@ -313,6 +319,7 @@ class Engine:
         facts_lead: bool,
         leaving_out: frozenset[str],
         turns: bool,
+        asks: bool,
     ) -> Answer:
         named = words.named_speakers(asked, self._store.speakers(filters.owner))
         terms = words.without_names(words.content_terms(question), named)
@@ -326,7 +333,7 @@ class Engine:
         meaning = None
         if embedder is not None:
             meaning = self._beside.begin(
-                partial(self._near, moment, embedder, meant, *legs, advice=advice, asks=not passive)
+                partial(self._near, moment, embedder, meant, *legs, advice=advice, asks=asks)
             )
         # What follows needs no vector, down to where the result of the other leg is asked for.
         intent = read_intent(
@@ -410,9 +417,10 @@ class Engine:
 
         A question is embedded as one; what was said is compared as it stands.
         """
+        known = embedder.id, asks, text
         last = self._embedded
-        if asks and last is not None and last[:2] == (embedder.id, text):
-            return last[2], ""
+        if last is not None and last[0] == known:
+            return last[1], ""
         trouble = ""
         try:
             rows = embed_questions(embedder, [text]) if asks else embedder.embed([text])
@@ -430,8 +438,7 @@ class Engine:
                 trouble = "a vector of zeros"
             else:
                 row: NDArray[np.float32] = made[0]
-                if asks:
-                    self._embedded = embedder.id, text, row
+                self._embedded = known, row
                 return row, ""
         note = f"searched by words alone: the embedder {embedder.id} gave {trouble}"
         if note not in self._logged:

@@ -64,15 +64,8 @@ def kind_name(value: object) -> str:
 
 
 def plain(text: str) -> str:
-    """Return terminal output as it was seen: without colours, cursor movements, and what is
-    written over, as the progress of a command is.
-    """
-    text = _ANSI.sub("", text) if "\x1b" in text else text
-    return "\n".join(map(_seen, text.split("\n"))) if "\r" in text else text
-
-
-def _seen(line: str) -> str:
-    return line[line.rstrip("\r").rfind("\r") + 1 :]
+    """Return terminal output without its colours and cursor movements."""
+    return _ANSI.sub("", text) if "\x1b" in text else text
 
 
 def storable(text: str) -> str:
