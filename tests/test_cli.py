@@ -336,7 +336,7 @@ def test_ctrl_c_while_embedding_leaves_rows_waiting_and_says_so(cli: Cli, tmp_pa
     log = tmp_path / f"{SESSION}.jsonl"
     text = "What about the {} of part {} in the warehouse, and who keeps the list of its shelves? "
     log.write_text(
-        "".join(record("user", f"u{n}", (text * 2).format(*[n] * 4)) + "\n" for n in range(2000))
+        "".join(record("user", f"u{n}", (text * 2).format(*[n] * 4)) + "\n" for n in range(1000))
     )
     db = tmp_path / "m.db"
     child = subprocess.Popen(
@@ -355,7 +355,7 @@ def test_ctrl_c_while_embedding_leaves_rows_waiting_and_says_so(cli: Cli, tmp_pa
     out, err = child.communicate(timeout=60)
     assert child.returncode == 130, err
     assert "still to embed" in err
-    assert "2,000 lines" in out
+    assert "1,000 lines" in out
     with Memory(db, mode="write") as memory:
         assert memory.maintenance.waiting() > 0
         assert memory.check() == []

@@ -181,7 +181,7 @@ def test_the_question_of_then_is_no_answer_where_a_reply_answers(
 
 
 def test_what_was_said_last_stands_at_the_end(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(policy, "TURN_SHOWN", 300)
+    monkeypatch.setattr(policy, "TURN_SHOWN", 280)
     replies = [f"The parcel importer reads depot {name}." for name in ("north", "south", "west")]
     replies = [f"{reply} {IDLE}" for reply in replies]
     log.goes_on(
