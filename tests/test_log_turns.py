@@ -181,15 +181,15 @@ def test_the_question_of_then_is_no_answer_where_a_reply_answers(
 
 
 def test_what_was_said_last_stands_at_the_end(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(policy, "TURN_SHOWN", 280)
-    replies = [f"The parcel importer reads depot {name}." for name in ("north", "south", "west")]
+    monkeypatch.setattr(policy, "TURN_SHOWN", 270)
+    replies = [f"Depot {name} takes letters and stamps." for name in ("north", "south", "west")]
     replies = [f"{reply} {IDLE}" for reply in replies]
     log.goes_on(
         typed("u1", ASKED),
         *(said(f"a{n}", reply) for n, reply in enumerate(replies)),
         said("a9", "All is well again now."),
     )
-    question = "Which depots does the parcel importer read: north, south and west?"
+    question = "Which depots take letters and stamps: north, south and west?"
     hit = next(hit for hit in log.memory.recall(question).hits if hit.turn)
     assert hit.turn is not None
     assert hit.turn.ended == "All is well again now."
