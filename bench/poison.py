@@ -162,7 +162,7 @@ def _remembering() -> Embedder:
     """Return the bundled model, which here embeds each text once."""
     import numpy as np
 
-    from bench.year import Cached
+    from bench.cached import Cached
 
     class Remembering(Cached):
         def embed(self, texts: Sequence[str]) -> Vectors:

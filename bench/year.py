@@ -28,9 +28,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bench._common import emit, print_table
+from bench.cached import Cached
 from bench.year_life import SLOTS, START, Life, Said
 from factbook.store.derived.counts import row_counts
 from factbook.store.derived.ledger import evidence_of
@@ -38,29 +38,6 @@ from factbook.store.derived.ledger import evidence_of
 DAY_MS = 24 * 3600 * 1000
 PASSIVE_FACTS = 5  # seed 001: top 3-5 facts and top 3-5 episodes
 PASSIVE_EPISODES = 5
-
-
-class Cached:
-    """The bundled embedder; a text that came before is not computed again."""
-
-    def __init__(self) -> None:
-        from factbook.embed import bundled
-
-        self._inner = bundled()
-        self.id = self._inner.id
-        self.dim = self._inner.dim
-        self._known: dict[str, NDArray[np.float32]] = {}
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return one unit row for each text."""
-        new = sorted({text for text in texts if text not in self._known})
-        if new:
-            self._known.update(zip(new, self._inner.embed(new), strict=True))
-        return np.stack([self._known[text] for text in texts])
-
-    def embed_questions(self, questions: Sequence[str]) -> NDArray[np.float32]:
-        """Return one unit row for each question."""
-        return self._inner.embed_questions(questions)
 
 
 def simulate(path: Path, *, days: int, turns: int, seed: int) -> dict[str, Any]:

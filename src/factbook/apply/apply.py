@@ -167,10 +167,8 @@ def apply(
             sorted_ops = _sorted(ops)
         if any(map(is_of_graph, sorted_ops[AssertFact])):
             ops = new_in_graph(writer, ops, offered=offered)
-            sorted_ops = _sorted(ops)
-        if sorted_ops[RecordEpisode]:
-            ops, copied = said_once(writer, ops)
-            receipt.unchanged += copied
+        ops = said_once(writer, receipt, ops)
+        if ops is not offered:
             sorted_ops = _sorted(ops)
         changes = Changes(writer, receipt, now=now, trigger=trigger, actor=actor, run_id=run_id)
         run = _Run(writer, receipt, changes, now=now, trigger=trigger, holed=holed, voices=voices)

@@ -14,19 +14,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from factbook.model.facts import Episode, EpisodeKind
+from factbook.model.facts import Episode, EpisodeKind, Receipt
 from factbook.model.ops import AssertFact, Op, RecordEpisode, RejectCandidate
 from factbook.store.port import Writer
 
 _SAID: Final = frozenset({EpisodeKind.PROMPT, EpisodeKind.REPLY, EpisodeKind.SUMMARY})
 
 
-def said_once(writer: Writer, ops: Sequence[Op]) -> tuple[Sequence[Op], int]:
-    """Return Ops without what copies assert and refuse, and how many assertions these were."""
-    said = {op.episode.uid for op in ops if type(op) is RecordEpisode and _is_said(op.episode)}
-    known = writer.episode_ids(list(said))
-    texts, heads = writer.texts("episode", list(known.values())), writer.heads(known.values())
-    first = {uid: (heads[id_].session, texts[id_]) for uid, id_ in known.items() if id_ in heads}
+def said_once(writer: Writer, receipt: Receipt, ops: Sequence[Op]) -> Sequence[Op]:
+    """Return Ops without what copies assert and refuse; such assertions count as unchanged.
+
+    Where none of the records is known from another session, they are the Ops that were given, and
+    no text is read.
+    """
+    said: dict[str, set[str]] = {}  # sessions, by uid
+    for op in ops:
+        if type(op) is RecordEpisode and _is_said(op.episode):
+            said.setdefault(op.episode.uid, set()).add(op.episode.session)
+    known = writer.episode_ids(list(said)) if said else {}
+    heads = writer.heads(known.values()) if known else {}
+    elsewhere = {
+        uid: heads[id_]
+        for uid, id_ in known.items()
+        if id_ in heads and said[uid] != {heads[id_].session}
+    }
+    if not elsewhere:
+        return ops
+    texts = writer.texts("episode", [head.id for head in elsewhere.values()])
+    first = {uid: (head.session, texts[head.id]) for uid, head in elsewhere.items()}
     kept: list[Op] = []
     copies: set[str] = set()  # uids of records that another session has
     for op in ops:
@@ -36,10 +51,10 @@ def said_once(writer: Writer, ops: Sequence[Op]) -> tuple[Sequence[Op], int]:
             if session != episode.session and text == episode.text:
                 copies.add(episode.uid)
         elif isinstance(op, (AssertFact, RejectCandidate)) and op.episode in copies:
+            receipt.unchanged += type(op) is AssertFact
             continue
         kept.append(op)
-    asserted = sum(type(op) is AssertFact for op in ops)
-    return kept, asserted - sum(type(op) is AssertFact for op in kept)
+    return kept
 
 
 def _is_said(episode: Episode) -> bool:

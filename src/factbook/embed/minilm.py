@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from factbook.embed.runtime import SessionError, open_session, runtime
+from factbook.embed.runtime import SessionError, check_size, open_session, runtime
 from factbook.errors import EmbedderError
 from factbook.net import cancel
 
@@ -214,13 +214,10 @@ class BundledEmbedder:
             raise EmbedderError(reason=f"{self._folder / ASKER} belongs to another model.onnx")
         # what lies in a file of another length lies elsewhere
         path = self._folder / "model.onnx"
-        size = self._files["model.onnx"]["bytes"]
         try:
-            found = path.stat().st_size
-        except OSError as error:
-            raise EmbedderError(reason=_unreadable(path, error)) from error
-        if found != size:
-            raise EmbedderError(reason=f"{path} has {found:,} bytes, not {size:,}")
+            check_size(path, self._files["model.onnx"]["bytes"])
+        except SessionError as error:
+            raise EmbedderError(reason=f"{error}") from error
         loaded = self._loaded
         return _Asker(
             session=self._read_session("asker.onnx", record["files"]["asker.onnx"]["bytes"]),

@@ -13,7 +13,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-__all__ = ["SessionError", "open_session", "runtime"]
+__all__ = ["SessionError", "check_size", "open_session", "runtime"]
 
 
 class SessionError(Exception):
@@ -30,18 +30,23 @@ def runtime() -> Any:
     return onnxruntime
 
 
-def open_session(path: Path, size: int) -> Any:
-    """Return the network of a file, to run one text at a time on one thread.
-
-    `size` is how many bytes the file must have: a checksum of 24 MB would take as long as reading
-    them, and a file cut short shows at once. Raises SessionError.
-    """
+def check_size(path: Path, size: int) -> None:
+    """Raise SessionError where a file cannot be read or does not have so many bytes."""
     try:
         bytes_ = path.stat().st_size
     except OSError as error:
         raise SessionError(f"{path} cannot be read: {error.strerror}") from error
     if bytes_ != size:
         raise SessionError(f"{path} has {bytes_:,} bytes, not {size:,}")
+
+
+def open_session(path: Path, size: int) -> Any:
+    """Return the network of a file, to run one text at a time on one thread.
+
+    `size` is how many bytes the file must have: a checksum of 24 MB would take as long as reading
+    them, and a file cut short shows at once. Raises SessionError.
+    """
+    check_size(path, size)
     try:
         onnxruntime = runtime()
     except ImportError as error:  # also when a system library that it needs is missing
