@@ -47,7 +47,7 @@ def erase(
     ids: Annotated[Sequence[str], Arg(metavar="ID", given="argument")] = (),
     source: Annotated[str, Arg("Everything that was read from a file.", metavar="PATH")] = "",
     entity: Annotated[str, Arg(metavar="NAME")] = "",
-    owner: Annotated[str, Arg(metavar="NAME")] = "",
+    owner: Annotated[str | None, Arg(metavar="NAME")] = None,
     all_owners: Annotated[bool, Arg("With ids and --source: whosever they are.")] = False,
     whole_episodes: bool = False,
     dry_run: Annotated[bool, Arg("Only say what would go.")] = False,
@@ -72,7 +72,7 @@ def erase(
         finish: Clean the file where an erasure could not, for somebody was reading it.
     """
     other = [bool(check), list_, allow is not None, finish]
-    wanted = _wanted(ids, source, entity, owner, whole_episodes, all_owners=all_owners)
+    wanted = _wanted(ids, source, entity, owner or "", whole_episodes, all_owners=all_owners)
     if sum(other) + bool(wanted) != 1:
         raise UsageError(detail=f"one thing at a time; {_how()}")
     part = run.open(Effect.READS if check or list_ else Effect.ERASES).erasure
