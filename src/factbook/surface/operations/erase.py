@@ -126,7 +126,15 @@ def _row(given: str, whole: bool, of: str | Everyone) -> _Way:
 
 
 def _erase(run: Run, wanted: _Wanted, *, dry_run: bool, yes: bool) -> Outcome:
-    rehearsed = [(name, how(run.memory.erasure, True).receipt.erased) for name, how in wanted]
+    part = run.memory.erasure
+    try:
+        rehearsed = [(name, how(part, True).receipt.erased) for name, how in wanted]
+    except NotFound as error:
+        if all(act.clean for act in part.erasures()):
+            raise
+        # Most likely it is what was erased when something kept the file from being cleaned.
+        hint = f"what was erased may still be in the file: run `{_again(run)}`."
+        raise NotFound(**{**error.details, "hint": hint}) from error
     if dry_run:
         would = [f"{one_line(name)}: {_counted(rows)} would go." for name, rows in rehearsed]
         return Outcome(
@@ -218,12 +226,16 @@ def _counted(rows: Mapping[str, int]) -> str:
     return ", ".join(parts) or "nothing"
 
 
+def _again(run: Run) -> str:
+    """Return the command that cleans the file where an erasure could not."""
+    return f"factbook erase --finish --db {shlex.quote(str(run.db))}"
+
+
 def _scoured(run: Run, page: Page, scoured: Scoured) -> None:
     if scoured.waiting:
-        again = f"factbook erase --finish --db {shlex.quote(str(run.db))}"
         page.warn(
             f"the rows are gone, but their bytes may still be in the file: {scoured.waiting};"
-            f" run `{again}` later"
+            f" run `{_again(run)}` later"
         )
     elif scoured.pieces:
         page.warn(
