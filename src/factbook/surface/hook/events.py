@@ -15,6 +15,7 @@ import os
 import re
 import sys
 import time
+import unicodedata
 import zlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -50,7 +51,8 @@ def run(deadline: Deadline) -> None:
         deadline.put_off(START_DEADLINE_S)
     elif name not in PROMPTS and name not in ENDS:
         return
-    hook = Hook(db, owner=options.get("owner") or ME, until=time.monotonic() + deadline.left)
+    owner = unicodedata.normalize("NFC", options.get("owner") or ME)  # as commands read it
+    hook = Hook(db, owner=owner, until=time.monotonic() + deadline.left)
     said = hook.answer(event, host=options.get("host") or host_of(event))
     if said:
         answer = {"hookSpecificOutput": {"hookEventName": name, "additionalContext": said}}
