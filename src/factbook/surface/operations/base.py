@@ -323,7 +323,7 @@ class Operation:
                     raise UsageError(detail=f"{self.name} needs {parameter.key}")
                 value = None if parameter.required else parameter.default
             parameter.check(value)
-            if parameter.name == "owner" and value != parameter.default:
+            if parameter.name == "owner" and value is not None and value != parameter.default:
                 value = _named_owner(value)
             (groups.setdefault(parameter.group, {}) if parameter.group else arguments)[
                 parameter.name
