@@ -360,14 +360,6 @@ def test_any_options_end_well(hurried: Client, args: list[str]) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_an_owner_is_one_however_the_accents_of_the_name_are_written(client: Client) -> None:
-    with Memory(client.db, model=None, search_config=None) as memory:
-        memory.remember("I am allergic to walnuts.", owner="Jos\u00e9")
-    event = client.event("UserPromptSubmit", prompt="can I eat walnut bread, or am I allergic?")
-    said = client.answered(client.run(event, "--owner", "Jose\u0301"), "UserPromptSubmit")
-    assert "I am allergic to walnuts." in said
-
-
 # --- a database that cannot be asked --------------------------------------------------------------
 
 

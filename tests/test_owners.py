@@ -381,15 +381,6 @@ def test_every_command_says_what_to_do_where_the_owner_has_no_name(
     assert "EVERYONE" not in told
 
 
-def test_a_name_is_one_owner_however_its_accents_are_written(said: Said) -> None:
-    composed, decomposed = "Jos\u00e9", "Jose\u0301"
-    said("remember", "I keep 3107 bees", "--owner", decomposed)
-    assert "3107" in said("facts", "--owner", composed)
-    assert "3107" in said("facts", "--owner", decomposed)
-    assert composed in said("facts", "--all-owners", "--json")
-    assert decomposed not in said("facts", "--all-owners", "--json")
-
-
 # --- by number ------------------------------------------------------------------------------------
 
 

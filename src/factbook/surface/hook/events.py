@@ -15,7 +15,6 @@ import os
 import re
 import sys
 import time
-import unicodedata
 import zlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -51,8 +50,7 @@ def run(deadline: Deadline) -> None:
         deadline.put_off(START_DEADLINE_S)
     elif name not in PROMPTS and name not in ENDS:
         return
-    owner = unicodedata.normalize("NFC", options.get("owner") or ME)  # as commands read it
-    hook = Hook(db, owner=owner, until=time.monotonic() + deadline.left)
+    hook = Hook(db, owner=options.get("owner") or ME, until=time.monotonic() + deadline.left)
     said = hook.answer(event, host=options.get("host") or host_of(event))
     if said:
         answer = {"hookSpecificOutput": {"hookEventName": name, "additionalContext": said}}

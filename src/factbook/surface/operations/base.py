@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from enum import StrEnum
@@ -222,13 +221,10 @@ def _parameter(
 
 
 def _named_owner(said: str) -> str:
-    """Return whom an operation is about: what is of nobody would be found by nobody.
-
-    Composed and decomposed accents look the same, and keyboards write either: one name, one owner.
-    """
+    """Return whom an operation is about: what is of nobody would be found by nobody."""
     if not said.strip():
         raise UsageError(detail="--owner is empty; name somebody, or leave it out for yourself")
-    return unicodedata.normalize("NFC", said)
+    return said
 
 
 # --- operations -----------------------------------------------------------------------------------
