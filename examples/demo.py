@@ -14,6 +14,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 import tomllib
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -36,6 +37,7 @@ LISTED = "What are my favorite cakes?"
 DOCUMENTS = ROOT / "examples" / "documents"
 WANTED = "find me stuff about cargo bikes"
 LIKED = "Halden Cargo 3"
+SILENT_S = 5.0  # so long a command may show nothing before it is said that it is at work
 
 
 SETTINGS = {
@@ -57,14 +59,24 @@ def run(*arguments: str, quiet: bool = False) -> str:
     """Print a factbook command as a user would type it, and run it."""
     if not quiet:
         title(f"$ factbook {shlex.join(arguments)}")
-    done = subprocess.run(
-        [sys.executable, "-m", "factbook", *arguments],
+    command = [sys.executable, "-m", "factbook", *arguments]
+    began = time.monotonic()
+    with subprocess.Popen(
+        command,
         env={**os.environ, **SETTINGS},
-        check=True,
         text=True,
         stdout=subprocess.PIPE if quiet else None,
-    )
-    return done.stdout or ""
+    ) as process:
+        while True:
+            try:
+                shown, _ = process.communicate(timeout=SILENT_S)
+                break
+            except subprocess.TimeoutExpired:  # on a slow machine one takes a minute
+                waited = time.monotonic() - began
+                print(f"  ... at work for {waited:.0f} s", file=sys.stderr, flush=True)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    return shown or ""
 
 
 def write_days() -> list[Path]:

@@ -7,6 +7,7 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
+import apsw
 import pytest
 
 import forked
@@ -71,6 +72,22 @@ def test_json_is_one_document(db: tuple[Cli, Path]) -> None:
     assert found == {"rows": [], "in_file": False, "pieces": 0, "copies": []}
     assert cli("erase", "--allow", "1", "--json", "--db", path).json() == {"allowed": 1}
     assert cli("erase", "--finish", "--json", "--db", path).json()["clean"] is True
+
+
+def test_what_is_gone_already_is_said_with_what_cleans_the_file_of_it(
+    db: tuple[Cli, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli, path = db
+    monkeypatch.setattr("factbook.store.sqlite.files.PATIENCE_MS", 100)
+    reader = apsw.Connection(str(path))
+    reader.execute("BEGIN; SELECT count(*) FROM episode_row").fetchall()
+    with Memory(path, key_file=cli.home / "redaction.key", model=None) as memory:
+        memory.erasure.erase_fact(1)  # which cannot clean the file
+    reader.close()
+    again = f"factbook erase --finish --db {path}"
+    assert again in cli("erase", "f1", "--yes", "--db", path, code=8).err
+    assert "written anew" in cli("erase", "--finish", "--db", path).out
+    assert "--finish" not in cli("erase", "f1", "--yes", "--db", path, code=8).err
 
 
 def test_an_owner_goes(db: tuple[Cli, Path]) -> None:

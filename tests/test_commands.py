@@ -653,6 +653,23 @@ def test_a_schedule_is_ended_by_its_number(fresh: World) -> None:
         run(fresh.memory, "/schedule 7 delete")
 
 
+def test_a_topic_has_one_schedule_however_often_it_is_given(fresh: World) -> None:
+    for line in ("daily tea news", "daily cake news"):
+        run(fresh.memory, f"/schedule {line}")
+    fresh.memory.background.run_schedules()
+    (tea, cake) = fresh.memory.interests.schedules()
+    again = shown(run(fresh.memory, "/schedule daily Tea news"))
+    assert "Scheduled already, daily: 'tea news'" in again.text
+    assert again.data["schedule"]["number"] == 1  # type: ignore[index]
+    assert fresh.memory.interests.schedules() == [tea, cake]
+    assert "Scheduled every 6h: 'tea news'" in run(fresh.memory, "/schedule every 6h tea news").text
+    (now, other) = fresh.memory.interests.schedules()
+    assert (now.id, now.topic, now.every_ms) == (tea.id, "tea news", 6 * 60 * MINUTE)
+    assert other == cake
+    assert fresh.memory.interests.schedule("tea news", MINUTE, owner="ann").id not in (now.id, 0)
+    assert fresh.memory.check() == []
+
+
 @pytest.mark.parametrize(
     ("said", "says"),
     [

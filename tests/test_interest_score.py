@@ -262,7 +262,10 @@ def test_a_picture_is_drawn_and_is_the_same_every_time(
     path = interest_plot(curves(13), tmp_path / name)
     once = path.read_bytes()
     assert once.startswith(head)
+    assert path.stat().st_mode & 0o777 == 0o600  # as all that is exported
+    path.chmod(0o644)
     assert interest_plot(curves(13), path).read_bytes() == once
+    assert path.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_picture_names_the_strongest_and_any_name_can_be_drawn(tmp_path: Path) -> None:

@@ -366,8 +366,19 @@ def test_a_command_that_finds_nothing_says_how_to_ask_about_others(said: Said) -
     assert "48211770" in said("facts", "--all-owners")
     assert "48211770" in said("export", "--all-owners")
     assert "39007" not in said("export", "--owner", "ann")
-    assert "--owner is empty" in said("facts", "--owner", "")
     assert "against each other" in said("facts", "--owner", "ann", "--all-owners")
+
+
+@pytest.mark.parametrize(
+    "line", ["facts", "like tea", "remember tea", "interests", "erase f1 --dry-run", "tell tea"]
+)
+@pytest.mark.parametrize("name", ["", " "])
+def test_every_command_says_what_to_do_where_the_owner_has_no_name(
+    said: Said, line: str, name: str
+) -> None:
+    told = said(*line.split(" "), "--owner", name)
+    assert "--owner is empty; name somebody, or leave it out for yourself" in told
+    assert "EVERYONE" not in told
 
 
 # --- by number ------------------------------------------------------------------------------------

@@ -139,6 +139,16 @@ def test_the_demo_runs_the_commands_that_a_user_types(
     assert capfd.readouterr().out == ""
 
 
+def test_the_demo_says_that_a_command_is_at_work(
+    demo: ModuleType, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(demo, "SILENT_S", 0.02, raising=False)
+    assert demo.run("--version", quiet=True).startswith("factbook ")
+    shown = capfd.readouterr()
+    assert shown.out == ""
+    assert "at work for 0 s" in shown.err
+
+
 def test_the_days_of_the_demo_pass_in_order() -> None:
     days = tomllib.loads((ROOT / "examples" / "days.toml").read_text(encoding="utf-8"))["day"]
     assert [day["ago"] for day in days] == sorted((day["ago"] for day in days), reverse=True)

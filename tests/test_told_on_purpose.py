@@ -31,6 +31,18 @@ def test_what_is_remembered_or_set_is_and_what_is_said_in_passing_is_not(tmp_pat
         assert on_purpose(memory.sources.fact(passing.id))
 
 
+def test_what_nobody_sees_of_it_is_not_kept(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m.db", key_file=tmp_path / "k", model=None) as memory:
+        told = memory.remember("My locker is num\u200bber 44\u2060, \x1b[31mas I\u202e said.\ufeff")
+        assert told.statement == "My locker is number 44, as I said."
+        assert memory.sources.episode(1).text == told.statement
+        assert memory.remember("My locker is number 44, as I said.").id == told.id
+        assert memory.remember("We are a family: 👨\u200d👩\u200d👧").statement.endswith(
+            "👨\u200d👩\u200d👧"
+        )
+        assert memory.check() == []
+
+
 def test_a_models_word_is_not() -> None:
     assert not told_on_purpose(kind="directive", trust="derived", host="rules")
     assert not told_on_purpose(kind="statement", trust="derived", host="factbook")

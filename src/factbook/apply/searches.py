@@ -286,11 +286,25 @@ class SearchChanges(InterestPart):
     def set_schedule(self, op: SetSchedule) -> None:
         if op.every_ms <= 0:
             raise UsageError(detail=f"a schedule every {op.every_ms} ms is none")
+        going = self._writer.find(SCHEDULE, {"owner": op.owner, "retired_at": None})
+        for known in going:
+            if known.topic.casefold() == op.topic.casefold():
+                self._set_anew(known, op)
+                return
         episode_id = self._rows.own_words(op.owner, op.episode)
         row = Schedule(0, op.owner, op.topic, op.every_ms, op.next_at, self._now, episode_id)
         schedule_id = one_id(self._writer.add(SCHEDULE, [row]))
         self._receipt.updated += 1
         self._facts.event("store", "schedule", schedule_id, {"every_ms": op.every_ms})
+
+    def _set_anew(self, known: Schedule, op: SetSchedule) -> None:
+        """Let the schedule that a topic has come as often as is said now."""
+        if known.every_ms == op.every_ms:
+            self._receipt.unchanged += 1
+            return
+        self._writer.put(SCHEDULE, [known._replace(every_ms=op.every_ms, next_at=op.next_at)])
+        self._receipt.updated += 1
+        self._facts.event("update", "schedule", known.id, {"every_ms": op.every_ms})
 
     def drop_schedule(self, op: DropSchedule) -> None:
         known = first(self._writer, SCHEDULE, {"id": op.schedule_id, "retired_at": None})

@@ -350,7 +350,10 @@ class Interests:
         return self._context.write([UnmergeEntity(entity_id=entity_id)], Trigger.COMMAND)
 
     def schedule(self, topic: str, every_ms: int, *, owner: str = ME) -> Schedule:
-        """Search for a topic again and again, for the first time now."""
+        """Search for a topic again and again, for the first time now.
+
+        One that has a schedule keeps it, and it comes as often as is said now.
+        """
         text = self._some(topic, "schedule")
         uid, ops = self._said(f"/schedule {text}", owner)
         ops.append(
@@ -364,7 +367,8 @@ class Interests:
         )
         ops += self._topic_ops(text, EngagementType.SEARCH_INITIATED, owner, uid)
         self._context.write(ops, Trigger.COMMAND)
-        return schedules_of(self._store, owner, cause=uid)[-1]
+        going = schedules_of(self._store, owner)
+        return next(one for one in going if one.topic.casefold() == text.casefold())
 
     def schedules(self, *, owner: str = ME) -> list[Schedule]:
         """Return the schedules of an owner, oldest first; their numbers are their places."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from factbook.errors import FactbookError, UsageError
 from factbook.store.partial_files import becoming, left_behind
 
-__all__ = ["kept_files", "left_behind", "write_whole"]
+__all__ = ["becoming", "kept_files", "left_behind", "write_whole"]
 
 
 def kept_files(db: Path | str, key: Path) -> dict[Path, str]:

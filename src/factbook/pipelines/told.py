@@ -31,6 +31,7 @@ from factbook.model.facts import (
     Trigger,
     Trust,
 )
+from factbook.model.keys import without_hidden
 from factbook.model.ops import MergeFacts, Op, PinFact, SupersedeFact
 from factbook.pipelines.claims import Witness, asserted, supported
 from factbook.pipelines.stated import STATES, claim_of, statement
@@ -69,7 +70,9 @@ def tell(
     Raises UsageError for a text that is empty or longer than a statement may be.
     """
     now = context.clock()
-    said = " ".join(context.redact(own_text(clean(text))).split())
+    # What was copied from a page may hold signs that nobody sees. The lines stay for the redactor.
+    seen = "\n".join(map(without_hidden, own_text(clean(text)).splitlines()))
+    said = " ".join(context.redact(seen).split())
     if not said:
         raise UsageError(detail="there is nothing to remember: the text is empty")
     if len(said) > policy.PROMPT_CHARS:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from factbook import policy
 from factbook.errors import FactbookError, UsageError
+from factbook.memory.export import becoming
 from factbook.surface import text
 from factbook.surface.records import receipt_of
 
@@ -54,8 +55,8 @@ _FORMATS: Final = (".png", ".svg")
 def _figure(path: Path, title: str) -> Iterator[Any]:
     """Give the axes of a picture, and write it when they are drawn on, as the path ends.
 
-    Raises UsageError where matplotlib is missing, and FactbookError where the file cannot be
-    written.
+    It shows what is private, so the file has mode 0600, as what is exported has. Raises UsageError
+    where matplotlib is missing, and FactbookError where the file cannot be written.
     """
     try:
         import matplotlib as mpl
@@ -80,11 +81,13 @@ def _figure(path: Path, title: str) -> Iterator[Any]:
             for side in ("top", "right"):
                 axes.spines[side].set_visible(False)
             path.parent.mkdir(parents=True, exist_ok=True)
-            figure.savefig(path, metadata={"Date": None} if path.suffix.lower() == ".svg" else {})
+            form = path.suffix[1:].lower()
+            with becoming(path) as (_, file):
+                figure.savefig(file, format=form, metadata={"Date": None} if form == "svg" else {})
         except OSError as error:
             raise FactbookError(
-                detail=f"{error.filename or path} cannot be written ({error.strerror}); name"
-                " another place for the picture"
+                detail=f"{path} cannot be written ({error.strerror}); name another place for the"
+                " picture"
             ) from error
         finally:
             pyplot.close(figure)

@@ -180,12 +180,11 @@ def _told_by_go(middle: bytes, *, goes_on: bool) -> list[tuple[int, int]]:
             line = middle[at:end] if end >= 0 else b""
             if not line[:1].isspace() and not _GO_TOLD.match(line):
                 break
-            if asserted and not _ASSERTED.match(line):
+            asserts = _ASSERTED.match(line) is not None
+            if asserts or asserted:
                 asserted.append((at, end))
-                if len(asserted) > 1 + _BELOW:
+                if not asserts and len(asserted) > 1 + _BELOW:
                     break
-            elif _ASSERTED.match(line):
-                asserted = [*asserted, (at, end)]
             elif _GO_TOLD.match(line):
                 last = (at, end)
             at = end + 1

@@ -212,14 +212,8 @@ def _pages(reads: Reads, episode_ids: Sequence[int]) -> dict[int, str]:
 
 
 def schedules_of(
-    reads: Reads, owner: str | Everyone = ME, *, at: Millis | None = None, cause: str = ""
+    reads: Reads, owner: str | Everyone = ME, *, at: Millis | None = None
 ) -> list[Schedule]:
-    """Return schedules that go on, oldest first; with `at`, those whose time has come.
-
-    `cause` is the uid of the command that made them.
-    """
-    where: dict[str, object] = {"owner": owner, "retired_at": None}
-    if cause:
-        where["episode_id"] = list(reads.episode_ids([cause]).values())
-    going = reads.find(SCHEDULE, where)
+    """Return schedules that go on, oldest first; with `at`, those whose time has come."""
+    going = reads.find(SCHEDULE, {"owner": owner, "retired_at": None})
     return [schedule for schedule in going if at is None or schedule.is_due(at)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from factbook.errors import UsageError
 from factbook.language.values import home_path
 from factbook.model.facts import ME
-from factbook.surface.operations.arguments import Owner, named_owner
+from factbook.surface.operations.arguments import Owner
 from factbook.surface.operations.base import KEEP, Arg, Effect, Outcome, Run, operation
 from factbook.surface.text import safe
 
@@ -41,7 +41,7 @@ def mcp(
     """Serve the memory to agents over MCP, on stdin and stdout."""
     from factbook.surface.mcp import serve
 
-    serve(run.db, profile=profile, read_only=read_only, owner=named_owner(owner), debug=debug)
+    serve(run.db, profile=profile, read_only=read_only, owner=owner, debug=debug)
 
 
 @operation(KEEP, Effect.OWN, tool=False)
@@ -87,7 +87,7 @@ def install(
         client=of,
         seat=seat,
         variables=environment(run.db),
-        owner=owner_at(seat) if owner is None else named_owner(owner),
+        owner=owner_at(seat) if owner is None else owner,
         mcp=not no_mcp,
         hooks=not (no_hooks or on_server),
     )

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 from factbook.errors import UsageError
 from factbook.model.facts import ME
-from factbook.surface.operations.arguments import Llm, named_owner
+from factbook.surface.operations.arguments import Llm
 from factbook.surface.operations.base import ASK, Arg, Effect, Outcome, Run, operation
 
 _SESSION: Final = re.compile(r"[^\s\x00-\x1f\x7f](?:[^\x00-\x1f\x7f]{0,118}[^\s\x00-\x1f\x7f])?")
@@ -38,7 +38,6 @@ def chat(
     from factbook.surface.chat import Chat
     from factbook.surface.chat.view import view_of
 
-    named_owner(owner)
     if session and not _SESSION.fullmatch(session):
         raise UsageError(
             detail="--session is no name of a conversation; give up to 120 characters in one line"

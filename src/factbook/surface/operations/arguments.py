@@ -62,12 +62,11 @@ class Whose:
     no_redact: NoRedact = False
 
     def __post_init__(self) -> None:
-        """Refuse what names nobody, and what names two."""
+        """Refuse what names two."""
         if self.all_owners and self.owner != ME:
             raise UsageError(
                 detail="--owner and --all-owners go against each other; give one of them"
             )
-        named_owner(self.owner)
 
     @property
     def about(self) -> str | Everyone:
@@ -167,13 +166,6 @@ class Llm:
 
 
 # --- values ---------------------------------------------------------------------------------------
-
-
-def named_owner(said: str) -> str:
-    """Return whom an operation is about: what is of nobody would be found by nobody."""
-    if not said.strip():
-        raise UsageError(detail="--owner is empty; name somebody, or leave it out for yourself")
-    return said
 
 
 def moment_of(option: str, value: str) -> Millis | None:

@@ -220,6 +220,13 @@ def _parameter(
     return Parameter(name=name, kind=kind, many=many, default=default, arg=arg, group=group)
 
 
+def _named_owner(said: str) -> str:
+    """Return whom an operation is about: what is of nobody would be found by nobody."""
+    if not said.strip():
+        raise UsageError(detail="--owner is empty; name somebody, or leave it out for yourself")
+    return said
+
+
 # --- operations -----------------------------------------------------------------------------------
 
 
@@ -312,6 +319,8 @@ class Operation:
                     raise UsageError(detail=f"{self.name} needs {parameter.key}")
                 value = None if parameter.required else parameter.default
             parameter.check(value)
+            if parameter.name == "owner" and value is not None and value != parameter.default:
+                value = _named_owner(value)
             (groups.setdefault(parameter.group, {}) if parameter.group else arguments)[
                 parameter.name
             ] = value

@@ -87,10 +87,20 @@ def schedule(
             show=f"Ended: {every(gone.every_ms)}, '{one_line(gone.topic)}'.",
         )
     topic, every_ms = _when(what, run.page)
-    made = run.shown(interests.schedule(topic, every_ms, owner=owner))
+    before = interests.schedules(owner=owner)
+    kept = interests.schedule(topic, every_ms, owner=owner)
+    number = interests.schedules(owner=owner).index(kept) + 1
+    made = run.shown(kept)
+    said = f"{every(made.every_ms)}: '{one_line(made.topic)}'"
+    if kept in before:
+        said = f"Scheduled already, {said}; nothing was changed."
+    elif any(one.id == kept.id for one in before):
+        said = f"Scheduled {said}, for the next time now."
+    else:
+        said = f"Scheduled {said}, for the first time now."
     return Outcome(
-        record={"schedule": records.schedule(made, len(interests.schedules(owner=owner)))},
-        show=f"Scheduled {every(made.every_ms)}: '{one_line(made.topic)}', for the first time now.",
+        record={"schedule": records.schedule(made, number)},
+        show=said,
         notes=() if run.memory.resources.has_search else (NO_SEARCH,),
     )
 

@@ -47,7 +47,7 @@ def erase(
     ids: Annotated[Sequence[str], Arg(metavar="ID", given="argument")] = (),
     source: Annotated[str, Arg("Everything that was read from a file.", metavar="PATH")] = "",
     entity: Annotated[str, Arg(metavar="NAME")] = "",
-    owner: Annotated[str, Arg(metavar="NAME")] = "",
+    owner: Annotated[str | None, Arg(metavar="NAME")] = None,
     all_owners: Annotated[bool, Arg("With ids and --source: whosever they are.")] = False,
     whole_episodes: bool = False,
     dry_run: Annotated[bool, Arg("Only say what would go.")] = False,
@@ -72,7 +72,7 @@ def erase(
         finish: Clean the file where an erasure could not, for somebody was reading it.
     """
     other = [bool(check), list_, allow is not None, finish]
-    wanted = _wanted(ids, source, entity, owner, whole_episodes, all_owners=all_owners)
+    wanted = _wanted(ids, source, entity, owner or "", whole_episodes, all_owners=all_owners)
     if sum(other) + bool(wanted) != 1:
         raise UsageError(detail=f"one thing at a time; {_how()}")
     part = run.open(Effect.READS if check or list_ else Effect.ERASES).erasure
@@ -126,7 +126,15 @@ def _row(given: str, whole: bool, of: str | Everyone) -> _Way:
 
 
 def _erase(run: Run, wanted: _Wanted, *, dry_run: bool, yes: bool) -> Outcome:
-    rehearsed = [(name, how(run.memory.erasure, True).receipt.erased) for name, how in wanted]
+    part = run.memory.erasure
+    try:
+        rehearsed = [(name, how(part, True).receipt.erased) for name, how in wanted]
+    except NotFound as error:
+        if all(act.clean for act in part.erasures()):
+            raise
+        # Most likely it is what was erased when something kept the file from being cleaned.
+        hint = f"what was erased may still be in the file: run `{_again(run)}`."
+        raise NotFound(**{**error.details, "hint": hint}) from error
     if dry_run:
         would = [f"{one_line(name)}: {_counted(rows)} would go." for name, rows in rehearsed]
         return Outcome(
@@ -218,12 +226,16 @@ def _counted(rows: Mapping[str, int]) -> str:
     return ", ".join(parts) or "nothing"
 
 
+def _again(run: Run) -> str:
+    """Return the command that cleans the file where an erasure could not."""
+    return f"factbook erase --finish --db {shlex.quote(str(run.db))}"
+
+
 def _scoured(run: Run, page: Page, scoured: Scoured) -> None:
     if scoured.waiting:
-        again = f"factbook erase --finish --db {shlex.quote(str(run.db))}"
         page.warn(
             f"the rows are gone, but their bytes may still be in the file: {scoured.waiting};"
-            f" run `{again}` later"
+            f" run `{_again(run)}` later"
         )
     elif scoured.pieces:
         page.warn(

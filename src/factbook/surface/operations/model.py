@@ -17,7 +17,6 @@ from factbook.surface.operations.arguments import (
     Planner,
     Whose,
     Words,
-    named_owner,
 )
 from factbook.surface.operations.base import ASK, KEEP, READ, Arg, Effect, Outcome, Run, operation
 
@@ -38,7 +37,6 @@ _SUMMED: Final = 100  # origins 002.6: "Last 100 extractions"
 @operation(READ, Effect.OWN)
 def tell(run: Run, said: Words, llm: Llm, owner: Owner = ME, planner: Planner = "model") -> Outcome:
     """Set, move and clear keyed facts and ranked lists by saying so."""
-    owner = named_owner(owner)
     run.open(Effect.CREATES, model=llm.config() if planner == "model" else None)
     try:
         told = run.memory.keyed.tell(said, owner=owner, planner=planner)
@@ -64,7 +62,6 @@ def ask(
     run: Run, question: Words, llm: Llm, owner: Owner = ME, planner: Planner = "model"
 ) -> Outcome:
     """Read keyed facts and ranked lists by asking for them."""
-    owner = named_owner(owner)
     memory = run.open(Effect.WRITES, model=llm.config() if planner == "model" else None)
     try:
         asked = memory.keyed.ask(question, owner=owner, planner=planner)

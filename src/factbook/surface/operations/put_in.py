@@ -12,7 +12,7 @@ from factbook.errors import FactbookError, NoLogsFound, UnsupportedHost, UsageEr
 from factbook.language.values import count
 from factbook.model.facts import ME
 from factbook.surface import records, views
-from factbook.surface.operations.arguments import RuleFile, named_owner
+from factbook.surface.operations.arguments import RuleFile
 from factbook.surface.operations.base import READ, Arg, Effect, Outcome, Run, operation
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ def import_(
 
     path = file.expanduser()
     form = form_of(path)  # before a database is made: a mistyped path leaves nothing behind
-    if named_owner(owner) != ME and form != "graph":
+    if owner != ME and form != "graph":
         raise UsageError(detail="an export says whose it is; --owner is for a memory.json")
     if no_redact:
         run.screen.note(_NO_REDACT)
