@@ -251,6 +251,43 @@ def test_a_bad_line_stops_nothing_and_is_kept_aside(tmp_path: Path) -> None:
         assert here.import_(file).added == {}
 
 
+TOKEN = "ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
+
+
+@pytest.mark.parametrize(
+    ("line", "planted"),
+    [
+        (f'{{"record": "episode", "text": "{"x " * 79}{TOKEN}', TOKEN),  # cut within it
+        (json.dumps({"record": "dream", "text": f"{'x ' * 75}{TOKEN}"}), TOKEN),
+        (json.dumps({"record": TOKEN}), TOKEN),
+        (json.dumps({"record": "x " * 30 + TOKEN}), TOKEN),
+        ("MIIEpAIBAAKCAQEAw0xTmO7zqYB1pZ8o7f3bq9x4dQy0u6t2g5h8j1k3l5n7p9r0s2u4w6y8", "MIIEpAIBAA"),
+    ],
+)
+@pytest.mark.parametrize("is_graph", [False, True])
+def test_nothing_secret_is_kept_or_told_of_a_line_that_cannot_be_read(
+    tmp_path: Path, line: str, planted: str, is_graph: bool
+) -> None:
+    file = tmp_path / "given.jsonl"
+    head = {"type": "entity", "name": "Lier", "entityType": "town", "observations": []}
+    with opened(tmp_path) as there:
+        first = head if is_graph else next(iter(there.export()))
+    line = line.replace('"record"', '"type"') if is_graph else line
+    file.write_text(f"{json.dumps(first)}\n{line}\n")
+    with opened(tmp_path, "new.db") as here:
+        here.add_turn("I am Ann and I have two cats", owner="ann")
+        report = here.import_(file)
+        assert report.unread == 1
+        assert here.sources.rejections(filters=RejectionFilters(owner="ann")) == []
+        [kept] = here.sources.rejections(limit=9)
+        for said in (report.left[0].why, kept.detail, kept.excerpt):
+            assert planted[:10] not in said
+        assert here.check() == []
+    for name in ("new.db", "new.db-wal"):
+        if (tmp_path / name).exists():
+            assert planted[:10].encode() not in (tmp_path / name).read_bytes()
+
+
 def test_any_line_may_be_missing(tmp_path: Path) -> None:
     with opened(tmp_path) as there:
         lived(there)
