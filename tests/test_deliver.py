@@ -32,7 +32,7 @@ from factbook.interests.webhook import WEBHOOK_ATTEMPTS, Webhook, read_target, s
 from factbook.model.entities import Notice, NoticeKind, NoticeState
 from factbook.model.facts import EVERYONE, ME, Millis, Trigger
 from factbook.model.interest_ops import ClaimNotice, MuteEntity, MuteOwner, NoteAction, RetireEntity
-from factbook.model.ops import Op
+from factbook.model.ops import Op, RateFact
 from factbook.net.cancel import Cancel, Cancelled, cancelling
 from factbook.net.http import Secret
 from factbook.store.derived.notices import notices_of, notify_state
@@ -663,6 +663,18 @@ def test_nothing_is_told_of_what_is_muted_or_gone(store: SQLiteStore) -> None:
     assert chat.seen == []
     assert {one.state for one in notices_of(store)} == {NoticeState.DROPPED}
     assert notify_state(store, ME).unanswered == 0  # what is dropped takes nobody's turn
+
+
+def test_what_its_owner_called_wrong_is_not_told(store: SQLiteStore) -> None:
+    clock, chat = FrozenClock(START), Shown()
+    [notice] = announce(store, "kef ls50 meta", DRIVER, PRICE, now=START)
+    wrong = next(n for n, one in store.facts_by_id(notice.fact_ids).items() if one.object == PRICE)
+    write(store, RateFact(fact_id=wrong, right=False), clock, Trigger.COMMAND)
+    notifier(store, clock, chat).pass_once()
+    [told] = chat.seen
+    assert DRIVER in told.text
+    assert "1,600" not in told.text
+    assert wrong not in told.facts
 
 
 def test_too_short_a_notice_is_dropped_and_the_next_one_goes(store: SQLiteStore) -> None:
