@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from factbook import AsyncMemory, Memory, RejectionFilters
+from factbook import AsyncMemory, Filters, Memory, RejectionFilters
 from factbook.errors import UsageError
 from factbook.model.facts import EVERYONE
 from factbook.pipelines import imported
@@ -286,6 +286,35 @@ def test_nothing_secret_is_kept_or_told_of_a_line_that_cannot_be_read(
     for name in ("new.db", "new.db-wal"):
         if (tmp_path / name).exists():
             assert planted[:10].encode() not in (tmp_path / name).read_bytes()
+
+
+def test_what_a_damaged_export_lost_is_read_again_where_its_log_is(tmp_path: Path) -> None:
+    said = ["My editor is Vim.", "I adopted two goats.", "I live in Lier."]
+    log = tmp_path / "chat.jsonl"
+    turns = [
+        {"id": f"m{n}", "session_id": "0" * 20, "role": "user", "content": text}
+        for n, text in enumerate(said)
+    ]
+    log.write_text("\n".join(["{broken", *map(json.dumps, turns), ""]))
+    with opened(tmp_path) as there:
+        there.ingest([log])
+        records = records_of(there)
+    lines = [json.dumps(one) for one in records]
+    lines = [one[:40] if "goats" in one else one for one in lines]
+    file = tmp_path / "export.jsonl"
+    file.write_text("\n".join([*lines, ""]))
+    with opened(tmp_path, "damaged.db") as here:
+        assert here.import_(file).unread == 1
+        here.ingest([log])
+        told = here.store.episodes(Filters(), limit=None)
+        assert sorted(one.text for one in told) == sorted(said)
+        assert here.check() == []
+        [read] = [one for one in here.store.sources() if one.source.reader]
+        assert (read.lines.lines, read.lines.rejected) == (4, {"not_json": 1})
+        assert [one.state for one in here.ingest([log]).files] == ["unchanged"]
+    with opened(tmp_path, "whole.db") as here:
+        here.import_(records)
+        assert [one.state for one in here.ingest([log]).files] == ["unchanged"]
 
 
 def test_any_line_may_be_missing(tmp_path: Path) -> None:

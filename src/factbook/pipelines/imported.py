@@ -18,7 +18,7 @@ from factbook import policy
 from factbook.context import Context
 from factbook.errors import UsageError
 from factbook.model.facts import ME, Millis, Receipt, RejectedLine, Source, Trigger
-from factbook.model.ops import RecordSource, RejectLine, Restore
+from factbook.model.ops import AdvanceCursor, Op, RecordSource, RejectLine, Restore
 from factbook.model.restored import FileRow, ImportState, LeftOut
 from factbook.store.kinds import EVENT
 from factbook.store.port import Reads, Store
@@ -107,6 +107,7 @@ class _Import:
         self._progress = progress or (lambda _: None)
         self._report = ImportReport()
         self._state = _begun(context.store)
+        self._before = {state.source.key for state in context.store.sources()}
         self._bad: list[Line] = []
 
     def run(self) -> ImportReport:
@@ -127,7 +128,23 @@ class _Import:
                 batch = []
             batch.append(row)
         self._write(batch, last=True)
+        if self._report.unread or self._state.left_count:
+            self._read_anew()
         return self._told(header)
+
+    def _read_anew(self) -> None:
+        """Let the files that have come be read again, from their start, where they are.
+
+        What was lost may be an episode of any of them, which nobody would look for any more.
+        """
+        ops: list[Op] = []
+        for state in self._context.store.sources():
+            if state.source.key not in self._before and state.source.reader:
+                anew = replace(state.cursor, offset=0, size=0, mtime_ns=0, head="", tail="")
+                key, lines = state.source.key, state.lines
+                ops.append(AdvanceCursor(source=key, cursor=anew, lines=lines, restart=True))
+        if ops:
+            self._report.receipt.add(self._context.write(ops, Trigger.COMMAND))
 
     def _row(self, line: Line) -> FileRow | None:
         kind = line.record.get("record")
