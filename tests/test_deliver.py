@@ -19,6 +19,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -31,7 +32,7 @@ from factbook.interests.webhook import WEBHOOK_ATTEMPTS, Webhook, read_target, s
 from factbook.model.entities import Notice, NoticeKind, NoticeState
 from factbook.model.facts import EVERYONE, ME, Millis, Trigger
 from factbook.model.interest_ops import ClaimNotice, MuteEntity, MuteOwner, NoteAction, RetireEntity
-from factbook.model.ops import Op
+from factbook.model.ops import Op, RateFact
 from factbook.net.cancel import Cancel, Cancelled, cancelling
 from factbook.net.http import Secret
 from factbook.store.derived.notices import notices_of, notify_state
@@ -79,6 +80,7 @@ class Hook:
         self, *script: int | Callable[[socket.socket], None], tls: ssl.SSLContext | None = None
     ) -> None:
         self.script = list(script) or [204]
+        self.says: Callable[[str], str] = lambda path: f"no hook {path} for {SECRET}"
         self.requests: list[tuple[str, dict[str, str], bytes]] = []
         hook = self
 
@@ -92,7 +94,7 @@ class Hook:
                     answer(self.connection)
                     self.close_connection = True
                     return
-                said = json.dumps({"error": f"no hook {self.path} for {SECRET}"}).encode()
+                said = json.dumps({"error": hook.says(self.path)}).encode()
                 self.send_response(answer)
                 if answer in {301, 307}:
                     self.send_header("location", f"http://127.0.0.1:{hook.port}/elsewhere")
@@ -210,6 +212,30 @@ def test_tries_end_and_the_last_reason_is_told_without_secrets() -> None:
     assert "it is kept" in said
     assert "T0PSECRET" not in said
     assert SECRET not in said
+
+
+@pytest.mark.parametrize(
+    "says",
+    [
+        lambda path: f"Cannot POST {path.partition('?')[0]}",
+        lambda path: f"there is no {path.partition('?')[0].rpartition('/')[2]}",
+        lambda path: f"asked with {path.partition('?')[2]}",
+        lambda path: f"the signature {path.rpartition('=')[2]} is wrong",
+        lambda path: f"the signature {unquote(path.rpartition('=')[2])} is wrong",
+        lambda path: f"{'x' * 180} {path}",  # which is cut within it
+        lambda path: f"{'x' * 180} {SECRET}",
+    ],
+)
+def test_what_a_server_repeats_of_an_address_is_not_told(says: Callable[[str], str]) -> None:
+    with Hook(404) as hook:
+        hook.says = says
+        hook.url = f"http://127.0.0.1:{hook.port}/hooks/T0PSECRET0?wait=true&sig=hush%2Fhush%2Bhush"
+        with pytest.raises(DeliveryError) as caught:
+            hook.webhook().deliver(delivery())
+    said = str(caught.value)
+    assert "it answered 404 (" in said
+    for secret in ("T0PSE", "hush", SECRET[:8]):
+        assert secret not in said
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 410])
@@ -637,6 +663,18 @@ def test_nothing_is_told_of_what_is_muted_or_gone(store: SQLiteStore) -> None:
     assert chat.seen == []
     assert {one.state for one in notices_of(store)} == {NoticeState.DROPPED}
     assert notify_state(store, ME).unanswered == 0  # what is dropped takes nobody's turn
+
+
+def test_what_its_owner_called_wrong_is_not_told(store: SQLiteStore) -> None:
+    clock, chat = FrozenClock(START), Shown()
+    [notice] = announce(store, "kef ls50 meta", DRIVER, PRICE, now=START)
+    wrong = next(n for n, one in store.facts_by_id(notice.fact_ids).items() if one.object == PRICE)
+    write(store, RateFact(fact_id=wrong, right=False), clock, Trigger.COMMAND)
+    notifier(store, clock, chat).pass_once()
+    [told] = chat.seen
+    assert DRIVER in told.text
+    assert "1,600" not in told.text
+    assert wrong not in told.facts
 
 
 def test_too_short_a_notice_is_dropped_and_the_next_one_goes(store: SQLiteStore) -> None:

@@ -24,7 +24,7 @@ from factbook.apply.apply import apply
 from factbook.errors import NotAllowed, NotFound, UsageError
 from factbook.maintenance.erasure import Erased
 from factbook.memory import Memory
-from factbook.model.entities import EngagementType, PreferenceType, Valence
+from factbook.model.entities import EngagementType, NoticeState, PreferenceType, Valence
 from factbook.model.facts import (
     EVERYONE,
     Candidate,
@@ -74,6 +74,7 @@ from factbook.store.derived.counts import row_counts
 from factbook.store.derived.entities import engagements_of, entities_of, preferences_of, world_facts
 from factbook.store.derived.facts import fact_by_id
 from factbook.store.derived.ledger import evidence_of
+from factbook.store.derived.notices import notices_of
 from factbook.store.derived.searches import search_logs
 from factbook.store.kinds import INJECTION
 from factbook.store.port import events_of
@@ -83,6 +84,7 @@ from factbook.store.sqlite.traces import blocks_of
 from factbook.store.windows import Windows
 from factbook.testing import DAY, FrozenClock, sample_episode, sample_fact, sample_source
 from factbook.testing.contract.files import files_of
+from notices import announce
 
 
 class Words:
@@ -1062,6 +1064,25 @@ def test_what_came_in_by_an_episode_goes_with_it_unless_more_speaks_for_it(memor
     memory.erasure.erase_episode(second)
     assert entities_of(memory.store, "me") == []
     assert world_facts(memory.store, "me", "quadrophon ls50") == []
+
+
+def test_the_picture_of_a_notice_goes_with_the_page_that_showed_it(memory: Memory) -> None:
+    picture = "https://pictures.example/umbrella-clinic/ward-seven.jpg"
+    driver = "The kef ls50 meta has a MAT driver."
+    announce(memory.store, "kef ls50 meta", driver, now=memory.clock(), image=picture)
+    page = turn(
+        3,
+        "A page about the umbrella clinic.",
+        kind=EpisodeKind.SEARCH_RESULT,
+        trust=Trust.EXTERNAL,
+        attributes={"image": picture},
+    )
+    keep(memory, page)
+    [number] = ids_of(memory, page.uid)
+    memory.erasure.erase_episode(number)
+    [notice] = notices_of(memory.store)
+    assert (notice.image, notice.state) == ("", NoticeState.WAITING)
+    assert pieces_left(memory.path, "umbrella-clinic/ward-seven") == []
 
 
 def test_an_owner_goes_whole_and_others_stay(memory: Memory) -> None:

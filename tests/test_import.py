@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from factbook import AsyncMemory, Memory, RejectionFilters
+from factbook import AsyncMemory, Filters, Memory, RejectionFilters
 from factbook.errors import UsageError
 from factbook.model.facts import EVERYONE
 from factbook.pipelines import imported
@@ -249,6 +249,72 @@ def test_a_bad_line_stops_nothing_and_is_kept_aside(tmp_path: Path) -> None:
         assert sorted(one.position for one in kept) == [one.line for one in report.left]
         assert here.check() == []
         assert here.import_(file).added == {}
+
+
+TOKEN = "ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
+
+
+@pytest.mark.parametrize(
+    ("line", "planted"),
+    [
+        (f'{{"record": "episode", "text": "{"x " * 79}{TOKEN}', TOKEN),  # cut within it
+        (json.dumps({"record": "dream", "text": f"{'x ' * 75}{TOKEN}"}), TOKEN),
+        (json.dumps({"record": TOKEN}), TOKEN),
+        (json.dumps({"record": "x " * 30 + TOKEN}), TOKEN),
+        ("MIIEpAIBAAKCAQEAw0xTmO7zqYB1pZ8o7f3bq9x4dQy0u6t2g5h8j1k3l5n7p9r0s2u4w6y8", "MIIEpAIBAA"),
+    ],
+)
+@pytest.mark.parametrize("is_graph", [False, True])
+def test_nothing_secret_is_kept_or_told_of_a_line_that_cannot_be_read(
+    tmp_path: Path, line: str, planted: str, is_graph: bool
+) -> None:
+    file = tmp_path / "given.jsonl"
+    head = {"type": "entity", "name": "Lier", "entityType": "town", "observations": []}
+    with opened(tmp_path) as there:
+        first = head if is_graph else next(iter(there.export()))
+    line = line.replace('"record"', '"type"') if is_graph else line
+    file.write_text(f"{json.dumps(first)}\n{line}\n")
+    with opened(tmp_path, "new.db") as here:
+        here.add_turn("I am Ann and I have two cats", owner="ann")
+        report = here.import_(file)
+        assert report.unread == 1
+        assert here.sources.rejections(filters=RejectionFilters(owner="ann")) == []
+        [kept] = here.sources.rejections(limit=9)
+        for said in (report.left[0].why, kept.detail, kept.excerpt):
+            assert planted[:10] not in said
+        assert here.check() == []
+    for name in ("new.db", "new.db-wal"):
+        if (tmp_path / name).exists():
+            assert planted[:10].encode() not in (tmp_path / name).read_bytes()
+
+
+def test_what_a_damaged_export_lost_is_read_again_where_its_log_is(tmp_path: Path) -> None:
+    said = ["My editor is Vim.", "I adopted two goats.", "I live in Lier."]
+    log = tmp_path / "chat.jsonl"
+    turns = [
+        {"id": f"m{n}", "session_id": "0" * 20, "role": "user", "content": text}
+        for n, text in enumerate(said)
+    ]
+    log.write_text("\n".join(["{broken", *map(json.dumps, turns), ""]))
+    with opened(tmp_path) as there:
+        there.ingest([log])
+        records = records_of(there)
+    lines = [json.dumps(one) for one in records]
+    lines = [one[:40] if "goats" in one else one for one in lines]
+    file = tmp_path / "export.jsonl"
+    file.write_text("\n".join([*lines, ""]))
+    with opened(tmp_path, "damaged.db") as here:
+        assert here.import_(file).unread == 1
+        here.ingest([log])
+        told = here.store.episodes(Filters(), limit=None)
+        assert sorted(one.text for one in told) == sorted(said)
+        assert here.check() == []
+        [read] = [one for one in here.store.sources() if one.source.reader]
+        assert (read.lines.lines, read.lines.rejected) == (4, {"not_json": 1})
+        assert [one.state for one in here.ingest([log]).files] == ["unchanged"]
+    with opened(tmp_path, "whole.db") as here:
+        here.import_(records)
+        assert [one.state for one in here.ingest([log]).files] == ["unchanged"]
 
 
 def test_any_line_may_be_missing(tmp_path: Path) -> None:

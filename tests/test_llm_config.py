@@ -16,7 +16,7 @@ from factbook.llm.config import (
     load_config,
     load_embed_config,
 )
-from factbook.net.http import Secret, read_address
+from factbook.net.http import REASON_CHARS, Secret, one_line, read_address
 from factbook.net.settings import config_path
 from rows import every
 
@@ -302,6 +302,10 @@ def test_a_secret_is_shown_nowhere() -> None:
     secret = Secret(KEY)
     assert KEY not in f"{secret} {secret!r} {[secret]}"
     assert secret.hide(f"wrong key {KEY}!") == "wrong key [key]!"
+    assert secret.hide("… nothing was cut …") == "… nothing was cut …"
+    for size in range(8, len(KEY) + 8):  # a server says it where its answer is cut
+        said = one_line(f"{'x' * (REASON_CHARS - size)} {KEY} is wrong, and more than fits")
+        assert KEY[:4] not in secret.hide(f"it answered 401 ({said})")
     with pytest.raises(TypeError):
         pickle.dumps(secret)
 

@@ -104,6 +104,55 @@ def test_a_document_of_somebody_else_is_put_aside(
 
 
 @pytest.mark.parametrize(
+    ("collection", "place"),
+    [
+        ("typed_memories", "evidence.0.method"),
+        ("typed_summaries", "source.title"),
+        ("typed_summaries", "source.uri"),
+        ("typed_rejections", "extracted_text"),
+        ("typed_rejections", "detail"),
+        ("typed_rejections", "validation_details.said"),
+        ("typed_proposals", "title"),
+        ("memory_events", "events.0.detail.why"),
+    ],
+)
+def test_a_secret_in_a_document_is_not_taken_in(house: House, collection: str, place: str) -> None:
+    secret = "ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
+    one = house.file("one")
+    for said in (LOVES, MAYBE, WRONG):
+        keep(one, said)
+    with raw_client(house.url()) as client:
+        there = client[house.database][collection]
+        for document in list(there.find()):
+            part: Any = document
+            *above, last = place.split(".")
+            for key in above:
+                part = part[int(key) if key.isdigit() else key]
+            part[last] = f"it is {secret} he said"
+            there.replace_one({"_id": document["_id"]}, document)
+    two = house.file("two")
+    told(two)
+    assert not two.erasure.find_residues(secret).in_file
+    assert two.check() == []
+
+
+def test_evidence_is_found_in_a_document_that_is_redacted_when_it_is_taken_in(house: House) -> None:
+    secret = "ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
+    text = f'User: "The key is {"x" * len(secret)}. I absolutely love fettuccini."'
+    one = house.file("one")
+    keep(one, LOVES, text=text)
+    with raw_client(house.url()) as client:  # by one who knew no such key for a secret
+        there = client[house.database]["typed_summaries"]
+        there.update_one({}, {"$set": {"text": text.replace("x" * len(secret), secret)}})
+    two = house.file("two")
+    [fact] = two.query_facts(kind=FactKind.TYPED)
+    assert [shown.quote for shown in two.explain(fact.id).evidence] == [
+        shown.quote for shown in one.explain(fact.id).evidence
+    ]
+    assert two.check() == []
+
+
+@pytest.mark.parametrize(
     ("collection", "added"),
     [
         ("typed_commits", {"_id": "x", "commit": 7}),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import json
 import shutil
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -417,6 +419,36 @@ def test_a_number_of_another_owner_erases_nothing(tmp_path: Path) -> None:
         for name in names:  # where it is said whose it is, or that it does not matter
             assert memory.erasure.erase_row(name, owner="ann", dry_run=True).receipt.erased
             assert memory.erasure.erase_row(name, owner=EVERYONE, dry_run=True).receipt.erased
+        assert memory.check() == []
+
+
+def _chat_of_ann(folder: Path) -> Path:
+    """Write a chat whose turns are of its conversation, with a line that cannot be read."""
+    chat = folder / "divorce.jsonl"
+    turn = {"id": "m1", "session_id": str(uuid.UUID(int=7)), "role": "user", "content": HERS}
+    chat.write_text(f'{json.dumps(turn)}\n{{"role": "user", "content": "I leave Gerda \n')
+    return chat
+
+
+@pytest.mark.parametrize("folder", ["plain", "odd?owner=me"])
+def test_a_line_that_cannot_be_read_is_of_whom_its_file_was_read_for(
+    tmp_path: Path, folder: str
+) -> None:
+    (tmp_path / folder).mkdir()
+    with Memory(tmp_path / "m.db", key_file=tmp_path / "key", clock=FrozenClock(NOW)) as memory:
+        memory.ingest([_chat_of_ann(tmp_path / folder)], owner="ann")
+        memory.remember("I have two cats")
+        assert memory.sources.rejections() == []
+        [line] = memory.sources.rejections(filters=RejectionFilters(owner="ann"))
+        assert "Gerda" in line.excerpt
+        file = next(one for one in memory.store.sources() if one.source.uri == line.source)
+        for row in (f"r{line.id}", f"s{file.id}"):
+            with pytest.raises(NotFound):
+                memory.erasure.erase_row(row)
+        assert memory.erasure.erase_owner("ann").nothing_left
+        for said in ("Gerda", "divorce"):
+            left = memory.erasure.find_residues(said)
+            assert (left.rows, left.in_file) == ([], False)
         assert memory.check() == []
 
 

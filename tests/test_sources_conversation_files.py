@@ -417,6 +417,35 @@ def test_odd_notes(tmp_path: Path, data: bytes, wanted: list[str]) -> None:
     assert [one.text for one in found] == wanted
 
 
+LONG = (
+    f"I moved to Bergen {'and it rained for weeks ' * 9}and I adopted two goats named Tor and Liv."
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [
+        (f"{LONG}\n---\n\nThen I bought a boat.\n", [LONG, "Then I bought a boat."]),
+        (f"## {LONG}\n\nThen I bought a boat.\n", [f"## {LONG}", "Then I bought a boat."]),
+        (
+            "---\nI keep my passport in the blue box\n---\n\nThen I bought a boat.\n",
+            ["I keep my passport in the blue box\nThen I bought a boat."],
+        ),
+        (
+            "---\ntags:\n- sea\n  north\n# seen\n\nyear: 1\n---\nI bought a boat.",
+            ["I bought a boat."],
+        ),
+    ],
+)
+def test_no_words_of_a_note_are_lost_to_its_marks(
+    tmp_path: Path, said: str, wanted: list[str]
+) -> None:
+    path = tmp_path / "diary.md"
+    path.write_text(said)
+    found, _ = read(path, kind=NOTE)
+    assert [one.text for one in found] == wanted
+
+
 def test_no_secret_of_a_note_is_left_and_lines_stay_right(tmp_path: Path) -> None:
     key = "-----BEGIN RSA PRIVATE KEY-----\n" + "MIIEow" * 10 + "\n" * 1 + "AbCdEf" * 10
     key += "\n-----END RSA PRIVATE KEY-----"

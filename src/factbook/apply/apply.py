@@ -618,6 +618,7 @@ class _Run:
                 reason=op.line.reason,
                 detail=op.line.detail,
                 excerpt=op.line.excerpt,
+                owner=op.owner,
             )
             for op in lines
         ]

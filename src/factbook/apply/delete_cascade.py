@@ -332,6 +332,11 @@ class DeleteCascade:
             EPISODE, ["source_id", "owner"], {"owner": EVERYONE, "source_id": theirs}
         )
         doomed.sources = theirs - {id_ for id_, other in whose if other not in (owner, "")}
+        doomed.sources |= {  # files that hold nothing but what could not be read
+            state.id
+            for state in self._reads.sources()
+            if not state.episode_count and state.source.reader == owner
+        }
         return doomed
 
     def part_of_source(self, source_id: int) -> Doomed:

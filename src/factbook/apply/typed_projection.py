@@ -226,11 +226,14 @@ class TypedProjection:
     def _sources(self, given: Sequence[Mapping[str, str]]) -> dict[str, int]:
         """Return the ids of sources by their keys; those that are not here are added."""
         states = {source["key"]: source_of(source) for source in given}
-        ids = {state.source.key: state.id for state in self._writer.sources(keys=[*states])}
-        new = [key for key in states if key not in ids]
-        return ids | dict(
-            zip(new, self._writer.put_sources([states[key] for key in new]), strict=True)
-        )
+        states = {
+            key: replace(state, source=self._screen(state.source)) for key, state in states.items()
+        }
+        there = self._writer.sources(keys=[state.source.key for state in states.values()])
+        ids = {state.source.key: state.id for state in there}
+        new = {state.source.key: state for state in states.values() if state.source.key not in ids}
+        ids |= dict(zip(new, self._writer.put_sources([*new.values()]), strict=True))
+        return {key: ids[state.source.key] for key, state in states.items()}
 
     # --- memories -------------------------------------------------------------------------------
 
@@ -339,20 +342,13 @@ class TypedProjection:
             if (row_id := self._names.back(SUMMARY_ROW, said["summary"])) is not None
         ]
         texts = self._writer.texts("episode", sorted({row_id for _, row_id, _ in spoken}))
+        told = {
+            (fact_id, row_id): _row_of(fact_id, row_id, said) for fact_id, row_id, said in spoken
+        }
         wanted = {
-            (fact_id, row_id): EvidenceRow(
-                fact_id,
-                row_id,
-                said["rule"],
-                said["method"],
-                Stance(said["stance"]),
-                said["quote"],
-                said["start"],
-                said["end"],
-                millis(said["learned_at"]) or 0,
-            )
-            for fact_id, row_id, said in spoken
-            if said["end"] <= len(texts.get(row_id, ""))
+            pair: row
+            for pair, one in told.items()
+            if (row := _placed(self._screen(one), texts.get(pair[1], ""))) is not None
         }
         there = {
             (row.fact_id, row.episode_id): row
@@ -419,7 +415,7 @@ class TypedProjection:
             episode = self._names.back(SUMMARY_ROW, document["summary"])
             if episode not in heads:
                 continue
-            rows[document["_id"]] = Refusal(
+            row = Refusal(
                 0,
                 bytes.fromhex(document["claim"]),
                 millis(document["timestamp"]) or 0,
@@ -438,6 +434,7 @@ class TypedProjection:
                 document["threshold"],
                 document["validation_details"],
             )
+            rows[document["_id"]] = self._screen(row)
         self._add_claimed(REJECTION, rows)
 
     def _add_claimed(self, kind: Kind[Any], rows: Mapping[str, Any]) -> dict[bytes, int]:
@@ -542,6 +539,29 @@ class TypedProjection:
         self._more.wiped = Wiped([number], wiping.texts, wiping.taken, wiping.beside)
         for kind in ("rejections", "proposals", "summaries"):
             self._writer.drop(RECORDED, {"target": ROWS[kind], "row_id": sorted(ids[kind])})
+
+
+def _row_of(fact_id: int, row_id: int, said: Mapping[str, Any]) -> EvidenceRow:
+    return EvidenceRow(
+        fact_id,
+        row_id,
+        said["rule"],
+        said["method"],
+        Stance(said["stance"]),
+        said["quote"],
+        said["start"],
+        said["end"],
+        millis(said["learned_at"]) or 0,
+    )
+
+
+def _placed(row: EvidenceRow, text: str) -> EvidenceRow | None:
+    """Return evidence where its quote stands in a text, which redaction may have moved."""
+    start = row.start
+    if row.quote and text[start : row.end] != row.quote and row.quote in text:
+        start = text.index(row.quote)
+        row = row._replace(start=start, end=start + len(row.quote))
+    return row if row.end <= len(text) else None
 
 
 def _is_key(named: Any) -> bool:

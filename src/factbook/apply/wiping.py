@@ -93,6 +93,7 @@ _REPEATING: Final[Sequence[tuple[Kind[Any], Sequence[str], Mapping[str, str]]]] 
     (EMBED_TASK, ("error",), {"error": ""}),
     (SEARCH_TASK, ("error",), {"error": ""}),
     (NOTICE, ("reason",), {"reason": _REASON}),
+    (NOTICE, ("image",), {"image": ""}),  # the address of a picture tells whose page it was
     (REJECTION, ("detail", "excerpt", "validation"), {}),
     (PROPOSAL, ("title", "payload", "reason"), {}),
 )

@@ -264,6 +264,7 @@ class Notifier:
             id_: self._redact(held[id_].object)
             for id_ in notice.fact_ids
             if id_ in held and held[id_].retired_at is None and held[id_].learned_at >= since
+            if held[id_].confidence > 0  # its owner called it wrong
         }
         name = self._redact(entities[0].name)
         text = notice_text(name, notice.kind, list(facts.values()))

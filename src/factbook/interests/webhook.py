@@ -30,7 +30,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import orjson
 
@@ -46,6 +46,7 @@ WEBHOOK_PAUSE_S: Final = 1.0  # ours: before the second try; doubles with each
 WEBHOOK_TIMEOUT_S: Final = 10.0  # ours: total deadline of one try
 WEBHOOK_REPLY_BYTES: Final = 8 * 1024  # ours: what is read of an answer, for its reason alone
 KEY_CHARS: Final = 24  # ours: a shorter key can be guessed
+_TELLING: Final = 8  # ours: characters of a part of an address; a shorter one is a plain word
 _PREFIX: Final = "whsec_"  # how the format marks a key that is base64
 
 # Too many requests, a timeout of theirs, or a fault of theirs: the same may work a moment later.
@@ -153,6 +154,7 @@ class Webhook:
             addresses=self._addresses,
             tls=self._tls,
             timeout_s=self._timeout_s,
+            hide=self._hide,
         )
         token = cancel.current()
         with nullcontext() if token is None else token.on_cancel(post.cancel):
@@ -165,8 +167,7 @@ class Webhook:
 
     def _hide(self, text: str) -> str:
         # a server may repeat what it was sent; the path is a secret of many hooks, too
-        shown = self._secret.hide(text)
-        return shown if len(self._target.path) < 2 else shown.replace(self._target.path, "/...")
+        return self._target.hide(self._secret.hide(text))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,6 +190,18 @@ class Target:
         """Return the host as it stands in a request, with the port where it is not the usual."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == (443 if self.tls else 80) else f"{host}:{self.port}"
+
+    def hide(self, text: str) -> str:
+        """Return a text without path and query, whole, apart, or as far as they name somebody."""
+        path, _, query = self.path.partition("?")
+        parts = [self.path, path.rstrip("/"), query, *path.split("/"), *query.split("&")]
+        parts += [part.partition("=")[2] for part in query.split("&")]
+        hidden = {part: "/..." if part.startswith("/") else "..." for part in parts}
+        hidden |= {unquote(part): shown for part, shown in hidden.items()}
+        for part in sorted(hidden, key=len, reverse=True):
+            if len(part) >= _TELLING or (part.startswith("/") and len(part) > 1):
+                text = text.replace(part, hidden[part])
+        return text
 
 
 def read_target(url: str, *, allow_private: bool) -> Target:
@@ -292,7 +305,9 @@ class _Post:
         addresses: Callable[[], Sequence[str]],
         tls: ssl.SSLContext | None,
         timeout_s: float,
+        hide: Callable[[str], str],
     ) -> None:
+        self._hide = hide
         self._target = target
         self._body = body
         self._headers = headers
@@ -356,7 +371,7 @@ class _Post:
             connection.request("POST", self._target.path, self._body, dict(self._headers))
             # closed as well: while it can be read, it keeps the socket open
             with connection.getresponse() as answer:
-                return _judged(answer)
+                return _judged(answer, self._hide)
         finally:
             connection.close()
 
@@ -402,13 +417,15 @@ class _Post:
             raise OSError(0, "nobody waits for it any more")
 
 
-def _judged(answer: http.client.HTTPResponse) -> _Trouble | _Mark:
+def _judged(answer: http.client.HTTPResponse, hide: Callable[[str], str]) -> _Trouble | _Mark:
     if 200 <= answer.status < 300:
         return _Mark.TAKEN
     if 300 <= answer.status < 400:
         reason = f"it answered {answer.status}, and redirects are not followed"
         return _Trouble(reason=reason, passing=False)
-    said = said_in(answer.read(WEBHOOK_REPLY_BYTES))
+    # Before it is cut: of what is cut, too little is left to be known.
+    body = hide(answer.read(WEBHOOK_REPLY_BYTES).decode("utf-8", "replace"))
+    said = said_in(body.encode())
     reason = f"it answered {answer.status}{f' ({said})' if said else ''}"
     return _Trouble(reason=reason, passing=answer.status in _PASSING)
 

@@ -21,6 +21,7 @@ _LIST_ITEM: Final = re.compile(
 )
 _INDENT: Final = re.compile(r"[ \t>]*")
 _ENTRY: Final = re.compile(r"(\w[\w -]{0,40}):[ \t]*(.*)")
+_SENTENCE: Final = re.compile(r"\w[^:]*$")  # no value, list or comment of YAML, which are marked
 _HEAD_LINES: Final = 200  # ours: front matter is shorter
 _ENDED: Final = frozenset(".!?:。！？")
 _WRAPPED: Final = 60  # ours: a line that ends before is one of its own, not wrapped text
@@ -30,7 +31,8 @@ _WRAPPED_LOW: Final = 40  # ours: the same where the next line begins in lower c
 def front_matter(lines: Sequence[str]) -> tuple[int, dict[str, str]]:
     """Return the line behind the entries that stand between `---` lines at the top, and them.
 
-    (0, {}) where there are none, and where they are never closed: then that is text.
+    (0, {}) where there are none, where they are never closed, and where a line among them is none:
+    then that is text, with a rule above and below it.
     """
     if not lines or lines[0].rstrip() != "---":
         return 0, {}
@@ -41,6 +43,8 @@ def front_matter(lines: Sequence[str]) -> tuple[int, dict[str, str]]:
         entry = _ENTRY.fullmatch(line.rstrip())
         if entry:
             entries[entry[1].strip().lower()] = entry[2].strip("\"' ")
+        elif _SENTENCE.match(line):
+            return 0, {}
     return 0, {}
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import Enum, StrEnum
 from typing import Final, NamedTuple, TypeAlias
+from urllib.parse import parse_qs
 
 from factbook import policy
 from factbook.errors import UsageError
@@ -37,6 +38,7 @@ def _moment(at: Millis) -> datetime:
 
 
 ME = "me"  # the owner when none is named
+_FILE: Final = "file:"  # the key of a source that is a file begins so
 
 
 class Everyone(Enum):
@@ -180,6 +182,16 @@ class Source:
     project: str = ""  # the working folder that it names
     title: str = ""  # the host's or the user's title
     agent: str = ""  # the sub-agent's id, empty for the main agent
+
+    @property
+    def reader(self) -> str:
+        """For whom a file was read, as its key says; empty for what is no file."""
+        if not self.key.startswith(_FILE):
+            return ""
+        # A path may hold a question mark, too.
+        named = self.key.removeprefix(_FILE).removeprefix(self.uri)
+        told = parse_qs(named.rpartition("?")[2], errors="surrogatepass")
+        return told.get("owner", [ME])[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -74,6 +74,7 @@ class RejectLine:
 
     source: str
     line: RejectedLine
+    owner: str = ""  # whose it is; empty: of whom the rest of its source is about
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 ERROR_BYTES: Final = 64 * 1024  # what is read of the body of an error
 REASON_CHARS: Final = 200  # what is shown of what a server says
 
+_CUT: Final = "…"  # at the end of a line that was cut
+_PART_OF_KEY: Final = 4  # characters of a key that are some of it; fewer stand in any text
+
 _PLAIN_URL: Final = re.compile(r"[!-~]+")
 _HOST: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?\.?")
 _KEY: Final = re.compile(r"[!-~]+")
@@ -74,8 +77,18 @@ class Secret:
         return self._value
 
     def hide(self, text: str) -> str:
-        """Return a text without the key: some servers repeat it in their errors."""
-        return text.replace(self._value, "[key]")
+        """Return a text without the key: some servers repeat it in their errors.
+
+        Where a text was cut within it, a part of it stands, which goes, too.
+        """
+        *cut, last = text.replace(self._value, "[key]").split(_CUT)
+        return _CUT.join([*map(self._without_part, cut), last])
+
+    def _without_part(self, text: str) -> str:
+        for size in range(len(self._value) - 1, _PART_OF_KEY - 1, -1):
+            if text.endswith(self._value[:size]):
+                return f"{text[:-size]}[key]"
+        return text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +154,7 @@ def one_line(text: str, *, limit: int = REASON_CHARS) -> str:
     short = " ".join(text[: 4 * limit].split())
     # C: controls, format characters (which can turn the reading order), surrogates, unassigned
     plain = "".join("\ufffd" if unicodedata.category(char)[0] == "C" else char for char in short)
-    return plain if len(plain) <= limit else plain[: limit - 1] + "…"
+    return plain if len(plain) <= limit else plain[: limit - 1] + _CUT
 
 
 def encodable(text: str) -> str:

@@ -14,7 +14,7 @@ from factbook.errors import UsageError
 from factbook.model.facts import ME
 from factbook.model.restored import LeftOut
 from factbook.pipelines.graph import Graph, GraphEntity, GraphRelation, KnowledgeGraph
-from factbook.pipelines.imported import ImportReport, Line, keep_aside, read_lines
+from factbook.pipelines.imported import ImportReport, Line, keep_aside, read_lines, shown_kind
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -121,7 +121,8 @@ def _import(
             elif kind == "relation":
                 relations.append(relation_of(line.record))
             elif not reason:
-                reason, detail = "bad_record", f"there are no records of the type {kind!r:.80}"
+                shown = shown_kind(context, kind)
+                reason, detail = "bad_record", f"there are no records of the type {shown}"
         except UsageError as error:
             reason, detail = "bad_record", str(error)
         if reason:
@@ -135,7 +136,7 @@ def _import(
     flush()
     report.left = [LeftOut(line.number, "", f"{line.reason}: {line.detail}") for line in bad]
     if bad:
-        keep_aside(context, "graph", str(path), bad)
+        keep_aside(context, "graph", str(path), bad, owner=owner)
     return report
 
 

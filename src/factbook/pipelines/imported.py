@@ -17,8 +17,8 @@ import orjson
 from factbook import policy
 from factbook.context import Context
 from factbook.errors import UsageError
-from factbook.model.facts import Millis, Receipt, RejectedLine, Source, Trigger
-from factbook.model.ops import RecordSource, RejectLine, Restore
+from factbook.model.facts import ME, Millis, Receipt, RejectedLine, Source, Trigger
+from factbook.model.ops import AdvanceCursor, Op, RecordSource, RejectLine, Restore
 from factbook.model.restored import FileRow, ImportState, LeftOut
 from factbook.store.kinds import EVENT
 from factbook.store.port import Reads, Store
@@ -27,6 +27,7 @@ from factbook.store.transfer.records import BadRecord, known
 
 _BATCH: Final = 500  # rows that are written at once
 _EXCERPT: Final = 200  # characters of a line that is kept aside
+_WINDOW: Final = 4_096  # characters that are redacted before the excerpt is cut from them
 
 
 @dataclass(slots=True, kw_only=True)
@@ -88,7 +89,7 @@ class Line:
     record: Mapping[str, object] = field(default_factory=dict)
     reason: str = ""  # one of policy.LINE_REJECTIONS
     detail: str = ""
-    excerpt: str = ""
+    excerpt: str = ""  # as it is, and longer than what is kept
 
 
 class _Import:
@@ -106,6 +107,7 @@ class _Import:
         self._progress = progress or (lambda _: None)
         self._report = ImportReport()
         self._state = _begun(context.store)
+        self._before = {state.source.key for state in context.store.sources()}
         self._bad: list[Line] = []
 
     def run(self) -> ImportReport:
@@ -126,13 +128,30 @@ class _Import:
                 batch = []
             batch.append(row)
         self._write(batch, last=True)
+        if self._report.unread or self._state.left_count:
+            self._read_anew()
         return self._told(header)
+
+    def _read_anew(self) -> None:
+        """Let the files that have come be read again, from their start, where they are.
+
+        What was lost may be an episode of any of them, which nobody would look for any more.
+        """
+        ops: list[Op] = []
+        for state in self._context.store.sources():
+            if state.source.key not in self._before and state.source.reader:
+                anew = replace(state.cursor, offset=0, size=0, mtime_ns=0, head="", tail="")
+                key, lines = state.source.key, state.lines
+                ops.append(AdvanceCursor(source=key, cursor=anew, lines=lines, restart=True))
+        if ops:
+            self._report.receipt.add(self._context.write(ops, Trigger.COMMAND))
 
     def _row(self, line: Line) -> FileRow | None:
         kind = line.record.get("record")
         reason, detail = line.reason, line.detail
         if not reason and not known(kind):
-            reason, detail = "bad_record", f"there are no records of the kind {kind!r}"
+            shown = shown_kind(self._context, kind)
+            reason, detail = "bad_record", f"there are no records of the kind {shown}"
         if not reason:
             try:
                 return FileRow(line.number, str(kind), row_of(line.record))
@@ -157,7 +176,8 @@ class _Import:
         unread = [LeftOut(line.number, "", f"{line.reason}: {line.detail}") for line in self._bad]
         report.left = sorted([*unread, *state.left])
         if self._bad:
-            keep_aside(self._context, str(header.get("tenant")), self._name, self._bad)
+            whose = report.owner or ME
+            keep_aside(self._context, str(header.get("tenant")), self._name, self._bad, owner=whose)
         return report
 
 
@@ -177,8 +197,22 @@ def _header_of(line: Line | None, name: str) -> Mapping[str, object]:
     return record
 
 
-def keep_aside(context: Context, key: str, name: str, lines: Sequence[Line]) -> None:
-    """Remember the lines of a file that could not be read, as those of a log are."""
+def shown_kind(context: Context, kind: object) -> str:
+    """Return what a line of a file calls its kind, as it may be told."""
+    return context.redact(f"{kind!r:.{_WINDOW}}")[:80]
+
+
+def keep_aside(context: Context, key: str, name: str, lines: Sequence[Line], *, owner: str) -> None:
+    """Remember the lines of a file that could not be read, as those of a log are.
+
+    Nothing is kept of one that is the middle of something else: it has lost what would tell the
+    redactor what it is.
+    """
+
+    def excerpt(line: Line) -> str:
+        said = line.excerpt or orjson.dumps(line.record, default=str).decode()[:_WINDOW]
+        return context.redact(said)[:_EXCERPT] if said[:1] in ("{", "[") else ""
+
     source = Source(key=f"import:{key}", kind="import", host=policy.TOLD_HOST, session="", uri=name)
     refused = [
         RejectLine(
@@ -188,8 +222,9 @@ def keep_aside(context: Context, key: str, name: str, lines: Sequence[Line]) -> 
                 offset=line.offset,
                 reason=line.reason,
                 detail=line.detail,
-                excerpt=line.excerpt or orjson.dumps(line.record, default=str).decode()[:_EXCERPT],
+                excerpt=excerpt(line),
             ),
+            owner=owner,
         )
         for line in lines
     ]
@@ -227,7 +262,7 @@ def read_lines(path: Path) -> Iterator[Line]:
 
 
 def _parsed(data: bytes, number: int, offset: int, size: int) -> Line:
-    excerpt = data[:_EXCERPT].decode("utf-8", "replace").strip()
+    excerpt = data[:_WINDOW].decode("utf-8", "replace").strip()
     place: dict[str, Any] = {"number": number, "offset": offset, "size": size}
     if size > policy.MAX_LINE_BYTES:
         detail = f"{size} bytes"

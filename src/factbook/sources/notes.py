@@ -259,7 +259,11 @@ def _paragraphs(text: str) -> _Outline:
             continue
         opening = _FENCE.match(line)
         heading = _HEADING.fullmatch(line)
+        if heading and len(heading[2] or "") > _HEADING_CHARS:
+            heading = None  # a title would lose its end
         underline = _UNDERLINE.fullmatch(line) if len(buffer) == 1 else None
+        if underline and len(buffer[0].strip()) > _HEADING_CHARS:
+            underline = None  # that is a paragraph, and a rule below it
         if heading:
             flush()
             heads.begin(len(heading[1]), heading[2] or "", number - 1)

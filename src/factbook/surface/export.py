@@ -6,11 +6,11 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from factbook.errors import UsageError
 from factbook.model.facts import ME, Everyone
+from factbook.redaction.records import identity_of
 from factbook.surface.output import dump
 from factbook.surface.records import fields
 from factbook.surface.text import safe
@@ -22,7 +22,9 @@ FACT_COLUMNS: Final = (
     "id:f subject predicate object statement kind status confidence trust evidence_count"
     " occurred_at host project session"
 )
-_FREE: Final = frozenset({"subject", "object", "statement", "project", "session"})  # any text
+_FREE: Final = frozenset(  # any text
+    {"subject", "predicate", "object", "statement", "project", "session"}
+)
 
 
 def as_json_lines(memory: Memory, *, owner: str | Everyone = ME) -> Iterator[str]:
@@ -61,9 +63,11 @@ def as_csv(
 
     yield line(name.partition(":")[0] for name in FACT_COLUMNS.split())
     for fact in memory.sources.facts(filters=Filters(owner=owner)):
-        shown = replace(fact, object=redact(fact.object), statement=redact(fact.statement))
-        cells = fields(shown, FACT_COLUMNS) | {"confidence": f"{fact.confidence:g}"}
-        yield line(_text(str(cell)) if name in _FREE else cell for name, cell in cells.items())
+        cells = fields(fact, FACT_COLUMNS) | {"confidence": f"{fact.confidence:g}"}
+        yield line(
+            _text(identity_of(str(cell), redact)) if name in _FREE else cell
+            for name, cell in cells.items()
+        )
 
 
 def _text(cell: str) -> str:

@@ -103,11 +103,18 @@ def has_others(reads: Reads, owner: str) -> bool:
 
 
 def row_owners(reads: Reads, target: str, row_id: int) -> set[str]:
-    """Return whose a row is: of a source all of whom it holds something; none, none at all."""
+    """Return whose a row is: of a source all of whom it holds something; none, none at all.
+
+    A file that holds nothing of anybody is of whom it was read for: the turns of a chat are of
+    their conversations, and what could not be read of it is of the file.
+    """
     match target:
         case "source":
             groups = reads.tally(EPISODE, ("owner",), {"owner": EVERYONE, "source_id": row_id})
             owners = {owner for (owner,) in groups}
+            if not owners:
+                sources = [state.source for state in reads.sources(ids=[row_id])]
+                return {source.reader for source in sources} - {""}
         case "episode":
             owners = {head.owner for head in reads.heads([row_id]).values()}
         case "fact":
