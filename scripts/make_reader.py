@@ -55,13 +55,13 @@ READER_SHARES: Final = {
     "voices": 0.10,
 }
 RELATER_SHARES: Final = {
-    "inferences": 0.18,
-    "pairs": 0.28,
-    "strangers": 0.14,
-    "claims": 0.32,
-    "matters": 0.08,
+    "inferences": 0.10,
+    "pairs": 0.30,
+    "strangers": 0.12,
+    "claims": 0.33,
+    "retold": 0.06,
+    "matters": 0.09,
 }
-TALK_ROUNDS: Final = 3
 DRAFTS: Final = ("letter", "translation", "bio", "own-letter", "own mail draft")
 NEAR, FAR = 0.62, 0.2  # cosine of statements that are not of one matter and yet found together
 
@@ -118,16 +118,10 @@ def relater_sources(open_corpora: corpora.Corpora) -> dict[str, tuple[float, Seq
         "pairs": [rows.pair(r) for r in own("pairs", "train")]
         + list(rows.told_of(own("pairs", "train"), random.Random(SEED))),
         "strangers": list(strange(own("pairs", "train"))),
-        "claims": [
-            *rows.claims(list(own("claims", "train")), random.Random(SEED)),
-            # there is less of talk, so each time round other things of it are changed
-            *(
-                claim
-                for n in range(TALK_ROUNDS)
-                for claim in rows.claims(list(own("talk", "train")), random.Random(SEED + n))
-            ),
-            *rows.retold(list(own("pairs", "train")), random.Random(SEED)),
-        ],
+        "claims": list(
+            rows.claims([*own("claims", "train"), *own("talk", "train")], random.Random(SEED))
+        ),
+        "retold": list(rows.retold(list(own("pairs", "train")), random.Random(SEED))),
         "matters": [rows.matter(r) for r in own("questions", "train")] + asked_for_privacy(),
     }
     return {name: (RELATER_SHARES[name], found) for name, found in sources.items()}
@@ -144,12 +138,21 @@ def asked_for_privacy() -> list[rows.Row]:
 
 
 def strange(pairs: Iterator[rows.Row]) -> Iterator[rows.Row]:
-    """Yield statements of pairs beside those of others that come nearest to them."""
-    said = [(row[side], n) for n, row in enumerate(pairs) for side in ("old", "new")]
-    texts = [text for text, _ in said]
-    vectors = bundled().embed(texts)
-    mates = [n for _, n in said]
-    yield from rows.strangers(texts, mates, vectors, random.Random(SEED), near=NEAR, far=FAR)
+    """Yield statements of pairs beside those of others that come nearest to them, writer by writer.
+
+    Of two writers one may well say what another says, or what cannot hold beside it.
+    """
+    by_hand: dict[str, list[rows.Row]] = {}
+    for row in pairs:
+        by_hand.setdefault(row["a"].partition(".")[0], []).append(row)
+    rng = random.Random(SEED)
+    for written in by_hand.values():
+        said = [
+            (row[side], n, row["a"]) for n, row in enumerate(written) for side in ("old", "new")
+        ]
+        texts, mates, people = zip(*said, strict=True)
+        vectors = bundled().embed(texts)
+        yield from rows.strangers(texts, mates, people, vectors, rng, near=NEAR, far=FAR)
 
 
 def measure_reader(net: network.Reader, open_corpora: corpora.Corpora, pieces: Pieces) -> Figures:

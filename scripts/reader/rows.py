@@ -6,6 +6,7 @@ text), and any of the targets `pos head rel end name lacks opinion mark prompt c
 
 from __future__ import annotations
 
+import functools
 import json
 import lzma
 import random
@@ -15,10 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from factbook.gate.grounding.ground import allowed_lines, shown
-from factbook.gate.grounding.passage import read_passage
-from factbook.language.reader import labels, relate
+from factbook.embed import bundled
+from factbook.gate.grounding.ground import allowed_lines, nearest, shown
+from factbook.gate.grounding.passage import SpokenSentence, read_passage
+from factbook.language.reader import labels
 from factbook.language.reader.words import Word, words_of
 from reader import spoil
 from reader.corpora import LABELLED_TYPES
@@ -218,6 +221,7 @@ MATTER = {True: "world", False: "own"}
 def strangers(
     statements: Sequence[str],
     mates: Sequence[int],
+    people: Sequence[str],
     vectors: Any,
     rng: random.Random,
     *,
@@ -227,18 +231,19 @@ def strangers(
     """Yield statements beside others of the circle that recall draws around them: both hold.
 
     What is held against a statement are its nearest neighbours, of which most have nothing to do
-    with it: its two nearest are taken, and two from anywhere in the circle. `mates` numbers the row
-    of each; neighbours nearer than `near` may well say the same.
+    with it: the two nearest of the same person are taken (of one's own life all holds together),
+    and one from anywhere in the circle. `mates` numbers the row of each, `people` who says it;
+    neighbours nearer than `near` may well say the same.
     """
     likeness = vectors @ vectors.T
-    rows_ = np.asarray(mates)
+    rows_, said_by = np.asarray(mates), np.asarray(people)
     likeness[rows_[:, None] == rows_[None]] = -1
     likeness[likeness > near] = -1
     for i, statement in enumerate(statements):
         circle = np.flatnonzero(likeness[i] >= far)
-        nearest = circle[np.argsort(-likeness[i][circle])][:2]
-        drawn = rng.sample(list(circle), min(2, len(circle)))
-        for j in {int(n) for n in (*nearest, *drawn)}:
+        nearest_ = circle[np.argsort(-likeness[i][circle])]
+        own = [int(n) for n in nearest_ if said_by[n] == said_by[i]][:2]
+        for j in {*own, *rng.sample([int(n) for n in circle], min(1, len(circle)))}:
             yield pair({"old": statement, "new": statements[j], "label": "lookalike"})
 
 
@@ -253,7 +258,8 @@ def claims(rows_: Sequence[Row], rng: random.Random) -> Iterator[Row]:
     said = [[c["c"] for c in row["claims"] if c["ok"]] for row in rows_]
     for n, row in enumerate(rows_):
         summary = row["summary"]
-        yield from labelled(row)
+        for most in rng.sample(READ, LABELLED):
+            yield from labelled(row, most)
         talk = read_passage(summary).named
         own = sentences(summary)
         for sentence in () if talk else own:
@@ -286,10 +292,10 @@ def sentences(summary: str) -> list[str]:
     return [s for s in _STOP.split(summary) if len(words_of(s)) >= LEAST_WORDS]
 
 
-def labelled(row: Row) -> Iterator[Row]:
-    """Yield the labelled claims on one summary."""
+def labelled(row: Row, most: int = 3) -> Iterator[Row]:
+    """Yield the labelled claims on one summary, each with so many of its sentences."""
     for claim in row["claims"]:
-        yield _supported(row["summary"], claim["c"], claim["ok"])
+        yield _supported(row["summary"], claim["c"], claim["ok"], most)
 
 
 def retold(pairs: Sequence[Row], rng: random.Random) -> Iterator[Row]:
@@ -336,10 +342,11 @@ def _of_another(text: str) -> str:
     return f"{_IRREGULAR.get(said[1], said[1].capitalize() + 's')} {rest}"
 
 
-def _supported(summary: str, claim: str, holds: bool) -> Row:
-    return {"a": bearing(summary, claim), "b": claim, "support": int(holds)}
+def _supported(summary: str, claim: str, holds: bool, most: int = 3) -> Row:
+    return {"a": bearing(summary, claim, most), "b": claim, "support": int(holds)}
 
 
+READ, LABELLED = (2, 3, 5), 2  # sentences read beside a labelled claim, each time others
 STRANGE = 3  # claims on other summaries that each is held against
 FRAMED = 0.5  # share of what is said that is also said to be otherwise
 _HEAD = re.compile(r"^(?:The user|User|He|She|They)\s+(?=\w+(?:s|ed)\b)")
@@ -349,11 +356,22 @@ _STOP = re.compile(r"(?<=[.!?;])\s+|\n+")
 
 
 def bearing(text: str, claim: str, most: int = 3) -> str:
-    """Return the sentences of its owner, or of nobody named, that share most words with a claim."""
+    """Return the sentences of its owner, or of nobody named, that are nearest to a claim."""
+    lines, vectors = _spoken(text)
+    near = nearest(vectors, _vectors((claim,))[0])
+    return shown([lines[i] for i in sorted(near[:most])])
+
+
+@functools.lru_cache(maxsize=64)
+def _spoken(text: str) -> tuple[Sequence[SpokenSentence], NDArray[np.float32]]:
     passage = read_passage(text)
     lines = [passage.lines[n] for n in allowed_lines(passage, "owner")] or passage.lines
-    near = relate.bearing([spoken.line.text for spoken in lines], claim, most)
-    return shown([lines[i] for i in near])
+    return lines, _vectors(tuple(spoken.line.text for spoken in lines))
+
+
+@functools.lru_cache(maxsize=65_536)
+def _vectors(texts: tuple[str, ...]) -> NDArray[np.float32]:
+    return bundled().embed(texts)
 
 
 # --- spoilt as people write -----------------------------------------------------------------------

@@ -302,7 +302,7 @@ RELATED: Final[Mapping[str, float]] = MappingProxyType(
     {
         "merge": 0.3,
         "merge_cosine": 0.25,
-        "end": 0.9,
+        "end": 0.8,
         "end_cosine": 0.25,
         "ask": 3.9,  # of `doubt`
         "ask_cosine": 0.3,  # of `nearness`
@@ -404,7 +404,8 @@ PROPOSED_FROM: Final = 0.60  # CHECKLIST: a refused pattern from here on is kept
 GROUNDING_SIMILARITY: Final = 0.85  # origins 002.3: more than this is similar enough
 CLAIM_SUPPORTED: Final = 0.4  # ours, by `python -m bench.ordinary --part tune --sets claims`: the
 # chance, by the reader, from which on a summary says what a claim says
-CLAIM_SUPPORTED_IN_TALK: Final = 0.55  # ours, by the set `talk`: or talk in the first person
+CLAIM_SUPPORTED_IN_TALK: Final = 0.5  # ours, by the set `talk`: or talk in the first person
+CLAIM_DOUBTED_IN_TALK: Final = 0.2  # ours, likewise: below it what rules let pass is refused
 SIMILAR_ONLY_FACTOR: Final = 1 / 3  # origins 002.2, example 4: 0.70 * 0.10 / 0.30
 EXACT_QUOTE_SCORE: Final = 0.30  # origins 002.5: score_confidence, factor 1
 KEY_PHRASES_SCORE: Final = 0.20

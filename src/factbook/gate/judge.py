@@ -16,7 +16,7 @@ from typing import Final
 
 from factbook.gate import grammar, kin
 from factbook.gate.given_up import given_up
-from factbook.gate.lexicon import Tables, Tense, tables
+from factbook.gate.lexicon import TENSES_APART, Tables, Tense, tables
 from factbook.gate.reading import TextReading, read
 from factbook.gate.related import proposed
 from factbook.gate.slots import (
@@ -512,7 +512,7 @@ def _blocked(
             return (Relation.AMBIGUOUS, "quantifier", "They differ in how much or how often.")
     if not same_people(text_reading, other):
         return (Relation.DIFFERENT, "person", "They are about different persons.")
-    if (text_reading.tense, other.tense) in _TENSES_APART:
+    if (text_reading.tense, other.tense) in TENSES_APART:
         return (Relation.DIFFERENT, "tense", "One was, the other is or will be.")
     if text_reading.negations != other.negations:
         return (Relation.AMBIGUOUS, "negation_scope", "One denies more than the other.")
@@ -534,17 +534,6 @@ def _blocked(
     if _swapped(text_reading, other):
         return (Relation.DIFFERENT, "roles", "Who does it to whom differs.")
     return None
-
-
-_TENSES_APART: Final = frozenset(
-    both
-    for tense, other in (
-        (Tense.PAST, Tense.PRESENT),
-        (Tense.PAST, Tense.FUTURE),
-        (Tense.PERFECT, Tense.FUTURE),
-    )
-    for both in ((tense, other), (other, tense))
-)
 
 
 def _bindings_differ(text_reading: TextReading, other: TextReading) -> bool:

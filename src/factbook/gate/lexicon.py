@@ -55,6 +55,17 @@ class Tense(IntEnum):
     UNKNOWN = 6  # "set", "quit": past and present look alike
 
 
+TENSES_APART: Final = frozenset(
+    both
+    for tense, other in (
+        (Tense.PAST, Tense.PRESENT),
+        (Tense.PAST, Tense.FUTURE),
+        (Tense.PERFECT, Tense.FUTURE),
+    )
+    for both in ((tense, other), (other, tense))
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LexiconEntry:
     """One word, or one phrase that means one thing."""

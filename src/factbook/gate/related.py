@@ -14,11 +14,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from itertools import product
+from operator import ne
 from typing import Final, Literal, NamedTuple
 
 from factbook import policy
 from factbook.gate import kin
-from factbook.gate.lexicon import tables
+from factbook.gate.lexicon import TENSES_APART, tables
 from factbook.gate.reading import TextReading, read
 from factbook.gate.slots import of_a_series, same_people
 from factbook.language.reader.reading import NOT_MEANT, Clause, Reading
@@ -221,9 +222,17 @@ def _no_merge(older: tuple[Reading, TextReading], newer: tuple[Reading, TextRead
     clashes = tables().quantifier_clashes
     if not clashes.isdisjoint(product(old.quantifiers, new.quantifiers)):
         return "quantifier"
-    if _apart(_signs(old), _signs(new)) or _opposed(old, new):
+    if _apart(_signs(old), _signs(new)) or _opposed(old, new) or _one_word(old, new):
         return "word"
+    if (old.tense, new.tense) in TENSES_APART and len(old.keys ^ new.keys) <= 1:
+        return "tense"
     return ""
+
+
+def _one_word(old: TextReading, new: TextReading) -> bool:
+    """Say whether two texts are the same but for one word, which only rules know enough of."""
+    first, second = old.normal.split(), new.normal.split()
+    return len(first) == len(second) and sum(map(ne, first, second)) == 1
 
 
 def _signs(text: TextReading) -> set[str]:

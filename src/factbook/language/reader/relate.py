@@ -66,17 +66,17 @@ def own_matter(question: str, *, networks: Networks | None = None) -> float:
 _SUREST: Final = 6.0  # log odds: beyond it nothing more is known
 
 
-def bearing(sentences: Sequence[str], claim: str, most: int) -> list[int]:
-    """Return which sentences share most words with a claim, in their order; rare words count more.
+def bearing(sentences: Sequence[str], claim: str) -> list[int]:
+    """Return the numbers of sentences, those that share most words with a claim first.
 
-    `sentences` are of one text. A word counts by its first six letters, and those under three not
-    at all. Where none shares a word, these are the first ones.
+    `sentences` are of one text, in which a rare word counts more than one that stands everywhere. A
+    word counts by its first six letters, and those under three not at all.
     """
     held = [_stems(sentence) for sentence in sentences]
     count = collections.Counter(stem for stems in held for stem in stems)
     asked = _stems(claim)
     worth = [sum(1 / count[stem] for stem in asked & stems) for stems in held]
-    return sorted(sorted(range(len(held)), key=lambda i: -worth[i])[:most])
+    return sorted(range(len(held)), key=lambda i: -worth[i])
 
 
 def shares_words(text: str, claim: str) -> bool:
