@@ -134,24 +134,25 @@ class Joining:
             if len(self._running) > policy.OPEN_CALLS:
                 del self._running[next(iter(self._running))]
             return result, None  # how it ends is not known yet
-        error = ""
-        if outcome is Outcome.FAILED:
-            error = outcomes.error_line(result.text)
         if call is None:
             return result, None
+        command = call.value("command")
+        shown_by = tests_run.shown_by(command) if command and outcome is Outcome.FAILED else ()
+        error = ""
+        if outcome is Outcome.FAILED:
+            error = outcomes.error_line(result.text, shown_by)
         answer = Answer(
             outcome=outcome,
             text=result.text,
             code=result.attributes.get("exit_code", "").strip(),
             error=error,
         )
-        command = call.value("command")
         if command is not None:
             answer = self._ran(call, command, answer)
         elif outcome is Outcome.DONE:
             self._done(files=outcomes.changed_files(call))
         if outcome is Outcome.FAILED:
-            result = replace(result, asked=_asked(call, command))
+            result = replace(result, asked=_asked(call, command), shown_by=shown_by)
         return result, replace(call, answer=answer)
 
     def _continued(self, call: Episode | None, outcome: Outcome) -> Episode | None:
