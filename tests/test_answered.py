@@ -248,10 +248,11 @@ def test_a_command_that_goes_on_ends_where_it_is_waited_for(
         ),
     )
     memory.ingest([log])
-    failed = "write_stdin" if typed else "`go test ./...`"
+    failed = f"{'write_stdin to ' * bool(typed)}`go test ./...`"
     for predicate, statements in (
         ("verified", ["`go test ./...` failed: panic: no cart"] * (not typed)),
         ("failed_with", [f"{failed} failed: panic: no cart"]),
+        ("exited_with", [f"{failed} exited with code 1"]),
         ("committed", ["committed 1a2b3c4: Fix the cart"]),
     ):
         assert [fact.statement for fact in facts(memory, predicate)] == statements
@@ -359,6 +360,13 @@ def test_installed(memory: Memory, log: Log, command: str, text: str, statement:
          "`node --test` passed: pass 3, fail 0"),
         ("go test ./...", "--- FAIL: TestA (0.00s)\nFAIL\tshop/cart\t0.01s", True,
          "`go test ./...` failed: --- FAIL: TestA, FAIL shop/cart"),
+        ("go test -run '^$' ./...", "ok  \tshop/cart\t0.21s [no tests to run]\n"
+         "ok  \tshop/tax\t(cached)\tcoverage: 0.0% of statements [no tests to run]\n"
+         "?   \tshop/seed\t[no test files]", False, ""),
+        ("go test -cover ./...", "?   \tshop/seed\t[no test files]\n"
+         "ok  \tshop/cart\t0.2s [no tests to run]\n"
+         "ok  \tshop/tax\t0.3s\tcoverage: 81.5% of statements", False,
+         "`go test -cover ./...` passed: ok shop/tax"),
         ("cargo test tax", "test result: ok. 0 passed; 0 failed; 0 ignored; 30 filtered out", False,
          ""),
         ("cargo test tax", "test result: ok. 2 passed; 0 failed; 0 ignored\n"
@@ -378,6 +386,12 @@ def test_verified(
     log.bash(command, text, error=error)
     assert told(memory, log, "verified") == [statement][: bool(statement)]
     assert {fact.object for fact in facts(memory, "verified")} <= {"passed", "failed"}
+
+
+def test_packages_without_tests_to_run_passed_none() -> None:
+    assert closing("ok  \tshop/cart\t0.21s [no tests to run]") == ("no tests ran", False, False)
+    failed = closing("?   \tshop/seed\t[no test files]\nFAIL\tshop/tax [build failed]")
+    assert failed == ("FAIL shop/tax", True, True)
 
 
 def test_what_no_runner_writes_closes_nothing() -> None:

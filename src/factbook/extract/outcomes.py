@@ -143,13 +143,14 @@ def exit_code(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     if not re.fullmatch(r"-?\d{1,10}", code) or int(code) == 0:
         return
     whole = episode.text
+    what = {"what": episode.asked or episode.tool}
     for match in _EXIT.finditer(whole):
         if match[1] == code:
-            yield RuleHit(code, match.start(), match.end())
+            yield RuleHit(code, match.start(), match.end(), what)
             return
     place = _first_line(whole)
     if place:
-        yield RuleHit(code, *place)
+        yield RuleHit(code, *place, what)
 
 
 def outcome_of(result: Episode) -> Outcome:

@@ -46,13 +46,14 @@ _CLOSING: Final = re.compile(
     | (?P<ran>Ran\ \d+\ tests?\ in\ .*)
     | (?P<phpunit>OK\ \(\d+\ tests?,.*\)|Tests:\ \d+,\ Assertions:.*)
     | \s*(?P<playwright>\d+\ (?:passed|failed|flaky))(?:\ \([\d.]+\w+\))?\s*
-    | (?P<go>(?:ok|FAIL|---\ FAIL:)\s+\S+)(?:\s+(?:[\d.]+s|\(.*\)|\[.*\]))
+    | (?P<none>(?:ok|\?)\s+\S+\s.*\[no\ test(?:s\ to\ run|\ files)\])
+    | (?P<go>(?:ok|FAIL|---\ FAIL:)\s+\S+)(?:\s+(?:[\d.]+s|\(.*\)|\[.*\]))(?:\s+coverage:.*)?
     """,
     re.VERBOSE,
 )
 _MAY_CLOSE: Final = re.compile(
     r"\d (?:pass|fail|error|skip|deselect)|(?:pass|fail) \d|no tests ran|^FAILED \(|^OK \("
-    r"|^Ran \d|Assertions:|\d examples?, |^(?:ok|FAIL|--- FAIL:)\s",
+    r"|^Ran \d|Assertions:|\d examples?, |^(?:ok|\?|FAIL|--- FAIL:)\s",
     re.MULTILINE,
 )
 _BROKEN: Final = re.compile(
@@ -128,7 +129,9 @@ def closing(text: str) -> Closing | None:
         if match:
             kind = match.lastgroup or ""
             found.setdefault(kind, []).append(" ".join(match[kind].split()))
-    found.pop("ran" if len(found) > 1 else "", None)
+    for alone in ("none", "ran"):
+        if len(found) > 1:
+            found.pop(alone, None)
     if not found:
         return None
     kind, lines = max(found.items(), key=lambda pair: "passed" in " ".join(pair[1]))
@@ -137,6 +140,8 @@ def closing(text: str) -> Closing | None:
         lines = [line for line in lines if not failed or not line.startswith("ok")]
     elif kind == "ran":
         failed = False
+    elif kind == "none":
+        return Closing("no tests ran", failed=False, ran=False)
     ran = failed or any(_SOME_RAN.search(line) for line in lines)
     return Closing(", ".join(dict.fromkeys(lines)), failed, ran)
 
