@@ -81,10 +81,11 @@ def fitted(rows: Floats, right: Floats) -> Floats:
     penalty[-1] = 1e-3
     weights = np.zeros(rows.shape[1])
     eased = rows / penalty
+    alike = eased @ rows.T
     for _ in range(STEPS):
         chance = 1 / (1 + np.exp(-rows @ weights))
         slope = rows.T @ (chance - right) + penalty * weights
-        inner = np.diag(1 / np.maximum(chance * (1 - chance), 1e-4)) + eased @ rows.T
+        inner = np.diag(1 / np.maximum(chance * (1 - chance), 1e-4)) + alike
         weights -= slope / penalty - eased.T @ np.linalg.solve(inner, eased @ slope)
     return weights
 

@@ -248,10 +248,11 @@ def test_a_command_that_goes_on_ends_where_it_is_waited_for(
         ),
     )
     memory.ingest([log])
-    failed = "write_stdin" if typed else "`go test ./...`"
+    failed = f"{'write_stdin to ' * bool(typed)}`go test ./...`"
     for predicate, statements in (
         ("verified", ["`go test ./...` failed: panic: no cart"] * (not typed)),
         ("failed_with", [f"{failed} failed: panic: no cart"]),
+        ("exited_with", [f"{failed} exited with code 1"]),
         ("committed", ["committed 1a2b3c4: Fix the cart"]),
     ):
         assert [fact.statement for fact in facts(memory, predicate)] == statements
@@ -328,6 +329,9 @@ def test_committed(
          " v2.0.0-rc.3", "installed package example.com/a/b 2.0.0-rc.3 with go"),
         ("npm i left@next", "+ left@3.0.0-beta.1", "installed package left 3.0.0-beta.1 with npm"),
         ("brew install jq", "jq was installed", "installed package jq with brew"),
+        ("pip install --dry-run requests", "Would install idna-3.4 requests-2.31.0", ""),
+        ("apt-get -s install jq", "Inst jq (1.7.1-3 Debian [amd64])", ""),
+        ("npm install --dry-run react", "added 1 package in 300ms", ""),
         ("pip install nope | tail -1", "ERROR: No matching distribution found for nope", ""),
     ],
 )  # fmt: skip
@@ -352,8 +356,23 @@ def test_installed(memory: Memory, log: Log, command: str, text: str, statement:
          "`cargo test` passed: 5 passed; 0 failed"),
         ("bun test", " 12 pass\n 0 fail\nRan 12 tests across 2 files. [9ms]", False,
          "`bun test` passed: 12 pass, 0 fail"),
+        ("node --test", "ℹ tests 3\nℹ pass 3\nℹ fail 0", False,
+         "`node --test` passed: pass 3, fail 0"),
         ("go test ./...", "--- FAIL: TestA (0.00s)\nFAIL\tshop/cart\t0.01s", True,
          "`go test ./...` failed: --- FAIL: TestA, FAIL shop/cart"),
+        ("go test -run '^$' ./...", "ok  \tshop/cart\t0.21s [no tests to run]\n"
+         "ok  \tshop/tax\t(cached)\tcoverage: 0.0% of statements [no tests to run]\n"
+         "?   \tshop/seed\t[no test files]", False, ""),
+        ("go test -cover ./...", "?   \tshop/seed\t[no test files]\n"
+         "ok  \tshop/cart\t0.2s [no tests to run]\n"
+         "ok  \tshop/tax\t0.3s\tcoverage: 81.5% of statements", False,
+         "`go test -cover ./...` passed: ok shop/tax"),
+        ("cargo test tax", "test result: ok. 0 passed; 0 failed; 0 ignored; 30 filtered out", False,
+         ""),
+        ("cargo test tax", "test result: ok. 2 passed; 0 failed; 0 ignored\n"
+         "test result: ok. 0 passed; 0 failed; 0 ignored", False,
+         "`cargo test tax` passed: 2 passed; 0 failed, 0 passed; 0 failed"),
+        ("pytest -k tax", "3 skipped, 20 deselected in 0.2s", False, ""),
         ("sha256sum -c SUMS", "a.zip: OK", False, "`sha256sum -c SUMS` passed"),
         ("npm test | tail -2", "done", False, ""),
         ("npm ci && npm test", "npm error code E404", True, ""),
@@ -367,6 +386,12 @@ def test_verified(
     log.bash(command, text, error=error)
     assert told(memory, log, "verified") == [statement][: bool(statement)]
     assert {fact.object for fact in facts(memory, "verified")} <= {"passed", "failed"}
+
+
+def test_packages_without_tests_to_run_passed_none() -> None:
+    assert closing("ok  \tshop/cart\t0.21s [no tests to run]") == ("no tests ran", False, False)
+    failed = closing("?   \tshop/seed\t[no test files]\nFAIL\tshop/tax [build failed]")
+    assert failed == ("FAIL shop/tax", True, True)
 
 
 def test_what_no_runner_writes_closes_nothing() -> None:
@@ -413,6 +438,10 @@ def test_what_no_runner_writes_closes_nothing() -> None:
          "[lint] tasks/lint: line 7: CI: unbound variable"),
         ("[lint] Linting\n[lint] src/a.go:6:3: empty branch\n[lint] ERROR task failed",
          "[lint] src/a.go:6:3: empty branch"),
+        (" ❯ Page.lookupError node_modules/dom/config.js:37:19\n ❯ find node_modules/dom/q.js:9:2\n"
+         " Tests  1 failed | 3 passed (4)", ""),
+        ("    at throwError (/s/lib/a.js:3:9)\n    at run (/s/lib/b.js:7:1)\nCannot find page 7",
+         "Cannot find page 7"),
         ("make: *** [Makefile:3: all] Error 1\ntask failed", "make: *** [Makefile:3: all] Error 1"),
     ],
 )  # fmt: skip
@@ -442,6 +471,45 @@ def test_a_pipe_hides_no_failure_that_its_output_shows(memory: Memory, log: Log)
         "ran `head -3 lint.log`: ok",
         "ran `make report`: ok",
     ]
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "error"),
+    [
+        ("rg -n till src 2>/dev/null", "src/a.rs:1:use till;\nsrc/b.rs:9:use till::{Error};", ""),
+        ("grep -rn till src", "src/b.c:9: error: no till\nsrc/c.c:2: till", ""),
+        ("rg till src docs", "rg: docs: No such file or directory (os error 2)\nsrc/a.rs:1: till",
+         "rg: docs: No such file or directory (os error 2)"),
+        ("cat a.txt b.txt", "The error log is empty.\ncat: b.txt: No such file or directory",
+         "cat: b.txt: No such file or directory"),
+        ("ls *.lock", "zsh:1: no matches found: *.lock", "zsh:1: no matches found: *.lock"),
+        ("for f in a b; do sed -n 1,9p $f; done", "fail-fast: false", ""),
+        ("git show nope", "fatal: bad object nope", "fatal: bad object nope"),
+        ("gh pr view 7 --json till", 'Unknown JSON field: "till"', 'Unknown JSON field: "till"'),
+        ("gh pr view 7; gh pr view 8", "Add a till\nIt fails for an empty till.", ""),
+    ],
+)  # fmt: skip
+def test_what_a_command_shows_is_no_error_of_it(
+    memory: Memory, log: Log, command: str, text: str, error: str
+) -> None:
+    log.bash(command, f"Exit code 2\n{text}", error=True)
+    said = f": {error}" if error else ""
+    assert told(memory, log, "ran") == [f"ran `{command}`: exit code 2{said}"]
+    assert [fact.object for fact in facts(memory, "failed_with")] == [error][: bool(error)]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["The server returned HTTP 403 Forbidden.\n\nThe body was not retrieved.",
+     "REDIRECT DETECTED: The URL redirects to a different host.\n\nOriginal URL: https://a.test/"],
+)  # fmt: skip
+def test_a_page_that_did_not_come_was_not_fetched(memory: Memory, log: Log, answer: str) -> None:
+    log.call("w1", "WebFetch", url="https://rates.shop.example/day", prompt="the rates")
+    log.result("w1", answer)
+    assert told(memory, log, "fetched_url") == []
+    assert facts(memory, "connects_to_host") == []
+    (failed,) = facts(memory, "failed_with")
+    assert failed.object == answer.split("\n")[0]
 
 
 def test_a_search_that_was_not_made_failed(memory: Memory, log: Log) -> None:

@@ -574,6 +574,16 @@ def test_a_row_of_stops_is_split_in_linear_time(unit: str) -> None:
         ("discovery", "I found the exact strings; applying the patch now."),
         ("provides_solution", "Suggested:\n\n1. **Fix the module reference** in `[tool.x]`"),
         ("provides_solution", "The first commit (doc fixes) is already part of the main branch."),
+        (
+            "discovery",
+            "I have the root cause now. One thing more: the run goes on, so far I see"
+            " nothing, I'm going to wait for it.",
+        ),
+        ("identifies_issue", "I'm fetching the log of the failed upload now."),
+        ("identifies_issue", "The scan is long; nothing has failed yet."),
+        ("provides_solution", "That patch would be the worse fix: the till then hides its total."),
+        ("provides_solution", "Our copy is missing the newer rounding fix of the main project."),
+        ("provides_solution", "The reviewer found a gap in my fix: the second till is skipped."),
         ("provides_solution", "The budget fix is in. I am rebuilding so the tests see it."),
         ("identifies_issue", "The failing call is probably the first, so I am reading it."),
         ("discovery", "I found the job files. Next I'm reading whether the linter runs in them."),

@@ -732,6 +732,7 @@ def test_a_date_in_the_future_is_none(tmp_path: Path) -> None:
     [
         ({"type": "progress", "data": {"type": "agent_progress"}}, "progress"),
         ({"type": "file-history-snapshot", "messageId": "m"}, "file history snapshot"),
+        ({"type": "file-history-delta", "messageId": "m"}, "file history snapshot"),
         ({"type": "permission-mode"}, "permission mode"),
         ({"type": "mode"}, "mode"),
         ({"type": "last-prompt", "lastPrompt": "x"}, "last prompt (a copy)"),

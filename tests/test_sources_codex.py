@@ -155,6 +155,24 @@ def test_a_call_is_named_by_its_id(tmp_path: Path) -> None:
             "waiting",
             "",
         ),
+        (
+            "Command: /bin/zsh -lc 'cat > a <<E\nExit code: 7\nE'\nChunk ID: 2\n"
+            "Wall time: 0.1 seconds\nProcess exited with code 1\n"
+            "Original token count: 2\nOutput:\nno room\n",
+            "Exit code 1\nno room",
+            "1",
+        ),
+        (
+            "Command: /bin/bash -lc make\nWall time: 1.0 seconds\n"
+            "Process running with session ID 5\nOutput:\ncc a.c",
+            "cc a.c",
+            "",
+        ),
+        (
+            "Command: sort\nWall time: 3 s\nOutput:\n2",
+            "Command: sort\nWall time: 3 s\nOutput:\n2",
+            "",
+        ),
         ({"content": "failed", "success": False}, "failed", ""),
         (
             [{"type": "input_text", "text": "a"}, {"type": "input_image", "image_url": "x"}],

@@ -134,24 +134,29 @@ class Joining:
             if len(self._running) > policy.OPEN_CALLS:
                 del self._running[next(iter(self._running))]
             return result, None  # how it ends is not known yet
-        error = ""
-        if outcome is Outcome.FAILED:
-            error = outcomes.error_line(result.text)
         if call is None:
             return result, None
+        command = call.value("command")
+        shown_by = tests_run.shown_by(command) if command and outcome is Outcome.FAILED else ()
+        error = ""
+        if outcome is Outcome.FAILED:
+            error = outcomes.error_line(result.text, shown_by)
         answer = Answer(
             outcome=outcome,
             text=result.text,
             code=result.attributes.get("exit_code", "").strip(),
             error=error,
         )
-        command = call.value("command")
         if command is not None:
             answer = self._ran(call, command, answer)
         elif outcome is Outcome.DONE:
             self._done(files=outcomes.changed_files(call))
         if outcome is Outcome.FAILED:
-            result = replace(result, asked=_asked(call, command))
+            asked = _asked(call, command)
+            typed_to = self._typed_to(call)
+            if typed_to is not None:
+                asked += f" to {_asked(typed_to, typed_to.value('command'))}"
+            result = replace(result, asked=asked, shown_by=shown_by)
         return result, replace(call, answer=answer)
 
     def _continued(self, call: Episode | None, outcome: Outcome) -> Episode | None:
@@ -165,6 +170,13 @@ class Joining:
         if given.get("chars"):
             return call
         return self._running.pop(given.get("session_id", ""), call)
+
+    def _typed_to(self, call: Episode) -> Episode | None:
+        """Return the command that a call typed something to, where it is known."""
+        if call.tool != _CONTINUES:
+            return None
+        given = dict(_GIVEN.findall(call.text))
+        return self._running.get(given.get("session_id", ""))
 
     def _ran(self, call: Episode, command: str, answer: Answer) -> Answer:
         """Follow a command: it may fail, mend something, or pass where it failed before."""

@@ -7,7 +7,7 @@ know how test runners close (`tests_run` does).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from itertools import islice
@@ -68,9 +68,9 @@ _HINTS_AT_IT: Final = re.compile(
 _BESIDE_IT: Final = re.compile(
     r"\((?:pass|skip)\)|\bPASS(?:ED)?\b|\bok\b\s*$|\bwarn(?:ing)?\b|\bhint:|^[⚠ℹi]\s|[│┃]"
     r"|^\d+\s*[|+-]|\"\"\"|^[+>-]\s|\b(?:0|no|zero) (?:errors?|failed|failures?)\b|\berrors?: 0\b"
-    r"|\bthrow\b|^\s*(?:def|class|return|assert)\b",
+    r"|\bthrow\b|^\s*(?:def|class|return|assert)\b|^(?:at|❯) .*:\d+\)?$",
     re.IGNORECASE,
-)  # passed tests, warnings, quoted source
+)  # passed tests, warnings, quoted source, frames of a stack
 _EXACT: Final = re.compile(
     r"\berror(?:\[[\w:-]+\]| [A-Z]+\d+): \S|^E\s{2,}\S|\b\w*(?:Error|Exception)\b(?:\s\[\w+\])?: \S"
     r"|^\S+[:(]\d+(?:[:,]\d+)?\)?:? (?:- )?(?:fatal )?error\b|\bpanic(?:ked at|: )\S|^fatal: \S"
@@ -116,6 +116,13 @@ _RUNNING: Final = re.compile(
     r"|Async agent launched"
 )
 _NO_PATCH: Final = re.compile(r"apply_patch verification failed|Invalid patch\b")
+_FETCHES: Final = re.compile(r"fetch", re.IGNORECASE)
+_NO_PAGE: Final = re.compile(r"\s*(?:The server returned HTTP [45]\d\d\b|REDIRECT DETECTED\b)")
+_SPOKEN: Final = re.compile(
+    r"(?:\S*/)?(?:ba|z|da|k)?sh:|\(eval\):|(?:fatal|error)\b", re.IGNORECASE
+)
+"""How a shell, and git, begin what they say themselves."""
+_UNNAMED: Final = frozenset({"gh", "docker", "kubectl"})  # they put no name before what they say
 _NO_SEARCH: Final = re.compile(r"^Web search error: \w+$", re.MULTILINE)
 _HAS_CODE: Final = frozenset({"exec_command"})  # without an exit code it has not ended
 _SHOWN_FAILURE: Final = re.compile(
@@ -136,13 +143,14 @@ def exit_code(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     if not re.fullmatch(r"-?\d{1,10}", code) or int(code) == 0:
         return
     whole = episode.text
+    what = {"what": episode.asked or episode.tool}
     for match in _EXIT.finditer(whole):
         if match[1] == code:
-            yield RuleHit(code, match.start(), match.end())
+            yield RuleHit(code, match.start(), match.end(), what)
             return
     place = _first_line(whole)
     if place:
-        yield RuleHit(code, *place)
+        yield RuleHit(code, *place, what)
 
 
 def outcome_of(result: Episode) -> Outcome:
@@ -158,7 +166,8 @@ def outcome_of(result: Episode) -> Outcome:
     if marks.get("process") or _RUNNING.match(head) or (result.tool in _HAS_CODE and not code):
         return Outcome.RUNNING
     unanswered = fnmatchcase(result.tool.lower(), "web*search") and _NO_SEARCH.search(head)
-    return Outcome.FAILED if unanswered or _NO_PATCH.match(head) else Outcome.DONE
+    lost = _is_page_lost(result) or _NO_PATCH.match(head)
+    return Outcome.FAILED if unanswered or lost else Outcome.DONE
 
 
 def changed_files(call: Episode) -> tuple[str, ...]:
@@ -186,17 +195,42 @@ def first_error(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
         return  # where the user said no, nothing failed
     # A tool that writes files says why in its first line, and quotes their text below it.
     quotes = _is_writer(episode.tool) and episode.tool not in _SHELLS
+    quotes = quotes or _is_page_lost(episode)
     place = _first_line(text) if quotes else _error_place(text)
-    if place:
+    if place and not (episode.shown_by and _is_shown(text, place, episode.shown_by)):
         message = shorten(_clean(text[slice(*place)]), policy.SNIPPET_CHARS)
         if message:
             yield RuleHit(message, *place, {"what": episode.asked or episode.tool})
 
 
-def error_line(text: str) -> str:
-    """Return the line that says why a call failed; empty where none does."""
+def error_line(text: str, shown_by: Sequence[str] = ()) -> str:
+    """Return the line that says why a call failed; empty where none does.
+
+    `shown_by` are the programs of a command that only shows texts: those are no error of it.
+    """
     place = _error_place(text)
-    return shorten(_clean(text[slice(*place)]), policy.SNIPPET_CHARS) if place else ""
+    if place is None or (shown_by and _is_shown(text, place, shown_by)):
+        return ""
+    return shorten(_clean(text[slice(*place)]), policy.SNIPPET_CHARS)
+
+
+def _is_shown(text: str, place: tuple[int, int], programs: Sequence[str]) -> bool:
+    """Tell whether a line is of what programs show, and not what they say of themselves.
+
+    A program puts its name before what it says, as the shell does. Of a client of a service, which
+    does not, the first line says why.
+    """
+    line = text[slice(*place)]
+    if _SPOKEN.match(line) or line.split(":", 1)[0].split(" ", 1)[0] in programs:
+        return False
+    code = _EXIT_LINE.match(text)
+    before = text[code.end() if code else 0 : place[0]]
+    return bool(before.strip()) or _UNNAMED.isdisjoint(programs)
+
+
+def _is_page_lost(result: Episode) -> bool:
+    """Tell whether the result of a call that fetches says that no page came."""
+    return _FETCHES.search(result.tool) is not None and _NO_PAGE.match(result.text) is not None
 
 
 @lru_cache(maxsize=4)

@@ -37,7 +37,10 @@ _QUOTED_LINE: Final = re.compile(r"\s*(?:>|\[?\d{2}:\d{2}:\d{2}|\d{4}-\d{2}-\d{2
 _LEAD_LINES: Final = 40  # of a list, up to what leads to it
 _LEAD_CHARS: Final = 100  # of what leads to a list
 _EMPHASIS: Final = re.compile(r"\*\*|__(?=\w)|(?<=\w)__")
-_OWN_STEP: Final = re.compile(r"(?:\w+\W+){0,2}?(?:I|We|Let)\b", re.IGNORECASE)
+_OWN_STEP: Final = re.compile(
+    r"(?:\w+\W+){0,2}?(?:I|We|Let)\b|[^\n]*[,:;] (?:I|we)(?:['’](?:m|re|ll)| am| are| will)\b",
+    re.IGNORECASE,
+)
 """What its writer does next is not what was announced ("I found the file. Next I read it.")."""
 _ASIDE: Final = re.compile(r"\([^()\n]*\)")  # what a sentence adds is not what it reports
 _NEXT_WORD: Final = re.compile(r"[ \t]+([a-z]+)")

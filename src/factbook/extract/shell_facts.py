@@ -513,6 +513,16 @@ _FAMILY: Final = {
 }
 
 
+_REHEARSED: Final = word_set("""
+    --dry-run --simulate --just-print --no-act --recon --download-only --help
+    """)  # tells what would be installed, or only fetches it
+_REHEARSED_SHORT: Final[dict[str, frozenset[str]]] = {
+    **dict.fromkeys(("apt", "apt-get"), word_set("-s -d")),
+    "brew": word_set("-n"),
+    "apk": word_set("-s"),
+}
+
+
 def packages(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     """Find the packages that a package manager installed by name, with their versions."""
     del rule
@@ -531,6 +541,9 @@ def packages(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
         valued = _VALUED[_FAMILY.get(name, "other")]
         _, operands = shell.options_and_operands(args, long_valued=valued)
         if not operands or operands[0].value not in verbs:
+            continue
+        rehearsed = _REHEARSED | _REHEARSED_SHORT.get(name, frozenset())
+        if any(word.value in rehearsed for word in args):
             continue
         for word in operands[1:]:
             package = _VERSION.split(word.value, maxsplit=1)[0]

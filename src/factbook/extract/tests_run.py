@@ -25,6 +25,7 @@ __all__ = [
     "may_change",
     "may_check",
     "only_looks",
+    "shown_by",
     "verdict",
 ]
 
@@ -45,18 +46,24 @@ _CLOSING: Final = re.compile(
     | (?P<ran>Ran\ \d+\ tests?\ in\ .*)
     | (?P<phpunit>OK\ \(\d+\ tests?,.*\)|Tests:\ \d+,\ Assertions:.*)
     | \s*(?P<playwright>\d+\ (?:passed|failed|flaky))(?:\ \([\d.]+\w+\))?\s*
-    | (?P<go>(?:ok|FAIL|---\ FAIL:)\s+\S+)(?:\s+(?:[\d.]+s|\(.*\)|\[.*\]))
+    | (?P<none>(?:ok|\?)\s+\S+\s.*\[no\ test(?:s\ to\ run|\ files)\])
+    | (?P<go>(?:ok|FAIL|---\ FAIL:)\s+\S+)(?:\s+(?:[\d.]+s|\(.*\)|\[.*\]))(?:\s+coverage:.*)?
     """,
     re.VERBOSE,
 )
 _MAY_CLOSE: Final = re.compile(
-    r"\d (?:pass|fail|error)|(?:pass|fail) \d|no tests ran|^FAILED \(|^OK \(|^Ran \d|Assertions:"
-    r"|\d examples?, |^(?:ok|FAIL|--- FAIL:)\s",
+    r"\d (?:pass|fail|error|skip|deselect)|(?:pass|fail) \d|no tests ran|^FAILED \(|^OK \("
+    r"|^Ran \d|Assertions:|\d examples?, |^(?:ok|\?|FAIL|--- FAIL:)\s",
     re.MULTILINE,
 )
 _BROKEN: Final = re.compile(
     r"[1-9]\d* (?:fail(?:ed|ing|ures?)?|errors?)\b|\bfail [1-9]|\b(?:failures|errors)[=:] ?[1-9]"
-    r"|^(?:FAIL|FAILED|---)",
+    r"|^(?-i:FAIL|---)",
+    re.IGNORECASE,
+)
+_SOME_RAN: Final = re.compile(
+    r"^ok |[1-9]\d* (?:x?pass(?:ed|ing)?|xfailed|flaky|tests?|examples?)\b|pass [1-9]"
+    r"|^Tests: [1-9]",
     re.IGNORECASE,
 )
 _FILTERS: Final = word_set(
@@ -67,7 +74,7 @@ _READS: Final = word_set("""
     ls cat head tail grep egrep fgrep rg ag ack fd wc echo pwd awk jq which type whereis ps df du
     tree stat file env printenv date whoami id uname sleep cd test [ true false printf export source
     less more sort uniq cut tr diff cmp man history xxd od nl basename dirname realpath readlink
-    column set tee hexdump lsof netstat ss top free uptime pgrep nproc hostname
+    column set tee for hexdump lsof netstat ss top free uptime pgrep nproc hostname
     """)
 _GIT_KEEPS: Final = word_set("fetch add commit push tag stash")
 _GIT_READS: Final = _GIT_KEEPS | word_set("""
@@ -99,6 +106,7 @@ class Closing(NamedTuple):
 
     text: str  # the counts, as it writes them
     failed: bool
+    ran: bool = True  # whether any test ran: one that a filter or a skip leaves out says nothing
 
 
 class MainCommand(NamedTuple):
@@ -121,7 +129,9 @@ def closing(text: str) -> Closing | None:
         if match:
             kind = match.lastgroup or ""
             found.setdefault(kind, []).append(" ".join(match[kind].split()))
-    found.pop("ran" if len(found) > 1 else "", None)
+    for alone in ("none", "ran"):
+        if len(found) > 1:
+            found.pop(alone, None)
     if not found:
         return None
     kind, lines = max(found.items(), key=lambda pair: "passed" in " ".join(pair[1]))
@@ -130,7 +140,10 @@ def closing(text: str) -> Closing | None:
         lines = [line for line in lines if not failed or not line.startswith("ok")]
     elif kind == "ran":
         failed = False
-    return Closing(", ".join(dict.fromkeys(lines)), failed)
+    elif kind == "none":
+        return Closing("no tests ran", failed=False, ran=False)
+    ran = failed or any(_SOME_RAN.search(line) for line in lines)
+    return Closing(", ".join(dict.fromkeys(lines)), failed, ran)
 
 
 def main_command(text: str) -> MainCommand | None:
@@ -164,6 +177,13 @@ def may_change(text: str) -> bool:
 def only_looks(text: str) -> bool:
     """Tell whether a command line shows what there is, and neither checks nor keeps anything."""
     return all(_use(each) is Use.READS and not _keeps(each) for each in shell.parse(text))
+
+
+def shown_by(text: str) -> tuple[str, ...]:
+    """Return the programs of a command line that only looks; none of one that does more."""
+    if not only_looks(text):
+        return ()
+    return tuple({command.name: None for command in shell.parse(text) if command.name})
 
 
 def _keeps(command: shell.ShellCommand) -> bool:
@@ -221,7 +241,7 @@ def verdict(text: str, command: shell.ShellCommand, answer: Answer) -> str:
         alone = not rest.strip() and _leads_to(text, command)
         return "failed" if alone else ""
     if closed is not None:
-        return "passed"
+        return "passed" if closed.ran else ""
     reported = not any(sign in rest.strip().rstrip(";") for sign in ("|", ";", "\n"))
     return "passed" if reported and not outcomes.shows_failure(answer.text) else ""
 

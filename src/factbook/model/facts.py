@@ -274,6 +274,7 @@ class Episode:
     pasted: tuple[tuple[int, int], ...] = ()  # parts of the text that are known to be a paste
     overheard: tuple[tuple[int, int], ...] = ()  # parts that who speaks only hands on
     asked: str = ""  # of a result that failed: what was called, in short; not stored
+    shown_by: tuple[str, ...] = ()  # of a result that failed: what only shows texts; not stored
     answer: Answer | None = None  # of a call whose result is known; not stored
 
     def value(self, name: str) -> str | None:
@@ -284,7 +285,7 @@ class Episode:
         return None
 
 
-UNSTORED: Final = frozenset({"fields", "asked", "answer"})
+UNSTORED: Final = frozenset({"fields", "asked", "shown_by", "answer"})
 """Fields of an episode that serve while it is read, and are not kept."""
 
 

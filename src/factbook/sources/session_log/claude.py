@@ -69,6 +69,7 @@ _IGNORED: Final[Mapping[str, str]] = {
     "atis-latch": "latch",
     "cost-state": "cost",
     "tools-used": "tools used",
+    "file-history-delta": "file history snapshot",
     "file-history-snapshot": "file history snapshot",
     "permission-mode": "permission mode",
     "mode": "mode",
@@ -83,8 +84,8 @@ _REPLY: Final = RecordOutcome("kept", "assistant: text")
 _RESULT: Final = RecordOutcome("kept", "tool result")
 
 _SUBTYPES: Final = """
-api_error bridge_status compact_boundary informational microcompact_boundary stop_hook_summary
-turn_duration
+api_error bridge_status compact_boundary informational microcompact_boundary scheduled_task_fire
+stop_hook_summary turn_duration
 """
 _SYSTEM_IGNORED: Final = frozenset(_SUBTYPES.split())
 
@@ -94,7 +95,7 @@ date_change deferred_tools_delta diagnostics directory edited_text_file environm
 goal_status hook_additional_context hook_blocking_error hook_cancelled hook_non_blocking_error
 hook_success hook_system_message mcp_instructions_delta model opened_file_in_ide plan_mode
 plan_mode_exit plan_mode_reentry prompt_snapshot remote_session_change selected_lines_in_ide
-session_context skill_listing task_reminder todo_reminder ultra_effort_enter
+session_context skill_listing structured_output task_reminder todo_reminder ultra_effort_enter
 """
 _ATTACHMENTS_IGNORED: Final = frozenset(_ATTACHED.split())
 

@@ -117,8 +117,10 @@ _HEADER: Final = re.compile(
     r"|Process exited with code (?P<exited>-?\d{1,10})\n|Exit code: (?P<code>-?\d{1,10})\n)+"
     r"(?:Output:(?:\n|$))?"
 )
+_COMMAND: Final = re.compile(r"Command: (?:[^\n]*\n)+?(?=Chunk ID: |Wall time: )")
 _EXITED: Final = re.compile(r"(?:Process exited with code|Exit code:) (-?\d{1,10})$", re.MULTILINE)
 _HEADER_CHARS: Final = 1_000
+_COMMAND_CHARS: Final = 20_000  # of the command that some versions write above the header
 _CODES: Final = 256  # exit codes that are known before their output
 _HELD: Final = 16  # copies of prompts that wait for their event
 
@@ -588,8 +590,13 @@ def _unwrapped(text: str) -> tuple[str, str, str]:
 
     That is the exit code, or the number of the process that goes on.
     """
-    match = _HEADER.match(text[:_HEADER_CHARS])
+    command = _COMMAND.match(text[:_COMMAND_CHARS])
+    start = command.end() if command else 0
+    match = _HEADER.match(text[start : start + _HEADER_CHARS])
     if match is None:
         return text, "", ""
     code = _EXITED.search(match[0])
-    return text[match.end() :], code[1] if code else "", match["process"] or ""
+    process = match["process"] or ""
+    if command and not code and not process:
+        return text, "", ""  # a program that writes of commands itself
+    return text[start + match.end() :], code[1] if code else "", process

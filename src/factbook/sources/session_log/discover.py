@@ -38,6 +38,7 @@ _CLAUDE_TYPES: Final = frozenset(
         "attachment",
         "bridge-session",
         "custom-title",
+        "file-history-delta",
         "file-history-snapshot",
         "last-prompt",
         "mode",
