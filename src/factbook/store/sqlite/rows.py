@@ -129,7 +129,7 @@ def limited(sql: str, limit: int | None) -> str:
 _fact: Final = fast_dataclass.by_place(Fact)
 _stored: Final = fast_dataclass.by_place(StoredEpisode)
 _episode: Final = fast_dataclass.by_place(
-    Episode, without=("fields", "attributes", *SPANS, "asked", "answer")
+    Episode, without=("fields", "attributes", *SPANS, "asked", "shown_by", "answer")
 )
 
 
@@ -157,7 +157,7 @@ def as_kept(row: Sequence[Any]) -> KeptEpisode:
     for n in (19, 21, 22):
         parts[n] = parts[n] != 0
     more = without_spans(orjson.loads(kept)).values()
-    return KeptEpisode(id_, source_id, learned_at, _episode(*parts, (), *more, "", None))
+    return KeptEpisode(id_, source_id, learned_at, _episode(*parts, (), *more, "", (), None))
 
 
 def json_list(values: Iterable[Any]) -> str:
