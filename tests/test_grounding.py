@@ -19,6 +19,10 @@ from factbook.gate.grounding import (
     read_passage,
     validate_fact_against_summary,
 )
+from factbook.gate.typed_claims import judge_typed
+from factbook.language.reader.read import read
+from factbook.language.reader.relate import Relater, relate
+from factbook.model.memory_types import MemoryType, TypedClaim
 
 
 def owned(claim: str, text: str, *, pattern: bool = False) -> Grounding:
@@ -252,3 +256,38 @@ def test_two_thousand_candidates_a_second() -> None:
     for number in range(400):
         ground(f"Keeps {number} bees in Delft", passage, speaker="owner")
     assert time.process_time() - began < 2.0
+
+
+# --- with the reader ------------------------------------------------------------------------------
+
+TOLD = (
+    "The user paid for the works on her roof in May. She nurses children on a ward of the clinic."
+)
+
+
+def _reader(seen: list[str], chance: float) -> Relater:
+    def supports(text: str, claim: str) -> float:
+        seen.append(text)
+        return chance
+
+    return Relater(relate, read, supports)
+
+
+def test_the_reader_is_shown_what_is_nearest_and_not_what_has_the_same_words() -> None:
+    claim, near, by_words = "User works in a hospital", list[str](), list[str]()
+    passage = read_passage(TOLD)
+    ground(claim, passage, embed=embed.bundled().embed, net=_reader(near, 1.0))
+    assert near[0] == "She nurses children on a ward of the clinic."
+    ground(claim, passage, net=_reader(by_words, 1.0))
+    assert by_words[0] == "The user paid for the works on her roof in May."
+
+
+@pytest.mark.parametrize(("chance", "stored"), [(0.0, False), (0.5, True)])
+def test_what_somebody_says_bears_a_claim_out_only_where_the_reader_sees_it(
+    chance: float, stored: bool
+) -> None:
+    claim = TypedClaim(text="Keeps bees", type=MemoryType.USER_FACT, confidence=0.9, reasoning="")
+    passage = read_passage("User: I moved to Delft in March and I have kept bees since.")
+    assert judge_typed(claim, passage).stored
+    verdict = judge_typed(claim, passage, net=_reader([], chance))
+    assert verdict.stored is stored

@@ -346,7 +346,11 @@ def _supported(summary: str, claim: str, holds: bool, most: int = 3) -> Row:
     return {"a": bearing(summary, claim, most), "b": claim, "support": int(holds)}
 
 
-READ, LABELLED = (2, 3, 5), 2  # sentences read beside a labelled claim, each time others
+# Sentences of a summary read beside a labelled claim, and how often with others. The product shows
+# one, two and three: a true claim may stand on two, so one alone would be wrongly labelled, and
+# five teach to find the right one among them.
+READ = (2, 3, 5)
+LABELLED = 2
 STRANGE = 3  # claims on other summaries that each is held against
 FRAMED = 0.5  # share of what is said that is also said to be otherwise
 _HEAD = re.compile(r"^(?:The user|User|He|She|They)\s+(?=\w+(?:s|ed)\b)")

@@ -119,8 +119,6 @@ VECTOR_WEIGHT: Final = 2.0
 SENSE_WEIGHT: Final = 3.0  # of the reader's own vector
 DELICACY_WEIGHT: Final = 0.3
 BESIDE: Final = np.float32(0.7)  # of the pieces, beside what else is read of an English question
-NETWORK_SHARE: Final = 0.2  # of the log odds of the network that reads the whole question
-NETWORK_SHIFT: Final = -1.0  # so that the limits of `policy` are right for both
 _PIECE_CHARS: Final = 300  # of a question; what follows says little more
 
 
@@ -238,10 +236,10 @@ def privacy(text: str) -> float | None:
     if sure or is_english(text):
         row = english_row(text, vector, weights)
         linear = float(row @ weights["english"][:-1] + weights["english"][-1])
-        whole = own_matter(text[:_PIECE_CHARS]) - NETWORK_SHIFT
+        whole = own_matter(text[:_PIECE_CHARS]) - policy.MATTER_SHIFT
         if spoken_in(text).first_person:  # anybody asks of their own car what it takes
             whole = min(0.0, whole)
-        odds.append(linear + NETWORK_SHARE * whole)
+        odds.append(linear + policy.MATTER_SHARE * whole)
     if not sure:
         row = np.concatenate((vector, pieces(text)))
         odds.append(float(row @ weights["any"][:-1] + weights["any"][-1]))

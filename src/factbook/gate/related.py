@@ -203,14 +203,14 @@ def vetoed(
     if not (of_me or (old.definite and new.definite)):
         return "indefinite", "indefinite"  # two dogs, not one
     no_end = "question" if new.asks else _no_end(_told(first), _told(second))
-    return _no_merge(older, newer), no_end
+    return _no_merge(older, newer) or _known_to_rules(old, new), no_end
 
 
 def tells_apart(older: str, newer: str, net: Relater) -> str:
     """Return what two texts that somebody would merge differ in; "" for nothing that is exact."""
     first, second = ((net.read(text), read(text)) for text in (older, newer))
     no_merge, _ = vetoed(first, second)
-    return "" if no_merge == "indefinite" else no_merge or _no_merge(first, second)
+    return "" if no_merge in ("indefinite", "rules") else no_merge or _no_merge(first, second)
 
 
 def _no_merge(older: tuple[Reading, TextReading], newer: tuple[Reading, TextReading]) -> str:
@@ -222,17 +222,19 @@ def _no_merge(older: tuple[Reading, TextReading], newer: tuple[Reading, TextRead
     clashes = tables().quantifier_clashes
     if not clashes.isdisjoint(product(old.quantifiers, new.quantifiers)):
         return "quantifier"
-    if _apart(_signs(old), _signs(new)) or _opposed(old, new) or _one_word(old, new):
-        return "word"
-    if (old.tense, new.tense) in TENSES_APART and len(old.keys ^ new.keys) <= 1:
-        return "tense"
-    return ""
+    return "word" if _apart(_signs(old), _signs(new)) or _opposed(old, new) else ""
 
 
-def _one_word(old: TextReading, new: TextReading) -> bool:
-    """Say whether two texts are the same but for one word, which only rules know enough of."""
+def _known_to_rules(old: TextReading, new: TextReading) -> str:
+    """Return "rules" where two texts are the same but for one word, or for when it is so.
+
+    The network, which hears what is meant, is sure that who takes aspirin makes it. Words of one
+    meaning and the forms of verbs the rules know.
+    """
     first, second = old.normal.split(), new.normal.split()
-    return len(first) == len(second) and sum(map(ne, first, second)) == 1
+    one_word = len(first) == len(second) and sum(map(ne, first, second)) == 1
+    then = (old.tense, new.tense) in TENSES_APART and len(old.keys ^ new.keys) <= 1
+    return "rules" if one_word or then else ""
 
 
 def _signs(text: TextReading) -> set[str]:
