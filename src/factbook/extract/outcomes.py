@@ -118,11 +118,10 @@ _RUNNING: Final = re.compile(
 _NO_PATCH: Final = re.compile(r"apply_patch verification failed|Invalid patch\b")
 _FETCHES: Final = re.compile(r"fetch", re.IGNORECASE)
 _NO_PAGE: Final = re.compile(r"\s*(?:The server returned HTTP [45]\d\d\b|REDIRECT DETECTED\b)")
-_SPOKEN: Final = re.compile(
-    r"(?:\S*/)?(?:ba|z|da|k)?sh:|\(eval\):|(?:fatal|error)\b", re.IGNORECASE
-)
-"""How a shell, and git, begin what they say themselves."""
-_UNNAMED: Final = frozenset({"gh", "docker", "kubectl"})  # they put no name before what they say
+_SPEAKERS: Final = ("(?:ba|z|da|k)?sh", "sudo", "ssh", "xargs", "timeout")  # around any program
+_OF_HOST: Final = r"\(eval\):|(?i:(?:error: )?command timed out after\b)"
+_UNNAMED: Final = frozenset({"git", "gh", "cargo", "kubectl"})  # `error:` begins what they say
+_PLACED: Final = re.compile(r"\S+?:\d+[:-]")  # as a search shows where it found a line
 _NO_SEARCH: Final = re.compile(r"^Web search error: \w+$", re.MULTILINE)
 _HAS_CODE: Final = frozenset({"exec_command"})  # without an exit code it has not ended
 _SHOWN_FAILURE: Final = re.compile(
@@ -196,8 +195,8 @@ def first_error(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     # A tool that writes files says why in its first line, and quotes their text below it.
     quotes = _is_writer(episode.tool) and episode.tool not in _SHELLS
     quotes = quotes or _is_page_lost(episode)
-    place = _first_line(text) if quotes else _error_place(text)
-    if place and not (episode.shown_by and _is_shown(text, place, episode.shown_by)):
+    place = _first_line(text) if quotes else _own_place(text, episode.shown_by)
+    if place:
         message = shorten(_clean(text[slice(*place)]), policy.SNIPPET_CHARS)
         if message:
             yield RuleHit(message, *place, {"what": episode.asked or episode.tool})
@@ -208,24 +207,43 @@ def error_line(text: str, shown_by: Sequence[str] = ()) -> str:
 
     `shown_by` are the programs of a command that only shows texts: those are no error of it.
     """
-    place = _error_place(text)
-    if place is None or (shown_by and _is_shown(text, place, shown_by)):
-        return ""
-    return shorten(_clean(text[slice(*place)]), policy.SNIPPET_CHARS)
+    place = _own_place(text, tuple(shown_by))
+    return shorten(_clean(text[slice(*place)]), policy.SNIPPET_CHARS) if place else ""
 
 
-def _is_shown(text: str, place: tuple[int, int], programs: Sequence[str]) -> bool:
-    """Tell whether a line is of what programs show, and not what they say of themselves.
+def _own_place(text: str, shown_by: tuple[str, ...]) -> tuple[int, int] | None:
+    return _said_place(text, shown_by) if shown_by else _error_place(text)
 
-    A program puts its name before what it says, as the shell does. Of a client of a service, which
-    does not, the first line says why.
+
+@lru_cache(maxsize=4)
+def _said_place(text: str, programs: tuple[str, ...]) -> tuple[int, int] | None:
+    """Return the line in which programs that show texts say why they failed.
+
+    A program puts its name before what it says, as the shell does. One that does not has shown
+    nothing before it says why: that is the first line.
     """
-    line = text[slice(*place)]
-    if _SPOKEN.match(line) or line.split(":", 1)[0].split(" ", 1)[0] in programs:
-        return False
+    spoken = _spoken(programs)
+    for hits in _hits(text):
+        place = _line_with(text, hits, spoken)
+        if place:
+            return place
     code = _EXIT_LINE.match(text)
-    before = text[code.end() if code else 0 : place[0]]
-    return bool(before.strip()) or _UNNAMED.isdisjoint(programs)
+    output = text[code.end() :] if code else text
+    if not output.strip():
+        return None
+    start, end = _line_around(text, len(text) - len(output.lstrip()))
+    line = text[start:end]
+    found = _PLACED.match(line) and line != output.strip()
+    return (start, end) if _error_place(line) and not found else None
+
+
+def _spoken(programs: tuple[str, ...]) -> re.Pattern[str]:
+    """Return how what programs say of themselves begins, also where a path leads to them."""
+    names = "|".join([*map(re.escape, programs), *_SPEAKERS])
+    alone = "" if _UNNAMED.isdisjoint(programs) else r"|(?i:fatal|error)\b"
+    return re.compile(
+        rf"^(?:\[?(?:\S*/)?[gm]?(?:{names})(?: \w+)?\]?(?::\d+)?:(?:\s|$)|{_OF_HOST}{alone})"
+    )
 
 
 def _is_page_lost(result: Episode) -> bool:
@@ -242,14 +260,19 @@ def _error_place(text: str) -> tuple[int, int] | None:
     told = _told_by_go(text)
     if told:
         return told
-    strong = sorted({at for word in _STRONG if word in text for at in _finds(text, word)})
+    strong, hints = _hits(text)
     located = [hit.start() for hit in _LOCATED.finditer(text)]
-    hints = [hit.start() for hit in _HINTS_AT_IT.finditer(text)]
     for hits, pattern in ((strong, _EXACT), (located, None), (strong, _SAYS_WHY), (hints, None)):
         place = _line_with(text, hits, pattern, besides=_SUMMARY)
         if place:
             return _with_headline(text, *place)
     return _line_with(text, strong, _SAYS_WHY) or _line_with(text, hints, None)
+
+
+def _hits(text: str) -> tuple[list[int], list[int]]:
+    """Return where words stand that may name a cause, and where those that hint at one do."""
+    strong = sorted({at for word in _STRONG if word in text for at in _finds(text, word)})
+    return strong, [hit.start() for hit in _HINTS_AT_IT.finditer(text)]
 
 
 def _told_by_go(text: str) -> tuple[int, int] | None:

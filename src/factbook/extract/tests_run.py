@@ -37,11 +37,11 @@ _CLOSING: Final = re.compile(
     rf"""
       =*\ *(?P<pytest>(?:{_COUNT}|no\ tests\ ran|\d+\ warnings?|\d+\ rerun)
         (?:,\ (?:{_COUNT}|\d+\ warnings?|\d+\ rerun))*)\ in\ [\d.:]+(?:s|ms)?\b.*
-    | \s*Tests:?\s+(?P<jest>{_COUNT}(?:(?:,|\ \|)\ {_COUNT})*)\b.*
+    | \s*Tests:?\s+(?P<jest>(?!0\ total){_COUNT}(?:(?:,|\ \|)\ {_COUNT})*)\b.*
     | test\ result:\ \w+\.\ (?P<cargo>\d+\ passed;\ \d+\ failed).*
     | \s*(?P<mocha>\d+\ (?:passing|failing|pass|fail))(?:\ \(\S+\))?\s*
     | (?:\#|ℹ)\ (?P<node>(?:pass|fail)\ \d+)
-    | (?P<rspec>\d+\ examples?,\ \d+\ failures?).*
+    | (?P<rspec>\d+\ examples?,\ \d+\ failures?(?:,\ \d+\ errors?)?).*
     | (?P<unittest>FAILED\ \([^)]*\))
     | (?P<ran>Ran\ \d+\ tests?\ in\ .*)
     | (?P<phpunit>OK\ \(\d+\ tests?,.*\)|Tests:\ \d+,\ Assertions:.*)
@@ -236,12 +236,14 @@ def verdict(text: str, command: shell.ShellCommand, answer: Answer) -> str:
     failed = answer.outcome is Outcome.FAILED
     if closed is not None and closed.failed:
         return "failed"
+    if closed is not None and not closed.ran:
+        return ""
     rest = _REST.sub("", text[command.end :])
     if failed:
         alone = not rest.strip() and _leads_to(text, command)
         return "failed" if alone else ""
     if closed is not None:
-        return "passed" if closed.ran else ""
+        return "passed"
     reported = not any(sign in rest.strip().rstrip(";") for sign in ("|", ";", "\n"))
     return "passed" if reported and not outcomes.shows_failure(answer.text) else ""
 
