@@ -440,10 +440,7 @@ def test_who_asks_for_rules_or_decisions_is_shown_those_first(
     assert sorted(hit.text for hit in hits[: len(said)]) == said
 
 
-@pytest.mark.parametrize(
-    "question",
-    ["firewall rules", "decision tree", "who agreed to the terms", "my sister's rules"],
-)
+@pytest.mark.parametrize("question", ["firewall rules", "decision tree", "who agreed to the terms"])
 def test_rules_of_other_things_are_no_rules_of_ours(desk: Desk, question: str) -> None:
     desk.said("always run the tests with uv")
     desk.said("we went with Postgres")
