@@ -137,6 +137,20 @@ def test_said_again_it_is_evidence_and_in_another_project_another_rule(desk: Des
     assert counts == {f"project:{SHOP}": 3, f"project:{BLOG}": 1, "everywhere": 2}
 
 
+def test_a_rule_outlives_the_log_that_another_one_goes_on_from(desk: Desk) -> None:
+    rule = "always run the tests with uv"
+    desk.said(rule, isSidechain=True)  # a sub-agent was given the same words
+    desk.said(rule)
+    desk.said(rule)
+    store = desk.memory.store
+    first, second = store.evidence(fact_ids=[desk.facts[0].id])
+    desk.memory.erasure.erase_episode(first.episode_id)
+    assert [fact.statement for fact in desk.facts] == [rule]
+    left = store.evidence(fact_ids=[desk.facts[0].id])
+    assert [row.episode_id for row in left] == [second.episode_id]
+    assert desk.memory.check() == []
+
+
 @pytest.mark.parametrize(
     ("earlier", "later"),
     [
