@@ -657,11 +657,18 @@ def test_a_topic_has_one_schedule_however_often_it_is_given(fresh: World) -> Non
     for line in ("daily tea news", "daily cake news"):
         run(fresh.memory, f"/schedule {line}")
     fresh.memory.background.run_schedules()
-    (tea, cake) = fresh.memory.interests.schedules()
+    (tea, cake) = before = fresh.memory.interests.schedules()
+    fresh.clock.now += MINUTE
     again = shown(run(fresh.memory, "/schedule daily Tea news"))
     assert "Scheduled already, daily: 'tea news'" in again.text
     assert again.data["schedule"]["number"] == 1  # type: ignore[index]
-    assert fresh.memory.interests.schedules() == [tea, cake]
+    after = fresh.memory.interests.schedules()
+    assert [one._replace(episode_id=0) for one in after] == [
+        one._replace(episode_id=0) for one in before
+    ]
+    fresh.memory.erasure.erase_episode(tea.episode_id)  # it was said again since
+    assert fresh.memory.interests.schedules() == after
+    fresh.clock.now += MINUTE
     assert "Scheduled every 6h: 'tea news'" in run(fresh.memory, "/schedule every 6h tea news").text
     (now, other) = fresh.memory.interests.schedules()
     assert (now.id, now.topic, now.every_ms) == (tea.id, "tea news", 6 * 60 * MINUTE)

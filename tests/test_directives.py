@@ -97,7 +97,6 @@ class Desk:
         """Type prompts into a new session of a project."""
         self._sessions += 1
         session = f"3f0c4b1e-0000-4000-8000-{self._sessions:012}"
-        more = {"timestamp": f"2026-11-17T14:{self._sessions + 9:02}:00.000Z", **more}
         lines = [
             claude("user", text, f"u{self._sessions}-{n}", cwd=project, sessionId=session, **more)
             for n, text in enumerate(prompts)
@@ -138,18 +137,18 @@ def test_said_again_it_is_evidence_and_in_another_project_another_rule(desk: Des
     assert counts == {f"project:{SHOP}": 3, f"project:{BLOG}": 1, "everywhere": 2}
 
 
-@pytest.mark.parametrize("uuid", ["", "u7-0"])
-def test_a_rule_counts_once_where_its_session_goes_on_in_another_log(desk: Desk, uuid: str) -> None:
-    desk.said("always run the tests with uv", timestamp="2026-11-17T14:03:00.000Z")
-    copied = desk.folder / "3f0c4b1e-0000-4000-8000-000000000007.jsonl"
-    record = claude("user", "always run the tests with uv", uuid, sessionId=copied.stem)
-    copied.write_text(f"{json.dumps(record)}\n", encoding="utf-8")
-    desk.memory.ingest([copied], workers=0)
-    desk.memory.read_directives()
-    (fact,) = desk.facts
-    assert fact.evidence_count == 1
-    desk.said("always run the tests with uv")  # later, and so once more
-    assert desk.facts[0].evidence_count == 2
+def test_a_rule_outlives_the_log_that_another_one_goes_on_from(desk: Desk) -> None:
+    rule = "always run the tests with uv"
+    desk.said(rule, isSidechain=True)  # a sub-agent was given the same words
+    desk.said(rule)
+    desk.said(rule)
+    store = desk.memory.store
+    first, second = store.evidence(fact_ids=[desk.facts[0].id])
+    desk.memory.erasure.erase_episode(first.episode_id)
+    assert [fact.statement for fact in desk.facts] == [rule]
+    left = store.evidence(fact_ids=[desk.facts[0].id])
+    assert [row.episode_id for row in left] == [second.episode_id]
+    assert desk.memory.check() == []
 
 
 @pytest.mark.parametrize(
@@ -440,10 +439,7 @@ def test_who_asks_for_rules_or_decisions_is_shown_those_first(
     assert sorted(hit.text for hit in hits[: len(said)]) == said
 
 
-@pytest.mark.parametrize(
-    "question",
-    ["firewall rules", "decision tree", "who agreed to the terms", "my sister's rules"],
-)
+@pytest.mark.parametrize("question", ["firewall rules", "decision tree", "who agreed to the terms"])
 def test_rules_of_other_things_are_no_rules_of_ours(desk: Desk, question: str) -> None:
     desk.said("always run the tests with uv")
     desk.said("we went with Postgres")

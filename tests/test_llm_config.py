@@ -16,7 +16,7 @@ from factbook.llm.config import (
     load_config,
     load_embed_config,
 )
-from factbook.net.http import REASON_CHARS, Secret, one_line, read_address
+from factbook.net.http import ERROR_BYTES, REASON_CHARS, Secret, one_line, read_address, said_in
 from factbook.net.settings import config_path
 from rows import every
 
@@ -306,6 +306,14 @@ def test_a_secret_is_shown_nowhere() -> None:
     for size in range(8, len(KEY) + 8):  # a server says it where its answer is cut
         said = one_line(f"{'x' * (REASON_CHARS - size)} {KEY} is wrong, and more than fits")
         assert KEY[:4] not in secret.hide(f"it answered 401 ({said})")
+    for blanks in range(700, 1_700, 7):  # nothing is cut where all but blanks fits
+        text = f"x{' ' * blanks}{KEY} is wrong"
+        assert secret.hide(one_line(text)) == "x [key] is wrong"
+        assert secret.hide(said_in(text.encode())) == "x [key] is wrong"
+    for size in range(4, len(KEY)):  # and the end of a body may not have been read
+        body = f"x{KEY[:size].rjust(ERROR_BYTES - 1)}".encode()
+        assert secret.hide(said_in(body)) == "x [key]…"
+    assert one_line("a " * 300, limit=5) == "a a …"
     with pytest.raises(TypeError):
         pickle.dumps(secret)
 

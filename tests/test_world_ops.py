@@ -23,6 +23,7 @@ from factbook.model.entities import (
     NoticeKind,
     NoticeState,
     PreferenceType,
+    Schedule,
     SearchState,
     Valence,
 )
@@ -91,6 +92,7 @@ from factbook.store.derived.searches import (
     untold_finds,
 )
 from factbook.store.derived.tasks import unheard
+from factbook.store.kinds import SCHEDULE
 from factbook.store.leases import claim_search, release_search, take_lease
 from factbook.store.sqlite import SQLiteStore
 
@@ -820,6 +822,20 @@ def test_a_schedule_queues_one_search_however_long_it_was_away(store: SQLiteStor
     write(store, run, trigger=Trigger.USER_MESSAGE, at=back)
     assert back < schedules_of(store, "me")[0].next_at <= back + day
     assert schedules_of(store, at=back) == []
+
+
+def test_of_several_schedules_of_a_topic_one_is_left_when_it_is_set_anew(
+    store: SQLiteStore,
+) -> None:
+    rows = [Schedule(0, "me", topic, 60 * MINUTE, NOW, NOW, 1) for topic in ("tea", "Tea", "cake")]
+    write(store, *episode("c1", "/schedule every 1h tea"))
+    with store.writing(now=NOW) as writer:  # as older versions did
+        writer.add(SCHEDULE, rows)
+    again = SetSchedule(owner="me", topic="tea", every_ms=60 * MINUTE, next_at=NOW, episode="c2")
+    write(store, *episode("c2", "/schedule every 1h tea"), again)
+    left = [(one.id, one.topic, one.episode_id) for one in schedules_of(store, "me")]
+    assert left == [(1, "tea", 2), (3, "cake", 1)]
+    assert write(store, again).unchanged == 1
 
 
 def test_a_message_is_read_once(store: SQLiteStore) -> None:

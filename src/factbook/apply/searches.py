@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from factbook import policy
 from factbook.apply.interest_rows import InterestPart
 from factbook.errors import NotAllowed, NotFound, TakenOver, UsageError
@@ -286,22 +288,34 @@ class SearchChanges(InterestPart):
     def set_schedule(self, op: SetSchedule) -> None:
         if op.every_ms <= 0:
             raise UsageError(detail=f"a schedule every {op.every_ms} ms is none")
-        going = self._writer.find(SCHEDULE, {"owner": op.owner, "retired_at": None})
-        for known in going:
-            if known.topic.casefold() == op.topic.casefold():
-                self._set_anew(known, op)
-                return
         episode_id = self._rows.own_words(op.owner, op.episode)
+        going = self._writer.find(SCHEDULE, {"owner": op.owner, "retired_at": None})
+        of_it = [known for known in going if known.topic.casefold() == op.topic.casefold()]
+        if of_it:
+            self._set_anew(of_it, op, episode_id)
+            return
         row = Schedule(0, op.owner, op.topic, op.every_ms, op.next_at, self._now, episode_id)
         schedule_id = one_id(self._writer.add(SCHEDULE, [row]))
         self._receipt.updated += 1
         self._facts.event("store", "schedule", schedule_id, {"every_ms": op.every_ms})
 
-    def _set_anew(self, known: Schedule, op: SetSchedule) -> None:
-        """Let the schedule that a topic has come as often as is said now."""
-        if known.every_ms == op.every_ms:
+    def _set_anew(self, of_it: Sequence[Schedule], op: SetSchedule, episode_id: int) -> None:
+        """Let the schedule that a topic has come as often as is said now, by what says so now.
+
+        Older versions gave a topic several: the first one stays.
+        """
+        waiting = {"owner": EVERYONE, "cause_id": of_it[0].episode_id, "state": LEFT}
+        asked = [
+            row._replace(cause_id=episode_id) for row in self._writer.find(SEARCH_TASK, waiting)
+        ]
+        self._writer.put(SEARCH_TASK, asked)
+        known = of_it[0]._replace(episode_id=episode_id)
+        if [one.every_ms for one in of_it] == [op.every_ms]:
+            self._writer.put(SCHEDULE, [known])
             self._receipt.unchanged += 1
             return
+        for more in of_it[1:]:
+            self.drop_schedule(DropSchedule(schedule_id=more.id))
         self._writer.put(SCHEDULE, [known._replace(every_ms=op.every_ms, next_at=op.next_at)])
         self._receipt.updated += 1
         self._facts.event("update", "schedule", known.id, {"every_ms": op.every_ms})

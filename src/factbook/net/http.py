@@ -150,8 +150,8 @@ def _is_local(host: str, address: ipaddress.IPv4Address | ipaddress.IPv6Address 
 
 def one_line(text: str, *, limit: int = REASON_CHARS) -> str:
     """Return what a server or a model said as one short line that no terminal acts upon."""
-    # the cut comes first: a body may be megabytes long
-    short = " ".join(text[: 4 * limit].split())
+    # the cut comes first: a body may be megabytes long; more words than this are more than fit
+    short = " ".join(text.split(maxsplit=limit))[: limit + 1]
     # C: controls, format characters (which can turn the reading order), surrogates, unassigned
     plain = "".join("\ufffd" if unicodedata.category(char)[0] == "C" else char for char in short)
     return plain if len(plain) <= limit else plain[: limit - 1] + _CUT
@@ -193,7 +193,8 @@ def said_in(body: bytes) -> str:
     try:
         said: object = orjson.loads(body)
     except orjson.JSONDecodeError:
-        return one_line(body[: 8 * REASON_CHARS].decode("utf-8", "replace"))
+        cut = _CUT if len(body) >= ERROR_BYTES else ""  # more of it was not read
+        return one_line(body.decode("utf-8", "replace") + cut)
     while isinstance(said, dict):
         said = next((said[key] for key in _SAYING if key in said), "")
     if isinstance(said, str):

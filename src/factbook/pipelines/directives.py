@@ -128,8 +128,6 @@ class Hearing:
             return [], []
         given = [*given_up(reading), *set_free(reading)]
         candidates = directives_in(episode, reading, self._context.resources.reader)
-        if (candidates or given) and self._is_copy(episode):
-            return [], []
         reply = replied_to(self._context, episode) if candidates else None
         if reply is not None:  # what is copied out of it is the agent's
             copied = (is_copied(episode.text, (c.start, c.end), reply.text) for c in candidates)
@@ -140,23 +138,6 @@ class Hearing:
             if not any(c.start < each.end and each.begin < c.end for c in candidates):
                 candidates += self._ending(episode, reading, each)
         return candidates, given
-
-    def _is_copy(self, episode: StoredEpisode) -> bool:
-        """Tell whether another session had the same words at the same moment.
-
-        Then a log was forked or resumed, and gave what it copied no id, or another one.
-        """
-        at = episode.occurred_at
-        if at is None:
-            return False
-        then = Filters(owner=episode.owner, episode_kinds=[episode.kind], since=at, until=at + 1)
-        found = self._context.store.episodes_by_id(self._context.store.ids("episode", then))
-        return any(
-            other.id < episode.id
-            and (other.text, other.role) == (episode.text, episode.role)
-            and other.session != episode.session
-            for other in found.values()
-        )
 
     def take(
         self, candidates: Sequence[Candidate], given: Sequence[GivenUp], episode: StoredEpisode

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -39,14 +38,6 @@ class _Directives(NamedTuple):
 
 
 _OURS: Final = frozenset({"i", "my", "our", "we"})
-# "My sister's rules" are hers; "my project's rules" are ours.
-_ANOTHERS: Final = re.compile(
-    r"\b(?:my|our)\s+(?:\w+\s+)?(?:mother|mom|mum|father|dad|parents?|sister|brother|siblings?|wife"
-    r"|husband|spouse|partner|girlfriend|boyfriend|friends?|daughter|son|child|children|kids?|aunt"
-    r"|uncle|cousin|niece|nephew|grandmother|grandma|grandfather|grandpa|boss|manager|colleagues?"
-    r"|coworker|neighbou?rs?|roommate|flatmate|landlord|teacher|doctor)['’]s?(?!\w)",
-    re.IGNORECASE,
-)
 _RULE, _DECISION = PREDICATES
 DIRECTIVES: Final[tuple[Cued, ...]] = (
     _Directives(_RULE, ("rule", "rules", "convention", "conventions", "guideline", "guidelines")),
@@ -59,7 +50,7 @@ DIRECTIVES: Final[tuple[Cued, ...]] = (
 
 def is_ours(question: str) -> bool:
     """Tell whether a question is of what its owner has, said or did: "my", "did we"."""
-    return not _OURS.isdisjoint(words(_ANOTHERS.sub("", question)))
+    return not _OURS.isdisjoint(words(question))
 
 
 def own_directives(question: Reading) -> str:

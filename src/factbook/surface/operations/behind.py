@@ -92,9 +92,10 @@ def schedule(
     number = interests.schedules(owner=owner).index(kept) + 1
     made = run.shown(kept)
     said = f"{every(made.every_ms)}: '{one_line(made.topic)}'"
-    if kept in before:
+    of_it = [one.every_ms for one in before if one.topic.casefold() == kept.topic.casefold()]
+    if of_it == [kept.every_ms]:
         said = f"Scheduled already, {said}; nothing was changed."
-    elif any(one.id == kept.id for one in before):
+    elif of_it:
         said = f"Scheduled {said}, for the next time now."
     else:
         said = f"Scheduled {said}, for the first time now."
