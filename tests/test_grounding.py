@@ -19,10 +19,8 @@ from factbook.gate.grounding import (
     read_passage,
     validate_fact_against_summary,
 )
-from factbook.gate.typed_claims import judge_typed
 from factbook.language.reader.read import read
 from factbook.language.reader.relate import Relater, relate
-from factbook.model.memory_types import MemoryType, TypedClaim
 
 
 def owned(claim: str, text: str, *, pattern: bool = False) -> Grounding:
@@ -280,14 +278,3 @@ def test_the_reader_is_shown_what_is_nearest_and_not_what_has_the_same_words() -
     assert near[0] == "She nurses children on a ward of the clinic."
     ground(claim, passage, net=_reader(by_words, 1.0))
     assert by_words[0] == "The user paid for the works on her roof in May."
-
-
-@pytest.mark.parametrize(("chance", "stored"), [(0.0, False), (0.5, True)])
-def test_what_somebody_says_bears_a_claim_out_only_where_the_reader_sees_it(
-    chance: float, stored: bool
-) -> None:
-    claim = TypedClaim(text="Keeps bees", type=MemoryType.USER_FACT, confidence=0.9, reasoning="")
-    passage = read_passage("User: I moved to Delft in March and I have kept bees since.")
-    assert judge_typed(claim, passage).stored
-    verdict = judge_typed(claim, passage, net=_reader([], chance))
-    assert verdict.stored is stored

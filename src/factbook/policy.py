@@ -300,7 +300,7 @@ RELATED_NEIGHBOURS: Final = 4  # ours: the nearest statements that it is asked a
 RELATED_PAIRS: Final = 4_000  # ours: pairs that it reads in one run, the nearest ones; 10 ms each
 RELATED: Final[Mapping[str, float]] = MappingProxyType(
     {
-        "merge": 0.3,
+        "merge": 0.2,
         "merge_cosine": 0.25,
         "end": 0.8,
         "end_cosine": 0.25,
@@ -308,6 +308,7 @@ RELATED: Final[Mapping[str, float]] = MappingProxyType(
         "ask_cosine": 0.3,  # of `nearness`
     }
 )  # ours, by `python -m bench.related`: of the network's weights, chosen anew whenever those are
+REWORDED_OF_THINGS: Final = 0.75  # ours: chance from which two texts on a thing are joined
 DOUBTS_A_RUN: Final = 5  # ours: questions of the network's that one run adds for an owner
 RELATED_ASK_ONE: Final = 1.0  # ours, of `doubt`: one such question a run, if no better ones fill it
 WEAK_DOUBTS_A_RUN: Final = 1  # ours: of these so many at most that are unlikely ("ask_one")
@@ -405,7 +406,6 @@ GROUNDING_SIMILARITY: Final = 0.85  # origins 002.3: more than this is similar e
 CLAIM_SUPPORTED: Final = 0.4  # ours, by `python -m bench.ordinary --part tune --sets claims`: the
 # chance, by the reader, from which on a summary says what a claim says
 CLAIM_SUPPORTED_IN_TALK: Final = 0.5  # ours, by the set `talk`: or talk in the first person
-CLAIM_DOUBTED_IN_TALK: Final = 0.2  # ours, likewise: below it what rules let pass is refused
 SIMILAR_ONLY_FACTOR: Final = 1 / 3  # origins 002.2, example 4: 0.70 * 0.10 / 0.30
 EXACT_QUOTE_SCORE: Final = 0.30  # origins 002.5: score_confidence, factor 1
 KEY_PHRASES_SCORE: Final = 0.20
@@ -517,9 +517,9 @@ LEAVES_PLAIN: Final = -1.1
 LEAVES_FIRST: Final = -1.5  # "I", whatever is named, but not "my"
 LEAVES_TOLD: Final = -2.0  # it holds a name that only its owner has written
 LEAVES_MARKED: Final = -0.3  # it holds a title, a model's number, or "the" before a name
-LEAVES_PUBLIC: Final = 0.9  # it names what a page says something of
-MATTER_SHARE: Final = 0.2  # ours: of the log odds of the network that reads the whole question
-MATTER_SHIFT: Final = -1.0  # ours: of these, so that the limits above are right for both
+LEAVES_PUBLIC: Final = 0.6  # it names what a page says something of
+MATTER_SHARE: Final = 0.3  # ours: of the log odds of the network that reads the whole question
+MATTER_SHIFT: Final = -2.5  # ours: of these, so that the limits above are right for both
 SEARCH_RESULTS: Final = 8  # ours: results of one search that are kept
 SEARCH_TIMEOUT_S: Final = 15.0  # ours: total deadline of one search
 SEARCH_ATTEMPTS: Final = 4  # ours: failures after which a search is set aside, visibly

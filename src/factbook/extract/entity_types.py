@@ -100,6 +100,8 @@ def says_it_is(name: str, kind: Kind, text: str, title: str) -> bool:
     """
     if not kind.narrowed or _letters(kind.name) in _letters(text):
         return True
+    if _letters(kind.narrowed) in map(_letters, _BRACKETED.findall(text)):
+        return True  # "Halden X3 (electric)"
     if supports(text, _it_is(kind.name, name)) >= policy.OF_KIND:
         return True
     of_another = any(
@@ -108,6 +110,9 @@ def says_it_is(name: str, kind: Kind, text: str, title: str) -> bool:
     )
     which = _letters(kind.narrowed)
     return which in _letters(title) and which not in _letters(text) and not of_another
+
+
+_BRACKETED: Final = re.compile(r"\(([^()]{1,40})\)")
 
 
 def _it_is(kind: str, name: str = "Tarn") -> str:

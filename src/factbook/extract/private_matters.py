@@ -236,10 +236,12 @@ def privacy(text: str) -> float | None:
     if sure or is_english(text):
         row = english_row(text, vector, weights)
         linear = float(row @ weights["english"][:-1] + weights["english"][-1])
-        whole = own_matter(text[:_PIECE_CHARS]) - policy.MATTER_SHIFT
-        if spoken_in(text).first_person:  # anybody asks of their own car what it takes
-            whole = min(0.0, whole)
-        odds.append(linear + policy.MATTER_SHARE * whole)
+        if not spoken_in(text).first_person:
+            # It was asked for the world's questions, and knows too little of "I" and of new names:
+            # so it speaks for a question and never against one.
+            whole = own_matter(text[:_PIECE_CHARS]) - policy.MATTER_SHIFT
+            linear += policy.MATTER_SHARE * min(0.0, whole)
+        odds.append(linear)
     if not sure:
         row = np.concatenate((vector, pieces(text)))
         odds.append(float(row @ weights["any"][:-1] + weights["any"][-1]))

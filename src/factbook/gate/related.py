@@ -119,7 +119,14 @@ def related(
     first, second = net.read(older[0]), net.read(newer[0])
     no_merge, no_end = vetoed((first, older[1]), (second, newer[1]))
     texts = _unchecked(older, newer, similarity, net)
+    if texts.chances.reword < policy.REWORDED_OF_THINGS and _of_things(first, second):
+        no_merge = no_merge or "unsure"  # it has learned what people say of themselves
     return texts._replace(no_merge=no_merge, no_end=no_end)
+
+
+def _of_things(*texts: Reading) -> bool:
+    """Say whether one of some texts is on things alone: on nobody's life."""
+    return any(all(clause.of not in ("me", "person") for clause in text.clauses) for text in texts)
 
 
 def _unchecked(
@@ -229,12 +236,14 @@ def _known_to_rules(old: TextReading, new: TextReading) -> str:
     """Return "rules" where two texts are the same but for one word, or for when it is so.
 
     The network, which hears what is meant, is sure that who takes aspirin makes it. Words of one
-    meaning and the forms of verbs the rules know.
+    meaning and the forms of verbs the rules know. Nor is the older one joined if it has a number
+    that the newer one lacks: the newer words stand, and it would be lost.
     """
     first, second = old.normal.split(), new.normal.split()
     one_word = len(first) == len(second) and sum(map(ne, first, second)) == 1
     then = (old.tense, new.tense) in TENSES_APART and len(old.keys ^ new.keys) <= 1
-    return "rules" if one_word or then else ""
+    lost = set(old.values) - set(new.values)
+    return "rules" if one_word or then or lost else ""
 
 
 def _signs(text: TextReading) -> set[str]:

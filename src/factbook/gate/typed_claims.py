@@ -161,14 +161,12 @@ def _grounding(
     if grounding.grounded and (objection := _turned(claim, grounding, passage)):
         return grounding, objection
     if net is not None and passage.told_by_oneself:
-        # No claim in the third person stands beside what is said in the first: what the rules of
-        # words let pass stays unless the reader sees nothing of it there, and what they do not find
-        # it must be surer of.
-        if not grounding.conflict:
-            held = grounding.grounded
-            least = policy.CLAIM_DOUBTED_IN_TALK if held else policy.CLAIM_SUPPORTED_IN_TALK
+        # No claim in the third person stands beside what is said in the first: so what the rules of
+        # words let pass stays, and the reader, which knows it less, has to be surer.
+        if not (grounding.grounded or grounding.conflict):
+            least = policy.CLAIM_SUPPORTED_IN_TALK
             read = ground_claim(claim, passage, embed=embed, net=net, least=least)
-            grounding = grounding if read.grounded is held else read
+            grounding = read if read.grounded else grounding
         net = None
     elif net is not None:
         # What is said in other words the reader finds; how words are bound that are all there, and
