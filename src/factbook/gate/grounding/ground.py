@@ -217,10 +217,8 @@ def _bearing(
     """
     if embed is None:
         return bearing(texts, claim)
-    vectors = passage.memo.get(("sentences", allowed, embed))
-    if vectors is None:
-        vectors = passage.memo["sentences", allowed, embed] = embed(texts)
-    return nearest(vectors, embed([claim])[0])
+    _, vectors = _embedded(passage, allowed, embed)  # single sentences come first
+    return nearest(vectors[: len(texts)], embed([claim])[0])
 
 
 def nearest(vectors: NDArray[np.float32], vector: NDArray[np.float32]) -> list[int]:
@@ -424,17 +422,24 @@ def _similarity(
     claim: str, passage: Passage, allowed: tuple[int, ...], embed: Embed
 ) -> tuple[float, _Sentences]:
     """Return the cosine of the most similar one or two sentences, and these."""
-    known = passage.memo.get((allowed, embed))
-    if known is None:
+    windows, vectors = _embedded(passage, allowed, embed)
+    cosines = vectors @ embed([claim])[0]
+    best = int(cosines.argmax())
+    return float(cosines[best]), windows[best]
+
+
+def _embedded(
+    passage: Passage, allowed: tuple[int, ...], embed: Embed
+) -> tuple[list[_Sentences], NDArray[np.float32]]:
+    """Return single sentences, then two neighbours of one turn each, with their unit vectors."""
+    if (allowed, embed) not in passage.memo:
         spoken = [passage.lines[number] for number in allowed]
         windows = [spoken[window] for window in _windows(spoken, across=False)]
         windows = [window for window in windows if len(window) < WINDOW]
         texts = [" ".join(one.line.text for one in window) for window in windows]
-        known = passage.memo[allowed, embed] = (windows, embed(texts))
-    windows, vectors = known
-    cosines = vectors @ embed([claim])[0]
-    best = int(cosines.argmax())
-    return float(cosines[best]), windows[best]
+        passage.memo[allowed, embed] = (windows, embed(texts))
+    known: tuple[list[_Sentences], NDArray[np.float32]] = passage.memo[allowed, embed]
+    return known
 
 
 def _near(
