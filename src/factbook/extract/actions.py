@@ -15,7 +15,7 @@ from factbook.extract import tests_run
 from factbook.extract.base import Rule, RuleHit
 from factbook.extract.outcomes import error_line, shows_failure
 from factbook.extract.shell_facts import check_commands
-from factbook.model.facts import WENT_ON, Answer, Episode, Outcome
+from factbook.model.facts import NOT_TOLD, WENT_ON, Answer, Episode, Outcome
 from factbook.model.text import shorten
 
 __all__ = ["changes", "delegations", "mends", "runs", "verdicts"]
@@ -49,12 +49,16 @@ def _outcome(command: str, answer: Answer) -> str:
     closed = tests_run.closing(answer.text) if tests_run.may_check(command) else None
     if answer.outcome is Outcome.RUNNING:
         return WENT_ON
-    if answer.outcome is Outcome.DONE:
+    if answer.outcome in (Outcome.DONE, Outcome.UNTOLD):
         if closed:
             return closed.text
         # A pipe ends well whatever went into it; what only shows a text may show one that failed.
-        hidden = "|" in command and not tests_run.only_looks(command)
-        return (error_line(answer.text) if hidden and shows_failure(answer.text) else "") or "ok"
+        untold = answer.outcome is Outcome.UNTOLD
+        hidden = (untold or "|" in command) and not tests_run.only_looks(command)
+        shown = error_line(answer.text) if hidden and shows_failure(answer.text) else ""
+        if untold:
+            return f"{shown}; {NOT_TOLD}" if shown else NOT_TOLD
+        return shown or "ok"
     code = f"exit code {answer.code}" if answer.code else "" if closed else "failed"
     return ": ".join(filter(None, [code, closed.text if closed else "", answer.error]))
 

@@ -38,6 +38,7 @@ _ALLOWED: Final = re.compile(r"^\w*sandbox\w*: .*$", re.MULTILINE | re.IGNORECAS
 """What a call may reach: a command that passes once it may reach more was mended by that."""
 _GIVEN: Final = re.compile(r"^(session_id|chars): (.*)$", re.MULTILINE)
 _CONTINUES: Final = "write_stdin"  # the tool that waits for a command which went on, or types to it
+_WAITS: Final = "wait"  # the tool that waits for a script which went on
 _MENDERS: Final = 12  # files and commands that are remembered between a failure and its end
 
 
@@ -127,9 +128,11 @@ class Joining:
 
     def _joined(self, result: Episode, call: Episode | None) -> tuple[Episode, Episode | None]:
         outcome = outcomes.outcome_of(result)
+        # What a script called that went on, and was waited for.
+        call = self._running.pop(result.attributes.get("cell", ""), call)
         call = self._continued(call, outcome)
         process = result.attributes.get("process", "")
-        if process and call is not None and call.value("command") is not None:
+        if process and call is not None and _goes_on(call, process):
             self._running[process] = call
             if len(self._running) > policy.OPEN_CALLS:
                 del self._running[next(iter(self._running))]
@@ -185,7 +188,8 @@ class Joining:
         files = outcomes.changed_files(call) if answer.outcome is Outcome.DONE else ()
         main = tests_run.main_command(command)
         if main is None:
-            changes = not files and tests_run.may_change(command)
+            failed = answer.outcome is Outcome.UNTOLD and not outcomes.may_have_passed(answer)
+            changes = not files and not failed and tests_run.may_change(command)
             self._done(files=files, command=command if changes else "")
             return answer
         key = "\n".join([call.project, main.key, *_ALLOWED.findall(call.text)])
@@ -203,7 +207,8 @@ class Joining:
             if failure.files or failure.commands:
                 mended = Mended(failure.error, tuple(failure.files), tuple(failure.commands))
                 answer = answer._replace(mended=mended)
-        changes = answer.outcome is Outcome.DONE and tests_run.may_change(command)
+        ended_well = answer.outcome is Outcome.DONE or outcomes.may_have_passed(answer)
+        changes = ended_well and tests_run.may_change(command)
         self._done(files=files, command=command if changes else "", by=key)
         return answer
 
@@ -224,6 +229,13 @@ class Joining:
                 or len(failure.files) + len(failure.commands) > _MENDERS
             ):
                 del self._failures[key]
+
+
+def _goes_on(call: Episode, process: str) -> bool:
+    """Tell whether it is the call itself that goes on, and not only what it waits for."""
+    if call.value("command") is not None:
+        return True
+    return process.startswith("cell ") and call.tool != _WAITS
 
 
 def _asked(call: Episode, command: str | None) -> str:

@@ -15,7 +15,7 @@ from typing import Final
 
 from factbook import policy
 from factbook.extract.base import Rule, RuleHit
-from factbook.model.facts import Episode, Outcome
+from factbook.model.facts import Answer, Episode, Outcome
 from factbook.model.text import shorten
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "error_line",
     "exit_code",
     "first_error",
+    "may_have_passed",
     "outcome_of",
     "shows_failure",
 ]
@@ -162,11 +163,18 @@ def outcome_of(result: Episode) -> Outcome:
         return Outcome.REFUSED
     if failed:
         return Outcome.FAILED
+    if marks.get("end") == "untold":
+        return Outcome.UNTOLD
     if marks.get("process") or _RUNNING.match(head) or (result.tool in _HAS_CODE and not code):
         return Outcome.RUNNING
     unanswered = fnmatchcase(result.tool.lower(), "web*search") and _NO_SEARCH.search(head)
     lost = _is_page_lost(result) or _NO_PATCH.match(head)
     return Outcome.FAILED if unanswered or lost else Outcome.DONE
+
+
+def may_have_passed(answer: Answer) -> bool:
+    """Tell whether a command of whose end nothing is told shows no failure."""
+    return answer.outcome is Outcome.UNTOLD and not shows_failure(answer.text)
 
 
 def changed_files(call: Episode) -> tuple[str, ...]:

@@ -348,7 +348,7 @@ RULES: Final[tuple[Rule, ...]] = (
         looks_in="field command",
         find=actions.mends,
         statement="fixed: {error} \u2014 by {ways}; `{command}` passes",
-        waits_for="success",
+        waits_for="answer",
         cues=_words("fix fixed fixes solve solved solution resolve resolved"),
         embed=True,
     ),
@@ -376,7 +376,7 @@ RULES: Final[tuple[Rule, ...]] = (
         find=shell_facts.packages,
         statement="installed package {named} with {program}",
         hints=("install", " add ", " i ", " get ", "require"),
-        waits_for="success",
+        waits_for="answer",
         cues=_words("install installed package packages dependency dependencies library"),
     ),
     Rule(

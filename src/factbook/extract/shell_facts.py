@@ -26,6 +26,7 @@ __all__ = [
     "hosts",
     "is_check",
     "packages",
+    "runs_tests",
     "url_host",
     "urls",
 ]
@@ -74,6 +75,9 @@ def hosts(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
             words = words[:1] if bare else words
         else:
             continue
+        untold = answer is not None and answer.outcome is Outcome.UNTOLD
+        if answer is not None and untold and outcomes.error_line(answer.text, (name,)):
+            continue  # the program says that it did not get there
         for word in words:
             host_at = _destination(word, bare=bare)
             if host_at:
@@ -344,6 +348,12 @@ def _is_check_flag(value: str) -> bool:
     return flag in _CHECK_FLAGS and setting.lower() not in {"false", "no", "none", "0"}
 
 
+def runs_tests(command: shell.ShellCommand) -> bool:
+    """Tell whether a command runs tests, and does not check something else."""
+    values = [word.value for word in command.args]
+    return command.name in _TEST_PROGRAMS or _runs_tests(command.name, values)
+
+
 def _runs_tests(name: str, values: Sequence[str]) -> bool:
     """Tell `npm run test:unit`, `cargo test` and `uv run pytest` from everything else."""
     plain = [value for value in values if not value.startswith("-")]
@@ -527,7 +537,8 @@ def packages(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     """Find the packages that a package manager installed by name, with their versions."""
     del rule
     answer = episode.answer
-    if answer is None or outcomes.shows_failure(answer.text):
+    ended = (Outcome.DONE, Outcome.UNTOLD)
+    if answer is None or answer.outcome not in ended or outcomes.shows_failure(answer.text):
         return
     for command in shell.parse(text):
         name, args = command.name, list(command.args)

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from factbook.extract import outcomes, shell
 from factbook.extract.base import word_set
-from factbook.extract.shell_facts import git_command, is_check
+from factbook.extract.shell_facts import git_command, is_check, runs_tests
 from factbook.model.facts import Answer, Outcome
 
 __all__ = [
@@ -230,9 +230,12 @@ def _use(command: shell.ShellCommand) -> Use:
 
 def verdict(text: str, command: shell.ShellCommand, answer: Answer) -> str:
     """Say whether one command of a line passed or failed; empty where nothing shows it."""
-    if answer.outcome not in (Outcome.DONE, Outcome.FAILED) or answer.code in _NOT_RUN:
+    ended = (Outcome.DONE, Outcome.FAILED, Outcome.UNTOLD)
+    if answer.outcome not in ended or answer.code in _NOT_RUN:
         return ""
     closed = closing(answer.text)
+    if answer.outcome is Outcome.UNTOLD and not _shows_end(command, closed, answer):
+        return ""
     failed = answer.outcome is Outcome.FAILED
     if closed is not None and closed.failed:
         return "failed"
@@ -246,6 +249,16 @@ def verdict(text: str, command: shell.ShellCommand, answer: Answer) -> str:
         return "passed"
     reported = not any(sign in rest.strip().rstrip(";") for sign in ("|", ";", "\n"))
     return "passed" if reported and not outcomes.shows_failure(answer.text) else ""
+
+
+def _shows_end(command: shell.ShellCommand, closed: Closing | None, answer: Answer) -> bool:
+    """Tell whether a closing is the command's own, and nothing else that was run shows a failure.
+
+    A check by a flag (`--check`) runs no tests, so none of its lines is one.
+    """
+    if closed is None or not runs_tests(command):
+        return False
+    return closed.failed or not outcomes.shows_failure(answer.text)
 
 
 def _leads_to(text: str, command: shell.ShellCommand) -> bool:

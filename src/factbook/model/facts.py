@@ -218,9 +218,12 @@ class Outcome(StrEnum):
     FAILED = "failed"
     REFUSED = "refused"  # it was never run, or stopped: by the user, a rule or a hook
     RUNNING = "running"  # it goes on in the background
+    UNTOLD = "untold"  # it ran; how it ended shows at most in what it printed
 
 
 WENT_ON: Final = "it went on in the background"
+NOT_TOLD: Final = "outcome unknown"
+END_UNKNOWN: Final = (WENT_ON, NOT_TOLD)
 """What a fact about a call ends with of which it is not known how it ended."""
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from factbook.language.nouns import singular
 from factbook.language.values import amount, clock, count
-from factbook.model.facts import WENT_ON, EpisodeKind, Fact, FactKind, Millis
+from factbook.model.facts import END_UNKNOWN, EpisodeKind, Fact, FactKind, Millis
 from factbook.recall.commands import does, doing
 from factbook.recall.counted_questions import COMMAND, FAILURE, Counted, Outcome
 from factbook.recall.measured import Measure
@@ -290,7 +290,7 @@ def _ended(facts: Sequence[Fact], outcome: Outcome, reads: Reads, filters: Filte
     for fact in reads.facts(among, limit=None):
         if fact.predicate in _FAILURES or (fact.predicate == _VERIFIED and fact.object == "failed"):
             failed.add(fact.subject)
-        elif fact.predicate == _VERIFIED or not fact.statement.endswith(WENT_ON):
+        elif fact.predicate == _VERIFIED or not fact.statement.endswith(END_UNKNOWN):
             ended.add(fact.subject)
     wanted = failed if outcome is Outcome.FAILED else ended - failed
     return [fact for fact in facts if fact.subject in wanted]

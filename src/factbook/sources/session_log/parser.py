@@ -502,14 +502,17 @@ class Parser(ABC):
         group: str = "",
         namespace: str = "",
         attributes: Mapping[str, str] | None = None,
+        ours: bool = False,
     ) -> OpenCall:
         """Add a tool call, and return what its result needs to know of it.
 
-        A call of factbook's own is kept as `injected`. One that may be is added when its result
-        has told.
+        A call of factbook's own is kept as `injected`; the host may know that it is `ours`. One
+        that may be is added when its result has told.
         """
         tool = self.small(storable(tool))
         asked = asked_of_us(tool, given, namespace=namespace)
+        if ours:
+            asked = asked._replace(ours=True, echoes=True)
         rendered = render_call(tool, asked.given, self.redactor)
         call = OpenCall(tool, subject, asked.echoes)
         self.awaits(call_id, call)
