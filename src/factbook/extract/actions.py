@@ -137,7 +137,7 @@ def verdicts(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
         verdict = tests_run.verdict(text, command, answer)
         if not verdict:
             continue
-        closed = tests_run.closing(answer.text)
+        closed = tests_run.closing_of(text, command, answer)
         shown = closed.text if closed else answer.error if verdict == "failed" else ""
         details = {
             "command": shorten(text[command.start : command.end], _COMMAND_CHARS),

@@ -59,7 +59,7 @@ _STRONG: Final = (
 )  # fmt: skip
 """Pieces of words, one of which every line that `_SAYS_WHY` finds holds (near enough)."""
 _HINTS_AT_IT: Final = re.compile(
-    r"\berr(?:or)?s?\b|\w(?:Error|Exception)\b|\bfail(?:ed|ure|s)?\b|\bfatal\b|\bpanic\w*"
+    r"\berr(?:or)?s?\b|(?-i:\w(?:Error|Exception))\b|\bfail(?:ed|ure|s)?\b|\bfatal\b|\bpanic\w*"
     r"|\bdenied\b|\bnot found\b|\bno such\b|\bcannot\b|\bcan't\b|\bcould not\b|\bcouldn't\b"
     r"|\bunable to\b|\binvalid\b|\bmissing\b|\btimed out\b|\btimeout\b|\brefused\b"
     r"|\bunrecognized\b|\bunknown\b|\bexceeds?\b|\bdoes not exist\b|\bdoesn't exist\b"

@@ -14,13 +14,14 @@ from typing import Final, NamedTuple
 
 from factbook.extract import outcomes, shell
 from factbook.extract.base import word_set
-from factbook.extract.shell_facts import git_command, is_check, runs_tests
+from factbook.extract.shell_facts import check_commands, git_command, is_check, runs_tests
 from factbook.model.facts import Answer, Outcome
 
 __all__ = [
     "Closing",
     "MainCommand",
     "closing",
+    "closing_of",
     "main_command",
     "may_change",
     "may_check",
@@ -233,8 +234,8 @@ def verdict(text: str, command: shell.ShellCommand, answer: Answer) -> str:
     ended = (Outcome.DONE, Outcome.FAILED, Outcome.UNTOLD)
     if answer.outcome not in ended or answer.code in _NOT_RUN:
         return ""
-    closed = closing(answer.text)
-    if answer.outcome is Outcome.UNTOLD and not _shows_end(command, closed, answer):
+    closed = closing_of(text, command, answer)
+    if answer.outcome is Outcome.UNTOLD and not _shows_end(closed, answer):
         return ""
     failed = answer.outcome is Outcome.FAILED
     if closed is not None and closed.failed:
@@ -251,14 +252,15 @@ def verdict(text: str, command: shell.ShellCommand, answer: Answer) -> str:
     return "passed" if reported and not outcomes.shows_failure(answer.text) else ""
 
 
-def _shows_end(command: shell.ShellCommand, closed: Closing | None, answer: Answer) -> bool:
-    """Tell whether a closing is the command's own, and nothing else that was run shows a failure.
+def closing_of(text: str, command: shell.ShellCommand, answer: Answer) -> Closing | None:
+    """Return how a command of a line closed; what runs no tests did not where another does."""
+    others = not runs_tests(command) and any(map(runs_tests, check_commands(text)))
+    return None if others else closing(answer.text)
 
-    A check by a flag (`--check`) runs no tests, so none of its lines is one.
-    """
-    if closed is None or not runs_tests(command):
-        return False
-    return closed.failed or not outcomes.shows_failure(answer.text)
+
+def _shows_end(closed: Closing | None, answer: Answer) -> bool:
+    """Tell whether an output shows by itself how a command ended, and shows no other failure."""
+    return closed is not None and (closed.failed or not outcomes.shows_failure(answer.text))
 
 
 def _leads_to(text: str, command: shell.ShellCommand) -> bool:

@@ -9,15 +9,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 import orjson
 
 from factbook import policy
 from factbook.model.ours import SERVER
 from factbook.sources.session_log.echo import is_ours, own_command
+from factbook.sources.session_log.open_scripts import (
+    Came,
+    OpenScript,
+    OpenScripts,
+    came,
+    cell_of,
+)
 from factbook.sources.session_log.parser import (
-    OPEN_CALLS,
     BadRecord,
     OpenCall,
     Parser,
@@ -26,7 +32,7 @@ from factbook.sources.session_log.parser import (
     outcome_of,
     text_in,
 )
-from factbook.sources.session_log.printed import Print, Result, prints_of, results_in
+from factbook.sources.session_log.printed import prints_of
 from factbook.sources.session_log.scripts import mentioned, read_script
 from factbook.sources.session_log.text import ident, kind_name, storable
 from factbook.sources.session_log.toolcall import command_line
@@ -130,14 +136,6 @@ _CODES: Final = 256  # exit codes that are known before their output
 _HELD: Final = 16  # copies of prompts that wait for their event
 _SCRIPT: Final = "exec"  # the tool that runs a script, which calls tools
 _WAIT: Final = "wait"  # the tool that waits for a script that goes on
-_SHELLS: Final = frozenset({"exec_command", "write_stdin"})  # what they give has an exit code
-_SCRIPT_HEADER: Final = re.compile(
-    r"Script (?P<end>completed|failed|running with cell ID (?P<cell>\S{1,40}))\n"
-    r"(?:Wall time [^\n]{0,80}(?:\n|$))?(?:Output:(?:\n|$))?"
-)
-_SCRIPT_ERROR: Final = "Script error:\n"
-_OWN_ERROR: Final = re.compile(r"(Syntax)?\w*Error: ")  # of the script and not of a tool
-_WITH_OTHERS: Final = "(its output stands with that of the other calls of the script)"
 
 
 class _Held(NamedTuple):
@@ -147,24 +145,6 @@ class _Held(NamedTuple):
     timestamp: str | float | None
     position: int
     offset: int
-
-
-class _Script(NamedTuple):
-    """A script whose end has not come yet."""
-
-    tools: tuple[str, ...]  # that it calls, in order; none where it cannot be read
-    prints: tuple[Print, ...]
-    torn: bool = False  # whether some of what it printed has come already
-
-    def save(self) -> list[object]:
-        prints = [[list(calls), form, maybe] for calls, form, maybe in self.prints]
-        return [list(self.tools), prints, self.torn]
-
-    def calls_of(self, call_id: str) -> list[str]:
-        """Return the ids of its calls; the only one of a script has the id of the script."""
-        if len(self.tools) < 2:
-            return [call_id]
-        return [f"{call_id}#{number}" for number in range(1, len(self.tools) + 1)]
 
 
 class CodexParser(Parser):
@@ -183,9 +163,7 @@ class CodexParser(Parser):
         self._by_model = get("by_model") is True  # whether another agent writes the prompts
         self._held = _held(get("held"))
         self._codes = {call_id: str(code) for call_id, code in items_in(state, "codes")}
-        self._scripts = {call_id: _script(raw) for call_id, raw in items_in(state, "scripts")}
-        self._cells = {cell: str(id_) for cell, id_ in items_in(state, "cells")}  # of scripts
-        self._waits = {id_: str(cell) for id_, cell in items_in(state, "waits")}
+        self._scripts = OpenScripts(get("scripts"))
         # A fork goes on in copies of another session, line by line: which, and how far below.
         self._origin = text_in(state, "origin")
         self._below = _count(get("below"))
@@ -200,9 +178,7 @@ class CodexParser(Parser):
         state["by_model"] = self._by_model
         state["held"] = [list(held) for held in self._held]
         state["codes"] = dict(self._codes)
-        state["scripts"] = {call_id: script.save() for call_id, script in self._scripts.items()}
-        state["cells"] = dict(self._cells)
-        state["waits"] = dict(self._waits)
+        state["scripts"] = self._scripts.save()
         state["origin"] = self._origin
         state["below"] = self._below
         return state
@@ -468,7 +444,7 @@ class CodexParser(Parser):
         name = text_in(payload, "name")
         given = _arguments(payload.get("arguments"))
         if name == _WAIT and isinstance(given, dict):
-            self._note(self._waits, ident(payload.get("call_id")), ident(given.get("cell_id")))
+            self._scripts.wait(ident(payload.get("call_id")), ident(given.get("cell_id")))
         return self._take_call(name, given, payload)
 
     def _custom_call(self, payload: dict[str, object]) -> RecordOutcome:
@@ -502,128 +478,82 @@ class CodexParser(Parser):
         call_id = ident(payload.get("call_id"))
         read = read_script(text) if call_id else None
         if read is None:
-            self._note(self._scripts, call_id, _Script((), ()))
+            self._scripts.run(call_id, OpenScript())
             return self._take_call(_SCRIPT, text, payload, ours=_asks_us(text))
         prints = [
             each if self.redactor.redact(each.form) == each.form else each._replace(form="")
             for each in prints_of(read)
         ]  # the state holds no text that would have to be redacted
-        script = _Script(tuple(self.small(call.tool) for call in read.calls), tuple(prints))
-        self._note(self._scripts, call_id, script)
+        script = OpenScript(tuple(self.small(call.tool) for call in read.calls), tuple(prints))
+        self._scripts.run(call_id, script)
         for one, call in zip(script.calls_of(call_id), read.calls, strict=True):
             self._take_call(call.tool, call.given, {**payload, "call_id": one})
         return RecordOutcome("kept", "assistant: tool call")
 
     def _script_output(
-        self, payload: dict[str, object], call_id: str, script_id: str, cell: str
+        self, what: Came, call_id: str, runs: str, script: OpenScript, cell: str
     ) -> RecordOutcome:
-        """Take what a script printed until it ended; where it was waited for, its `cell`."""
-        parts = _parts(payload.get("output"))
-        header = _SCRIPT_HEADER.match(parts[0]) if parts else None
-        script = self._scripts.get(script_id, _Script((), ()))
-        if header is None:
-            del self._scripts[script_id]
-            return self._plain_output(payload, call_id)
-        rest = parts[0][header.end() :]
-        parts = [rest, *parts[1:]] if rest else parts[1:]
-        if header["cell"]:
-            if parts:
-                self._scripts[script_id] = script._replace(torn=True)
-            return self._goes_on(parts, call_id, script_id, cell, header["cell"])
-        self._scripts.pop(script_id, None)
-        self._cells.pop(cell, None)
-        ids = script.calls_of(script_id)
+        """Take what came of a script whose end a call is, or waits for as a cell."""
+        if what.cell:
+            self._scripts.goes_on(runs, what)
+            return self._script_goes_on(what, call_id, [] if cell else script.calls_of(runs))
+        self._scripts.ended(runs, cell)
+        ids = script.calls_of(runs)
         calls = [self.calls.pop(id_, OpenCall("", f"action_{id_}")) for id_ in ids]
-        waited = self.calls.pop(call_id, None) if cell else None
-        failed = header["end"] == "failed"
-        error = parts[-1].removeprefix(_SCRIPT_ERROR) if failed and parts else ""
-        results: list[Result] | None = None
-        if len(ids) == 1:
-            results = [Result("\n".join(parts).replace(_SCRIPT_ERROR, "", failed))]
-        if script.tools and not failed:
-            shells = [tool in _SHELLS for tool in script.tools]
-            results = results_in(() if script.torn else script.prints, shells, parts)
+        waits = self.calls.pop(call_id, None) if cell else None
+        ends = script.ends(what)
         for number, (id_, call) in enumerate(zip(ids, calls, strict=True)):
-            answer = results[number].text if results else "\n".join(parts)
-            call.ours = self._decide(id_, answer, is_error=failed) or call.ours
-        ours = any(call.ours for call in calls)
-        tool = _WAIT if cell else _SCRIPT
-        if results is None:
-            whole = waited or OpenCall(tool, f"action_{call_id}")
-            whole.ours = whole.ours or ours
-            text = "\n".join(parts).replace(_SCRIPT_ERROR, "", failed)
-            self.result(text, whole, call_id=call_id, uid=f"result:{call_id}", is_error=failed)
-            if failed:
-                return RecordOutcome("kept", "tool result")  # which of them did, nobody says
-            results = [Result(_WITH_OTHERS, printed=False) for _ in ids]
-        own = _OWN_ERROR.match(error)
-        fails = failed and (own is None or bool(own[1]))
-        for number, (id_, call, result) in enumerate(zip(ids, calls, results, strict=True), 1):
+            answer = ends[number].text if ends else what.text
+            call.ours = self._decide(id_, answer, is_error=what.failed) or call.ours
+        if ends is None:
+            whole = waits or OpenCall(_SCRIPT, f"action_{call_id}")
+            whole.ours = whole.ours or any(call.ours for call in calls)
+            uid = f"result:{call_id}"
+            self.result(what.text, whole, call_id=call_id, uid=uid, is_error=what.failed)
+            # Where several were called and one failed, nobody says which were made before.
+            ends = [] if what.failed else script.untold()
+        for number, (id_, call, end) in enumerate(zip(ids, calls, ends, strict=False), 1):
             at = call_id if len(ids) == 1 else f"{call_id}#{number}"
-            code = self._codes.pop(id_, "") or result.code
-            attributes: dict[str, str] = {}
+            attributes = dict(end.attributes)
             if cell:
-                attributes["cell"] = _cell(cell, number)
                 call = OpenCall(_WAIT, f"action_{at}", call.ours)
-            if own and own[1]:
-                attributes["denied"] = "true"  # a script that is malformed is never run
-            elif own or (script.tools and script.tools[number - 1] in _SHELLS and not failed):
-                if result.process and not code:
-                    attributes["process"] = result.process
-                elif not code:
-                    attributes["end"] = "untold"
+                attributes["cell"] = cell_of(cell, number)
+            code = self._codes.pop(id_, "") or end.code
             self.result(
-                result.text,
+                end.text,
                 call,
                 call_id=at,
                 uid=f"result:{at}",
-                is_error=fails or result.failed or code not in {"", "0"},
+                is_error=end.is_error or code not in {"", "0"},
                 code=code,
                 attributes=attributes,
             )
         return RecordOutcome("kept", "tool result")
 
-    def _goes_on(
-        self, parts: list[str], call_id: str, script_id: str, waited: str, cell: str
-    ) -> RecordOutcome:
-        """Take what a script printed that goes on as a cell."""
-        script = self._scripts[script_id]
-        self._note(self._cells, cell, script_id)
-        text = "\n".join(parts)
-        if waited:
-            call = self.calls.pop(call_id, OpenCall(_WAIT, f"action_{call_id}"))
-            numbered = [(call_id, call, f"cell {cell}")]
-        else:
-            numbered = [
-                (id_, self.calls[id_], _cell(cell, number))
-                for number, id_ in enumerate(script.calls_of(script_id), 1)
-                if id_ in self.calls and id_ not in self._undecided
-            ]
-        for id_, call, process in numbered:
-            self.result(
-                text,
-                call,
-                call_id=id_,
-                uid=f"result:{id_}",
-                attributes={"process": process},
-            )
+    def _script_goes_on(self, what: Came, call_id: str, ids: list[str]) -> RecordOutcome:
+        """Take what came of a script that goes on: of its calls, or of one that waits for it."""
+        going = [(id_, cell_of(what.cell, number)) for number, id_ in enumerate(ids, 1)]
+        text = what.text
+        for id_, process in going or [(call_id, f"cell {what.cell}")]:
+            call = self.calls.get(id_)
+            if call is None or id_ in self._undecided:
+                continue  # it is told when the end tells whose it is
+            attributes = {"process": process}
+            self.result(text, call, call_id=id_, uid=f"result:{id_}", attributes=attributes)
             text = ""
+        if not ids:
+            self.calls.pop(call_id, None)
         return RecordOutcome("kept", "tool result")
-
-    @staticmethod
-    def _note(noted: dict[str, Any], key: str, value: object) -> None:
-        """Keep what waits for its end; the oldest is forgotten."""
-        if key and value:
-            noted[key] = value
-            if len(noted) > OPEN_CALLS:
-                del noted[next(iter(noted))]
 
     def _output(self, payload: dict[str, object]) -> RecordOutcome:
         call_id = ident(payload.get("call_id"))
-        cell = self._waits.pop(call_id, "")
-        script_id = self._cells.get(cell, "") if cell else call_id
-        if script_id in self._scripts:
-            return self._script_output(payload, call_id, script_id, cell)
+        asked = self._scripts.asked_by(call_id)
+        if asked is not None:
+            what = came(_parts(payload.get("output")))
+            if what is not None:
+                return self._script_output(what, call_id, *asked)
+            if not asked[2]:
+                self._scripts.ended(call_id, "")
         return self._plain_output(payload, call_id)
 
     def _plain_output(self, payload: dict[str, object], call_id: str) -> RecordOutcome:
@@ -664,19 +594,6 @@ _ITEMS: Final[Mapping[str, Callable[[CodexParser, dict[str, object]], RecordOutc
     "tool_search_call": CodexParser._tool_search,
     "web_search_call": CodexParser._web_search,
 }
-
-
-def _script(value: object) -> _Script:
-    saved: Any = value
-    tools, prints, torn = saved
-    return _Script(
-        tuple(tools), tuple(Print(tuple(calls), form, maybe) for calls, form, maybe in prints), torn
-    )
-
-
-def _cell(cell: str, number: int) -> str:
-    """Return under what a call of a script goes on; no process of the shell is called so."""
-    return f"cell {cell}#{number}"
 
 
 def _asks_us(script: str) -> bool:

@@ -38,6 +38,7 @@ _TRUNCATED: Final = re.compile(
 _PLACEHOLDER: Final = re.compile(r"\\[\s\S]|\$\{((?:[^`{}]|\{[^`{}]*+\})*+)\}")
 _HEAD: Final = re.compile(r'\{(?:"\w+":(?:"[^"\\]*"|[-\w.]+),)*+"output":"')
 _STATED: Final = re.compile(r'"(exit_code|session_id)":(\d{1,12}),')
+_CUT_ESCAPE: Final = re.compile(r"(?<!\\)((?:\\\\)*+)\\(?:u[0-9a-fA-F]{0,3})?\Z")
 _WHOLE: Final = "${result}"
 _ALL: Final = "${results}"
 _OUTPUT: Final = "${output}"
@@ -264,7 +265,7 @@ def results_in(
     `shells` says of each call whether it is one of the shell, whose result has an exit code. All
     that is printed belongs to a call that is alone.
     """
-    aligned = _aligned(prints, parts)
+    aligned = _aligned(prints, parts, alone=len(shells) == 1)
     if len(shells) == 1:
         if aligned is None:
             return [Result("\n".join(_without_warning(part) for part in parts))]
@@ -291,10 +292,13 @@ def _together(told: Sequence[Result]) -> Result:
     )
 
 
-def _aligned(prints: Sequence[Print], parts: Sequence[str]) -> list[tuple[int, str, str]] | None:
+def _aligned(
+    prints: Sequence[Print], parts: Sequence[str], *, alone: bool
+) -> list[tuple[int, str, str]] | None:
     """Return (call, form, part) of each part; None where it is unclear what printed which.
 
-    A call of -1 is none: what is printed there is no result.
+    A call of -1 is none: what is printed there is no result. A call that is alone
+    may have put out nothing.
     """
     if sum(len(each.calls) > 1 for each in prints) > 1 or not all(each.form for each in prints):
         return None
@@ -313,7 +317,7 @@ def _aligned(prints: Sequence[Print], parts: Sequence[str]) -> list[tuple[int, s
             return None
         if left and _match(form, _without_warning(left[-1])) is not None:
             found.append((call, form, left.pop()))
-        elif not maybe and form != _OUTPUT:
+        elif not maybe and not (alone and form == _OUTPUT):
             return None
     return None if left else found[::-1]
 
@@ -380,7 +384,8 @@ def _read(text: str) -> Result:
         if head is None:
             return Result(text)
         told = {name: int(value) for name, value in _STATED.findall(head[0])}
-        told["output"] = unescaped(text[head.end() :].removesuffix("}").removesuffix('"'))
+        rest = _CUT_ESCAPE.sub(r"\1", text[head.end() :])
+        told["output"] = unescaped(rest.removesuffix("}").removesuffix('"'))
     if isinstance(told, str):
         return Result(told)
     if not isinstance(told, dict):
