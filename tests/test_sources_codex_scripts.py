@@ -352,6 +352,21 @@ def test_reading_goes_on_wherever_it_stopped(tmp_path: Path) -> None:
     assert pieces == whole
 
 
+def test_a_secret_in_what_a_script_prints_changes_nothing_of_how_it_is_read(
+    tmp_path: Path,
+) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    prints = f" text(`TOKEN={secret} ${{r.exit_code}}: ${{r.output}}`)"
+    redactor = Redactor(key=b"k" * 32)
+    log = write(tmp_path / "r.jsonl", META, script(runs("ls", prints)))
+    (head,) = batches(log, CODEX, redactor=redactor)
+    write(log, META, script(runs("ls", prints)), printed(f"TOKEN={secret} 1: a"))
+    (tail,) = batches(log, CODEX, redactor=redactor, cursor=head.cursor)
+    (whole,) = batches(log, CODEX, redactor=redactor)
+    assert (*head.episodes, *tail.episodes) == tuple(whole.episodes)
+    assert secret not in tail.episodes[0].text
+
+
 def test_a_secret_in_a_script_is_redacted(tmp_path: Path) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     prints = f" text(`TOKEN={secret} ${{r.output}}`)"
@@ -415,6 +430,7 @@ def test_where_the_exit_code_is_told_all_is_as_for_a_call(memory: Memory, tmp_pa
         ("make", "cc a.c", "outcome unknown", {}),
         ("make", "error: no rule\n", "error: no rule; outcome unknown", {}),
         ("cat log", "error: no rule\n", "outcome unknown", {}),
+        ("make diff", "+ error (\n+#[derive(Debug, thiserror::Error)]", "outcome unknown", {}),
         ("pytest -q", "2 passed in 0.1s", "2 passed",
          {"verified": ["`pytest -q` passed: 2 passed"]}),
         ("pytest -q", "1 failed, 2 passed in 0.1s", "1 failed, 2 passed",
@@ -576,3 +592,21 @@ def test_the_call_is_found_by_its_command(memory: Memory, tmp_path: Path) -> Non
     assert (call.tool, call.value("command"), call.subject) == (
         "exec_command", "make", "action_call_1",
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("output", "failed", "passed"),
+    [
+        ("collecting ...", 0, 0),
+        ("error: no tests here", 0, 0),
+        ("2 passed in 0.1s", 0, 1),
+        ("1 failed in 0.1s", 1, 0),
+    ],
+)
+def test_a_run_counts_as_passed_only_where_that_is_known(
+    memory: Memory, tmp_path: Path, output: str, failed: int, passed: int
+) -> None:
+    told(memory, tmp_path, script(runs("pytest -q")), printed(output))
+    count = memory.sources.count
+    assert count("how often did the tests fail").total == failed
+    assert count("how often did the tests pass").total == passed

@@ -13,7 +13,7 @@ from typing import Final
 from factbook import policy
 from factbook.extract import tests_run
 from factbook.extract.base import Rule, RuleHit
-from factbook.extract.outcomes import error_line, shows_failure
+from factbook.extract.outcomes import error_line, shown_error, shows_failure
 from factbook.extract.shell_facts import check_commands
 from factbook.model.facts import NOT_TOLD, WENT_ON, Answer, Episode, Outcome
 from factbook.model.text import shorten
@@ -53,12 +53,12 @@ def _outcome(command: str, answer: Answer) -> str:
         if closed:
             return closed.text
         # A pipe ends well whatever went into it; what only shows a text may show one that failed.
-        untold = answer.outcome is Outcome.UNTOLD
-        hidden = (untold or "|" in command) and not tests_run.only_looks(command)
-        shown = error_line(answer.text) if hidden and shows_failure(answer.text) else ""
-        if untold:
+        looks = tests_run.only_looks(command)
+        if answer.outcome is Outcome.UNTOLD:
+            shown = "" if looks else shown_error(answer.text)
             return f"{shown}; {NOT_TOLD}" if shown else NOT_TOLD
-        return shown or "ok"
+        hidden = "|" in command and not looks
+        return (error_line(answer.text) if hidden and shows_failure(answer.text) else "") or "ok"
     code = f"exit code {answer.code}" if answer.code else "" if closed else "failed"
     return ": ".join(filter(None, [code, closed.text if closed else "", answer.error]))
 

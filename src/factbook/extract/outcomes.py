@@ -26,6 +26,7 @@ __all__ = [
     "first_error",
     "may_have_passed",
     "outcome_of",
+    "shown_error",
     "shows_failure",
 ]
 
@@ -47,7 +48,7 @@ _EXIT_LINE: Final = re.compile(
 _TAGS: Final = re.compile(r"</?(?:tool_use_error|error|stderr|stdout|output)>")
 _RUN_BY: Final = r"(?:\[[\w:.-]+\] )?"  # what a runner of tasks puts before each line
 _SAYS_WHY: Final = re.compile(
-    r"(?:^|[\s:\[(])(?:error|fatal|panic|ERR!)(?:\[\w+\])?\s*[:!\]]|\b\w*(?:Error|Exception)\b(?:\s\[\w+\])?:"
+    r"(?:^|[\s:\[(])(?:error|fatal|panic|ERR!)(?:\[\w+\])?\s*[:!\]]|\b\w*(?:Error|Exception)\b(?:\s\[\w+\])?:(?!:)"
     r"|: (?:command )?not found\b|\bno such file\b|\bpermission denied\b|^FAILED\b"
     r"|\bfailed with\b|^E\s{2,}\S|^\S.*: line \d+: \S"
     rf"|^{_RUN_BY}--- FAIL: \S",
@@ -193,6 +194,13 @@ def _is_writer(tool: str) -> bool:
 def shows_failure(text: str) -> bool:
     """Tell whether an output shows a failure that an exit code of 0 hides, as that of a pipe."""
     return _SHOWN_FAILURE.search(text) is not None
+
+
+def shown_error(text: str) -> str:
+    """Return the error line of an output whose end nothing tells; empty where a line only hints."""
+    line = error_line(text) if shows_failure(text) else ""
+    names_it = (_SHOWN_FAILURE, _SAYS_WHY, _LOCATED)
+    return line if any(pattern.search(line) for pattern in names_it) else ""
 
 
 def first_error(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:

@@ -66,7 +66,6 @@ class OpenScript(NamedTuple):
 
     tools: tuple[str, ...] = ()  # that it calls, in order; none where it cannot be read
     prints: tuple[Print, ...] = ()
-    torn: bool = False  # whether some of what it printed has come already
 
     def calls_of(self, call_id: str) -> list[str]:
         """Return the ids of its calls; the only one of a script has the id of the script."""
@@ -81,7 +80,7 @@ class OpenScript(NamedTuple):
         if what.failed:
             return [_failed(what)] if len(self.tools) == 1 else None
         shells = [tool in _SHELLS for tool in self.tools]
-        results = results_in(() if self.torn else self.prints, shells, what.parts)
+        results = results_in(self.prints, shells, what.parts)
         if results is None:
             return None
         return [_end(result, shell) for result, shell in zip(results, shells, strict=True)]
@@ -146,10 +145,8 @@ class OpenScripts:
         return None if script is None else (runs, script, cell)
 
     def goes_on(self, call_id: str, what: Came) -> None:
-        """Note as which cell a script goes on, and whether it has printed something."""
+        """Note as which cell a script goes on."""
         _note(self._cells, what.cell, call_id)
-        if what.parts:
-            self._scripts[call_id] = self._scripts[call_id]._replace(torn=True)
 
     def ended(self, call_id: str, cell: str) -> None:
         """Forget a script that ended."""
@@ -166,6 +163,6 @@ def _note(noted: dict[str, Any], key: str, value: object) -> None:
 
 
 def _script(raw: Any) -> OpenScript:
-    tools, prints, torn = raw
+    tools, prints = raw
     read = (Print(tuple(calls), form, maybe) for calls, form, maybe in prints)
-    return OpenScript(tuple(tools), tuple(read), torn)
+    return OpenScript(tuple(tools), tuple(read))
