@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from factbook.memory import Memory
 from factbook.model.facts import EpisodeKind
 from factbook.redaction import Redactor
-from factbook.sources.session_log.printed import Result, prints_of, results_in
+from factbook.sources.session_log.printed import Result, of_shell, prints_of, results_in
 from factbook.sources.session_log.scripts import mentioned, read_script
 from factbook.testing import FrozenClock
 from session_logs import CODEX, batches, codex, episodes, lines_of, of_kind, one_of, write
@@ -99,13 +99,13 @@ def as_json(output: str, code: int | None = 0, session: int | None = None) -> st
          [("apply_patch", "a\nb")]),
         ('// tools.no({})\n/* tools.no({}) */ const cmd = "x"\nawait tools.exec_command({cmd})',
          [("exec_command", {"cmd": "x"})]),
-        ('await tools["mcp__files__read"]({path: ["a", ["b"]]}); text("tools.no({})")',
+        ('await tools . mcp__files__read({path: ["a", ["b"]]}); text("tools.no({})")',
          [("mcp__files__read", {"path": ["a", ["b"]]})]),
-        ("const m = /it's \\/ [/'] /.test('a'); const n = 4 / 2; await tools.list()",
+        ("const m = /it's \\/ [/'] /.test('a'); await tools.list()",
          [("list", {})]),
         ('tools.x("\\u0041\\x42\\u{1F600}\\ud83d\\ude00\\q\\\nc")',
          [("x", "AB\U0001f600\U0001f600qc")]),
-        ("text((await tools.a({})).output); if (1) { text('x') } const q = await tools.b({});",
+        ("text((await tools.a({})).output); const q = await tools.b({}); if (1) { text('x') }",
          [("a", {}), ("b", {})]),
     ],
 )  # fmt: skip
@@ -135,7 +135,16 @@ def test_a_literal_call_is_read(text: str, calls: list[tuple[str, object]]) -> N
         "const r = await tools.x({}); if (r.bad) { exit() } await tools.y({})",
         "tools.x({}).catch(e => 0)",
         "Promise.allSettled([tools.x({})])",
+        "const r = await tools.x({}); Promise.all([r]).catch(e => 0)",
+        "const p = tools.x({}); p.then(r => r, e => 0)",
+        "const o = { go() { tools.x({}) } }",
         "const t = tools; t.x({})",
+        "mine.tools.x({})",
+        "tools['x']({})",
+        "const r = await tools.x({}); text(`${(await tools.y({})).output}`)",
+        "const c = 'a'; { const c = 'b' } await tools.x({cmd: c})",
+        "const n = 4 / 2; await tools.x({})",
+        "await tools.x({});" * 51,
         "tools.x({cmd: 'a'",
         "tools.x({cmd: 'a})",
         "tools.x({cmd: `a)",
@@ -210,6 +219,8 @@ def test_no_script_loses_a_record(texts: list[str], part: str, plain: bool) -> N
         "tools.x(" + "[" * 1_000_000,
         "const a = 'b';" * 80_000,
         "const r = await tools.x({});" + "text(`${r.a}${r.b}${r.output}`);" * 2_000,
+        together("x", prints="for (const r of results) text(`" + "-" * 1_000_000 + "${r.output}`)"),
+        together("x", prints="const a = ''" + "+''" * 9_000 + "; text(results)"),
     ],
 )
 def test_a_long_script_is_read_in_time(text: str) -> None:
@@ -223,41 +234,54 @@ def test_a_long_script_is_read_in_time(text: str) -> None:
 # --- what a script printed ------------------------------------------------------------------------
 
 
+SHELL = of_shell  # what is known of a result of the shell
+DEEP = "[" * 300 + "]" * 300
+
+
 @pytest.mark.parametrize(
     ("text", "parts", "results"),
     [
-        (runs("x"), ["a"], [Result("a")]),
-        (runs("x"), [as_json("a")], [Result(as_json("a"))]),  # the command itself wrote it
-        (runs("x", WHOLE), [as_json("a", 3)], [Result("a", "3")]),
-        (runs("x", " text(r)"), [as_json("a", session=7)], [Result("a", "", "7")]),
-        (runs("x", SESSION), ["a", "SESSION=7"], [Result("a", "", "7")]),
-        (runs("x", SESSION), ["a"], [Result("a")]),
-        (runs("x", ENDED), ['{"exit_code":1,"output":"b"}'], [Result("b", "1")]),
-        (runs("x", " text('done ' + r.exit_code + '\\n' + r.output)"), ["done 2\na"],
-         [Result("a", "2")]),
-        (runs("x", " text(r.output.slice(0, 9)); text('end')"), ["a", "end"], [Result("a")]),
-        (runs("x", " for (const c of r.parts) text(c)"), ["a", "b"], [Result("a\nb")]),
+        (runs("x"), ["a"], [SHELL("a")]),
+        (runs("x"), [as_json("a")], [SHELL(as_json("a"))]),  # the command itself wrote it
+        (runs("x", WHOLE), [as_json("a", 3)], [SHELL("a", "3")]),
+        (runs("x", WHOLE), [as_json("a", 3), "b"], [SHELL(as_json("a", 3) + "\nb")]),
+        (runs("x", " text(r)"), [as_json("a", session=7)], [SHELL("a", "", "7")]),
+        (runs("x", SESSION), ["a", "SESSION=7"], [SHELL("a", "", "7")]),
+        (runs("x", SESSION), ["a"], [SHELL("a")]),
+        (runs("x", ENDED), ['{"exit_code":1,"output":"b"}'], [SHELL("b", "1")]),
+        ("text(await tools.exec_command({cmd:'x'}))", [as_json("a", 3)], [SHELL("a", "3")]),
+        ("text((await tools.exec_command({cmd:'x'})).output)", [as_json("a")],
+         [SHELL(as_json("a"))]),
+        (runs("x", " for (const c of r.parts) text(c)"), ["a", "b"], [SHELL("a\nb")]),
         (runs("x", WHOLE), ["Warning: truncated output (original token count: 9)\n"
                             "Total output lines: 1\n\n" + as_json("a\n" * 9, 4)[:-6]],
-         [Result("a\n" * 7 + "a", "4")]),
-        (runs("x", WHOLE), ["torn"], [Result("torn")]),
-        (together("x", "y", prints=EACH), ["a", "b"], [Result("a"), Result("b")]),
+         [SHELL("a\n" * 7 + "a", "4")]),
+        (runs("x", WHOLE), ["torn"], [SHELL("torn")]),
+        (together("x", "y", prints=EACH), ["a", "b"], [SHELL("a"), SHELL("b")]),
+        (together("x", "y", prints="results.forEach(r => { text(r.output); })"), ["a", "b"],
+         [SHELL("a"), SHELL("b")]),
         (together("x", "y", prints=EACH), ["a"], None),
         (together("x", "y", prints=NUMBERED), ["---1---\n\nexit=0", "---2---\nb\nexit=undefined"],
-         [Result("", "0"), Result("b")]),
+         [SHELL("", "0"), SHELL("b")]),
+        (together("x", "y", prints=NUMBERED), ["---1---\nexit=0\nexit=undefined",
+                                               "---2---\nexit=0\nexit=3"],
+         [SHELL("exit=0"), SHELL("exit=0", "3")]),
         (together("x", "y", prints="text(JSON.stringify(results))"),
-         [f"[{as_json('a')},{as_json('b', 1)}]"], [Result("a", "0"), Result("b", "1")]),
+         [f"[{as_json('a')},{as_json('b', 1)}]"], [SHELL("a", "0"), SHELL("b", "1")]),
         (together("x", "y", prints="text(JSON.stringify(results))"), [f"[{as_json('a')}]"], None),
+        (together("x", "y", prints="text(JSON.stringify(results))"), [f"[{DEEP},1]"], None),
         (together("x", "y", prints="for (const r of results) { text('-'); text(r.output) }"),
          ["-", "a", "-", "b"], None),
         (together("x", "y", prints="for (const r of results) if (r.output) text(r.output)"),
          ["a", "b"], None),
         ("const a = await tools.exec_command({cmd:'x'}); const b = await "
          "tools.exec_command({cmd:'y'}); text(b.output); text(a.output)",
-         ["of y", "of x"], [Result("of x"), Result("of y")]),
+         ["of y", "of x"], [SHELL("of x"), SHELL("of y")]),
         ("const [a, b] = await Promise.all([tools.exec_command({cmd:'x'}), "
-         "tools.exec_command({cmd:'y'})]); text(b.output)",
-         ["of y"], [Result("", printed=False), Result("of y")]),
+         "tools.exec_command({cmd:'y'})]); text(a.output); text(b)",
+         ["of x", as_json("of y", 2)], [SHELL("of x"), SHELL("of y", "2")]),
+        ("const [a, b] = await Promise.all([tools.exec_command({cmd:'x'}), "
+         "tools.exec_command({cmd:'y'})]); text(b.output)", ["of y"], None),
         ("const [a, b] = await Promise.all([tools.exec_command({cmd:'x'}), "
          "tools.exec_command({cmd:'y'})]); text(a.output + b.output)", ["of both"], None),
     ],
@@ -270,12 +294,35 @@ def test_each_call_gets_what_the_script_printed_of_it(
     assert results_in(prints_of(read), [True] * len(read.calls), parts) == results
 
 
+@pytest.mark.parametrize(
+    "prints",
+    [
+        " text(JSON.stringify(JSON.parse(r.output)))",
+        " text(JSON.parse(r.output))",
+        " text(r.output.trim())",
+        " for (const r of lines) text(r)",
+        " text(JSON.stringify(r.output && JSON.parse(r.output)))",
+        " { const r = last; text(r) }",
+        " if (r.output) text(r)",
+        " text(JSON.stringify({exit_code: 0, output: r.output}))",
+    ],
+)
+def test_a_command_cannot_forge_how_it_ended(prints: str) -> None:
+    forged = as_json("all is well", 0)
+    for text in (
+        runs("x", prints),
+        runs("x", "").replace("const", "let") + " r = r.output; text(r)",
+    ):
+        read = read_script(text)
+        assert read is not None
+        assert results_in(prints_of(read), [True], [forged]) == [SHELL(forged)]
+
+
 def test_what_a_server_answered_is_read_out_of_its_frame() -> None:
     read = read_script("const r = await tools.mcp__hub__ask({}); text(r)")
     assert read is not None
-    frame = {"content": [{"type": "text", "text": "No."}], "structuredContent": {"id": 7}}
-    (told,) = results_in(prints_of(read), [False], [json.dumps({**frame, "isError": True})]) or []
-    assert told == Result('No.\n{"id":7}', failed=True)
+    frame = json.dumps({"content": [{"type": "text", "text": "No."}], "isError": True})
+    assert results_in(prints_of(read), [False], [frame]) == [Result("No.", failed=True)]
 
 
 # --- calls and results ----------------------------------------------------------------------------
@@ -350,21 +397,6 @@ def test_reading_goes_on_wherever_it_stopped(tmp_path: Path) -> None:
             pieces += batch.episodes
             cursor = batch.cursor
     assert pieces == whole
-
-
-def test_a_secret_in_what_a_script_prints_changes_nothing_of_how_it_is_read(
-    tmp_path: Path,
-) -> None:
-    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    prints = f" text(`TOKEN={secret} ${{r.exit_code}}: ${{r.output}}`)"
-    redactor = Redactor(key=b"k" * 32)
-    log = write(tmp_path / "r.jsonl", META, script(runs("ls", prints)))
-    (head,) = batches(log, CODEX, redactor=redactor)
-    write(log, META, script(runs("ls", prints)), printed(f"TOKEN={secret} 1: a"))
-    (tail,) = batches(log, CODEX, redactor=redactor, cursor=head.cursor)
-    (whole,) = batches(log, CODEX, redactor=redactor)
-    assert (*head.episodes, *tail.episodes) == tuple(whole.episodes)
-    assert secret not in tail.episodes[0].text
 
 
 def test_a_secret_in_a_script_is_redacted(tmp_path: Path) -> None:
@@ -528,6 +560,58 @@ def test_where_results_cannot_be_told_apart_no_call_has_a_wrong_one(
     assert hit["text"] == "2 passed in 0.1s\n[main 1a2b3c4] Fix it"
 
 
+def test_no_program_forges_an_exit_code(memory: Memory, tmp_path: Path) -> None:
+    found = told(memory, tmp_path, script(runs("make")), printed("Exit code 1\nbuilt"))
+    assert found["ran"] == ["ran `make`: outcome unknown"]
+    assert not {"exited_with", "failed_with"} & found.keys()
+
+
+def test_what_a_script_says_before_its_end_is_not_its_end(memory: Memory, tmp_path: Path) -> None:
+    said = item("custom_tool_call_output", call_id="c1", output="halfway")
+    stopped = item("custom_tool_call_output", call_id="c2", output="aborted by user after 3.0s")
+    found = told(
+        memory, tmp_path,
+        script(runs("make", WHOLE), "c1"), said, printed(as_json("built"), call_id="c1"),
+        script(runs("make all"), "c2"), stopped,
+    )  # fmt: skip
+    assert found["ran"] == ["ran `make`: ok"]
+    rows = memory.sql("SELECT text FROM episode_row WHERE kind = 'tool_result' ORDER BY position")
+    assert [row["text"] for row in rows] == ["halfway", "built", "aborted by user after 3.0s"]
+
+
+def test_what_was_stopped_has_not_ended(memory: Memory, tmp_path: Path) -> None:
+    stopped = "Script terminated\nWall time 9.0 seconds\nOutput:\n"
+    patch = f"text(await tools.apply_patch({json.dumps(PATCH)}));"
+    found = told(
+        memory, tmp_path,
+        script(runs("make"), "c1"), goes_on("4", "c1"),
+        *waited("4", "cc a.c", call_id="c2", header=stopped),
+        script(patch, "c3"), goes_on("5", "c3"), *waited("5", call_id="c4", header=stopped),
+    )  # fmt: skip
+    assert not {"ran", "modified_file", "failed_with"} & found.keys()
+
+
+def test_what_several_calls_printed_so_far_belongs_to_none(tmp_path: Path) -> None:
+    texts = [{"type": "input_text", "text": text} for text in (RUNS.format("4"), "a")]
+    so_far = item("custom_tool_call_output", call_id="call_1", output=texts)
+    text = together("ls", "pwd", prints=EACH)
+    log = write(
+        tmp_path / "r.jsonl", META, script(text), so_far, *waited("4", "/srv", call_id="call_2")
+    )
+    found = of_kind(episodes(log, CODEX), EpisodeKind.TOOL_RESULT)
+    holds = {one.text: (one.uid, one.tool) for one in found if one.text in {"a", "/srv"}}
+    assert holds == {"a": ("result:call_1", "exec"), "/srv": ("result:call_2", "wait")}
+
+
+def test_a_script_without_an_id_is_kept(tmp_path: Path) -> None:
+    log = write(
+        tmp_path / "r.jsonl", META, script("await tools.x({})", ""), printed("a", call_id=""),
+        script("await tools.y({})", ""), printed("b", call_id=""),
+    )  # fmt: skip
+    found = episodes(log, CODEX)
+    assert len({one.uid for one in found}) == len(found) == 4
+
+
 def test_a_script_that_failed_failed_by_its_tool(memory: Memory, tmp_path: Path) -> None:
     patch = f"text(await tools.apply_patch({json.dumps(PATCH)}));"
     error = "Script error:\napply_patch verification failed: Failed to find expected lines"
@@ -538,6 +622,9 @@ def test_a_script_that_failed_failed_by_its_tool(memory: Memory, tmp_path: Path)
         printed("Script error:\nSyntaxError: Unexpected token ')'", call_id="c2", header=FAILED),
         script(runs("make all"), "c3"),
         printed("Script error:\nTypeError: x is undefined", call_id="c3", header=FAILED),
+        script(runs("make json", " JSON.parse(r.output)"), "c5"),
+        printed("Script error:\nSyntaxError: 'a' is not JSON", call_id="c5", header=FAILED),
+        script(runs("cat log"), "c6"), printed("Script error:\nnone", call_id="c6"),
         script(together("make a", "make b", prints=EACH), "c4"),
         printed("Script error:\nexec_command failed: no shell", call_id="c4", header=FAILED),
     )  # fmt: skip
@@ -547,7 +634,13 @@ def test_a_script_that_failed_failed_by_its_tool(memory: Memory, tmp_path: Path)
         "exec failed: exec_command failed: no shell",
     ]
     assert "modified_file" not in found
-    assert found["ran"] == ["ran `make all`: outcome unknown"]
+    assert found["ran"] == [
+        "ran `cat log`: outcome unknown",
+        "ran `make all`: outcome unknown",
+        "ran `make json`: outcome unknown",
+    ]
+    rows = memory.sql("SELECT text FROM episode_row WHERE text LIKE '%none'")
+    assert [row["text"] for row in rows] == ["Script error:\nnone"]
 
 
 def test_what_factbook_is_asked_in_a_script_is_an_echo(memory: Memory, tmp_path: Path) -> None:
@@ -567,15 +660,24 @@ def test_what_factbook_is_asked_in_a_script_is_an_echo(memory: Memory, tmp_path:
         script("const r = await tools.mcp__notes__remember({}); text(r)", "c8"),
         goes_on("8", "c8"),
         *waited("8", "<factbook-memory ids=\"1\">x</factbook-memory>", call_id="c9"),
+        script(runs("factbook recall y"), "d1"), goes_on("9", "d1"),
+        *waited("9", answer, call_id="d2", header=RUNS.format("9")),
+        *waited("9", call_id="d3"),
+        script("const [a, b] = await Promise.all([tools.mcp__notes__remember({}), "
+               "tools.exec_command({cmd:'pwd'})]); text(a + b.output)", "d4"),
+        printed(f'<factbook-memory ids="1">x</factbook-memory>\n{answer}', call_id="d4"),
     )  # fmt: skip
     rows = memory.sql(
         "SELECT injected, call_id, kind, text FROM episode_row WHERE kind LIKE 'tool%'"
     )
     seen = {(r["call_id"], r["kind"]) for r in rows if not r["injected"]}
-    calls = {(call_id, "tool_call") for call_id in ("c3", "c6", "c9", "c7#2")}
-    assert seen == calls | {("c7#2", "tool_result")}
+    calls = {"c3", "c6", "c9", "c7#2", "d2", "d3", "d4#2"}
+    assert seen == {(id_, "tool_call") for id_ in calls} | {
+        ("c7#2", "tool_result"),
+        ("d4#2", "tool_result"),
+    }
     assert not any(answer in r["text"] for r in rows if not r["injected"])
-    assert found["ran"] == ["ran `ls`: outcome unknown"]
+    assert found["ran"] == ["ran `ls`: outcome unknown", "ran `pwd`: outcome unknown"]
 
 
 def test_a_log_of_scripts_reads_the_same_twice(memory: Memory, tmp_path: Path) -> None:

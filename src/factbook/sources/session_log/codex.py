@@ -21,7 +21,6 @@ from factbook.sources.session_log.open_scripts import (
     OpenScript,
     OpenScripts,
     came,
-    cell_of,
 )
 from factbook.sources.session_log.parser import (
     BadRecord,
@@ -32,7 +31,7 @@ from factbook.sources.session_log.parser import (
     outcome_of,
     text_in,
 )
-from factbook.sources.session_log.printed import prints_of
+from factbook.sources.session_log.printed import Result, prints_of
 from factbook.sources.session_log.scripts import mentioned, read_script
 from factbook.sources.session_log.text import ident, kind_name, storable
 from factbook.sources.session_log.toolcall import command_line
@@ -444,7 +443,7 @@ class CodexParser(Parser):
         name = text_in(payload, "name")
         given = _arguments(payload.get("arguments"))
         if name == _WAIT and isinstance(given, dict):
-            self._scripts.wait(ident(payload.get("call_id")), ident(given.get("cell_id")))
+            self._scripts.asks(ident(payload.get("call_id")), f"cell {ident(given.get('cell_id'))}")
         return self._take_call(name, given, payload)
 
     def _custom_call(self, payload: dict[str, object]) -> RecordOutcome:
@@ -478,83 +477,82 @@ class CodexParser(Parser):
         call_id = ident(payload.get("call_id"))
         read = read_script(text) if call_id else None
         if read is None:
-            self._scripts.run(call_id, OpenScript())
+            self._scripts.runs(call_id, OpenScript())
             return self._take_call(_SCRIPT, text, payload, ours=_asks_us(text))
-        prints = [
-            each if self.redactor.redact(each.form) == each.form else each._replace(form="")
-            for each in prints_of(read)
-        ]  # the state holds no text that would have to be redacted
-        script = OpenScript(tuple(self.small(call.tool) for call in read.calls), tuple(prints))
-        self._scripts.run(call_id, script)
+        tools = tuple(self.small(call.tool) for call in read.calls)
+        script = OpenScript(tools, tuple(prints_of(read)))
+        self._scripts.runs(call_id, script)
         for one, call in zip(script.calls_of(call_id), read.calls, strict=True):
             self._take_call(call.tool, call.given, {**payload, "call_id": one})
         return RecordOutcome("kept", "assistant: tool call")
 
     def _script_output(
         self, what: Came, call_id: str, runs: str, script: OpenScript, cell: str
-    ) -> RecordOutcome:
-        """Take what came of a script whose end a call is, or waits for as a cell."""
-        if what.cell:
-            self._scripts.goes_on(runs, what)
-            return self._script_goes_on(what, call_id, [] if cell else script.calls_of(runs))
-        self._scripts.ended(runs, cell)
+    ) -> None:
+        """Take what came of a script, which a call runs, or waits for as a cell."""
         ids = script.calls_of(runs)
-        calls = [self.calls.pop(id_, OpenCall("", f"action_{id_}")) for id_ in ids]
+        results, together = script.results(what)
         waits = self.calls.pop(call_id, None) if cell else None
-        ends = script.ends(what)
-        for number, (id_, call) in enumerate(zip(ids, calls, strict=True)):
-            answer = ends[number].text if ends else what.text
-            call.ours = self._decide(id_, answer, is_error=what.failed) or call.ours
-        if ends is None:
-            whole = waits or OpenCall(_SCRIPT, f"action_{call_id}")
-            whole.ours = whole.ours or any(call.ours for call in calls)
-            uid = f"result:{call_id}"
-            self.result(what.text, whole, call_id=call_id, uid=uid, is_error=what.failed)
-            # Where several were called and one failed, nobody says which were made before.
-            ends = [] if what.failed else script.untold()
-        for number, (id_, call, end) in enumerate(zip(ids, calls, ends, strict=False), 1):
-            at = call_id if len(ids) == 1 else f"{call_id}#{number}"
-            attributes = dict(end.attributes)
+        ours = any(map(self._may_be_ours, ids))
+        calls = [self.calls.get(id_) or OpenCall("", f"action_{id_}") for id_ in ids]
+        if what.cell:
+            self._scripts.asks(what.cell, runs)
             if cell:
-                call = OpenCall(_WAIT, f"action_{at}", call.ours)
-                attributes["cell"] = cell_of(cell, number)
-            code = self._codes.pop(id_, "") or end.code
-            self.result(
-                end.text,
-                call,
-                call_id=at,
-                uid=f"result:{at}",
-                is_error=end.is_error or code not in {"", "0"},
-                code=code,
-                attributes=attributes,
-            )
-        return RecordOutcome("kept", "tool result")
+                results, together = [], "\n".join(what.parts)
+        else:
+            self._scripts.ended(runs, cell)
+            answers = [together or result.text for result in results] or [together] * len(ids)
+            for id_, call, answer in zip(ids, calls, answers, strict=True):
+                self.calls.pop(id_, None)
+                asked = self._decide(id_, answer, is_error=what.end == "failed")
+                call.ours = asked or call.ours
+            ours = any(call.ours for call in calls)
+        if together or not results:
+            whole = waits or OpenCall(_SCRIPT, f"action_{call_id}")
+            whole.ours = whole.ours or ours
+            marks = {"process": what.cell} if what.cell and cell else {}
+            failed = what.end == "failed"
+            self._told(call_id, whole, Result(together, failed=failed, marks=marks))
+        at = script.calls_of(call_id)
+        for number, result in enumerate(results):
+            call = calls[number]
+            if cell:
+                process = script.calls_of(cell)[number]
+                result = result._replace(marks={**result.marks, "cell": process})
+                call = OpenCall(_WAIT, f"action_{at[number]}", call.ours)
+            if not what.cell or ids[number] not in self._undecided:
+                self._told(at[number], call, result)
 
-    def _script_goes_on(self, what: Came, call_id: str, ids: list[str]) -> RecordOutcome:
-        """Take what came of a script that goes on: of its calls, or of one that waits for it."""
-        going = [(id_, cell_of(what.cell, number)) for number, id_ in enumerate(ids, 1)]
-        text = what.text
-        for id_, process in going or [(call_id, f"cell {what.cell}")]:
-            call = self.calls.get(id_)
-            if call is None or id_ in self._undecided:
-                continue  # it is told when the end tells whose it is
-            attributes = {"process": process}
-            self.result(text, call, call_id=id_, uid=f"result:{id_}", attributes=attributes)
-            text = ""
-        if not ids:
-            self.calls.pop(call_id, None)
-        return RecordOutcome("kept", "tool result")
+    def _may_be_ours(self, call_id: str) -> bool:
+        call = self.calls.get(call_id)
+        return call_id in self._undecided or (call is not None and call.ours)
+
+    def _told(self, call_id: str, call: OpenCall, told: Result) -> None:
+        self.result(
+            told.text,
+            call,
+            call_id=call_id,
+            uid=f"result:{call_id}",
+            is_error=told.failed,
+            code=told.code,
+            attributes=dict(told.marks),
+        )
 
     def _output(self, payload: dict[str, object]) -> RecordOutcome:
         call_id = ident(payload.get("call_id"))
-        asked = self._scripts.asked_by(call_id)
-        if asked is not None:
-            what = came(_parts(payload.get("output")))
-            if what is not None:
-                return self._script_output(what, call_id, *asked)
-            if not asked[2]:
-                self._scripts.ended(call_id, "")
-        return self._plain_output(payload, call_id)
+        runs, script, cell = self._scripts.asked_by(call_id) or ("", None, "")
+        what = came(_parts(payload.get("output"))) if script else None
+        if script is None or (what is None and cell):
+            return self._plain_output(payload, call_id)
+        if what is not None:
+            self._script_output(what, call_id, runs, script, cell)
+        else:
+            # A script may say something while it runs, or be stopped: how it ended is not told.
+            ours = any(map(self._may_be_ours, script.calls_of(runs)))
+            call = OpenCall(_SCRIPT, f"action_{call_id}", ours)
+            text, _ = _output_text(payload.get("output"))
+            self.result(text, call, call_id="", uid=f"{self.somewhere()}:result")
+        return RecordOutcome("kept", "tool result")
 
     def _plain_output(self, payload: dict[str, object], call_id: str) -> RecordOutcome:
         call = self.calls.pop(call_id, None) if call_id else None

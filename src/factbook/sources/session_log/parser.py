@@ -587,7 +587,8 @@ class Parser(ABC):
         self.injected += subtracted.blocks
         text = plain(subtracted.text).strip("\r\n").rstrip()
         attributes = attributes or {}
-        stated = exit_code(text)
+        # Where the end is not told, a program may print what looks like it.
+        stated = "" if attributes.get("end") == "untold" else exit_code(text)
         if code and not stated and code != "0":
             text = f"Exit code {code}\n{text}".rstrip()
         code = code or stated
