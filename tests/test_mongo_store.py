@@ -193,6 +193,25 @@ def test_a_secret_never_reaches_the_record(house: House) -> None:
     assert "hunter2" not in json.dumps(house.documents(), default=str)
 
 
+def test_what_another_file_erases_takes_what_stands_on_it_here(house: House) -> None:
+    one, two = house.file("one"), house.file("two")
+    keep(one, LOVES)
+    two.remember("I absolutely love fettuccini")
+    two.remember("I keep bees")
+    two.embed()
+    two.consolidate()  # what two was told speaks for the memory too, and so the record names it
+    two.embed()
+    assert two.recall("pasta").hits
+    one.erasure.erase_owner("me")
+    assert [fact.statement for fact in two.query_facts()] == ["I keep bees"]
+    assert two.check() == []
+    sighting = two.erasure.find_residues("fettuccini")
+    assert (sighting.rows, sighting.in_file, sighting.pieces) == ([], False, 0)
+    assert not [one.id for one in two.recall("pasta").hits if "fettuccini" in one.text]
+    assert two.review.questions() == []
+    assert "fettuccini" not in json.dumps(house.documents(), default=str)
+
+
 def test_erasing_says_what_the_server_may_still_hold(house: House) -> None:
     memory = house.file("one")
     keep(memory, LOVES)
