@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+from unicodedata import normalize
 
 from factbook import policy
 from factbook.apply.facts import Changes
@@ -331,7 +332,10 @@ class Erasure:
             return 0
         spool = Spool(folder_of(self._store.files.path))
         if isinstance(op, EraseOwner):
-            return spool.forget(lambda state: state.get("owner") == op.owner, dry_run=dry_run)
+            name = normalize("NFC", op.owner)
+            return spool.forget(
+                lambda state: normalize("NFC", state.get("owner", "")) == name, dry_run=dry_run
+            )
         read = {state.source.uri for state in self._store.sources(ids=[op.source_id])}
         return spool.forget(
             lambda state: not read.isdisjoint(state.get("transcripts", ())), dry_run=dry_run
