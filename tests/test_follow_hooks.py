@@ -13,6 +13,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from conftest import Cli
+from factbook.errors import NotFound
 from factbook.memory import Memory
 from factbook.memory.follow import follow
 from factbook.model.facts import EpisodeKind, Role, Trust
@@ -114,8 +116,8 @@ def test_what_came_too_late_is_for_no_later_turn(tmp_path: Path) -> None:
     with Memory(session.db, model=None, search_config=None) as memory:
         fact = memory.remember("The billing service runs on PostgreSQL 16.")
     late = {"turn": 2, "items": [f"f{fact.id}"], "done": 1}
-    session.spool.keep_prepared("s1", late)
     session.spool.keep_session("s1", {"turn": 2})
+    session.spool.keep_prepared("s1", late)
     assert session.hook("UserPromptSubmit", prompt="write the migration script") == ""
     session.spool.keep_session("s1", {"turn": 1})
     with Memory(session.db, model=None, search_config=None) as memory:
@@ -354,3 +356,73 @@ def test_a_session_that_is_resumed_in_another_file_is_read_in_both(tmp_path: Pat
     kept = session.spool.session("s1")["transcripts"]
     assert kept[0] == str(session.log)
     assert len(kept) == TRANSCRIPTS
+
+
+# --- what is erased -------------------------------------------------------------------------------
+
+
+def beside(session: Session) -> dict[str, bytes]:
+    """Return what stands beside the database, by its path, without the log itself."""
+    files = [path for path in session.db.parent.rglob("m*") if path.is_file()]
+    hooks = [path for path in Path(session.spool.folder).rglob("*") if path.is_file()]
+    return {str(path): path.read_bytes() for path in {*files, *hooks}}
+
+
+@pytest.mark.usefixtures("started")
+def test_an_erased_owner_is_gone_from_what_the_hooks_keep(cli: Cli) -> None:
+    ann, me = Session(cli.home, "s1", "ann"), Session(cli.home, "s2")
+    for session in (ann, me):
+        session.turn("I keep my notes in a green folder.", "Good.")
+    follow(str(ann.db), settles_s=0)
+    folder = Path(ann.spool.folder)
+    (folder / "s9.session.7.tmp").write_text('{"owner":"ann","na')  # a hook was killed
+    name = next(path.name for path in folder.glob("s1-*.session"))
+    cli("erase", "--owner", "ann", "--dry-run", "--db", ann.db)
+    assert (folder / name).exists()
+    cli("erase", "--owner", "ann", "--yes", "--db", ann.db, code=3)  # `me` said the same
+    for path, content in beside(ann).items():
+        assert b'ann"' not in content, path
+        assert str(ann.log).encode() not in content, path
+        assert not Path(path).name.startswith("s1"), path
+    assert me.spool.session("s2")["transcripts"] == [str(me.log)]
+    assert me.prepared()["done"] == 1
+    with Memory(ann.db, model=None) as memory:
+        assert memory.check() == []
+
+
+@pytest.mark.usefixtures("started")
+def test_who_is_known_to_the_hooks_alone_is_erased_too(cli: Cli) -> None:
+    ann = Session(cli.home, "s1", "ann")
+    with Memory(ann.db, model=None) as memory:
+        memory.remember("I like tea")
+    ann.hook("SessionStart", source="startup")
+    would = cli("erase", "--owner", "ann", "--dry-run", "--db", ann.db).out
+    assert "1 session of a hook would go" in would
+    assert "1 session of a hook" in cli("erase", "--owner", "ann", "--yes", "--db", ann.db).out
+    assert not [path for path in Path(ann.spool.folder).iterdir() if path.suffix != ".lock"]
+    cli("erase", "--owner", "ann", "--yes", "--db", ann.db, code=8)
+
+
+@pytest.mark.usefixtures("started")
+def test_an_erased_log_is_gone_from_what_the_hooks_keep(cli: Cli) -> None:
+    session = Session(cli.home, "s1")
+    session.turn("I keep my notes in a green folder.", "Good.")
+    follow(str(session.db), settles_s=0)
+    cli("erase", "--source", session.log, "--yes", "--db", session.db)
+    for path, content in beside(session).items():
+        assert str(session.log).encode() not in content, path
+    with Memory(session.db, model=None) as memory:
+        assert memory.check() == []
+
+
+@pytest.mark.usefixtures("started")
+def test_what_is_prepared_for_a_session_that_was_erased_is_not_kept(tmp_path: Path) -> None:
+    session = Session(tmp_path, "s1", "ann")
+    session.turn("I keep my notes in a green folder.", "Good.")
+    with Memory(session.db, model=None) as memory:
+        state = session.spool.session("s1", "ann")
+        with pytest.raises(NotFound):
+            memory.erasure.erase_owner("nobody")
+        memory.erasure.erase_owner("ann")
+    assert session.spool.keep_prepared("s1", {"done": state["asked"]}, "ann")
+    assert session.prepared() == {}

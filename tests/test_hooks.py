@@ -555,6 +555,7 @@ def test_it_loads_the_standard_library_apsw_and_a_handful_of_files(client: Clien
         "factbook.model.fading",
         "factbook.model.frame",
         "factbook.model.ours",
+        "factbook.model.owners",
         "factbook.policy",
     }
     plain = subprocess.run(

@@ -23,6 +23,7 @@ from factbook.testing import FrozenClock, sample_episode
 from factbook.testing.contract.base import fill, writing
 from factbook.testing.contract.examples import EXAMPLES, NEEDS
 from factbook.testing.memory_store import open_memory
+from killed import killed_after
 
 Record = dict[str, Any]
 
@@ -315,6 +316,36 @@ def test_what_a_damaged_export_lost_is_read_again_where_its_log_is(tmp_path: Pat
     with opened(tmp_path, "whole.db") as here:
         here.import_(records)
         assert [one.state for one in here.ingest([log]).files] == ["unchanged"]
+
+
+def test_what_a_damaged_export_lost_is_read_again_also_when_the_import_was_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(imported, "_BATCH", 2)
+    logs = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
+    for log, words in zip(logs, ("adopted two goats", "work at a mill"), strict=True):
+        turn = {"id": words, "session_id": log.stem * 9, "role": "user", "content": f"I {words}."}
+        log.write_text(json.dumps(turn) + "\n")
+    with opened(tmp_path) as there:
+        there.ingest(logs)
+        lines = [json.dumps(one) for one in records_of(there)]
+    file = tmp_path / "export.jsonl"
+    file.write_text("\n".join(line[:40] if "two goats" in line else line for line in lines))
+
+    def import_() -> None:
+        with opened(tmp_path, f"killed{writes}.db") as here:
+            here.import_(file)
+
+    writes = 1
+    while killed_after(writes, import_):
+        with opened(tmp_path, f"killed{writes}.db") as here:
+            here.import_(file)
+            here.ingest(logs)
+            told = {one.text for one in here.store.episodes(Filters(), limit=None)}
+            assert told == {"I adopted two goats.", "I work at a mill."}, writes
+            assert here.check() == []
+        writes += 1
+    assert writes > 4
 
 
 def test_any_line_may_be_missing(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from factbook.llm.config import ModelConfig
 from factbook.memory import Memory
 from factbook.model.facts import FactKind
 from factbook.model.memory_types import MemoryType
+from factbook.store.kinds import PAIR
 from factbook.store.mongo.record import TypedRecord
 from factbook.store.rows import Filters
 from factbook.surface.records import standing
@@ -191,6 +192,50 @@ def test_a_secret_never_reaches_the_record(house: House) -> None:
     keep(memory, ("Password is hunter2-Xk91", MemoryType.USER_FACT, 0.95), text=text)
     keep(memory, LOVES, text=text)
     assert "hunter2" not in json.dumps(house.documents(), default=str)
+
+
+def test_what_another_file_erases_takes_what_stands_on_it_here(house: House) -> None:
+    one, two = house.file("one"), house.file("two")
+    keep(one, LOVES)
+    two.remember("I absolutely love fettuccini")
+    two.remember("I keep bees")
+    two.embed()
+    two.consolidate()  # what two was told speaks for the memory too, and so the record names it
+    two.embed()
+    assert two.recall("pasta").hits
+    one.erasure.erase_owner("me")
+    assert [fact.statement for fact in two.query_facts()] == ["I keep bees"]
+    assert two.check() == []
+    sighting = two.erasure.find_residues("fettuccini")
+    assert (sighting.rows, sighting.in_file, sighting.pieces) == ([], False, 0)
+    assert not [one.id for one in two.recall("pasta").hits if "fettuccini" in one.text]
+    assert two.review.questions() == []
+    assert "fettuccini" not in json.dumps(house.documents(), default=str)
+
+
+@pytest.mark.parametrize("whole_episodes", [False, True])
+def test_nothing_of_a_typed_memory_is_left_in_another_file(
+    house: House, whole_episodes: bool
+) -> None:
+    one, two = house.file("one"), house.file("two")
+    keep(one, LOVES)
+    two.remember("I hate pasta such as fettuccini")
+    two.embed()
+    two.consolidate()
+    [loves] = two.query_facts(kind=FactKind.TYPED)
+    assert two.engine.vectors_of([f"f{loves.id}"])
+    assert [question.texts[0] for question in two.review.questions()] == [LOVES[0]]
+    [here] = one.query_facts(kind=FactKind.TYPED)
+    one.erasure.erase_fact(here.id, whole_episodes=whole_episodes)
+    assert two.query_facts(kind=FactKind.TYPED) == []
+    assert two.review.questions() == []
+    assert two.store.find(PAIR) == []
+    assert two.store.evidence(fact_ids=[loves.id]) == []
+    assert not two.engine.vectors_of([f"f{loves.id}"])
+    for text in (LOVES[0], "absolutely love fettuccini"):
+        sighting = two.erasure.find_residues(text)
+        assert (sighting.rows, sighting.in_file, sighting.pieces) == ([], False, 0), text
+    assert (one.check(), two.check()) == ([], [])
 
 
 def test_erasing_says_what_the_server_may_still_hold(house: House) -> None:
@@ -454,6 +499,7 @@ def test_a_kill_between_the_record_and_the_file_loses_nothing(house: House) -> N
 import os, sys
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 from pathlib import Path
+from factbook.store.kinds import PAIR
 from factbook.store.mongo.record import TypedRecord
 whole = TypedRecord.commit
 def commit(self, *args, **named):

@@ -19,6 +19,7 @@ from factbook.model.directives import scope_of
 from factbook.model.facts import Fact, Status
 from factbook.store.rows import Filters
 from factbook.testing import FrozenClock
+from killed import killed_after
 
 RULES = """# Shop
 
@@ -44,9 +45,11 @@ class Desk:
     def __init__(self, folder: Path) -> None:
         self.folder, self.shop = folder, folder / "shop"
         self.shop.mkdir()
-        self.memory = Memory(
-            folder / "m.db", clock=FrozenClock(NOW), key_file=folder / "key", model=None
-        )
+        self.memory = self.opened()
+
+    def opened(self) -> Memory:
+        folder = self.folder
+        return Memory(folder / "m.db", clock=FrozenClock(NOW), key_file=folder / "key", model=None)
 
     def works_in(self, project: Path) -> None:
         """Let a session of the project be read."""
@@ -124,6 +127,35 @@ def test_a_line_that_is_gone_is_over_and_a_changed_one_takes_its_place(desk: Des
     desk.write(RULES)
     desk.memory.sources.read_rule_files([desk.shop])
     assert "No default exports" in desk.facts()
+    assert desk.memory.check() == []
+
+
+def test_a_reading_that_was_killed_loses_no_line(desk: Desk) -> None:
+    desk.works_in(desk.shop)
+    desk.write(RULES)
+    desk.write("- Never use default imports\n", "web/AGENTS.md")
+
+    def read() -> None:
+        with desk.opened() as memory:
+            memory.sources.read_rule_files([desk.shop])
+
+    killed = 0
+    while killed_after(killed + 1, read):
+        killed += 1
+        desk.memory.sources.read_rule_files([desk.shop])
+        assert len(desk.facts()) == 5, killed
+        assert desk.memory.check() == []
+        desk.memory.erasure.erase_owner("me")
+        for act in desk.memory.erasure.erasures():
+            desk.memory.erasure.allow_again(act.id)
+        desk.works_in(desk.shop)
+    assert killed > 5
+    desk.write(RULES.replace("Use pnpm, not npm", "Use bun, not npm"))
+    old = desk.facts()["Use pnpm, not npm"]
+    assert killed_after(1, read)
+    desk.memory.sources.read_rule_files([desk.shop])
+    new = desk.facts()["Use bun, not npm"]
+    assert desk.memory.sources.fact(old.id).superseded_by == new.id
     assert desk.memory.check() == []
 
 

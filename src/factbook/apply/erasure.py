@@ -51,8 +51,8 @@ from factbook.store.kinds import (
     TOMBSTONE,
     Kind,
 )
-from factbook.store.port import first, one_id
-from factbook.store.rows import Wiped
+from factbook.store.port import Writer, first, one_id
+from factbook.store.rows import Life, Wiped
 
 if TYPE_CHECKING:
     from factbook.apply.fact_rows import FactRows
@@ -176,43 +176,65 @@ class Erasing:
     # --- doing it -------------------------------------------------------------------------------
 
     def _erase(self, what: str, target: int, doomed: Doomed, *, owner: str = "") -> None:
-        self._cascade.complete(doomed)
         act = ErasureAct(0, self._now, self._actor, what, {}, clean=False, allowed_at=None)
-        erasure = one_id(self._writer.add(ERASURE, [act]))
-        Tombstones(self._writer).keep_out(doomed, erasure)
-        self._take_evidence(doomed)
-        wiping = Wiping(self._writer, doomed, erasure, now=self._now, owner=owner)
-        counts = wiping.run()
-        self._writer.put(ERASURE, [act._replace(id=erasure, counts=counts)])
-        self.wiped.erasures.append(erasure)
+        act, wiping = carried_out(self._writer, doomed, act, self._lose, owner=owner)
+        self.wiped.erasures.append(act.id)
         self.wiped.texts += wiping.texts
         self.wiped.taken += wiping.taken
         self.wiped.beside |= wiping.beside
-        for name, count in counts.items():
+        for name, count in act.counts.items():
             self._receipt.erased[name] = self._receipt.erased.get(name, 0) + count
-        self._facts.event("erase", what, target, {"erasure": erasure})
+        self._facts.event("erase", what, target, {"erasure": act.id})
         for fact in sorted(doomed.facts - ({target} if what == "fact" else set())):
-            self._facts.event("erase", "fact", fact, {"erasure": erasure})
+            self._facts.event("erase", "fact", fact, {"erasure": act.id})
 
-    def _take_evidence(self, doomed: Doomed) -> None:
-        """Let facts that stay lose the evidence that goes, and the trust that it gave them."""
-        lost = self._cascade.lost(doomed)
-        self._writer.drop_evidence([(fact, id_) for fact, gone in lost.items() for id_ in gone])
-        said = stances(self._writer, sorted(lost))
-        heads_by_id = self._writer.heads({episode for left in said.values() for episode in left})
-        for fact, life in lives_by_id(self._writer, sorted(lost)).items():
-            supports = [id_ for id_, stance in said[fact].items() if stance is Stance.SUPPORTS]
-            heads = [heads_by_id[support] for support in supports]
-            trust = worse_trust(life.trust, reduce(better_trust, [head.trust for head in heads]))
-            times = [head.occurred_at for head in heads if head.occurred_at is not None]
-            after = life._replace(
-                evidence_count=len(supports),
-                occurred_at=max(times, default=None),
-                trust=trust,
-                confidence=min(life.confidence, policy.TRUST_CAP[trust]),
-                episode_id=life.episode_id if life.episode_id in supports else min(supports),
-            )
-            self._facts.change("lose", life, after, why="erased", removed=sorted(lost[fact]))
+    def _lose(self, before: Life, after: Life, episodes: set[int]) -> None:
+        self._facts.change("lose", before, after, why="erased", removed=sorted(episodes))
+
+
+def carried_out(
+    writer: Writer,
+    doomed: Doomed,
+    act: ErasureAct,
+    lose: Callable[[Life, Life, set[int]], None],
+    *,
+    owner: str = "",
+) -> tuple[ErasureAct, Wiping]:
+    """Erase rows, and all that cannot stay without them; return the act as it is kept.
+
+    `lose` writes a fact that stays as it is without the episodes that it loses.
+    """
+    cascade = DeleteCascade(writer)
+    cascade.complete(doomed)
+    act = act._replace(id=one_id(writer.add(ERASURE, [act])))
+    Tombstones(writer).keep_out(doomed, act.id)
+    _take_evidence(writer, cascade.lost(doomed), lose)
+    wiping = Wiping(writer, doomed, act.id, now=act.at, owner=owner)
+    act = act._replace(counts=wiping.run())
+    writer.put(ERASURE, [act])
+    return act, wiping
+
+
+def _take_evidence(
+    writer: Writer, lost: Mapping[int, set[int]], lose: Callable[[Life, Life, set[int]], None]
+) -> None:
+    """Let facts that stay lose the evidence that goes, and the trust that it gave them."""
+    writer.drop_evidence([(fact, id_) for fact, gone in lost.items() for id_ in gone])
+    said = stances(writer, sorted(lost))
+    heads_by_id = writer.heads({episode for left in said.values() for episode in left})
+    for fact, life in lives_by_id(writer, sorted(lost)).items():
+        supports = [id_ for id_, stance in said[fact].items() if stance is Stance.SUPPORTS]
+        heads = [heads_by_id[support] for support in supports]
+        trust = worse_trust(life.trust, reduce(better_trust, [head.trust for head in heads]))
+        times = [head.occurred_at for head in heads if head.occurred_at is not None]
+        after = life._replace(
+            evidence_count=len(supports),
+            occurred_at=max(times, default=None),
+            trust=trust,
+            confidence=min(life.confidence, policy.TRUST_CAP[trust]),
+            episode_id=life.episode_id if life.episode_id in supports else min(supports),
+        )
+        lose(life, after, lost[fact])
 
 
 _HANDLERS: Mapping[type[Op], Callable[[Erasing, Any], None]] = {

@@ -12,6 +12,7 @@ from operator import itemgetter
 from typing import Any
 
 from factbook.apply.delete_cascade import Doomed
+from factbook.apply.erasure import carried_out
 from factbook.apply.tombstones import Tombstones, any_tombstones, same_words
 from factbook.apply.typed_documents import claim_of, problem, source_of, summary_of
 from factbook.apply.typed_names import (
@@ -27,7 +28,6 @@ from factbook.apply.typed_names import (
     Names,
     millis,
 )
-from factbook.apply.wiping import Wiping
 from factbook.model.facts import (
     Episode,
     ErasureAct,
@@ -43,7 +43,6 @@ from factbook.model.facts import (
 from factbook.store.derived.facts import current_by_claim, lives_by_id
 from factbook.store.kinds import (
     ERASED,
-    ERASURE,
     EVENT,
     PROPOSAL,
     RECORDED,
@@ -531,14 +530,18 @@ class TypedProjection:
         if not doomed.size:
             return
         act = ErasureAct(0, self._now, "typed record", "record", {}, clean=False, allowed_at=None)
-        number = one_id(self._writer.add(ERASURE, [act]))
-        self._stones.keep_out(doomed, number)
-        wiping = Wiping(self._writer, doomed, number, now=self._now)
-        counts = wiping.run()
-        self._writer.put(ERASURE, [act._replace(id=number, counts=counts)])
-        self._more.wiped = Wiped([number], wiping.texts, wiping.taken, wiping.beside)
+        act, wiping = carried_out(self._writer, doomed, act, self._lose)
+        self._more.wiped = Wiped([act.id], wiping.texts, wiping.taken, wiping.beside)
+        self._more.rejections |= doomed.rejections - ids["rejections"]
+        others = lives_by_id(self._writer, doomed.facts - ids["memories"])
+        self._more.facts |= {id_ for id_, life in others.items() if life.kind is FactKind.TYPED}
         for kind in ("rejections", "proposals", "summaries"):
             self._writer.drop(RECORDED, {"target": ROWS[kind], "row_id": sorted(ids[kind])})
+
+    def _lose(self, before: Life, after: Life, episodes: set[int]) -> None:
+        self._writer.put_facts([(before, after)])
+        if after.kind is FactKind.TYPED:
+            self._more.facts.add(after.id)
 
 
 def _row_of(fact_id: int, row_id: int, said: Mapping[str, Any]) -> EvidenceRow:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+from unicodedata import normalize
 
 from factbook import policy
 from factbook.apply.facts import Changes
@@ -21,6 +22,7 @@ from factbook.model import ops
 from factbook.model.facts import EVERYONE, ME, Everyone, Receipt, Sighting, Trigger, whose
 from factbook.model.keys import entity_name
 from factbook.model.ops import AllowAgain, EraseEntity, EraseFact, EraseOwner
+from factbook.sources.spool import Spool, folder_of
 from factbook.store.derived.counts import row_owners
 from factbook.store.derived.entities import entities_of, entity_named
 from factbook.store.kinds import BOUND, CALLED, ERASURE, RECORDED
@@ -324,7 +326,32 @@ class Erasure:
                 hint=f"{owner!r} has none of that number; name whose it is, or all owners.",
             )
 
+    def _forget_hooks(self, op: Op, *, dry_run: bool) -> int:
+        """Remove what hooks keep beside the file of an owner, or of a log; return of how much."""
+        if self._store.files is None or not isinstance(op, EraseOwner | ops.EraseSource):
+            return 0
+        spool = Spool(folder_of(self._store.files.path))
+        if isinstance(op, EraseOwner):
+            name = normalize("NFC", op.owner)
+            return spool.forget(
+                lambda state: normalize("NFC", state.get("owner", "")) == name, dry_run=dry_run
+            )
+        read = {state.source.uri for state in self._store.sources(ids=[op.source_id])}
+        return spool.forget(
+            lambda state: not read.isdisjoint(state.get("transcripts", ())), dry_run=dry_run
+        )
+
     def _erase(self, op: Op, dry_run: bool, owner: str | Everyone) -> Erased:
+        # First: what is erased again after a kill is found here no more where its rows are gone.
+        hooks = self._forget_hooks(op, dry_run=dry_run)
+        try:
+            return self._erase_rows(op, dry_run, owner)
+        except NotFound:
+            if not hooks:
+                raise
+            return Erased(receipt=Receipt(erased={"hooks": hooks}), file=None, owner=owner)
+
+    def _erase_rows(self, op: Op, dry_run: bool, owner: str | Everyone) -> Erased:
         if dry_run:
             return Erased(receipt=self._rehearsed([op]), file=None, owner=owner)
         if not self._record() and first(self._store, RECORDED, BOUND) is not None:

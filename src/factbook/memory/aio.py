@@ -274,6 +274,7 @@ class AsyncSources(_Part[Sources]):
     episode = _asked(Sources.episode)
     count = _asked(Sources.count)
     understood = _asked(Sources.understood)
+    spelled = _asked(Sources.spelled)
     predicates = _asked(Sources.predicates)
     directives = _asked(Sources.directives)
     fact = _asked(Sources.fact)

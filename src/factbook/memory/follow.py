@@ -87,6 +87,7 @@ def follow_session(memory: Memory, spool: Spool, state: Mapping[str, Any]) -> di
         "turn": state.get("turn", 0) + 1,
     }
     try:
+        owner = memory.sources.spelled(owner)
         if transcripts := [Path(path) for path in transcripts_of(state)]:
             memory.ingest(transcripts[::-1], workers=0, owner=owner)  # as they were written
             memory.read_directives(pages=policy.DIRECTIVE_PAGES)

@@ -107,7 +107,6 @@ class _Import:
         self._progress = progress or (lambda _: None)
         self._report = ImportReport()
         self._state = _begun(context.store)
-        self._before = {state.source.key for state in context.store.sources()}
         self._bad: list[Line] = []
 
     def run(self) -> ImportReport:
@@ -133,13 +132,15 @@ class _Import:
         return self._told(header)
 
     def _read_anew(self) -> None:
-        """Let the files that have come be read again, from their start, where they are.
+        """Let the files that it names be read again, from their start, where they are.
 
-        What was lost may be an episode of any of them, which nobody would look for any more.
+        What was lost may be an episode of any of them, which nobody would look for any more; also
+        of one that was here before, for an import that was killed may have brought it.
         """
         ops: list[Op] = []
-        for state in self._context.store.sources():
-            if state.source.key not in self._before and state.source.reader:
+        named = self._state.ids.get("source", {})
+        for state in self._context.store.sources(ids=sorted(named.values())):
+            if state.source.reader:
                 anew = replace(state.cursor, offset=0, size=0, mtime_ns=0, head="", tail="")
                 key, lines = state.source.key, state.lines
                 ops.append(AdvanceCursor(source=key, cursor=anew, lines=lines, restart=True))

@@ -77,7 +77,8 @@ GONE: Final = "line_gone"
 CHANGED: Final = "line_changed"
 IMPORTS: Final = "imports"  # in the state of a cursor: the keys of what a file imports
 IMPORTED: Final = "imported"  # there too: whether it is read because another imports it
-WITHDRAWN: Final = "withdrawn"  # there too: uids of lines that are gone, and that others still say
+WITHDRAWN: Final = "withdrawn"  # there too: uids of lines that speak for nothing: gone, or not yet
+BEGUN: Final = "begun"  # the digest of a file whose reading has not come to its end
 
 
 def known_rule_files(context: Context, *, owner: str) -> list[RuleFile]:
@@ -210,26 +211,39 @@ class _Reading:
         episodes = list(self._episodes(text))
         uids = [episode.uid for episode in episodes]
         known = context.store.episode_ids(uids)
+        silent = set(uids) - set(known) | (set() if state is None else _withdrawn(state))
         ops: list[Op] = [RecordSource(source=self._source())]
         ops += [RecordEpisode(episode=episode) for episode in episodes]
+        ops.append(self._reached(BEGUN, keys, silent))  # a run that is killed here begins anew
         report.receipt.add(context.write(ops, Trigger.COMMAND))
         current = context.store.episode_ids(uids)
-        new = set(current.values()) - set(known.values())
-        withdrawn: set[str] = set() if state is None else _withdrawn(state)
-        stating = new | self._back(known) | {current[uid] for uid in withdrawn & set(current)}
+        new = {current[uid] for uid in silent & set(current)}
+        stating = new | self._back(known)
         report.receipt.add(context.write(self._stated(stating), Trigger.COMMAND))
         report.receipt.add(context.write(self._questions(stating), Trigger.COMMAND))
         [kept] = context.store.sources(keys=[key])
         lines = LineCount(lines=text.count("\n") + 1, records=len(episodes))
         lines.kept["line of a rule file"] = len(episodes)
         ops = _over(context, self._owner, kept.id, set(current.values()), new)
-        withdrawn = (withdrawn | _taken_from(context, ops)) - set(current)
-        about = {IMPORTS: keys, IMPORTED: self._file.imported, WITHDRAWN: sorted(withdrawn)}
-        cursor = Cursor(offset=len(data), size=len(data), tail=digest, state=about)
-        ops.append(AdvanceCursor(source=self._key, cursor=cursor, lines=lines, restart=True))
+        silent = (silent | _taken_from(context, ops)) - set(current)
+        ops.append(self._reached(digest, keys, silent, size=len(data), lines=lines))
         report.receipt.add(context.write(ops, Trigger.COMMAND))
         report.lines.add(lines)
         return imported
+
+    def _reached(
+        self,
+        digest: str,
+        imports: Sequence[str],
+        silent: Collection[str],
+        *,
+        size: int = 0,
+        lines: LineCount | None = None,
+    ) -> AdvanceCursor:
+        about = {IMPORTS: imports, IMPORTED: self._file.imported, WITHDRAWN: sorted(silent)}
+        cursor = Cursor(offset=size, size=size, tail=digest, state=about)
+        lines = lines or LineCount()
+        return AdvanceCursor(source=self._key, cursor=cursor, lines=lines, restart=True)
 
     def _source(self) -> Source:
         path = printable(self._file.path)
@@ -370,7 +384,7 @@ def _imports(state: SourceState) -> set[str]:
 
 
 def _withdrawn(state: SourceState) -> set[str]:
-    """Return the lines of a file that were gone when it was read last, of what others say too."""
+    """Return the lines of a file that spoke for nothing when it was read last."""
     lines = state.cursor.state.get(WITHDRAWN, ())
     return {str(line) for line in lines} if isinstance(lines, list) else set()
 

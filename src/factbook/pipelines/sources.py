@@ -35,9 +35,11 @@ from factbook.model.facts import (
     SourceState,
     StoredEpisode,
     Trigger,
+    one_owner,
     whose,
 )
 from factbook.model.ops import RecordEpisode, RecordSource
+from factbook.model.owners import spelled
 from factbook.pipelines.timeline import closing, told_of, worth_telling
 from factbook.recall.counting import ROWS, Computed, compute, nothing
 from factbook.recall.facts import fact_of, shown
@@ -56,8 +58,8 @@ from factbook.sources.discover import discover
 from factbook.sources.project_languages import languages_in
 from factbook.store.derived.facts import fact_by_id
 from factbook.store.derived.ledger import evidence_of, rejections
-from factbook.store.kinds import FACT
-from factbook.store.port import events_of
+from factbook.store.kinds import EPISODE, FACT
+from factbook.store.port import count, events_of
 from factbook.store.rows import Filters, RejectionFilters
 
 if TYPE_CHECKING:
@@ -205,6 +207,13 @@ class Sources:
                 rules=self._context.resources.rules.rules,
                 redact=self._context.redact,
             )
+
+    def spelled(self, owner: str) -> str:
+        """Return an owner as they are written here, where it was in another Unicode normal form."""
+        return spelled(
+            one_owner(owner),
+            lambda name: any(count(self._store, kind, {"owner": name}) for kind in (FACT, EPISODE)),
+        )
 
     def predicates(self, *, owner: str | Everyone = ME) -> dict[str, int]:
         """Return the predicates of an owner's current facts, and how many each has."""

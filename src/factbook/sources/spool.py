@@ -17,7 +17,7 @@ import stat
 import sys
 import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
@@ -83,8 +83,9 @@ class Spool:
         return self._write(f"{_file_name(name, state['owner'])}.session", state)
 
     def keep_prepared(self, name: str, state: dict[str, Any], owner: str = ME) -> bool:
-        """Write down what was prepared; return whether that could be done."""
-        return self._write(f"{_file_name(name, owner)}.next", state)
+        """Write down what was prepared, unless its session was erased; False where that fails."""
+        file = _file_name(name, owner)
+        return not self._read(f"{file}.session") or self._write(f"{file}.next", state)
 
     def sessions(self) -> list[dict[str, Any]]:
         """Return what is known of every session, the one with the newest event first."""
@@ -133,6 +134,20 @@ class Spool:
         finally:
             if opened >= 0:
                 os.close(opened)
+
+    def forget(self, meant: Callable[[Mapping[str, Any]], bool], *, dry_run: bool = False) -> int:
+        """Remove the sessions that are meant, and what nobody can read; return how many they are.
+
+        With `dry_run` they are only counted.
+        """
+        states = {name.rpartition(".")[0]: self._read(name) for name in self._files(".session")}
+        gone = {name for name, state in states.items() if state and meant(state)}
+        stays = {name for name, state in states.items() if state} - gone
+        for name in self._files(*_ENDINGS) if not dry_run else ():
+            if name.rpartition(".")[0] not in stays:  # what a killed hook has left goes, too
+                with suppress(OSError):
+                    os.unlink(os.path.join(self.folder, name))
+        return len(gone)
 
     def prune(self) -> None:
         """Remove what is old, and what is more than is kept."""

@@ -84,6 +84,8 @@ def execute(of: Operation, run: Run, given: dict[str, Any]) -> int:
     for parameter in of.parameters:
         if parameter.arg.given == "words" and given[parameter.name] is not None:
             given[parameter.name] = " ".join(" ".join(given[parameter.name]).split())
+    if owner := given.get("owner"):
+        given["owner"] = run.spelled(owner)
     arguments = of.bind(given)
     with run:
         if of.effect is not Effect.OWN:

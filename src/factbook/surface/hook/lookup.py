@@ -28,6 +28,7 @@ from factbook.language.words import SMALL_TALK, STOPWORDS, words
 from factbook.model.directives import EVERYWHERE, PROJECT, holds_in, subject_of
 from factbook.model.fading import recency, relevance_score, value_then
 from factbook.model.frame import authority_of
+from factbook.model.owners import spelled
 from factbook.sources.project_languages import languages_in
 
 APPLICATION_ID: Final = 0x66616374
@@ -90,7 +91,6 @@ class Lookup:
         `anew` is when the session that asks began anew: what was said in it before that is as far
         as what was said in others. Raises Unusable, and apsw.Error where SQLite refuses.
         """
-        self._owner = owner
         self._now = now
         self._until = until
         self._anew = anew
@@ -117,6 +117,11 @@ class Lookup:
             raise Unusable("not ours")
         if version != SCHEMA:
             raise Unusable(f"schema {version}")
+        self._owner = spelled(owner, self._is_known)
+
+    def _is_known(self, owner: str) -> bool:
+        sql = "SELECT 1 FROM {} WHERE owner = ? LIMIT 1"
+        return any(self._rows(sql.format(one), (owner,)) for one in ("fact_row", "episode_row"))
 
     def _rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[Any]:
         if time.monotonic() > self._until:

@@ -243,6 +243,7 @@ class Server:
     def _do_own(self, of: Operation, arguments: Mapping[str, Any]) -> Any:
         """Do an operation of the command line, for whom this server is."""
         told = {part.key for part in of.parameters}
+        self._open()  # which knows how its owner is written
         return self._do(of, {**arguments, **({"owner": self._owner} if "owner" in told else {})})
 
     def _open(self) -> Memory:
@@ -252,6 +253,7 @@ class Server:
 
                 mode: Literal["read", "create"] = "read" if self._read_only else "create"
                 self._memory = Memory(self._db, mode=mode, actor="mcp")
+                self._owner = self._memory.sources.spelled(self._owner)
             return self._memory
 
     def _page(self) -> Page:

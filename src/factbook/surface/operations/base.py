@@ -496,6 +496,14 @@ class Run:
             )
         return self._memory
 
+    def spelled(self, owner: str) -> str:
+        """Return an owner as the memory writes them, where it knows them."""
+        if owner.isascii():
+            return owner
+        with suppress(FactbookError), Run(self.page, db=self.db) as run:  # the operation says it
+            return run.open(Effect.READS, model=None, search=False).sources.spelled(owner)
+        return owner
+
     def reading(self, *, no_redact: bool, rules: RuleSet | None = None) -> Memory:
         """Open the memory for reading, and say so where it shows what is stored as it is."""
         if no_redact:

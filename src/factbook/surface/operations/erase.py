@@ -35,6 +35,7 @@ _NAMES: Final[Mapping[str, tuple[str, str]]] = {
     "preferences": ("preference", "preferences"),
     "searches": ("search", "searches"),
     "proposals": ("proposal", "proposals"),
+    "hooks": ("session of a hook", "sessions of hooks"),
 }
 
 _Way = Callable[["Erasure", bool], "Erased"]  # (where, whether it is a dry run)
