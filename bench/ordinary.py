@@ -27,6 +27,8 @@ no training ever saw are read by default.
 - `questions`: private questions that a search provider would be asked and questions of the world
   that it would not, of a memory that knows nothing; and the former where its owner has spoken of
   the names in them that only they and their people know.
+- `reports`: sentences of coding agents' replies that report a fault, a fix or a finding, of those
+  that hold a word for one.
 """
 
 from __future__ import annotations
@@ -48,11 +50,14 @@ from rich.console import Console
 from bench import privacy
 from bench._common import ROOT, BenchError, emit, print_table, run
 from factbook.embed import bundled
+from factbook.extract import reports
 from factbook.extract.clusters import find_statements, pieces_of
 from factbook.extract.directives import directives_in, own_reading
 from factbook.extract.mentions import hear
 from factbook.extract.names import names_in
 from factbook.extract.opinions import preferences_in
+from factbook.extract.prose import keyword_pattern, snippets
+from factbook.extract.session_parser import RULES
 from factbook.extract.voice import own_words
 from factbook.extract.world import facts_about
 from factbook.gate.grounding import Passage, read_passage
@@ -439,6 +444,30 @@ def questions(rows: Sequence[Row], show: Show) -> dict[str, float]:
     }
 
 
+def told(rows: Sequence[Row], show: Show) -> dict[str, float]:
+    """Ask of every sentence what it reports of the things that it has a word for."""
+    words_by_kind = {
+        rule.predicate: keyword_pattern(rule.keywords) for rule in RULES if rule.find is snippets
+    }
+    tally: Counter[str] = Counter()
+    for row in rows:
+        text, lead = row["text"], row["lead"]
+        for kind, words in words_by_kind.items():
+            if not words.search(reports.masked(text).lower()):
+                continue
+            says = kind in row["says"]
+            given = reports.reports(text, kind, words, lead=lead)
+            tally["right"] += says and given
+            tally["given"] += given
+            tally["wanted"] += says
+            if says is not given:
+                show(f"{'wrong' if given else 'missed'} ({kind}): {text!r}")
+    return {
+        "recall": 100 * tally["right"] / max(1, tally["wanted"]),
+        "precision": 100 * tally["right"] / max(1, tally["given"]),
+    }
+
+
 SETS: Final[Mapping[str, Callable[[Sequence[Row], Show], dict[str, float]]]] = {
     "chats": chats,
     "opinions": opinions,
@@ -450,6 +479,7 @@ SETS: Final[Mapping[str, Callable[[Sequence[Row], Show], dict[str, float]]]] = {
     "talk": claims,
     "pages": pages,
     "questions": questions,
+    "reports": told,
 }
 
 

@@ -3,23 +3,25 @@
     python scripts/train_reports.py
 
 A linear model over the signs of `factbook.extract.reports`, by ridge regression on the log odds,
-trained with the sentences of our own in `report_sentences.txt`. Each is one example for every rule
-whose words it holds. The weights go to `src/factbook/extract/data/reports.json`; printed is how
-well fifths of the sentences are told by the other four.
+trained with the sentences of our own in `reports.train` of `data/language/ordinary`. Each is one
+example for every rule whose words it holds. The weights go to
+`src/factbook/extract/data/reports.json`;
+`python -m bench.ordinary --sets reports` measures them.
 """
 
 from __future__ import annotations
 
 import json
-import zlib
+import lzma
 from base64 import b64encode
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from factbook.extract.prose import keyword_pattern
-from factbook.extract.reports import LIKELY, PLACES, SIGN_WEIGHT, masked, signs
+from factbook.extract.prose import keyword_pattern, snippets
+from factbook.extract.reports import PLACES, SIGN_WEIGHT, masked, signs
 from factbook.extract.session_parser import RULES
 
 if TYPE_CHECKING:
@@ -28,44 +30,23 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 HERE: Final = Path(__file__).resolve().parent
-SENTENCES: Final = HERE / "report_sentences.txt"
+SENTENCES: Final = HERE.parent / "data" / "language" / "ordinary" / "reports.train.jsonl.xz"
 OUT: Final = HERE.parent / "src" / "factbook" / "extract" / "data" / "reports.json"
-LABELS: Final = {"fault": "identifies_issue", "fix": "provides_solution", "found": "discovery"}
 RIDGE: Final = 0.1
 STEPS: Final = 12
-FIFTHS: Final = 5
 
 
-class Example(NamedTuple):
-    """A sentence as one rule meets it."""
-
-    text: str
-    row: Floats
-    right: bool
-
-
-def examples() -> list[Example]:
-    """Return every sentence for each rule whose words it holds; raises ValueError without any."""
+def examples() -> Iterator[tuple[Floats, float]]:
+    """Yield every sentence as each rule meets it whose words it holds, and whether it reports."""
     words = {
-        rule.predicate: keyword_pattern(rule.keywords)
-        for rule in RULES
-        if rule.predicate in LABELS.values()
+        rule.predicate: keyword_pattern(rule.keywords) for rule in RULES if rule.find is snippets
     }
-    made: list[Example] = []
-    for line in SENTENCES.read_text("utf-8").splitlines():
-        if line.startswith("#"):
-            continue
-        labels, _, whole = line.partition("|")
-        lead, _, text = whole.rpartition(" >> ")
-        right = {LABELS[label] for label in labels.split(",") if label != "none"}
-        asked = [kind for kind, some in words.items() if some.search(masked(text).lower())]
-        if not right <= set(asked) or not asked:
-            raise ValueError(f"no rule is asked about: {line}")
-        made += [
-            Example(whole, _row(signs(text, kind, words[kind], lead=lead)), kind in right)
-            for kind in asked
-        ]
-    return made
+    with lzma.open(SENTENCES, "rt", encoding="utf-8") as lines:
+        for row in map(json.loads, lines):
+            for kind, some in words.items():
+                if some.search(masked(row["text"]).lower()):
+                    seen = signs(row["text"], kind, some, lead=row["lead"])
+                    yield _row(seen), float(kind in row["says"])
 
 
 def _row(places: set[int]) -> Floats:
@@ -91,27 +72,12 @@ def fitted(rows: Floats, right: Floats) -> Floats:
 
 
 def main() -> None:
-    """Train it, print how well it tells, and write it."""
-    made = examples()
-    rows = np.array([one.row for one in made])
-    right = np.array([float(one.right) for one in made])
-    part = np.array([zlib.crc32(one.text.encode()) % FIFTHS for one in made])
-    odds = np.zeros(len(made))
-    for fifth in range(FIFTHS):
-        odds[part == fifth] = rows[part == fifth] @ fitted(
-            rows[part != fifth], right[part != fifth]
-        )
-    told = odds >= LIKELY
-    print(
-        f"{len(made)} examples, {int(right.sum())} reports: of those told "
-        f"{right[told].mean():.3f} are right, of the right {told[right > 0].mean():.3f} are told"
-    )
+    """Train it, and write it."""
+    rows, right = map(np.array, zip(*examples(), strict=True))
     weights = fitted(rows, right)
     scale = float(np.abs(weights[:-1]).max()) / 127
     held = {
-        "words": sorted(
-            word for rule in RULES if rule.predicate in LABELS.values() for word in rule.keywords
-        ),
+        "words": sorted(word for rule in RULES if rule.find is snippets for word in rule.keywords),
         "scale": round(scale, 8),
         "bias": round(float(weights[-1]), 6),
         "int8": b64encode(np.round(weights[:-1] / scale).astype(np.int8).tobytes()).decode("ascii"),
