@@ -195,6 +195,11 @@ def handed_on(row: Row) -> Row:
     return voice({"text": text, "foreign": quotes})
 
 
+def unlabelled(text: str) -> Row:
+    """A text of which nothing is said."""
+    return {"words": [w.text for w in words_of(text)]}
+
+
 def pair(row: Row) -> Row:
     """Two statements of one person."""
     return {"a": row["old"], "b": row["new"], "relation": labels.PAIRS.index(row["label"])}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import itertools
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -93,7 +94,11 @@ def clause_loss(read: Read, rows: Sequence[Row]) -> Tensor:
 
 def reader_loss(net: Reader, rows: Sequence[Row]) -> Tensor:
     """Sum the losses of whatever the rows of one batch have targets for (all rows the same)."""
-    read = net(Batch.of(rows))
+    return labelled_loss(net(Batch.of(rows)), rows)
+
+
+def labelled_loss(read: Read, rows: Sequence[Row]) -> Tensor:
+    """Sum the losses of whatever the rows of one batch have targets for (all rows the same)."""
     loss = torch.zeros(())
     for key in TAGGED:
         if key in rows[0]:
@@ -118,6 +123,69 @@ def reader_loss(net: Reader, rows: Sequence[Row]) -> Tensor:
             right = torch.tensor([s[3] for s in scoped])
             loss = loss + WEIGHT["scope"] * F.cross_entropy(scores, right)
     return loss
+
+
+class Anchor:
+    """Loss of what a reader says otherwise than the one before it, where nobody labelled it.
+
+    A reader that goes on to learn one thing from new rows drifts in all others, and with it what
+    was chosen by its chances. So of each batch, what its rows have no targets for is held to what
+    the old weights say (learning without forgetting: Li and Hoiem 2016).
+    """
+
+    def __init__(self, before: Reader) -> None:
+        self.before = before.eval()
+
+    def __call__(self, net: Reader, rows: Sequence[Row]) -> Tensor:
+        batch = Batch.of(rows)
+        read = net(batch)
+        with torch.no_grad():
+            old = self.before(batch, dropout=0.0)
+        return labelled_loss(read, rows) + self.drift(read, old, rows)
+
+    def drift(self, read: Read, old: Read, rows: Sequence[Row]) -> Tensor:
+        """Sum the divergences of each head without targets, and of the words' own vectors."""
+        real, has = read.batch.real, rows[0]
+        vectors = F.cosine_similarity(read.words.float(), old.words.float(), dim=-1)
+        root = F.cosine_similarity(read.root.float(), old.root.float(), dim=-1)
+        loss = 1 - vectors[real].mean() + 1 - root.mean()
+        for key in (*TAGGED, "name"):
+            if key not in has:
+                loss = loss + _apart(read.tags(key)[real], old.tags(key)[real])
+        if "head" not in has:
+            arcs = old.arcs()
+            heads = arcs.argmax(-1)
+            loss = loss + _apart(read.arcs()[real], arcs[real])
+            loss = loss + _apart(read.relations(heads)[real], old.relations(heads)[real])
+        if "clauses" not in has:
+            spans = _cut(old)
+            now, then = read.clauses(spans), old.clauses(spans)
+            for part in ("act", "of", "kind"):
+                loss = loss + WEIGHT[part] * _apart(now[part], then[part])
+            for part in ("keep", "flags"):
+                chances = then[part].sigmoid()
+                least = F.binary_cross_entropy(chances, chances)
+                each = F.binary_cross_entropy_with_logits(now[part], chances) - least
+                loss = loss + WEIGHT[part] * each * then[part].shape[1] ** 0.5
+        if "prompt" not in has:
+            loss = loss + 0.5 * _apart(read.prompt(), old.prompt())
+        return loss
+
+
+def _apart(now: Tensor, then: Tensor) -> Tensor:
+    """Kullback-Leibler divergence of scores (rows, labels) from older ones, of a mean row."""
+    logs = torch.log_softmax(now, -1)
+    return F.kl_div(logs, torch.log_softmax(then, -1), log_target=True, reduction="batchmean")
+
+
+def _cut(read: Read) -> list[tuple[int, int, int]]:
+    """Cut each text where a reader begins clauses: (text, first word, behind the last)."""
+    spans = []
+    begins = (read.tags("cut").argmax(-1) == 1) & read.batch.real
+    for i, count in enumerate(read.batch.real.sum(1).tolist()):
+        at = [0, *(n for n in begins[i].nonzero()[:, 0].tolist() if n), count]
+        spans += [(i, a, b) for a, b in itertools.pairwise(at) if a < b]
+    return spans
 
 
 def relater_loss(net: Relater, rows: Sequence[Row]) -> Tensor:
