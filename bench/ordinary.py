@@ -50,14 +50,14 @@ from rich.console import Console
 from bench import privacy
 from bench._common import ROOT, BenchError, emit, print_table, run
 from factbook.embed import bundled
-from factbook.extract import reports
 from factbook.extract.clusters import find_statements, pieces_of
 from factbook.extract.directives import directives_in, own_reading
 from factbook.extract.mentions import hear
 from factbook.extract.names import names_in
 from factbook.extract.opinions import preferences_in
-from factbook.extract.prose import keyword_pattern, snippets
-from factbook.extract.session_parser import RULES
+from factbook.extract.prose import keyword_pattern
+from factbook.extract.reports import reports
+from factbook.extract.session_parser import reported_by
 from factbook.extract.voice import own_words
 from factbook.extract.world import facts_about
 from factbook.gate.grounding import Passage, read_passage
@@ -446,17 +446,13 @@ def questions(rows: Sequence[Row], show: Show) -> dict[str, float]:
 
 def told(rows: Sequence[Row], show: Show) -> dict[str, float]:
     """Ask of every sentence what it reports of the things that it has a word for."""
-    words_by_kind = {
-        rule.predicate: keyword_pattern(rule.keywords) for rule in RULES if rule.find is snippets
-    }
     tally: Counter[str] = Counter()
     for row in rows:
         text, lead = row["text"], row["lead"]
-        for kind, words in words_by_kind.items():
-            if not words.search(reports.masked(text).lower()):
-                continue
+        for rule in reported_by(text):
+            kind = rule.predicate
             says = kind in row["says"]
-            given = reports.reports(text, kind, words, lead=lead)
+            given = reports(text, kind, keyword_pattern(rule.keywords), lead=lead)
             tally["right"] += says and given
             tally["given"] += given
             tally["wanted"] += says

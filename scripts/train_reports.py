@@ -1,89 +1,149 @@
 """Train what tells the sentences of a reply that report something, and write its weights.
 
-    python scripts/train_reports.py
+    python scripts/train_reports.py --logs FOLDER
 
-A linear model over the signs of `factbook.extract.reports`, by ridge regression on the log odds,
-trained with the sentences of our own in `reports.train` of `data/language/ordinary`. Each is one
-example for every rule whose words it holds. The weights go to
-`src/factbook/extract/data/reports.json`;
-`python -m bench.ordinary --sets reports` measures them.
+A linear model over the signs of `factbook.extract.reports`, by logistic regression.
+It is trained with sentences of our own, `reports.train` of `data/language/ordinary`, and with those
+of logs of public projects that `data/language/logged_reports.jsonl.xz` labels by their hashes: the
+sentences stay where they were published, in mirrors below FOLDER, each FOLDER/OWNER+NAME or
+FOLDER/OWNER+NAME/repo. Each sentence is one example for every rule whose words it holds. The
+weights go to `src/factbook/extract/data/reports.json`, and the figures on the part `held` of the
+logs to the screen; `python -m bench.ordinary --sets reports` measures on our own sentences.
 """
 
 from __future__ import annotations
 
+import argparse
+import hashlib
 import json
 import lzma
+import subprocess
 from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression
 
-from factbook.extract.prose import keyword_pattern, snippets
-from factbook.extract.reports import PLACES, SIGN_WEIGHT, masked, signs
-from factbook.extract.session_parser import RULES
+from asker.logs import mirror, transcript
+from factbook.extract.base import Rule
+from factbook.extract.prose import announced, candidates, keyword_pattern, snippets
+from factbook.extract.reports import LIKELY, PLACES, SIGN_WEIGHT, signs
+from factbook.extract.session_parser import RULES, reported_by
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    Floats = NDArray[np.float32]
 
 HERE: Final = Path(__file__).resolve().parent
-SENTENCES: Final = HERE.parent / "data" / "language" / "ordinary" / "reports.train.jsonl.xz"
+LANGUAGE: Final = HERE.parent / "data" / "language"
+SENTENCES: Final = LANGUAGE / "ordinary" / "reports.train.jsonl.xz"
+LOGGED: Final = LANGUAGE / "logged_reports.jsonl.xz"
 OUT: Final = HERE.parent / "src" / "factbook" / "extract" / "data" / "reports.json"
-RIDGE: Final = 0.1
-STEPS: Final = 12
+RIDGE: Final = 5.0
+MOST_STEPS: Final = 1000
+PROSE: Final = tuple(rule for rule in RULES if rule.find is snippets)
+WORDS: Final = {rule.predicate: keyword_pattern(rule.keywords) for rule in PROSE}
+
+Row = dict[str, Any]
 
 
-def examples() -> Iterator[tuple[Floats, float]]:
-    """Yield every sentence as each rule meets it whose words it holds, and whether it reports."""
-    words = {
-        rule.predicate: keyword_pattern(rule.keywords) for rule in RULES if rule.find is snippets
-    }
-    with lzma.open(SENTENCES, "rt", encoding="utf-8") as lines:
-        for row in map(json.loads, lines):
-            for kind, some in words.items():
-                if some.search(masked(row["text"]).lower()):
-                    seen = signs(row["text"], kind, some, lead=row["lead"])
-                    yield _row(seen), float(kind in row["says"])
+def lines(path: Path) -> Iterator[Row]:
+    """Read compressed JSON lines."""
+    with lzma.open(path, "rt", encoding="utf-8") as file:
+        yield from map(json.loads, file)
+
+
+def of_our_own() -> Iterator[tuple[Floats, float]]:
+    """Yield every sentence of ours as each rule meets it whose words it holds."""
+    for row in lines(SENTENCES):
+        for rule in reported_by(row["text"]):
+            seen = signs(row["text"], rule.predicate, WORDS[rule.predicate], lead=row["lead"])
+            yield _row(seen), float(rule.predicate in row["says"])
+
+
+def of_logs(folder: Path, part: str) -> Iterator[tuple[Floats, float]]:
+    """Yield the labelled sentences of the logs of a part, as each rule meets them."""
+    for log in lines(LOGGED):
+        if log["part"] != part:
+            continue
+        met = set[tuple[str, str, str]]()  # a log that goes on says all again
+        for text in replies(blob(folder, log), log["path"]):
+            for rule in PROSE:
+                met |= {(rule.predicate, *said) for said in _met(text, rule)}
+        for kind, sentence, lead in sorted(met):
+            says = log["sentences"].get(named(sentence, lead))
+            if says is not None:
+                seen = signs(sentence, kind, WORDS[kind], lead=lead)
+                yield _row(seen), float(kind in says)
+
+
+def _met(text: str, rule: Rule) -> Iterator[tuple[str, str]]:
+    """Yield what a rule judges of a reply: sentences, and the lines that lead to them."""
+    for candidate in candidates(text, rule):
+        yield candidate.place.of(text), candidate.lead
+        if both := announced(text, candidate, rule):
+            yield both.of(text), ""
+
+
+def blob(folder: Path, log: Row) -> str:
+    """Return a log out of the mirror of its repository; LogsError without one."""
+    command = ["git", "-C", str(mirror(folder, log["repository"])), "cat-file", "blob", log["blob"]]
+    return subprocess.run(command, capture_output=True, check=True).stdout.decode(
+        "utf-8", "replace"
+    )
+
+
+def named(sentence: str, lead: str) -> str:
+    """Return the name by which a sentence is labelled."""
+    return hashlib.sha256(f"{lead}\n{sentence.strip()}".encode()).hexdigest()[:16]
+
+
+def replies(log: str, path: str) -> Iterator[str]:
+    """Yield what the agent said in a log of SpecStory (which has a path), Claude Code or Codex."""
+    for line in (transcript(log, path) if path else log).splitlines():
+        try:
+            row = json.loads(line)
+        except ValueError:
+            continue  # what was cut off in the log has no sentence that was labelled
+        for message in (row.get("message"), row.get("payload")) if isinstance(row, dict) else ():
+            if isinstance(message, dict) and message.get("role") == "assistant":
+                for block in message.get("content") or ():
+                    if isinstance(block, dict) and block.get("type") in ("text", "output_text"):
+                        yield block["text"]
 
 
 def _row(places: set[int]) -> Floats:
-    row = np.zeros(PLACES + 1)
+    row = np.zeros(PLACES, dtype=np.float32)
     row[list(places)] = SIGN_WEIGHT / np.sqrt(len(places))
-    row[PLACES] = 1.0
     return row
 
 
-def fitted(rows: Floats, right: Floats) -> Floats:
-    """Return the weights, the bias last, by Newton's method on as many unknowns as rows."""
-    penalty = np.full(rows.shape[1], RIDGE)
-    penalty[-1] = 1e-3
-    weights = np.zeros(rows.shape[1])
-    eased = rows / penalty
-    alike = eased @ rows.T
-    for _ in range(STEPS):
-        chance = 1 / (1 + np.exp(-rows @ weights))
-        slope = rows.T @ (chance - right) + penalty * weights
-        inner = np.diag(1 / np.maximum(chance * (1 - chance), 1e-4)) + alike
-        weights -= slope / penalty - eased.T @ np.linalg.solve(inner, eased @ slope)
-    return weights
-
-
 def main() -> None:
-    """Train it, and write it."""
-    rows, right = map(np.array, zip(*examples(), strict=True))
-    weights = fitted(rows, right)
+    """Train it, measure it, and write it."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--logs", type=Path, required=True, help="a folder of mirrors")
+    options = parser.parse_args()
+    rows, right = map(np.array, zip(*of_our_own(), *of_logs(options.logs, "train"), strict=True))
+    model = LogisticRegression(C=1 / RIDGE, max_iter=MOST_STEPS).fit(rows, right)
+    weights = np.append(model.coef_[0], model.intercept_[0])
     scale = float(np.abs(weights[:-1]).max()) / 127
     held = {
-        "words": sorted(word for rule in RULES if rule.find is snippets for word in rule.keywords),
+        "words": sorted(word for rule in PROSE for word in rule.keywords),
         "scale": round(scale, 8),
         "bias": round(float(weights[-1]), 6),
         "int8": b64encode(np.round(weights[:-1] / scale).astype(np.int8).tobytes()).decode("ascii"),
     }
     OUT.write_text(json.dumps(held, indent=1) + "\n", "utf-8")
-    print(f"{OUT.stat().st_size} bytes")
+    print(f"{len(rows)} examples, {OUT.stat().st_size} bytes")
+    rows, right = map(np.array, zip(*of_logs(options.logs, "held"), strict=True))
+    shown = model.decision_function(rows) >= LIKELY
+    print(
+        f"held logs: {int(shown.sum())} of {len(rows)} shown, {int((shown * right).sum())} of them"
+        f" right, of {int(right.sum())} that report"
+    )
 
 
 if __name__ == "__main__":

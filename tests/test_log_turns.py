@@ -349,7 +349,7 @@ def test_the_timeline_tells_what_matters_of_a_turn(log: Log) -> None:
             returned(f"c{n}", "The file was updated."),
         )
     ]
-    fixed = "The fix is to release the lock before the log is rotated."
+    fixed = "Fixed the importer: it releases the lock before the log is rotated."
     log.goes_on(typed("u0", "go on"), typed("u1", ASKED), *edits, said("a4", fixed))
     told = [hit.text for hit in log.memory.sources.timeline()]
     assert told[0] == ASKED
@@ -421,7 +421,7 @@ def test_the_timeline_tells_no_pages_that_were_looked_up_and_no_prompt_twice(log
 
 def test_what_is_found_and_mended_in_one_sentence_is_told_once(log: Log) -> None:
     both = (
-        "I found the handler already keeps the lock, so the smallest fix is to release it before"
+        "It turns out that the handler kept the lock, which I fixed by releasing it before"
         " the log is rotated."
     )
     log.goes_on(

@@ -420,7 +420,7 @@ def test_targets_system_takes_whole_words_alone() -> None:
 
 def test_a_snippet_is_bounded_and_holds_its_keyword() -> None:
     filler = " ".join(f"word{n}" for n in range(80))
-    text = f"So {filler} and then the build failed with a broken header after {filler}."
+    text = f"So {filler} and the test failed because the header was never written, {filler}."
     (snippet,) = objects(written(EpisodeKind.REPLY, text), "identifies_issue")
     assert len(snippet) <= policy.SNIPPET_CHARS
     assert "failed" in snippet
@@ -609,9 +609,12 @@ def test_of_an_announcement_the_next_sentence_is_the_fact() -> None:
     ("predicate", "text"),
     [
         ("provides_solution", "What I did:\n\n1. Fixed the regex of the parser\n2. Added a test"),
-        ("provides_solution", "Best fix: keep publish a workflow of its own."),
-        ("identifies_issue", "The mock returns an error for every second call."),
-        ("discovery", "I found the loader already returns a count per suite."),
+        ("provides_solution", "Fixed the publish job by giving it a workflow of its own."),
+        (
+            "identifies_issue",
+            "The parser fails on dates that lack a year: the regex needs one.",
+        ),
+        ("discovery", "I found that the loader already returns a count per suite."),
     ],
 )
 def test_what_was_done_or_found_is_a_report(predicate: str, text: str) -> None:

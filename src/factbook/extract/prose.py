@@ -11,7 +11,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from factbook import policy
 from factbook.extract.base import Rule, RuleHit
@@ -21,7 +21,14 @@ from factbook.language.sentences import Span, around, markdown_sentences
 from factbook.model.facts import Episode
 from factbook.model.text import shorten
 
-__all__ = ["keyword_pattern", "keywords_in_text", "snippets"]
+__all__ = [
+    "Candidate",
+    "announced",
+    "candidates",
+    "keyword_pattern",
+    "keywords_in_text",
+    "snippets",
+]
 
 MAX_SENTENCE_CHARS: Final = 1_200
 """A longer stretch without a full stop is no sentence; it is cut at a word before it is judged."""
@@ -78,52 +85,80 @@ def _lower(text: str) -> str:
     return lower if len(lower) == len(text) else "".join(c.lower()[:1] for c in text)
 
 
-def snippets(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
-    """Find the sentences that report something by one of the rule's words."""
-    del episode
+class Candidate(NamedTuple):
+    """A sentence that holds one of a rule's words, and may report something by it."""
+
+    number: int  # of the text's sentences
+    hit: int  # where the word stands
+    place: Span  # of the sentence, or of its part around the word
+    lead: str  # the line that leads to the list in which it stands; empty where there is none
+
+
+def candidates(text: str, rule: Rule) -> Iterator[Candidate]:
+    """Find the sentences that may report something by one of the rule's words."""
     lower = _lower(text)
     hits = [at for word in _folded(rule.keywords) if word in lower for at in _finds(lower, word)]
-    if not hits:
-        return
-    places = _sentences(text)
+    places = _sentences(text) if hits else ()
     done = -1
     for hit in sorted(hits):
         index = bisect_right(places, hit, key=_start) - 1
         if index <= done or index < 0 or hit >= places[index].end:
             continue
         done = index
-        found = _report(text, lower, places, index, rule)
+        found = _candidate(text, lower, places, index, rule)
         if found:
             yield found
 
 
-def _report(
+def _candidate(
     text: str, lower: str, places: Sequence[Span], index: int, rule: Rule
-) -> RuleHit | None:
-    """Return what a sentence reports, or the one behind it that it announces, if either does."""
+) -> Candidate | None:
     start, end = places[index]
     line = lower.rfind("\n", 0, start) + 1
-    words = keyword_pattern(rule.keywords)
     said = _ASIDE.sub(_blanked, masked(lower[start : min(end, start + 4 * MAX_SENTENCE_CHARS)]))
-    first = words.search(said)
+    first = keyword_pattern(rule.keywords).search(said)
     if first is None or _is_open(text, start, end) or _QUOTED_LINE.match(text, line):
         return None
     lead = _lead(text, line) if _LISTED.match(text, line) else ""
-    place = _cut(text, start, end, start + first.start())
-    if reports(place.of(text), rule.predicate, words, lead=lead):
-        return _snippet(text, place, start + first.start())
+    hit = start + first.start()
+    return Candidate(index, hit, _cut(text, start, end, hit), lead)
+
+
+def snippets(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
+    """Find the sentences that report something by one of the rule's words."""
+    del episode
+    for candidate in candidates(text, rule):
+        if found := _report(text, candidate, rule):
+            yield found
+
+
+def announced(text: str, candidate: Candidate, rule: Rule) -> Span | None:
+    """Return the sentence that one only announces ("Found the bug!"), if it does; with it."""
+    places = _sentences(text)
+    start, end = places[candidate.number]
     if rule.predicate != _ANNOUNCED or text.count(" ", start, end) >= _ANNOUNCING:
         return None
-    if index + 1 == len(places):
+    if candidate.number + 1 == len(places):
         return None
-    after, stop = places[index + 1]
+    after, stop = places[candidate.number + 1]
     if text[end:after].strip() or "`" in text[start:end] or stop - after > MAX_SENTENCE_CHARS:
         return None  # not what follows in a list, or what a thing is called
     if _is_open(text, after, stop) or _OWN_STEP.match(text, after, stop):
         return None
-    if not reports(text[start:stop], rule.predicate, words):
+    return Span(start, stop)
+
+
+def _report(text: str, candidate: Candidate, rule: Rule) -> RuleHit | None:
+    """Return what a sentence reports, or the one behind it that it announces, if either does."""
+    words = keyword_pattern(rule.keywords)
+    place = candidate.place
+    if reports(place.of(text), rule.predicate, words, lead=candidate.lead):
+        return _snippet(text, place, candidate.hit)
+    both = announced(text, candidate, rule)
+    if both is None or not reports(both.of(text), rule.predicate, words):
         return None
-    return _snippet(text, places[index + 1], after)
+    fact = _sentences(text)[candidate.number + 1]
+    return _snippet(text, fact, fact.start)
 
 
 def _blanked(aside: re.Match[str]) -> str:

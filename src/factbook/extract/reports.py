@@ -27,7 +27,7 @@ __all__ = ["PLACES", "SIGN_WEIGHT", "masked", "reports", "signs"]
 
 PLACES: Final = 8192  # numbers that signs are counted in
 SIGN_WEIGHT: Final = 3.0  # of all signs of a sentence together
-LIKELY: Final = math.log(0.8 / 0.2)  # ours: from here on it is a report; more would be refused
+LIKELY: Final = math.log(0.6 / 0.4)  # ours: from here on it is a report; more would be refused
 _KEY, _CODE = "\x00", "\x01"
 _NOT_SAID: Final = re.compile(r"`[^`]*`|[\"“][^\"“”]{1,200}[\"”]")
 _EMPHASIS: Final = re.compile(r"\*\*|__(?=\w)|(?<=\w)__")
