@@ -33,6 +33,7 @@ from typing import Any, Final
 import torch
 from tokenizers import Tokenizer
 
+import logged
 import make_embedder
 from factbook.embed import bundled
 from factbook.language.reader import labels
@@ -65,6 +66,7 @@ ANCHORED_SHARES: Final = {
     "prompts": 0.08,
     "voices": 0.10,
     "unlabelled": 0.12,
+    "logged prompts": 0.12,
 }
 RELATER_SHARES: Final = {
     "inferences": 0.10,
@@ -108,7 +110,7 @@ def handed_on() -> Iterator[rows.Row]:
 
 
 def reader_sources(
-    open_corpora: corpora.Corpora, shares: Mapping[str, float]
+    open_corpora: corpora.Corpora, shares: Mapping[str, float], logs: Path | None
 ) -> dict[str, tuple[float, Sequence[Any]]]:
     """Return what the reader is trained on, each source with its share."""
     trees = corpora.treebank(open_corpora, "train")
@@ -121,9 +123,20 @@ def reader_sources(
         "prompts": [rows.prompt(r) for r in own("prompts", "train")],
         "voices": [rows.voice(r) for r in own("voices", "train")]
         + [rows.handed_on(r) for r in handed_on()],
+        "logged prompts": list(logged_prompts(logs, "train")) if logs else [],
         "unlabelled": [rows.unlabelled(text) for text in unlabelled()],
     }
-    return {name: (share, sources[name]) for name, share in shares.items()}
+    return {name: (share, sources[name]) for name, share in shares.items() if sources[name]}
+
+
+def logged_prompts(folder: Path, part: str) -> Iterator[rows.Row]:
+    """Yield the labelled prompts of session logs, which lie in mirrors below a folder."""
+    for row, log in logged.logs("prompts", part, folder):
+        left = dict(row["prompts"])
+        for text in map(str.strip, logged.said(log, row["path"], "user")):
+            marks = left.pop(logged.named(text), None)  # a log that goes on says all again
+            if marks is not None:
+                yield rows.logged_prompt(text, marks)
 
 
 def unlabelled() -> Iterator[str]:
@@ -260,7 +273,7 @@ def made(
         loss: Callable[..., Any] = train.reader_loss if is_reader else train.relater_loss
         if is_reader:
             shares = ANCHORED_SHARES if options.anchor else READER_SHARES
-            sources = reader_sources(open_corpora, shares)
+            sources = reader_sources(open_corpora, shares, options.logs)
             if options.anchor:
                 loss = train.Anchor(copy.deepcopy(net))
         else:
@@ -312,6 +325,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--anchor", action="store_true", help="hold the reader to --start in what is not labelled"
     )
+    parser.add_argument("--logs", type=Path, help="a folder of mirrors, for the labelled prompts")
     parser.add_argument("--keep", type=Path, help="a folder to keep the trained float weights in")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="of each, at most")
     parser.add_argument("--rate", type=float, default=1.0, help="of learning, 1 for the usual one")

@@ -14,19 +14,16 @@ logs to the screen; `python -m bench.ordinary --sets reports` measures on our ow
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
-import lzma
-import subprocess
 from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from asker.logs import mirror, transcript
+import logged
 from factbook.extract.base import Rule
 from factbook.extract.prose import announced, candidates, keyword_pattern, snippets
 from factbook.extract.reports import LIKELY, PLACES, SIGN_WEIGHT, signs
@@ -38,27 +35,17 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 HERE: Final = Path(__file__).resolve().parent
-LANGUAGE: Final = HERE.parent / "data" / "language"
-SENTENCES: Final = LANGUAGE / "ordinary" / "reports.train.jsonl.xz"
-LOGGED: Final = LANGUAGE / "logged_reports.jsonl.xz"
+SENTENCES: Final = logged.LANGUAGE / "ordinary" / "reports.train.jsonl.xz"
 OUT: Final = HERE.parent / "src" / "factbook" / "extract" / "data" / "reports.json"
 RIDGE: Final = 5.0
 MOST_STEPS: Final = 1000
 PROSE: Final = tuple(rule for rule in RULES if rule.find is snippets)
 WORDS: Final = {rule.predicate: keyword_pattern(rule.keywords) for rule in PROSE}
 
-Row = dict[str, Any]
-
-
-def lines(path: Path) -> Iterator[Row]:
-    """Read compressed JSON lines."""
-    with lzma.open(path, "rt", encoding="utf-8") as file:
-        yield from map(json.loads, file)
-
 
 def of_our_own() -> Iterator[tuple[Floats, float]]:
     """Yield every sentence of ours as each rule meets it whose words it holds."""
-    for row in lines(SENTENCES):
+    for row in logged.lines(SENTENCES):
         for rule in reported_by(row["text"]):
             seen = signs(row["text"], rule.predicate, WORDS[rule.predicate], lead=row["lead"])
             yield _row(seen), float(rule.predicate in row["says"])
@@ -66,15 +53,13 @@ def of_our_own() -> Iterator[tuple[Floats, float]]:
 
 def of_logs(folder: Path, part: str) -> Iterator[tuple[Floats, float]]:
     """Yield the labelled sentences of the logs of a part, as each rule meets them."""
-    for log in lines(LOGGED):
-        if log["part"] != part:
-            continue
+    for row, log in logged.logs("reports", part, folder):
         met = set[tuple[str, str, str]]()  # a log that goes on says all again
-        for text in replies(blob(folder, log), log["path"]):
+        for text in logged.said(log, row["path"], "assistant"):
             for rule in PROSE:
                 met |= {(rule.predicate, *said) for said in _met(text, rule)}
         for kind, sentence, lead in sorted(met):
-            says = log["sentences"].get(named(sentence, lead))
+            says = row["sentences"].get(logged.named(sentence, lead))
             if says is not None:
                 seen = signs(sentence, kind, WORDS[kind], lead=lead)
                 yield _row(seen), float(kind in says)
@@ -86,33 +71,6 @@ def _met(text: str, rule: Rule) -> Iterator[tuple[str, str]]:
         yield candidate.place.of(text), candidate.lead
         if both := announced(text, candidate, rule):
             yield both.of(text), ""
-
-
-def blob(folder: Path, log: Row) -> str:
-    """Return a log out of the mirror of its repository; LogsError without one."""
-    command = ["git", "-C", str(mirror(folder, log["repository"])), "cat-file", "blob", log["blob"]]
-    return subprocess.run(command, capture_output=True, check=True).stdout.decode(
-        "utf-8", "replace"
-    )
-
-
-def named(sentence: str, lead: str) -> str:
-    """Return the name by which a sentence is labelled."""
-    return hashlib.sha256(f"{lead}\n{sentence.strip()}".encode()).hexdigest()[:16]
-
-
-def replies(log: str, path: str) -> Iterator[str]:
-    """Yield what the agent said in a log of SpecStory (which has a path), Claude Code or Codex."""
-    for line in (transcript(log, path) if path else log).splitlines():
-        try:
-            row = json.loads(line)
-        except ValueError:
-            continue  # what was cut off in the log has no sentence that was labelled
-        for message in (row.get("message"), row.get("payload")) if isinstance(row, dict) else ():
-            if isinstance(message, dict) and message.get("role") == "assistant":
-                for block in message.get("content") or ():
-                    if isinstance(block, dict) and block.get("type") in ("text", "output_text"):
-                        yield block["text"]
 
 
 def _row(places: set[int]) -> Floats:

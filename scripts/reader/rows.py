@@ -163,6 +163,12 @@ def prompt(row: Row) -> Row:
     return made
 
 
+def logged_prompt(text: str, marks: Sequence[tuple[int, int, str]]) -> Row:
+    """A prompt of a session log, with the places of its rules and decisions."""
+    quotes = [(text[begin:end], kind) for begin, end, kind in marks]
+    return _marked({"text": text}, "mark", quotes, labels.MARK_TAGS)
+
+
 def _marked(row: Row, key: str, quotes: list[tuple[str, str]], tags: Sequence[str]) -> Row:
     words = words_of(row["text"])
     places = quoted_spans(row["text"], [q for q, _ in quotes])

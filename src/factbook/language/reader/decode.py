@@ -98,7 +98,7 @@ def tree(arcs: Floats) -> list[int]:
     """Return each word's head, 0 for a root and i + 1 for word i; every word leads to a root.
 
     `arcs` has the shape (words, 1 + words). Each word takes its best head; of words that lead round
-    in a circle the one that is likeliest a root becomes one.
+    in a circle the one becomes a root that loses least by it.
     """
     heads = [int(head) for head in arcs.argmax(axis=1)]
     settled = [False] * len(heads)
@@ -112,7 +112,7 @@ def tree(arcs: Floats) -> list[int]:
             at = heads[at] - 1
         if not settled[at] and heads[at] != 0:
             circle = path[path.index(at) :]
-            heads[max(circle, key=lambda i: float(arcs[i, 0]))] = 0
+            heads[max(circle, key=lambda i: float(arcs[i, 0] - arcs[i, heads[i]]))] = 0
         for i in path:
             settled[i] = True
     return heads

@@ -1,0 +1,63 @@
+"""Read what is labelled in session logs of public projects out of mirrors of their repositories.
+
+`data/language/logged_*.jsonl.xz` name each log by the hash that git knows its bytes by, and each
+text in it by a hash of its own, so what was published stays where it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import lzma
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from asker.logs import mirror, transcript
+
+LANGUAGE: Final = Path(__file__).resolve().parent.parent / "data" / "language"
+
+Row = dict[str, Any]
+
+
+def lines(path: Path) -> Iterator[Row]:
+    """Read compressed JSON lines."""
+    with lzma.open(path, "rt", encoding="utf-8") as file:
+        yield from map(json.loads, file)
+
+
+def logs(name: str, part: str, folder: Path) -> Iterator[tuple[Row, str]]:
+    """Yield the rows of a set and a part, each with its log; LogsError where a mirror lacks."""
+    for row in lines(LANGUAGE / f"logged_{name}.jsonl.xz"):
+        if row["part"] == part:
+            place = mirror(folder, row["repository"])
+            command = ["git", "-C", str(place), "cat-file", "blob", row["blob"]]
+            done = subprocess.run(command, capture_output=True, check=True)
+            yield row, done.stdout.decode("utf-8", "replace")
+
+
+def named(text: str, lead: str = "") -> str:
+    """Return the name by which a text, and the line that leads to it, is labelled."""
+    return hashlib.sha256(f"{lead}\n{text.strip()}".encode()).hexdigest()[:16]
+
+
+def said(log: str, path: str, role: str) -> Iterator[str]:
+    """Yield what one side said in a log of SpecStory (which has a path), Claude Code or Codex."""
+    for line in (transcript(log, path) if path else log).splitlines():
+        try:
+            row = json.loads(line)
+        except ValueError:
+            continue  # what was cut off in the log holds no text that was labelled
+        for message in (row.get("message"), row.get("payload")) if isinstance(row, dict) else ():
+            if isinstance(message, dict) and message.get("role") == role:
+                yield from _texts(message.get("content") or ())
+
+
+def _texts(content: Any) -> Iterator[str]:
+    if isinstance(content, str):
+        yield content
+        return
+    for block in content:
+        if isinstance(block, dict) and block.get("type") in ("text", "input_text", "output_text"):
+            yield block["text"]
