@@ -58,15 +58,15 @@ READER_SHARES: Final = {
 }
 # and of those that go on from older weights, which hold them to all that they do not label
 ANCHORED_SHARES: Final = {
-    "tree": 0.06,
+    "tree": 0.05,
     "names": 0.03,
-    "chats": 0.27,
-    "opinions": 0.27,
-    "own names": 0.07,
-    "prompts": 0.08,
+    "chats": 0.22,
+    "opinions": 0.22,
+    "own names": 0.06,
+    "prompts": 0.15,
     "voices": 0.10,
-    "unlabelled": 0.12,
-    "logged prompts": 0.12,
+    "unlabelled": 0.09,
+    "logged prompts": 0.15,
 }
 RELATER_SHARES: Final = {
     "inferences": 0.10,
@@ -275,7 +275,9 @@ def made(
             shares = ANCHORED_SHARES if options.anchor else READER_SHARES
             sources = reader_sources(open_corpora, shares, options.logs)
             if options.anchor:
-                loss = train.Anchor(copy.deepcopy(net))
+                before = copy.deepcopy(net)
+                export.restore(before, options.anchor)
+                loss = train.Anchor(before)
         else:
             sources = relater_sources(open_corpora)
         train.train(
@@ -323,7 +325,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--train", nargs="*", default=["reader", "relater"], help="which to train")
     parser.add_argument("--start", type=Path, help="a folder of weights (.pt, .onnx) to go on from")
     parser.add_argument(
-        "--anchor", action="store_true", help="hold the reader to --start in what is not labelled"
+        "--anchor", type=Path, help="a written reader to be held to in what is not labelled"
     )
     parser.add_argument("--logs", type=Path, help="a folder of mirrors, for the labelled prompts")
     parser.add_argument("--keep", type=Path, help="a folder to keep the trained float weights in")
@@ -332,8 +334,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--only", choices=("reader", "relater"), help="leave the other alone")
     options = parser.parse_args(arguments)
-    if options.anchor and not options.start:
-        parser.error("--anchor needs --start")
     torch.set_num_threads(options.threads)
     open_corpora = corpora.Corpora(options.corpora)
     with tempfile.TemporaryDirectory() as scratch:
