@@ -518,6 +518,7 @@ LEAVES_FIRST: Final = -1.5  # "I", whatever is named, but not "my"
 LEAVES_TOLD: Final = -2.0  # it holds a name that only its owner has written
 LEAVES_MARKED: Final = -0.3  # it holds a title, a model's number, or "the" before a name
 LEAVES_PUBLIC: Final = 0.6  # it names what a page says something of
+NAME_TYPE_SURE: Final = 0.5  # ours: a type that is less sure makes no name public
 MATTER_SHARE: Final = 0.3  # ours: of the log odds of the network that reads the whole question
 MATTER_SHIFT: Final = -2.5  # ours: of these, so that the limits above are right for both
 SEARCH_RESULTS: Final = 8  # ours: results of one search that are kept

@@ -462,7 +462,6 @@ _IT: Final = spaced(r"\b(?:it|its)\b")
 
 _NAMING: Final = frozenset({"called", "named", "call", "name"})
 _PUBLIC_TYPES: Final = frozenset({"place", "product", "work"})
-_SURE_OF_TYPE: Final = 0.5  # a type that is less sure makes no name public
 
 
 class OwnName(NamedTuple):
@@ -484,7 +483,7 @@ def own_names_in(text: str, said: Iterable[str]) -> list[OwnName]:
     public = {
         word
         for name in read(text).names
-        if name.type in _PUBLIC_TYPES and name.sure >= _SURE_OF_TYPE
+        if name.type in _PUBLIC_TYPES and name.sure >= policy.NAME_TYPE_SURE
         for word in words(text[name.begin : name.end].casefold())
     }
     names: dict[str, bool] = {}
