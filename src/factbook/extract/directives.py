@@ -147,12 +147,25 @@ def _placed(reading: Reading, at: int, *, again: bool = False) -> list[tuple[int
         sure = again or mark.chance >= policy.DIRECTIVE_SURE
         if not sure and (_is_part(reading, mark) or not _is_kept(reading, mark)):
             continue
+        if not again and mark.chance < policy.DIRECTIVE_FORGOTTEN and _is_forgotten(reading, mark):
+            continue
         end = _completed(reading, mark)
         if is_unsaid(reading, mark.begin, mark.end, foreign=policy.DIRECTIVE_FOREIGN):
             continue
         if end == mark.end or _says_more(reading, mark, end):
             placed.append((at + mark.begin, at + end, mark))
     return placed
+
+
+def _is_forgotten(reading: Reading, mark: Span) -> bool:
+    """Tell whether an order that is not for keeping leads to a mark: "translate this: always ..."."""
+    clause = next((c for c in reading.clauses if mark.begin < c.end), None)
+    return (
+        clause is not None
+        and clause.act == "want"
+        and clause.begin < mark.begin
+        and clause.keep < policy.DIRECTIVE_KEPT
+    )
 
 
 def _says_more(reading: Reading, mark: Span, end: int) -> bool:

@@ -222,8 +222,9 @@ def _ended(tree: Tree, n: int) -> tuple[set[int], bool]:
         clause = {m for m, other in enumerate(tree.tokens) if begin <= other.begin < end}
         denied = before == "no" or any(tree.lower[m] in _NOT | {"no"} for m in clause)
         behind = tree.tokens[n + 1] if n + 1 < len(tree.tokens) else token
-        if behind.pos in _THINGS and behind.relation in _BESIDE:  # "bun now, no longer pnpm"
-            clause = tree.under(n + 1, _CLAUSES)
+        bare = behind.relation == "obl" and not any(tree.links(n + 1))
+        if behind.pos in _THINGS and (behind.relation in _BESIDE or bare):
+            clause = tree.under(n + 1, _CLAUSES)  # "bun now, no longer pnpm"
         return (clause if denied else set()), False
     if _denied(tree, n):
         return set(), False

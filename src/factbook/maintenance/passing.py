@@ -23,6 +23,7 @@ _TIME: Final = re.compile(
     r"(?i)\b(?:(?P<today>today|tonight)|this (?P<this>week|weekend)"
     r"|(?P<after>the day after )?(?P<tomorrow>tomorrow)|next (?P<next>week|weekend|month))\b"
 )
+_HAPPENING: Final = frozenset({"event", "study"})  # an exam is of the one kind and the other
 _PRESENT: Final = frozenset({"am", "is", "are", "'m", "'s", "'re", "’m", "’s", "’re"})
 _MORE: Final = frozenset(  # relations of what a text says besides
     {"acl", "advcl", "appos", "ccomp", "conj", "csubj", "dislocated", "list", "parataxis", "xcomp"}
@@ -43,7 +44,7 @@ def true_until(
     if time["today"] or time["this"]:
         ends = _is_place(said) or (time["today"] and _is_state(said))
     else:
-        ends = not today and reading.clauses[0].kind == "event" and _is_event(said)
+        ends = not today and reading.clauses[0].kind in _HAPPENING and _is_event(said)
     return _end(time, at, zone) if ends and (time["today"] or not today) else None
 
 

@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 from factbook import policy
 from factbook.language.verbs import is_past
 from factbook.language.words import stem
-from factbook.recall.question_tree import BEFORE_NAMED, OURS, QuestionTree, listed
+from factbook.recall.question_tree import BEFORE_NAMED, GENERIC_STEMS, OURS, QuestionTree, listed
 
 __all__ = ["FAILS", "Measure", "Measured", "may_count", "measured", "was_done"]
 
@@ -172,7 +172,8 @@ def _over(tree: QuestionTree, over: int) -> Measured | None:
     if token.pos != "VERB":
         return None
     if token.relation in ("amod", "acl", "acl:relcl") and token.head >= 0:
-        return Measure.MOST, token.head, over
+        says_nothing = stem(tree.said[over]) in GENERIC_STEMS  # "the most often used command"
+        return Measure.MOST, token.head, None if says_nothing else over
     return Measure.MOST, tree.asked_noun() or tree.subject(over), over
 
 

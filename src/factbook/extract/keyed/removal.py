@@ -85,7 +85,7 @@ def _objects(told: Told, verb: int) -> list[int]:
     if token.relation == "xcomp":
         holders.append(token.head)  # "I want BTC removed"
     rid = "rid" in told.words[verb + 1 : verb + 3]
-    direct = ("obl", "nmod") if rid else ("obj", "xcomp")
+    direct = ("obl", "nmod") if rid else ("obj", "iobj", "xcomp")
     objects = [i for j in holders for i in told.below[j] if told.tokens[i].relation in direct]
     return [k for i in objects for k in told.siblings(i)]
 
