@@ -146,11 +146,6 @@ def moment(text: object) -> Millis | None:
     return millis if millis > 0 else None
 
 
-def stopwatch() -> float:
-    """Return the moment at which a search begins, for `answer_of`."""
-    return time.monotonic()
-
-
 def answer_of(
     provider: str,
     raw: Iterable[SearchResult | None],
@@ -162,7 +157,8 @@ def answer_of(
     """Return the answer that a provider's raw results make: tidy, bounded, each address once.
 
     None stands for something that was no result. Only `limit` results are kept; those behind them
-    are not counted as dropped, nor is the second of two with the same address.
+    are not counted as dropped, nor is the second of two with the same address. `began` is on the
+    monotonic clock.
     """
     results: list[SearchResult] = []
     seen: set[str] = set()

@@ -6,62 +6,37 @@ a plan without them refuses the whole request.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 from urllib.parse import urlencode
 
-from factbook import policy
-from factbook.model.entities import SearchAnswer, SearchResult
-from factbook.net.http import Endpoint
-from factbook.search_providers.base import (
-    answer_of,
-    bounded,
-    moment,
-    plain_query,
-    stopwatch,
-    unmarked,
-)
-from factbook.search_providers.config import BRAVE, SearchConfig
-from factbook.search_providers.wire import REFUSED, ask, listed, string, unreadable
+from factbook.model.entities import SearchResult
+from factbook.search_providers.base import moment, unmarked
+from factbook.search_providers.config import BRAVE
+from factbook.search_providers.wire import REFUSED, HTTPProvider, Results, string
 
 KEY_HEADER: Final = "x-subscription-token"
-_REFUSED: Final = REFUSED | {422}  # which is how it declines a key
 
 
-class Brave:
-    """Brave Search; safe to share between threads."""
+class Brave(HTTPProvider):
+    """Brave Search."""
 
     id = BRAVE
+    refused = REFUSED | {422}  # which is how it declines a key
 
-    def __init__(self, config: SearchConfig, endpoint: Endpoint) -> None:
-        """Name the endpoint; nothing is sent yet."""
-        self._config = config
-        self._endpoint = endpoint
-
-    def search(self, query: str, *, limit: int = policy.SEARCH_RESULTS) -> SearchAnswer:
-        """Return what Brave finds; see `SearchProvider.search`."""
-        limit = bounded(limit)
+    def _found(self, query: str, limit: int) -> tuple[Results, Sequence[str]]:
         asked = {
-            "q": plain_query(query),
+            "q": query,
             "count": str(limit),
             "result_filter": "web",
             "text_decorations": "false",
         }
         if self._config.language:
             asked["search_lang"] = self._config.language.lower()
-        began = stopwatch()
-        answer = ask(
-            self._endpoint,
-            f"/res/v1/web/search?{urlencode(asked)}",
-            provider=self.id,
-            timeout_s=self._config.timeout_s,
-            max_bytes=self._config.max_answer_bytes,
-            refused=_REFUSED,
-        )
-        web = answer.get("web")  # absent where nothing was found
-        if web is not None and not isinstance(web, dict):
-            raise unreadable(self.id, "web in its answer is no object")
-        results = map(_result, listed(web or {}, "results", provider=self.id))
-        return answer_of(self.id, results, limit=limit, began=began)
+        web = self._ask(f"/res/v1/web/search?{urlencode(asked)}").get("web")
+        if web is not None and not isinstance(web, dict):  # absent where nothing was found
+            raise self._failed("web in its answer is no object")
+        return map(_result, self._listed(web or {}, "results")), ()
 
 
 def _result(value: object) -> SearchResult | None:

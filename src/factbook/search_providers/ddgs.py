@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable
+import time
 from contextlib import nullcontext
 from enum import Enum
 from importlib.util import find_spec
@@ -21,7 +21,7 @@ from factbook.errors import SearchError, SearchFailure, UsageError
 from factbook.model.entities import SearchAnswer, SearchResult
 from factbook.net import cancel
 from factbook.net.http import one_line
-from factbook.search_providers.base import answer_of, bounded, plain_query, stopwatch
+from factbook.search_providers.base import answer_of, bounded, plain_query
 from factbook.search_providers.config import DDGS, SearchConfig
 from factbook.search_providers.wire import string
 
@@ -57,7 +57,7 @@ class Ddgs:
         cancel.check()
         limit = bounded(limit)
         text = plain_query(query)
-        began = stopwatch()
+        began = time.monotonic()
         simple_queue: queue.SimpleQueue[list[Any] | SearchError | _Mark] = queue.SimpleQueue()
 
         def work() -> None:
@@ -70,7 +70,11 @@ class Ddgs:
 
         threading.Thread(target=work, name="factbook-ddgs", daemon=True).start()
         token = cancel.current()
-        stopped = nullcontext() if token is None else token.on_cancel(_stop(simple_queue))
+        stopped = (
+            nullcontext()
+            if token is None
+            else token.on_cancel(lambda: simple_queue.put(_Mark.CANCELLED))
+        )
         with stopped:
             try:
                 answer = simple_queue.get(timeout=self._config.timeout_s)
@@ -131,10 +135,6 @@ def _known(engines: str) -> str:
                 detail=f"{engine} is no engine of ddgs; name some of {', '.join(known)} in engines."
             )
     return ",".join(named)
-
-
-def _stop(answers: queue.SimpleQueue[list[Any] | SearchError | _Mark]) -> Callable[[], None]:
-    return lambda: answers.put(_Mark.CANCELLED)
 
 
 def _said(error: Exception) -> str:

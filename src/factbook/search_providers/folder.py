@@ -46,7 +46,6 @@ from factbook.search_providers.base import (
     bounded,
     plain_query,
     room_below,
-    stopwatch,
     tidy,
 )
 from factbook.search_providers.config import FOLDER
@@ -129,7 +128,7 @@ class FolderSearch:
         best passage begins. It is dated by what the document says of itself, else by its file.
         """
         cancel.check()
-        began = stopwatch()
+        began = time.monotonic()
         limit = bounded(limit, most=FILES)
         terms = terms_of(plain_query(query))
         deadline = began + self._timeout_s
@@ -164,9 +163,9 @@ class FolderSearch:
     def _refresh(self, until: float) -> list[str]:
         """Read what has changed; return what is to be said of what was not."""
         listing = _list(self._root())
-        freed = False
-        for path in [path for path, known in self._known.items() if listing.changed(path, known)]:
-            freed = self._forget(path) or freed
+        stamps, known_now = listing.stamps, self._known.items()
+        gone = [path for path, known in known_now if stamps.get(path) != known.file.stamp]
+        freed = [path for path in gone if self._forget(path)]
         if freed:
             for path in [path for path, known in self._known.items() if known.trouble == _OVER]:
                 self._forget(path)
@@ -178,7 +177,7 @@ class FolderSearch:
         troubles = [known for known in self._known.values() if known.trouble]
         bad = [trouble for trouble in troubles if trouble.trouble not in _NO_FAULT]
         if bad and len(bad) == len(listing.files):
-            what = f"no file in {self._folder} can be read: {bad[0].name} {bad[0].trouble}"
+            what = f"no file in {self._folder} can be read: {bad[0].file.name} {bad[0].trouble}"
             raise self._failed(SearchFailure.UNREADABLE, what)
         return _remarks(listing, troubles, left)
 
@@ -299,20 +298,12 @@ class _Known:
     document: int | None = None  # its number in the index
     trouble: str = ""  # why it is not in the index, after its name
 
-    @property
-    def name(self) -> str:
-        return self.file.name
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Listing:
     files: Sequence[_File]
     stamps: Mapping[str, tuple[int, int, int, int]]  # by path
     left_out: Counter[str]  # why -> how many
-
-    def changed(self, path: str, known: _Known) -> bool:
-        """Say whether a file that was read is another one now, or gone."""
-        return self.stamps.get(path) != known.file.stamp
 
 
 def _list(root: str) -> _Listing:
@@ -444,7 +435,7 @@ def _remarks(listing: _Listing, troubles: Sequence[_Known], left: int) -> list[s
         remarks.append(f"Not searched: files that there was no time to read yet ({left:,}).")
     names_of: defaultdict[str, list[str]] = defaultdict(list)
     for known in troubles:
-        names_of[known.trouble].append(known.name)
+        names_of[known.trouble].append(known.file.name)
     for trouble, names in sorted(names_of.items()):
         more = f" (and {len(names) - 1} more)" if len(names) > 1 else ""
         remarks.append(f"{tidy(names[0], limit=200)}{more} {trouble}.")
@@ -531,7 +522,7 @@ class _Index:
         self, terms: Mapping[str, bool], *, limit: int
     ) -> Iterator[tuple[_Indexed, Sequence[int]]]:
         """Yield the documents that the terms are about, best first, with their best passages."""
-        holding = {term: self._holding(term) for term, counts in terms.items() if counts}
+        holding = {term: self._matching(_quoted(term)) for term, counts in terms.items() if counts}
         # a number that stands nowhere is a date, or a price: it says what is asked, not of what
         holding = {
             term: numbers for term, numbers in holding.items() if numbers or not term.isdecimal()
@@ -597,9 +588,6 @@ class _Index:
         place = self._rows(hits[:1])[hits[0]][2]
         return place, "".join(text)
 
-    def _holding(self, term: str) -> set[int]:
-        return self._matching(_quoted(term))
-
     def _matching(self, asked: str) -> set[int]:
         """Return the documents with a passage that matches an expression."""
         cursor = self._db.execute(
@@ -608,13 +596,8 @@ class _Index:
         return {number for (number,) in cursor}
 
     def _rows(self, numbers: Sequence[int]) -> dict[int, tuple[str, str, str]]:
-        rows = {}
-        for number in numbers:
-            for row in self._db.execute(
-                "SELECT body, heads, place FROM passage WHERE rowid = ?", (number,)
-            ):
-                rows[number] = (row[0], row[1], row[2])
-        return rows
+        sql = "SELECT body, heads, place FROM passage WHERE rowid = ?"
+        return {number: row for number in numbers for row in self._db.execute(sql, (number,))}
 
 
 def _quoted(term: str) -> str:

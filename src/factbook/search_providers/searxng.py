@@ -7,71 +7,47 @@ come first, as they are about the very thing that was asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Final
 from urllib.parse import urlencode
 
-from factbook import policy
-from factbook.errors import SearchError, SearchFailure
-from factbook.model.entities import SearchAnswer, SearchResult
-from factbook.net.http import Endpoint, one_line
-from factbook.search_providers.base import answer_of, bounded, moment, plain_query, stopwatch
-from factbook.search_providers.config import SEARXNG, SearchConfig
-from factbook.search_providers.wire import ask, listed, string
+from factbook.errors import SearchFailure
+from factbook.model.entities import SearchResult
+from factbook.net.http import one_line
+from factbook.search_providers.base import moment
+from factbook.search_providers.config import SEARXNG
+from factbook.search_providers.wire import HTTPProvider, Results, string
 
-_HINTS: Final = {
-    403: "its settings do not allow JSON; add json to formats of search in its settings.yml",
-    429: "it limits how often it is asked; switch its limiter off for this machine",
-}
 _NAMED: Final = 5  # engines that a remark names
 
 
-class SearXNG:
-    """A SearXNG instance; safe to share between threads."""
+class SearXNG(HTTPProvider):
+    """A SearXNG instance."""
 
     id = SEARXNG
+    hints: ClassVar = {
+        403: "its settings do not allow JSON; add json to formats of search in its settings.yml",
+        429: "it limits how often it is asked; switch its limiter off for this machine",
+    }
 
-    def __init__(self, config: SearchConfig, endpoint: Endpoint) -> None:
-        """Name an instance; nothing is sent yet."""
-        self._config = config
-        self._endpoint = endpoint
-
-    def search(self, query: str, *, limit: int = policy.SEARCH_RESULTS) -> SearchAnswer:
-        """Return what the engines of the instance find; see `SearchProvider.search`."""
-        config = self._config
-        limit = bounded(limit)
-        asked = {"q": plain_query(query), "format": "json"}
-        if config.language:
-            asked["language"] = config.language
-        if config.engines:
-            asked["engines"] = config.engines
-        began = stopwatch()
-        answer = ask(
-            self._endpoint,
-            f"/search?{urlencode(asked)}",
-            provider=self.id,
-            timeout_s=config.timeout_s,
-            max_bytes=config.max_answer_bytes,
-            hints=_HINTS,
-        )
+    def _found(self, query: str, limit: int) -> tuple[Results, Sequence[str]]:
+        asked = {"q": query, "format": "json"}
+        if self._config.language:
+            asked["language"] = self._config.language
+        if self._config.engines:
+            asked["engines"] = self._config.engines
+        answer = self._ask(f"/search?{urlencode(asked)}")
         if "results" not in answer:
-            raise SearchError(
-                kind=SearchFailure.HTTP,
-                provider=self.id,
-                reason="its answer has no results; is the address that of a SearXNG?",
-            )
+            raise self._failed("its answer has no results; is the address that of a SearXNG?")
         results = [
-            *map(_infobox, listed(answer, "infoboxes", provider=self.id)),
-            *map(_result, listed(answer, "results", provider=self.id)),
+            *map(_infobox, self._listed(answer, "infoboxes")),
+            *map(_result, self._listed(answer, "results")),
         ]
-        silent = _silent(listed(answer, "unresponsive_engines", provider=self.id))
+        silent = _silent(self._listed(answer, "unresponsive_engines"))
         if silent and not results:
             # nothing was found because nobody looked: that must not count as "there is nothing"
-            raise SearchError(
-                kind=SearchFailure.CONNECT, provider=self.id, reason=f"no engine answered: {silent}"
-            )
-        remarks = [f"Some engines did not answer: {silent}."] if silent else []
-        return answer_of(self.id, results, limit=limit, began=began, remarks=remarks)
+            raise self._failed(f"no engine answered: {silent}", SearchFailure.CONNECT)
+        return results, [f"Some engines did not answer: {silent}."] if silent else ()
 
 
 def _result(value: object) -> SearchResult | None:

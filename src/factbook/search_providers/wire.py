@@ -6,14 +6,23 @@ Knows: HTTP statuses, JSON. Does not know: what is asked, or what the JSON means
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any, Final
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, ClassVar, Final, TypeAlias
 from urllib.parse import urlsplit
 
 import orjson
 
+from factbook import policy
 from factbook.errors import ModelFailure, SearchError, SearchFailure
+from factbook.model.entities import SearchAnswer, SearchResult
 from factbook.net.http import Endpoint, Failed, one_line, said_in
+from factbook.search_providers.base import answer_of, bounded, plain_query
+from factbook.search_providers.config import SearchConfig
+
+Results: TypeAlias = Iterable[SearchResult | None]
 
 REFUSED: Final = frozenset({401, 402, 403, 429})
 """The key is wrong, the quota is spent, or too much was asked: asking again does not help now."""
@@ -25,72 +34,81 @@ _KINDS: Final[Mapping[ModelFailure, SearchFailure]] = {
 }
 
 
-def ask(
-    endpoint: Endpoint,
-    path: str,
-    body: Mapping[str, object] | None = None,
-    *,
-    provider: str,
-    timeout_s: float,
-    max_bytes: int,
-    refused: frozenset[int] = REFUSED,
-    hints: Mapping[int, str] | None = None,
-) -> dict[str, Any]:
-    """Send one request and return the JSON object of its answer.
+class HTTPProvider(ABC):
+    """A provider that is asked over HTTP; safe to share between threads."""
 
-    `refused` are the statuses by which it declines; `hints` say what to do about one, where the
-    provider's own words do not. Raises SearchError; nothing is retried, no redirect is followed.
-    """
-    try:
-        reply = endpoint.send(path, body, timeout_s=timeout_s, max_bytes=max_bytes)
-    except Failed as failed:
-        kind = _KINDS.get(failed.kind, SearchFailure.HTTP)
-        raise SearchError(kind=kind, provider=provider, reason=failed.reason) from failed
-    if 300 <= reply.status < 400:
-        target = urlsplit(reply.location).netloc.rpartition("@")[2]
-        where = one_line(target) if target else "elsewhere"
-        reason = (
-            f"it answered {reply.status}, a redirect to {where}, and redirects are not followed"
-        )
-        raise SearchError(kind=SearchFailure.HTTP, provider=provider, reason=reason)
-    if not reply.ok:
-        page = reply.body.lstrip().startswith(b"<")  # of HTML, which says little in one line
-        said = (hints or {}).get(reply.status) or ("" if page else said_in(reply.body))
-        said = endpoint.hide(said)
-        kind = SearchFailure.REFUSED if reply.status in refused else SearchFailure.HTTP
-        reason = f"it answered {reply.status}{f': {said}' if said else ''}"
-        raise SearchError(kind=kind, provider=provider, reason=reason)
-    answer = _value(reply.body, provider)
-    if not isinstance(answer, dict):
-        raise unreadable(provider, "its answer is no JSON object")
-    return answer
+    id: ClassVar[str]
+    refused: ClassVar[frozenset[int]] = REFUSED  # statuses by which it declines
+    hints: ClassVar[Mapping[int, str]] = {}
+    """What to do about a status, where the provider's own words do not say so."""
 
+    def __init__(self, config: SearchConfig, endpoint: Endpoint) -> None:
+        """Name the endpoint; nothing is sent yet."""
+        self._config = config
+        self._endpoint = endpoint
 
-def _value(body: bytes, provider: str) -> object:
-    try:
-        return orjson.loads(body)
-    except orjson.JSONDecodeError:
-        pass
-    try:
-        # which takes half a character, too: a page may hold one, and it spoils only its own text
-        return json.loads(body)
-    except (ValueError, RecursionError):
-        raise unreadable(provider, "its answer is not JSON") from None
+    def search(self, query: str, *, limit: int = policy.SEARCH_RESULTS) -> SearchAnswer:
+        """Return what the provider finds; see `SearchProvider.search`."""
+        limit = bounded(limit)
+        query = plain_query(query)
+        began = time.monotonic()
+        results, remarks = self._found(query, limit)
+        return answer_of(self.id, results, limit=limit, began=began, remarks=remarks)
 
+    @abstractmethod
+    def _found(self, query: str, limit: int) -> tuple[Results, Sequence[str]]:
+        """Ask for at most `limit` results; return them raw, with remarks. Raises SearchError."""
 
-def unreadable(provider: str, what: str) -> SearchError:
-    """Return the error of an answer that is not of the protocol."""
-    return SearchError(kind=SearchFailure.HTTP, provider=provider, reason=what)
+    def _ask(self, path: str, body: Mapping[str, object] | None = None) -> dict[str, Any]:
+        """Send one request and return the JSON object of its answer.
 
+        Raises SearchError; nothing is retried, no redirect is followed.
+        """
+        config = self._config
+        try:
+            reply = self._endpoint.send(
+                path, body, timeout_s=config.timeout_s, max_bytes=config.max_answer_bytes
+            )
+        except Failed as failed:
+            kind = _KINDS.get(failed.kind, SearchFailure.HTTP)
+            raise self._failed(failed.reason, kind) from failed
+        if 300 <= reply.status < 400:
+            target = urlsplit(reply.location).netloc.rpartition("@")[2]
+            where = one_line(target) if target else "elsewhere"
+            raise self._failed(
+                f"it answered {reply.status}, a redirect to {where}, and redirects are not followed"
+            )
+        if not reply.ok:
+            page = reply.body.lstrip().startswith(b"<")  # of HTML, which says little in one line
+            said = self.hints.get(reply.status) or ("" if page else said_in(reply.body))
+            said = self._endpoint.hide(said)
+            kind = SearchFailure.REFUSED if reply.status in self.refused else SearchFailure.HTTP
+            raise self._failed(f"it answered {reply.status}{f': {said}' if said else ''}", kind)
+        answer = self._value(reply.body)
+        if not isinstance(answer, dict):
+            raise self._failed("its answer is no JSON object")
+        return answer
 
-def listed(answer: Mapping[str, Any], name: str, *, provider: str) -> list[Any]:
-    """Return a list of the answer; [] where it is not there, SearchError where it is no list."""
-    value = answer.get(name)
-    if value is None:
-        return []
-    if not isinstance(value, list):
-        raise unreadable(provider, f"{name} in its answer is no list")
-    return value
+    def _value(self, body: bytes) -> object:
+        with suppress(orjson.JSONDecodeError):
+            return orjson.loads(body)
+        try:
+            # which takes half a character, too: a page may hold one, and it spoils only its text
+            return json.loads(body)
+        except (ValueError, RecursionError):
+            raise self._failed("its answer is not JSON") from None
+
+    def _listed(self, answer: Mapping[str, Any], name: str) -> list[Any]:
+        """Return a list of the answer; [] where it is not there, SearchError if it is no list."""
+        value = answer.get(name)
+        if value is None:
+            return []
+        if not isinstance(value, list):
+            raise self._failed(f"{name} in its answer is no list")
+        return value
+
+    def _failed(self, reason: str, kind: SearchFailure = SearchFailure.HTTP) -> SearchError:
+        return SearchError(kind=kind, provider=self.id, reason=reason)
 
 
 def string(value: object, name: str) -> str:
