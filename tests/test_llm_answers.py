@@ -13,8 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel
 
 from factbook.errors import ModelFailure
 from factbook.llm.answers import MAX_DEPTH, one_value, read_answer
-from factbook.llm.budget import money_of
-from factbook.llm.config import EmbedConfig, ModelConfig
+from factbook.llm.config import EmbedConfig, ModelConfig, money_of
 from factbook.llm.schema import plain_schema
 from factbook.net.http import Failed, one_line
 from rows import every

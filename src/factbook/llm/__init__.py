@@ -2,7 +2,7 @@
 
 Knows: how to ask an endpoint, and what counts as an answer. Does not know: what is asked, or what
 becomes of it. This package itself is words alone (messages, calls, the protocol); `llm.config`
-says which model, `llm.client` opens it, `llm.budget` says what it costs, `llm.probe` what it can.
+says which model and what it costs, `llm.client` opens it, `llm.probe` says what it can.
 """
 
 from factbook.llm.base import LLM, AnswerPart, Message, Meter, ModelCall, Tool, ToolCall

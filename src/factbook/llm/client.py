@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Final
 from factbook.errors import EmbedderError, ModelError, ModelFailure
 from factbook.llm.answers import read_answer
 from factbook.llm.base import Answer, AnswerPart, Message, Meter, ModelCall, Tool
-from factbook.llm.budget import money_of
-from factbook.llm.config import EmbedConfig, ModelConfig, key_of
+from factbook.llm.config import EmbedConfig, ModelConfig, key_of, money_of
 from factbook.llm.ollama import Ollama
 from factbook.llm.openai import OpenAI
 from factbook.llm.schema import plain_schema
@@ -47,13 +46,11 @@ def open_llm(
     speaks HTTP is missing, or the key is.
     """
     require_httpx("A language model")
-    key = key_of(config, environ)
     dialect: Dialect = Ollama(config) if config.provider == "ollama" else OpenAI(config)
-    address = read_address(base_url(config.provider, config.url))
     return Client(
         config=config,
         dialect=dialect,
-        endpoint=Endpoint(address, key=key),
+        endpoint=endpoint_of(config, environ),
         clock=clock or _now,
         meter=meter,
     )
@@ -81,9 +78,7 @@ def open_embedder(
     return EndpointEmbedder.open(
         provider=config.provider,
         model=config.model,
-        endpoint=Endpoint(
-            read_address(base_url(config.provider, config.url)), key=key_of(config, environ)
-        ),
+        endpoint=endpoint_of(config, environ),
         dim=config.dim,
         ask_dim=config.ask_dim,
         timeout_s=config.timeout_s,
@@ -91,6 +86,12 @@ def open_embedder(
         keep_alive=config.keep_alive,
         watch=watch,
     )
+
+
+def endpoint_of(config: ModelConfig | EmbedConfig, environ: Mapping[str, str]) -> Endpoint:
+    """Return where a model is, with its key; raises UsageError where that is missing."""
+    address = read_address(base_url(config.provider, config.url))
+    return Endpoint(address, key=key_of(config, environ))
 
 
 def base_url(provider: str, url: str) -> str:
@@ -105,37 +106,28 @@ def base_url(provider: str, url: str) -> str:
     return trimmed if read_address(trimmed).path else f"{trimmed}/v1"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Client:
-    """A language model behind an endpoint; safe to share between threads."""
+    """A language model behind an endpoint (`open_llm`); safe to share between threads."""
 
-    def __init__(
-        self,
-        *,
-        config: ModelConfig,
-        dialect: Dialect,
-        endpoint: Endpoint,
-        clock: Callable[[], Millis],
-        meter: Meter | None,
-    ) -> None:
-        """Put a client together; `open_llm` does so from a configuration."""
-        self._config = config
-        self._dialect = dialect
-        self._endpoint = endpoint
-        self._clock = clock
-        self._meter = meter
+    config: ModelConfig
+    dialect: Dialect
+    endpoint: Endpoint
+    clock: Callable[[], Millis]
+    meter: Meter | None
 
     def __repr__(self) -> str:
-        return f"Client({self.id!r}, {self._endpoint.address.url!r})"
+        return f"Client({self.id!r}, {self.endpoint.address.url!r})"
 
     @property
     def id(self) -> str:
         """What it is, for the records: "ollama:qwen2.5:7b-instruct"."""
-        return f"{self._config.provider}:{self._config.model}"
+        return f"{self.config.provider}:{self.config.model}"
 
     @property
     def context_tokens(self) -> int:
         """How many tokens a prompt and its answer may have together, as configured."""
-        return self._config.num_ctx
+        return self.config.num_ctx
 
     def ask(self, messages: Sequence[Message], answer: type[Answer], *, purpose: str) -> Answer:
         """Return the model's answer as a validated object of type `answer`.
@@ -144,17 +136,17 @@ class Client:
         a type that no server can be held to.
         """
         schema = plain_schema(answer)
-        body = self._dialect.request(messages, name=answer.__name__, schema=schema)
+        body = self.dialect.request(messages, name=answer.__name__, schema=schema)
         with self._call(purpose, messages) as used:
-            reply = self._endpoint.send(
-                self._dialect.chat_path,
+            reply = self.endpoint.send(
+                self.dialect.chat_path,
                 body,
-                timeout_s=self._config.timeout_s,
-                max_bytes=self._config.max_answer_bytes,
+                timeout_s=self.config.timeout_s,
+                max_bytes=self.config.max_answer_bytes,
             )
             check_status(reply)
             used.received = len(reply.body)
-            text = self._dialect.read(reply.body, used.tally)
+            text = self.dialect.read(reply.body, used.tally)
             used.received = len(text.encode("utf-8", "replace"))
             return read_answer(text, answer)
 
@@ -166,20 +158,20 @@ class Client:
         A server may be silent for `timeout_s`; all together, with what the reader does between
         the parts, may take `chat_timeout_s`. A reader that stops early closes the connection.
         """
-        body = self._dialect.request(messages, tools=tools, stream=True)
+        body = self.dialect.request(messages, tools=tools, stream=True)
         with (
             self._call(purpose, messages) as used,
-            self._endpoint.open(
-                self._dialect.chat_path,
+            self.endpoint.open(
+                self.dialect.chat_path,
                 body,
-                timeout_s=self._config.chat_timeout_s,
-                silence_s=min(self._config.timeout_s, self._config.chat_timeout_s),
-                max_bytes=self._config.max_answer_bytes,
+                timeout_s=self.config.chat_timeout_s,
+                silence_s=min(self.config.timeout_s, self.config.chat_timeout_s),
+                max_bytes=self.config.max_answer_bytes,
             ) as answering,
         ):
             if not answering.ok:
                 check_status(answering.whole())
-            for piece in self._dialect.pieces(answering, used.tally):
+            for piece in self.dialect.pieces(answering, used.tally):
                 used.received += sum(len(call.arguments) for call in piece.calls)
                 used.received += len(piece.text.encode("utf-8", "replace"))
                 yield piece
@@ -188,11 +180,17 @@ class Client:
     def _call(self, purpose: str, messages: Iterable[Message]) -> Iterator[_Used]:
         """Let a call begin, name its failure, and count it however it ends."""
         sent = sum(len(encodable(message.content).encode()) for message in messages)
-        self._check_size(sent)
-        if self._meter is not None:
-            self._meter.before(purpose, self.id)
+        if sent > self.config.num_ctx * BYTES_PER_TOKEN_AT_MOST:
+            raise ModelError(
+                kind=ModelFailure.TOO_LARGE,
+                model=self.id,
+                reason=f"the prompt of {sent:,} bytes cannot fit a context of "
+                f"{self.config.num_ctx:,} tokens (num_ctx); nothing was sent",
+            )
+        if self.meter is not None:
+            self.meter.before(purpose, self.id)
         used = _Used()
-        at, begun = self._clock(), time.perf_counter()
+        at, begun = self.clock(), time.perf_counter()
         outcome = "interrupted"
         try:
             yield used
@@ -200,22 +198,12 @@ class Client:
         except Failed as failed:
             outcome = failed.kind
             sent = 0 if failed.unread else sent
-            reason = self._endpoint.hide(failed.reason)
+            reason = self.endpoint.hide(failed.reason)
             raise ModelError(kind=failed.kind, model=self.id, reason=reason) from failed
         finally:
-            if self._meter is not None:
+            if self.meter is not None:
                 latency_ms = (time.perf_counter() - begun) * 1000
-                self._meter.after(self._counted(purpose, used, at, latency_ms, outcome, sent))
-
-    def _check_size(self, sent: int) -> None:
-        limit = self._config.num_ctx * BYTES_PER_TOKEN_AT_MOST
-        if sent > limit:
-            raise ModelError(
-                kind=ModelFailure.TOO_LARGE,
-                model=self.id,
-                reason=f"the prompt of {sent:,} bytes cannot fit a context of "
-                f"{self._config.num_ctx:,} tokens (num_ctx); nothing was sent",
-            )
+                self.meter.after(self._counted(purpose, used, at, latency_ms, outcome, sent))
 
     def _counted(
         self, purpose: str, used: _Used, at: Millis, latency_ms: float, outcome: str, sent: int
@@ -236,7 +224,7 @@ class Client:
             prompt_tokens=prompt,
             answer_tokens=answer,
             estimated=estimated and bool(prompt or answer),
-            money=money_of(self._config, prompt, answer),
+            money=money_of(self.config, prompt, answer),
         )
 
 

@@ -13,15 +13,15 @@ from factbook.llm.base import AnswerPart, Message, Tool, ToolCall
 from factbook.llm.config import ModelConfig
 from factbook.llm.wire import (
     TokenUsage,
-    clean,
-    is_object,
     lines,
     not_protocol,
+    object_of,
     read_object,
-    shape_of,
     stopped,
+    text_of,
+    tool_form,
 )
-from factbook.net.http import Failed
+from factbook.net.http import Failed, encodable
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Ollama:
             options["temperature"] = self.config.temperature
         body: dict[str, object] = {
             "model": self.config.model,
-            "messages": [_message(message, text) for message, text in clean(messages)],
+            "messages": [_message(message) for message in messages],
             "stream": stream,
             "keep_alive": self.config.keep_alive,
             "options": options,
@@ -59,14 +59,14 @@ class Ollama:
         if schema is not None:
             body["format"] = schema
         if tools:
-            body["tools"] = [_tool(tool) for tool in tools]
+            body["tools"] = [tool_form(tool) for tool in tools]
         return body
 
     def read(self, body: bytes, tally: TokenUsage) -> str:
         """Return the text of a whole answer; raises `Failed`."""
         answer = read_object(body)
         tally.count(answer.get("prompt_eval_count"), answer.get("eval_count"))
-        text = _text(_message_of(answer))
+        text = text_of(object_of(answer.get("message"), "message"))
         if answer.get("done") is not True:
             not_protocol("is not marked as done")
         stopped(answer.get("done_reason"))
@@ -79,11 +79,13 @@ class Ollama:
             if not line.strip():
                 continue
             event = read_object(line)
-            message = _message_of(event)
-            if text := _text(message):
+            message = object_of(event.get("message"), "message")
+            if text := text_of(message):
                 yield AnswerPart(text=text)
             if calls := message.get("tool_calls"):
-                asked = [_call(call, number + at) for at, call in enumerate(_list(calls))]
+                if not isinstance(calls, list):
+                    not_protocol("has no list of tool calls")
+                asked = [_call(call, at) for at, call in enumerate(calls, number)]
                 number += len(asked)
                 yield AnswerPart(calls=asked)
             if event.get("done") is True:
@@ -93,8 +95,8 @@ class Ollama:
         raise Failed(ModelFailure.CONNECT, "the stream ended before the answer did")
 
 
-def _message(message: Message, text: str) -> dict[str, object]:
-    made: dict[str, object] = {"role": message.role, "content": text}
+def _message(message: Message) -> dict[str, object]:
+    made: dict[str, object] = {"role": message.role, "content": encodable(message.content)}
     if message.role == "tool" and message.name:
         made["tool_name"] = message.name
     if message.calls:
@@ -112,30 +114,6 @@ def _arguments(text: str) -> object:
     except orjson.JSONDecodeError:
         arguments = None
     return arguments if isinstance(arguments, dict) else {"arguments": text}
-
-
-def _tool(tool: Tool) -> dict[str, object]:
-    function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
-    return {"type": "function", "function": function}
-
-
-def _message_of(answer: Mapping[str, Any]) -> dict[str, Any]:
-    message: dict[str, Any] = shape_of(answer.get("message"), is_object, "message")
-    return message
-
-
-def _text(message: Mapping[str, Any]) -> str:
-    text = message.get("content")
-    if text is None:  # beside calls of tools some versions leave it out
-        text = ""
-    if not isinstance(text, str):
-        not_protocol("has a message without text")
-    return text
-
-
-def _list(value: object) -> list[Any]:
-    calls: list[Any] = shape_of(value, lambda part: isinstance(part, list), "list of tool calls")
-    return calls
 
 
 def _call(call: object, number: int) -> ToolCall:

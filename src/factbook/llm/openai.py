@@ -12,16 +12,16 @@ from factbook.llm.base import AnswerPart, Message, Tool, ToolCall
 from factbook.llm.config import ModelConfig
 from factbook.llm.wire import (
     TokenUsage,
-    clean,
     declined,
-    is_object,
     lines,
     not_protocol,
+    object_of,
     read_object,
-    shape_of,
     stopped,
+    text_of,
+    tool_form,
 )
-from factbook.net.http import Failed
+from factbook.net.http import Failed, encodable
 
 _NOT_IN_A_NAME: Final = re.compile(r"[^A-Za-z0-9_-]")
 _MAX_CALLS: Final = 128  # that one answer may ask for
@@ -46,7 +46,7 @@ class OpenAI:
         """Return the body of a request."""
         body: dict[str, object] = {
             "model": self.config.model,
-            "messages": [_message(message, text) for message, text in clean(messages)],
+            "messages": [_message(message) for message in messages],
             "stream": stream,
         }
         if self.config.temperature is not None:
@@ -57,7 +57,7 @@ class OpenAI:
             form = {"name": plain, "strict": True, "schema": schema}
             body["response_format"] = {"type": "json_schema", "json_schema": form}
         if tools:
-            body["tools"] = [_tool(tool) for tool in tools]
+            body["tools"] = [tool_form(tool) for tool in tools]
         if stream:
             body["stream_options"] = {"include_usage": True}
         return body
@@ -69,22 +69,17 @@ class OpenAI:
         choices = answer.get("choices")
         if not isinstance(choices, list) or len(choices) != 1:
             not_protocol("does not have exactly one choice")
-        choice: dict[str, Any] = shape_of(choices[0], is_object, "choice")
-        message: dict[str, Any] = shape_of(choice.get("message"), is_object, "message")
+        choice = object_of(choices[0], "choice")
+        message = object_of(choice.get("message"), "message")
         refusal = message.get("refusal")
         if isinstance(refusal, str) and refusal:
             declined(refusal)
         stopped(choice.get("finish_reason"))
-        text = message.get("content")
-        if text is None and message.get("tool_calls"):
+        if message.get("content") is None and message.get("tool_calls"):
             raise Failed(
                 ModelFailure.INVALID_JSON, "the answer asks for tools that it was not given"
             )
-        if text is None:  # an answer without a word: as JSON it is refused
-            text = ""
-        if not isinstance(text, str):
-            not_protocol("has a message without text")
-        return text
+        return text_of(message)
 
     def pieces(self, chunks: Iterable[bytes], tally: TokenUsage) -> Iterator[AnswerPart]:
         """Yield the parts of a streamed answer; raises `Failed`."""
@@ -101,9 +96,8 @@ class OpenAI:
                 not_protocol("has no choices")
             if not choices:  # the last event holds the usage alone
                 continue
-            choice: dict[str, Any] = shape_of(choices[0], is_object, "choice")
-            delta = choice.get("delta") or {}
-            shape_of(delta, is_object, "delta")
+            choice = object_of(choices[0], "choice")
+            delta = object_of(choice.get("delta") or {}, "delta")
             if isinstance(delta.get("refusal"), str):
                 refusal.append(delta["refusal"])
             text = delta.get("content")
@@ -175,8 +169,8 @@ def _count(answer: Mapping[str, Any], tally: TokenUsage) -> None:
         tally.count(usage.get("prompt_tokens"), usage.get("completion_tokens"))
 
 
-def _message(message: Message, text: str) -> dict[str, object]:
-    made: dict[str, object] = {"role": message.role, "content": text}
+def _message(message: Message) -> dict[str, object]:
+    made: dict[str, object] = {"role": message.role, "content": encodable(message.content)}
     if message.role == "tool":
         made["tool_call_id"] = message.call_id
     if message.calls:
@@ -189,8 +183,3 @@ def _message(message: Message, text: str) -> dict[str, object]:
             for call in message.calls
         ]
     return made
-
-
-def _tool(tool: Tool) -> dict[str, object]:
-    function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
-    return {"type": "function", "function": function}

@@ -10,15 +10,15 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from factbook.errors import EmbedderError, ModelError, ModelFailure
 from factbook.llm.base import Message, Meter, ModelCall
-from factbook.llm.client import base_url, open_embedder, open_llm
-from factbook.llm.config import EmbedConfig, ModelConfig, key_of
+from factbook.llm.client import endpoint_of, open_embedder, open_llm
+from factbook.llm.config import EmbedConfig, ModelConfig
 from factbook.llm.wire import check_status, read_object
 from factbook.net.http import Endpoint, Failed, one_line, read_address, require_httpx
 
@@ -28,7 +28,7 @@ SHOWN_MODELS: Final = 8
 PURPOSE: Final = "doctor"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class ProbeLine:
     """One line of what was found out."""
 
@@ -70,21 +70,21 @@ _QUESTION: Final = (
 )
 
 
+@dataclass(slots=True)
 class _Watching:
     """Keeps what the calls used, and tells the real meter, where there is one."""
 
-    def __init__(self, meter: Meter | None) -> None:
-        self.calls: list[ModelCall] = []
-        self._meter = meter
+    meter: Meter | None
+    calls: list[ModelCall] = field(default_factory=list)
 
     def before(self, purpose: str, model: str) -> None:
-        if self._meter is not None:
-            self._meter.before(purpose, model)
+        if self.meter is not None:
+            self.meter.before(purpose, model)
 
     def after(self, call: ModelCall) -> None:
         self.calls.append(call)
-        if self._meter is not None:
-            self._meter.after(call)
+        if self.meter is not None:
+            self.meter.after(call)
 
 
 def probe(
@@ -96,11 +96,11 @@ def probe(
     """
     require_httpx("A language model")
     findings = [_configured(config)]
-    if _is_read_on_the_way(config):
-        findings.append(_plain_http(config.url))
-    endpoint = Endpoint(
-        read_address(base_url(config.provider, config.url)), key=key_of(config, environ)
-    )
+    address = read_address(config.url)
+    if not address.tls and not address.loopback:
+        text = f"what is sent to {config.url} travels by plain http, readable on the way"
+        findings.append(ProbeLine("privacy", None, f"{text}; https is better"))
+    endpoint = endpoint_of(config, environ)
     reached, models = _reach(config, endpoint)
     findings.append(reached)
     if reached.ok:
@@ -121,10 +121,10 @@ def probe_embedder(
         embedder = open_embedder(config, meter=meter, environ=environ)
         embedder.embed(["a walk by the sea"])
     except EmbedderError as error:
-        return Probe(findings=[ProbeLine(name="embedding", ok=False, text=str(error))])
+        return Probe(findings=[ProbeLine("embedding", False, str(error))])
     took = time.perf_counter() - begun
     text = f"{embedder.id} gives vectors of {embedder.dim:,} numbers, in {took:.1f} seconds"
-    return Probe(findings=[ProbeLine(name="embedding", ok=True, text=text)])
+    return Probe(findings=[ProbeLine("embedding", True, text)])
 
 
 def _configured(config: ModelConfig) -> ProbeLine:
@@ -142,17 +142,7 @@ def _configured(config: ModelConfig) -> ProbeLine:
         f"{config.provider}:{config.model} at {config.url}, {key}, {config.timeout_s:g} seconds "
         f"a call, {config.num_ctx:,} tokens, budget: {', '.join(limits) or 'none'}"
     )
-    return ProbeLine(name="configured", ok=True, text=text)
-
-
-def _is_read_on_the_way(config: ModelConfig) -> bool:
-    address = read_address(config.url)
-    return not address.tls and not address.loopback
-
-
-def _plain_http(url: str) -> ProbeLine:
-    text = f"what is sent to {url} travels by plain http, readable on the way; https is better"
-    return ProbeLine(name="privacy", ok=None, text=text)
+    return ProbeLine("configured", True, text)
 
 
 def _reach(
@@ -165,16 +155,14 @@ def _reach(
         answer = _get(endpoint, "/api/tags" if ollama else "/models", None, config.timeout_s)
     except Failed as failed:
         what = _what_to_do(failed, config)
-        return ProbeLine(name="reachable", ok=False, text=f"{failed.reason}{what}"), ()
+        return ProbeLine("reachable", False, f"{failed.reason}{what}"), ()
     took = (time.perf_counter() - begun) * 1000
     models = answer.get("models" if ollama else "data")
     if not isinstance(models, list):
         text = f"{config.url} answers, but with no list of models: is {config.provider} right?"
-        return ProbeLine(name="reachable", ok=False, text=text), ()
+        return ProbeLine("reachable", False, text), ()
     text = f"{config.url} answers in {took:.0f} ms"
-    return ProbeLine(name="reachable", ok=True, text=text), [
-        m for m in models if isinstance(m, dict)
-    ]
+    return ProbeLine("reachable", True, text), [m for m in models if isinstance(m, dict)]
 
 
 def _what_to_do(failed: Failed, config: ModelConfig) -> str:
@@ -194,15 +182,15 @@ def _listed(config: ModelConfig, models: Sequence[Mapping[str, Any]]) -> ProbeLi
     names = sorted(_name(model) for model in models)
     wanted = {config.model, f"{config.model}:latest", f"models/{config.model}"}
     if wanted & set(names):
-        return ProbeLine(name="model", ok=True, text=f"{config.model} is there")
+        return ProbeLine("model", True, f"{config.model} is there")
     shown = ", ".join(names[:SHOWN_MODELS]) or "none"
     more = f" and {len(names) - SHOWN_MODELS} more" if len(names) > SHOWN_MODELS else ""
     if config.provider == "ollama":
         text = f"{config.model} is not there (it has: {shown}{more}); `ollama pull {config.model}`"
-        return ProbeLine(name="model", ok=False, text=text)
+        return ProbeLine("model", False, text)
     # a compatible server may serve its one model under any name
     text = f"{config.model} is not in its list ({shown}{more})"
-    return ProbeLine(name="model", ok=None, text=text)
+    return ProbeLine("model", None, text)
 
 
 def _name(model: Mapping[str, Any]) -> str:
@@ -221,15 +209,15 @@ def _context(
             else _listed_length(config, models)
         )
     except Failed as failed:
-        return ProbeLine(name="context", ok=None, text=f"not known: {failed.reason}")
+        return ProbeLine("context", None, f"not known: {failed.reason}")
     if length is None:
         text = f"the server does not say; num_ctx says {config.num_ctx:,} tokens"
-        return ProbeLine(name="context", ok=None, text=text)
+        return ProbeLine("context", None, text)
     if config.num_ctx > length:
         text = f"num_ctx is {config.num_ctx:,}, but the model has {length:,} tokens; set num_ctx"
-        return ProbeLine(name="context", ok=False, text=text)
+        return ProbeLine("context", False, text)
     text = f"{config.num_ctx:,} of the {length:,} tokens that the model has are used (num_ctx)"
-    return ProbeLine(name="context", ok=True, text=text)
+    return ProbeLine("context", True, text)
 
 
 def _ollama_length(config: ModelConfig, endpoint: Endpoint) -> int | None:
@@ -266,19 +254,17 @@ def _answer(
         text = f"{error.kind}: {error.details['reason']}"
         if error.kind is ModelFailure.TIMEOUT:
             text += "; a model that is loaded first takes longer: ask again, or raise timeout_s"
-        return [ProbeLine(name="answer", ok=False, text=text)]
+        return [ProbeLine("answer", False, text)]
     took = time.perf_counter() - begun
-    findings = [
-        ProbeLine(name="answer", ok=True, text=f"valid JSON by schema in {took:.1f} seconds")
-    ]
+    findings = [ProbeLine("answer", True, f"valid JSON by schema in {took:.1f} seconds")]
     call = watching.calls[-1]
     if call.estimated:
         text = "the server does not say how many tokens it used: 4 bytes are counted as one"
-        findings.append(ProbeLine(name="usage", ok=None, text=text))
+        findings.append(ProbeLine("usage", None, text))
     else:
         used = f"{call.prompt_tokens:,} tokens of prompt and {call.answer_tokens:,} of answer"
         cost = "" if call.money is None else f", {call.money:.6f} {config.currency}"
-        findings.append(ProbeLine(name="usage", ok=True, text=f"{used}{cost}"))
+        findings.append(ProbeLine("usage", True, f"{used}{cost}"))
     return findings
 
 

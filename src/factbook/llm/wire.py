@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, NoReturn, Protocol
 
@@ -10,7 +10,7 @@ import orjson
 
 from factbook.errors import ModelFailure
 from factbook.llm.base import AnswerPart, Message, Tool
-from factbook.net.http import Failed, HTTPReply, encodable, one_line, said_in
+from factbook.net.http import Failed, HTTPReply, one_line, said_in
 
 # How servers name a prompt that is larger than the context: OpenAI's code, llama.cpp's type, and
 # the words of Ollama and vLLM, which give neither.
@@ -117,22 +117,25 @@ def lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
         yield bytes(rest)
 
 
-def shape_of(value: object, want: Callable[[object], bool], what: str) -> Any:
-    """Return a part of a reply where it is as wanted; raises `Failed` of the kind http."""
-    if not want(value):
+def object_of(value: object, what: str) -> dict[str, Any]:
+    """Return a part of a reply that is an object; raises `Failed` of the kind http."""
+    if not isinstance(value, dict):
         not_protocol(f"has no {what}")
     return value
 
 
-def is_object(value: object) -> bool:
-    """Say whether a part of a reply is an object."""
-    return isinstance(value, dict)
+def text_of(message: Mapping[str, Any]) -> str:
+    """Return the text of a message; "" for none, as some send it beside calls of tools."""
+    text = message.get("content")
+    if not isinstance(text, str | None):
+        not_protocol("has a message without text")
+    return text or ""
 
 
-def clean(messages: Sequence[Message]) -> Iterator[tuple[Message, str]]:
-    """Yield each message with its text as it can be sent."""
-    for message in messages:
-        yield message, encodable(message.content)
+def tool_form(tool: Tool) -> dict[str, object]:
+    """Return a tool as both protocols describe it."""
+    function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    return {"type": "function", "function": function}
 
 
 def stopped(reason: object) -> None:
