@@ -20,7 +20,7 @@ import re
 import socket
 import unicodedata
 from collections.abc import Callable, Sequence
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 from urllib.parse import SplitResult, urlsplit
 
 from factbook.errors import SearchError, SearchFailure
@@ -136,13 +136,10 @@ def is_public_address(address: _Address) -> bool:
     return address in _PUBLIC_6 and not any(address in ipv6_network for ipv6_network in _PRIVATE_6)
 
 
-class _Host:
-    __slots__ = ("address", "name", "port")
-
-    def __init__(self, name: str, port: int, address: _Address | None) -> None:
-        self.name = name
-        self.port = port
-        self.address = address
+class _Host(NamedTuple):
+    name: str
+    port: int
+    address: _Address | None
 
 
 def _read(url: str) -> _Host | str:

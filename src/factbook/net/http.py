@@ -20,7 +20,7 @@ import time
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -177,7 +177,7 @@ class HTTPReply:
 
     status: int
     location: str  # where a redirect points to
-    body: bytes
+    body: bytes = b""
 
     @property
     def ok(self) -> bool:
@@ -205,19 +205,13 @@ def said_in(body: bytes) -> str:
 _SAYING: Final = ("error", "message", "detail")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Head:
-    status: int
-    location: str
-
-
 class _Mark(Enum):
     END = "the answer is complete"
     GONE = "the thread is gone"
     CANCELLED = "the caller was told to stop"
 
 
-_Item: TypeAlias = _Head | bytes | Failed | _Mark
+_Item: TypeAlias = HTTPReply | bytes | Failed | _Mark
 
 
 class Endpoint:
@@ -279,7 +273,7 @@ class Endpoint:
             body=None if body is None else orjson.dumps(body),
             headers=self._headers(),
             timeout_s=timeout_s,
-            silence_s=silence_s,
+            silence_s=timeout_s if silence_s is None else silence_s,
             max_bytes=max_bytes,
         )
         token = cancel.current()
@@ -341,22 +335,15 @@ class Answering:
     def __init__(self, exchange: _Exchange) -> None:
         """Wait for the status; raises `Failed`."""
         self._exchange = exchange
-        head = exchange.head()
-        self.status = head.status
-        self.location = head.location
-
-    @property
-    def ok(self) -> bool:
-        """Whether the status is 2xx."""
-        return 200 <= self.status < 300
+        self._head = exchange.head()
+        self.ok = self._head.ok  # whether the status is 2xx
 
     def __iter__(self) -> Iterator[bytes]:
         return self._exchange.chunks()
 
     def whole(self) -> HTTPReply:
         """Wait for the end of the answer, and return all of it."""
-        body = b"".join(self._exchange.chunks())
-        return HTTPReply(status=self.status, location=self.location, body=body)
+        return replace(self._head, body=b"".join(self._exchange.chunks()))
 
 
 _BEFORE_SENDING: Final = frozenset(
@@ -372,6 +359,7 @@ class _Left(Exception):
     """The caller did not wait for this exchange."""
 
 
+@dataclass(kw_only=True, eq=False, repr=False)  # its headers hold a key
 class _Exchange:
     """One request, in a thread of its own.
 
@@ -380,35 +368,26 @@ class _Exchange:
     it leaves behind loses its socket, and sends no request if it has not sent one yet.
     """
 
-    def __init__(
-        self,
-        *,
-        client: Callable[[], httpx2.Client],
-        url: str,
-        body: bytes | None,
-        headers: Mapping[str, str],
-        timeout_s: float,
-        silence_s: float | None,
-        max_bytes: int,
-    ) -> None:
-        self._client = client
-        self._url = url
-        self._body = body
-        self._headers = headers
-        self._timeout_s = timeout_s
-        self._silence_s = timeout_s if silence_s is None else silence_s
-        self._max_bytes = max_bytes
-        self._items: queue.SimpleQueue[_Item] = queue.SimpleQueue()
-        self._left = threading.Event()
-        self._cancelled = threading.Event()
-        self._stream: Any = None  # of httpcore2, which gives its socket
-        self._deadline = time.monotonic() + timeout_s
+    client: Callable[[], httpx2.Client]
+    url: str
+    body: bytes | None
+    headers: Mapping[str, str]
+    timeout_s: float
+    silence_s: float
+    max_bytes: int
+    _items: queue.SimpleQueue[_Item] = field(init=False, default_factory=queue.SimpleQueue)
+    _left: threading.Event = field(init=False, default_factory=threading.Event)
+    _cancelled: threading.Event = field(init=False, default_factory=threading.Event)
+    _stream: Any = field(init=False, default=None)  # of httpcore2, which gives its socket
+
+    def __post_init__(self) -> None:
+        self._deadline = time.monotonic() + self.timeout_s
         threading.Thread(target=self._work, name="factbook-http", daemon=True).start()
 
-    def head(self) -> _Head:
+    def head(self) -> HTTPReply:
         """Wait for the status line and the headers."""
         item = self._next()
-        assert isinstance(item, _Head)  # what the thread gives first, or a failure
+        assert isinstance(item, HTTPReply)  # what the thread gives first, or a failure
         return item
 
     def chunks(self) -> Iterator[bytes]:
@@ -432,13 +411,13 @@ class _Exchange:
         self._items.put(_Mark.CANCELLED)
         self.leave()
 
-    def _next(self) -> _Head | bytes | _Mark:
+    def _next(self) -> HTTPReply | bytes | _Mark:
         self._obey()
         left = self._deadline - time.monotonic()
         if left <= 0:  # an answer that dribbles fills the queue for ever: the deadline comes first
             raise self._timed_out()
         try:
-            item = self._items.get(timeout=min(left, self._silence_s))
+            item = self._items.get(timeout=min(left, self.silence_s))
         except queue.Empty:
             raise self._timed_out() from None
         self._obey()  # whatever came: a socket that is taken away fails, too
@@ -453,8 +432,8 @@ class _Exchange:
             raise cancel.Cancelled
 
     def _timed_out(self) -> Failed:
-        silent = time.monotonic() < self._deadline and self._silence_s < self._timeout_s
-        seconds = self._silence_s if silent else self._timeout_s
+        silent = time.monotonic() < self._deadline and self.silence_s < self.timeout_s
+        seconds = self.silence_s if silent else self.timeout_s
         what = "nothing came" if silent else "no complete answer came"
         return Failed(ModelFailure.TIMEOUT, f"{what} within {seconds:g} seconds")
 
@@ -470,7 +449,7 @@ class _Exchange:
         except httpx2.TimeoutException:
             self._items.put(self._timed_out())
         except (httpx2.ConnectError, httpx2.ProxyError) as error:
-            asked = self._url.partition("?")[0]  # what is asked may be private
+            asked = self.url.partition("?")[0]  # what is asked may be private
             reason = f"nobody answers at {asked} ({_why(error)})"
             self._items.put(Failed(ModelFailure.CONNECT, reason, unread=True))
         except httpx2.TransportError as error:
@@ -481,15 +460,15 @@ class _Exchange:
             self._items.put(_Mark.GONE)
 
     def _exchange(self) -> None:
-        with self._client().stream(
-            "GET" if self._body is None else "POST",
-            self._url,
-            content=self._body,
-            headers=self._headers,
-            timeout=self._timeout_s,
+        with self.client().stream(
+            "GET" if self.body is None else "POST",
+            self.url,
+            content=self.body,
+            headers=self.headers,
+            timeout=self.timeout_s,
             extensions={"trace": self._trace},
         ) as response:
-            head = _Head(status=response.status_code, location=response.headers.get("location", ""))
+            location = response.headers.get("location", "")
             coding = response.headers.get("content-encoding", "identity").strip().lower()
             if coding not in {"", "identity"}:
                 what = (
@@ -498,10 +477,10 @@ class _Exchange:
                 self._fail(ModelFailure.HTTP, what)
                 return
             announced = response.headers.get("content-length", "")
-            if response.is_success and announced.isdecimal() and int(announced) > self._max_bytes:
+            if response.is_success and announced.isdecimal() and int(announced) > self.max_bytes:
                 self._too_large()
                 return
-            self._items.put(head)
+            self._items.put(HTTPReply(status=response.status_code, location=location))
             received = 0
             for chunk in response.iter_raw():
                 if self._left.is_set():
@@ -509,7 +488,7 @@ class _Exchange:
                 received += len(chunk)
                 if not response.is_success and received >= ERROR_BYTES:
                     break  # that much of an error is enough
-                if received > self._max_bytes:
+                if received > self.max_bytes:
                     self._too_large()
                     return
                 self._items.put(chunk)
@@ -523,7 +502,7 @@ class _Exchange:
             raise _Left
 
     def _too_large(self) -> None:
-        limit = self._max_bytes
+        limit = self.max_bytes
         self._fail(ModelFailure.TOO_LARGE, f"the answer has more than the {limit:,} bytes allowed")
 
     def _fail(self, kind: ModelFailure, reason: str) -> None:
