@@ -73,24 +73,20 @@ class ModelConfig:
     provider: Annotated[Literal["ollama", "openai", "off"], AnyCase] = policy.LLM_PROVIDER
     model: Name = policy.LLM_MODEL
     url: Url = policy.LLM_URL
-    timeout_s: Annotated[float, Field(ge=0.1, le=3600)] = (
-        policy.LLM_TIMEOUT_S  # the total deadline of a call; silence in a stream
-    )
-    chat_timeout_s: Annotated[float, Field(ge=0.1, le=86_400)] = (
-        policy.CHAT_TIMEOUT_S  # the total deadline of a streamed answer
-    )
+    # the total deadline of a call; silence in a stream
+    timeout_s: Annotated[float, Field(ge=0.1, le=3600)] = policy.LLM_TIMEOUT_S
+    # the total deadline of a streamed answer
+    chat_timeout_s: Annotated[float, Field(ge=0.1, le=86_400)] = policy.CHAT_TIMEOUT_S
     temperature: Annotated[
         Annotated[float, Field(ge=0, le=2)] | None,
         BeforeValidator(_no_temperature),
         Field(description='a number from 0 to 2, or "server" to send none'),
     ] = 0.0  # None: the server's own, which some models insist on
-    num_ctx: Annotated[int, Field(ge=256, le=100_000_000)] = (
-        policy.NUM_CTX  # tokens of prompt and answer; sent to Ollama, believed of others
-    )
+    # tokens of prompt and answer; sent to Ollama, believed of others
+    num_ctx: Annotated[int, Field(ge=256, le=100_000_000)] = policy.NUM_CTX
     keep_alive: KeepAlive = policy.KEEP_ALIVE  # how long Ollama keeps the model loaded
-    max_answer_bytes: Annotated[int, Field(ge=1024, le=1024**3)] = (
-        policy.LLM_ANSWER_BYTES  # of the whole answer of the server
-    )
+    # of the whole answer of the server
+    max_answer_bytes: Annotated[int, Field(ge=1024, le=1024**3)] = policy.LLM_ANSWER_BYTES
     key_env: KeyVariable = ""  # the variable that holds the key; "" where none is sent
     price_in: Money | None = None  # of a million tokens of prompts
     price_out: Money | None = None  # of a million tokens of answers
@@ -194,8 +190,5 @@ _LLM: Final = Table(
     },
 )
 _EMBED: Final = Table(
-    name="embed",
-    prefix="FACTS_EMBED_",
-    config=EmbedConfig,
-    key_variable="FACTS_EMBED_API_KEY",
+    name="embed", prefix="FACTS_EMBED_", config=EmbedConfig, key_variable="FACTS_EMBED_API_KEY"
 )

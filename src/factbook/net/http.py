@@ -234,12 +234,7 @@ class Endpoint:
         return f"Endpoint({self.address.url!r})"
 
     def send(
-        self,
-        path: str,
-        body: Mapping[str, object] | None,
-        *,
-        timeout_s: float,
-        max_bytes: int,
+        self, path: str, body: Mapping[str, object] | None, *, timeout_s: float, max_bytes: int
     ) -> HTTPReply:
         """Send one request and return the whole answer; without a body it is a GET.
 

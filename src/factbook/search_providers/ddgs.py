@@ -98,10 +98,7 @@ class Ddgs:
         seconds = max(1, int(self._config.timeout_s / 2))
         try:
             return ddgs.DDGS(timeout=seconds).text(
-                text,
-                region=self._config.region or REGION,
-                max_results=limit,
-                backend=self._backend,
+                text, region=self._config.region or REGION, max_results=limit, backend=self._backend
             )
         except TimeoutException as error:
             raise self._failed(SearchFailure.TIMEOUT, _said(error)) from error

@@ -41,13 +41,7 @@ from factbook.model.entities import SearchAnswer, SearchResult
 from factbook.model.facts import Millis
 from factbook.net import cancel
 from factbook.search_providers import pdf_text
-from factbook.search_providers.base import (
-    TITLE_CHARS,
-    bounded,
-    plain_query,
-    room_below,
-    tidy,
-)
+from factbook.search_providers.base import TITLE_CHARS, bounded, plain_query, room_below, tidy
 from factbook.search_providers.config import FOLDER
 from factbook.search_providers.documents import (
     HTML_SUFFIXES,
