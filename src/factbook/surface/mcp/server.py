@@ -37,12 +37,11 @@ from factbook.surface.operations.base import EVERY, TOOLS, Effect, Operation, Ru
 
 if TYPE_CHECKING:
     from factbook.memory import Memory
-    from factbook.surface.output import Page
 
 LEGACY: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 MODERN: Final = "2026-07-28"
 UNSUPPORTED_VERSION: Final = -32022
-NO_RESOURCE: Final = {True: INVALID_PARAMS, False: -32002}  # modern or not
+NO_RESOURCE: Final = -32002  # up to 2025-11-25
 VERSION_KEY: Final = "io.modelcontextprotocol/protocolVersion"
 SERVER_KEY: Final = "io.modelcontextprotocol/serverInfo"
 PROFILES: Final = {"memory": "tools", "chatgpt": "tools", "graph": "graph"}
@@ -111,8 +110,8 @@ class Server:
         graph = profile == "graph"
         self._instructions = GRAPH_INSTRUCTIONS if graph else INSTRUCTIONS
         self._resources = _GRAPH | _RESOURCES if graph else _RESOURCES
-        methods: dict[str, Callable[[Params, bool], Mapping[str, Any]]] = {
-            "ping": lambda params, modern: {},
+        methods: dict[str, Method] = {
+            "ping": lambda params: {},
             "server/discover": self._discover,
             "tools/list": self._list_tools,
             "tools/call": self._call,
@@ -122,7 +121,7 @@ class Server:
             "prompts/list": self._list_prompts,
             "prompts/get": self._get_prompt,
         }
-        served: dict[str, Method] = {name: self._served(of) for name, of in methods.items()}
+        served = {name: _served(of, cached=name in _LISTS) for name, of in methods.items()}
         served["initialize"] = self._initialize
         slow = frozenset({"tools/call", "resources/read", "prompts/get"})
         self._loop = Loop(served, slow=slow, writes=self._writes, out=out, debug=debug)
@@ -151,29 +150,6 @@ class Server:
 
     # --- what there is ------------------------------------------------------------------------
 
-    def _served(self, method: Callable[[Params, bool], Mapping[str, Any]]) -> Method:
-        """Return a method that checks the version of the request and dresses its answer."""
-
-        def served(params: Params) -> Mapping[str, Any]:
-            about = params.get("_meta")
-            version = about.get(VERSION_KEY) if isinstance(about, Mapping) else None
-            if version not in (None, MODERN):
-                raise RPCError(
-                    UNSUPPORTED_VERSION,
-                    f"version {version!r:.40} is not served",
-                    {"supported": [MODERN], "requested": str(version)[:40]},
-                )
-            try:
-                told = method(params, version == MODERN)
-            except FactbookError as error:
-                raise RPCError(INTERNAL_ERROR, in_frame(str(error))) from error
-            if version is None:
-                return told
-            mine = {SERVER_KEY: _server_info()}
-            return {"resultType": "complete", **told, "_meta": mine}
-
-        return served
-
     def _initialize(self, params: Params) -> Mapping[str, Any]:
         asked = params.get("protocolVersion")
         return {
@@ -183,8 +159,7 @@ class Server:
             "instructions": self._instructions,
         }
 
-    def _discover(self, params: Params, modern: bool) -> Mapping[str, Any]:
-        del params, modern
+    def _discover(self, params: Params) -> Mapping[str, Any]:
         return {
             "supportedVersions": [MODERN],
             "capabilities": _CAPABILITIES,
@@ -194,18 +169,16 @@ class Server:
 
     # --- tools --------------------------------------------------------------------------------
 
-    def _list_tools(self, params: Params, modern: bool) -> Mapping[str, Any]:
-        del params
+    def _list_tools(self, params: Params) -> Mapping[str, Any]:
         tools = []
         for tool in self._tools.values():
             told = tool_schema(tool)
             if tool.name == "search_memory":  # the others are found by Claude Code's own search
                 told["_meta"] = {"anthropic/alwaysLoad": True}
             tools.append(told)
-        return {"tools": tools, **(_CACHED if modern else {})}
+        return {"tools": tools}
 
-    def _call(self, params: Params, modern: bool) -> Mapping[str, Any]:
-        del modern
+    def _call(self, params: Params) -> Mapping[str, Any]:
         tool = self._tools.get(str(params.get("name")))
         if tool is None:
             raise RPCError(INVALID_PARAMS, f"there is no tool {params.get('name')!r:.80}")
@@ -222,11 +195,12 @@ class Server:
 
     def _do(self, of: Operation, arguments: Mapping[str, Any], *, session: str = "") -> Any:
         from factbook.surface import records
+        from factbook.surface.output import Page
 
         # What a model has read here it says as it was shown.
         given = of.bind(of.take(_each_text(arguments, out_of_frame)))
         run = Run(
-            self._page(),
+            Page(program="factbook"),
             memory=self._open(),
             owner=self._owner,
             session=session or self._session,
@@ -256,11 +230,6 @@ class Server:
                 self._owner = self._memory.sources.spelled(self._owner)
             return self._memory
 
-    def _page(self) -> Page:
-        from factbook.surface.output import Page
-
-        return Page(program="factbook")
-
     def _settle(self) -> None:
         """Embed what was written, so that the next question finds it by what it means."""
         if self._settling.acquire(blocking=False):
@@ -272,16 +241,14 @@ class Server:
 
     # --- resources and prompts ----------------------------------------------------------------
 
-    def _list_resources(self, params: Params, modern: bool) -> Mapping[str, Any]:
-        del params
+    def _list_resources(self, params: Params) -> Mapping[str, Any]:
         resources = [
             {"uri": f"memory://{name}", "name": name, "description": about, "mimeType": _JSON}
             for name, about in self._resources.items()
         ]
-        return {"resources": resources, **(_CACHED if modern else {})}
+        return {"resources": resources}
 
-    def _list_templates(self, params: Params, modern: bool) -> Mapping[str, Any]:
-        del params
+    def _list_templates(self, params: Params) -> Mapping[str, Any]:
         templates = [
             {
                 "uriTemplate": f"memory://{name}/{{id}}",
@@ -291,12 +258,13 @@ class Server:
             }
             for name, (_, _, about) in _TEMPLATES.items()
         ]
-        return {"resourceTemplates": templates, **(_CACHED if modern else {})}
+        return {"resourceTemplates": templates}
 
-    def _read_resource(self, params: Params, modern: bool) -> Mapping[str, Any]:
+    def _read_resource(self, params: Params) -> Mapping[str, Any]:
         uri = str(params.get("uri", ""))
         match = _URI.fullmatch(uri)
-        missing = RPCError(NO_RESOURCE[modern], f"there is no resource {uri:.200}", {"uri": uri})
+        code = INVALID_PARAMS if _version_of(params) == MODERN else NO_RESOURCE
+        missing = RPCError(code, f"there is no resource {uri:.200}", {"uri": uri})
         if match is None:
             raise missing
         kind, number = match["kind"], match["id"]
@@ -314,19 +282,17 @@ class Server:
             raise missing from None
         said = json.dumps(record, ensure_ascii=False)
         contents = [{"uri": uri, "mimeType": _JSON, "text": said}]
-        return {"contents": contents, **(_CACHED if modern else {})}
+        return {"contents": contents}
 
-    def _list_prompts(self, params: Params, modern: bool) -> Mapping[str, Any]:
-        del params
+    def _list_prompts(self, params: Params) -> Mapping[str, Any]:
         question = {"name": "question", "description": "What to answer.", "required": True}
         prompts: list[dict[str, Any]] = [
             {"name": name, "description": about} for name, about in _PROMPTS.items()
         ]
         prompts[0]["arguments"] = [question]
-        return {"prompts": prompts, **(_CACHED if modern else {})}
+        return {"prompts": prompts}
 
-    def _get_prompt(self, params: Params, modern: bool) -> Mapping[str, Any]:
-        del modern
+    def _get_prompt(self, params: Params) -> Mapping[str, Any]:
         name, arguments = params.get("name"), params.get("arguments") or {}
         if name == "recall" and isinstance(arguments, dict) and arguments.get("question"):
             question = str(arguments["question"])
@@ -346,6 +312,38 @@ class Server:
 _JSON: Final = "application/json"
 _CAPABILITIES: Final[Mapping[str, Any]] = {"tools": {}, "resources": {}, "prompts": {}}
 _CACHED: Final[Mapping[str, Any]] = {"ttlMs": 0, "cacheScope": "private"}
+_LISTS: Final = frozenset(  # whose answers say how long they may be kept
+    {"tools/list", "resources/list", "resources/templates/list", "resources/read", "prompts/list"}
+)
+
+
+def _version_of(params: Params) -> object:
+    """Return the version that a request says; None up to 2025-11-25, when a session had one."""
+    about = params.get("_meta")
+    return about.get(VERSION_KEY) if isinstance(about, Mapping) else None
+
+
+def _served(method: Method, *, cached: bool) -> Method:
+    """Return a method that checks the version of the request and dresses its answer."""
+
+    def served(params: Params) -> Mapping[str, Any]:
+        version = _version_of(params)
+        if version not in (None, MODERN):
+            raise RPCError(
+                UNSUPPORTED_VERSION,
+                f"version {version!r:.40} is not served",
+                {"supported": [MODERN], "requested": str(version)[:40]},
+            )
+        try:
+            told = method(params)
+        except FactbookError as error:
+            raise RPCError(INTERNAL_ERROR, in_frame(str(error))) from error
+        if version is None:
+            return told
+        mine = {SERVER_KEY: _server_info()}
+        return {"resultType": "complete", **told, **(_CACHED if cached else {}), "_meta": mine}
+
+    return served
 
 
 def _each_text(record: Any, change: Callable[[str], str]) -> Any:
