@@ -9,7 +9,6 @@ import errno
 import io
 import json
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -22,17 +21,12 @@ _CALLED: Final = {"search": "lookup"}  # `factbook search` looks through the mem
 _NARROWEST: Final = 20  # cells of a line, however narrow a terminal says that it is
 PROSE_WIDTH: Final = 100  # running text is hard to read in longer lines
 
-# JSON strings may hold these as they are, a terminal may not; JSON's own \u escapes say the same.
-_RAW: Final = re.compile(
-    "[\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\U000e0000-\U000e0fff\ud800-\udfff]"
-)
-
 
 def dump(value: object, *, indent: int | None = None) -> str:
     """Return a value as readable JSON in which all that a terminal obeys is escaped."""
     dumps = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
-    return _RAW.sub(lambda match: json.dumps(match[0])[1:-1], dumps)
+    # JSON strings may hold some of these as they are; its own \u escapes say the same
+    return text.UNSAFE.sub(lambda match: json.dumps(match[0])[1:-1], dumps)
 
 
 class ReaderGone(Exception):
@@ -153,14 +147,13 @@ class Screen(Page):
         self.as_json = as_json
         self._err_color = _wants_color(self._err)
         self._started = False
-        self._marked = ""
 
     @property
     def width(self) -> int | None:
         return _width(self._out)
 
     def line(self, line: str = "") -> None:
-        self._write(_flowing(line, self._out) + "\n")
+        self.raw(_flowing(line, self._out) + "\n")
 
     # --- JSON -----------------------------------------------------------------------------------
 
@@ -171,20 +164,16 @@ class Screen(Page):
             if isinstance(content, Iterator):
                 self._stream(name, content)
                 return
-        self._write(dump(records.plain(value), indent=2) + "\n")
+        self.raw(dump(records.plain(value), indent=2) + "\n")
 
     def _stream(self, name: str, values: Iterable[object]) -> None:
         """Write `{"name": [...]}` with one value per line, none kept in memory."""
-        self._write(f'{{"{name}": [')
+        self.raw(f'{{"{name}": [')
         lead = "\n"
         for value in values:
-            self._write(lead + dump(records.plain(value)))
+            self.raw(lead + dump(records.plain(value)))
             lead = ",\n"
-        self._write("\n]}\n")
-
-    def raw(self, line: str) -> None:
-        """Write text that is safe by its form (JSON)."""
-        self._write(line)
+        self.raw("\n]}\n")
 
     # --- beside the answer ----------------------------------------------------------------------
 
@@ -211,7 +200,8 @@ class Screen(Page):
 
     # --- the stream -----------------------------------------------------------------------------
 
-    def _write(self, data: str) -> None:
+    def raw(self, data: str) -> None:
+        """Write text that is safe: made so before, or by its form (JSON)."""
         self._started = True
         self._guard(lambda: self._out.write(data))
 

@@ -22,7 +22,7 @@ OFF: Final = "\x02"
 # Control characters of both sets, delete, direction marks (they reorder what a reader sees), line
 # separators, invisible tag characters (they hide text from people but not from models), and lone
 # surrogates (no stream can encode them). Newline and tab are handled apart.
-_UNSAFE: Final = re.compile(
+UNSAFE: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
     "\ufff9-\ufffb\U000e0000-\U000e0fff\ud800-\udfff]"
 )
@@ -45,8 +45,8 @@ def safe(text: str) -> str:
 
     Newlines stay; a carriage return before one is dropped.
     """
-    if _UNSAFE.search(text):
-        text = _UNSAFE.sub(_escape, text.replace("\r\n", "\n"))
+    if UNSAFE.search(text):
+        text = UNSAFE.sub(_escape, text.replace("\r\n", "\n"))
     return text.replace("\t", _TAB)
 
 
@@ -168,15 +168,10 @@ def mark(text: str, start: int, end: int) -> str:
     return safe(text[:start]) + ON + safe(text[start:end]) + OFF + safe(text[end:])
 
 
-def plain_marks(text: str) -> str:
-    """Show highlight marks where there is no colour."""
-    return text.replace(ON, "»").replace(OFF, "«")
-
-
 def paint(text: str, style: str, *, color: bool) -> str:
     """Colour a safe text; its highlight marks become colour too, or » and « without any."""
     if not color:
-        return plain_marks(text)
+        return text.replace(ON, "»").replace(OFF, "«")
     if not text:
         return text
     code = ";".join(_STYLES[part] for part in style.split()) if style else ""
@@ -195,9 +190,7 @@ class Column:
     style: str = ""
     _: KW_ONLY
     right: bool = False  # aligned to the right: numbers
-    least: int = (
-        0  # cells that it keeps where the table is too wide; 0 for one that never gives way
-    )
+    least: int = 0  # cells that it keeps where the table is too wide; 0: it never gives way
     most: int = 200  # cells that it takes at most; longer cells are cut
     keep: str = "start"  # which end of a cut cell stays
     optional: bool = False  # left out, the last one first, where giving way is not enough
@@ -271,11 +264,9 @@ def _lines(
     columns: Sequence[Column], rows: Sequence[Sequence[str]], layout: Sequence[int], *, color: bool
 ) -> Iterable[str]:
     if any(column.title for column in columns):
-        head = [
-            _cell_text(column.title, column, n) for column, n in zip(columns, layout, strict=True)
-        ]
-        kept = [cell for cell, n in zip(head, layout, strict=True) if n]
-        yield paint("  ".join(kept).rstrip(), "dim", color=color)
+        shown = [(column, n) for column, n in zip(columns, layout, strict=True) if n]
+        head = "  ".join(_cell_text(column.title, column, n) for column, n in shown)
+        yield paint(head.rstrip(), "dim", color=color)
     for row in rows:
         yield _row(columns, row, layout, color=color)
 
