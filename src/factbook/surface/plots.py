@@ -35,18 +35,10 @@ _STATES: Final = (
 )
 _CHANGES: Final = ("stored", "supported", "contradicted", "superseded", "merged", "queued")
 # Of curves: as many as a reader can still tell apart.
-_COLORS: Final = [
-    "#2b7a3d",
-    "#b5442e",
-    "#2f6690",
-    "#d9a21b",
-    "#8e7cc3",
-    "#3a9188",
-    "#a05195",
-    "#6c7a89",
-    "#7f5539",
-    "#d45087",
-]
+_COLORS: Final = (
+    *("#2b7a3d", "#b5442e", "#2f6690", "#d9a21b", "#8e7cc3"),
+    *("#3a9188", "#a05195", "#6c7a89", "#7f5539", "#d45087"),
+)
 _NAME_CHARS: Final = 32  # of a name in the legend
 _FORMATS: Final = (".png", ".svg")
 

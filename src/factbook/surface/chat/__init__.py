@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from factbook.surface.chat.conversation import Chat, new_session, reaction_in
+from factbook.surface.chat.conversation import Chat, reaction_in
 
-__all__ = ["Chat", "new_session", "reaction_in"]
+__all__ = ["Chat", "reaction_in"]

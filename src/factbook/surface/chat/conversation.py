@@ -91,9 +91,7 @@ _KEY_BEGINS: Final = re.compile(rf"-- ?BEGIN {_KEY}(?!.*-- ?END )")
 _KEY_ENDS: Final = re.compile(rf"-- ?END {_KEY}")
 _OF_KEY: Final = re.compile(r"\s*(?:[A-Za-z0-9+/=]+|[A-Za-z][\w-]*: .*)?\s*")  # one of its lines
 _ON_COMMAND_LINE: Final = re.compile(r"`factbook ([a-z]+)")  # as errors name a command
-_YES: Final = "👍"
-_NO: Final = "👎"
-_WRITTEN: Final = {"+1": _YES, "-1": _NO}
+_WRITTEN: Final = {"+1": "👍", "-1": "👎"}
 # A picture and its colour of skin are asked for by signs of their own.
 _NO_LOOKS: Final = dict.fromkeys([0xFE0F, *range(0x1F3FB, 0x1F400)])
 _UNREACHED: Final = frozenset(
@@ -105,10 +103,6 @@ _UNREACHED: Final = frozenset(
         ModelFailure.NOT_CONFIGURED,
     }
 )  # whoever fails so will fail again at once
-
-
-def new_session() -> str:
-    return f"chat-{uuid.uuid4().hex[:12]}"
 
 
 def reaction_in(line: str) -> tuple[str, str] | None:
@@ -162,7 +156,7 @@ class Chat:
         self._memory = memory
         self._view = view
         self._owner = owner
-        self.session = session or new_session()
+        self.session = session or f"chat-{uuid.uuid4().hex[:12]}"
         self._works = worker
         self._waits = wait
         self._turns = ChatTurns(memory, owner=owner, session=self.session)
@@ -477,7 +471,7 @@ class Chat:
         if whole:
             kept = self._keep_answer(whole + (STOPPED if stopped or broken else ""))
         cited = list(dict.fromkeys(_CITED.findall(whole)))
-        places = self._places([hit for hit in answer.seen() if hit.id in cited])
+        places = self._places([hit for hit in (*answer.hits, *answer.more) if hit.id in cited])
         self._view.answered(
             kept, [Source(id_, places[id_]) for id_ in cited if places.get(id_)], stopped=stopped
         )
@@ -638,7 +632,6 @@ class Chat:
             return
 
         def stop(number: int, frame: FrameType | None) -> None:
-            del frame
             self._terminated = self._terminated or number == signal.SIGTERM
             self._pressed += 1
             token = self._token
@@ -721,9 +714,6 @@ class _Answer:
     more: list[Hit] = field(default_factory=list)  # that a tool found
     given: set[str] = field(default_factory=set)  # ids that the model was shown
     withheld: bool = False  # the last search was not made, for it may be a private matter
-
-    def seen(self) -> list[Hit]:
-        return [*self.hits, *self.more]
 
 
 class _Remarks(logging.Handler):

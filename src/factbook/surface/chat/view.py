@@ -86,7 +86,6 @@ class View:
 
         With `more`, it is part of the message that the line before began.
         """
-        del more
         line = self._source.readline()
         return line.rstrip("\r\n") if line else None
 
@@ -262,7 +261,6 @@ class TerminalView(View):
     # --- out ------------------------------------------------------------------------------------
 
     def replied(self, command: str, reply: SlashReply) -> None:
-        del command
         for note in reply.notes:
             self.note(note)
         if reply.text:
@@ -321,7 +319,6 @@ class TerminalView(View):
                 self._transcript.write(shown)
 
     def answered(self, answer_id: str, sources: Sequence[Source], *, stopped: bool) -> None:
-        del answer_id
         self._rest = ""
         self._end_line()
         if stopped:
@@ -336,7 +333,6 @@ class TerminalView(View):
         self._say(said, "dim")
 
     def problem(self, kind: str, said: str) -> None:
-        del kind
         self._rest = ""
         self._end_line()
         self._say(f"! {text.one_line(said)}", "yellow")

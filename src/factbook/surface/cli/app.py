@@ -95,7 +95,6 @@ class Group(_LightParams, TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands by what they are for, in the order of this file."""
-        del ctx
         for panel in (READ, ASK, KEEP):
             rows = [
                 (name, command.get_short_help_str(limit=100))

@@ -191,10 +191,7 @@ class Lookup:
                 covers[id_] = weight / whole
         best = sorted(covers, key=lambda id_: (-covers[id_], -id_))[:POOL]
         letter = target[0]
-        return (
-            {f"{letter}{id_}": counts[id_] for id_ in best},
-            {id_: covers[id_] for id_ in best},
-        )
+        return ({f"{letter}{id_}": counts[id_] for id_ in best}, {id_: covers[id_] for id_ in best})
 
     # --- by their ids -------------------------------------------------------------------------
 
@@ -227,17 +224,10 @@ class Lookup:
         for row in rows:
             id_, text, kind, predicate, sure, at, pinned, when, trust, *more = row
             episode, where, subject, until = more
-            if kind == "directive" and not self._holds(subject):
+            if kind == "directive" and not holds_in(subject, self._project, self._languages):
                 continue
-            value = value_then(
-                sure,
-                at,
-                self._now,
-                kind=kind,
-                predicate=predicate,
-                pinned=bool(pinned),
-                until=until,
-            )
+            about = {"kind": kind, "predicate": predicate, "pinned": bool(pinned), "until": until}
+            value = value_then(sure, at, self._now, **about)
             name = f"f{id_}"
             passive = value > policy.MIN_CONFIDENCE_PASSIVE and (pinned or id_ not in disputed)
             shown = not without.isdisjoint((name, f"e{episode}"))
@@ -288,12 +278,7 @@ class Lookup:
         return disputed
 
     def _episodes(
-        self,
-        ids: Iterable[int],
-        *,
-        without: frozenset[str],
-        session: str,
-        every: bool = False,
+        self, ids: Iterable[int], *, without: frozenset[str], session: str, every: bool = False
     ) -> list[Memory]:
         """Return episodes that may come by themselves; `every`: of all kinds and lengths."""
         said = "e.role IN ('user', 'assistant')"  # what a tool gave back may be of anybody
@@ -407,9 +392,6 @@ class Lookup:
         )
         return self._admitted(rows, without, session)[:DIGEST_RULES]
 
-    def _holds(self, subject: str) -> bool:
-        return holds_in(subject, self._project, self._languages)
-
     def _of_project(self, episodes: Sequence[int], project: str) -> set[int]:
         if not project:
             return set()
@@ -444,8 +426,7 @@ class Lookup:
 
 _FACT: Final = (
     "f.id, f.statement, f.kind, f.predicate, f.confidence, f.confidence_at, f.pinned,"
-    " f.occurred_at, f.trust, f.episode_id, e.session, f.subject,"
-    " f.valid_to"
+    " f.occurred_at, f.trust, f.episode_id, e.session, f.subject, f.valid_to"
     " FROM fact_row f JOIN episode_row e ON e.id = f.episode_id"
 )
 _CURRENT: Final = (

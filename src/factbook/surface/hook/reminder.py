@@ -102,14 +102,13 @@ class Reminder:
             return suggested
 
     def _lookup(self, state: Mapping[str, Any]) -> Lookup:
-        anew = state.get("anew", 0)
         return Lookup(
             self._db,
             owner=self._owner,
             until=self._until,
             now=self._now,
             project=state.get("cwd", ""),
-            anew=anew,
+            anew=state.get("anew", 0),
         )
 
 

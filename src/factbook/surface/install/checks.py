@@ -56,7 +56,7 @@ def _client(client: Client, db: Path | str, *, asked: bool) -> Iterator[CheckRes
     def said(level: Level, detail: str) -> CheckResult:
         return CheckResult(level, client.name, detail)
 
-    there = hooked = False
+    hooked = there = False
     plugin = has_plugin(client)
     places = [str(db)]
     looked: set[Path] = set()  # in a home folder, the project's files are the user's
@@ -76,9 +76,8 @@ def _client(client: Client, db: Path | str, *, asked: bool) -> Iterator[CheckRes
             there = True
             yield said(*_answers(client, server, seat, again))
         if hooks:
-            there = True
+            there = hooked = True
             places += _databases(hooks.values())
-            hooked = True
             yield said(*_complete(client, hooks, seat, again))
     if client.name == "codex" and (hooked or plugin):
         yield said(*_trusted())
@@ -234,17 +233,13 @@ def _fired(client: Client, places: Sequence[str]) -> tuple[Level, str]:
     spools = [Spool(folder_of(place)) for place in set(places)]
     for spool, session in [(each, state) for each in spools for state in each.sessions()]:
         if session.get("host") == HOSTS[client.name]:
-            behind = spool.prepared(
-                session["name"], session["owner"]
-            )  # by the process that reads on
+            # by the process that reads on
+            behind = spool.prepared(session["name"], session["owner"])
             failed = failed or str(session.get("failed") or behind.get("failed") or "")
             for event, at in session.get("events", {}).items():
                 last[event] = max(at, last.get(event, 0))
     if not last:
         return "ok", "no hook has run yet: a session shows it"
     told = ", ".join(f"{event} {moment(at)}" for event, at in sorted(last.items()))
-    return (
-        ("warn", f"hooks ran: {told}; of late: {failed}")
-        if failed
-        else ("ok", f"hooks ran: {told}")
-    )
+    late = f"; of late: {failed}" if failed else ""
+    return "warn" if failed else "ok", f"hooks ran: {told}{late}"

@@ -300,11 +300,8 @@ class Install:
         command, *args = program(NAME)
         old = dict(there or self.client.server)
         kept = old.get("args") or []
-        own = {
-            name: value
-            for name, value in (old.get("env") or {}).items()
-            if name not in OWN_VARIABLES
-        }
+        env = old.get("env") or {}
+        own = {name: value for name, value in env.items() if name not in OWN_VARIABLES}
         _, after = _owner_apart(kept)
         new = {**old, "command": command, "args": [*args, "mcp", *after, *self._of_owner]}
         if "env" in old or self.variables:
@@ -322,11 +319,10 @@ class Install:
         for path, put, take in parts:
             before, now = texts.get(path) or (read(path),) * 2
             try:
-                now = (
-                    (_taken(path, now, take) if now is not None else None)
-                    if undo
-                    else put(now or "")
-                )
+                if not undo:
+                    now = put(now or "")
+                elif now is not None:
+                    now = _taken(path, now, take)
             except (ValueError, RecursionError, KeyError, TypeError) as error:
                 raise UsageError(detail=self._refused(path, error, undo=undo)) from error
             texts[path] = before, now

@@ -7,6 +7,7 @@ changed since it was read is not written.
 from __future__ import annotations
 
 import difflib
+import glob
 import os
 import re
 import stat
@@ -58,7 +59,7 @@ def read(path: Path) -> str | None:
 def copies(path: Path) -> dict[Path, str]:
     real = Path(os.path.realpath(path))
     said = {}
-    for copy in sorted(real.parent.glob(f"{_escaped(real.name)}{_BACKUP}*"), reverse=True):
+    for copy in sorted(real.parent.glob(f"{glob.escape(real.name)}{_BACKUP}*"), reverse=True):
         with suppress(PathUnreadable):
             said[copy] = read(copy) or ""
     return said
@@ -196,7 +197,3 @@ def _told(path: Path) -> Iterator[None]:
         raise FactbookError(
             detail=f"{path} cannot be written ({error.strerror}); nothing was changed in it"
         ) from error
-
-
-def _escaped(name: str) -> str:
-    return "".join(f"[{sign}]" if sign in "*?[" else sign for sign in name)

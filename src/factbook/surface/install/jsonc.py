@@ -145,17 +145,9 @@ class Document:
             lines, margin = True, self._margin(owner.start) + self._unit
         item = named + self._dumped(value, margin=margin if lines else None)
         lead = self._newline + margin if lines else " "
-        comma = "," if last.comma is None else ""
-        behind = "" if last.comma is None else ","
-        return (
-            text[: last.node.end]
-            + comma
-            + text[last.node.end : end]
-            + lead
-            + item
-            + behind
-            + text[end:]
-        )
+        comma, behind = (",", "") if last.comma is None else ("", ",")
+        kept = text[: last.node.end] + comma + text[last.node.end : end]
+        return kept + lead + item + behind + text[end:]
 
     def _without(self, owner: _Node, member: _Member) -> str:
         """Return the text without a member, its comma, and the white space before it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -150,8 +151,6 @@ class Llm:
 
     def config(self) -> ModelConfig | None:
         """Return how the model is configured by flags, environment and file; None where off."""
-        import os
-
         from factbook.llm.config import load_config
         from factbook.net.settings import config_path
 

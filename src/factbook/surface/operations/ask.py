@@ -376,17 +376,12 @@ def sessions(
 
 
 def _session_passes(source_state: SourceState, filters: Filters) -> bool:
-    if filters.host and source_state.source.host != filters.host:
-        return False
-    if filters.project and filters.project.lower() not in source_state.source.project.lower():
-        return False
-    if filters.since is not None and (
-        source_state.last_at is None or source_state.last_at < filters.since
-    ):
-        return False
-    return not (
-        filters.until is not None
-        and (source_state.first_at is None or source_state.first_at >= filters.until)
+    source, first, last = source_state.source, source_state.first_at, source_state.last_at
+    return (
+        filters.host in ("", source.host)
+        and filters.project.lower() in source.project.lower()
+        and (filters.since is None or (last is not None and last >= filters.since))
+        and (filters.until is None or (first is not None and first < filters.until))
     )
 
 

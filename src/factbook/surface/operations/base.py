@@ -18,6 +18,7 @@ Knows: parameters, bounds, JSON Schema. Does not know: typer, or any single oper
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -35,6 +36,7 @@ from typing import (
     Union,
     get_args,
     get_origin,
+    get_type_hints,
 )
 
 from factbook.errors import FactbookError, UsageError
@@ -167,17 +169,14 @@ def _parameters(call: Callable[..., Any], *, typed: bool) -> list[Parameter]:
 
     Of a group every field is one; `Annotated[Group, "a b"]` has these alone.
     """
-    import inspect
-    import typing
-
-    hints = typing.get_type_hints(call, include_extras=True)
+    hints = get_type_hints(call, include_extras=True)
     parameters: list[Parameter] = []
     for parameter in list(inspect.signature(call).parameters.values())[1:]:
         name, hint = parameter.name, hints[parameter.name]
         kind = get_origin_of(hint)
         if dataclasses.is_dataclass(kind):
             only = hint.__metadata__[0].split() if hint is not kind else None
-            parts, told = typing.get_type_hints(kind, include_extras=True), _told(kind.__doc__)
+            parts, told = get_type_hints(kind, include_extras=True), _told(kind.__doc__)
             parameters += [
                 _parameter(field.name, parts[field.name], field.default, told, group=name)
                 for field in dataclasses.fields(kind)
@@ -193,8 +192,6 @@ def _parameters(call: Callable[..., Any], *, typed: bool) -> list[Parameter]:
 
 def _told(doc: str | None) -> dict[str, str]:
     """Return what a docstring says of parameters: under `Args:`, `name: what it means`."""
-    import inspect
-
     said = re.split(r"\n {4}(?=\w+: )", inspect.cleandoc(doc or "").partition("\nArgs:")[2])[1:]
     return {
         name: " ".join(words.split()) for name, _, words in (part.partition(": ") for part in said)
@@ -218,13 +215,6 @@ def _parameter(
     if get_origin(kind) is Literal:
         arg, kind = dataclasses.replace(arg, choices=get_args(kind)), str
     return Parameter(name=name, kind=kind, many=many, default=default, arg=arg, group=group)
-
-
-def _named_owner(said: str) -> str:
-    """Return whom an operation is about: what is of nobody would be found by nobody."""
-    if not said.strip():
-        raise UsageError(detail="--owner is empty; name somebody, or leave it out for yourself")
-    return said
 
 
 # --- operations -----------------------------------------------------------------------------------
@@ -286,8 +276,6 @@ class Operation:
     @property
     def about(self) -> str:
         """Return all that its docstring says of it, but for its parameters."""
-        import inspect
-
         return inspect.cleandoc(self.call.__doc__ or "").partition("\nArgs:")[0].strip()
 
     @cached_property
@@ -319,15 +307,15 @@ class Operation:
                     raise UsageError(detail=f"{self.name} needs {parameter.key}")
                 value = None if parameter.required else parameter.default
             parameter.check(value)
-            if parameter.name == "owner" and value is not None and value != parameter.default:
-                value = _named_owner(value)
-            (groups.setdefault(parameter.group, {}) if parameter.group else arguments)[
-                parameter.name
-            ] = value
+            # what is of nobody would be found by nobody
+            if parameter.name == "owner" and value is not None and not value.strip():
+                raise UsageError(
+                    detail="--owner is empty; name somebody, or leave it out for yourself"
+                )
+            held = groups.setdefault(parameter.group, {}) if parameter.group else arguments
+            held[parameter.name] = value
         if groups:
-            import typing
-
-            hints = typing.get_type_hints(self.call)
+            hints = get_type_hints(self.call)
             arguments |= {name: hints[name](**values) for name, values in groups.items()}
         return arguments
 

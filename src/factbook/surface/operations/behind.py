@@ -30,9 +30,8 @@ if TYPE_CHECKING:
 
 IDLE_SECONDS: Final = 2.0  # nobody has acted for so long: work may begin
 _MOST_IDLE: Final = 3_600.0
-_LINE_S: Final = (
-    2.0  # between two lines about what was done, where no terminal shows one that moves
-)
+# between two lines about what was done, where no terminal shows one that moves
+_LINE_S: Final = 2.0
 
 
 # --- schedules ------------------------------------------------------------------------------------
@@ -262,7 +261,6 @@ def _stopping() -> Iterator[None]:
     """Let SIGTERM and Ctrl-C end the work, which is its proper end: services are stopped so."""
 
     def stop(number: int, frame: FrameType | None) -> NoReturn:
-        del number, frame
         raise KeyboardInterrupt
 
     before: Any = signal.signal(signal.SIGTERM, stop)

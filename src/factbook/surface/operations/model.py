@@ -10,14 +10,7 @@ from factbook.errors import FactbookError, ModelError, OperationsUnusable, Usage
 from factbook.language.values import count
 from factbook.model.facts import ME
 from factbook.surface import records, views
-from factbook.surface.operations.arguments import (
-    Llm,
-    Narrow,
-    Owner,
-    Planner,
-    Whose,
-    Words,
-)
+from factbook.surface.operations.arguments import Llm, Narrow, Owner, Planner, Whose, Words
 from factbook.surface.operations.base import ASK, KEEP, READ, Arg, Effect, Outcome, Run, operation
 
 if TYPE_CHECKING:

@@ -385,14 +385,8 @@ _OP_SCHEMA: Final = {
     "properties": {
         "op": {
             "enum": [
-                "set",
-                "clear",
-                "ranked_list_set",
-                "ranked_list_insert",
-                "ranked_list_append",
-                "ranked_list_move",
-                "ranked_list_remove",
-                "ranked_list_clear",
+                *("set", "clear", "ranked_list_set", "ranked_list_insert", "ranked_list_append"),
+                *("ranked_list_move", "ranked_list_remove", "ranked_list_clear"),
             ]
         },
         "fact_key": {"type": "string", "description": "for set and clear: user.timezone"},

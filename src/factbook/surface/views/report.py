@@ -139,6 +139,8 @@ def stats(page: Page, state: Stats) -> None:
     hosts = " · ".join(f"{host} {count(number)}" for host, number in sorted(state.hosts.items()))
     waiting = counts["episodes_waiting"] + counts["facts_waiting"]
     failed = sum(state.passive_failures.values())
+    others = f"{count(state.read_by_others, 'source')} read by another version; `factbook reread`"
+    passive = f"{count(failed)} failed and brought nothing; `factbook doctor`"
     rows_of(
         page,
         [
@@ -152,17 +154,8 @@ def stats(page: Page, state: Stats) -> None:
             ),
             ("refused", f"{count(counts['rejections'])}   `factbook rejections`"),
             ("history", count(counts["events"], "event")),
-            (
-                "reader",
-                f"{count(state.read_by_others, 'source')} read by another version;"
-                " `factbook reread`"
-                if state.read_by_others
-                else "",
-            ),
-            (
-                "passive recall",
-                f"{count(failed)} failed and brought nothing; `factbook doctor`" if failed else "",
-            ),
+            ("reader", others if state.read_by_others else ""),
+            ("passive recall", passive if failed else ""),
         ],
     )
     _lines(page, state.lines, apart=True)
@@ -292,15 +285,10 @@ def _next_steps(predicates: Sequence[tuple[str, float, int]]) -> list[str]:
     named = {name for name, _, _ in predicates}
     if not named:  # a chat, of which the night makes facts
         return ["consolidate", 'recall "what did I say last week?"', "timeline --since 7d"]
-    question = (
-        "which hosts did I connect to?"
-        if "connects_to_host" in named
-        else "what did I change last week?"
-    )
-    predicate = next(
-        (act for act in ("connects_to_host", "modified_file", "executed_command") if act in named),
-        "used_tool",
-    )
+    hosts = "connects_to_host" in named
+    question = "which hosts did I connect to?" if hosts else "what did I change last week?"
+    known = ("connects_to_host", "modified_file", "executed_command")
+    predicate = next((act for act in known if act in named), "used_tool")
     return [f'recall "{question}"', f"facts --predicate {predicate}", "timeline --since 7d"]
 
 

@@ -247,9 +247,7 @@ def _bar(value: float, *, plain: bool) -> str:
     The blanks on its left are the axis's own, since a table drops those of a cell.
     """
     full, empty, axis = ("#", ".", "|") if plain else ("█", "·", "│")
-    cells = min(_HALF, round(_HALF * abs(value)))
-    if cells == 0 and value:
-        cells = 1  # little is not nothing
+    cells = min(_HALF, round(_HALF * abs(value))) or int(value != 0)  # little is not nothing
     left, right = (cells, 0) if value < 0 else (0, cells)
     return empty * (_HALF - left) + full * left + axis + full * right + empty * (_HALF - right)
 
