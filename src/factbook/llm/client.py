@@ -20,7 +20,7 @@ from factbook.llm.config import EmbedConfig, ModelConfig, key_of, money_of
 from factbook.llm.ollama import Ollama
 from factbook.llm.openai import OpenAI
 from factbook.llm.schema import plain_schema
-from factbook.llm.wire import Dialect, TokenUsage, check_status
+from factbook.llm.wire import TokenUsage, check_status
 from factbook.model.facts import Millis
 from factbook.net.http import Endpoint, Failed, encodable, read_address, require_httpx
 
@@ -46,7 +46,7 @@ def open_llm(
     speaks HTTP is missing, or the key is.
     """
     require_httpx("A language model")
-    dialect: Dialect = Ollama(config) if config.provider == "ollama" else OpenAI(config)
+    dialect = Ollama(config) if config.provider == "ollama" else OpenAI(config)
     return Client(
         config=config,
         dialect=dialect,
@@ -111,7 +111,7 @@ class Client:
     """A language model behind an endpoint (`open_llm`); safe to share between threads."""
 
     config: ModelConfig
-    dialect: Dialect
+    dialect: Ollama | OpenAI
     endpoint: Endpoint
     clock: Callable[[], Millis]
     meter: Meter | None

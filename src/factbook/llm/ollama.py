@@ -40,7 +40,7 @@ class Ollama:
         tools: Sequence[Tool] = (),
         stream: bool = False,
     ) -> dict[str, object]:
-        """Return the body of a request."""
+        """Return the body of a request; `schema` is that of the answer, `name` its type's."""
         options: dict[str, object] = {"num_ctx": self.config.num_ctx}
         if self.config.temperature is not None:
             options["temperature"] = self.config.temperature
@@ -73,7 +73,7 @@ class Ollama:
         return text
 
     def pieces(self, chunks: Iterable[bytes], tally: TokenUsage) -> Iterator[AnswerPart]:
-        """Yield the parts of a streamed answer; raises `Failed`."""
+        """Yield the parts of a streamed answer; raises `Failed`, also for one that just stops."""
         number = 0
         for line in lines(chunks):
             if not line.strip():

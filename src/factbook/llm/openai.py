@@ -43,7 +43,7 @@ class OpenAI:
         tools: Sequence[Tool] = (),
         stream: bool = False,
     ) -> dict[str, object]:
-        """Return the body of a request."""
+        """Return the body of a request; `schema` is that of the answer, `name` its type's."""
         body: dict[str, object] = {
             "model": self.config.model,
             "messages": [_message(message) for message in messages],
@@ -82,7 +82,7 @@ class OpenAI:
         return text_of(message)
 
     def pieces(self, chunks: Iterable[bytes], tally: TokenUsage) -> Iterator[AnswerPart]:
-        """Yield the parts of a streamed answer; raises `Failed`."""
+        """Yield the parts of a streamed answer; raises `Failed`, also for one that just stops."""
         calls: dict[int, _Growing] = {}
         refusal: list[str] = []
         reason: object = None

@@ -1,15 +1,15 @@
-"""What the two dialects have in common: the shape of one, and how bodies and lines are read."""
+"""What the two dialects have in common: how bodies and lines are read, how a tool is told."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, NoReturn, Protocol
+from typing import Any, Final, NoReturn
 
 import orjson
 
 from factbook.errors import ModelFailure
-from factbook.llm.base import AnswerPart, Message, Tool
+from factbook.llm.base import Tool
 from factbook.net.http import Failed, HTTPReply, one_line, said_in
 
 # How servers name a prompt that is larger than the context: OpenAI's code, llama.cpp's type, and
@@ -38,31 +38,7 @@ class TokenUsage:
 
 
 def _count(value: object, before: int | None) -> int | None:
-    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_COUNT
-    return value if is_count and isinstance(value, int) else before
-
-
-class Dialect(Protocol):
-    """How a protocol asks, and how it answers."""
-
-    chat_path: ClassVar[str]
-
-    def request(
-        self,
-        messages: Sequence[Message],
-        *,
-        name: str = "",
-        schema: Mapping[str, Any] | None = None,
-        tools: Sequence[Tool] = (),
-        stream: bool = False,
-    ) -> dict[str, object]:
-        """Return the body of a request; `schema` is that of the answer, `name` its type's."""
-
-    def read(self, body: bytes, tally: TokenUsage) -> str:
-        """Return the text of a whole answer; raises `Failed`."""
-
-    def pieces(self, chunks: Iterable[bytes], tally: TokenUsage) -> Iterator[AnswerPart]:
-        """Yield the parts of a streamed answer; raises `Failed`, also for one that just stops."""
+    return value if type(value) is int and 0 <= value <= _MAX_COUNT else before
 
 
 def read_object(body: bytes) -> dict[str, Any]:
