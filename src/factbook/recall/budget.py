@@ -155,10 +155,8 @@ class PromptContext:
     @property
     def tier_tokens(self) -> dict[str, int]:
         """Return the tokens of each tier, counted alone."""
-        fromkeys = dict.fromkeys((str(tier) for tier in Tier), 0)
-        for block in self.blocks:
-            fromkeys[block.kind] = block.tokens
-        return fromkeys
+        tokens = {block.kind: block.tokens for block in self.blocks}
+        return {str(tier): tokens.get(tier, 0) for tier in Tier}
 
 
 # --- rendering ------------------------------------------------------------------------------------
@@ -350,29 +348,23 @@ class _Draft:
         self._fill()
 
     def context(self) -> PromptContext:
-        blocks = []
-        for tier in Tier:
-            part = self._parts.get(tier)
-            if part is not None and part.pieces:
-                text = "".join(part.pieces).rstrip("\n")
-                blocks.append(
-                    Block(
-                        kind=tier,
-                        text=text,
-                        tokens=self._count(text),
-                        ids=tuple(part.ids),
-                        trimmed=tuple(part.trimmed),
-                    )
-                )
+        parts = {tier: self._parts[tier] for tier in Tier if tier in self._parts}
+        texts = {tier: "".join(part.pieces).rstrip("\n") for tier, part in parts.items()}
+        blocks = [
+            Block(
+                kind=tier,
+                text=texts[tier],
+                tokens=self._count(texts[tier]),
+                ids=tuple(part.ids),
+                trimmed=tuple(part.trimmed),
+            )
+            for tier, part in parts.items()
+            if part.pieces
+        ]
         text = "\n".join(block.text for block in blocks)
-        parts = [self._parts[tier] for tier in Tier if tier in self._parts]
-        included = dict.fromkeys(memory for part in parts for memory in part.memories)
+        included = dict.fromkeys(memory for part in parts.values() for memory in part.memories)
         # What found no room in one place may stand in another.
-        left_out = {
-            piece_left_out.id: piece_left_out
-            for piece_left_out in self._left_out
-            if piece_left_out.id not in included
-        }
+        left_out = {piece.id: piece for piece in self._left_out if piece.id not in included}
         return PromptContext(
             text=text,
             blocks=tuple(blocks),
@@ -544,7 +536,6 @@ class _Draft:
         limits = self._limits
         tools = self._parts.get(Tier.TOOLS)
         seen = set(tools.memories) if tools is not None else set()
-        offered: dict[Tier, list[Hit]] = {Tier.FACTS: [], Tier.EPISODES: []}
         typed: Counter[str] = Counter()  # origins 002.2: an envelope has bounds by type
         for memory in memories:
             if memory.id in seen:
@@ -558,17 +549,20 @@ class _Draft:
                 self._leave(memory.id, f"a context holds at most {most} of {memory.predicate}")
                 continue
             tier = Tier.EPISODES if memory.kind == "episode" else Tier.FACTS
-            offered[tier].append(memory)
-        self._offered, self._order = offered, memories
-        self._take_in(
-            (
-                (Tier.FACTS, min(limits.facts_sure, limits.facts)),
-                (Tier.EPISODES, min(limits.episodes_sure, limits.episodes)),
-                (Tier.FACTS, limits.facts),
-                (Tier.EPISODES, limits.episodes),
-            ),
-            reserve=reserve,
-        )
+            self._offered[tier].append(memory)
+        self._order = memories
+        for tier, cap in (
+            (Tier.FACTS, min(limits.facts_sure, limits.facts)),
+            (Tier.EPISODES, min(limits.episodes_sure, limits.episodes)),
+            (Tier.FACTS, limits.facts),
+            (Tier.EPISODES, limits.episodes),
+        ):
+            for memory in self._offered[tier]:
+                if memory.id in self._chosen[tier] or not self._affordable(memory.text, cap):
+                    continue
+                pieces = memory_pieces(list(self._tried(tier, memory, memory.text).values()))
+                if self._fits(tier, pieces, cap=cap, reserve=reserve):
+                    self._take(tier, memory, memory.text)
 
     def _fill(self) -> None:
         """Let what fits stand where nobody else took the room: shares are sure, and no bounds.
@@ -604,15 +598,6 @@ class _Draft:
             for memory in hits:
                 if memory.id not in self._chosen[tier]:
                     self._leave(memory.id, f"it does not fit what is left for {tier}")
-
-    def _take_in(self, caps: Iterable[tuple[Tier, int]], *, reserve: int) -> None:
-        for tier, cap in caps:
-            for memory in self._offered[tier]:
-                if memory.id in self._chosen[tier] or not self._affordable(memory.text, cap):
-                    continue
-                pieces = memory_pieces(list(self._tried(tier, memory, memory.text).values()))
-                if self._fits(tier, pieces, cap=cap, reserve=reserve):
-                    self._take(tier, memory, memory.text)
 
     def _tried(self, tier: Tier, memory: Hit, text: str) -> dict[str, tuple[Hit, str]]:
         """Return what a tier would hold with one memory more, in the order of offering."""

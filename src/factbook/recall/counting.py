@@ -72,11 +72,11 @@ class Computed:
 
     title: str  # the answer in a line
     measure: str
-    predicate: str  # "" for those of any kind
-    by: str  # what the rows are grouped by; "" where each is one fact
-    total: int  # facts that were counted
-    different: int  # groups that there are, also those that are not shown
-    rows: Sequence[CountedRow]
+    predicate: str = ""  # "" for those of any kind
+    by: str = ""  # what the rows are grouped by; "" where each is one fact
+    total: int = 0  # facts that were counted
+    different: int = 0  # groups that there are, also those that are not shown
+    rows: Sequence[CountedRow] = ()
 
 
 class Meant(NamedTuple):
@@ -148,7 +148,6 @@ def grouped(
     return Computed(
         title=title,
         measure=Measure.COUNT,
-        predicate="",
         by=by,
         total=sum(map(len, groups.values())),
         different=len(groups),
@@ -184,15 +183,8 @@ def nothing(said: str) -> Computed:
 
     A zero would claim that it was never done.
     """
-    return Computed(
-        title=f'not counted: nothing that is known is meant by "{said}"',
-        measure=Measure.COUNT,
-        predicate="",
-        by="",
-        total=0,
-        different=0,
-        rows=(),
-    )
+    title = f'not counted: nothing that is known is meant by "{said}"'
+    return Computed(title=title, measure=Measure.COUNT)
 
 
 # --- which facts ----------------------------------------------------------------------------------
@@ -357,7 +349,6 @@ def _ends(
         title=title,
         measure=measure,
         predicate=dated[0].predicate if dated else "",
-        by="",
         total=len(facts),
         different=len({fact.object for fact in facts}),
         rows=rows,
@@ -387,7 +378,6 @@ def _durations(
         title=title,
         measure=Measure.LONG,
         predicate=COMMAND,
-        by="",
         total=len(timed),
         different=len({fact.object for fact in timed}),
         rows=[

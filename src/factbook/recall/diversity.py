@@ -11,7 +11,6 @@ the most confident hit of each cluster, as the seed has it, which can lose what 
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Protocol, TypeVar
 
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from factbook import policy
 from factbook.errors import UsageError
+from factbook.recall.query import folded
 
 __all__ = ["clusters", "diversify", "diversity_score"]
 
@@ -66,7 +66,7 @@ def clusters(
     for hit in ordered:
         has_vector = hit.id in vectors
         row += has_vector
-        text = _normalised(hit.text)
+        text = folded(hit.text)
         at = by_text.get(text)
         if at is None and has_vector:
             at = next((cluster for best, cluster in leaders if alike[row][best]), None)
@@ -101,7 +101,3 @@ def diversity_score(vectors: Sequence[NDArray[np.float32]]) -> float | None:
     rows = np.stack(list(vectors)).astype(np.float64)
     total = float(np.square(rows.sum(axis=0)).sum() - np.square(rows).sum())
     return 1.0 - total / (count * (count - 1))
-
-
-def _normalised(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

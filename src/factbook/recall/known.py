@@ -149,12 +149,14 @@ _SAID: Final = (EpisodeKind.TURN, EpisodeKind.PROMPT, EpisodeKind.NOTE, EpisodeK
 _ON_PURPOSE: Final = re.compile(r"/(?:learn|search|schedule|like)\b")
 
 
-def said_about(store: Store, text: str, owner: str) -> list[str]:
+def said_about(
+    store: Store, text: str, owner: str, *, kinds: Sequence[EpisodeKind] = _SAID
+) -> list[str]:
     """Return the texts of an owner that share a word with a text."""
     terms = content_terms(text)
     if not terms:
         return []
-    filters = Filters(owner=owner, episode_kinds=_SAID)
+    filters = Filters(owner=owner, episode_kinds=kinds)
     hits = store.search("episode", terms, filters, OWN_TEXTS)
     episodes = store.episodes_by_id([id_ for id_, _ in hits]).values()
     return [episode.text for episode in episodes if episode.role is Role.USER]
@@ -170,15 +172,8 @@ def is_public(store: Store, owner: str, name: str) -> bool:
     """Tell whether a name has a reason to be taken for public: a page, or a command about it."""
     if on_pages(store, owner, name):
         return True
-    terms = content_terms(name)
-    if not terms:
-        return False
-    filters = Filters(owner=owner, episode_kinds=(EpisodeKind.COMMAND,))
-    hits = store.search("episode", terms, filters, OWN_TEXTS)
     parts = set(words(name))
     return any(
-        episode.role is Role.USER
-        and _ON_PURPOSE.match(episode.text)
-        and parts <= set(words(episode.text))
-        for episode in store.episodes_by_id([number for number, _ in hits]).values()
+        _ON_PURPOSE.match(text) and parts <= set(words(text))
+        for text in said_about(store, name, owner, kinds=(EpisodeKind.COMMAND,))
     )

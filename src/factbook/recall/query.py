@@ -6,6 +6,7 @@ Knows: the words of a question; any text is one. Does not know: the store, score
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from typing import Final
@@ -19,12 +20,18 @@ __all__ = [
     "asks",
     "content_terms",
     "first_person",
+    "folded",
     "named_speakers",
     "speaker_of",
     "speakers",
     "without_names",
     "words",
 ]
+
+
+def folded(text: str) -> str:
+    """Return what equal texts have in common, whatever their case, spaces and forms of letters."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def speaker_of(text: str) -> str | None:

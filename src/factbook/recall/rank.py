@@ -30,7 +30,7 @@ A row's score is the sum of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Final
 
 import numpy as np
@@ -70,18 +70,8 @@ class RankWeights:
 
     def __post_init__(self) -> None:
         """Refuse weights with which a score would mean nothing."""
-        values = (
-            self.lexical,
-            self.sharpness,
-            self.after,
-            self.before,
-            self.answer,
-            self.nearby,
-            self.asking,
-            self.speaker,
-            self.length,
-            self.timely,
-        )
+        counts = ("reach", "full_length")
+        values = (getattr(self, one.name) for one in fields(self) if one.name not in counts)
         if not all(np.isfinite(value) and value >= 0 for value in values) or self.sharpness == 0:
             raise ValueError("RankWeights: weights are finite and not negative, sharpness above 0")
         if self.reach < 0 or self.full_length < 1:
@@ -112,20 +102,11 @@ class CandidatePool:
     def __post_init__(self) -> None:
         """Refuse columns of different lengths and places that cannot be."""
         count = len(self.ids)
-        for name in (
-            "sources",
-            "positions",
-            "lexical",
-            "cosine",
-            "asks",
-            "named",
-            "lengths",
-            "timely",
-        ):
-            column = getattr(self, name)
+        for one in fields(self):
+            column = getattr(self, one.name)
             if column is not None and len(column) != count:
                 raise ValueError(
-                    f"CandidatePool.{name} has {len(column)} rows and ids {count};"
+                    f"CandidatePool.{one.name} has {len(column)} rows and ids {count};"
                     " give every column one value per row"
                 )
         if count and not (int(self.positions.min()) >= 0 and int(self.positions.max()) < _SPAN):
@@ -177,9 +158,8 @@ def fuse(pool: CandidatePool, *, weights: RankWeights = DEFAULT_WEIGHTS) -> Rank
     score += weights.speaker * pool.named + weights.length * length
     if pool.timely is not None:
         score += weights.timely * pool.timely
-    score += (
-        weights.asking * ~pool.asks
-    )  # a bonus for telling is a malus for asking, and stays >= 0
+    # A bonus for telling is a malus for asking, and stays >= 0.
+    score += weights.asking * ~pool.asks
 
     strongest = weights.lexical + 1.0
     around = 1.0 + weights.after + weights.answer + weights.before + weights.nearby

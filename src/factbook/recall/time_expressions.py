@@ -96,7 +96,8 @@ def find_window(question: str, *, now: Millis, zone: tzinfo | None = None) -> Wi
     """
     here = _local(now, zone)
     text = _JOINED_CLOCK.sub(r"\1 ", question)
-    for time in _ranges(text, _with_clocks(text, _days(text, here), here)):
+    days = [_parted(text, point) for point in points(text, here)]
+    for time in _ranges(text, _with_clocks(text, days, here)):
         window = _led(text, question, time)
         if window is not None:
             return window
@@ -146,49 +147,24 @@ _NO_LEAD: Final = {
 }  # "by april" may be somebody, "of 2000" a number; "plans for june" are made at other times
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Time:
-    """A time with what belongs to it: a part of a month, the day of an hour, the end of a range."""
-
-    begin: int
-    end: int
-    span: Span
-    unit: Unit
-    alone: bool
-    named: bool
-    whole: bool = False  # the word before it is a part of it: "from ... to ..."
-
-
 def _local(now: Millis, zone: tzinfo | None) -> datetime:
     moment = datetime.fromtimestamp(now / 1000, UTC)
     return moment.astimezone(zone) if zone else moment.astimezone()
 
 
-def _days(text: str, here: datetime) -> list[_Time]:
-    """Return the days, months and longer times of a text, of which a part may be named."""
-    return [_parted(text, point) for point in points(text, here)]
-
-
-def _parted(text: str, point: Point) -> _Time:
-    time = _Time(
-        begin=point.begin,
-        end=point.end,
-        span=point.span,
-        unit=point.unit,
-        alone=point.alone,
-        named=point.named,
-    )
-    since = point.span.since
+def _parted(text: str, time: Point) -> Point:
+    """Return a day, a month or a longer time, or the part of it that is named."""
+    since = time.span.since
     if since is None:
         return time
-    if point.unit is Unit.DAYS and (match := DAY_PART.search(text, 0, point.begin)):
+    if time.unit is Unit.DAYS and (match := DAY_PART.search(text, 0, time.begin)):
         return replace(time, begin=match.start(), span=part_of(since, match[1]))
-    if point.unit not in (Unit.MONTH, Unit.QUARTER, Unit.YEAR):
+    if time.unit not in (Unit.MONTH, Unit.QUARTER, Unit.YEAR):
         return time
-    match = _PART.search(text, 0, point.begin)
+    match = _PART.search(text, 0, time.begin)
     if match is None:
         return time
-    until = point.span.until or since.replace(year=since.year + 1)
+    until = time.span.until or since.replace(year=since.year + 1)
     if match["week"]:
         weeks = ORDINALS.get(match["week"].lower())
         last_week = until - timedelta(days=7)
@@ -197,7 +173,7 @@ def _parted(text: str, point: Point) -> _Time:
     elif match["half"]:
         span = _half(since, until, second=match["half"].lower() == "second")
     else:
-        span = _third(since, until, _THIRDS[match["third"].lower().split()[0]], point.unit)
+        span = _third(since, until, _THIRDS[match["third"].lower().split()[0]], time.unit)
     return replace(time, begin=match.start(), span=span, alone=True)
 
 
@@ -221,7 +197,7 @@ def _third(since: datetime, until: datetime, part: int, unit: Unit) -> Span:
     return Span(since + part * third, since + (part + 1) * third)
 
 
-def _with_clocks(text: str, days: Sequence[_Time], here: datetime) -> list[_Time]:
+def _with_clocks(text: str, days: Sequence[Point], here: datetime) -> list[Point]:
     """Return the times of a text with the times of day, each joined to the day that it is of."""
     times = list(days)
     for match in CLOCK.finditer(text):
@@ -240,21 +216,11 @@ def _with_clocks(text: str, days: Sequence[_Time], here: datetime) -> list[_Time
         if day is not None:
             times.remove(day)
             begin, end = min(begin, _lead_of(text, day)[0]), max(end, day.end)
-        times.append(
-            _Time(
-                begin=begin,
-                end=end,
-                span=span,
-                unit=Unit.DAYS,
-                alone=True,
-                named=False,
-                whole=True,
-            )
-        )
+        times.append(Point(begin=begin, end=end, span=span, unit=Unit.DAYS, alone=True, whole=True))
     return sorted(times, key=lambda time: time.begin)
 
 
-def _touch(text: str, begin: int, end: int, day: _Time) -> bool:
+def _touch(text: str, begin: int, end: int, day: Point) -> bool:
     """Say whether a time of day and a day stand side by side."""
     if day.unit is not Unit.DAYS:
         return False
@@ -262,7 +228,7 @@ def _touch(text: str, begin: int, end: int, day: _Time) -> bool:
     return _CLOCK_AND_DAY.fullmatch(gap) is not None
 
 
-def _lead_of(text: str, time: _Time) -> tuple[int, str]:
+def _lead_of(text: str, time: Point) -> tuple[int, str]:
     """Return where the word that leads to a time begins, and the word; else the time's begin."""
     lead = None if time.whole else _LEAD.search(text, 0, time.begin)
     if lead is None or lead[1].lower() in _NO_LEAD.get(time.unit, ()):
@@ -270,7 +236,7 @@ def _lead_of(text: str, time: _Time) -> tuple[int, str]:
     return lead.start(), lead[1].lower()
 
 
-def _ranges(text: str, times: Sequence[_Time]) -> Iterator[_Time]:
+def _ranges(text: str, times: Sequence[Point]) -> Iterator[Point]:
     """Give the times in their order, two that are the ends of a range as one."""
     taken = False
     for n, first in enumerate(times):
@@ -283,7 +249,7 @@ def _ranges(text: str, times: Sequence[_Time]) -> Iterator[_Time]:
         yield joined or first
 
 
-def _joined(text: str, first: _Time, last: _Time) -> _Time | None:
+def _joined(text: str, first: Point, last: Point) -> Point | None:
     to = _TO.fullmatch(text, first.end, last.begin)
     if to is None:
         return None
@@ -307,7 +273,7 @@ def _joined(text: str, first: _Time, last: _Time) -> _Time | None:
     )
 
 
-def _led(text: str, question: str, time: _Time) -> Window | None:
+def _led(text: str, question: str, time: Point) -> Window | None:
     """Return the window that a time means with the word before it; None where it is none."""
     begin, lead = _lead_of(text, time)
     if not (time.alone or lead):

@@ -39,7 +39,7 @@ class Unit(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """A time as it stands in a text."""
+    """A time as it stands in a text, with what belongs to it: its day, the end of a range."""
 
     begin: int
     end: int
@@ -47,6 +47,7 @@ class Point:
     unit: Unit
     alone: bool  # it is a time without a word such as "in" or "since" before it
     named: bool = False  # a date or month by its name, which a text may speak of at any time
+    whole: bool = False  # the word before it is a part of it: "from ... to ..."
 
 
 _Reading = Callable[[re.Match[str], datetime], Span]
@@ -103,11 +104,15 @@ def _months(year: int, month: int, here: datetime, number: int = 1) -> Span:
     return Span(month_start(year, month, here), month_start(year, month + number, here))
 
 
-def _newest(at: Callable[[int], Span], here: datetime, *, over: bool = False) -> Span:
-    """Return the span of this year, or of the year before where it has not begun (or is not over).
+def _of_year(
+    said: str | None, at: Callable[[int], Span], here: datetime, *, over: bool = False
+) -> Span:
+    """Return the span of the year that is said, or else the newest that has begun (or is over).
 
     A day that a year lacks (29 February) is that of an earlier one.
     """
+    if said:
+        return at(int(said))
     for year in range(here.year, here.year - 9, -1):
         try:
             span = at(year)
@@ -221,7 +226,7 @@ def _date(number: str, month: str, year: str | None, here: datetime) -> Span:
     def of_year(year: int) -> Span:
         return day(here.replace(year=year, month=of, day=at))
 
-    return of_year(int(year)) if year else _newest(of_year, here)
+    return _of_year(year, of_year, here)
 
 
 def _day_month(match: re.Match[str], here: datetime) -> Span:
@@ -248,17 +253,20 @@ def _th(match: re.Match[str], here: datetime) -> Span:
 
 
 def _month(match: re.Match[str], here: datetime) -> Span:
-    number = MONTHS[match["month"].lower()]
-    if match["year"]:
-        return _months(int(match["year"]), number, here)
-    return _newest(lambda year: _months(year, number, here), here, over=bool(match["last"]))
+    return _named(match, MONTHS[match["month"].lower()], here)
 
 
 def _season(match: re.Match[str], here: datetime) -> Span:
-    number = _SEASONS[match["season"].lower()]
-    if match["year"]:
-        return _months(int(match["year"]), number, here, 3)
-    return _newest(lambda year: _months(year, number, here, 3), here, over=bool(match["last"]))
+    return _named(match, _SEASONS[match["season"].lower()], here, 3)
+
+
+def _named(match: re.Match[str], month: int, here: datetime, number: int = 1) -> Span:
+    """Return so many months from one on, in the year of a match or the newest that is meant."""
+
+    def of_year(year: int) -> Span:
+        return _months(year, month, here, number)
+
+    return _of_year(match["year"], of_year, here, over=bool(match["last"]))
 
 
 def _this_season(match: re.Match[str], here: datetime) -> Span:
@@ -290,7 +298,7 @@ def _feast(match: re.Match[str], here: datetime) -> Span:
         start = midnight(here).replace(year=first.year, month=first.month, day=first.day)
         return Span(start, start + timedelta(days=number))
 
-    return days(int(match[2])) if match[2] else _newest(days, here)
+    return _of_year(match[2], days, here)
 
 
 def _easter(year: int) -> date:
@@ -314,7 +322,7 @@ def _nth_quarter(match: re.Match[str], here: datetime) -> Span:
     def of_year(year: int) -> Span:
         return _months(year, 3 * number - 2, here, 3)
 
-    return of_year(int(match[2])) if match[2] else _newest(of_year, here)
+    return _of_year(match[2], of_year, here)
 
 
 def _in_year(match: re.Match[str], here: datetime) -> Span:
@@ -329,22 +337,6 @@ def _iso_month(match: re.Match[str], here: datetime) -> Span:
     return _months(int(match[1]), int(match[2]), here)
 
 
-def _yesterdays(match: re.Match[str], here: datetime) -> Span:
-    return part_of(here - timedelta(days=1), match[1])
-
-
-def _todays(match: re.Match[str], here: datetime) -> Span:
-    return part_of(here, match[1])
-
-
-def _last_night(match: re.Match[str], here: datetime) -> Span:
-    return part_of(here - timedelta(days=1), "night")
-
-
-def _tonight(match: re.Match[str], here: datetime) -> Span:
-    return part_of(here, "night")
-
-
 def _weekdays_part(match: re.Match[str], here: datetime) -> Span:
     return part_of(_weekday(match[1], here), match[2])
 
@@ -357,6 +349,11 @@ def _vague(match: re.Match[str], here: datetime) -> Span:
 
 def _relative(days: int) -> _Reading:
     return lambda match, here: day(here - timedelta(days=days))
+
+
+def _part_of(days: int, part: str = "") -> _Reading:
+    """Return what reads a part of the day so many days ago: `part`, or the one that is named."""
+    return lambda match, here: part_of(here - timedelta(days=days), part or match[1])
 
 
 # --- times of day ---------------------------------------------------------------------------------
@@ -440,14 +437,14 @@ _ALONE: Final[tuple[tuple[str, _Reading, Unit], ...]] = (
     (rf"(?:the )?(?:last|past) {_NUMBER} (minute|hour|day|week|month|year)s?", _past, Unit.DAYS),
     (rf"(?:the )?(week|month|year|{_LONG_DAY}) before last", _before_last, Unit.DAYS),
     (r"the day before yesterday", _relative(2), Unit.DAYS),
-    (rf"yesterday {_PART}", _yesterdays, Unit.DAYS),
+    (rf"yesterday {_PART}", _part_of(1), Unit.DAYS),
     (r"yesterday", _relative(1), Unit.DAYS),
     (r"(?:earlier )?today", _relative(0), Unit.DAYS),
-    (r"tonight", _tonight, Unit.DAYS),
-    (r"last night", _last_night, Unit.DAYS),
+    (r"tonight", _part_of(0, "night"), Unit.DAYS),
+    (r"last night", _part_of(1, "night"), Unit.DAYS),
     (r"last (weekend|week|month|quarter)", _last, Unit.DAYS),
     (r"last (year)", _last, Unit.YEAR),
-    (r"this (morning|afternoon|evening)", _todays, Unit.DAYS),
+    (r"this (morning|afternoon|evening)", _part_of(0), Unit.DAYS),
     (r"this (weekend|week|month|quarter)", _this, Unit.DAYS),
     (r"this (year)", _this, Unit.YEAR),
     (r"(?:over|on|at|during) the (weekend)", _weekend, Unit.DAYS),

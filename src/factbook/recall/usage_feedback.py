@@ -9,12 +9,12 @@ bound, and comparable from day to day.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol, TypeAlias
 
-from factbook.language.words import STOPWORDS, stem, words
+from factbook.language.words import stem
+from factbook.recall.query import STOPWORDS, folded, words
 
 __all__ = ["GRAM", "How", "Use", "passive_relevance", "resolved", "uses"]
 
@@ -53,7 +53,7 @@ class Use:
 
 def uses(memories: Sequence[ShownMemory], answer: str) -> list[Use]:
     """Return for each memory, in their order, whether the answer cites it."""
-    plain = _folded(answer)
+    plain = folded(answer)
     named = set(re.findall(r"(?<![\w/.-])[ef]\d+(?![\w-])", plain))
     grams = _grams(answer)
     return [Use(id=memory.id, how=_how(memory, plain, named, grams)) for memory in memories]
@@ -68,14 +68,10 @@ def _how(memory: ShownMemory, plain: str, named: set[str], grams: set[tuple[str,
 
 
 def _holds(plain: str, value: str) -> bool:
-    wanted = _folded(value)
+    wanted = folded(value)
     if len(wanted) < MIN_VALUE_CHARS or not any(word not in STOPWORDS for word in words(wanted)):
         return False
     return re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", plain) is not None
-
-
-def _folded(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def _content(text: str) -> list[str]:
@@ -98,7 +94,7 @@ def resolved(queries: Sequence[str]) -> list[bool]:
 
     Two queries ask the same when they share at least half of the content words that either has.
     """
-    asked = [frozenset(_content(query)) or frozenset({_folded(query)}) for query in queries]
+    asked = [frozenset(_content(query)) or frozenset({folded(query)}) for query in queries]
     return [
         not any(_same(terms, later) for later in asked[place + 1 :])
         for place, terms in enumerate(asked)
