@@ -163,9 +163,7 @@ class Sources:
         wanted = filters or Filters()
         rules = self._context.resources.rules.rules
         with self._store.snapshot():
-            window = None
-            if what and wanted.since is None and wanted.until is None:
-                window = window_asked(what, self._store, wanted, now=self._context.clock())
+            window = window_asked(what, self._store, wanted, now=self._context.clock())
             asked = what if window is None else without(what, window)
             meant = named(asked, self._store, wanted, rules=rules)
             if meant is None:
@@ -191,9 +189,7 @@ class Sources:
         """
         wanted = filters or Filters()
         with self._store.snapshot():
-            window = None
-            if wanted.since is None and wanted.until is None:
-                window = window_asked(question, self._store, wanted, now=self._context.clock())
+            window = window_asked(question, self._store, wanted, now=self._context.clock())
             if window is not None and not in_time:
                 then = narrowed(wanted, window)
                 if next(iter(self._store.episodes(then, limit=1)), None) is not None:
@@ -355,10 +351,7 @@ class Sources:
                 texts = self._store.texts("episode", sorted(said))
                 facts = told_of(facts, turns, {id_: redact(text) for id_, text in texts.items()})
         rows = [episode_hit(episode, text=redact(episode.text)) for episode in asked]
-        rows += [
-            fact_hit(replace(fact, statement=redact(fact.statement), object=redact(fact.object)))
-            for fact in facts
-        ]
+        rows += [fact_hit(shown(self._context, fact)) for fact in facts]
         rows.sort(key=lambda hit: (hit.occurred_at or 0, int(hit.id[1:])))
         return rows if limit is None else rows[-limit:]
 

@@ -48,7 +48,7 @@ from factbook.recall.query_expansion import (
     seeks_advice,
 )
 from factbook.recall.query_intent import Cued, Intent, is_ours, read_intent
-from factbook.recall.rank import DEFAULT_WEIGHTS, CandidatePool, RankWeights, fuse
+from factbook.recall.rank import CandidatePool, fuse
 from factbook.recall.time_expressions import Window, without
 from factbook.recall.turns import NO_TURNS, TurnWords, by_turn
 from factbook.recall.understood import (
@@ -170,7 +170,6 @@ class Engine:
         rules: Rules,
         clock: Callable[[], Millis],
         redact: Callable[[str], str],
-        weights: RankWeights = DEFAULT_WEIGHTS,
         associations: Callable[[], Associations] | None = None,
         is_interested: Callable[[str, str], bool] = lambda _owner, _entity: False,
     ) -> None:
@@ -186,7 +185,6 @@ class Engine:
         self._clock = clock
         self._redact = redact
         self._showing = Showing(store, redact=redact, is_interested=is_interested)
-        self._weights = weights
         self._associations = associations
         self._beside = Beside()
         # the vector of a text, by the model and whether it asks: one is often asked twice, of
@@ -236,14 +234,12 @@ class Engine:
         model.
         """
         now = self._clock()
-        window = None
         asked = question
         if not any(map(str.isalnum, question)):  # nothing is asked
             waiting = count_waiting(self._store)
             return Answer(question=question, hits=[], window=None, predicates=(), waiting=waiting)
         with self.snapshot() as moment:
-            if filters.since is None and filters.until is None:
-                window = window_asked(question, self._store, filters, now=now)
+            window = window_asked(question, self._store, filters, now=now)
             if window is not None and (window.until or now + 1) > now and seeks_advice(question):
                 window = None  # "what should I see this year?" is of what comes; wishes are older
             answer_to = partial(
@@ -382,13 +378,12 @@ class Engine:
             facts_lead=facts_lead,
             turned=turned,
         )
-        counts = count_waiting(self._store)
         return Answer(
             question=question,
             hits=hits,
             window=window,
             predicates=intent.predicates,
-            waiting=counts,
+            waiting=count_waiting(self._store),
             note=near.note,
         )
 
@@ -446,19 +441,17 @@ class Engine:
             _log.warning("%s", note)
         return None, note
 
-    def facts_like(
-        self, text: str, *, filters: Filters, limit: int = policy.TOLD_NEIGHBOURS
-    ) -> dict[int, float]:
+    def facts_like(self, text: str, *, filters: Filters) -> dict[int, float]:
         """Return current facts that may say what a text says, by id with their cosines.
 
         NaN stands for a fact that waits for its vector. Of few facts all are returned, of many the
-        `limit` nearest by vector and the `limit` best by words. Raises EmbedderMismatch as `recall`
-        does.
+        nearest by vector and the best by words. Raises EmbedderMismatch as `recall` does.
         """
         with self.snapshot():
-            return self._facts_like(text, filters=filters, limit=limit)
+            return self._facts_like(text, filters)
 
-    def _facts_like(self, text: str, *, filters: Filters, limit: int) -> dict[int, float]:
+    def _facts_like(self, text: str, filters: Filters) -> dict[int, float]:
+        limit = policy.TOLD_NEIGHBOURS
         ids = self._store.ids("fact", filters)
         embedder = self._usable_embedder() if ids else None
         vector = None if embedder is None else self._vector(embedder, text, asks=False)[0]
@@ -715,8 +708,7 @@ class Engine:
                 named=speaking[places],
                 lengths=known.chars[places],
                 timely=timely,
-            ),
-            weights=self._weights,
+            )
         )
         scores = ranking.scores.copy()
         best = float(scores.max())

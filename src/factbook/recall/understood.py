@@ -6,7 +6,6 @@ Knows: times, counted questions, facts of a store. Does not know: how hits are f
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -123,8 +122,11 @@ def understood(
 def window_asked(question: str, reads: Reads, filters: Filters, *, now: Millis) -> Window | None:
     """Return the time that a question names, also by an event that memory knows of.
 
-    A time at which things usually happen is none of its own: "which job starts at 02:00".
+    A time at which things usually happen is none of its own: "which job starts at 02:00". Where the
+    filters have a time, that is meant, whatever the question names.
     """
+    if filters.since is not None or filters.until is not None:
+        return None
     window = find_window(question, now=now)
     if window is not None and may_be_usual(window) and _reads(is_usual, window, question):
         return None
@@ -182,10 +184,9 @@ def nearest_day(moments: Iterable[Millis | None], window: Window) -> NearestDay 
     known = sorted(at for at in moments if at is not None)
     if not known:
         return None
-    days = Counter(map(_day, known))
-    first = min(known, key=lambda at: _distance(at, window))
-    day = _day(first)
-    return NearestDay(at=min(at for at in known if _day(at) == day), hits=days[day])
+    nearest = _day(min(known, key=lambda at: _distance(at, window)))
+    there = [at for at in known if _day(at) == nearest]
+    return NearestDay(at=there[0], hits=len(there))
 
 
 def _distance(at: Millis, window: Window) -> Millis:
