@@ -15,6 +15,8 @@ from factbook.context import Context
 from factbook.maintenance.confidence_history import course
 from factbook.model.confidence import is_deprecated
 from factbook.model.facts import Evidence, Fact, Hit, Millis, Stance
+from factbook.recall.facts import shown
+from factbook.recall.hits import fact_hit
 from factbook.store.derived.ledger import evidence_of
 from factbook.store.port import events_of
 from factbook.store.rows import LifeWhere
@@ -72,21 +74,8 @@ def _as_it_was(
     confidence = course(fact, history, now=context.clock()).value_on(at)
     if is_deprecated(confidence):
         return
-    shown = [replace(piece, quote=context.redact(piece.quote)) for piece in before]
-    yield replace(
-        hit,
-        id=f"f{fact.id}",
-        text=context.redact(fact.statement),
-        confidence=confidence,
-        occurred_at=max(piece.occurred_at or 0 for piece in before),
-        source=shown[0].source,
-        position=shown[0].position,
-        host=fact.host,
-        project=fact.project,
-        session=fact.session,
-        predicate=fact.predicate,
-        object=context.redact(fact.object),
-        count=1,
-        evidence=shown,
-        trust=fact.trust,
-    )
+    said_at = max(piece.occurred_at or 0 for piece in before)
+    fact = replace(shown(context, fact), confidence=confidence, occurred_at=said_at)
+    evidence = [replace(piece, quote=context.redact(piece.quote)) for piece in before]
+    was = fact_hit(fact, score=hit.score, evidence=evidence)
+    yield replace(was, bearing=hit.bearing)

@@ -39,7 +39,6 @@ __all__ = [
     "of_fact",
     "of_notice",
     "place_of",
-    "shown_fact",
 ]
 
 MOMENTS: Final = 121  # ours: points of a curve

@@ -300,13 +300,8 @@ def replaced_by(memory: Memory, fact_id: int, *, since: Millis) -> list[tuple[Fa
 
 def fact_now(memory: Memory, fact_id: int, *, now: Millis) -> Fact:
     """Return a fact with the confidence and the status that it has now, redacted once more."""
-    fact = fact_by_id(memory.store, fact_id)
-    if fact is None:
-        raise NotFound(
-            what="fact", name=fact_id, hint="`factbook facts` lists the facts with their ids."
-        )
     redact = memory.resources.redactor.redact
-    fact = as_of(fact, now)
+    fact = as_of(memory.sources.fact(fact_id, owner=EVERYONE), now)
     return replace(fact, object=redact(fact.object), statement=redact(fact.statement))
 
 
