@@ -31,6 +31,7 @@ from factbook.model.facts import (
     EpisodeKind,
     FactKind,
     Receipt,
+    StoredEpisode,
     Trigger,
 )
 from factbook.model.ops import FailTask, FinishTask, Op, RejectCandidate
@@ -78,21 +79,15 @@ def extract_commands(
         page = store.untasked(KIND, calls, now=context.clock(), limit=PAGE)
         if not page:
             break
-        said = _said_by(store, [stored.id for stored in page])
+        said = _said_by(store, page)
         asked: list[Episode] = []
         ids: dict[str, int] = {}
         known: dict[str, list[Candidate]] = {}
         done: list[Op] = []
         for stored in page:
-            claims = said.get(stored.id, [])
-            spans = [
-                (start, end) for name, _, _, start, end in claims if name == "executed_command"
-            ]
-            episode = recalled(stored, command=spans[0] if spans else None)
-            candidates = [
-                _known(stored.subject, name, value, rule, start, end)
-                for name, value, rule, start, end in claims
-            ]
+            candidates = said[stored.id]
+            spans = ((c.start, c.end) for c in candidates if c.predicate == "executed_command")
+            episode = recalled(stored, command=next(spans, None))
             if is_understood(episode, candidates):
                 done.append(FinishTask(kind=KIND, target=stored.id, version="rules"))
             else:
@@ -137,10 +132,9 @@ def _batch(
     ops: list[Op] = []
     for uid, candidates in reading.candidates.items():
         ops += [judged(candidate, episodes[uid]) for candidate in candidates]
-    refusals = (
-        _refusal(refused_part, episodes, context.redact) for refused_part in reading.refused
-    )
-    ops += [op for op in refusals if op is not None]
+    # What a rule says already is no refusal: the fact is there.
+    new = (part for part in reading.refused if part.reason != "known")
+    ops += [_refusal(part, episodes, context.redact) for part in new]
     ops += [
         FinishTask(kind=KIND, target=ids[uid], version=PROMPT_VERSION)
         for uid in episodes
@@ -155,7 +149,7 @@ def _batch(
 
 def _refusal(
     refused_part: RefusedPart, episodes: dict[str, Episode], redact: Callable[[str], str]
-) -> RejectCandidate | None:
+) -> RejectCandidate:
     """Return the row of a refused item; what is of no episode stands under the first one."""
     episode = episodes[refused_part.uid or next(iter(episodes))]
     candidate = refused_part.candidate or Candidate(
@@ -169,8 +163,6 @@ def _refusal(
         start=0,
         end=1,
     )
-    if refused_part.reason == "known":
-        return None  # a rule says it already: the fact is there
     return refused(candidate, episode, refused_part.reason, redact(refused_part.detail))
 
 
@@ -178,30 +170,25 @@ def _failure(target: int, why: str) -> FailTask:
     return FailTask(kind=KIND, target=target, version=PROMPT_VERSION, error=why)
 
 
-def _known(subject: str, predicate: str, value: str, rule: str, start: int, end: int) -> Candidate:
-    return Candidate(
-        subject=subject,
-        predicate=predicate,
-        object=value,
-        statement=value,
-        confidence=1.0,
-        rule=rule,
-        method="",
-        start=start,
-        end=end,
-        kind=FactKind.OBSERVATION,
-    )
-
-
-def _said_by(
-    store: Store, episode_ids: Sequence[int]
-) -> dict[int, list[tuple[str, str, str, int, int]]]:
-    """Return (predicate, object, rule, start, end) of what episodes are evidence for."""
-    rows = store.evidence(episode_ids=episode_ids)
+def _said_by(store: Store, page: Sequence[StoredEpisode]) -> dict[int, list[Candidate]]:
+    """Return what episodes are evidence for, by their ids."""
+    rows = store.evidence(episode_ids=[stored.id for stored in page])
     lives = lives_by_id(store, {row.fact_id for row in rows})
-    by_episode: dict[int, list[tuple[str, str, str, int, int]]] = {}
+    subjects = {stored.id: stored.subject for stored in page}
+    said: dict[int, list[Candidate]] = {id_: [] for id_ in subjects}
     for row in rows:
         life = lives[row.fact_id]
-        said = (life.predicate, life.object, row.rule, row.start, row.end)
-        by_episode.setdefault(row.episode_id, []).append(said)
-    return by_episode
+        known = Candidate(
+            subject=subjects[row.episode_id],
+            predicate=life.predicate,
+            object=life.object,
+            statement=life.object,
+            confidence=1.0,
+            rule=row.rule,
+            method="",
+            start=row.start,
+            end=row.end,
+            kind=FactKind.OBSERVATION,
+        )
+        said[row.episode_id].append(known)
+    return said
