@@ -31,7 +31,7 @@ from factbook.model.keys import (
     normalize_fact_key,
     split_rank_key,
 )
-from factbook.pipelines.keyed import lists_of
+from factbook.pipelines.keyed import lists_of, not_configured
 from factbook.pipelines.keyed_labels import read_label
 from factbook.recall.time_expressions import find_window
 from factbook.store.derived.keyed import keyed_facts
@@ -138,10 +138,7 @@ def _planned(
         return ask.plan, ask.needs_clarification
     llm = context.model
     if llm is None:
-        raise ModelError(
-            kind=ModelFailure.NOT_CONFIGURED, model="none", reason="no model is configured"
-        )
-
+        raise not_configured()
     messages = ask_messages(question, lists, now=now, context_tokens=llm.context_tokens)
     plan = llm.ask(messages, FactsQueryPlan, purpose=PURPOSE)
     problem = plan_problem(plan) or plan_window(plan)[2]

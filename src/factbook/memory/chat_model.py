@@ -18,6 +18,7 @@ Knows: prompts, tokens, calls. Does not know: the store, a provider, a terminal.
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final, Literal
@@ -273,14 +274,9 @@ def _cut(text: str, tokens: int) -> str:
         return text
     if tokens < MIN_ROOM:
         return ""
-    low, high = 0, len(text)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if estimate_tokens(text[:middle] + _CUT) <= tokens:
-            low = middle
-        else:
-            high = middle
-    return text[:low].rstrip() + _CUT
+    sizes = range(1, len(text))
+    fits = bisect_right(sizes, tokens, key=lambda size: estimate_tokens(text[:size] + _CUT))
+    return text[:fits].rstrip() + _CUT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,7 @@ from factbook.model.facts import ME, Millis, Receipt, RejectedLine, Source, Trig
 from factbook.model.ops import AdvanceCursor, Op, RecordSource, RejectLine, Restore
 from factbook.model.restored import FileRow, ImportState, LeftOut
 from factbook.store.kinds import EVENT
-from factbook.store.port import Reads, Store
+from factbook.store.port import Store
 from factbook.store.transfer import FORMAT, HEADER, row_of
 from factbook.store.transfer.records import BadRecord, known
 
@@ -233,13 +233,9 @@ def keep_aside(context: Context, key: str, name: str, lines: Sequence[Line], *, 
 
 
 def _begun(store: Store) -> ImportState:
-    newest = _newest_event(store)
-    return ImportState(fresh=newest == 0 and not store.sources(), last_event=newest)
-
-
-def _newest_event(reads: Reads) -> int:
-    newest = reads.find(EVENT, limit=1, newest_first=True)
-    return newest[0].id if newest else 0
+    newest = store.find(EVENT, limit=1, newest_first=True)
+    fresh = not newest and not store.sources()
+    return ImportState(fresh=fresh, last_event=newest[0].id if newest else 0)
 
 
 def read_lines(path: Path) -> Iterator[Line]:

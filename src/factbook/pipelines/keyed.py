@@ -135,7 +135,7 @@ def tell_keys(
     """
     llm = None if planner == _RULES else context.model
     if planner != _RULES and llm is None:
-        raise _not_configured()
+        raise not_configured()
     now = context.clock()
     said = _said(message, context.redact)
     moment, _ = within(min(now if at is None else at, now), now)
@@ -245,7 +245,7 @@ class _Telling:
                 ops=list(parsed.ops), needs_clarification=list(parsed.needs_clarification)
             )
         if self.llm is None:
-            raise _not_configured()
+            raise not_configured()
 
         messages = tell_messages(self.said, lists, context_tokens=self.llm.context_tokens)
         return self.llm.ask(messages, FactsOpsResponse, purpose=KIND)
@@ -394,7 +394,8 @@ class _Telling:
         return self.context.write(ops, Trigger.USER_MESSAGE)
 
 
-def _not_configured() -> ModelError:
+def not_configured() -> ModelError:
+    """Return the error that says that there is no model to ask."""
     return ModelError(
         kind=ModelFailure.NOT_CONFIGURED, model="none", reason="no model is configured"
     )

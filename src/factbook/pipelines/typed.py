@@ -11,6 +11,7 @@ that it was answered. A failed call writes none of it but the reason, and leaves
 from __future__ import annotations
 
 import dataclasses
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
@@ -224,10 +225,7 @@ def judge_answer(
     """
     claims, refused = claims_of(answer)
     claims = [_safe(claim, redact) for claim in claims]
-    refused = [
-        dataclasses.replace(refused_item, claim=_safe(refused_item.claim, redact))
-        for refused_item in refused
-    ]
+    refused = [dataclasses.replace(item, claim=_safe(item.claim, redact)) for item in refused]
     near = dict.fromkeys(statement for claim in claims for statement in known(claim.text))
     verdicts = judge_all(
         claims,
@@ -241,10 +239,7 @@ def judge_answer(
     # What says the same as another item comes last: a claim is refused once, for its own reason.
     return [
         *(Judged(claim=verdict.claim, verdict=verdict) for verdict in verdicts),
-        *(
-            Judged(claim=refused_item.claim, verdict=None, refused=refused_item)
-            for refused_item in refused
-        ),
+        *(Judged(claim=item.claim, verdict=None, refused=item) for item in refused),
     ]
 
 
@@ -261,9 +256,7 @@ def _with_answers(store: Store, judged: Sequence[Judged], owner: str) -> list[Ju
     """Mark what its owner refused, or accepted in other words only: no model brings it back."""
     keys = (memory_key(owner, PREDICATES[item.claim.type], item.claim.text) for item in judged)
     claims = [proposal_claim(ASKED, key) for key in keys]
-    states = {
-        proposal.claim: proposal.state for proposal in store.find(PROPOSAL, {"claim": claims})
-    }
+    states = {row.claim: row.state for row in store.find(PROPOSAL, {"claim": claims})}
     return [
         dataclasses.replace(item, unwanted=states.get(claim) in ("refused", "edited"))
         for item, claim in zip(judged, claims, strict=True)
@@ -278,10 +271,7 @@ def ops_of(
     redact: Callable[[str], str],
 ) -> list[Op]:
     """Return what the verdicts on one episode's proposals ask the store to do."""
-    ops: list[Op] = []
-    for item in judged:
-        ops += _ops(item, episode, model, redact)
-    return ops
+    return [op for item in judged for op in _ops(item, episode, model, redact)]
 
 
 def _ops(
@@ -393,14 +383,10 @@ def windows(text: str, *, context_tokens: int) -> list[str]:
     parts: list[str] = []
     while estimate_tokens(text) > room:
         # How much of it fits: tokens are unevenly long, so the estimate itself decides.
-        low, high = 1, len(text)
-        while low < high:
-            middle = (low + high + 1) // 2
-            low, high = (
-                (middle, high) if estimate_tokens(text[:middle]) <= room else (low, middle - 1)
-            )
-        ends = (text.rfind(mark, low // 2, low) for mark in ("\n\n", "\n", ". ", " "))
-        cut = next((end + 1 for end in ends if end > 0), low)
+        sizes = range(2, len(text) + 1)
+        fits = 1 + bisect_right(sizes, room, key=lambda size: estimate_tokens(text[:size]))
+        ends = (text.rfind(mark, fits // 2, fits) for mark in ("\n\n", "\n", ". ", " "))
+        cut = next((end + 1 for end in ends if end > 0), fits)
         parts.append(text[:cut])
         text = text[cut:]
     return [*parts, text]
