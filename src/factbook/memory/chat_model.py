@@ -27,7 +27,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from factbook.errors import ModelError, ModelFailure, UsageError
 from factbook.extract.prompt_injection import hostile, taint
-from factbook.llm.base import AnswerPart, Message, Tool, ToolCall
+from factbook.llm.base import Message, Tool, ToolCall
 from factbook.llm.prompt import MESSAGE_TOKENS, estimate_tokens, quoted
 
 if TYPE_CHECKING:
@@ -352,7 +352,7 @@ class Talk:
             now = offered if wanting else ()
             said: list[str] = []
             calls: list[ToolCall] = []
-            for piece in self._stream(messages, now):
+            for piece in self._llm.stream(messages, now, purpose="chat"):
                 if piece.text:
                     said.append(piece.text)
                     yield piece.text
@@ -379,9 +379,6 @@ class Talk:
                 reply = Message(role="tool", content=text, name=call.name, call_id=call.id)
                 room -= max(0, _tokens([reply]) - LEAST_REPLY)
                 messages.append(reply)
-
-    def _stream(self, messages: Sequence[Message], tools: Sequence[Tool]) -> Iterator[AnswerPart]:
-        return self._llm.stream(messages, tools, purpose="chat")
 
     def _messages(self, prompt: Prompt, limit: int) -> list[Message]:
         """Return the messages of a prompt within a limit: the newest turns, and what fits of pages.

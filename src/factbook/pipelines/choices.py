@@ -27,10 +27,10 @@ from factbook.extract.prompt_injection import TaintKind, taint, touching
 from factbook.model.directives import DECISION, OFFERED, PROJECT, subject_of
 from factbook.model.facts import Candidate, EpisodeKind, FactKind, StoredEpisode
 from factbook.model.ops import Op, SupersedeFact
-from factbook.pipelines.claims import asserted, judged
+from factbook.pipelines.claims import asserted, digest_of, judged
 from factbook.store.derived.facts import current_by_claim, holds
 from factbook.store.derived.ledger import evidence_of
-from factbook.store.rows import Filters, Life, LifeWhere, claim_digest
+from factbook.store.rows import Filters, Life, LifeWhere
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -129,7 +129,7 @@ def _keep(
     )
     if context.redact(candidate.object) != candidate.object:
         return  # learned since
-    claim = claim_digest(episode.owner, subject, DECISION, candidate.object)
+    claim = digest_of(episode.owner, candidate)
     ops: list[Op] = [judged(candidate, episode)]
     if reply is not None and claim not in current_by_claim(context.store, [claim]):
         begin, end = choice.offered

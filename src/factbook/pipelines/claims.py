@@ -19,6 +19,7 @@ from factbook.gate.observed import judge
 from factbook.model import fast_dataclass
 from factbook.model.facts import Accepted, Candidate, Episode, StoredEpisode, Trust
 from factbook.model.ops import AssertFact, Propose, RejectCandidate, SupportFact
+from factbook.store.rows import claim_digest
 
 ASKED: Final = "memory"  # the kind of what asks an owner about a memory
 
@@ -37,6 +38,11 @@ class Witness(NamedTuple):
 
 Shown: TypeAlias = Episode | StoredEpisode | Witness
 """A text that shows a claim."""
+
+
+def digest_of(owner: str, candidate: Candidate) -> bytes:
+    """Return what the store knows a claim of an owner by."""
+    return claim_digest(owner, candidate.subject, candidate.predicate, candidate.object)
 
 
 def judged(candidate: Candidate, episode: Episode | StoredEpisode) -> AssertFact | RejectCandidate:

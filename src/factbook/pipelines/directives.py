@@ -39,12 +39,12 @@ from factbook.model.facts import (
 )
 from factbook.model.ops import JudgePair, MarkProgress, NoteReaders, Op, SupersedeFact
 from factbook.pipelines.choices import choose, replied_to
-from factbook.pipelines.claims import agreed, judged, supported
+from factbook.pipelines.claims import agreed, digest_of, judged, supported
 from factbook.store.derived import ledger
 from factbook.store.derived.facts import current_by_claim, holds
 from factbook.store.derived.readers import DIRECTIVES, PARTS
 from factbook.store.port import marked
-from factbook.store.rows import Filters, Life, LifeWhere, claim_digest
+from factbook.store.rows import Filters, Life, LifeWhere
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -201,7 +201,7 @@ class Hearing:
         self, candidate: Candidate, episode: StoredEpisode, given: Sequence[GivenUp]
     ) -> list[_Met]:
         """Return what a directive says again, changes or may change."""
-        claim = _claim(candidate, episode)
+        claim = digest_of(episode.owner, candidate)
         met = []
         for life in self._held(episode):
             if life.claim == claim:
@@ -256,14 +256,10 @@ class Hearing:
             self._write([supported(same[0].id, candidate, episode)])
             return
         self._write([judged(candidate, episode)])
-        claim = _claim(candidate, episode)
+        claim = digest_of(episode.owner, candidate)
         kept = current_by_claim(self._context.store, [claim]).get(claim)
         if kept is not None and holds(kept) and met:
             self._write([_follower(kept, each) for each in met])
-
-
-def _claim(candidate: Candidate, episode: StoredEpisode) -> bytes:
-    return claim_digest(episode.owner, candidate.subject, candidate.predicate, candidate.object)
 
 
 def _across(judgement: Judgement, given: Sequence[GivenUp]) -> Judgement:

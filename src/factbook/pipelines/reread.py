@@ -22,7 +22,6 @@ from factbook.extract.directives import RULE
 from factbook.gate.judge import JudgedClaim, Relation, judge
 from factbook.model.facts import (
     EVERYONE,
-    Candidate,
     FactKind,
     Receipt,
     Role,
@@ -32,12 +31,13 @@ from factbook.model.facts import (
 )
 from factbook.model.ops import AssertFact, NoteReaders, Op, SupportFact, WithdrawEvidence
 from factbook.pipelines import directives, stated
+from factbook.pipelines.claims import digest_of
 from factbook.store.derived.facts import holds, lives_by_id
 from factbook.store.derived.ledger import supporting
 from factbook.store.derived.readers import DIRECTIVES, PARTS, came, read_by_others, spoken
 from factbook.store.kinds import EPISODE
 from factbook.store.port import Store, marked
-from factbook.store.rows import EvidenceRow, Life, LifeWhere, claim_digest
+from factbook.store.rows import EvidenceRow, Life, LifeWhere
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -154,7 +154,7 @@ class _Again:
             return says_again or (life.subject, life.predicate) == place
 
         taken = self._withdrawn([episode.id], FactKind.DIRECTIVE, {RULE}, stands)
-        claims = [_claim(episode.owner, candidate) for candidate in candidates]
+        claims = [digest_of(episode.owner, candidate) for candidate in candidates]
         gone = self._gone(claims)
         new = [
             candidate
@@ -215,7 +215,7 @@ class _Again:
         """Leave out what would bring back what is wrong or over."""
         known = lives_by_id(self._store, {op.fact_id for op in ops if isinstance(op, SupportFact)})
         claims = {
-            n: _claim(op.owner, op.candidate)
+            n: digest_of(op.owner, op.candidate)
             for n, op in enumerate(ops)
             if isinstance(op, AssertFact)
         }
@@ -238,10 +238,6 @@ def _is_over(life: Life) -> bool:
     """Tell whether a fact is wrong or was given up, and not only unsupported."""
     taken_back = life.status is Status.RETRACTED and life.kind not in _OWN_KINDS
     return life.confidence <= 0.0 or life.status is Status.SUPERSEDED or taken_back
-
-
-def _claim(owner: str, fact: Candidate) -> bytes:
-    return claim_digest(owner, fact.subject, fact.predicate, fact.object)
 
 
 def _same(older: str, newer: str, cosine: float) -> bool:

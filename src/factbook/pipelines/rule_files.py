@@ -137,7 +137,10 @@ def read_rule_files(context: Context, files: Iterable[RuleFile], *, owner: str) 
         path = Path(state.source.uri)
         report.files.append(FileReport(path=path, host=HOST, state="replaced"))
         ops = _over(context, owner, state.id, set(), set())
-        about = {IMPORTED: True, WITHDRAWN: sorted(_withdrawn(state) | _taken_from(context, ops))}
+        about = {
+            IMPORTED: True,
+            WITHDRAWN: sorted(_named(state, WITHDRAWN) | _taken_from(context, ops)),
+        }
         cursor = Cursor(offset=0, size=0, tail="", state=about)
         key = state.source.key
         ops.append(AdvanceCursor(source=key, cursor=cursor, lines=LineCount(), restart=True))
@@ -157,7 +160,7 @@ def _imported_no_more(context: Context, owner: str) -> list[SourceState]:
     waiting = [state for state in states.values() if not _is_imported(state)]
     reached: set[str] = set()
     while waiting:
-        more = _imports(waiting.pop()) - reached
+        more = _named(waiting.pop(), IMPORTS) - reached
         reached |= more
         waiting += (states[key] for key in more if key in states)
     return [
@@ -211,7 +214,7 @@ class _Reading:
         episodes = list(self._episodes(text))
         uids = [episode.uid for episode in episodes]
         known = context.store.episode_ids(uids)
-        silent = set(uids) - set(known) | (set() if state is None else _withdrawn(state))
+        silent = set(uids) - set(known) | (set() if state is None else _named(state, WITHDRAWN))
         ops: list[Op] = [RecordSource(source=self._source())]
         ops += [RecordEpisode(episode=episode) for episode in episodes]
         ops.append(self._reached(BEGUN, keys, silent))  # a run that is killed here begins anew
@@ -377,16 +380,10 @@ def _facts_of(context: Context, episodes: Sequence[int]) -> list[tuple[Life, set
     return [(life, shown[life.id]) for life in lives if life.kind is FactKind.DIRECTIVE]
 
 
-def _imports(state: SourceState) -> set[str]:
-    """Return the keys of what a file of rules imported when it was read last."""
-    names = state.cursor.state.get(IMPORTS, ())
+def _named(state: SourceState, what: str) -> set[str]:
+    """Return what was named of a file when it was read last: IMPORTS, or lines WITHDRAWN."""
+    names = state.cursor.state.get(what, ())
     return {str(name) for name in names} if isinstance(names, list) else set()
-
-
-def _withdrawn(state: SourceState) -> set[str]:
-    """Return the lines of a file that spoke for nothing when it was read last."""
-    lines = state.cursor.state.get(WITHDRAWN, ())
-    return {str(line) for line in lines} if isinstance(lines, list) else set()
 
 
 def _is_imported(state: SourceState) -> bool:

@@ -41,7 +41,7 @@ from factbook.model.directives import DECISION, subject_of
 from factbook.model.entities import PreferenceType
 from factbook.model.facts import Candidate, FactKind, Receipt, Trigger, Trust
 from factbook.model.ops import JudgePair, Op, RejectCandidate, SupersedeFact
-from factbook.pipelines.claims import agreed, judged
+from factbook.pipelines.claims import agreed, digest_of, judged
 from factbook.pipelines.directives import TURN_RULE as DIRECTIVE_RULE
 from factbook.pipelines.directives import Hearing
 from factbook.pipelines.stated import TURN_RULE, claim_of, statement
@@ -51,7 +51,7 @@ from factbook.pipelines.world_names import EntityIntake
 from factbook.store.derived import ledger
 from factbook.store.derived.entities import known_names
 from factbook.store.derived.facts import current_by_claim, holds, lives_by_id
-from factbook.store.rows import Life, claim_digest
+from factbook.store.rows import Life
 
 if TYPE_CHECKING:
     from factbook.context import Context
@@ -194,9 +194,7 @@ class TurnKeeper:
         self._write([agreed(fact_id, candidate, self._episode) for fact_id in facts])
 
     def _current(self, candidate: Candidate) -> Life | None:
-        claim = claim_digest(
-            self._episode.owner, candidate.subject, candidate.predicate, candidate.object
-        )
+        claim = digest_of(self._episode.owner, candidate)
         return current_by_claim(self._store, [claim]).get(claim)
 
     def _follow(self, old: Life, new: Life, item: PlacedItem) -> None:

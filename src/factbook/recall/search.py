@@ -748,11 +748,9 @@ class Engine:
         missing = np.flatnonzero(np.isnan(cosine) & there)
         if not len(missing):
             return
-        ids = np.asarray([rows[n].id for n in missing.tolist()], np.int64)
-        among = Filters(owner=owner, ids=ids.tolist())
-        (nearest,) = self._store.nearest("episode", vector[None], among, len(ids))
-        order = np.argsort(ids)
-        cosine[missing[order[np.searchsorted(ids[order], nearest.ids)]]] = nearest.cosines
+        places = {rows[n].id: n for n in missing.tolist()}
+        for id_, found in self._nearness(self._store, vector, owner, list(places)).items():
+            cosine[places[id_]] = found
 
 
 def _leg(target: str, filters: Filters) -> _Leg | None:

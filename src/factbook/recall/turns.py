@@ -54,10 +54,7 @@ _NEAR: Final = 6  # records around a call among which its result stands
 _CAME_BACK: Final = "-> "
 _CHANGED: Final = ("modified_file",)
 _ENDED: Final = ("verified", "failed_with", "fixed_by", "committed")
-_OUTCOMES: Final = {
-    "passed": "checks passed",
-    "failed": "checks failed",
-}
+_OUTCOMES: Final = {"passed": "checks passed", "failed": "checks failed"}
 _INTERRUPTED: Final = "[Request interrupted"
 
 Records = Sequence[tuple[int, EpisodeKind]]
