@@ -10,27 +10,8 @@ from operator import add
 from factbook import policy
 from factbook.apply.fact_rows import FactRows, day_of
 from factbook.errors import ModelError, ModelFailure, NotFound, UsageError
+from factbook.model import ops
 from factbook.model.facts import Injection, ModelTask, Proposal, Run
-from factbook.model.ops import (
-    BeginCall,
-    Count,
-    DecideProposal,
-    EndCall,
-    FailTask,
-    FinishRun,
-    FinishTask,
-    KeepLoose,
-    MarkProgress,
-    NoteReaders,
-    Propose,
-    QueueTask,
-    RecordInjection,
-    RecordUse,
-    ReplaceVectors,
-    RetryTasks,
-    StartRun,
-    StoreNextVectors,
-)
 from factbook.store.kinds import (
     ALL,
     CALL,
@@ -67,7 +48,7 @@ def memory_key(owner: str, predicate: str, text: str) -> str:
 class Bookkeeping(FactRows):
     """What is noted beside facts."""
 
-    def propose(self, op: Propose) -> None:
+    def propose(self, op: ops.Propose) -> None:
         new = Proposal(
             id=0,
             kind=op.kind,
@@ -87,7 +68,7 @@ class Bookkeeping(FactRows):
         self.receipt.proposed += 1
         self.event("propose", "proposal", made, {"kind": op.kind, "title": op.title})
 
-    def decide(self, op: DecideProposal) -> None:
+    def decide(self, op: ops.DecideProposal) -> None:
         state = "edited" if op.edited else "accepted" if op.accept else "refused"
         known = first(self.writer, PROPOSAL, {"id": op.proposal_id})
         if known is None or known.state != "open":
@@ -102,10 +83,10 @@ class Bookkeeping(FactRows):
         self.receipt.settled += 1
         self.event("decide", "proposal", proposal.id, {"state": state, "reason": reason})
 
-    def mark(self, op: MarkProgress) -> None:
+    def mark(self, op: ops.MarkProgress) -> None:
         self.writer.put(MARK, [Mark(op.name, *op.at)])
 
-    def note_readers(self, op: NoteReaders, sources: Collection[int]) -> None:
+    def note_readers(self, op: ops.NoteReaders, sources: Collection[int]) -> None:
         known = {reader[:3]: reader for reader in self.writer.find(READER, {"source_id": sources})}
         used = []
         for source, (part, version) in product(sources, op.readers.items()):
@@ -120,15 +101,15 @@ class Bookkeeping(FactRows):
             others = {"source_id": sources, "part": part, "version": Other(version)}
             self.writer.drop(READER, others)
 
-    def keep_loose(self, op: KeepLoose) -> None:
+    def keep_loose(self, op: ops.KeepLoose) -> None:
         self.writer.drop(LOOSE, ALL)
         self.writer.put(LOOSE, [Loose(id_) for id_ in op.episode_ids])
 
-    def start_run(self, op: StartRun) -> None:
+    def start_run(self, op: ops.StartRun) -> None:
         self.writer.put(RUN, [Run(op.run_id, self.now, None, "running", "", {})])
         self.event("start", "run", op.run_id)
 
-    def finish_run(self, op: FinishRun) -> None:
+    def finish_run(self, op: ops.FinishRun) -> None:
         known = first(self.writer, RUN, {"id": op.run_id})
         if known is None:
             raise NotFound(
@@ -140,17 +121,17 @@ class Bookkeeping(FactRows):
         if op.state != "running":
             self.event(op.state, "run", op.run_id)
 
-    def next_vectors(self, op: StoreNextVectors) -> None:
+    def next_vectors(self, op: ops.StoreNextVectors) -> None:
         written = self.writer.set_vectors(
             op.target, op.ids, op.vectors, model=op.model, dim=op.dim, next=True
         )
         self.receipt.embedded += len(written)
 
-    def replace_vectors(self, op: ReplaceVectors) -> None:
+    def replace_vectors(self, op: ops.ReplaceVectors) -> None:
         count = self.writer.replace_vectors(model=op.model, dim=op.dim)
         self.event("reembed", "store", 0, {"model": op.model, "vectors": count})
 
-    def injection(self, op: RecordInjection) -> None:
+    def injection(self, op: ops.RecordInjection) -> None:
         new = Injection(
             id=0,
             at=self.now,
@@ -172,7 +153,7 @@ class Bookkeeping(FactRows):
         self._count(f"{op.mode}_turns", 1.0)
         self._count(f"{op.mode}_items", float(len(op.items)))
 
-    def use(self, op: RecordUse) -> None:
+    def use(self, op: ops.RecordUse) -> None:
         known = first(self.writer, INJECTION, {"id": op.injection_id})
         if known is None:
             raise NotFound(what="injection", name=op.injection_id, hint="")
@@ -181,7 +162,7 @@ class Bookkeeping(FactRows):
 
     # --- a language model -------------------------------------------------------------------------
 
-    def queue_task(self, op: QueueTask) -> None:
+    def queue_task(self, op: ops.QueueTask) -> None:
         """Queue an input that was kept in the same call; whoever keeps it is given time to ask."""
         ids = self.writer.episode_ids([op.episode])
         if op.episode not in ids:
@@ -191,16 +172,16 @@ class Bookkeeping(FactRows):
         task = ModelTask(op.kind, target, "queued", 0, "", op.version, until, self.now)
         self.writer.add(MODEL_TASK, [task])  # one that is there stays as it is
 
-    def finish_task(self, op: FinishTask) -> None:
+    def finish_task(self, op: ops.FinishTask) -> None:
         known = self._task(op)
         attempts = known.attempts if known else 0
         task = ModelTask(op.kind, op.target, "done", attempts, "", op.version, 0, self.now)
         self.writer.put(MODEL_TASK, [task])
 
-    def _task(self, op: FinishTask | FailTask) -> ModelTask | None:
+    def _task(self, op: ops.FinishTask | ops.FailTask) -> ModelTask | None:
         return first(self.writer, MODEL_TASK, {"kind": op.kind, "target": op.target})
 
-    def fail_task(self, op: FailTask) -> None:
+    def fail_task(self, op: ops.FailTask) -> None:
         known = self._task(op)
         attempts = (known.attempts if known else 0) + op.tried
         aside = attempts >= policy.MODEL_ATTEMPTS
@@ -219,13 +200,13 @@ class Bookkeeping(FactRows):
         if op.tried:
             self._count(f"model_failed_{op.kind}", 1.0)
 
-    def retry_tasks(self, op: RetryTasks) -> None:
+    def retry_tasks(self, op: ops.RetryTasks) -> None:
         aside = self.writer.find(MODEL_TASK, {"kind": op.kind, "state": "aside"})
         again = [model_task._replace(state="failed", attempts=0, until=0) for model_task in aside]
         self.writer.put(MODEL_TASK, again)
         self.receipt.updated += len(again)
 
-    def begin_call(self, op: BeginCall) -> None:
+    def begin_call(self, op: ops.BeginCall) -> None:
         """Reserve a call under the write lock, so that a budget holds between processes too."""
         day = day_of(self.now)
         spent = self.writer.find(CALL, {"day": day})
@@ -246,20 +227,22 @@ class Bookkeeping(FactRows):
                 )
         self._add_call(op, day, "begun", CallCount(calls=1))
 
-    def end_call(self, op: EndCall) -> None:
+    def end_call(self, op: ops.EndCall) -> None:
         day = day_of(op.began_at)
         self._add_call(op, day, "begun", CallCount(calls=-1))
         came_to = CallCount(1, op.prompt_tokens, op.answer_tokens, op.latency_ms, op.money)
         self._add_call(op, day, op.outcome, came_to)
 
-    def _add_call(self, op: BeginCall | EndCall, day: str, outcome: str, count: CallCount) -> None:
+    def _add_call(
+        self, op: ops.BeginCall | ops.EndCall, day: str, outcome: str, count: CallCount
+    ) -> None:
         key = {"day": day, "purpose": op.purpose, "model": op.model, "outcome": outcome}
         known = first(self.writer, CALL, key)
         if known is not None:
             count = CallCount._make(map(add, known.came_to, count))
         self.writer.put(CALL, [Calls(day, op.purpose, op.model, outcome, *count)])
 
-    def count(self, op: Count) -> None:
+    def count(self, op: ops.Count) -> None:
         self._count(op.name, op.value)
 
     def _count(self, name: str, value: float) -> None:

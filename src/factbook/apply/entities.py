@@ -20,41 +20,9 @@ from factbook.apply.tombstones import is_erased
 from factbook.errors import NotAllowed, UsageError
 from factbook.gate.names import command_problem, structural_problem
 from factbook.language.nouns import singular
+from factbook.model import interest_ops
 from factbook.model.entities import Engagement, Preference, Valence
 from factbook.model.facts import EVERYONE, EpisodeKind, Status, Trigger, Trust
-from factbook.model.interest_ops import (
-    AddAlias,
-    Announce,
-    ClaimNotice,
-    CreateEntity,
-    DropPreference,
-    DropSchedule,
-    FailResult,
-    FailSearch,
-    Fence,
-    FinishNotice,
-    KeepSeen,
-    MarkDiscovered,
-    MarkExtracted,
-    MarkHeard,
-    MarkResultRead,
-    MergeEntities,
-    MuteEntity,
-    MuteOwner,
-    NoteAction,
-    OpenLearnPrompt,
-    PlanLearning,
-    QueueSearch,
-    RecordEngagement,
-    RecordSearch,
-    RestoreEntity,
-    RetireEntity,
-    RetrySearches,
-    RunSchedule,
-    SetPreference,
-    SetSchedule,
-    UnmergeEntity,
-)
 from factbook.model.keys import entity_name
 from factbook.model.ops import MergeFacts, Op, UnmergeFact
 from factbook.store.derived.entities import deleted_entity, preference_of, world_lives
@@ -91,7 +59,7 @@ class WorldChanges(InterestPart):
         """Take note of a fact about an entity that this call stored."""
         self._rows.made.setdefault((owner, name), {})[text] = fact_id
 
-    def create(self, op: CreateEntity) -> None:
+    def create(self, op: interest_ops.CreateEntity) -> None:
         """Make an entity known, if what brings it in may."""
         if op.name != entity_name(op.name):
             raise UsageError(
@@ -122,7 +90,7 @@ class WorldChanges(InterestPart):
         self._receipt.entities += 1
         self._facts.event("store", "entity", entity_id, {"cause": f"episode:{episode_id}"})
 
-    def _cause(self, op: CreateEntity) -> tuple[int, EpisodeKind]:
+    def _cause(self, op: interest_ops.CreateEntity) -> tuple[int, EpisodeKind]:
         """Return the episode that brings an entity in; raises NotAllowed where it must not."""
         episode_id = self._rows.episode(op.episode)
         witness = self._writer.heads([episode_id])[episode_id]
@@ -139,7 +107,7 @@ class WorldChanges(InterestPart):
             return episode_id, witness.kind
         raise NotAllowed(trigger=self._trigger, op=f"CreateEntity by {op.episode}")
 
-    def add_alias(self, op: AddAlias) -> None:
+    def add_alias(self, op: interest_ops.AddAlias) -> None:
         entity = self._rows.entity(op.owner, op.entity)
         if (
             entity is None
@@ -154,7 +122,7 @@ class WorldChanges(InterestPart):
         self._receipt.updated += 1
         self._facts.event("alias", "entity", entity.id, {"alias": op.alias})
 
-    def merge(self, op: MergeEntities) -> None:
+    def merge(self, op: interest_ops.MergeEntities) -> None:
         winner, loser = self._rows.life(op.winner_id), self._rows.life(op.loser_id)
         if winner.owner != loser.owner:
             raise UsageError(
@@ -195,7 +163,7 @@ class WorldChanges(InterestPart):
         )
 
     def _move_facts(
-        self, loser: EntityRow, winner: EntityRow, op: MergeEntities
+        self, loser: EntityRow, winner: EntityRow, op: interest_ops.MergeEntities
     ) -> tuple[list[int], list[int]]:
         """Let the facts about one entity be about another; what both have is merged."""
         lives = {life.id: life for life in world_lives(self._writer, loser.owner, loser.name)}
@@ -223,7 +191,7 @@ class WorldChanges(InterestPart):
             merged.append(fact_id)
         return moved, merged
 
-    def unmerge(self, op: UnmergeEntity) -> None:
+    def unmerge(self, op: interest_ops.UnmergeEntity) -> None:
         loser = self._rows.life(op.entity_id)
         if loser.merged_into_id is None:
             raise UsageError(detail=f"entity {loser.id} was not merged into another one")
@@ -265,7 +233,7 @@ class WorldChanges(InterestPart):
         self._receipt.unmerged += 1
         self._facts.event("unmerge", "entity", loser.id, {"winner": winner.id})
 
-    def retire(self, op: RetireEntity) -> None:
+    def retire(self, op: interest_ops.RetireEntity) -> None:
         entity = self._rows.life(op.entity_id)
         if not entity.current:
             self._receipt.unchanged += 1
@@ -284,7 +252,7 @@ class WorldChanges(InterestPart):
         self._receipt.retracted += 1
         self._facts.event("retire", "entity", entity.id, {"why": op.why, "facts": gone})
 
-    def restore(self, op: RestoreEntity) -> None:
+    def restore(self, op: interest_ops.RestoreEntity) -> None:
         entity = self._rows.life(op.entity_id)
         if entity.merged_into_id is not None:
             raise UsageError(
@@ -318,7 +286,7 @@ class WorldChanges(InterestPart):
         self._receipt.entities += 1
         self._facts.event("restore", "entity", entity.id, {"why": why})
 
-    def mute(self, op: MuteEntity) -> None:
+    def mute(self, op: interest_ops.MuteEntity) -> None:
         entity = self._rows.life(op.entity_id)
         if entity.muted == op.muted:
             self._receipt.unchanged += 1
@@ -330,7 +298,7 @@ class WorldChanges(InterestPart):
         self._receipt.updated += 1
         self._facts.event("mute" if op.muted else "unmute", "entity", entity.id)
 
-    def engage(self, op: RecordEngagement) -> None:
+    def engage(self, op: interest_ops.RecordEngagement) -> None:
         if not 0.0 <= op.strength <= 1.0:  # also refuses NaN
             raise UsageError(
                 detail=f"the strength {op.strength} of {op.type} is not between 0 and 1"
@@ -366,7 +334,7 @@ class WorldChanges(InterestPart):
         self._receipt.engagements += 1
         self._facts.event("store", "engagement", engagement_id, {"type": op.type})
 
-    def set_preference(self, op: SetPreference) -> None:
+    def set_preference(self, op: interest_ops.SetPreference) -> None:
         if not op.topic or op.topic != entity_name(op.topic):
             raise UsageError(
                 detail=f"{op.topic!r:.80} is not a canonical topic; {entity_name(op.topic)!r} is"
@@ -384,7 +352,7 @@ class WorldChanges(InterestPart):
         self._receipt.preferences += 1
         self._facts.event("store", "preference", preference_id, {"type": op.type})
 
-    def drop_preference(self, op: DropPreference) -> None:
+    def drop_preference(self, op: interest_ops.DropPreference) -> None:
         known = preference_of(self._writer, op.owner, op.topic)
         if known is None or known.type is not op.type:
             self._receipt.unchanged += 1
@@ -426,35 +394,35 @@ def _stands_in(name: str, text: str) -> bool:
 
 
 _HANDLERS: Mapping[type[Op], tuple[str, Callable[[Any, Any], None]]] = {
-    CreateEntity: ("entities", WorldChanges.create),
-    AddAlias: ("entities", WorldChanges.add_alias),
-    MergeEntities: ("entities", WorldChanges.merge),
-    UnmergeEntity: ("entities", WorldChanges.unmerge),
-    RetireEntity: ("entities", WorldChanges.retire),
-    RestoreEntity: ("entities", WorldChanges.restore),
-    MuteEntity: ("entities", WorldChanges.mute),
-    MuteOwner: ("notices", NoticeChanges.mute_owner),
-    RecordEngagement: ("entities", WorldChanges.engage),
-    SetPreference: ("entities", WorldChanges.set_preference),
-    DropPreference: ("entities", WorldChanges.drop_preference),
-    OpenLearnPrompt: ("searches", SearchChanges.open_prompt),
-    PlanLearning: ("searches", SearchChanges.plan),
-    QueueSearch: ("searches", SearchChanges.queue_search),
-    RecordSearch: ("searches", SearchChanges.record_search),
-    FailSearch: ("searches", SearchChanges.fail_search),
-    RetrySearches: ("searches", SearchChanges.retry_searches),
-    KeepSeen: ("searches", SearchChanges.keep_seen),
-    MarkDiscovered: ("searches", SearchChanges.mark_discovered),
-    MarkResultRead: ("searches", SearchChanges.mark_result_read),
-    FailResult: ("searches", SearchChanges.fail_result),
-    Fence: ("searches", SearchChanges.fence),
-    MarkExtracted: ("searches", SearchChanges.mark_extracted),
-    MarkHeard: ("searches", SearchChanges.mark_heard),
-    Announce: ("notices", NoticeChanges.announce),
-    ClaimNotice: ("notices", NoticeChanges.claim),
-    FinishNotice: ("notices", NoticeChanges.finish),
-    NoteAction: ("notices", NoticeChanges.note_action),
-    SetSchedule: ("searches", SearchChanges.set_schedule),
-    DropSchedule: ("searches", SearchChanges.drop_schedule),
-    RunSchedule: ("searches", SearchChanges.run_schedule),
+    interest_ops.CreateEntity: ("entities", WorldChanges.create),
+    interest_ops.AddAlias: ("entities", WorldChanges.add_alias),
+    interest_ops.MergeEntities: ("entities", WorldChanges.merge),
+    interest_ops.UnmergeEntity: ("entities", WorldChanges.unmerge),
+    interest_ops.RetireEntity: ("entities", WorldChanges.retire),
+    interest_ops.RestoreEntity: ("entities", WorldChanges.restore),
+    interest_ops.MuteEntity: ("entities", WorldChanges.mute),
+    interest_ops.MuteOwner: ("notices", NoticeChanges.mute_owner),
+    interest_ops.RecordEngagement: ("entities", WorldChanges.engage),
+    interest_ops.SetPreference: ("entities", WorldChanges.set_preference),
+    interest_ops.DropPreference: ("entities", WorldChanges.drop_preference),
+    interest_ops.OpenLearnPrompt: ("searches", SearchChanges.open_prompt),
+    interest_ops.PlanLearning: ("searches", SearchChanges.plan),
+    interest_ops.QueueSearch: ("searches", SearchChanges.queue_search),
+    interest_ops.RecordSearch: ("searches", SearchChanges.record_search),
+    interest_ops.FailSearch: ("searches", SearchChanges.fail_search),
+    interest_ops.RetrySearches: ("searches", SearchChanges.retry_searches),
+    interest_ops.KeepSeen: ("searches", SearchChanges.keep_seen),
+    interest_ops.MarkDiscovered: ("searches", SearchChanges.mark_discovered),
+    interest_ops.MarkResultRead: ("searches", SearchChanges.mark_result_read),
+    interest_ops.FailResult: ("searches", SearchChanges.fail_result),
+    interest_ops.Fence: ("searches", SearchChanges.fence),
+    interest_ops.MarkExtracted: ("searches", SearchChanges.mark_extracted),
+    interest_ops.MarkHeard: ("searches", SearchChanges.mark_heard),
+    interest_ops.Announce: ("notices", NoticeChanges.announce),
+    interest_ops.ClaimNotice: ("notices", NoticeChanges.claim),
+    interest_ops.FinishNotice: ("notices", NoticeChanges.finish),
+    interest_ops.NoteAction: ("notices", NoticeChanges.note_action),
+    interest_ops.SetSchedule: ("searches", SearchChanges.set_schedule),
+    interest_ops.DropSchedule: ("searches", SearchChanges.drop_schedule),
+    interest_ops.RunSchedule: ("searches", SearchChanges.run_schedule),
 }

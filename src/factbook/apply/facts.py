@@ -18,47 +18,10 @@ from factbook.apply.bookkeeping import memory_key, proposal_claim
 from factbook.apply.fact_rows import day_of, one_owner_only
 from factbook.apply.merging import MergeChanges
 from factbook.errors import UsageError
+from factbook.model import ops
 from factbook.model.confidence import better_trust, fades, halved, supported, value_at, worse_trust
 from factbook.model.facts import FactKind, Stance, Status, Trust
 from factbook.model.interest_ops import AddAlias, CreateEntity, InterestOp
-from factbook.model.ops import (
-    BeginCall,
-    ChangeKeys,
-    ConfirmFact,
-    ContradictFacts,
-    Count,
-    DecideProposal,
-    DoubtFact,
-    EndCall,
-    ErasingOp,
-    FailTask,
-    FinishRun,
-    FinishTask,
-    HoldFact,
-    JudgePair,
-    KeepLoose,
-    MarkProgress,
-    MergeFacts,
-    Op,
-    PinFact,
-    Propose,
-    QueueTask,
-    RateFact,
-    RecordInjection,
-    RecordUse,
-    ReplaceVectors,
-    RetractFact,
-    RetractNode,
-    RetryTasks,
-    RevertFact,
-    SettlePair,
-    StartRun,
-    StoreNextVectors,
-    SupersedeFact,
-    SupportFact,
-    UnmergeFact,
-    WithdrawEvidence,
-)
 from factbook.model.text import stands_at
 from factbook.store.derived.ledger import stances
 from factbook.store.kinds import PAIR, PROPOSAL, Pair
@@ -83,9 +46,9 @@ def copy_digest(text: str) -> str:
 class Changes(MergeChanges):
     """The changes of one call of `apply`; what an Op asks for, its class says."""
 
-    def run(self, ops: Iterable[Op]) -> None:
+    def run(self, given: Iterable[ops.Op]) -> None:
         """Apply the ops in their order."""
-        for op in ops:
+        for op in given:
             _HANDLERS[type(op)](self, op)
 
     @cached_property
@@ -95,11 +58,11 @@ class Changes(MergeChanges):
 
         return WorldChanges(self)
 
-    def care(self, op: Op) -> None:
+    def care(self, op: ops.Op) -> None:
         """Apply what is about entities, engagements, searches and notices."""
         self.world.run(op)
 
-    def erase(self, op: Op) -> None:
+    def erase(self, op: ops.Op) -> None:
         """Erase for good, or let what was erased be kept again."""
         self._erasing.run(op)
 
@@ -117,7 +80,7 @@ class Changes(MergeChanges):
 
     # --- evidence -------------------------------------------------------------------------------
 
-    def support(self, op: SupportFact) -> None:
+    def support(self, op: ops.SupportFact) -> None:
         if not 0.0 <= op.confidence <= 1.0:  # also refuses NaN
             raise UsageError(
                 detail=f"the confidence {op.confidence} of the support for fact {op.fact_id} is"
@@ -163,7 +126,7 @@ class Changes(MergeChanges):
         self.receipt.supported += 1
         self.change("support", life, after, why=op.rule, added=[op.episode_id])
 
-    def _agree(self, op: SupportFact, life: Life) -> None:
+    def _agree(self, op: ops.SupportFact, life: Life) -> None:
         """Make a fact as sure as two readings of one evidence are; it may be surer already.
 
         It is as old as it was: nothing was said again.
@@ -188,7 +151,7 @@ class Changes(MergeChanges):
                 known, "accepted", "its owner says so" if told else "it was observed again"
             )
 
-    def doubt(self, op: DoubtFact) -> None:
+    def doubt(self, op: ops.DoubtFact) -> None:
         life = self._current(op.fact_id)
         heard = self.heard(op.episode_id, op.start, op.end) is not Trust.DIRECT
         heard = heard or self._witness(op.episode_id).other
@@ -212,12 +175,12 @@ class Changes(MergeChanges):
             added=[op.episode_id],
         )
 
-    def _may_witness(self, op: SupportFact | DoubtFact, life: Life) -> bool:
+    def _may_witness(self, op: ops.SupportFact | ops.DoubtFact, life: Life) -> bool:
         """Tell whether an episode can speak of a fact: our own text and others' words cannot."""
         witness = self._witness(op.episode_id)
         return not witness.injected and witness.owner == life.owner
 
-    def _is_ruled_out(self, op: SupportFact, life: Life) -> bool:
+    def _is_ruled_out(self, op: ops.SupportFact, life: Life) -> bool:
         """Tell whether its owner said that it is wrong: nobody else's words bring it back."""
         own = self.heard(op.episode_id, op.start, op.end) is Trust.DIRECT
         if life.confidence > 0.0 or (own and not self._witness(op.episode_id).other):
@@ -225,7 +188,7 @@ class Changes(MergeChanges):
         rated = [event for event in self._history(life.id) if event.op == "rate"]
         return bool(rated) and rated[-1].detail.get("why") == "wrong"
 
-    def _is_copy(self, op: SupportFact, life: Life) -> bool:
+    def _is_copy(self, op: ops.SupportFact, life: Life) -> bool:
         """Tell whether its text is that of an episode that counts already: a paste, no witness."""
         mine = copy_digest(self._text(op.episode_id))
         if not mine:
@@ -233,7 +196,9 @@ class Changes(MergeChanges):
         known = self.writer.texts("episode", list(stances(self.writer, [life.id])[life.id]))
         return any(copy_digest(text) == mine for text in known.values())
 
-    def _add_evidence(self, op: SupportFact | DoubtFact, life: Life, stance: Stance) -> bool:
+    def _add_evidence(
+        self, op: ops.SupportFact | ops.DoubtFact, life: Life, stance: Stance
+    ) -> bool:
         """Insert the evidence row unless the episode counts already; tell whether it did."""
         known = stances(self.writer, [life.id])[life.id]
         if op.episode_id in known:
@@ -262,7 +227,7 @@ class Changes(MergeChanges):
 
     # --- contradiction --------------------------------------------------------------------------
 
-    def contradict(self, op: ContradictFacts) -> None:
+    def contradict(self, op: ops.ContradictFacts) -> None:
         """Halve both facts, once for the pair; which is right is flagged for a verdict.
 
         A fact loses half once per run, or per day outside of one: what contradicts many others is
@@ -304,7 +269,7 @@ class Changes(MergeChanges):
                 halvings.discard(past.detail.get("event", 0))
         return bool(halvings)
 
-    def supersede(self, op: SupersedeFact) -> None:
+    def supersede(self, op: ops.SupersedeFact) -> None:
         old, new = self._find(op.old_id), self._find(op.new_id)
         one_owner_only("supersede", old, new)
         if not (old.current and new.current) or old.id == new.id:
@@ -332,7 +297,7 @@ class Changes(MergeChanges):
             detail={"says": op.detail},
         )
 
-    def judge(self, op: JudgePair) -> None:
+    def judge(self, op: ops.JudgePair) -> None:
         self._find(op.low_id), self._find(op.high_id)  # raises for one that is not there
         if self._pair(op.low_id, op.high_id) is not None:
             self.receipt.unchanged += 1
@@ -341,7 +306,7 @@ class Changes(MergeChanges):
         if op.relation == "ambiguous":
             self.receipt.queued += 1
 
-    def settle(self, op: SettlePair) -> None:
+    def settle(self, op: ops.SettlePair) -> None:
         if op.verdict not in policy.VERDICTS:
             raise UsageError(
                 detail=f"{op.verdict!r} is no verdict; use one of {', '.join(policy.VERDICTS)}"
@@ -361,9 +326,13 @@ class Changes(MergeChanges):
     # --- what was told and what was overheard ---------------------------------------------------
 
     def _put_pair(
-        self, op: ContradictFacts | SupersedeFact | JudgePair, relation: str, *, verdict: str
+        self,
+        op: ops.ContradictFacts | ops.SupersedeFact | ops.JudgePair,
+        relation: str,
+        *,
+        verdict: str,
     ) -> None:
-        if isinstance(op, SupersedeFact):
+        if isinstance(op, ops.SupersedeFact):
             low, high = sorted((op.old_id, op.new_id))
         else:
             low, high = op.low_id, op.high_id
@@ -376,7 +345,7 @@ class Changes(MergeChanges):
 
     # --- a person's word ------------------------------------------------------------------------
 
-    def pin(self, op: PinFact) -> None:
+    def pin(self, op: ops.PinFact) -> None:
         life = self._standing(op.fact_id)
         if life.pinned == op.pinned:
             self.receipt.unchanged += 1
@@ -389,7 +358,7 @@ class Changes(MergeChanges):
         self.receipt.updated += 1
         self.change("pin" if op.pinned else "unpin", life, after, why="command")
 
-    def hold(self, op: HoldFact) -> None:
+    def hold(self, op: ops.HoldFact) -> None:
         life = self._current(op.fact_id)
         if life is None or not fades(life) or (op.until and life.valid_to == op.until):
             self.receipt.unchanged += 1
@@ -402,7 +371,7 @@ class Changes(MergeChanges):
             return
         self.change("hold", life, life._replace(confidence_at=policy.HELD_AT), why="of_a_life")
 
-    def rate(self, op: RateFact) -> None:
+    def rate(self, op: ops.RateFact) -> None:
         """Take a person's word: right makes it sure from now on, wrong puts it out of retrieval.
 
         Raises UsageError for what is pinned, where a model says so.
@@ -428,7 +397,7 @@ class Changes(MergeChanges):
         self.change("rate", life, after, why="right" if op.right else "wrong", detail=detail)
         self._count("feedback_right" if op.right else "feedback_wrong", 1.0)
 
-    def retract(self, op: RetractFact) -> None:
+    def retract(self, op: ops.RetractFact) -> None:
         """Retire what its source holds no more, unless its owner stands for it or called it wrong.
 
         That is of an agent's graph, or of a file of rules.
@@ -447,12 +416,12 @@ class Changes(MergeChanges):
         self.receipt.retracted += 1
         self.change("retract", life, after, why=op.rule)
 
-    def retract_node(self, op: RetractNode) -> None:
+    def retract_node(self, op: ops.RetractNode) -> None:
         where = LifeWhere(owner=op.owner, kinds=[FactKind.GRAPH], subjects=[op.name], current=True)
         for life in self.writer.lives(where):
-            self.retract(RetractFact(fact_id=life.id, rule=op.rule))
+            self.retract(ops.RetractFact(fact_id=life.id, rule=op.rule))
 
-    def confirm(self, op: ConfirmFact) -> None:
+    def confirm(self, op: ops.ConfirmFact) -> None:
         life = self._standing(op.fact_id)
         if life.status is not Status.PROPOSED:
             self.receipt.unchanged += 1
@@ -465,7 +434,7 @@ class Changes(MergeChanges):
         self.receipt.confirmed += 1
         self.change("confirm", life, after, why="command")
 
-    def change_keys(self, op: ChangeKeys) -> None:
+    def change_keys(self, op: ops.ChangeKeys) -> None:
         from factbook.apply.keyed import KeyChanges  # reading logs needs none of it
 
         KeyChanges(self).run(op)
@@ -476,47 +445,47 @@ def _awake(life: Life) -> Status:
     return Status.PENDING_EMBED if life.embeddable else Status.ACTIVE
 
 
-_HANDLERS: Mapping[type[Op], Callable[[Changes, Any], None]] = {
-    SupportFact: Changes.support,
-    DoubtFact: Changes.doubt,
-    WithdrawEvidence: Changes.withdraw,
-    ContradictFacts: Changes.contradict,
-    SupersedeFact: Changes.supersede,
-    JudgePair: Changes.judge,
-    SettlePair: Changes.settle,
-    MergeFacts: Changes.merge,
-    UnmergeFact: Changes.unmerge,
-    PinFact: Changes.pin,
-    HoldFact: Changes.hold,
-    RateFact: Changes.rate,
-    RetractFact: Changes.retract,
-    RetractNode: Changes.retract_node,
-    RevertFact: Changes.revert,
-    Propose: Changes.propose,
-    DecideProposal: Changes.decide,
-    MarkProgress: Changes.mark,
-    KeepLoose: Changes.keep_loose,
-    StartRun: Changes.start_run,
-    FinishRun: Changes.finish_run,
-    StoreNextVectors: Changes.next_vectors,
-    ReplaceVectors: Changes.replace_vectors,
-    RecordInjection: Changes.injection,
-    RecordUse: Changes.use,
-    Count: Changes.count,
-    ChangeKeys: Changes.change_keys,
-    ConfirmFact: Changes.confirm,
-    QueueTask: Changes.queue_task,
-    FinishTask: Changes.finish_task,
-    FailTask: Changes.fail_task,
-    RetryTasks: Changes.retry_tasks,
-    BeginCall: Changes.begin_call,
-    EndCall: Changes.end_call,
+_HANDLERS: Mapping[type[ops.Op], Callable[[Changes, Any], None]] = {
+    ops.SupportFact: Changes.support,
+    ops.DoubtFact: Changes.doubt,
+    ops.WithdrawEvidence: Changes.withdraw,
+    ops.ContradictFacts: Changes.contradict,
+    ops.SupersedeFact: Changes.supersede,
+    ops.JudgePair: Changes.judge,
+    ops.SettlePair: Changes.settle,
+    ops.MergeFacts: Changes.merge,
+    ops.UnmergeFact: Changes.unmerge,
+    ops.PinFact: Changes.pin,
+    ops.HoldFact: Changes.hold,
+    ops.RateFact: Changes.rate,
+    ops.RetractFact: Changes.retract,
+    ops.RetractNode: Changes.retract_node,
+    ops.RevertFact: Changes.revert,
+    ops.Propose: Changes.propose,
+    ops.DecideProposal: Changes.decide,
+    ops.MarkProgress: Changes.mark,
+    ops.KeepLoose: Changes.keep_loose,
+    ops.StartRun: Changes.start_run,
+    ops.FinishRun: Changes.finish_run,
+    ops.StoreNextVectors: Changes.next_vectors,
+    ops.ReplaceVectors: Changes.replace_vectors,
+    ops.RecordInjection: Changes.injection,
+    ops.RecordUse: Changes.use,
+    ops.Count: Changes.count,
+    ops.ChangeKeys: Changes.change_keys,
+    ops.ConfirmFact: Changes.confirm,
+    ops.QueueTask: Changes.queue_task,
+    ops.FinishTask: Changes.finish_task,
+    ops.FailTask: Changes.fail_task,
+    ops.RetryTasks: Changes.retry_tasks,
+    ops.BeginCall: Changes.begin_call,
+    ops.EndCall: Changes.end_call,
 }
 _HANDLERS = {
     **_HANDLERS,
     **dict.fromkeys(get_args(InterestOp), Changes.care),
-    **dict.fromkeys(get_args(ErasingOp), Changes.erase),
+    **dict.fromkeys(get_args(ops.ErasingOp), Changes.erase),
 }
 # Facts of the same call may be about what is new: `apply` brings these in before facts.
-CHANGING: frozenset[type[Op]] = frozenset(_HANDLERS).difference((CreateEntity, AddAlias))
+CHANGING: frozenset[type[ops.Op]] = frozenset(_HANDLERS).difference((CreateEntity, AddAlias))
 """The Ops that are applied here, in the order in which they are given."""

@@ -7,26 +7,9 @@ from collections.abc import Sequence
 from factbook import policy
 from factbook.apply.interest_rows import InterestPart
 from factbook.errors import NotAllowed, NotFound, TakenOver, UsageError
+from factbook.model import interest_ops
 from factbook.model.entities import Schedule, SearchState, SearchTask
 from factbook.model.facts import EVERYONE, EpisodeKind, ModelTask, Trigger, Trust
-from factbook.model.interest_ops import (
-    DropSchedule,
-    FailResult,
-    FailSearch,
-    Fence,
-    KeepSeen,
-    MarkDiscovered,
-    MarkExtracted,
-    MarkHeard,
-    MarkResultRead,
-    OpenLearnPrompt,
-    PlanLearning,
-    QueueSearch,
-    RecordSearch,
-    RetrySearches,
-    RunSchedule,
-    SetSchedule,
-)
 from factbook.model.ops import RetryTasks
 from factbook.store.derived.searches import LEFT
 from factbook.store.derived.tasks import HEARD
@@ -51,15 +34,17 @@ from factbook.store.port import first, one_id
 class SearchChanges(InterestPart):
     """The changes of searches of one call of `apply`."""
 
-    def open_prompt(self, op: OpenLearnPrompt) -> None:
+    def open_prompt(self, op: interest_ops.OpenLearnPrompt) -> None:
         episode_id = self._rows.own_words(op.owner, op.episode)
         row = PromptRow(0, op.owner, op.text, "active", episode_id, self._now, self._now)
         prompt_id = one_id(self._writer.add(LEARN_PROMPT, [row]))
         self._facts.event("store", "learn_prompt", prompt_id)
         if op.queries:
-            self.plan(PlanLearning(prompt_id=prompt_id, queries=op.queries, planner="rules"))
+            self.plan(
+                interest_ops.PlanLearning(prompt_id=prompt_id, queries=op.queries, planner="rules")
+            )
 
-    def plan(self, op: PlanLearning) -> None:
+    def plan(self, op: interest_ops.PlanLearning) -> None:
         """Give what is to be learned its searches; once, whoever is faster."""
         low, high = policy.LEARN_QUERIES
         if not low <= len(op.queries) <= high or not all(text.strip() for text in op.queries):
@@ -85,7 +70,7 @@ class SearchChanges(InterestPart):
         detail = {"searches": len(op.queries), "planner": op.planner}
         self._facts.event("plan", "learn_prompt", op.prompt_id, detail)
 
-    def queue_search(self, op: QueueSearch) -> None:
+    def queue_search(self, op: interest_ops.QueueSearch) -> None:
         if op.entity_id is not None and not self._rows.life(op.entity_id).current:
             self._receipt.unchanged += 1
             return
@@ -99,7 +84,7 @@ class SearchChanges(InterestPart):
         )
         self._receipt.searches += 1
 
-    def record_search(self, op: RecordSearch) -> None:
+    def record_search(self, op: interest_ops.RecordSearch) -> None:
         trigger = self._rows.search_trigger()
         task = None if op.task_id is None else self._task(op.task_id)
         if op.task_id is not None:
@@ -149,7 +134,7 @@ class SearchChanges(InterestPart):
             self._settle(task.learn_prompt_id)
         self._receipt.searches += 1
 
-    def fail_search(self, op: FailSearch) -> None:
+    def fail_search(self, op: interest_ops.FailSearch) -> None:
         task = self._task(op.task_id)
         if task is None:
             raise NotFound(what="search", name=op.task_id, hint="it was never asked for.")
@@ -169,7 +154,7 @@ class SearchChanges(InterestPart):
         )
         self._receipt.updated += 1
 
-    def retry_searches(self, op: RetrySearches) -> None:
+    def retry_searches(self, op: interest_ops.RetrySearches) -> None:
         del op
         aside = self._writer.find(SEARCH_TASK, {"owner": EVERYONE, "state": SearchState.ASIDE})
         again = [task._replace(state=SearchState.FAILED, attempts=0, until=0) for task in aside]
@@ -187,24 +172,24 @@ class SearchChanges(InterestPart):
         ):
             raise TakenOver(what=name)
 
-    def fence(self, op: Fence) -> None:
+    def fence(self, op: interest_ops.Fence) -> None:
         """Raise TakenOver where a lease has another holder by now."""
         if lease_of(self._writer, op.lease).token != op.token:
             raise TakenOver(what=op.lease)
 
-    def keep_seen(self, op: KeepSeen) -> None:
+    def keep_seen(self, op: interest_ops.KeepSeen) -> None:
         places = [(name.start, name.end) for name in op.names]
         rows = self._results(op.search_id, op.episode_id)
         self._writer.put(SEARCH_RESULT, [row._replace(seen=places) for row in rows])
 
-    def mark_discovered(self, op: MarkDiscovered) -> None:
+    def mark_discovered(self, op: interest_ops.MarkDiscovered) -> None:
         row = first(self._writer, SEARCH_LOG, {"id": op.search_id})
         if row is None or row.discovered:
             self._receipt.unchanged += 1
             return
         self._writer.put(SEARCH_LOG, [row._replace(discovered=True)])
 
-    def mark_result_read(self, op: MarkResultRead) -> None:
+    def mark_result_read(self, op: interest_ops.MarkResultRead) -> None:
         log = self._log(op.search_id)
         rows = [row for row in self._results(log.id, op.episode_id) if not row.is_read]
         if not rows:
@@ -219,11 +204,11 @@ class SearchChanges(InterestPart):
                 finds.append(FindRow(log.id, stored[find.object], find.nearest))
         self._writer.add(SEARCH_FIND, finds)
 
-    def fail_result(self, op: FailResult) -> None:
+    def fail_result(self, op: interest_ops.FailResult) -> None:
         rows = self._results(op.search_id, op.episode_id)
         self._writer.put(SEARCH_RESULT, [row._replace(failed=row.failed + 1) for row in rows])
 
-    def mark_extracted(self, op: MarkExtracted) -> None:
+    def mark_extracted(self, op: interest_ops.MarkExtracted) -> None:
         log = self._log(op.search_id)
         self._writer.drop(SEARCH_FIND, {"search_id": log.id})
         rows = self._writer.find(SEARCH_RESULT, {"search_id": log.id})
@@ -246,7 +231,7 @@ class SearchChanges(InterestPart):
         where = {"search_id": search_id, "episode_id": episode_id}
         return self._writer.find(SEARCH_RESULT, where)
 
-    def mark_heard(self, op: MarkHeard) -> None:
+    def mark_heard(self, op: interest_ops.MarkHeard) -> None:
         task = ModelTask(HEARD, op.episode_id, "done", 0, "", "", 0, self._now)
         if self._writer.add(MODEL_TASK, [task]) == [None]:
             self._receipt.unchanged += 1
@@ -285,7 +270,7 @@ class SearchChanges(InterestPart):
         self._writer.put(SEARCH_TASK, [task])
         self._writer.drop(LEASE, {"name": search_lease(task.id)})
 
-    def set_schedule(self, op: SetSchedule) -> None:
+    def set_schedule(self, op: interest_ops.SetSchedule) -> None:
         if op.every_ms <= 0:
             raise UsageError(detail=f"a schedule every {op.every_ms} ms is none")
         episode_id = self._rows.own_words(op.owner, op.episode)
@@ -299,7 +284,9 @@ class SearchChanges(InterestPart):
         self._receipt.updated += 1
         self._facts.event("store", "schedule", schedule_id, {"every_ms": op.every_ms})
 
-    def _set_anew(self, of_it: Sequence[Schedule], op: SetSchedule, episode_id: int) -> None:
+    def _set_anew(
+        self, of_it: Sequence[Schedule], op: interest_ops.SetSchedule, episode_id: int
+    ) -> None:
         """Let the schedule that a topic has come as often as is said now, by what says so now.
 
         Older versions gave a topic several: the first one stays.
@@ -315,12 +302,12 @@ class SearchChanges(InterestPart):
             self._receipt.unchanged += 1
             return
         for more in of_it[1:]:
-            self.drop_schedule(DropSchedule(schedule_id=more.id))
+            self.drop_schedule(interest_ops.DropSchedule(schedule_id=more.id))
         self._writer.put(SCHEDULE, [known._replace(every_ms=op.every_ms, next_at=op.next_at)])
         self._receipt.updated += 1
         self._facts.event("update", "schedule", known.id, {"every_ms": op.every_ms})
 
-    def drop_schedule(self, op: DropSchedule) -> None:
+    def drop_schedule(self, op: interest_ops.DropSchedule) -> None:
         known = first(self._writer, SCHEDULE, {"id": op.schedule_id, "retired_at": None})
         if known is None:
             self._receipt.unchanged += 1
@@ -329,7 +316,7 @@ class SearchChanges(InterestPart):
         self._receipt.updated += 1
         self._facts.event("retire", "schedule", known.id)
 
-    def run_schedule(self, op: RunSchedule) -> None:
+    def run_schedule(self, op: interest_ops.RunSchedule) -> None:
         known = first(self._writer, SCHEDULE, {"id": op.schedule_id, "retired_at": None})
         if known is None or not known.is_due(self._now):
             self._receipt.unchanged += 1
