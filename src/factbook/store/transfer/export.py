@@ -7,38 +7,8 @@ from importlib.metadata import version
 from typing import Any, Final
 
 from factbook.model.facts import EVERYONE, ME, At, Everyone, Status
+from factbook.store import kinds
 from factbook.store.derived.counts import has_others
-from factbook.store.kinds import (
-    ALIAS,
-    CALL,
-    COUNT,
-    ENGAGEMENT,
-    ENTITY,
-    ERASURE,
-    EVENT,
-    INJECTION,
-    LEARN_PROMPT,
-    MODEL_TASK,
-    NOTICE,
-    NOTICE_FACT,
-    NOTIFY,
-    PAIR,
-    PREFERENCE,
-    PROPOSAL,
-    READER,
-    REJECTION,
-    RUN,
-    SCHEDULE,
-    SEARCH_FIND,
-    SEARCH_LOG,
-    SEARCH_RESULT,
-    SEARCH_TASK,
-    SECRET,
-    TOMBSTONE,
-    Kind,
-    Least,
-    Where,
-)
 from factbook.store.port import Reads, Store
 from factbook.store.rows import LifeWhere
 from factbook.store.transfer.records import (
@@ -55,27 +25,27 @@ _PAGE: Final = 500  # rows that are in memory at once
 
 # In this order, so that what a record names stands before it; and first of all what must not come
 # back, with the key of its digests.
-_BEFORE: Final = (ERASURE, SECRET, TOMBSTONE)
-_CARED: Final = (READER, ENTITY, ALIAS, PREFERENCE, RUN)
+_BEFORE: Final = (kinds.ERASURE, kinds.SECRET, kinds.TOMBSTONE)
+_CARED: Final = (kinds.READER, kinds.ENTITY, kinds.ALIAS, kinds.PREFERENCE, kinds.RUN)
 _BEHIND: Final = (
-    PAIR,
-    ENGAGEMENT,
-    LEARN_PROMPT,
-    SCHEDULE,
-    SEARCH_TASK,
-    SEARCH_LOG,
-    SEARCH_RESULT,
-    SEARCH_FIND,
-    NOTICE,
-    NOTICE_FACT,
-    NOTIFY,
-    PROPOSAL,
-    REJECTION,
-    MODEL_TASK,
-    INJECTION,
-    COUNT,
-    CALL,
-    EVENT,
+    kinds.PAIR,
+    kinds.ENGAGEMENT,
+    kinds.LEARN_PROMPT,
+    kinds.SCHEDULE,
+    kinds.SEARCH_TASK,
+    kinds.SEARCH_LOG,
+    kinds.SEARCH_RESULT,
+    kinds.SEARCH_FIND,
+    kinds.NOTICE,
+    kinds.NOTICE_FACT,
+    kinds.NOTIFY,
+    kinds.PROPOSAL,
+    kinds.REJECTION,
+    kinds.MODEL_TASK,
+    kinds.INJECTION,
+    kinds.COUNT,
+    kinds.CALL,
+    kinds.EVENT,
 )
 
 
@@ -92,7 +62,7 @@ def exported(store: Store, owner: str | Everyone) -> Iterator[Record]:
 
 
 def _header(reads: Reads, tenant: str, owner: str | Everyone) -> Record:
-    newest = reads.find(EVENT, limit=1, newest_first=True)
+    newest = reads.find(kinds.EVENT, limit=1, newest_first=True)
     embedder = reads.embedder()
     return {
         "record": HEADER,
@@ -154,8 +124,8 @@ class _Export:
                 self._mine.setdefault(kind, set()).add(row.id)
             yield record_of(kind, row)
 
-    def _small(self, kinds: Sequence[Kind[Any]]) -> Iterator[Record]:
-        for kind in kinds:
+    def _small(self, some: Sequence[kinds.Kind[Any]]) -> Iterator[Record]:
+        for kind in some:
             for rows in _read(self._reads, kind, self._owner):
                 mine = rows if self._owner is EVERYONE else filter(self._is_mine(kind), rows)
                 if kind.has_ids:
@@ -163,37 +133,37 @@ class _Export:
                 else:
                     yield from (record_of(kind.name, row) for row in mine)
 
-    def _is_mine(self, kind: Kind[Any]) -> Callable[[Any], bool]:
+    def _is_mine(self, kind: kinds.Kind[Any]) -> Callable[[Any], bool]:
         if "owner" in kind.fields:
             return lambda row: bool(row.owner == self._owner)
         mine = self._mine
-        of: dict[Kind[Any], Callable[[Any], bool]] = {
-            READER: lambda row: row.source_id in mine.get("source", ()),
-            PAIR: lambda row: row.low_id in mine.get("fact", ()),
-            SEARCH_RESULT: lambda row: row.search_id in mine.get(SEARCH_LOG.name, ()),
-            SEARCH_FIND: lambda row: row.search_id in mine.get(SEARCH_LOG.name, ()),
-            NOTICE_FACT: lambda row: row.notice_id in mine.get(NOTICE.name, ()),
-            PROPOSAL: lambda row: row.payload.get("owner", ME) == self._owner,
-            MODEL_TASK: lambda row: row.target in mine.get(target_of(row.kind), ()),
-            EVENT: lambda row: (
+        of: dict[kinds.Kind[Any], Callable[[Any], bool]] = {
+            kinds.READER: lambda row: row.source_id in mine.get("source", ()),
+            kinds.PAIR: lambda row: row.low_id in mine.get("fact", ()),
+            kinds.SEARCH_RESULT: lambda row: row.search_id in mine.get(kinds.SEARCH_LOG.name, ()),
+            kinds.SEARCH_FIND: lambda row: row.search_id in mine.get(kinds.SEARCH_LOG.name, ()),
+            kinds.NOTICE_FACT: lambda row: row.notice_id in mine.get(kinds.NOTICE.name, ()),
+            kinds.PROPOSAL: lambda row: row.payload.get("owner", ME) == self._owner,
+            kinds.MODEL_TASK: lambda row: row.target in mine.get(target_of(row.kind), ()),
+            kinds.EVENT: lambda row: (
                 row.target_id in mine.get(EVENT_KINDS.get(row.target_kind, row.target_kind), ())
             ),
         }
         return of.get(kind, lambda _: False)
 
 
-def _read(reads: Reads, kind: Kind[Any], owner: str | Everyone) -> Iterator[Sequence[Any]]:
+def _read(reads: Reads, kind: kinds.Kind[Any], owner: str | Everyone) -> Iterator[Sequence[Any]]:
     """Iterate over all rows of a kind, by their key, in pages."""
     narrowed: dict[str, object] = {"owner": owner} if "owner" in kind.fields else {}
     by, last, limit = kind.key[0], None, _PAGE
     while True:
-        where: Where = narrowed if last is None else {**narrowed, by: Least(last[0])}
+        where: kinds.Where = narrowed if last is None else {**narrowed, by: kinds.Least(last[0])}
         if last is not None and by == "owner":
-            where = {by: Least(last[0])}
+            where = {by: kinds.Least(last[0])}
         rows = reads.find(kind, where, limit=limit)
         keys = [tuple(getattr(row, name) for name in kind.key) for row in rows]
         page = [row for row, key in zip(rows, keys, strict=True) if last is None or key > last]
-        if kind is MODEL_TASK:
+        if kind is kinds.MODEL_TASK:
             yield [row for row in page if row.kind not in OF_PAIRS]
         else:
             yield page
