@@ -90,7 +90,7 @@ from factbook.store.derived.facts import current_by_claim, lives_by_id, merged_i
 from factbook.store.kinds import EMBED_TASK, ERASURE, EVENT, REJECTION, Refusal
 from factbook.store.leases import end_claims, held_rows
 from factbook.store.port import Store, Writer
-from factbook.store.rows import EpisodeHead, EvidenceRow, Life, Wiped, claim_digest
+from factbook.store.rows import EpisodeHead, EvidenceRow, Life, Wiped, claim_digest, latest
 from factbook.store.screened import Screen, unscreened
 
 # By their own names: to look a member up in its Enum takes as long as to make a small row.
@@ -711,14 +711,8 @@ def _room(op: RejectCandidate) -> int:
 
 def _merge_source(known: Source, new: Source) -> Source:
     """Take over what is newly known of a source, and keep what the new reading does not say."""
-    return replace(
-        known,
-        session=new.session or known.session,
-        uri=new.uri or known.uri,
-        project=new.project or known.project,
-        title=new.title or known.title,
-        agent=new.agent or known.agent,
-    )
+    names = ("session", "uri", "project", "title", "agent")
+    return replace(known, **{name: getattr(new, name) or getattr(known, name) for name in names})
 
 
 def _new_fact(
@@ -729,7 +723,7 @@ def _new_fact(
     sure_at: Millis,
 ) -> Life:
     fact = claim.first.candidate
-    occurred_at = _latest([places[episode].occurred_at for episode in claim.evidence])
+    occurred_at = latest([places[episode].occurred_at for episode in claim.evidence])
     status = _PENDING_EMBED if fact.embed else _ACTIVE
     # A second observation confirms; what was overheard is the same words, pasted once more.
     once = len(claim.evidence) == 1 or fact.rule == policy.OVERHEARD
@@ -770,7 +764,7 @@ def _grown(state: Life, claim: _Claim, times: Sequence[Millis | None], now: Mill
         state.confidence_at if confidence == state.confidence else now,
         better_trust(state.trust, claim.trust),
         state.evidence_count + len(times),
-        _latest([state.occurred_at, *times]),
+        latest([state.occurred_at, *times]),
     )
     return Life._make(state[:8] + moved + state[13:])
 
@@ -790,13 +784,6 @@ def _evidence(fact_id: int, episode_id: int, op: AssertFact) -> EvidenceRow:
     return EvidenceRow(
         fact_id, episode_id, fact.rule, fact.method, _SUPPORTS, quote, fact.start, fact.end
     )
-
-
-def _latest(times: Sequence[Millis | None]) -> Millis | None:
-    if len(times) == 1:  # nearly always
-        return times[0]
-    known = [time for time in times if time is not None]
-    return max(known) if known else None
 
 
 def _digest(*parts: str) -> bytes:

@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from factbook.apply.fact_rows import awake
 from factbook.apply.interest_rows import ASKED, InterestPart, InterestRows
 from factbook.apply.notices import NoticeChanges
 from factbook.apply.searches import SearchChanges
@@ -278,10 +279,8 @@ class WorldChanges(InterestPart):
         for life in lives_by_id(self._writer, event["facts"]).values():
             if life.status is not Status.RETRACTED or current_by_claim(self._writer, [life.claim]):
                 continue
-            awake = Status.PENDING_EMBED if life.embeddable else Status.ACTIVE
-            self._facts.change(
-                "restore", life, life._replace(status=awake, retired_at=None), why=why
-            )
+            back = life._replace(status=awake(life), retired_at=None)
+            self._facts.change("restore", life, back, why=why)
         self._rows.named.clear()
         self._receipt.entities += 1
         self._facts.event("restore", "entity", entity.id, {"why": why})

@@ -52,7 +52,7 @@ from factbook.store.kinds import (
     Kind,
 )
 from factbook.store.port import Writer, first, one_id
-from factbook.store.rows import Life, Wiped
+from factbook.store.rows import Life, Wiped, latest
 
 if TYPE_CHECKING:
     from factbook.apply.fact_rows import FactRows
@@ -65,6 +65,7 @@ _NOTED: Mapping[str, tuple[str, Kind[Any]]] = {  # what was noted -> its part of
     "search_task": ("tasks", SEARCH_TASK),
     "proposal": ("proposals", PROPOSAL),
 }
+_ROWS: Mapping[str, Kind[Any]] = {"entity": ENTITY, "rejection": REJECTION}
 
 
 class Erasing:
@@ -85,7 +86,7 @@ class Erasing:
 
     def fact(self, op: EraseFact) -> None:
         self._there("fact", op.fact_id, "`factbook facts` lists the facts with their ids.")
-        facts = self._cascade.lineage([self._end(op.fact_id)])
+        facts = self._cascade.lineage([self._facts.end_of(op.fact_id).id])
         doomed = Doomed(facts=facts)
         spans = self._writer.evidence(fact_ids=facts)
         if op.whole_episodes:
@@ -159,19 +160,9 @@ class Erasing:
                 return bool(lives_by_id(self._writer, [row_id]))
             case "source":
                 return bool(self._writer.sources(ids=[row_id]))
-            case "entity":
-                return first(self._writer, ENTITY, {"id": row_id}) is not None
-            case "rejection":
-                return first(self._writer, REJECTION, {"id": row_id}) is not None
             case _:
-                return first(self._writer, _NOTED[target][1], {"id": row_id}) is not None
-
-    def _end(self, fact_id: int) -> int:
-        """Return the fact that a person means by an id: what it was merged into, or itself."""
-        life = lives_by_id(self._writer, [fact_id])[fact_id]
-        while life.merged_into_id is not None:
-            life = lives_by_id(self._writer, [life.merged_into_id])[life.merged_into_id]
-        return life.id
+                kind = _ROWS.get(target) or _NOTED[target][1]
+                return first(self._writer, kind, {"id": row_id}) is not None
 
     # --- doing it -------------------------------------------------------------------------------
 
@@ -226,10 +217,9 @@ def _take_evidence(
         supports = [id_ for id_, stance in said[fact].items() if stance is Stance.SUPPORTS]
         heads = [heads_by_id[support] for support in supports]
         trust = worse_trust(life.trust, reduce(better_trust, [head.trust for head in heads]))
-        times = [head.occurred_at for head in heads if head.occurred_at is not None]
         after = life._replace(
             evidence_count=len(supports),
-            occurred_at=max(times, default=None),
+            occurred_at=latest([head.occurred_at for head in heads]),
             trust=trust,
             confidence=min(life.confidence, policy.TRUST_CAP[trust]),
             episode_id=life.episode_id if life.episode_id in supports else min(supports),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from factbook import policy
 from factbook.errors import NotFound, UsageError
-from factbook.model.facts import Event, Millis, Receipt, Stance, Trigger, Trust
+from factbook.model.facts import Event, Millis, Receipt, Stance, Status, Trigger, Trust
 from factbook.store.derived.facts import lives_by_id
 from factbook.store.derived.ledger import stances
 from factbook.store.kinds import EVENT, PAIR, Pair
@@ -158,14 +158,14 @@ class FactRows:
             lives.append(life)
         return lives
 
-    def _end(self, fact_id: int) -> Life:
+    def end_of(self, fact_id: int) -> Life:
         """Return a fact, or the last of those that it was merged into."""
         life = self._find(fact_id)
         return (self._winners(life) or [life])[-1]
 
     def _current(self, fact_id: int) -> Life | None:
         """Return a fact that may still change, following what it was merged into."""
-        life = self._end(fact_id)
+        life = self.end_of(fact_id)
         return life if life.current else None
 
     def _standing(self, fact_id: int) -> Life:
@@ -173,12 +173,12 @@ class FactRows:
 
         Raises UsageError for one that has been superseded, and names what took its place.
         """
-        life = self._end(fact_id)
+        life = self.end_of(fact_id)
         if life.current:
             return life
         heir = life
         while heir.superseded_by is not None:
-            heir = self._end(heir.superseded_by)
+            heir = self.end_of(heir.superseded_by)
         if heir.id == life.id:
             raise UsageError(detail=f"fact {fact_id} is {life.status} and cannot be changed")
         raise UsageError(
@@ -272,6 +272,11 @@ def _kept(
     if episode_id not in known:
         raise NotFound(what="episode", name=episode_id, hint="`factbook recall` shows ids.")
     return known[episode_id]
+
+
+def awake(life: Life) -> Status:
+    """Return how a fact stands that is current and no proposal, and has no vector yet."""
+    return Status.PENDING_EMBED if life.embeddable else Status.ACTIVE
 
 
 def day_of(at: Millis) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from factbook import policy
 from factbook.apply.bookkeeping import memory_key, proposal_claim
-from factbook.apply.fact_rows import day_of, one_owner_only
+from factbook.apply.fact_rows import awake, day_of, one_owner_only
 from factbook.apply.merging import MergeChanges
 from factbook.errors import UsageError
 from factbook.model import ops
@@ -26,7 +26,7 @@ from factbook.model.text import stands_at
 from factbook.store.derived.ledger import stances
 from factbook.store.kinds import PAIR, PROPOSAL, Pair
 from factbook.store.port import first
-from factbook.store.rows import EvidenceRow, Life, LifeWhere, Wiped
+from factbook.store.rows import EvidenceRow, Life, LifeWhere, Wiped, latest
 
 if TYPE_CHECKING:
     from factbook.apply.entities import WorldChanges
@@ -109,19 +109,18 @@ class Changes(MergeChanges):
         trust = worse_trust(op.trust, self.heard(op.episode_id, op.start, op.end))
         own = min(op.confidence, policy.TRUST_CAP[trust])
         confidence, moment = supported(life, at=heard_at, trust=trust, now=self.now, own=own)
-        times = [when for when in (life.occurred_at, at) if when is not None]
         waits = life.status is Status.PROPOSED and op.rule != policy.OVERHEARD
         waits = waits and not self._witness(op.episode_id).other
         if waits:
             self.receipt.confirmed += 1  # origins 002.2: a second observation confirms a pattern
             self._close_proposal(life, told=self._witness(op.episode_id).told)
         after = life._replace(
-            status=_awake(life) if waits else life.status,
+            status=awake(life) if waits else life.status,
             confidence=confidence,
             confidence_at=moment,
             trust=better_trust(life.trust, trust),
             evidence_count=life.evidence_count + 1,
-            occurred_at=max(times, default=None),
+            occurred_at=latest([life.occurred_at, at]),
         )
         self.receipt.supported += 1
         self.change("support", life, after, why=op.rule, added=[op.episode_id])
@@ -427,7 +426,7 @@ class Changes(MergeChanges):
             self.receipt.unchanged += 1
             return
         after = life._replace(
-            status=_awake(life),
+            status=awake(life),
             confidence=max(value_at(life, self.now), policy.FEEDBACK_RIGHT),
             confidence_at=max(life.confidence_at, self.now),
         )
@@ -438,11 +437,6 @@ class Changes(MergeChanges):
         from factbook.apply.keyed import KeyChanges  # reading logs needs none of it
 
         KeyChanges(self).run(op)
-
-
-def _awake(life: Life) -> Status:
-    """Return where a proposed fact goes once it is confirmed."""
-    return Status.PENDING_EMBED if life.embeddable else Status.ACTIVE
 
 
 _HANDLERS: Mapping[type[ops.Op], Callable[[Changes, Any], None]] = {

@@ -20,12 +20,10 @@ from factbook.model.keys import fold_value, split_rank_key, topic_title
 from factbook.model.ops import ChangeKeys, KeyStep
 from factbook.store.derived.keyed import current_keys, key_times
 from factbook.store.derived.ledger import stances
-from factbook.store.rows import EvidenceRow, Life, claim_digest
+from factbook.store.rows import EvidenceRow, Life, claim_digest, latest
 
 if TYPE_CHECKING:
     from factbook.apply.fact_rows import FactRows
-
-_EMBEDDED = True  # a key's sentence is worth a vector: "what coins do I like" must find it
 
 
 class KeyChanges:
@@ -80,12 +78,8 @@ class KeyChanges:
             raise UsageError(
                 detail=f"{op.episode} is {witness.trust}: only its owner's own words change keys"
             )
-        place = self._writer.heads([episode_id])[episode_id]
-        return (
-            episode_id,
-            self._writer.texts("episode", [episode_id])[episode_id],
-            place.occurred_at,
-        )
+        text = self._writer.texts("episode", [episode_id])[episode_id]
+        return episode_id, text, witness.occurred_at
 
     def _check(self, step: KeyStep, voice: OwnWords) -> str | None:
         text = voice.message
@@ -189,10 +183,9 @@ class KeyChanges:
         self._writer.add_evidence([_evidence(life.id, episode_id, op, step, text)])
         self._receipt.evidence += 1
         place = self._writer.heads([episode_id])[episode_id]
-        times = [when for when in (life.occurred_at, place.occurred_at) if when is not None]
         after = life._replace(
             evidence_count=life.evidence_count + 1,
-            occurred_at=max(times, default=None),
+            occurred_at=latest([life.occurred_at, place.occurred_at]),
             confidence=max(life.confidence, step.confidence),
         )
         self._facts.change("support", life, after, why="said again", detail={"added": [episode_id]})
@@ -271,7 +264,7 @@ def _new(
         evidence_count=1,
         episode_id=episode_id,
         occurred_at=at,
-        embeddable=_EMBEDDED,
+        embeddable=True,  # its sentence is: "what coins do I like" must find it
         confidence_at=now,
         retired_at=None,
         valid_to=None,

@@ -8,7 +8,7 @@ from typing import Any
 
 from factbook import policy
 from factbook.apply.bookkeeping import Bookkeeping
-from factbook.apply.fact_rows import Past, one_owner_only
+from factbook.apply.fact_rows import Past, awake, one_owner_only
 from factbook.errors import NotFound, UsageError
 from factbook.model.confidence import better_trust, shrunk, value_at, worse_trust
 from factbook.model.facts import Stance, Status, Trust
@@ -17,7 +17,7 @@ from factbook.store.derived.facts import current_by_claim, lives_by_id
 from factbook.store.derived.ledger import stances
 from factbook.store.kinds import EVENT, PAIR, Pair
 from factbook.store.port import first
-from factbook.store.rows import Life, LifeWhere
+from factbook.store.rows import Life, LifeWhere, latest
 
 # What can be taken back, besides merges. To take back what took something back would be to do it
 # again, on facts that have gone on since.
@@ -79,14 +79,13 @@ class MergeChanges(Bookkeeping):
         )
         have.update({episode: offered[episode] for episode in moved})
         moment = max(winner.confidence_at, loser.confidence_at)
-        times = [when for when in (winner.occurred_at, loser.occurred_at) if when is not None]
         supports = sum(1 for stance in have.values() if stance is Stance.SUPPORTS)
         after = winner._replace(
             confidence=max(value_at(winner, moment), value_at(loser, moment)),
             confidence_at=moment,
             trust=better_trust(winner.trust, loser.trust),
             evidence_count=supports,
-            occurred_at=max(times, default=None),
+            occurred_at=latest([winner.occurred_at, loser.occurred_at]),
             pinned=winner.pinned or loser.pinned,
         )
         self.change("absorb", winner, after, why=op.rule, added=moved, detail={"loser": loser.id})
@@ -126,13 +125,12 @@ class MergeChanges(Bookkeeping):
         winners = self._winners(loser)
         merged, absorbed = self._halves(loser, winners[0].id)
         before = _mapping(merged.detail.get("before")) if merged is not None else {}
-        waits = Status.PENDING_EMBED if loser.embeddable else Status.ACTIVE
         proposed = before.get("status") == Status.PROPOSED
         self.change(
             op,
             loser,
             loser._replace(
-                status=Status.PROPOSED if proposed else waits,
+                status=Status.PROPOSED if proposed else awake(loser),
                 merged_into_id=None,
                 retired_at=None,
             ),
@@ -247,10 +245,7 @@ class MergeChanges(Bookkeeping):
         """Return a fact with the count and the date that its evidence rows give."""
         supports = self._supports(life.id)
         times = [self._witness(support).occurred_at for support in supports]
-        return life._replace(
-            evidence_count=len(supports),
-            occurred_at=max((time_ for time_ in times if time_ is not None), default=None),
-        )
+        return life._replace(evidence_count=len(supports), occurred_at=latest(times))
 
     # --- what is read again -----------------------------------------------------------------------
 

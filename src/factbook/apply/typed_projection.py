@@ -6,7 +6,7 @@ and then comes later. Such a document waits until all are in; only then does it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
 from typing import Any
@@ -41,6 +41,7 @@ from factbook.model.facts import (
     Trust,
 )
 from factbook.store.derived.facts import current_by_claim, lives_by_id
+from factbook.store.derived.ledger import recounted
 from factbook.store.kinds import (
     ERASED,
     EVENT,
@@ -102,7 +103,8 @@ class TypedProjection:
         for kind, waiting in self._waiting.items():
             self._project(kind, sorted(waiting.values(), key=itemgetter("commit", "_id")))
         self._names = Names(self._writer, self._tenant)
-        self._count(self._more.facts)
+        # Facts that both had count the evidence of both.
+        self._writer.put_facts(recounted(self._writer, self._more.facts))
         self._point()
         self._erase()
         return self._more
@@ -362,23 +364,6 @@ class TypedProjection:
         self._writer.drop_evidence(gone)
         stays = there.keys() - gone
         self._writer.add_evidence([row for pair, row in wanted.items() if pair not in stays])
-
-    def _count(self, ids: Collection[int]) -> None:
-        """Let facts that both had count the evidence of both."""
-        spoken: dict[int, list[int]] = {id_: [] for id_ in ids}
-        for row in self._writer.evidence(fact_ids=ids):
-            if row.stance is Stance.SUPPORTS:
-                spoken[row.fact_id].append(row.episode_id)
-        heads = self._writer.heads({row_id for row_ids in spoken.values() for row_id in row_ids})
-        changes = []
-        for life in lives_by_id(self._writer, ids).values():
-            times = [heads[row_id].occurred_at for row_id in spoken[life.id]]
-            after = life._replace(
-                evidence_count=len(times),
-                occurred_at=max((time for time in times if time is not None), default=None),
-            )
-            changes.append((life, after))
-        self._writer.put_facts(changes)
 
     def _point(self) -> None:
         """Let facts that gave way name what took their place, now that all of it is here."""

@@ -54,6 +54,13 @@ def tombstone_mark(key: str, kind: str, *parts: str) -> bytes:
     ).digest()
 
 
+def latest(times: Sequence[Millis | None]) -> Millis | None:
+    """Return the last of the moments that are known; None where none is."""
+    if len(times) == 1:  # nearly always
+        return times[0]
+    return max((at for at in times if at is not None), default=None)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
     """What a read is narrowed to: one owner, unless it says EVERYONE, and what else is given."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from factbook.apply.fact_rows import awake
 from factbook.apply.restoring.part import Part
 from factbook.model.confidence import better_trust, value_at
 from factbook.model.facts import FactKind, Stance, Status
 from factbook.model.restored import FileRow, Pointer
 from factbook.store.derived.entities import row_named
 from factbook.store.derived.facts import lives_by_id, standing
-from factbook.store.rows import EpisodeHead, EvidenceRow, Life, LifeWhere, claim_digest
+from factbook.store.derived.ledger import recounted
+from factbook.store.rows import EpisodeHead, EvidenceRow, Life, LifeWhere, claim_digest, latest
 
 _POINTERS = {"merged_into_id": Status.MERGED_INTO, "superseded_by": Status.SUPERSEDED}
 _LIVING = (Status.PENDING_EMBED, Status.ACTIVE, Status.PROPOSED)
@@ -120,16 +122,15 @@ class RestoredFacts(Part):
                 return None
             life = life._replace(subject=entity.name)
         first = self._state.here("episode", life.episode_id)
-        times = [at for id_ in supports if (at := spoken.times[id_]) is not None]
         known = {row.episode_id for row in spoken.evidence}
         status = life.status
         if status in (Status.PENDING_EMBED, Status.ACTIVE):  # no vector comes with it
-            status = Status.PENDING_EMBED if life.embeddable else Status.ACTIVE
+            status = awake(life)
         life = life._replace(
             claim=claim_digest(life.owner, life.subject, life.predicate, life.object),
             episode_id=first if first is not None and first in known else min(supports),
             evidence_count=len(supports),
-            occurred_at=max(times, default=None),
+            occurred_at=latest([spoken.times[id_] for id_ in supports]),
             status=status,
             learned_at=life.learned_at or self._now,
         )
@@ -228,7 +229,6 @@ class RestoredFacts(Part):
         self._receipt.evidence += self._writer.add_evidence(fresh)
         have |= {row.episode_id: row.stance for row in fresh}
         at = max(life.confidence_at, spoken.life.confidence_at)
-        times = [when for when in (life.occurred_at, spoken.life.occurred_at) if when is not None]
         confirmed = life.status is Status.PROPOSED and spoken.life.status is not Status.PROPOSED
         after = life._replace(
             status=spoken.life.status if confirmed else life.status,
@@ -236,7 +236,7 @@ class RestoredFacts(Part):
             confidence_at=at,
             trust=better_trust(life.trust, spoken.life.trust),
             evidence_count=sum(stance is Stance.SUPPORTS for stance in have.values()),
-            occurred_at=max(times, default=None),
+            occurred_at=latest([life.occurred_at, spoken.life.occurred_at]),
             pinned=life.pinned or spoken.life.pinned,
         )
         self._receipt.updated += 1
@@ -354,24 +354,7 @@ class RestoredFacts(Part):
         }
         if lent:
             self._writer.add_evidence(list(lent.values()))
-            self._count({winner for winner, _ in lent})
-
-    def _count(self, ids: Iterable[int]) -> None:
-        """Count the evidence of facts anew, where something of it had been left out."""
-        lives = lives_by_id(self._writer, set(ids))
-        heads: dict[int, list[int]] = {}
-        for row in self._writer.evidence(fact_ids=lives):
-            if row.stance is Stance.SUPPORTS:
-                heads.setdefault(row.fact_id, []).append(row.episode_id)
-        changes = []
-        for id_, episodes in heads.items():
-            times = [head.occurred_at for head in self._writer.heads(episodes).values()]
-            known = [at for at in times if at is not None]
-            after = lives[id_]._replace(
-                evidence_count=len(episodes), occurred_at=max(known, default=None)
-            )
-            changes.append((lives[id_], after))
-        self._writer.put_facts(changes)
+            self._writer.put_facts(recounted(self._writer, {winner for winner, _ in lent}))
 
     def end(self) -> None:
         """Let those stand alone whose successor has not come."""

@@ -31,7 +31,7 @@ from factbook.store.kinds import (
     given,
 )
 from factbook.store.port import Reads, first
-from factbook.store.rows import Life, LifeWhere
+from factbook.store.rows import Life, LifeWhere, latest
 
 # Nobody was interested yet: the owner only named it, or answered to what was told.
 _PASSING = frozenset({EngagementType.MENTIONED_IN_PASSING, EngagementType.NORMAL_REACTION})
@@ -110,14 +110,7 @@ def _counted(reads: Reads, rows: Sequence[EntityRow]) -> list[Entity]:
             *row,
             aliases=tuple(sorted(aliases[row.id])),
             fact_count=counts[row.owner, row.name],
-            last_activity=max(
-                (
-                    at
-                    for at in (last.get(row.id), learned.get((row.owner, row.name)))
-                    if at is not None
-                ),
-                default=None,
-            ),
+            last_activity=latest([last.get(row.id), learned.get((row.owner, row.name))]),
         )
         for row in rows
     ]

@@ -22,7 +22,7 @@ from factbook.store.derived.counts import row_owners
 from factbook.store.derived.facts import holds, lives_by_id
 from factbook.store.kinds import CITED, REJECTION, Above, Below, Least, Other, Refusal, Where
 from factbook.store.port import Reads
-from factbook.store.rows import EvidenceRow, Filters, Life, LifeWhere, RejectionFilters
+from factbook.store.rows import EvidenceRow, Filters, Life, LifeWhere, RejectionFilters, latest
 
 # What of a refusal is shown as it is kept.
 _SHOWN: Final = tuple(each.name for each in fields(Rejection) if each.name != "source")
@@ -36,6 +36,21 @@ def stances(reads: Reads, fact_ids: Collection[int]) -> dict[int, dict[int, Stan
     for row in reads.evidence(fact_ids=fact_ids):
         stanceses[row.fact_id][row.episode_id] = row.stance
     return stanceses
+
+
+def recounted(reads: Reads, fact_ids: Collection[int]) -> list[tuple[Life, Life]]:
+    """Return facts as they are, each with what it is by the count and the date of its evidence."""
+    supports = {
+        fact: [episode for episode, stance in said.items() if stance is Stance.SUPPORTS]
+        for fact, said in stances(reads, fact_ids).items()
+    }
+    heads = reads.heads({episode for episodes in supports.values() for episode in episodes})
+    counted = []
+    for life in lives_by_id(reads, fact_ids).values():
+        times = [heads[episode].occurred_at for episode in supports[life.id]]
+        after = life._replace(evidence_count=len(times), occurred_at=latest(times))
+        counted.append((life, after))
+    return counted
 
 
 def evidence_of(

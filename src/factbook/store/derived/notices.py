@@ -9,6 +9,7 @@ from factbook.model.entities import Notice, NoticeState, NotifyState
 from factbook.model.facts import EVERYONE, ME, Everyone, Millis
 from factbook.store.kinds import NOTICE, NOTICE_FACT, NOTIFY, NoticeRow, Where, given
 from factbook.store.port import Reads, first
+from factbook.store.rows import latest
 
 
 def notices_of(
@@ -65,4 +66,4 @@ def notify_state(reads: Reads, owner: str) -> NotifyState:
 def last_action(reads: Reads) -> Millis | None:
     """Return when any owner did something last."""
     states = reads.find(NOTIFY, {"owner": EVERYONE})
-    return max((state.engaged_at for state in states if state.engaged_at is not None), default=None)
+    return latest([state.engaged_at for state in states])
