@@ -51,6 +51,13 @@ def same_words(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
+def marks_of(episode: Episode) -> list[tuple[str, ...]]:
+    """Return what an episode is kept out by, as (kind, parts): id, words, words with their time."""
+    same = same_words(episode.text)
+    said = ("said", episode.owner, same, str(episode.occurred_at))
+    return [("uid", episode.uid), ("text", episode.owner, same), said]
+
+
 def any_tombstones(reads: Reads) -> bool:
     """Tell whether anything was ever erased, and is kept out."""
     return first(reads, TOMBSTONE, {}) is not None
@@ -216,10 +223,8 @@ class _Sieve:
         """Return every mark that an op could meet."""
         marks = [self._mark(kind, uid) for uid in _uids(op) for kind in ("uid", "masked")]
         if isinstance(op, RecordEpisode):
-            new = op.episode
-            marks.append(self._mark("source", new.source))
-            marks.append(self._mark("text", new.owner, same_words(new.text)))
-            marks.append(self._mark("said", new.owner, same_words(new.text), str(new.occurred_at)))
+            _, *said = marks_of(op.episode)
+            marks += [self._mark(*mark) for mark in (("source", op.episode.source), *said)]
         elif _source(op):
             marks.append(self._mark("source", _source(op)))
         elif isinstance(op, AssertFact | RejectCandidate):

@@ -13,7 +13,7 @@ from typing import Any
 
 from factbook.apply.delete_cascade import Doomed
 from factbook.apply.erasure import carried_out
-from factbook.apply.tombstones import Tombstones, any_tombstones, same_words
+from factbook.apply.tombstones import Tombstones, any_tombstones, marks_of
 from factbook.apply.typed_documents import claim_of, problem, source_of, summary_of
 from factbook.apply.typed_names import (
     EVENT_ROW,
@@ -186,15 +186,7 @@ class TypedProjection:
         """Return summaries that were not erased here: another file saying one does not help it."""
         if not self._holds_stones:
             return list(new)
-        marks = []
-        for _, kept in new:
-            episode, same = kept.episode, same_words(kept.episode.text)
-            own = [
-                self._stones.mark("uid", episode.uid),
-                self._stones.mark("text", episode.owner, same),
-                self._stones.mark("said", episode.owner, same, str(episode.occurred_at)),
-            ]
-            marks.append(own)
+        marks = [[self._stones.mark(*mark) for mark in marks_of(kept.episode)] for _, kept in new]
         met = self._stones.met([mark for own in marks for mark in own])
         return [given for given, own in zip(new, marks, strict=True) if met.keys().isdisjoint(own)]
 

@@ -12,7 +12,6 @@ and no more, and a large file is left to `doctor`.
 from __future__ import annotations
 
 import functools
-import inspect
 import operator
 import os
 import struct
@@ -27,6 +26,7 @@ import apsw
 
 from factbook import policy
 from factbook.errors import FactbookError, StoreCorrupt
+from factbook.store.named import public_methods
 from factbook.store.port import Store
 from factbook.store.sqlite.file import is_damage
 
@@ -104,9 +104,8 @@ def naming_damage(*, at: str = "store") -> Callable[[type[_T]], type[_T]]:
     store_of: Callable[[Any], Store] = operator.attrgetter(at)
 
     def wrapped(kind: type[_T]) -> type[_T]:
-        for name in dir(kind):
-            method = inspect.getattr_static(kind, name)
-            if not name.startswith("_") and name not in _AS_IT_IS and inspect.isfunction(method):
+        for name, method in public_methods(kind):
+            if name not in _AS_IT_IS:
                 setattr(kind, name, _naming(method, store_of))
         return kind
 
@@ -117,15 +116,11 @@ def _naming(method: Callable[..., Any], store_of: Callable[[Any], Store]) -> Cal
     @functools.wraps(method)
     def named(self: Any, *args: Any, **more: Any) -> Any:
         try:
-            generator_type = method(self, *args, **more)
+            answer = method(self, *args, **more)
         except _STRANGE as error:
             name_damage(store_of(self), error)
             raise
-        return (
-            _rows(generator_type, store_of(self))
-            if isinstance(generator_type, GeneratorType)
-            else generator_type
-        )
+        return _rows(answer, store_of(self)) if isinstance(answer, GeneratorType) else answer
 
     return named
 

@@ -6,10 +6,10 @@ codecs follow these declarations.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
+from types import MappingProxyType, NoneType, UnionType
+from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar, get_args, get_origin
 
 from factbook.errors import UsageError
 from factbook.model.entities import (
@@ -100,6 +100,20 @@ class Kind(Generic[R]):
     def has_ids(self) -> bool:
         """Whether the store gives its rows their key."""
         return tuple(self.key) == ("id",)
+
+
+def plain_type(hint: Any) -> tuple[Any, bool]:
+    """Return what a field holds, without its parameters, and whether it may be None instead."""
+    optional = False
+    if isinstance(hint, UnionType):
+        args = [arg for arg in get_args(hint) if arg is not NoneType]
+        optional, hint = len(args) < len(get_args(hint)), args[0]
+    return get_origin(hint) or hint, optional
+
+
+def or_none(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return what converts a value and leaves None as it is."""
+    return lambda value: None if value is None else convert(value)
 
 
 class Tally(NamedTuple):

@@ -6,7 +6,7 @@ import functools
 import inspect
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -37,15 +37,20 @@ def place_of(named: str | os.PathLike[str]) -> Path | str:
     return Path(url2pathname(url.path))
 
 
+def public_methods(kind: type) -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Yield the public methods of a class by their names, to be wrapped one after the other."""
+    for name in dir(kind):
+        method = inspect.getattr_static(kind, name)
+        if not name.startswith("_") and inspect.isfunction(method):
+            yield name, method
+
+
 def named_owners(kind: type[_S]) -> type[_S]:
     """Let every public method of a class refuse an owner that is none before it does anything.
 
     One that is annotated as `str` keeps or changes something: it refuses EVERYONE too.
     """
-    for name in dir(kind):
-        method = getattr(kind, name)
-        if name.startswith("_") or not inspect.isfunction(method):
-            continue
+    for name, method in public_methods(kind):
         hint = method.__annotations__.get("owner")
         if hint is not None:
             place = list(inspect.signature(method).parameters).index("owner")

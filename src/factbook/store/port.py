@@ -443,6 +443,15 @@ def events_of(reads: Reads, target_kind: str, target_id: int) -> list[Event]:
     return reads.find(EVENT, {"target_kind": target_kind, "target_id": target_id})
 
 
+def pages_of(reads: Reads, what: str, size: int) -> Iterator[Sequence[int]]:
+    """Iterate over the ids of all rows that came, at most `size` at a time; see `changed`."""
+    at, more = At(), True
+    while more:
+        page = reads.changed(what, at, limit=size)
+        yield page.came
+        at, more = page.last, page.more
+
+
 def one_id(ids: Sequence[int | None]) -> int:
     """Return the id that `add` gave to one row that is new by what the writer has read."""
     [id_] = ids

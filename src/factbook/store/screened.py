@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar, cast
 
+from factbook.store.named import public_methods
 from factbook.store.port import Reads, Store
 from factbook.store.rows import LifeWhere
 
@@ -46,10 +47,7 @@ def screening(*, at: str, only: Collection[str] = ()) -> Callable[[type[_S]], ty
     screen_of = operator.attrgetter(at)
 
     def wrapped(kind: type[_S]) -> type[_S]:
-        for name in dir(kind):
-            method = getattr(kind, name)
-            if name.startswith("_") or not inspect.isfunction(method):
-                continue
+        for name, method in public_methods(kind):
             given = {
                 part
                 for part, hint in method.__annotations__.items()

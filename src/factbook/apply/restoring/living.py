@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from factbook.apply.restoring.part import SHOWN, Part
-from factbook.apply.tombstones import Tombstones, same_words
-from factbook.model.facts import EVERYONE, At
+from factbook.apply.tombstones import Tombstones, marks_of
+from factbook.model.facts import EVERYONE
 from factbook.store.kinds import ALIAS, ENTITY, TOMBSTONE
+from factbook.store.port import pages_of
 from factbook.store.rows import LifeWhere
 
 _PAGE: Final = 500
@@ -34,32 +35,15 @@ class StillHere(Part):
 
     def _named(self) -> Iterator[Sequence[tuple[str, Sequence[tuple[str, ...]]]]]:
         """Iterate over pages of (what a row is called, its (kind, parts) as a tombstone)."""
-        for ids in self._pages("fact"):
+        for ids in pages_of(self._writer, "fact", _PAGE):
             yield [
                 (f"f{life.id}", [("claim", life.owner, life.subject, life.predicate, life.object)])
                 for life in self._writer.lives(LifeWhere(ids=ids, current=True))
             ]
-        for ids in self._pages("episode"):
-            yield [
-                (
-                    f"e{kept.id}",
-                    [
-                        ("uid", episode.uid),
-                        ("text", episode.owner, same_words(episode.text)),
-                        ("said", episode.owner, same_words(episode.text), str(episode.occurred_at)),
-                    ],
-                )
-                for kept in self._writer.whole_episodes(ids)
-                for episode in [kept.episode]
-            ]
+        for ids in pages_of(self._writer, "episode", _PAGE):
+            whole = self._writer.whole_episodes(ids)
+            yield [(f"e{kept.id}", marks_of(kept.episode)) for kept in whole]
         entities = self._writer.find(ENTITY, {"owner": EVERYONE, "retired_at": None})
         yield [(entity.name, [("name", entity.owner, entity.name)]) for entity in entities]
         aliases = self._writer.find(ALIAS, {"owner": EVERYONE})
         yield [(alias.name, [("name", alias.owner, alias.name)]) for alias in aliases]
-
-    def _pages(self, what: str) -> Iterator[Sequence[int]]:
-        at, more = At(), True
-        while more:
-            page = self._writer.changed(what, at, limit=_PAGE)
-            yield page.came
-            at, more = page.last, page.more

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import types
 import typing
 from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import Enum, StrEnum
@@ -29,6 +28,8 @@ from factbook.store.kinds import (
     appended,
     changes_memory,
     checked,
+    or_none,
+    plain_type,
 )
 from factbook.store.sqlite.file import not_text
 from factbook.store.sqlite.rows import ROWS, WAITS, Rows, json_list, limited
@@ -93,12 +94,7 @@ def _codec(kind: Kind[Any]) -> _Codec:
     decode: list[tuple[int, Callable[[Any], Any]]] = []
     encode = []
     for n, name in enumerate(kind.fields):
-        hint, optional = hints[name], False
-        if isinstance(hint, types.UnionType):
-            given = [arg for arg in typing.get_args(hint) if arg is not types.NoneType]
-            optional = len(given) < len(typing.get_args(hint))
-            hint = given[0]
-        plain = typing.get_origin(hint) or hint
+        plain, optional = plain_type(hints[name])
         read: Callable[[Any], Any]
         if plain is bool:
             read = bool
@@ -109,13 +105,9 @@ def _codec(kind: Kind[Any]) -> _Codec:
             encode.append(n)
         else:
             continue
-        decode.append((n, _unless_empty(read) if optional else read))
+        decode.append((n, or_none(read) if optional else read))
     table = _TABLES.get(kind.name, f"{kind.name}_row")
     return _Codec(table, ", ".join(kind.fields), decode, encode)
-
-
-def _unless_empty(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda value: None if value is None else read(value)
 
 
 def _decoded(kind: Kind[R], rows: Sequence[Sequence[Any]]) -> list[R]:
@@ -269,12 +261,10 @@ class RecordWrites(RecordReads):
 
     _db: apsw.Connection
     quiet: bool = False  # whether the write is no commit
+    drop_vectors: Callable[[str, Sequence[int]], None]
 
     def _rows(self, sql: str, bindings: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
         return self._db.execute(sql, bindings).fetchall()
-
-    def drop_vectors(self, target: str, ids: Sequence[int]) -> None:
-        raise NotImplementedError
 
     def add(self, kind: Kind[R], rows: Sequence[R]) -> list[int | None]:
         changes_memory(kind, quiet=self.quiet)

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.metadata import version
 from typing import Any, Final
 
-from factbook.model.facts import EVERYONE, ME, At, Everyone, Status
+from factbook.model.facts import EVERYONE, ME, Everyone, Status
 from factbook.store import kinds
 from factbook.store.derived.counts import has_others
-from factbook.store.port import Reads, Store
+from factbook.store.port import Reads, Store, pages_of
 from factbook.store.rows import LifeWhere
 from factbook.store.transfer.records import (
     EVENT_KINDS,
@@ -86,14 +86,14 @@ class _Export:
     def records(self) -> Iterator[Record]:
         yield from self._small(_BEFORE)
         yield from self._kept("source", self._reads.sources(owner=self._owner))
-        for ids in self._pages("episode"):
+        for ids in pages_of(self._reads, "episode", _PAGE):
             whole = self._reads.whole_episodes(ids)
             yield from self._kept(
                 "episode",
                 [kept_episode for kept_episode in whole if self._has(kept_episode.episode.owner)],
             )
         yield from self._small(_CARED)
-        for ids in self._pages("fact"):
+        for ids in pages_of(self._reads, "fact", _PAGE):
             lives = [
                 life
                 for life in self._reads.lives(LifeWhere(ids=ids))
@@ -109,13 +109,6 @@ class _Export:
 
     def _has(self, owner: str) -> bool:
         return self._owner in (owner, EVERYONE)
-
-    def _pages(self, what: str) -> Iterator[Sequence[int]]:
-        at, more = At(), True
-        while more:
-            page = self._reads.changed(what, at, limit=_PAGE)
-            yield page.came
-            at, more = page.last, page.more
 
     def _kept(self, kind: str, rows: Iterable[Any]) -> Iterator[Record]:
         """Write rows, and remember their ids where others are written by whose they are of."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, asdict
@@ -23,6 +22,8 @@ from factbook.store.kinds import (
     RECORDED,
     SEARCH_LOG,
     Kind,
+    or_none,
+    plain_type,
 )
 from factbook.store.rows import SPANS, EvidenceRow, KeptEpisode, Life, with_spans, without_spans
 
@@ -236,21 +237,13 @@ def _is_required(part: Any) -> bool:
 
 def _checked(kind: str, field: str, hint: Any, given: bool) -> Checked:
     name = _NAMED.get(kind, {}).get(field, field)
-    optional = False
-    if isinstance(hint, types.UnionType):
-        args = [arg for arg in typing.get_args(hint) if arg is not types.NoneType]
-        optional, hint = len(args) < len(typing.get_args(hint)), args[0]
-    plain = typing.get_origin(hint) or hint
+    plain, optional = plain_type(hint)
     read, write = _reader(plain), _WRITERS.get(plain)
     if isinstance(plain, type) and issubclass(plain, Enum):
         write = str
     if optional:
-        read, write = _or_none(read), _or_none(write) if write else None
+        read, write = or_none(read), or_none(write) if write else None
     return Checked(field, name, write, read, given)
-
-
-def _or_none(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda value: None if value is None else convert(value)
 
 
 def _reader(plain: Any) -> Callable[[object], Any]:
