@@ -12,8 +12,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import apsw
-
 from factbook.errors import StoreCorrupt
 from factbook.model.facts import EVERYONE, Everyone, Millis
 from factbook.store.rows import Mode, Problem
@@ -28,11 +26,7 @@ class SQLiteStore(Snapshots):
     """A `Store` in one SQLite file; thread-safe, with one connection per thread."""
 
     def __init__(
-        self,
-        path: Path,
-        *,
-        mode: Mode = "create",
-        opened: LedgerFile | None = None,
+        self, path: Path, *, mode: Mode = "create", opened: LedgerFile | None = None
     ) -> None:
         """Open the file, making it where the mode allows, or take one that is open.
 
@@ -42,8 +36,7 @@ class SQLiteStore(Snapshots):
         super().__init__()
         self.path = path
         self._file = opened or LedgerFile(path, mode=mode)
-        with translated(path):
-            self._tenant = self._meta("tenant") or ""
+        self._tenant = self._meta("tenant") or ""
 
     @property
     def name(self) -> str:
@@ -66,18 +59,14 @@ class SQLiteStore(Snapshots):
 
     def _reopened(self) -> None:
         self._forget()
-        with translated(self.path):
-            self._tenant = self._meta("tenant") or ""
+        self._tenant = self._meta("tenant") or ""
 
     def close_thread(self) -> None:
         self._file.close_thread()
 
     @contextmanager
     def rehearsal(self) -> Iterator[SQLiteStore]:
-        """Give a store that begins as this one is now, and whose writes nobody else ever sees.
-
-        It is in memory: a kill leaves nothing of it on the disk. It is for the calling thread.
-        """
+        """Give a copy in memory: a kill leaves nothing of it on the disk."""
         with translated(self.path):
             copy = SQLiteStore(self.path, opened=CopyInMemory(self._file))
         try:
@@ -99,10 +88,6 @@ class SQLiteStore(Snapshots):
             yield writer
             writer.commit(touches)
 
-    @property
-    def _connection(self) -> apsw.Connection:
-        return self._file.connection
-
     @contextmanager
     def locked(self) -> Iterator[SQLiteQuietWriter]:
         with self._file.transaction() as connection:
@@ -115,14 +100,14 @@ class SQLiteStore(Snapshots):
             return self._file.connection.execute(sql, bindings).fetchall()
 
     def _scan(self, sql: str) -> Iterable[Any]:
-        return self._connection.execute(sql)
+        return self._file.connection.execute(sql)
 
     def _each(self, sql: str, bindings: Sequence[Any], limit: int | None) -> Iterator[Any]:
         """Iterate over rows, without keeping the thread at this moment until the last is taken.
 
         A statement that is half read would hide what others write, and refuse what the thread does.
         """
-        if limit is not None or not self._connection.get_autocommit():
+        if limit is not None or not self._file.connection.get_autocommit():
             yield from super()._each(sql, bindings, limit)
             return
         with translated(self.path), self._file.reading_apart() as connection:

@@ -38,7 +38,7 @@ from factbook.store.sqlite.upgrade import OLDEST, upgrade
 APPLICATION_ID = 0x66616374  # "fact"
 SCHEMA = 14
 """The number of `schema.sql`, which each change of it raises."""
-_MAGIC = b"SQLite format 3\x00"
+MAGIC: Final = b"SQLite format 3\x00"  # what such a file begins with
 _PRAGMAS = (
     "trusted_schema=OFF",
     "foreign_keys=ON",
@@ -122,8 +122,9 @@ def busy_timeout_ms() -> int:
 
 def identity(connection: apsw.Connection) -> tuple[int, int]:
     """Return (application id, schema version) of a file."""
-    application = connection.execute("PRAGMA application_id").fetchall()[0][0]
-    version = connection.execute("PRAGMA user_version").fetchall()[0][0]
+    application, version = (
+        connection.execute(f"PRAGMA {name}").get for name in ("application_id", "user_version")
+    )
     return int(str(application)), int(str(version))
 
 
@@ -163,30 +164,24 @@ class LedgerFile:
         path = self.path
         try:
             there = path.exists()
-        except OSError as error:  # a name that is too long, a folder that is another's
-            raise StoreReadOnly(path=path, reason=error.strerror or str(error)) from error
-        if path.is_dir():
-            raise NotAStore(path=path, reason="it is a folder")
-        if there and not path.is_file():  # a pipe would be waited for, without an end
-            raise NotAStore(path=path, reason="it is no file")
-        if not there:
-            if self.mode != "create":
-                raise StoreMissing(path=path)
-            try:
+            if path.is_dir():
+                raise NotAStore(path=path, reason="it is a folder")
+            if there and not path.is_file():  # a pipe would be waited for, without an end
+                raise NotAStore(path=path, reason="it is no file")
+            if not there:
+                if self.mode != "create":
+                    raise StoreMissing(path=path)
                 path.parent.mkdir(parents=True, exist_ok=True)
                 os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-            except OSError as error:
-                raise StoreReadOnly(path=path, reason=error.strerror or str(error)) from error
-        try:
             open_here = held(path)
             if open_here is not None:
-                magic = os.pread(open_here, len(_MAGIC), 0)
+                magic = os.pread(open_here, len(MAGIC), 0)
             else:
                 with path.open("rb") as file:
-                    magic = file.read(len(_MAGIC))
-        except OSError as error:
+                    magic = file.read(len(MAGIC))
+        except OSError as error:  # a name that is too long, a folder that is another's
             raise StoreReadOnly(path=path, reason=error.strerror or str(error)) from error
-        if magic and magic != _MAGIC:
+        if magic and magic != MAGIC:
             raise NotAStore(path=path, reason="it is not an SQLite file")
 
     def _recognise(self) -> str:
@@ -245,8 +240,7 @@ class LedgerFile:
             # A file in a folder that cannot be written has no place for WAL's index. Without a
             # journal beside it nobody is writing, and it is read as it stands.
             connection.close()
-            journal = self.path.with_name(f"{self.path.name}-wal")
-            if journal.exists() and journal.stat().st_size:
+            if self._log.exists() and self._log.stat().st_size:
                 raise
             connection = apsw.Connection(uri + "&immutable=1", flags=flags)
         return connection

@@ -20,7 +20,7 @@ from factbook.errors import StoreReadOnly
 from factbook.model.facts import Scoured, Sighting, SQLValue
 from factbook.store.partial_files import left_behind
 from factbook.store.rows import Wiped
-from factbook.store.sqlite.file import LedgerFile, busy_timeout_ms, translated
+from factbook.store.sqlite.file import MAGIC, LedgerFile, busy_timeout_ms, translated
 from factbook.store.sqlite.guard import beside
 from factbook.store.sqlite.ledger import INDEXED
 from factbook.store.sqlite.plain import select
@@ -58,21 +58,16 @@ class SQLiteFiles:
             return select(connection, text, params, limit=limit, seconds=seconds)
 
     def reopen(self) -> Path | None:
-        """Save what only this process holds and open what stands at the path now.
-
-        For after StoreReplaced. Returns the copy that had to be made for it beside the file, or
-        None. No other call may be under way.
-        """
+        """Save what only this process holds and open what stands there; see `LedgerFile.reopen`."""
         saved = self._file.reopen()
         self._reopened()
         return saved
 
     def scour(self, wiped: Wiped | None = None) -> Scoured | None:
-        """Clean the file of what a write has just erased, and say what was found.
+        """Clean the file of what a write has just erased, or could not be cleaned of before.
 
-        Without it, clean it after erasures that could not be finished; None where there are none.
-        What was erased is known no more then, so the file is written anew: what it holds is what
-        its rows say.
+        What was erased before is known no more, so the file is written anew then: what it holds is
+        what its rows say.
         """
         if self._file.mode == "read":
             raise StoreReadOnly(path=self.path, reason="it was opened for reading only")
@@ -223,9 +218,7 @@ class SQLiteFiles:
         for kind, name, _ in schema:
             if kind != "table" or "_fts" in str(name):
                 continue  # what an index holds of its texts comes below, as terms
-            for row in connection.execute(f"SELECT * FROM {name}"):
-                yield from (run for run in _runs(row) if len(run) >= WIDTH)
-            for columns in self._indexed(str(name)):
+            for columns in ("*", *self._indexed(str(name))):
                 for row in connection.execute(f"SELECT {columns} FROM {name}"):
                     yield from (run for run in _runs(row) if len(run) >= WIDTH)
         for target in INDEXED:
@@ -263,13 +256,10 @@ class SQLiteFiles:
         return sorted({*whole, *left_behind(self.path.parent)})
 
 
-_SQLITE: Final = b"SQLite format 3\x00"  # what such a file begins with
-
-
 def _is_database(path: Path) -> bool:
     try:
         with path.open("rb") as file:
-            return file.read(len(_SQLITE)) == _SQLITE
+            return file.read(len(MAGIC)) == MAGIC
     except OSError:
         return False
 

@@ -63,10 +63,9 @@ def beside(path: Path, suffix: str) -> Path:
 def identity_of(path: Path | str) -> Identity | None:
     """Return which file is at a path; None where there is none."""
     try:
-        stat_result = os.stat(path)  # noqa: PTH116 - twice in each transaction: a third of Path.stat
+        return _identity(os.stat(path))  # noqa: PTH116 - twice in each write: a third of Path.stat
     except OSError:
         return None
-    return _identity(stat_result)
 
 
 def _identity(status: os.stat_result) -> Identity:
@@ -148,10 +147,9 @@ class Guard:
         Raises StoreLocked, or StoreReadOnly where it cannot be opened.
         """
         try:
-            stat_result = path.stat()
+            key = _identity(path.stat())
         except OSError as error:
             raise StoreReadOnly(path=path, reason=error.strerror or str(error)) from error
-        key = (stat_result.st_dev, stat_result.st_ino)
         if key in _torn:
             raise StoreError(
                 detail=f"this process was forked while its parent wrote to {path}, and holds half"

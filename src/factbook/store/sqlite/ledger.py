@@ -114,27 +114,20 @@ def _as_head(row: Sequence[Any]) -> EpisodeHead:
 
 
 def _as_source(row: Sequence[Any]) -> SourceState:
-    source = Source(
-        key=row[1],
-        kind=row[2],
-        host=row[3],
-        session=row[4],
-        uri=row[5],
-        project=row[6],
-        title=row[7],
-        agent=row[8],
-    )
+    id_, *source, cursor, lines, episode_count, first_at, last_at = row
     return SourceState(
-        id=row[0],
-        source=source,
-        episode_count=row[9],
-        first_at=row[10],
-        last_at=row[11],
-        cursor=Cursor(**orjson.loads(row[12])),
-        lines=LineCount(**orjson.loads(row[13])),
+        id=id_,
+        source=Source(**dict(zip(_SOURCE_FIELDS, source, strict=True))),
+        episode_count=episode_count,
+        first_at=first_at,
+        last_at=last_at,
+        cursor=Cursor(**orjson.loads(cursor)),
+        lines=LineCount(**orjson.loads(lines)),
     )
 
 
+_SOURCE_FIELDS: Final = ("key", "kind", "host", "session", "uri", "project", "title", "agent")
+_SOURCE: Final = ", ".join(_SOURCE_FIELDS)
 Place: TypeAlias = tuple[str, str, str, str]
 _PLACE: Final = "session, project, branch, agent"
 _FIELDS = range(len(Life._fields))
@@ -155,8 +148,7 @@ class LedgerReads(Rows):
         owner: str | Everyone = EVERYONE,
     ) -> list[SourceState]:
         sql = (
-            "SELECT id, key, kind, host, session, uri, project, title, agent, episode_count,"
-            " first_at, last_at, cursor, lines FROM source_row"
+            f"SELECT id, {_SOURCE}, cursor, lines, episode_count, first_at, last_at FROM source_row"
             " WHERE id NOT IN (SELECT row_id FROM erased_row WHERE target = 'source')"
         )
         bindings: list[Any] = []
@@ -300,25 +292,16 @@ class LedgerWrites(LedgerReads):
     def put_sources(self, rows: Sequence[SourceState]) -> list[int]:
         free, ids = self._next_id("source_row") if rows else 0, list[int]()
         for row in rows:
-            source = row.source
             ids.append(row.id or free)
             free += not row.id
             self._db.execute(
-                "INSERT INTO source_row (id, key, kind, host, session, uri, project, title, agent,"
-                " cursor, lines, learned_at, updated_at)"
+                f"INSERT INTO source_row (id, {_SOURCE}, cursor, lines, learned_at, updated_at)"
                 " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?12) ON CONFLICT (id) DO UPDATE"
                 " SET key = ?2, session = ?5, uri = ?6, project = ?7, title = ?8, agent = ?9,"
                 " cursor = ?10, lines = ?11, updated_at = ?12",
                 (
                     ids[-1],
-                    source.key,
-                    source.kind,
-                    source.host,
-                    source.session,
-                    source.uri,
-                    source.project,
-                    source.title,
-                    source.agent,
+                    *(getattr(row.source, name) for name in _SOURCE_FIELDS),
                     orjson.dumps(row.cursor).decode(),
                     orjson.dumps(row.lines).decode(),
                     self._now,

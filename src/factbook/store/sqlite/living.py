@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import apsw
 
 from factbook.errors import EmbedderMismatch, UsageError
-from factbook.store.sqlite.rows import ROWS, VECTOR_TABLES, Rows, json_list
+from factbook.store.sqlite.rows import ROWS, VECTOR_TABLES, WAITS, Rows, json_list
 
 _IN = "(SELECT value FROM json_each(?))"
 
@@ -28,26 +28,13 @@ class LivingVerbs(Rows):
         dim: int,
         next: bool = False,
     ) -> list[int]:
-        """Keep one vector per id and mark the rows; return the ids that were still waiting.
-
-        Raises EmbedderMismatch where the file holds vectors of another model.
-        """
         if next:
             return self._set_next_vectors(target, ids, vectors, model, dim)
         self._claim_embedder(model, dim)
         table, column = VECTOR_TABLES[target]
-        if target != "fact":
-            wanted = f"SELECT id FROM {ROWS[target]} WHERE vector_state = 1"
-            mark = f"UPDATE {ROWS[target]} SET vector_state = 2 WHERE id = ?"
-        else:
-            wanted = "SELECT id FROM fact_row WHERE status = 'pending_embed'"
-            mark = "UPDATE fact_row SET status = 'active' WHERE id = ?"
-        waiting = {
-            row[0]
-            for row in self._db.execute(
-                f"{wanted} AND id IN (SELECT value FROM json_each(?))", (json_list(ids),)
-            )
-        }
+        has_it = "status = 'active'" if target == "fact" else "vector_state = 2"
+        wanted = f"SELECT id FROM {ROWS[target]} WHERE {WAITS[target]} AND id IN {_IN}"
+        waiting = {row[0] for row in self._db.execute(wanted, (json_list(ids),))}
         width = 2 * dim
         rows = [
             (id_, vectors[n * width : (n + 1) * width])
@@ -58,6 +45,7 @@ class LivingVerbs(Rows):
             f"INSERT INTO {table} ({column}, commit_no, vector) VALUES (?,?,?)",
             [(id_, self.commit_no, vector) for id_, vector in rows],
         )
+        mark = f"UPDATE {ROWS[target]} SET {has_it} WHERE id = ?"
         self._db.executemany(mark, [(id_,) for id_, _ in rows])
         return [id_ for id_, _ in rows]
 
@@ -79,12 +67,10 @@ class LivingVerbs(Rows):
             (self.commit_no, *wanted),
         )
         self._db.execute(f"DELETE FROM {table} WHERE {column} IN {_IN}", wanted)
-        self._db.execute(
-            f"DELETE FROM next_vector WHERE target = '{target}' AND row_id IN {_IN}", wanted
-        )
-        self._db.execute(
-            f"DELETE FROM embed_task WHERE target = '{target}' AND row_id IN {_IN}", wanted
-        )
+        for beside in ("next_vector", "embed_task"):
+            self._db.execute(
+                f"DELETE FROM {beside} WHERE target = '{target}' AND row_id IN {_IN}", wanted
+            )
 
     def _set_next_vectors(
         self, target: str, ids: Sequence[int], vectors: bytes, model: str, dim: int
@@ -98,12 +84,8 @@ class LivingVerbs(Rows):
                 "INSERT OR REPLACE INTO meta VALUES ('next_embedder', ?)", (f"{model} {dim}",)
             )
         table, column = VECTOR_TABLES[target]
-        there = {
-            row[0]
-            for row in self._db.execute(
-                f"SELECT {column} FROM {table} WHERE {column} IN {_IN}", (json_list(ids),)
-            )
-        }
+        wanted = f"SELECT {column} FROM {table} WHERE {column} IN {_IN}"
+        there = {row[0] for row in self._db.execute(wanted, (json_list(ids),))}
         width = 2 * dim
         self._db.executemany(
             "INSERT OR REPLACE INTO next_vector VALUES (?,?,?)",

@@ -95,10 +95,6 @@ class Snapshots(SQLiteReads):
 
     @contextmanager
     def snapshot(self) -> Iterator[SQLiteSnapshot]:
-        """Let all that the calling thread reads in the block be of one moment, and give that.
-
-        Within another snapshot of the thread, or within its write, the moment is that one's.
-        """
         outer = self._moment
         if outer is not None:
             yield outer

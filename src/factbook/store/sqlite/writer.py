@@ -7,10 +7,7 @@ from pathlib import Path
 
 import apsw
 
-from factbook.model.facts import (
-    Everyone,
-    Millis,
-)
+from factbook.model.facts import Everyone, Millis
 from factbook.store.sqlite.ledger import LedgerWrites
 from factbook.store.sqlite.living import LivingVerbs
 from factbook.store.sqlite.reads import SQLiteReads
@@ -30,13 +27,7 @@ class SQLiteQuietWriter(SQLiteReads, RecordWrites):
 class SQLiteWriter(SQLiteReads, LedgerWrites, LivingVerbs, RecordWrites):
     """The verbs of one open write transaction on a SQLite file; its reads are of that moment."""
 
-    def __init__(
-        self,
-        connection: apsw.Connection,
-        path: Path,
-        *,
-        now: Millis,
-    ) -> None:
+    def __init__(self, connection: apsw.Connection, path: Path, *, now: Millis) -> None:
         self._db = connection
         self.path = path
         self._now = now
