@@ -36,36 +36,26 @@ from factbook.model.ops import (
     EraseSource,
     Op,
 )
+from factbook.store import kinds
 from factbook.store.derived.facts import lives_by_id
 from factbook.store.derived.ledger import stances
-from factbook.store.kinds import (
-    ENTITY,
-    ERASURE,
-    LEARN_PROMPT,
-    PREFERENCE,
-    PROPOSAL,
-    REJECTION,
-    SCHEDULE,
-    SEARCH_LOG,
-    SEARCH_TASK,
-    TOMBSTONE,
-    Kind,
-)
 from factbook.store.port import Writer, first, one_id
 from factbook.store.rows import Life, Wiped, latest
 
 if TYPE_CHECKING:
     from factbook.apply.fact_rows import FactRows
 
-_NOTED: Mapping[str, tuple[str, Kind[Any]]] = {  # what was noted -> its part of Doomed, its kind
-    "preference": ("preferences", PREFERENCE),
-    "learn_prompt": ("prompts", LEARN_PROMPT),
-    "schedule": ("schedules", SCHEDULE),
-    "search_log": ("searches", SEARCH_LOG),
-    "search_task": ("tasks", SEARCH_TASK),
-    "proposal": ("proposals", PROPOSAL),
+_NOTED: Mapping[
+    str, tuple[str, kinds.Kind[Any]]
+] = {  # what was noted -> its part of Doomed, its kind
+    "preference": ("preferences", kinds.PREFERENCE),
+    "learn_prompt": ("prompts", kinds.LEARN_PROMPT),
+    "schedule": ("schedules", kinds.SCHEDULE),
+    "search_log": ("searches", kinds.SEARCH_LOG),
+    "search_task": ("tasks", kinds.SEARCH_TASK),
+    "proposal": ("proposals", kinds.PROPOSAL),
 }
-_ROWS: Mapping[str, Kind[Any]] = {"entity": ENTITY, "rejection": REJECTION}
+_ROWS: Mapping[str, kinds.Kind[Any]] = {"entity": kinds.ENTITY, "rejection": kinds.REJECTION}
 
 
 class Erasing:
@@ -109,9 +99,9 @@ class Erasing:
 
     def entity(self, op: EraseEntity) -> None:
         self._there("entity", op.entity_id, "`factbook entities` lists them.")
-        [entity] = self._writer.find(ENTITY, {"id": op.entity_id})
+        [entity] = self._writer.find(kinds.ENTITY, {"id": op.entity_id})
         while entity.merged_into_id is not None:  # it is known by another name now
-            [entity] = self._writer.find(ENTITY, {"id": entity.merged_into_id})
+            [entity] = self._writer.find(kinds.ENTITY, {"id": entity.merged_into_id})
         doomed = self._cascade.about_entity(entity.id)
         spoken = self._writer.evidence(fact_ids=doomed.facts)
         for episode, spans in self._cascade.said_in(spoken, doomed.facts).items():
@@ -136,13 +126,13 @@ class Erasing:
         self._erase("owner", 0, doomed, owner=op.owner)
 
     def allow(self, op: AllowAgain) -> None:
-        act = first(self._writer, ERASURE, {"id": op.erasure_id})
+        act = first(self._writer, kinds.ERASURE, {"id": op.erasure_id})
         if act is None:
             raise NotFound(
                 what="erasure", name=op.erasure_id, hint="`factbook erase --list` shows them."
             )
-        self._writer.drop(TOMBSTONE, {"erasure_id": act.id})
-        self._writer.put(ERASURE, [act._replace(allowed_at=self._now)])
+        self._writer.drop(kinds.TOMBSTONE, {"erasure_id": act.id})
+        self._writer.put(kinds.ERASURE, [act._replace(allowed_at=self._now)])
         self._receipt.updated += 1
         self._facts.event("allow", "erasure", op.erasure_id)
 
@@ -197,12 +187,12 @@ def carried_out(
     """
     cascade = DeleteCascade(writer)
     cascade.complete(doomed)
-    act = act._replace(id=one_id(writer.add(ERASURE, [act])))
+    act = act._replace(id=one_id(writer.add(kinds.ERASURE, [act])))
     Tombstones(writer).keep_out(doomed, act.id)
     _take_evidence(writer, cascade.lost(doomed), lose)
     wiping = Wiping(writer, doomed, act.id, now=act.at, owner=owner)
     act = act._replace(counts=wiping.run())
-    writer.put(ERASURE, [act])
+    writer.put(kinds.ERASURE, [act])
     return act, wiping
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from factbook.errors import NotAllowed, NotFound
 from factbook.model.facts import Event, Trigger, Trust
 from factbook.store.derived.entities import row_named
-from factbook.store.kinds import ENTITY, EntityRow
-from factbook.store.port import events_of, first
+from factbook.store.kinds import ENTITY, EVENT, EntityRow
+from factbook.store.port import first
 
 if TYPE_CHECKING:
     from factbook.apply.merging import MergeChanges
@@ -61,9 +61,8 @@ class InterestRows:
         return entity
 
     def last(self, entity_id: int, op: str) -> Event:
-        return [event for event in events_of(self.writer, "entity", entity_id) if event.op == op][
-            -1
-        ]
+        where = {"target_kind": "entity", "target_id": entity_id, "op": op}
+        return self.writer.find(EVENT, where)[-1]
 
     def episode(self, uid: str) -> int:
         id_ = self.writer.episode_ids([uid]).get(uid)

@@ -87,9 +87,7 @@ class SearchChanges(InterestPart):
     def record_search(self, op: interest_ops.RecordSearch) -> None:
         trigger = self._rows.search_trigger()
         task = None if op.task_id is None else self._task(op.task_id)
-        if op.task_id is not None:
-            if task is None:
-                raise NotFound(what="search", name=op.task_id, hint="it was never asked for.")
+        if task is not None:
             if task.trigger is not trigger or task.owner != op.owner:
                 raise NotAllowed(trigger=self._trigger, op=f"RecordSearch of task {task.id}")
             self._own(task, op.claimer)
@@ -136,8 +134,6 @@ class SearchChanges(InterestPart):
 
     def fail_search(self, op: interest_ops.FailSearch) -> None:
         task = self._task(op.task_id)
-        if task is None:
-            raise NotFound(what="search", name=op.task_id, hint="it was never asked for.")
         self._own(task, op.claimer)
         if task.state not in (SearchState.QUEUED, SearchState.FAILED):
             self._receipt.unchanged += 1
@@ -262,8 +258,11 @@ class SearchChanges(InterestPart):
         task = SearchTask(0, owner, query, trigger, *about, SearchState.QUEUED, 0, "", 0, self._now)
         self._writer.add(SEARCH_TASK, [task])
 
-    def _task(self, task_id: int) -> SearchTask | None:
-        return first(self._writer, SEARCH_TASK, {"id": task_id})
+    def _task(self, task_id: int) -> SearchTask:
+        task = first(self._writer, SEARCH_TASK, {"id": task_id})
+        if task is None:
+            raise NotFound(what="search", name=task_id, hint="it was never asked for.")
+        return task
 
     def _end(self, task: SearchTask) -> None:
         """Overwrite the state of a search that was asked for; whoever was making it has ended."""

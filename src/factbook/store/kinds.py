@@ -629,40 +629,11 @@ VECTOR: Final = Kind(name="vector", row=Embedded, key=("target",))
 WAITING: Final = Kind(name="waiting", row=Embedded, key=("target",))
 
 KINDS: Final[Sequence[Kind[Any]]] = (
-    PAIR,
-    PROPOSAL,
-    RUN,
-    MARK,
-    LOOSE,
-    INJECTION,
-    COUNT,
-    READER,
-    EVENT,
-    REJECTION,
-    CALL,
-    MODEL_TASK,
-    LEASE,
-    EMBED_TASK,
-    ENTITY,
-    ALIAS,
-    ENGAGEMENT,
-    PREFERENCE,
-    SEARCH_LOG,
-    SEARCH_RESULT,
-    SEARCH_FIND,
-    LEARN_PROMPT,
-    SEARCH_TASK,
-    SCHEDULE,
-    NOTICE,
-    NOTICE_FACT,
-    NOTIFY,
-    ERASURE,
-    ERASED,
-    TOMBSTONE,
-    SECRET,
-    OWNER,
-    RECORDED,
-)
+    PAIR, PROPOSAL, RUN, MARK, LOOSE, INJECTION, COUNT, READER, EVENT, REJECTION, CALL,
+    MODEL_TASK, LEASE, EMBED_TASK, ENTITY, ALIAS, ENGAGEMENT, PREFERENCE, SEARCH_LOG,
+    SEARCH_RESULT, SEARCH_FIND, LEARN_PROMPT, SEARCH_TASK, SCHEDULE, NOTICE, NOTICE_FACT, NOTIFY,
+    ERASURE, ERASED, TOMBSTONE, SECRET, OWNER, RECORDED
+)  # fmt: skip
 
 # What a row is called where it stands: by its own number, or by that of the row it belongs to.
 # These can all be erased by that name.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import operator
 import re
 import unicodedata
 from abc import abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeAlias
 
@@ -50,6 +51,7 @@ from factbook.store.kinds import (
     Above,
     Below,
     Cited,
+    Condition,
     Embedded,
     Kind,
     Least,
@@ -77,6 +79,12 @@ from factbook.store.rows import (
 Root: TypeAlias = Mapping[str, Mapping[Any, Any]]
 """The tables by name, each with its rows by what stands for them."""
 
+_COMPARED: Mapping[type[Condition], Callable[[Any, Any], Any]] = {
+    Least: operator.ge,
+    Above: operator.gt,
+    Below: operator.lt,
+    Other: operator.ne,
+}
 _TOKEN = re.compile(r"[^\W_]+")
 
 
@@ -90,14 +98,8 @@ def _met(value: Any, condition: Any) -> bool:
         return True
     if condition is None or value is None:
         return condition is value
-    if isinstance(condition, Least):
-        return bool(value >= condition.value)
-    if isinstance(condition, Above):
-        return bool(value > condition.value)
-    if isinstance(condition, Below):
-        return bool(value < condition.value)
-    if isinstance(condition, Other):
-        return bool(value != condition.value)
+    if isinstance(condition, Condition):
+        return bool(_COMPARED[type(condition)](value, condition.value))
     if isinstance(condition, Collection) and not isinstance(condition, (str, bytes)):
         return value in condition
     return bool(value == condition)

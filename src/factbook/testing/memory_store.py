@@ -9,12 +9,7 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import (
-    Collection,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Any, cast
@@ -23,15 +18,7 @@ from weakref import WeakValueDictionary
 import orjson
 
 from factbook.errors import EmbedderMismatch, UsageError
-from factbook.model.facts import (
-    EVERYONE,
-    At,
-    Episode,
-    Everyone,
-    Millis,
-    SourceState,
-    Status,
-)
+from factbook.model.facts import EVERYONE, At, Episode, Everyone, Millis, SourceState, Status
 from factbook.store.kinds import (
     ERASED,
     ERASURE,
@@ -64,11 +51,7 @@ _LEDGERS: WeakValueDictionary[str, _Ledger] = WeakValueDictionary()
 _OPENING = threading.Lock()
 
 
-def open_memory(
-    url: str,
-    *,
-    mode: Mode = "create",
-) -> Store:
+def open_memory(url: str, *, mode: Mode = "create") -> Store:
     """Open the store that a URL names, as an entry point of `factbook.stores` is called.
 
     All that are open by one URL hold the same; `mode` is for what outlives its process.
@@ -387,10 +370,7 @@ class MemoryStore(MemoryReads):
         return moment.root() if moment is not None else self._ledger.root
 
     def writing(
-        self,
-        *,
-        now: Millis,
-        touches: Collection[str] | Everyone = EVERYONE,
+        self, *, now: Millis, touches: Collection[str] | Everyone = EVERYONE
     ) -> AbstractContextManager[MemoryWriter]:
         return self._write(now, touches, quiet=False)
 

@@ -203,8 +203,10 @@ def _search_of(provider: str, request: Request) -> Search:
 # --- what each provider answers -------------------------------------------------------------------
 
 
-def _iso(at: int | None, pattern: str = "%Y-%m-%dT%H:%M:%S") -> str | None:
-    return None if at is None else datetime.fromtimestamp(at / 1000, UTC).strftime(pattern)
+def _iso(at: int | None) -> str | None:
+    if at is None:
+        return None
+    return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def _searxng(search: Search, hits: Hits) -> dict[str, Any]:

@@ -14,7 +14,16 @@ from factbook.model.facts import EpisodeKind, Everyone
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-COLUMNS = ("ids", "sources", "times", "chars", "asks", "speakers", "owners", "kinds")
+COLUMNS: Mapping[str, type[np.generic]] = {  # as they are read, by name
+    "ids": np.int64,
+    "sources": np.int64,
+    "times": np.float64,
+    "chars": np.int64,
+    "asks": np.bool_,
+    "speakers": np.int32,
+    "owners": np.int32,
+    "kinds": np.int8,
+}
 KINDS = tuple(EpisodeKind)
 CODES = {kind.value: code for code, kind in enumerate(KINDS)}
 _PROMPT = CODES[EpisodeKind.PROMPT]
@@ -130,51 +139,39 @@ def joined(old: EpisodeTable, new: EpisodeTable) -> EpisodeTable:
     coming = new.sources[new.by_place]
     end = np.searchsorted(ordered, coming, side="right")
     by_place = np.insert(old.by_place, end, new.by_place + count)
-    rank = np.empty_like(by_place)
-    rank[by_place] = np.arange(len(by_place))
     positions = new.positions.copy()
     positions[new.by_place] += end - np.searchsorted(ordered, coming, side="left")
     return EpisodeTable(
-        np.concatenate((old.ids, new.ids)),
-        np.concatenate((old.sources, new.sources)),
-        np.concatenate((old.positions, positions)),
-        np.concatenate((old.times, new.times)),
-        np.concatenate((old.chars, new.chars)),
-        np.concatenate((old.asks, new.asks)),
-        np.concatenate((old.speakers, new.speakers)),
-        np.concatenate((old.owners, new.owners)),
-        np.concatenate((old.kinds, new.kinds)),
-        new.names,
-        new.owned_by,
-        by_place,
-        rank,
+        positions=np.concatenate((old.positions, positions)),
+        names=new.names,
+        owned_by=new.owned_by,
+        by_place=by_place,
+        rank=_ranks(by_place),
+        **{name: np.concatenate((getattr(old, name), getattr(new, name))) for name in COLUMNS},
     )
 
 
 def table_of(
     columns: Mapping[str, Sequence[float]], names: tuple[str, ...], owned_by: tuple[str, ...]
 ) -> EpisodeTable:
-    ids = np.asarray(columns["ids"], np.int64)
-    sources = np.asarray(columns["sources"], np.int64)
-    by_place = np.lexsort((ids, sources)).astype(np.int64)
-    rank = np.empty_like(by_place)
-    rank[by_place] = np.arange(len(by_place))
-    ordered = sources[by_place]
+    arrays = {name: np.asarray(columns[name], kind) for name, kind in COLUMNS.items()}
+    by_place = np.lexsort((arrays["ids"], arrays["sources"])).astype(np.int64)
+    ordered = arrays["sources"][by_place]
     starts = np.searchsorted(ordered, ordered, side="left")
     positions = np.empty_like(by_place)
     positions[by_place] = np.arange(len(by_place)) - starts
     return EpisodeTable(
-        ids,
-        sources,
-        positions,
-        np.asarray(columns["times"], np.float64),
-        np.asarray(columns["chars"], np.int64),
-        np.asarray(columns["asks"], np.bool_),
-        np.asarray(columns["speakers"], np.int32),
-        np.asarray(columns["owners"], np.int32),
-        np.asarray(columns["kinds"], np.int8),
-        names,
-        owned_by,
-        by_place,
-        rank,
+        positions=positions,
+        names=names,
+        owned_by=owned_by,
+        by_place=by_place,
+        rank=_ranks(by_place),
+        **arrays,
     )
+
+
+def _ranks(by_place: Ints) -> Ints:
+    """Return of each row where it stands in `by_place`."""
+    rank = np.empty_like(by_place)
+    rank[by_place] = np.arange(len(by_place))
+    return rank

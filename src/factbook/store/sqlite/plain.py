@@ -23,28 +23,13 @@ _READS: Final = {
     apsw.SQLITE_RECURSIVE,
 }
 _TELLS_OF: Final = {  # pragmas whose argument names what is asked about
-    "foreign_key_check",
-    "foreign_key_list",
-    "index_info",
-    "index_list",
-    "index_xinfo",
-    "integrity_check",
-    "quick_check",
-    "table_info",
-    "table_list",
-    "table_xinfo",
-}
+    "foreign_key_check", "foreign_key_list", "index_info", "index_list", "index_xinfo",
+    "integrity_check", "quick_check", "table_info", "table_list", "table_xinfo"
+}  # fmt: skip
 _TELLS: Final = {  # pragmas that change something when they have an argument
-    "application_id",
-    "data_version",
-    "encoding",
-    "freelist_count",
-    "journal_mode",
-    "page_count",
-    "page_size",
-    "schema_version",
-    "user_version",
-}
+    "application_id", "data_version", "encoding", "freelist_count", "journal_mode", "page_count",
+    "page_size", "schema_version", "user_version"
+}  # fmt: skip
 _STEPS: Final = 1_000  # of SQLite's machine between two looks at the clock: below a millisecond
 _LONGEST: Final = 64_000_000  # bytes of one value, and of what a function joins to one
 _MOST: Final = 256_000_000  # characters and bytes of an answer: what is still held in memory easily

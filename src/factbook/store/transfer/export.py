@@ -28,25 +28,11 @@ _PAGE: Final = 500  # rows that are in memory at once
 _BEFORE: Final = (kinds.ERASURE, kinds.SECRET, kinds.TOMBSTONE)
 _CARED: Final = (kinds.READER, kinds.ENTITY, kinds.ALIAS, kinds.PREFERENCE, kinds.RUN)
 _BEHIND: Final = (
-    kinds.PAIR,
-    kinds.ENGAGEMENT,
-    kinds.LEARN_PROMPT,
-    kinds.SCHEDULE,
-    kinds.SEARCH_TASK,
-    kinds.SEARCH_LOG,
-    kinds.SEARCH_RESULT,
-    kinds.SEARCH_FIND,
-    kinds.NOTICE,
-    kinds.NOTICE_FACT,
-    kinds.NOTIFY,
-    kinds.PROPOSAL,
-    kinds.REJECTION,
-    kinds.MODEL_TASK,
-    kinds.INJECTION,
-    kinds.COUNT,
-    kinds.CALL,
-    kinds.EVENT,
-)
+    kinds.PAIR, kinds.ENGAGEMENT, kinds.LEARN_PROMPT, kinds.SCHEDULE, kinds.SEARCH_TASK,
+    kinds.SEARCH_LOG, kinds.SEARCH_RESULT, kinds.SEARCH_FIND, kinds.NOTICE, kinds.NOTICE_FACT,
+    kinds.NOTIFY, kinds.PROPOSAL, kinds.REJECTION, kinds.MODEL_TASK, kinds.INJECTION, kinds.COUNT,
+    kinds.CALL, kinds.EVENT
+)  # fmt: skip
 
 
 def exported(store: Store, owner: str | Everyone) -> Iterator[Record]:
