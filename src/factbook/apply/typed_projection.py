@@ -42,15 +42,7 @@ from factbook.model.facts import (
 )
 from factbook.store.derived.facts import current_by_claim, lives_by_id
 from factbook.store.derived.ledger import recounted
-from factbook.store.kinds import (
-    ERASED,
-    EVENT,
-    PROPOSAL,
-    RECORDED,
-    REJECTION,
-    Kind,
-    Refusal,
-)
+from factbook.store.kinds import ERASED, EVENT, PROPOSAL, RECORDED, REJECTION, Kind, Refusal
 from factbook.store.mongo.record import COLLECTIONS, Document
 from factbook.store.mongo.split import Touched
 from factbook.store.port import Writer, one_id

@@ -27,23 +27,9 @@ from factbook.apply.typed_names import (
     date,
 )
 from factbook.apply.typed_projection import TypedProjection
-from factbook.model.facts import (
-    EVERYONE,
-    Event,
-    FactKind,
-    Millis,
-    Proposal,
-    Status,
-)
+from factbook.model.facts import EVERYONE, Event, FactKind, Millis, Proposal, Status
 from factbook.store.derived.facts import lives_by_id
-from factbook.store.kinds import (
-    ERASED,
-    EVENT,
-    PROPOSAL,
-    RECORDED,
-    REJECTION,
-    Refusal,
-)
+from factbook.store.kinds import ERASED, EVENT, PROPOSAL, RECORDED, REJECTION, Refusal
 from factbook.store.mongo.record import Document
 from factbook.store.mongo.split import Touched
 from factbook.store.port import Reads, Writer

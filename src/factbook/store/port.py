@@ -374,10 +374,7 @@ class Store(Reads, Protocol):
         """The tenant that this store was opened for (a UUID)."""
 
     def writing(
-        self,
-        *,
-        now: Millis,
-        touches: Collection[str] | Everyone = EVERYONE,
+        self, *, now: Millis, touches: Collection[str] | Everyone = EVERYONE
     ) -> AbstractContextManager[Writer]:
         """Open one write transaction; `touches` says of whom it may change what is remembered."""
 

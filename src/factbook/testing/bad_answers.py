@@ -289,12 +289,7 @@ def _sends(
 
 
 def _body(
-    name: str,
-    about: str,
-    change: Change,
-    kind: ModelFailure = ModelFailure.HTTP,
-    *,
-    only: str = "",
+    name: str, about: str, change: Change, kind: ModelFailure = ModelFailure.HTTP, *, only: str = ""
 ) -> BadAnswer:
     """Describe a body that is JSON, but not that of the protocol."""
     return _sends(name, about, lambda reply: Reply.altered(reply, change), kind, only=only)

@@ -6,16 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 
 from factbook.model.entities import Engagement, EngagementType, Entity, Preference, Valence
-from factbook.model.facts import (
-    EVERYONE,
-    ME,
-    Everyone,
-    Fact,
-    FactKind,
-    Millis,
-    Status,
-    Trigger,
-)
+from factbook.model.facts import EVERYONE, ME, Everyone, Fact, FactKind, Millis, Status, Trigger
 from factbook.store.derived.facts import holds
 from factbook.store.kinds import (
     ALIAS,

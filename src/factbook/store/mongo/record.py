@@ -288,13 +288,7 @@ class TypedRecord:
 
     # --- writing --------------------------------------------------------------------------------
 
-    def commit(
-        self,
-        documents: Mapping[str, Sequence[Document]],
-        *,
-        after: int,
-        at: int,
-    ) -> int:
+    def commit(self, documents: Mapping[str, Sequence[Document]], *, after: int, at: int) -> int:
         """Write documents by kind in one commit, and return its number, `after` + 1.
 
         Each has its `_id` and `subject_id`, and where it says no longer whose it is, that under

@@ -78,10 +78,7 @@ class SQLiteStore(Snapshots):
 
     @contextmanager
     def writing(
-        self,
-        *,
-        now: Millis,
-        touches: Collection[str] | Everyone = EVERYONE,
+        self, *, now: Millis, touches: Collection[str] | Everyone = EVERYONE
     ) -> Iterator[SQLiteWriter]:
         with self._file.transaction() as connection:
             writer = SQLiteWriter(connection, self.path, now=now)

@@ -8,12 +8,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from factbook.errors import EmbedderMismatch, UsageError
-from factbook.model.facts import (
-    EVERYONE,
-    At,
-    EpisodeKind,
-    Role,
-)
+from factbook.model.facts import EVERYONE, At, EpisodeKind, Role
 from factbook.store.kinds import EMBED_TASK, EmbedTask
 from factbook.store.port import Store
 from factbook.store.rows import Filters
