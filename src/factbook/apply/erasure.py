@@ -45,9 +45,8 @@ from factbook.store.rows import Life, Wiped, latest
 if TYPE_CHECKING:
     from factbook.apply.fact_rows import FactRows
 
-_NOTED: Mapping[
-    str, tuple[str, kinds.Kind[Any]]
-] = {  # what was noted -> its part of Doomed, its kind
+# What was noted -> its part of Doomed, its kind.
+_NOTED: Mapping[str, tuple[str, kinds.Kind[Any]]] = {
     "preference": ("preferences", kinds.PREFERENCE),
     "learn_prompt": ("prompts", kinds.LEARN_PROMPT),
     "schedule": ("schedules", kinds.SCHEDULE),
