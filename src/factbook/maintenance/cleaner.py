@@ -35,12 +35,7 @@ from factbook.llm.prompt import estimate_tokens, message_tokens, quoted
 from factbook.maintenance.verdict_queue import category, merge_of, pair_of, task_of
 from factbook.model.confidence import value_at
 from factbook.model.entities import Engagement, Entity, Valence
-from factbook.model.facts import (
-    EVERYONE,
-    At,
-    Receipt,
-    Trigger,
-)
+from factbook.model.facts import EVERYONE, At, Receipt, Trigger
 from factbook.model.interest_ops import MergeEntities, RetireEntity
 from factbook.model.ops import FailTask, FinishTask, MarkProgress, Op
 from factbook.net import cancel
@@ -95,9 +90,7 @@ class CleanReport:
 
 
 def clean(
-    context: Context,
-    *,
-    interest: Callable[[str], Mapping[int, float]] | None = None,
+    context: Context, *, interest: Callable[[str], Mapping[int, float]] | None = None
 ) -> CleanReport:
     """Clean the entities of all owners now, whenever it was done last.
 
@@ -132,10 +125,7 @@ class _Cleaning:
     """One cleaning."""
 
     def __init__(
-        self,
-        context: Context,
-        *,
-        interest: Callable[[str], Mapping[int, float]] | None,
+        self, context: Context, *, interest: Callable[[str], Mapping[int, float]] | None
     ) -> None:
         self._context = context
         self._store = context.store
@@ -352,11 +342,7 @@ class _Cleaning:
         judged = {pair[:2] for pair in self._store.find(PAIR)}
         order = sorted(
             range(len(lives)),
-            key=lambda n: (
-                -value_at(lives[n], self._now),
-                -lives[n].evidence_count,
-                lives[n].id,
-            ),
+            key=lambda n: (-value_at(lives[n], self._now), -lives[n].evidence_count, lives[n].id),
         )
         gone: set[int] = set()
         ops: list[Op] = []

@@ -32,15 +32,8 @@ from factbook.maintenance.changes_report import run_of
 from factbook.maintenance.circles import Circles, each, ids_of
 from factbook.maintenance.embedding import EmbeddingQueue
 from factbook.maintenance.holding import hold_ops
-from factbook.maintenance.join import (
-    components,
-    cross_pairs,
-    near_pairs,
-    near_pairs_of,
-)
-from factbook.maintenance.join_rows import (
-    Pairs,
-)
+from factbook.maintenance.join import components, cross_pairs, near_pairs, near_pairs_of
+from factbook.maintenance.join_rows import Pairs
 from factbook.maintenance.learning import learning_ops
 from factbook.maintenance.verdict_queue import (
     MERGE_RULE,
@@ -708,12 +701,7 @@ def _waiting(left: Life, right: Life, rule: str, detail: str, cosine: float) -> 
     """Return what lets a pair wait for a verdict."""
     low, high = ids_of(left, right)
     return JudgePair(
-        low_id=low,
-        high_id=high,
-        relation="ambiguous",
-        rule=rule,
-        detail=detail,
-        similarity=cosine,
+        low_id=low, high_id=high, relation="ambiguous", rule=rule, detail=detail, similarity=cosine
     )
 
 

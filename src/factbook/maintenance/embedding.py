@@ -104,10 +104,7 @@ def _lacking(reads: Reads, target: str) -> int:
 class EmbeddingQueue:
     """Works off the rows of one store that wait for their vector."""
 
-    def __init__(
-        self,
-        context: Context,
-    ) -> None:
+    def __init__(self, context: Context) -> None:
         """Compose the queue; the embedder is made when there is something to embed."""
         self._context = context
         self._store = context.store

@@ -188,10 +188,7 @@ def near_pairs_of(
 
 
 def cross_pairs(
-    left: Vectors,
-    right: Vectors,
-    *,
-    threshold: float = policy.EVIDENCE_SIMILARITY,
+    left: Vectors, right: Vectors, *, threshold: float = policy.EVIDENCE_SIMILARITY
 ) -> Pairs:
     """Return the pairs of a `left` and a `right` row whose cosine is at least `threshold`.
 
@@ -297,11 +294,7 @@ class _Sampled:
 
 
 def _sampled_pairs(
-    rows: Floats,
-    seen: Look,
-    threshold: float,
-    nearest: int | None,
-    rng: np.random.Generator,
+    rows: Floats, seen: Look, threshold: float, nearest: int | None, rng: np.random.Generator
 ) -> _Sampled:
     """Return pairs that were seen, and made ones where those are too few."""
     chosen = np.flatnonzero(seen.nearest(nearest))

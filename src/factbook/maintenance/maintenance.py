@@ -222,10 +222,7 @@ class Maintenance:
         return self._store.find(RUN, newest_first=True, limit=limit)
 
     def _consolidation(
-        self,
-        store: Store,
-        resolver: Resolver | None,
-        on_phase: Callable[[str], None] | None,
+        self, store: Store, resolver: Resolver | None, on_phase: Callable[[str], None] | None
     ) -> Consolidation:
         context = replace(self._context, store=store)
         return Consolidation(context, near=self._near, resolver=resolver, on_phase=on_phase)

@@ -264,11 +264,7 @@ _MODELS_FAULT: Final = frozenset({"no_verdict", "told_apart", "another_kind", "o
 
 
 def settle_pairs(
-    store: Store,
-    verdicts: Mapping[Ids, str],
-    *,
-    now: Millis,
-    write: Callable[[Sequence[Op]], None],
+    store: Store, verdicts: Mapping[Ids, str], *, now: Millis, write: Callable[[Sequence[Op]], None]
 ) -> list[str]:
     """Do what follows from verdicts on waiting pairs, and return what is wrong with others."""
     unsettled = settle(store, verdicts, now=now, write=write)

@@ -65,12 +65,7 @@ AUTHORITY: Final[Mapping[str, str]] = MappingProxyType(
 """What each kind of memory may decide, said aloud in every block that holds one."""
 
 _FAMILIES: Final = MappingProxyType(
-    {
-        "states": "statement",
-        "about": "world",
-        "rule": "directive",
-        "decision": "directive",
-    }
+    {"states": "statement", "about": "world", "rule": "directive", "decision": "directive"}
 )  # of predicates
 
 _HEAD: Final = (

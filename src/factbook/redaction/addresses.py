@@ -34,7 +34,7 @@ _THIN: Final = Lazy(r":thin:[\w$#]{1,64}/([^\s/\"'`]{1,128})@")
 _ONE_TIME: Final = Lazy(r"otpauth:[^\s\"'<>]{0,300}?[?&]secret=([A-Za-z2-7]{8,128})")
 _PARAMETER: Final = Lazy(
     r"(?i)[?&;](sig|signature|key|code|hmac|sign|ticket|k|x-(?:amz|goog)-(?:signature|security-token))="
-    r"([^\s&\"'<>#\\`)\]}|;,]{1,4096})",
+    r"([^\s&\"'<>#\\`)\]}|;,]{1,4096})"
 )
 # What documentation writes where a password goes; `secret` and `hunter2` are passwords.
 _EXAMPLES: Final = frozenset(

@@ -8,13 +8,7 @@ from typing import Final
 from factbook.redaction.lazy import Lazy
 from factbook.redaction.reading import Value, line_end
 from factbook.redaction.spans import Span
-from factbook.redaction.values import (
-    decodes_to_pair,
-    is_code,
-    is_random,
-    is_stand_in,
-    is_stop_word,
-)
+from factbook.redaction.values import decodes_to_pair, is_code, is_random, is_stand_in, is_stop_word
 
 __all__ = ["HINT", "KINDS", "bearer_spans", "cookie_spans", "credential_span"]
 

@@ -11,13 +11,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from factbook.redaction.apart import below_spans, column_spans
-from factbook.redaction.assignments import (
-    LOOSE,
-    SecretName,
-    assigned_spans,
-    read_joint,
-    read_name,
-)
+from factbook.redaction.assignments import LOOSE, SecretName, assigned_spans, read_joint, read_name
 from factbook.redaction.fields import field_spans
 from factbook.redaction.prose import sentence_spans, shaped_spans
 from factbook.redaction.spans import Span

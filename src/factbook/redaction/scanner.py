@@ -231,10 +231,7 @@ def _spelled_spans(text: str) -> Iterator[Span]:
 
 
 def _crowds(
-    text: str,
-    data: bytes,
-    foreign: Sequence[re.Match[str]],
-    labels: Sequence[tuple[int, int]],
+    text: str, data: bytes, foreign: Sequence[re.Match[str]], labels: Sequence[tuple[int, int]]
 ) -> Iterator[Span]:
     """Give the parts of a text that are withheld as a whole, since nearly all of them is hints.
 

@@ -68,11 +68,7 @@ def discover(
         return suffix in SUFFIXES or (suffix in ARCHIVES and _holds_chats(Path(name)))
 
     return discover_logs(
-        roots,
-        wanted=wanted,
-        hosts=detect if kind is None else _no_host,
-        others=other,
-        owner=owner,
+        roots, wanted=wanted, hosts=detect if kind is None else _no_host, others=other, owner=owner
     )
 
 

@@ -207,12 +207,7 @@ class ChatParser(Parser):
     # --- messages --------------------------------------------------------------------------------
 
     def _message(
-        self,
-        message: Message,
-        place: _Place,
-        said: Counter[str] | None,
-        *,
-        dated: object = None,
+        self, message: Message, place: _Place, said: Counter[str] | None, *, dated: object = None
     ) -> RecordOutcome:
         """Add what one message says, and return what became of it."""
         if message.skip:

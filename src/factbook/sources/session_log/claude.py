@@ -657,11 +657,7 @@ class ClaudeParser(Parser):
         self.record(
             f"{self.scope}:pr:{name}",
             values,
-            labels={
-                "pr_url": "pull request",
-                "pr_number": "number",
-                "pr_repository": "repository",
-            },
+            labels={"pr_url": "pull request", "pr_number": "number", "pr_repository": "repository"},
         )
         return RecordOutcome("kept", "pull request link")
 

@@ -16,12 +16,7 @@ import orjson
 from factbook import policy
 from factbook.model.ours import SERVER
 from factbook.sources.session_log.echo import is_ours, own_command
-from factbook.sources.session_log.open_scripts import (
-    Came,
-    OpenScript,
-    OpenScripts,
-    came,
-)
+from factbook.sources.session_log.open_scripts import Came, OpenScript, OpenScripts, came
 from factbook.sources.session_log.parser import (
     BadRecord,
     OpenCall,

@@ -29,14 +29,7 @@ from factbook.sources.session_log.echo import (
     subtract,
 )
 from factbook.sources.session_log.outputs import condense, exit_code, shape_of
-from factbook.sources.session_log.text import (
-    MAX_ID_CHARS,
-    abridge,
-    clip,
-    millis,
-    plain,
-    storable,
-)
+from factbook.sources.session_log.text import MAX_ID_CHARS, abridge, clip, millis, plain, storable
 from factbook.sources.session_log.toolcall import Lines, render_call
 
 OPEN_CALLS: Final = 512  # calls whose result is awaited; the oldest is forgotten
