@@ -11,8 +11,6 @@ from factbook.redaction.prose import is_shaped
 from factbook.redaction.spans import Span
 from factbook.redaction.values import is_random, is_stand_in, is_stop_word
 
-__all__ = ["HINT", "KINDS", "address_spans"]
-
 KINDS: Final = frozenset({"password", "secret", "token", "signature"})
 HINT: Final = (
     r"://[^\s/:@\"'<>\\]*[:@]|[!-?A-~]@|:thin:|otpauth:"
