@@ -15,19 +15,11 @@ from factbook.store.port import Store, marked
 from factbook.store.rows import Filters
 
 KIND: Final = "predicate"  # of the proposals
-_OF_ANY_COMMAND: Final = frozenset(
-    {
-        "executed_command",
-        "ran",
-        "used_tool",
-        "described_as",
-        "requested_in_session",
-        "mentions_path",
-        "exited_with",
-        "failed_with",
-        "fixed_by",
-    }
-)
+_ANY: Final = """
+executed_command ran used_tool described_as requested_in_session mentions_path exited_with
+failed_with fixed_by
+"""
+_OF_ANY_COMMAND: Final = frozenset(_ANY.split())
 """Predicates that tell that there was a command, on what and how it ended, and not what it does."""
 
 

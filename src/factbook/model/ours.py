@@ -33,41 +33,17 @@ TOOL_RESULTS: Final[Mapping[str, frozenset[str]]] = {
 Other memories have tools of the same names: where the server's name does not say that it is
 factbook, the result has to."""
 
-GRAPH_TOOLS: Final = frozenset(
-    {
-        "add_observations",
-        "create_entities",
-        "create_relations",
-        "delete_entities",
-        "delete_observations",
-        "delete_relations",
-        "open_nodes",
-        "read_graph",
-        "search_nodes",
-    }
-)
+_GRAPH: Final = """
+add_observations create_entities create_relations delete_entities delete_observations
+delete_relations open_nodes read_graph search_nodes
+"""
+GRAPH_TOOLS: Final = frozenset(_GRAPH.split())
 """The tools of the graph profile, which many servers have."""
 
-WORKING_COMMANDS: Final = frozenset(
-    {
-        "consolidate",
-        "doctor",
-        "embed",
-        "erase",
-        "export",
-        "extract",
-        "import",
-        "ingest",
-        "install",
-        "install-timer",
-        "mcp",
-        "predicates",
-        "reembed",
-        "reread",
-        "stats",
-        "version",
-        "worker",
-    }
-)
+_WORKING: Final = """
+consolidate doctor embed erase export extract import ingest install install-timer mcp predicates
+reembed reread stats version worker
+"""
+WORKING_COMMANDS: Final = frozenset(_WORKING.split())
 """Commands of the command line that do some work: that one was run is worth knowing. All others
 ask memory something or tell it something, and come back as an echo."""

@@ -10,6 +10,7 @@ from factbook.redaction.lazy import Lazy
 from factbook.redaction.prose import is_shaped
 from factbook.redaction.spans import Span
 from factbook.redaction.values import is_random, is_stand_in, is_stop_word
+from factbook.redaction.vocabulary import vocabulary
 
 KINDS: Final = frozenset({"password", "secret", "token", "signature"})
 HINT: Final = (
@@ -35,19 +36,10 @@ _PARAMETER: Final = Lazy(
     r"([^\s&\"'<>#\\`)\]}|;,]{1,4096})"
 )
 # What documentation writes where a password goes; `secret` and `hunter2` are passwords.
-_EXAMPLES: Final = frozenset(
-    {
-        "password",
-        "pass",
-        "passwd",
-        "pwd",
-        "pw",
-        "mypassword",
-        "token",
-        "user",
-        "username",
-        "x-oauth-basic",
-    }
+_EXAMPLES: Final = vocabulary(
+    """
+    password pass passwd pwd pw mypassword token user username x-oauth-basic
+    """
 )
 
 

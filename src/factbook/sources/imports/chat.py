@@ -27,29 +27,14 @@ from factbook.sources.imports.base import (
 _ROLE: Final = ("role", "speaker", "sender", "from", "author")
 _CONTENT: Final = ("content", "text", "value", "message", "body", "parts")
 _ID: Final = ("id", "uuid", "message_id", "messageId", "turn_id", "uid")
-_TIME: Final = (
-    "timestamp",
-    "time",
-    "created_at",
-    "createdAt",
-    "create_time",
-    "occurred_at",
-    "datetime",
-    "date",
-    "created",
-    "ts",
-)
-_SESSION: Final = (
-    "session_id",
-    "sessionId",
-    "session",
-    "conversation_id",
-    "conversationId",
-    "thread_id",
-    "threadId",
-    "chat_id",
-    "chatId",
-)
+_TIMES: Final = """
+timestamp time created_at createdAt create_time occurred_at datetime date created ts
+"""
+_TIME: Final = tuple(_TIMES.split())
+_SESSIONS: Final = """
+session_id sessionId session conversation_id conversationId thread_id threadId chat_id chatId
+"""
+_SESSION: Final = tuple(_SESSIONS.split())
 _OWN_SESSION: Final = (*_SESSION, "id", "uuid")  # of a record that is a conversation
 _OWNER: Final = ("owner", "owner_id", "user_id", "user")
 _TITLE: Final = ("title", "name")

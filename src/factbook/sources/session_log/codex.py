@@ -40,75 +40,30 @@ _IGNORED: Final[Mapping[str, str]] = {
 ENVELOPES: Final = frozenset({"compacted", "event_msg", "response_item", "session_meta", *_IGNORED})
 """Types of records with a payload."""
 
-ITEMS: Final = frozenset(
-    {
-        "custom_tool_call",
-        "custom_tool_call_output",
-        "function_call",
-        "function_call_output",
-        "local_shell_call",
-        "message",
-        "reasoning",
-        "web_search_call",
-    }
-)
+_BARE: Final = """
+custom_tool_call custom_tool_call_output function_call function_call_output local_shell_call
+message reasoning web_search_call
+"""
+ITEMS: Final = frozenset(_BARE.split())
 """Items that the first versions wrote without an envelope."""
 
-_IGNORED_ITEMS: Final = frozenset(
-    {
-        "additional_tools",
-        "agent_message",
-        "compaction",
-        "context_compaction",
-        "ghost_snapshot",
-        "image_generation_call",
-        "other",
-        "reasoning",
-        "tool_search_output",
-    }
-)
+_UNREAD_ITEMS: Final = """
+additional_tools agent_message compaction context_compaction ghost_snapshot image_generation_call
+other reasoning tool_search_output
+"""
+_IGNORED_ITEMS: Final = frozenset(_UNREAD_ITEMS.split())
 
-_IGNORED_EVENTS: Final = frozenset(
-    {
-        "agent_message",
-        "agent_reasoning",
-        "agent_reasoning_raw_content",
-        "agent_reasoning_section_break",
-        "background_event",
-        "collab_agent_interaction_end",
-        "collab_agent_spawn_end",
-        "collab_close_end",
-        "collab_resume_end",
-        "collab_waiting_end",
-        "context_compacted",
-        "deprecation_notice",
-        "dynamic_tool_call_request",
-        "dynamic_tool_call_response",
-        "entered_review_mode",
-        "error",
-        "exited_review_mode",
-        "image_generation_end",
-        "item_completed",
-        "mcp_tool_call_end",
-        "model_reroute",
-        "patch_apply_end",
-        "plan_update",
-        "stream_error",
-        "sub_agent_activity",
-        "task_complete",
-        "thread_goal_updated",
-        "thread_rolled_back",
-        "thread_settings_applied",
-        "token_count",
-        "turn_aborted",
-        "turn_complete",
-        "turn_diff",
-        "undo_completed",
-        "view_image_tool_call",
-        "warning",
-        "web_search_end",
-    }
-)
+_UNREAD_EVENTS: Final = """
+agent_message agent_reasoning agent_reasoning_raw_content agent_reasoning_section_break
+background_event collab_agent_interaction_end collab_agent_spawn_end collab_close_end
+collab_resume_end collab_waiting_end context_compacted deprecation_notice dynamic_tool_call_request
+dynamic_tool_call_response entered_review_mode error exited_review_mode image_generation_end
+item_completed mcp_tool_call_end model_reroute patch_apply_end plan_update stream_error
+sub_agent_activity task_complete thread_goal_updated thread_rolled_back thread_settings_applied
+token_count turn_aborted turn_complete turn_diff undo_completed view_image_tool_call warning
+web_search_end
+"""
+_IGNORED_EVENTS: Final = frozenset(_UNREAD_EVENTS.split())
 
 _TURN_STARTS: Final = frozenset({"task_started", "turn_started"})
 _IDE_CONTEXT: Final = "# Context from my IDE setup"

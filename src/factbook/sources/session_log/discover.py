@@ -31,25 +31,11 @@ OPENCODE: Final = "OpenCode"
 COPILOT: Final = "GitHub Copilot CLI"
 _UNSUPPORTED: Final = frozenset({OPENCODE, COPILOT})
 
-_CLAUDE_TYPES: Final = frozenset(
-    {
-        "agent-name",
-        "ai-title",
-        "attachment",
-        "bridge-session",
-        "custom-title",
-        "file-history-delta",
-        "file-history-snapshot",
-        "last-prompt",
-        "mode",
-        "permission-mode",
-        "pr-link",
-        "progress",
-        "queue-operation",
-        "summary",
-        "system",
-    }
-)
+_TYPES: Final = """
+agent-name ai-title attachment bridge-session custom-title file-history-delta file-history-snapshot
+last-prompt mode permission-mode pr-link progress queue-operation summary system
+"""
+_CLAUDE_TYPES: Final = frozenset(_TYPES.split())
 
 _TOKEN: Final = re.compile(r'"((?:[^"\\]|\\.)*)"|[{}\[\]:,]|[^\s{}\[\]:,"]+|"', re.DOTALL)
 

@@ -71,25 +71,11 @@ _COMMAND_IS: Final[Mapping[str, str]] = {
 
 _MESSAGE_IS_PROMPT: Final = frozenset({"send_input", "spawn_agent"})
 
-BOOKKEEPING: Final = policy.INTERNAL_TOOLS | {
-    "BashOutput",
-    "KillBash",
-    "KillShell",
-    "TaskCreate",
-    "TaskGet",
-    "TaskList",
-    "TaskOutput",
-    "TaskStop",
-    "TaskUpdate",
-    "ToolSearch",
-    "close_agent",
-    "tool_search",
-    "tool_suggest",
-    "update_plan",
-    "wait_agent",
-    "write_stdin",
-    "write_todos",
-}
+_BOOKS: Final = """
+BashOutput KillBash KillShell TaskCreate TaskGet TaskList TaskOutput TaskStop TaskUpdate ToolSearch
+close_agent tool_search tool_suggest update_plan wait_agent write_stdin write_todos
+"""
+BOOKKEEPING: Final = policy.INTERNAL_TOOLS | frozenset(_BOOKS.split())
 """Tools by which a host keeps its own books; a vector of such a call would answer no question."""
 
 _TELLING: Final = frozenset({"command", "description", "prompt", "query"})
