@@ -32,32 +32,19 @@ class ConfidenceHolder(Protocol):
     """What a confidence depends on; `Fact` and the store's `Life` are such."""
 
     @property
-    def kind(self) -> FactKind:
-        """The family of the fact."""
-
+    def kind(self) -> FactKind: ...
     @property
-    def predicate(self) -> str:
-        """The predicate, which names the window of a typed memory."""
-
+    def predicate(self) -> str: ...  # it names the window of a typed memory
     @property
-    def pinned(self) -> bool:
-        """A pinned fact does not fade."""
-
+    def pinned(self) -> bool: ...  # a pinned fact does not fade
     @property
-    def confidence(self) -> float:
-        """From 0 to 1, as of `confidence_at`."""
-
+    def confidence(self) -> float: ...  # from 0 to 1, as of `confidence_at`
     @property
-    def confidence_at(self) -> Millis:
-        """The moment that the confidence is of."""
-
+    def confidence_at(self) -> Millis: ...
     @property
-    def valid_to(self) -> Millis | None:
-        """Until when it is true, where that is known."""
-
+    def valid_to(self) -> Millis | None: ...  # until when it is true, where that is known
     @property
-    def retired_at(self) -> Millis | None:
-        """Since when it is not current."""
+    def retired_at(self) -> Millis | None: ...  # since when it is not current
 
 
 def fades(fact: ConfidenceHolder) -> bool:

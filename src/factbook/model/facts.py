@@ -493,6 +493,17 @@ class RejectedLine:
     excerpt: str  # redacted first characters
 
 
+def _add(account: Receipt | LineCount, other: Receipt | LineCount) -> None:
+    """Add to each field of an account that of another one of its class."""
+    for name in account.__slots__:
+        mine, more = getattr(account, name), getattr(other, name)
+        if isinstance(mine, dict):
+            for key, count in more.items():
+                mine[key] = mine.get(key, 0) + count
+        else:
+            setattr(account, name, mine + more)
+
+
 @dataclass(slots=True, kw_only=True)
 class Receipt:
     """What the database really changed, as it counted; never what was asked for."""
@@ -533,13 +544,7 @@ class Receipt:
 
     def add(self, other: Receipt) -> None:
         """Add the counts of another receipt to this one."""
-        for name in self.__slots__:
-            if name in ("rejections", "erased"):
-                mine: dict[str, int] = getattr(self, name)
-                for reason, count in getattr(other, name).items():
-                    mine[reason] = mine.get(reason, 0) + count
-            else:
-                setattr(self, name, getattr(self, name) + getattr(other, name))
+        _add(self, other)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -562,13 +567,7 @@ class LineCount:
 
     def add(self, other: LineCount) -> None:
         """Add another count to this one."""
-        self.lines += other.lines
-        self.records += other.records
-        self.waiting += other.waiting
-        for name in ("kept", "ignored", "unknown", "rejected", "repaired"):
-            mine: dict[str, int] = getattr(self, name)
-            for kind, count in getattr(other, name).items():
-                mine[kind] = mine.get(kind, 0) + count
+        _add(self, other)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

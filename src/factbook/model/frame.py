@@ -92,44 +92,25 @@ class Framed(Protocol):
     """What is said of a memory; `Hit` is one."""
 
     @property
-    def id(self) -> str:
-        """As hits have it: f12, e34."""
-
+    def id(self) -> str: ...  # as hits have it: f12, e34
     @property
-    def kind(self) -> str:
-        """Whether it is a "fact" or an "episode"."""
-
+    def kind(self) -> str: ...  # "fact" or "episode"
     @property
-    def predicate(self) -> str:
-        """That of a fact, or the kind of an episode."""
-
+    def predicate(self) -> str: ...  # that of a fact, or the kind of an episode
     @property
-    def confidence(self) -> float:
-        """Now, from 0 to 1."""
-
+    def confidence(self) -> float: ...  # now, from 0 to 1
     @property
-    def occurred_at(self) -> int | None:
-        """When it happened, in milliseconds."""
-
+    def occurred_at(self) -> int | None: ...  # when it happened, in milliseconds
     @property
-    def trust(self) -> str | None:
-        """How far it is trusted."""
-
+    def trust(self) -> str | None: ...  # how far it is trusted
     @property
-    def role(self) -> str | None:
-        """Who speaks in an episode."""
-
+    def role(self) -> str | None: ...  # who speaks in an episode
     @property
-    def speaker(self) -> str:
-        """By which name, where several do."""
-
+    def speaker(self) -> str: ...  # by which name, where several do
     @property
-    def text(self) -> str:
-        """All of what is shown, or more."""
-
+    def text(self) -> str: ...  # all of what is shown, or more
     @property
-    def overheard(self) -> Sequence[tuple[int, int]]:
-        """The parts of the text that who speaks only hands on."""
+    def overheard(self) -> Sequence[tuple[int, int]]: ...  # parts that who speaks only hands on
 
 
 _TAG: Final = "<(?={})"
@@ -236,8 +217,8 @@ def said_by(memory: Framed) -> str:
     )
 
 
-def speaker_of(memory: Framed, start: int = 0, end: int | None = None) -> str:
-    """Say who speaks in a part of a memory; what its owner pasted or quoted is others' word."""
+def speaker_of(memory: Framed) -> str:
+    """Say who speaks in a memory; what its owner pasted or quoted is others' word."""
     if memory.trust is None:
         return ""
     if memory.kind == "fact" or memory.role is None:
@@ -248,7 +229,7 @@ def speaker_of(memory: Framed, start: int = 0, end: int | None = None) -> str:
         return _SAID_BY.get(memory.role, "the host")
     if memory.trust != "direct" and not memory.overheard:
         return _HANDED_ON["none"]
-    return _HANDED_ON[own_share(memory.text, memory.overheard, start, end)]
+    return _HANDED_ON[own_share(memory.text, memory.overheard)]
 
 
 def is_last_resort(memory: Framed) -> bool:
