@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from factbook.maintenance.confidence_history import moved
+from factbook.maintenance.confidence_history import moved, numbers, others_of
 from factbook.maintenance.verdict_queue import waiting_pairs
 from factbook.model.confidence import as_of
 from factbook.model.facts import EVERYONE, ME, Event, Everyone, Fact, Run
@@ -112,9 +112,9 @@ def account(store: Store, run: Run, *, owner: str | Everyone = ME) -> Account:
         for pair in waiting_pairs(store)
         if pair.judged_at == run.started_at and pair.relation == "ambiguous"
     ]
-    faded = _numbers(run.report.get("faded"))
+    faded = numbers(run.report.get("faded"))
     named = {event.target_id for event in of_facts}
-    named.update(number for event in of_facts for number in _others(event))
+    named.update(number for event in of_facts for number in others_of(event))
     named.update(faded)
     named.update(number for pair in queued for number in pair[:2])
     facts = {
@@ -145,7 +145,7 @@ def account(store: Store, run: Run, *, owner: str | Everyone = ME) -> Account:
                 old_id=event.target_id, new_id=number, rule=_text(event, "why"), why=_says(event)
             )
             for event in by_op.get("supersede", ())
-            for number in _others(event)
+            for number in others_of(event)
         ],
         merged=_merged(by_op.get("merge", ())),
         faded=faded,
@@ -153,7 +153,7 @@ def account(store: Store, run: Run, *, owner: str | Everyone = ME) -> Account:
         settled=[
             (event.target_id, number, _text(event, "verdict"))
             for event in by_op.get("settle", ())
-            for number in _others(event)
+            for number in others_of(event)
         ],
         proposed=[
             (event.target_id, _text(event, "title"))
@@ -189,7 +189,7 @@ def _moved(events: Iterable[Event], facts: Mapping[int, Fact], store: Store) -> 
                 fact_id=fact_id,
                 before=before,
                 after=after,
-                episodes=sum(len(_numbers(event.detail.get("added"))) for event in mine),
+                episodes=sum(len(numbers(event.detail.get("added"))) for event in mine),
                 why=tuple(dict.fromkeys(_text(event, "why") for event in mine)),
             )
         )
@@ -200,7 +200,7 @@ def _opposed(events: Iterable[Event], facts: Mapping[int, Fact], store: Store) -
     """Return one contradiction for each pair; each of its facts wrote an event of its own."""
     by_pair: dict[tuple[int, ...], list[Event]] = {}
     for event in events:
-        pair = tuple(sorted((event.target_id, *_others(event))))
+        pair = tuple(sorted((event.target_id, *others_of(event))))
         by_pair.setdefault(pair, []).append(event)
     opposed = []
     for pair, mine in by_pair.items():
@@ -222,7 +222,7 @@ def _opposed(events: Iterable[Event], facts: Mapping[int, Fact], store: Store) -
 def _merged(events: Iterable[Event]) -> list[Merged]:
     by_winner: dict[int, list[Event]] = {}
     for event in events:
-        for winner in _others(event):
+        for winner in others_of(event):
             by_winner.setdefault(winner, []).append(event)
     return [
         Merged(
@@ -234,23 +234,9 @@ def _merged(events: Iterable[Event]) -> list[Merged]:
     ]
 
 
-def _others(event: Event) -> list[int]:
-    """Return the other facts that an event names."""
-    detail = event.detail
-    named = [detail.get("other"), detail.get("loser")]
-    after = detail.get("after")
-    if isinstance(after, dict):
-        named += [after.get("merged_into_id"), after.get("superseded_by")]
-    return [number for number in named if isinstance(number, int)]
-
-
 def _says(event: Event) -> str:
     return _text(event, "says")
 
 
 def _text(event: Event, name: str) -> str:
     return str(event.detail.get(name) or "")
-
-
-def _numbers(value: object) -> list[int]:
-    return [item for item in value if isinstance(item, int)] if isinstance(value, list) else []

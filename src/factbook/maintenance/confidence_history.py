@@ -166,11 +166,6 @@ def _with(standing: ConfidenceBasis, parts: Mapping[str, Any]) -> ConfidenceBasi
 
 def _step(event: Event, *, as_of: Millis, before: float | None, after: float) -> ConfidenceStep:
     detail = event.detail
-    others = [detail[name] for name in ("other", "loser") if isinstance(detail.get(name), int)]
-    for name in ("merged_into_id", "superseded_by"):
-        value = _mapping(detail.get("after")).get(name)
-        if isinstance(value, int):
-            others.append(value)
     return ConfidenceStep(
         at=event.at,
         as_of=as_of,
@@ -179,17 +174,25 @@ def _step(event: Event, *, as_of: Millis, before: float | None, after: float) ->
         says=str(detail.get("says") or ""),
         before=before,
         after=after,
-        others=tuple(other for other in others if isinstance(other, int)),
-        added=_ints(detail.get("added")),
-        removed=_ints(detail.get("removed")),
+        others=tuple(others_of(event)),
+        added=tuple(numbers(detail.get("added"))),
+        removed=tuple(numbers(detail.get("removed"))),
         actor=event.actor,
         trigger=event.trigger,
     )
 
 
+def others_of(event: Event) -> list[int]:
+    """Return the other facts that an event names."""
+    detail, after = event.detail, _mapping(event.detail.get("after"))
+    named = [detail.get("other"), detail.get("loser")]
+    return numbers([*named, after.get("merged_into_id"), after.get("superseded_by")])
+
+
+def numbers(value: object) -> list[int]:
+    """Return the whole numbers of a list as an event has it; none where it is none."""
+    return [item for item in value if isinstance(item, int)] if isinstance(value, list) else []
+
+
 def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
-
-
-def _ints(value: object) -> tuple[int, ...]:
-    return tuple(item for item in value if isinstance(item, int)) if isinstance(value, list) else ()

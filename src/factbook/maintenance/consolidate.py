@@ -311,14 +311,13 @@ class Consolidation:
     def _write(self, report: RunReport, ops: Sequence[Op]) -> None:
         """Apply ops in batches under the run's number and count what they changed."""
         for first in range(0, len(ops), policy.UPKEEP_BATCH):
-            receipt = self._context.write(
-                ops[first : first + policy.UPKEEP_BATCH],
-                Trigger.UPKEEP,
-                now=report.as_of,
-                run_id=report.run_id,
-            )
-            report.receipt.add(receipt)
-            self._renew()
+            report.receipt.add(self._applied(report, ops[first : first + policy.UPKEEP_BATCH]))
+
+    def _applied(self, report: RunReport, ops: Sequence[Op]) -> Receipt:
+        """Apply ops in one transaction under the run's number, and hold the lease longer."""
+        receipt = self._context.write(ops, Trigger.UPKEEP, now=report.as_of, run_id=report.run_id)
+        self._renew()
+        return receipt
 
     # --- the phases -----------------------------------------------------------------------------
 
@@ -346,10 +345,7 @@ class Consolidation:
             if not ops:
                 break
             # In one transaction: the mark must not move ahead of what it stands for.
-            report.receipt.add(
-                self._context.write(ops, Trigger.UPKEEP, now=report.as_of, run_id=report.run_id)
-            )
-            self._renew()
+            report.receipt.add(self._applied(report, ops))
         self._write(report, learning_ops(self._store))
         report.receipt.add(self._drained())  # the new facts take part in what follows
         # Before a model is asked: whether it answers moves nothing that no model decides.
@@ -360,16 +356,11 @@ class Consolidation:
         """Let the model read turns, if there is one; what it does not answer for waits on."""
         if self._context.model is None:
             return
-
-        def write(ops: Sequence[Op]) -> Receipt:
-            receipt = self._context.write(
-                ops, Trigger.UPKEEP, now=report.as_of, run_id=report.run_id
-            )
-            self._renew()
-            return receipt
-
         report.turns = extract_turns(
-            self._context, near=self._near, write=write, calls=policy.TURN_CALLS_NIGHT
+            self._context,
+            near=self._near,
+            write=partial(self._applied, report),
+            calls=policy.TURN_CALLS_NIGHT,
         )
         report.receipt.add(report.turns.receipt)
         report.receipt.add(self._drained())

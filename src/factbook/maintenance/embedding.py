@@ -392,7 +392,6 @@ class EmbeddingWorker:
         self._queue = queue
         self._idle = idle_seconds
         self._stop = threading.Event()
-        self._wake = threading.Event()
         self.error: str = ""  # what ended the last pass, empty when all is well
         self._thread = threading.Thread(target=self._run, name="factbook-embedding", daemon=True)
         self._thread.start()
@@ -400,12 +399,10 @@ class EmbeddingWorker:
     def close(self) -> None:
         """End the thread after the batch that it is in."""
         self._stop.set()
-        self._wake.set()
         self._thread.join()
 
     def _run(self) -> None:
         while not self._stop.is_set():
-            self._wake.clear()
             try:
                 reports = [
                     self._queue.work(target, limit=policy.EMBED_BATCH) for target in EMBEDDED
@@ -419,7 +416,7 @@ class EmbeddingWorker:
                     _LOG.warning("embedding stopped: %s", error)
                 self.error = str(error)
             if not done:
-                self._wake.wait(self._idle)
+                self._stop.wait(self._idle)
 
 
 def _said(error: BaseException) -> str:

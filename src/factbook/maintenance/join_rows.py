@@ -249,6 +249,18 @@ def _nobody(count: int) -> _Crowds:
     return _Crowds(kept=np.arange(count), member=none, stands=none, cosine=np.empty(0, np.float32))
 
 
+def _grouped(member: Ids, stands: Ids, cosine: Floats) -> _Crowds:
+    """Let a row stand for each member; `stands` and `cosine` are of all rows."""
+    kept = np.ones(len(stands), np.bool_)
+    kept[member] = False
+    return _Crowds(
+        kept=np.flatnonzero(kept),
+        member=member,
+        stands=stands[member],
+        cosine=np.minimum(cosine[member], np.float32(1)),
+    )
+
+
 def identical_crowds(vectors: Vectors) -> _Crowds:
     """Group rows that are equal bit by bit, where they are more than `CROWD`."""
     count = len(vectors)
@@ -273,14 +285,7 @@ def identical_crowds(vectors: Vectors) -> _Crowds:
         unlike = at[(vectors[at] != vectors[stands[at]]).any(axis=1)]
         stands[unlike] = -1
     member = member[stands[member] >= 0]
-    kept = np.ones(count, np.bool_)
-    kept[member] = False
-    return _Crowds(
-        kept=np.flatnonzero(kept),
-        member=member,
-        stands=stands[member],
-        cosine=np.ones(len(member), np.float32),
-    )
+    return _grouped(member, stands, np.ones(count, np.float32))
 
 
 def alike_crowds(rows: Floats, seen: Look) -> _Crowds | None:
@@ -303,14 +308,7 @@ def alike_crowds(rows: Floats, seen: Look) -> _Crowds | None:
     member = np.flatnonzero((stands >= 0) & (stands != np.arange(len(rows))))
     if not len(member):
         return None
-    kept = np.ones(len(rows), np.bool_)
-    kept[member] = False
-    return _Crowds(
-        kept=np.flatnonzero(kept),
-        member=member,
-        stands=stands[member],
-        cosine=np.minimum(cosine[member], np.float32(1)),
-    )
+    return _grouped(member, stands, cosine)
 
 
 # --- a look at some rows --------------------------------------------------------------------------

@@ -18,15 +18,6 @@ if TYPE_CHECKING:
     from factbook.store.port import Store
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DayBudget:
-    """What a day may cost; None is no bound."""
-
-    calls: int | None = None
-    tokens: int | None = None
-    money: float | None = None
-
-
 class DayMeter:
     """Reserve every call in the store before it is made, and count it when it has ended.
 
@@ -35,10 +26,10 @@ class DayMeter:
     by one call each.
     """
 
-    def __init__(self, context: Context, *, budget: DayBudget) -> None:
-        """Meter the calls of the context's store."""
+    def __init__(self, context: Context, config: ModelConfig) -> None:
+        """Meter the calls of the context's store, by what a day may cost."""
         self._context = context
-        self._budget = budget
+        self._config = config
         self._began = threading.local()
 
     def before(self, purpose: str, model: str) -> None:
@@ -48,9 +39,9 @@ class DayMeter:
             BeginCall(
                 purpose=purpose,
                 model=model,
-                max_calls=self._budget.calls,
-                max_tokens=self._budget.tokens,
-                max_money=self._budget.money,
+                max_calls=self._config.daily_calls,
+                max_tokens=self._config.daily_tokens,
+                max_money=self._config.daily_money,
             ),
             self._began.at,
         )
@@ -105,7 +96,4 @@ def open_metered(context: Context, config: ModelConfig) -> LLM:
     """Return the model of a configuration, with its calls counted in the context's store."""
     from factbook.llm.client import open_llm
 
-    budget = DayBudget(
-        calls=config.daily_calls, tokens=config.daily_tokens, money=config.daily_money
-    )
-    return open_llm(config, clock=context.clock, meter=DayMeter(context, budget=budget))
+    return open_llm(config, clock=context.clock, meter=DayMeter(context, config))

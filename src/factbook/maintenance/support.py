@@ -16,6 +16,7 @@ from factbook import policy
 from factbook.embed.halves import unpacked
 from factbook.extract.sentences import Sentence, split, tells, words
 from factbook.gate.judge import JudgedClaim, Relation, TextReading, judge
+from factbook.maintenance.circles import each
 from factbook.maintenance.join import cross_pairs
 from factbook.model.facts import EVERYONE, MERGED_KINDS, Millis, Role, StoredEpisode, Trust
 from factbook.model.ops import DoubtFact, MarkProgress, Op, SupportFact
@@ -44,9 +45,7 @@ def support_ops(store: Store, *, now: Millis, reading: Callable[[str], TextReadi
     episodes = unpacked(*store.vectors("episode", fresh.came))
     pairs = cross_pairs(facts.rows, episodes.rows, threshold=policy.EVIDENCE_SIMILARITY)
     near: dict[int, list[tuple[int, float]]] = {}
-    for left, right, cosine in zip(
-        pairs.left.tolist(), pairs.right.tolist(), pairs.cosine.tolist(), strict=True
-    ):
+    for left, right, cosine in each(pairs):
         near.setdefault(episodes.ids[right], []).append((facts.ids[left], cosine))
     texts = store.episodes_by_id(sorted(near))
     asked = {fact_id for ids in near.values() for fact_id, _ in ids}
@@ -118,14 +117,12 @@ def _op(
 def best_sentence(text: str, statement: str) -> Sentence | None:
     """Return the sentence of a text that shares most words with a statement."""
     wanted = set(words(statement))
-    best: Sentence | None = None
-    most = 0.0
-    for sentence in split(text):
+
+    def shared(sentence: Sentence) -> float:
         held = set(words(sentence.text))
-        share = len(wanted & held) / len(wanted | held) if wanted | held else 0.0
-        if best is None or share > most:
-            best, most = sentence, share
-    return best
+        return len(wanted & held) / len(wanted | held) if wanted | held else 0.0
+
+    return max(split(text), key=shared, default=None)
 
 
 def _shown_in(store: Store, session: str) -> list[Sequence[str]]:
