@@ -142,7 +142,10 @@ def account(store: Store, run: Run, *, owner: str | Everyone = ME) -> Account:
         contradicted=_opposed(by_op.get("contradict", ()), facts, store),
         superseded=[
             Replaced(
-                old_id=event.target_id, new_id=number, rule=_text(event, "why"), why=_says(event)
+                old_id=event.target_id,
+                new_id=number,
+                rule=_text(event, "why"),
+                why=_text(event, "says"),
             )
             for event in by_op.get("supersede", ())
             for number in others_of(event)
@@ -213,7 +216,7 @@ def _opposed(events: Iterable[Event], facts: Mapping[int, Fact], store: Store) -
                 after=tuple(after for _, after in values),
                 other_ids=tuple(number for number in pair if number not in ids),
                 rule=_text(mine[0], "why"),
-                why=_says(mine[0]),
+                why=_text(mine[0], "says"),
             )
         )
     return opposed
@@ -232,10 +235,6 @@ def _merged(events: Iterable[Event]) -> list[Merged]:
         )
         for winner, mine in by_winner.items()
     ]
-
-
-def _says(event: Event) -> str:
-    return _text(event, "says")
 
 
 def _text(event: Event, name: str) -> str:

@@ -10,15 +10,13 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from factbook import policy
 from factbook.maintenance.join import near_pairs_of
-from factbook.maintenance.join_rows import Pairs
+from factbook.maintenance.join_rows import Floats, Pairs
 from factbook.store.rows import Life
 
 _EVEN: Final = 1e-6  # by which cosines of the same two differ
-Floats = NDArray[np.float32]
 
 
 class Circles:

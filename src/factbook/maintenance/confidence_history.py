@@ -13,20 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from factbook.model.confidence import value_at
-from factbook.model.facts import Event, Fact, FactKind, Millis
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConfidenceBasis:
-    """What a confidence depends on, as of a moment."""
-
-    kind: FactKind
-    predicate: str
-    pinned: bool
-    confidence: float
-    confidence_at: Millis
-    valid_to: Millis | None
-    retired_at: Millis | None
+from factbook.model.facts import Event, Fact, Millis
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +39,7 @@ class Course:
     """The confidence of a fact over time."""
 
     steps: Sequence[ConfidenceStep]
-    standings: Sequence[tuple[Millis, ConfidenceBasis]]  # what held from when on, the oldest first
+    standings: Sequence[tuple[Millis, Fact]]  # the fact as it stood from when on, the oldest first
     end: Millis  # now, or when the fact retired
     value: float  # at the end
     retired: bool
@@ -67,7 +54,7 @@ class Course:
 
     def value_on(self, moment: Millis) -> float:
         """Return how sure the fact was at a moment; before the first, as sure as it began."""
-        held = [basis for since, basis in self.standings if since <= moment]
+        held = [fact for since, fact in self.standings if since <= moment]
         return value_at(held[-1] if held else self.standings[0][1], moment)
 
 
@@ -107,7 +94,7 @@ def moved(
     events do not tell what held after them, for they name only what they changed.
     """
     told = _mapping(events[-1].detail.get("after"))
-    standing = _now(fact)
+    standing = fact
     if not {"confidence", "confidence_at"} <= told.keys():
         whole = history()
         standing = _first(fact, whole)
@@ -122,19 +109,7 @@ def moved(
     return value_at(earlier, moment), value_at(standing, moment)
 
 
-def _now(fact: Fact) -> ConfidenceBasis:
-    return ConfidenceBasis(
-        kind=fact.kind,
-        predicate=fact.predicate,
-        pinned=fact.pinned,
-        confidence=fact.confidence,
-        confidence_at=fact.confidence_at,
-        valid_to=fact.valid_to,
-        retired_at=fact.retired_at,
-    )
-
-
-def _first(fact: Fact, history: Sequence[Event]) -> ConfidenceBasis:
+def _first(fact: Fact, history: Sequence[Event]) -> Fact:
     """Return what a fact began with: what no event changed is as it is now."""
     began: dict[str, Any] = {}
     for event in history:
@@ -145,12 +120,10 @@ def _first(fact: Fact, history: Sequence[Event]) -> ConfidenceBasis:
             began.setdefault("confidence", changed[0])
         for name, value in _mapping(event.detail.get("before")).items():
             began.setdefault(name, value)
-    return _with(_now(fact), began)
+    return _with(fact, began)
 
 
-def _around(
-    standing: ConfidenceBasis, detail: Mapping[str, object]
-) -> tuple[ConfidenceBasis, ConfidenceBasis]:
+def _around(standing: Fact, detail: Mapping[str, object]) -> tuple[Fact, Fact]:
     before = _with(standing, _mapping(detail.get("before")))
     after = _with(before, _mapping(detail.get("after")))
     changed = detail.get("confidence")  # how a fact that does not fade tells of its growth
@@ -159,7 +132,7 @@ def _around(
     return before, after
 
 
-def _with(standing: ConfidenceBasis, parts: Mapping[str, Any]) -> ConfidenceBasis:
+def _with(standing: Fact, parts: Mapping[str, Any]) -> Fact:
     names = ("confidence", "confidence_at", "pinned", "valid_to", "retired_at")
     return replace(standing, **{name: parts[name] for name in names if name in parts})
 

@@ -19,7 +19,6 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from factbook import policy
 from factbook.embed.halves import unpacked
@@ -33,7 +32,7 @@ from factbook.maintenance.circles import Circles, each, ids_of
 from factbook.maintenance.embedding import EmbeddingQueue
 from factbook.maintenance.holding import hold_ops
 from factbook.maintenance.join import components, cross_pairs, near_pairs, near_pairs_of
-from factbook.maintenance.join_rows import Pairs
+from factbook.maintenance.join_rows import Floats, Pairs
 from factbook.maintenance.learning import learning_ops
 from factbook.maintenance.verdict_queue import (
     MERGE_RULE,
@@ -97,7 +96,6 @@ __all__ = [
     "waiting_questions",
 ]
 
-Floats = NDArray[np.float32]
 PHASES = (
     "embed",
     "extract",

@@ -25,120 +25,15 @@ KINDS: Final = frozenset({"password", "token", "secret", "cookie"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
-    """How a group of programs takes secrets; every field is a list of words."""
+class _Program:
+    """How a group of programs takes secrets, with its lists cut into words."""
 
-    names: str  # the programs
-    option: str = ""  # options before the secret
-    glued: str = ""  # options that may be written in one word with the secret
-    clusters: bool = False  # short options may be written together, the secret's last
-    pair: str = ""  # options before a user:password
-    cookie: str = ""  # options before a cookie header
-    after: str = ""  # bare words before the secret
-    place: int = 0  # the secret's place among the bare words, from 1; -1 is the last
-    needs: str = ""  # one of these words must stand in the command
-    wraps: bool = False  # the first bare word begins another command, with options of its own
-    kind: str = "password"  # the label's kind
-
-
-PROGRAMS: Final[tuple[Program, ...]] = (
-    Program(names="sshpass", option="-p", glued="-p", wraps=True),
-    Program(
-        names="mysql mysqldump mysqladmin mysqlimport mysqlcheck mysqlshow mysqlpump mysqlsh "
-        "mysqlbinlog mysqlslap mariadb mariadb-dump mariadb-admin mariabackup xtrabackup",
-        glued="-p",
-    ),
-    Program(names="mycli", option="-p"),
-    Program(names="curl", clusters=True, pair="-u --user -U --proxy-user", cookie="-b --cookie"),
-    Program(names="http https xh httpie", pair="-a --auth"),
-    Program(names="ab", pair="-A -P"),
-    Program(names="redis-cli valkey-cli keydb-cli", option="-a"),
-    Program(
-        names="mongosh mongo mongodump mongorestore mongoexport mongoimport mongostat mongotop",
-        option="-p",
-    ),
-    Program(
-        names="docker podman nerdctl buildah helm oras crane skopeo az oc cf argocd rancher",
-        option="-p",
-        glued="-p",
-        needs="login auth",
-    ),
-    Program(names="skopeo", pair="--creds --src-creds --dest-creds"),
-    Program(names="7z 7za 7zz 7zr rar unrar", glued="-p -hp"),
-    Program(names="zip unzip zipcloak", clusters=True, option="-P", glued="-P"),
-    Program(names="htpasswd", place=-1, needs="-b -bc -cb -nb -bn -nbB -nbBC -bB -Bb -cbB -bcB"),
-    Program(names="openssl", option="-k"),
-    Program(names="ssh-keygen", option="-N -P", glued="-N -P"),
-    Program(
-        names="sqlcmd bcp osql tsql ipmitool mosquitto_pub mosquitto_sub", option="-P", glued="-P"
-    ),
-    Program(
-        names="ldapsearch ldapmodify ldapadd ldapdelete ldapwhoami ldappasswd",
-        option="-w",
-        glued="-w",
-    ),
-    Program(names="cqlsh twine evil-winrm nxc netexec crackmapexec psexec", option="-p"),
-    Program(names="plink pscp psftp", option="-pw"),
-    Program(names="xfreerdp wfreerdp", glued="/p:"),
-    Program(names="nmcli", after="password"),
-    Program(names="wpa_passphrase", place=2),
-    Program(names="useradd usermod", option="-p"),
-    Program(names="etcdctl", pair="--user"),
-    Program(names="odoo odoo-bin", option="-w"),
-    Program(names="az", option="-p", needs="create"),
-    Program(names="az", option="--value", needs="keyvault", kind="secret"),
-    Program(names="aws", option="--value", needs="SecureString", kind="secret"),
-    Program(names="aws", option="--secret-string", needs="secretsmanager", kind="secret"),
-    Program(names="eas", option="--value", needs="secret:create", kind="secret"),
-    Program(names="gh", option="--body -b", glued="-b --body", needs="secret", kind="secret"),
-    Program(names="dotnet nuget", option="-p", needs="add update"),
-    Program(names="dotnet", place=4, needs="user-secrets", kind="secret"),
-    Program(names="composer", place=-1, needs="http-basic github-oauth gitlab-token"),
-    Program(names="schtasks", option="/rp /p /RP /P"),
-    Program(names="snmp-server", after="community"),
-    Program(names="doctl", option="-t", needs="auth", kind="token"),
-    Program(names="snmpwalk snmpget snmpset", option="-A -X"),
-    Program(names="security", option="-w", needs="add-generic-password add-internet-password"),
-    Program(names="smbclient rpcclient", pair="-U --user"),
-    Program(names="lftp", pair="-u"),
-    Program(names="rclone", place=2, needs="obscure"),
-    Program(names="bw", place=2, needs="unlock"),
-    Program(names="bw", place=3, needs="login"),
-    Program(names="rdesktop cypher-shell snowsql hydra ncftpput ncftpget isql", option="-p -P"),
-    Program(names="xfreerdp wfreerdp", option="-p"),
-    Program(names="isql", place=3),
-    Program(names="security", option="-p", needs="unlock-keychain create-keychain"),
-    Program(names="security", place=2, needs="set-keychain-password"),
-    Program(names="signtool signtool.exe", option="/p"),
-    Program(names="openssl", place=2, needs="passwd"),
-    Program(names="cargo wandb", place=2, needs="login", kind="token"),
-    Program(names="ngrok", place=-1, needs="authtoken add-authtoken add-api-key", kind="token"),
-    Program(names="mc mcli", place=6, needs="alias", kind="secret"),
-    Program(names="mc mcli", place=7, needs="config", kind="secret"),
-    Program(names="nuget", option="-k -ApiKey --api-key", kind="token"),
-    Program(names="nuget", place=2, needs="setapikey setApiKey", kind="token"),
-    Program(names="altool notarytool", option="-p --password"),
-    Program(names="rabbitmqctl rabbitmqadmin", place=3, needs="add_user change_password"),
-    Program(names="influx", option="-password"),
-    Program(names="dscl", place=-1, needs="-passwd"),
-    Program(names="networksetup", place=-1, needs="-setairportnetwork"),
-    Program(names="pdftk", after="user_pw owner_pw input_pw"),
-    Program(names="drush", place=-1, needs="upwd user:password"),
-    Program(names="occ", place=-1, needs="user:resetpassword"),
-    Program(names="poetry", place=-1, needs="pypi-token http-basic", kind="token"),
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Row:
-    """A row of the table with its lists cut into words."""
-
-    option: frozenset[str]
+    names: tuple[str, ...]
+    option: frozenset[str]  # options, and bare words, that the secret follows
     glued: tuple[str, ...]
     pair: tuple[str, ...]
-    cookie: frozenset[str]
     needs: tuple[str, ...]
-    takes: frozenset[str]  # the options of all four lists, which the secret follows
+    takes: frozenset[str]  # the options of all lists, which the secret follows
     begins: tuple[str, ...]  # what a word with its secret in it begins with
     mark: Lazy  # what stands in every command that has a secret
     place: int
@@ -147,34 +42,135 @@ class _Row:
     kind: str
 
 
-def _row(program: Program) -> _Row:
-    marks = f"{program.option} {program.glued} {program.pair} {program.cookie} {program.after}"
+def _program(
+    *,
+    names: str,  # the programs
+    option: str = "",  # options before the secret
+    glued: str = "",  # options that may be written in one word with the secret
+    clusters: bool = False,  # short options may be written together, the secret's last
+    pair: str = "",  # options before a user:password
+    cookie: str = "",  # options before a cookie header
+    after: str = "",  # bare words before the secret
+    place: int = 0,  # the secret's place among the bare words, from 1; -1 is the last
+    needs: str = "",  # one of these words must stand in the command
+    wraps: bool = False,  # the first bare word begins another command, with options of its own
+    kind: str = "password",  # the label's kind
+) -> _Program:
+    """Make a row of the table; every text but the kind is a list of words."""
     # Short options that may be written together stand behind other letters: -su for -s -u.
-    letters = "-[A-Za-z]{0,6}" if program.clusters else "-"
+    letters = "-[A-Za-z]{0,6}" if clusters else "-"
     parts = [
         letters + re.escape(mark[1:]) if mark[0] == "-" and len(mark) == 2 else re.escape(mark)
-        for mark in marks.split()
+        for mark in f"{option} {glued} {pair} {cookie} {after}".split()
     ]
-    return _Row(
-        option=vocabulary(f"{program.option} {program.after}"),
-        glued=tuple(program.glued.split()),
-        pair=tuple(program.pair.split()),
-        cookie=vocabulary(program.cookie),
-        needs=tuple(program.needs.split()),
-        takes=vocabulary(f"{program.option} {program.after} {program.pair} {program.cookie}"),
-        begins=(*program.glued.split(), *program.pair.split()),
+    return _Program(
+        names=tuple(names.split()),
+        option=vocabulary(f"{option} {after}"),
+        glued=tuple(glued.split()),
+        pair=tuple(pair.split()),
+        needs=tuple(needs.split()),
+        takes=vocabulary(f"{option} {after} {pair} {cookie}"),
+        begins=(*glued.split(), *pair.split()),
         mark=Lazy(rf"(?:^|[\s\"'\\])(?:{'|'.join(parts)})"),
-        place=program.place,
-        wraps=program.wraps,
-        clusters=program.clusters,
-        kind=program.kind,
+        place=place,
+        wraps=wraps,
+        clusters=clusters,
+        kind=kind,
     )
 
 
-_BY_NAME: Final[dict[str, list[_Row]]] = {}
-for _program in PROGRAMS:
-    for _name in _program.names.split():
-        _BY_NAME.setdefault(_name, []).append(_row(_program))
+_PROGRAMS: Final[tuple[_Program, ...]] = (
+    _program(names="sshpass", option="-p", glued="-p", wraps=True),
+    _program(
+        names="mysql mysqldump mysqladmin mysqlimport mysqlcheck mysqlshow mysqlpump mysqlsh "
+        "mysqlbinlog mysqlslap mariadb mariadb-dump mariadb-admin mariabackup xtrabackup",
+        glued="-p",
+    ),
+    _program(names="mycli", option="-p"),
+    _program(names="curl", clusters=True, pair="-u --user -U --proxy-user", cookie="-b --cookie"),
+    _program(names="http https xh httpie", pair="-a --auth"),
+    _program(names="ab", pair="-A -P"),
+    _program(names="redis-cli valkey-cli keydb-cli", option="-a"),
+    _program(
+        names="mongosh mongo mongodump mongorestore mongoexport mongoimport mongostat mongotop",
+        option="-p",
+    ),
+    _program(
+        names="docker podman nerdctl buildah helm oras crane skopeo az oc cf argocd rancher",
+        option="-p",
+        glued="-p",
+        needs="login auth",
+    ),
+    _program(names="skopeo", pair="--creds --src-creds --dest-creds"),
+    _program(names="7z 7za 7zz 7zr rar unrar", glued="-p -hp"),
+    _program(names="zip unzip zipcloak", clusters=True, option="-P", glued="-P"),
+    _program(names="htpasswd", place=-1, needs="-b -bc -cb -nb -bn -nbB -nbBC -bB -Bb -cbB -bcB"),
+    _program(names="openssl", option="-k"),
+    _program(names="ssh-keygen", option="-N -P", glued="-N -P"),
+    _program(
+        names="sqlcmd bcp osql tsql ipmitool mosquitto_pub mosquitto_sub", option="-P", glued="-P"
+    ),
+    _program(
+        names="ldapsearch ldapmodify ldapadd ldapdelete ldapwhoami ldappasswd",
+        option="-w",
+        glued="-w",
+    ),
+    _program(names="cqlsh twine evil-winrm nxc netexec crackmapexec psexec", option="-p"),
+    _program(names="plink pscp psftp", option="-pw"),
+    _program(names="xfreerdp wfreerdp", glued="/p:"),
+    _program(names="nmcli", after="password"),
+    _program(names="wpa_passphrase", place=2),
+    _program(names="useradd usermod", option="-p"),
+    _program(names="etcdctl", pair="--user"),
+    _program(names="odoo odoo-bin", option="-w"),
+    _program(names="az", option="-p", needs="create"),
+    _program(names="az", option="--value", needs="keyvault", kind="secret"),
+    _program(names="aws", option="--value", needs="SecureString", kind="secret"),
+    _program(names="aws", option="--secret-string", needs="secretsmanager", kind="secret"),
+    _program(names="eas", option="--value", needs="secret:create", kind="secret"),
+    _program(names="gh", option="--body -b", glued="-b --body", needs="secret", kind="secret"),
+    _program(names="dotnet nuget", option="-p", needs="add update"),
+    _program(names="dotnet", place=4, needs="user-secrets", kind="secret"),
+    _program(names="composer", place=-1, needs="http-basic github-oauth gitlab-token"),
+    _program(names="schtasks", option="/rp /p /RP /P"),
+    _program(names="snmp-server", after="community"),
+    _program(names="doctl", option="-t", needs="auth", kind="token"),
+    _program(names="snmpwalk snmpget snmpset", option="-A -X"),
+    _program(names="security", option="-w", needs="add-generic-password add-internet-password"),
+    _program(names="smbclient rpcclient", pair="-U --user"),
+    _program(names="lftp", pair="-u"),
+    _program(names="rclone", place=2, needs="obscure"),
+    _program(names="bw", place=2, needs="unlock"),
+    _program(names="bw", place=3, needs="login"),
+    _program(names="rdesktop cypher-shell snowsql hydra ncftpput ncftpget isql", option="-p -P"),
+    _program(names="xfreerdp wfreerdp", option="-p"),
+    _program(names="isql", place=3),
+    _program(names="security", option="-p", needs="unlock-keychain create-keychain"),
+    _program(names="security", place=2, needs="set-keychain-password"),
+    _program(names="signtool signtool.exe", option="/p"),
+    _program(names="openssl", place=2, needs="passwd"),
+    _program(names="cargo wandb", place=2, needs="login", kind="token"),
+    _program(names="ngrok", place=-1, needs="authtoken add-authtoken add-api-key", kind="token"),
+    _program(names="mc mcli", place=6, needs="alias", kind="secret"),
+    _program(names="mc mcli", place=7, needs="config", kind="secret"),
+    _program(names="nuget", option="-k -ApiKey --api-key", kind="token"),
+    _program(names="nuget", place=2, needs="setapikey setApiKey", kind="token"),
+    _program(names="altool notarytool", option="-p --password"),
+    _program(names="rabbitmqctl rabbitmqadmin", place=3, needs="add_user change_password"),
+    _program(names="influx", option="-password"),
+    _program(names="dscl", place=-1, needs="-passwd"),
+    _program(names="networksetup", place=-1, needs="-setairportnetwork"),
+    _program(names="pdftk", after="user_pw owner_pw input_pw"),
+    _program(names="drush", place=-1, needs="upwd user:password"),
+    _program(names="occ", place=-1, needs="user:resetpassword"),
+    _program(names="poetry", place=-1, needs="pypi-token http-basic", kind="token"),
+)
+
+
+_BY_NAME: Final[dict[str, list[_Program]]] = {}
+for _row in _PROGRAMS:
+    for _name in _row.names:
+        _BY_NAME.setdefault(_name, []).append(_row)
 
 # --------------------------------------------------------------------------------- words of a line
 
@@ -301,7 +297,7 @@ def _has(words: Sequence[_Word], need: str) -> bool:
 _CLUSTER: Final = Lazy(r"-[A-Za-z]{2,6}")
 
 
-def _row_spans(text: str, row: _Row, words: Sequence[_Word]) -> Iterator[Span]:
+def _row_spans(text: str, row: _Program, words: Sequence[_Word]) -> Iterator[Span]:
     """Apply one row of the table to the words behind the program's name."""
     for i, word in enumerate(words):
         option = word.text.strip("\"'\\")
@@ -330,7 +326,7 @@ def _row_spans(text: str, row: _Row, words: Sequence[_Word]) -> Iterator[Span]:
         yield from _secret(text, chosen.start, chosen.end, row.kind)
 
 
-def _glued_spans(text: str, row: _Row, word: _Word) -> Iterator[Span]:
+def _glued_spans(text: str, row: _Program, word: _Word) -> Iterator[Span]:
     """Give the secret that is written in one word with its option: `-pSECRET`, `--user=a:b`."""
     for option in row.glued:
         if word.text.startswith(option) and len(word.text) > len(option):

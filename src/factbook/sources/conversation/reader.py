@@ -7,6 +7,7 @@ its start whenever it has changed; the identity of its turns makes that harmless
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -127,10 +128,7 @@ def read(
 
     Raises PathMissing and PathUnreadable.
     """
-
-    def document(reading: FileReading) -> Iterator[Batch]:
-        yield from _documents(reading, batch_bytes)
-
+    document = partial(_documents, batch_bytes=batch_bytes)
     return read_log(
         file,
         cursor=cursor,

@@ -23,6 +23,7 @@ from factbook.sources.session_log.parser import (
     RecordOutcome,
     items_in,
     outcome_of,
+    rows_in,
     text_in,
     texts_in,
 )
@@ -125,7 +126,7 @@ class ClaudeParser(Parser):
         self._cwd: object = None  # as the last record wrote it
         self._branch_at: tuple[str, object] = ("", None)  # likewise, with the session
         self._warm = state.get("warm") is True  # the answer to a warm-up is awaited
-        self._queue = _entries(state.get("queue"))
+        self._queue = [_Entry(*row) for row in rows_in(state, "queue", 5)]
         self._sent = texts_in(state, "sent")  # queued prompts that were stated already
         self._leaves = {
             leaf: str(title) for leaf, title in items_in(state, "leaves")
@@ -703,14 +704,6 @@ class _Entry:
 
     def save(self) -> list[object]:
         return [self.text, self.timestamp, self.position, self.offset, self.told]
-
-
-def _entries(value: object) -> list[_Entry]:
-    return [
-        _Entry(*item)
-        for item in (value if isinstance(value, list) else [])
-        if isinstance(item, list) and len(item) == 5
-    ]
 
 
 def _uuid(record: Mapping[str, object]) -> str:

@@ -24,6 +24,7 @@ from factbook.sources.session_log.parser import (
     RecordOutcome,
     items_in,
     outcome_of,
+    rows_in,
     text_in,
 )
 from factbook.sources.session_log.printed import Result, prints_of
@@ -110,7 +111,7 @@ class CodexParser(Parser):
         self._events = get("events") is True  # whether the file has an event of any kind
         self._heard = get("heard") is True  # whether an event gave a prompt
         self._by_model = get("by_model") is True  # whether another agent writes the prompts
-        self._held = _held(get("held"))
+        self._held = [_Held(*row) for row in rows_in(state, "held", 4)]
         self._codes = {call_id: str(code) for call_id, code in items_in(state, "codes")}
         self._scripts = OpenScripts(get("scripts"))
         # A fork goes on in copies of another session, line by line: which, and how far below.
@@ -560,14 +561,6 @@ def _parts(output: object) -> list[str]:
         return [output]
     listed = output if isinstance(output, list) else []
     return [_content_text([part]) for part in listed]
-
-
-def _held(value: object) -> list[_Held]:
-    return [
-        _Held(*item)
-        for item in (value if isinstance(value, list) else [])
-        if isinstance(item, list) and len(item) == 4
-    ]
 
 
 def _count(value: object) -> int:

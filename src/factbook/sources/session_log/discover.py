@@ -222,17 +222,12 @@ def _why_not(head: bytes, *, chats: bool) -> str:
     if not head.strip(b" \t\r\n\x00"):
         return "empty"
     if not is_text(head):
-        return _no_text(head)
+        if any(char < 32 and char not in b"\t\r\n\x1b" for char in head[:1024]):
+            return "binary"
+        return "text in an encoding that is not known; save it as UTF-8"
     if chats:
         return "not a session log of a known agent, nor a chat in a known form"
     return "not a session log of a known agent"
-
-
-def _no_text(head: bytes) -> str:
-    """Say what stands in a file in which hardly anything can be read."""
-    if not any(char < 32 and char not in b"\t\r\n\x1b" for char in head[:1024]):
-        return "text in an encoding that is not known; save it as UTF-8"
-    return "binary"
 
 
 def is_text(head: bytes) -> bool:

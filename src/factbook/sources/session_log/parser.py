@@ -675,6 +675,13 @@ def texts_in(state: Mapping[str, object], name: str) -> list[str]:
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
+def rows_in(state: Mapping[str, object], name: str, size: int) -> list[list[Any]]:
+    """Return the rows of so many values of a list of what `save` returned."""
+    value = state.get(name)
+    rows = value if isinstance(value, list) else []
+    return [row for row in rows if isinstance(row, list) and len(row) == size]
+
+
 def items_in(state: Mapping[str, object], name: str) -> list[tuple[str, object]]:
     value = state.get(name)
     return [(str(key), item) for key, item in value.items()] if isinstance(value, Mapping) else []
