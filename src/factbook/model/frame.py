@@ -22,6 +22,27 @@ from typing import Final, Literal, Protocol
 from factbook import policy
 from factbook.model.ours import MEMORY_TAG
 
+__all__ = [
+    "AUTHORITY",
+    "SHOWN_BY",
+    "Framed",
+    "Shown",
+    "as_data",
+    "authority_of",
+    "in_frame",
+    "is_id",
+    "is_last_resort",
+    "memory_ids",
+    "memory_line",
+    "memory_pieces",
+    "one_line",
+    "out_of_frame",
+    "own_share",
+    "said_by",
+    "seen",
+    "speaker_of",
+]
+
 AUTHORITY: Final[Mapping[str, str]] = MappingProxyType(
     {
         "observation": "what a tool did, as its log has it",

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+__all__ = ["MemoryType", "RefusedItem", "RejectionReason", "TypedClaim"]
+
 
 class MemoryType(StrEnum):
     """Say what a memory about a person is."""

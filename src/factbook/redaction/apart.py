@@ -28,6 +28,8 @@ from factbook.redaction.values import (
     is_strong,
 )
 
+__all__ = ["PASSWORD", "below_spans", "column_spans", "file_kind"]
+
 PASSWORD: Final = Name(kind="password", plain=True, bare=False)
 """What a word for a password says that was found by other means than its name."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+__all__ = ["Lazy"]
+
 
 class Lazy:
     """A pattern that costs nothing until it is used, and then no more than any other."""

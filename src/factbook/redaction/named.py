@@ -16,6 +16,8 @@ from factbook.redaction.fields import field_spans
 from factbook.redaction.prose import sentence_spans, shaped_spans
 from factbook.redaction.spans import Span
 
+__all__ = ["named_spans"]
+
 _SPOKEN: Final = frozenset(" ,.:;!?'’)\n\r") | {""}  # what may follow a name in a sentence
 
 

@@ -30,6 +30,18 @@ from factbook.redaction.values import (
     is_wordy,
 )
 
+__all__ = [
+    "FOREIGN",
+    "HINT",
+    "foreign_names",
+    "foreign_span",
+    "is_shaped",
+    "pair_spans",
+    "prose_spans",
+    "sentence_spans",
+    "shaped_spans",
+]
+
 HINT: Final = (
     r"\b(?:pass|pw|pwd|Pass|PW)[ :']| as pw|(?:pin|PIN|Pin|puk|PUK)[ :=]|[0-9]{3}#"
     r"|SSID|\b[wW]i-?[fF]i[ :]|(?i:wlan)[- :]"

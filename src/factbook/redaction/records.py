@@ -19,6 +19,8 @@ from typing import Any, Final, TypeVar
 
 from factbook.redaction.base import Redacting
 
+__all__ = ["Redacting", "Screening", "identity_of"]
+
 _T = TypeVar("_T")
 
 

@@ -12,6 +12,8 @@ from typing import Any, Final, NamedTuple
 
 from factbook.sources.session_log.printed import UNTOLD, Print, Result, of_shell, results_in
 
+__all__ = ["Came", "OpenScript", "OpenScripts", "came"]
+
 _SCRIPTS: Final = 512  # that are remembered; the oldest is forgotten
 _SHELLS: Final = frozenset({"exec_command", "write_stdin"})  # what they give has an exit code
 _HEADER: Final = re.compile(

@@ -18,6 +18,8 @@ import orjson
 
 from factbook.sources.session_log.scripts import Script, unescaped
 
+__all__ = ["UNTOLD", "Print", "Result", "of_shell", "prints_of", "results_in"]
+
 UNTOLD: Final[Mapping[str, str]] = {"end": "untold"}  # the mark of a result that tells no end
 _LIST: Final = (-1, "whole")  # what prints the results of all calls as one list
 _GOES_ON: Final = [(0, "output"), (0, "process")]  # in the order in which it is printed

@@ -14,6 +14,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+__all__ = ["Script", "ToolCall", "mentioned", "read_script"]
+
 _TOKEN: Final = re.compile(
     r"""
       (?P<blank>(?:\s|//[^\n]*+|/\*[\s\S]*?\*/)++)
