@@ -158,7 +158,7 @@ def _placed(reading: Reading, at: int, *, again: bool = False) -> list[tuple[int
 
 
 def _is_forgotten(reading: Reading, mark: Span) -> bool:
-    """Tell whether an order that is not for keeping leads to a mark: "translate this: always ..."."""
+    """Tell whether an order for now alone leads to a mark: "translate this: always ..."."""
     clause = next((c for c in reading.clauses if mark.begin < c.end), None)
     return (
         clause is not None

@@ -21,7 +21,7 @@ from factbook.redaction.spans import Span
 from factbook.redaction.values import is_random, is_stand_in, is_stop_word
 from factbook.redaction.vocabulary import vocabulary
 
-__all__ = ["HINT", "KINDS", "PROGRAMS", "Program", "command_spans", "echoed"]
+__all__ = ["HINT", "KINDS", "command_spans", "echoed"]
 
 KINDS: Final = frozenset({"password", "token", "secret", "cookie"})
 
