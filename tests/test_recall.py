@@ -299,7 +299,23 @@ def day(year: int, month: int, number: int) -> int:
     return int(datetime(year, month, number, tzinfo=UTC).timestamp() * 1000)
 
 
-@given(st.text(max_size=80), st.integers(0, 4_000_000_000_000))
+def test_of_two_clocks_that_touch_a_day_the_first_has_it() -> None:
+    found = find_window("what broke 5pm yesterday at 10am", now=NOW, zone=UTC)
+    assert found == find_window("what broke 5pm yesterday", now=NOW, zone=UTC)
+
+
+
+_TIME_WORDS = (
+    *("yesterday", "today", "5pm", "at 10am", "noon", "last", "this", "week", "month", "June", "3"),
+    *("2026", "from", "to", "between", "and", "since", "until", "on", "in", "ago", "days", "the"),
+    *("Monday", "morning", "spring", "2026-05-04", "May 4", "12:30", ",", "before"),
+)
+
+
+@given(
+    st.text(max_size=80) | st.lists(st.sampled_from(_TIME_WORDS), max_size=9).map(" ".join),
+    st.integers(0, 4_000_000_000_000),
+)
 def test_no_text_breaks_the_time_phrases(question: str, now: int) -> None:
     window = find_window(question, now=now, zone=UTC)
     if window is not None and window.since is not None and window.until is not None:

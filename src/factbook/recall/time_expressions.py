@@ -205,6 +205,8 @@ def _with_clocks(text: str, days: Sequence[Point], here: datetime) -> list[Point
         if any(begin < day.end and day.begin < end for day in days):
             continue
         day = next((day for day in days if _touch(text, begin, end, day)), None)
+        if day is not None and day not in times:
+            continue  # "5pm yesterday at 10am": the first clock has the day
         named = day is not None and day.span.since is not None
         if not (named or match["lead"]):
             continue
