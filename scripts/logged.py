@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from asker.logs import mirror, transcript
+from asker.logs import LogsError, mirror, transcript
 
 LANGUAGE: Final = Path(__file__).resolve().parent.parent / "data" / "language"
 
@@ -33,7 +33,9 @@ def logs(name: str, part: str, folder: Path) -> Iterator[tuple[Row, str]]:
         if row["part"] == part:
             place = mirror(folder, row["repository"])
             command = ["git", "-C", str(place), "cat-file", "blob", row["blob"]]
-            done = subprocess.run(command, capture_output=True, check=True)
+            done = subprocess.run(command, capture_output=True, check=False)
+            if done.returncode:
+                raise LogsError(f"{place} lacks the log {row['blob']}; fetch all of its refs")
             yield row, done.stdout.decode("utf-8", "replace")
 
 
@@ -44,7 +46,7 @@ def named(text: str, lead: str = "") -> str:
 
 def said(log: str, path: str, role: str) -> Iterator[str]:
     """Yield what one side said in a log of SpecStory (which has a path), Claude Code or Codex."""
-    for line in (transcript(log, path) if path else log).splitlines():
+    for line in (transcript(log, path) if path else log).split("\n"):
         try:
             row = json.loads(line)
         except ValueError:

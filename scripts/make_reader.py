@@ -15,6 +15,11 @@ Needs what factbook itself needs, and onnx and torch:
 
     python -m venv /tmp/reader && /tmp/reader/bin/pip install . onnx==1.23.2 torch==2.13.0
     /tmp/reader/bin/python scripts/make_reader.py
+
+A reader goes on from a written one with `--start`, and is held to one in all that its rows do not
+label with `--anchor`; copies of the files of `--out` serve for both:
+
+    make_reader.py --only reader --train reader --start OLD --anchor OLD --rate 0.8 --minutes 50
 """
 
 from __future__ import annotations
@@ -334,6 +339,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--only", choices=("reader", "relater"), help="leave the other alone")
     options = parser.parse_args(arguments)
+    if options.logs and not options.anchor:
+        parser.error("--logs needs --anchor: a reader that goes on learns from prompts of logs")
     torch.set_num_threads(options.threads)
     open_corpora = corpora.Corpora(options.corpora)
     with tempfile.TemporaryDirectory() as scratch:

@@ -97,7 +97,7 @@ def main() -> None:
     OUT.write_text(json.dumps(held, indent=1) + "\n", "utf-8")
     print(f"{len(rows)} examples, {OUT.stat().st_size} bytes")
     rows, right = map(np.array, zip(*of_logs(options.logs, "held"), strict=True))
-    shown = model.decision_function(rows) >= LIKELY
+    shown = rows @ (np.round(weights[:-1] / scale) * scale) + weights[-1] >= LIKELY
     print(
         f"held logs: {int(shown.sum())} of {len(rows)} shown, {int((shown * right).sum())} of them"
         f" right, of {int(right.sum())} that report"

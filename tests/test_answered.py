@@ -643,6 +643,24 @@ def test_hosts_of_clients(memory: Memory, log: Log, command: str, host: str) -> 
     assert [fact.object for fact in facts(memory, "connects_to_host")] == [host][: bool(host)]
 
 
+@pytest.mark.parametrize(
+    ("command", "output", "hosts"),
+    [
+        ('nc -z -w3 10.0.0.7 5432 2>&1 && echo "OPEN" || echo "CLOSED"', "CLOSED", []),
+        ('nc -z -w3 10.0.0.7 5432 2>&1 && echo "OPEN" || echo "CLOSED"', "OPEN", ["10.0.0.7"]),
+        ("curl -s http://10.0.0.8:3000/health || echo 'API: DOWN'", "API: DOWN", []),
+        ("curl -s http://10.0.0.8:3000/health || echo 'API: DOWN'", "ok", ["10.0.0.8"]),
+        ("curl -s http://10.0.0.8/ ; false || echo DOWN", "<html>\nDOWN", ["10.0.0.8"]),
+    ],
+)
+def test_no_host_is_reached_where_the_command_says_otherwise(
+    memory: Memory, log: Log, command: str, output: str, hosts: list[str]
+) -> None:
+    log.bash(command, output)
+    memory.ingest([log.path])
+    assert [fact.object for fact in facts(memory, "connects_to_host")] == hosts
+
+
 def test_no_host_is_reached_by_what_failed(memory: Memory, log: Log) -> None:
     log.bash("curl https://api.shop.io", "curl: (6) Could not resolve host", error=True)
     log.bash("ssh ann@web1.lan uptime", "Exit code 255\nConnection refused", error=True)

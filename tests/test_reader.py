@@ -116,3 +116,9 @@ def test_every_word_leads_to_a_root(arcs: np.ndarray) -> None:
 def test_a_word_keeps_its_best_head_where_that_makes_a_tree() -> None:
     arcs = np.array([[0, -9, 5, 1], [6, 0, -9, 1], [0, 3, 1, -9]], np.float32)
     assert tree(arcs) == [2, 0, 1]
+
+
+def test_a_circle_opens_where_it_loses_least() -> None:
+    """The likeliest root of a circle may be the word that its head holds the most surely."""
+    arcs = np.array([[2.0, -9, 9, 0], [1.0, 1.5, -9, 0], [5.0, 0, 0, -9]], dtype=np.float32)
+    assert tree(arcs) == [2, 0, 0]

@@ -304,7 +304,6 @@ def test_of_two_clocks_that_touch_a_day_the_first_has_it() -> None:
     assert found == find_window("what broke 5pm yesterday", now=NOW, zone=UTC)
 
 
-
 _TIME_WORDS = (
     *("yesterday", "today", "5pm", "at 10am", "noon", "last", "this", "week", "month", "June", "3"),
     *("2026", "from", "to", "between", "and", "since", "until", "on", "in", "ago", "days", "the"),

@@ -619,3 +619,16 @@ def test_of_an_announcement_the_next_sentence_is_the_fact() -> None:
 )
 def test_what_was_done_or_found_is_a_report(predicate: str, text: str) -> None:
     assert objects(written(EpisodeKind.REPLY, text), predicate) != []
+
+
+@pytest.mark.parametrize(
+    ("predicate", "text"),
+    [
+        ("provides_solution", "Best fix: keep publish a workflow of its own."),
+        ("provides_solution", "The proper fix is to give publish a workflow of its own."),
+        ("provides_solution", "Now let me apply both fixes to the publish job."),
+        ("identifies_issue", "The loader returns an error if the file is missing."),
+    ],
+)
+def test_what_is_proposed_or_built_so_is_no_report(predicate: str, text: str) -> None:
+    assert objects(written(EpisodeKind.REPLY, text), predicate) == []

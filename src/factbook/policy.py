@@ -359,8 +359,8 @@ DIRECTIVE_SURE: Final = 0.9  # ours: from here on it is shown; higher than those
 # fewer prompts of real sessions hold a rule
 FOREIGN: Final = 0.05  # ours: of a run of words, from this chance on they are taken for others'
 DIRECTIVE_KEEP: Final = 0.4  # ours: worth keeping from here on, what is allowed is so for good
-DIRECTIVE_KEPT: Final = 0.01  # ours: where nothing is worth keeping by more than this, a mark
-DIRECTIVE_FORGOTTEN: Final = 0.95  # must be as sure as that
+DIRECTIVE_KEPT: Final = 0.01  # ours: an order with less of a chance to be worth keeping is for now
+DIRECTIVE_FORGOTTEN: Final = 0.95  # ours: below, a mark that such an order leads to is none
 DIRECTIVE_ORDER: Final = 0.85  # ours: of an order, which may be for now alone
 DIRECTIVE_FOREIGN: Final = 0.7  # ours: and where it marks a rule as the owner's, from this one on
 DIRECTIVE_ASKED: Final = 0.25  # ours: cosine from which one is about what rules are asked for

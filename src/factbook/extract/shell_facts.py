@@ -179,11 +179,26 @@ def urls(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
 
 def clients(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     """Find the machines that curl, wget, nc and the clients of databases and clusters talk to."""
-    del rule, episode
-    for command in shell.parse(text):
+    del rule
+    commands = shell.parse(text)
+    for n, command in enumerate(commands):
+        if episode.answer is not None and _gave_way(text, commands[n:], episode.answer.text):
+            continue
         for word, host, at in _client_hosts(command):
             start, end = word.span(at, at + len(host))
             yield RuleHit(host, start, end, {"program": command.name})
+
+
+def _gave_way(text: str, commands: Sequence[shell.ShellCommand], output: str) -> bool:
+    """Tell whether what was to be said if the first command fails ("|| echo DOWN") was said."""
+    for before, after in pairwise(commands):
+        between = text[before.end : after.start]
+        if "||" in between:
+            said = " ".join(word.value for word in after.args)
+            return after.name == "echo" and said in map(str.strip, output.splitlines())
+        if "&&" not in between:
+            return False
+    return False
 
 
 def _client_hosts(command: shell.ShellCommand) -> Iterator[tuple[shell.ShellWord, str, int]]:

@@ -354,7 +354,8 @@ class RestoredFacts(Part):
         }
         if lent:
             self._writer.add_evidence(list(lent.values()))
-            self._writer.put_facts(recounted(self._writer, {winner for winner, _ in lent}))
+            counted = recounted(self._writer, {winner for winner, _ in lent})
+            self._writer.put_facts([both for both in counted if both[1].evidence_count])
 
     def end(self) -> None:
         """Let those stand alone whose successor has not come."""
