@@ -106,7 +106,7 @@ def past(tmp_path_factory: pytest.TempPathFactory) -> Path:
             facts.append(told(memory, text))
             clock.now += 60_000
         clock.now = now - 400 * DAY
-        told(memory, "I painted the fence blue")
+        told(memory, "I won the village chess cup")
         clock.now = now - 40 * DAY
         merged = [facts[2], facts[1]]
         memory._context.write(
@@ -273,8 +273,8 @@ def test_a_terminal_without_blocks_gets_plain_bars(here: Cli) -> None:
 
 
 def test_facts_show_the_status_where_it_is_not_active(here: Cli) -> None:
-    assert "fence" not in here("facts").out
-    assert "[deprecated] I painted the fence blue" in here("facts", "--include-deprecated").out
+    assert "chess" not in here("facts").out
+    assert "[deprecated] I won the village chess cup" in here("facts", "--include-deprecated").out
     assert "[active]" not in here("facts", "--include-deprecated").out
 
 

@@ -134,15 +134,15 @@ def test_thirty_nights_are_one_night_thirty_days_later(tmp_path: Path) -> None:
 
 
 def test_a_clock_that_jumps_harms_nothing(diary: Diary) -> None:
-    diary.says("I painted the fence blue.")
+    diary.says("I won the village chess cup.")
     diary.night()
-    before = diary.facts()["I painted the fence blue."]
+    before = diary.facts()["I won the village chess cup."]
     diary.night(days=-400)
-    assert diary.facts()["I painted the fence blue."].confidence >= before.confidence
+    assert diary.facts()["I won the village chess cup."].confidence >= before.confidence
     diary.night(days=4000)
     assert diary.facts() == {}  # faded; nothing was written
     diary.night(days=-3600)
-    assert diary.facts()["I painted the fence blue."].confidence == before.confidence
+    assert diary.facts()["I won the village chess cup."].confidence == before.confidence
 
 
 # --- confidence -----------------------------------------------------------------------------------

@@ -253,7 +253,7 @@ def test_what_was_called_wrong_or_corrected_does_not_come_back(desk: Desk) -> No
     """Neither by the same message nor by an earlier one that was missed."""
     with desk.opened(Tagged("reader-old", deaf="music")) as memory:
         desk.said(
-            memory, f"Thanks for the music! {CELLO}", "On cars and music: I drive an old Volvo."
+            memory, f"Thanks for the music! {CELLO}", "More music, please. I drive an old Volvo."
         )
         desk.said(memory, CELLO, VOLVO)
         held = facts(memory)

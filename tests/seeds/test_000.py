@@ -302,7 +302,11 @@ def test_targets_system(memory: Memory, log: Log) -> None:
 @pytest.mark.parametrize(
     ("predicate", "text", "confidence"),
     [
-        ("provides_solution", "The solution is to raise the timeout to ten seconds.", 0.7),
+        (
+            "provides_solution",
+            "The solution: the timeout is raised to ten seconds, so slow starts no longer fail.",
+            0.7,
+        ),
         ("identifies_issue", "The upload failed because the disk is full.", 0.7),
         ("discovery", "I found that the cache is never cleared.", 0.6),
     ],

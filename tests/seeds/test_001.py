@@ -529,11 +529,11 @@ def test_what_did_i_say_last_month(life: Life) -> None:
     """Usable "last month" queries: "What did I say about X last month?"."""
     then = int(datetime(2025, 10, 14, 12, tzinfo=UTC).timestamp() * 1000)
     say = life.memory.add_turn
-    say("I painted the fence blue.", session="a", occurred_at=then)
-    say("I painted the door green.", session="b", occurred_at=life.clock.now)
+    say("I won the village chess cup.", session="a", occurred_at=then)
+    say("I won the ferry race.", session="b", occurred_at=life.clock.now)
     life.memory.embed()
-    found = life.memory.search_memory("What did I say about painting last month?")
-    assert texts(found) == ["I painted the fence blue."]
+    found = life.memory.search_memory("What did I say about winning last month?")
+    assert texts(found) == ["I won the village chess cup."]
 
 
 def test_the_tool_has_a_budget_of_its_own(life: Life) -> None:
@@ -1205,7 +1205,7 @@ def test_odd_turns(life: Life, text: str, episodes: int, vectors: int, word: str
 def test_turns_of_1970_and_2200(life: Life, year: int, kept: bool) -> None:
     """A turn dated 1970 is old; one dated 2200 has no time, and neither is surer for it."""
     at = int(datetime(year, 1, 2, tzinfo=UTC).timestamp() * 1000)
-    life.memory.add_turn("I painted the fence blue.", session="chat", occurred_at=at)
+    life.memory.add_turn("I won the village chess cup.", session="chat", occurred_at=at)
     life.night()
     (row,) = life.rows("SELECT timestamp FROM episodic_memory")
     assert row == ("1970-01-02T00:00:00.000Z" if kept else None,)
