@@ -8,35 +8,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-import lzma
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from asker.logs import LogsError, mirror, transcript
+from asker.logs import read_blob, transcript
+from reader.rows import lines
 
 LANGUAGE: Final = Path(__file__).resolve().parent.parent / "data" / "language"
 
 Row = dict[str, Any]
 
 
-def lines(path: Path) -> Iterator[Row]:
-    """Read compressed JSON lines."""
-    with lzma.open(path, "rt", encoding="utf-8") as file:
-        yield from map(json.loads, file)
-
-
 def logs(name: str, part: str, folder: Path) -> Iterator[tuple[Row, str]]:
     """Yield the rows of a set and a part, each with its log; LogsError where a mirror lacks."""
     for row in lines(LANGUAGE / f"logged_{name}.jsonl.xz"):
         if row["part"] == part:
-            place = mirror(folder, row["repository"])
-            command = ["git", "-C", str(place), "cat-file", "blob", row["blob"]]
-            done = subprocess.run(command, capture_output=True, check=False)
-            if done.returncode:
-                raise LogsError(f"{place} lacks the log {row['blob']}; fetch all of its refs")
-            yield row, done.stdout.decode("utf-8", "replace")
+            log = read_blob(folder, row["repository"], row["blob"])
+            yield row, log.decode("utf-8", "replace")
 
 
 def named(text: str, lead: str = "") -> str:

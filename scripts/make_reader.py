@@ -19,7 +19,8 @@ Needs what factbook itself needs, and onnx and torch:
 A reader goes on from a written one with `--start`, and is held to one in all that its rows do not
 label with `--anchor`; copies of the files of `--out` serve for both:
 
-    make_reader.py --only reader --train reader --start OLD --anchor OLD --rate 0.8 --minutes 50
+    make_reader.py --only reader --train reader --start OLD --anchor OLD --rate 0.8 \\
+        --minutes 50 --blend 0.6
 """
 
 from __future__ import annotations
@@ -280,9 +281,9 @@ def made(
             shares = ANCHORED_SHARES if options.anchor else READER_SHARES
             sources = reader_sources(open_corpora, shares, options.logs)
             if options.anchor:
-                before = copy.deepcopy(net)
-                export.restore(before, options.anchor)
-                loss = train.Anchor(before)
+                anchor = copy.deepcopy(net)
+                export.restore(anchor, options.anchor)
+                loss = train.Anchor(anchor)
         else:
             sources = relater_sources(open_corpora)
         train.train(
@@ -296,11 +297,20 @@ def made(
             stop_after_s=options.minutes * 60,
             rate=options.rate,
         )
+        if is_reader and options.anchor:
+            mean_with(net, anchor, options.blend)
         if options.keep:
             options.keep.mkdir(parents=True, exist_ok=True)
             torch.save(net.state_dict(), options.keep / f"{kind}.pt")
     weigh: Callable[..., Figures] = measure_reader if is_reader else measure_relater
     return net, weigh(net, open_corpora, pieces)
+
+
+def mean_with(net: network.Reader, old: network.Reader, weight: float) -> None:
+    """Take the weighted mean of a network and an older one, which is as good and drifts less."""
+    before = old.state_dict()
+    mixed = {name: torch.lerp(before[name], now, weight) for name, now in net.state_dict().items()}
+    net.load_state_dict(mixed, strict=False)
 
 
 def say(text: str) -> None:
@@ -331,6 +341,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--start", type=Path, help="a folder of weights (.pt, .onnx) to go on from")
     parser.add_argument(
         "--anchor", type=Path, help="a written reader to be held to in what is not labelled"
+    )
+    parser.add_argument(
+        "--blend", type=float, default=1.0, help="weight of the new beside --anchor"
     )
     parser.add_argument("--logs", type=Path, help="a folder of mirrors, for the labelled prompts")
     parser.add_argument("--keep", type=Path, help="a folder to keep the trained float weights in")

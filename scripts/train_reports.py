@@ -28,6 +28,7 @@ from factbook.extract.base import Rule
 from factbook.extract.prose import announced, candidates, keyword_pattern, snippets
 from factbook.extract.reports import LIKELY, PLACES, SIGN_WEIGHT, signs
 from factbook.extract.session_parser import RULES, reported_by
+from reader.rows import lines
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,7 +46,7 @@ WORDS: Final = {rule.predicate: keyword_pattern(rule.keywords) for rule in PROSE
 
 def of_our_own() -> Iterator[tuple[Floats, float]]:
     """Yield every sentence of ours as each rule meets it whose words it holds."""
-    for row in logged.lines(SENTENCES):
+    for row in lines(SENTENCES):
         for rule in reported_by(row["text"]):
             seen = signs(row["text"], rule.predicate, WORDS[rule.predicate], lead=row["lead"])
             yield _row(seen), float(rule.predicate in row["says"])

@@ -78,16 +78,21 @@ def mirror(folder: Path, repository: str) -> Path:
     )
 
 
+def read_blob(folder: Path, repository: str, blob: str) -> bytes:
+    """Return a log's bytes out of the mirror of its repository; LogsError if it lacks them."""
+    place = mirror(folder, repository)
+    command = ["git", "-C", str(place), "cat-file", "blob", blob]
+    done = subprocess.run(command, capture_output=True, check=False)
+    if done.returncode:
+        raise LogsError(f"{place} lacks the log {blob}; fetch all of its refs")
+    return done.stdout
+
+
 def extract(folder: Path, logs: Sequence[Log], out: Path) -> None:
     """Write sessions out of a folder of mirrors as files of Claude Code; LogsError if one lacks."""
     out.mkdir(parents=True, exist_ok=True)
     for log in logs:
-        place = mirror(folder, log.repository)
-        command = ["git", "-C", str(place), "cat-file", "blob", log.blob]
-        done = subprocess.run(command, capture_output=True, check=False)
-        if done.returncode:
-            raise LogsError(f"{place} lacks {log.blob}, the log {log.file}; fetch all of its refs")
-        data = done.stdout
+        data = read_blob(folder, log.repository, log.blob)
         if log.format == "specstory":
             data = transcript(data.decode("utf-8", "replace"), log.path).encode()
         (out / log.file).write_bytes(data)

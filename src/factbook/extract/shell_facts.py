@@ -182,9 +182,11 @@ def clients(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     del rule
     commands = shell.parse(text)
     for n, command in enumerate(commands):
-        if episode.answer is not None and _gave_way(text, commands[n:], episode.answer.text):
+        found = list(_client_hosts(command))
+        answer = episode.answer if found else None
+        if answer is not None and _gave_way(text, commands[n:], answer.text):
             continue
-        for word, host, at in _client_hosts(command):
+        for word, host, at in found:
             start, end = word.span(at, at + len(host))
             yield RuleHit(host, start, end, {"program": command.name})
 
