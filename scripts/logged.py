@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +17,9 @@ from asker.logs import read_blob, transcript
 from reader.rows import lines
 
 LANGUAGE: Final = Path(__file__).resolve().parent.parent / "data" / "language"
+
+_TYPED: Final = {".aider.chat.history.md": "#### ", ".aider.input.history": "+"}
+"""What aider calls its logs, and how the lines in them begin that were typed."""
 
 Row = dict[str, Any]
 
@@ -34,7 +38,15 @@ def named(text: str, lead: str = "") -> str:
 
 
 def said(log: str, path: str, role: str) -> Iterator[str]:
-    """Yield what one side said in a log of SpecStory (which has a path), Claude Code or Codex."""
+    """Yield what one side said in a log of Claude Code or Codex, or of what has a path.
+
+    That is SpecStory, or aider, of whose logs only what its users said is read.
+    """
+    if path.endswith(tuple(_TYPED)):
+        lead = next(lead for name, lead in _TYPED.items() if path.endswith(name))
+        if role == "user":
+            yield from _typed(log, lead)
+        return
     for line in (transcript(log, path) if path else log).split("\n"):
         try:
             row = json.loads(line)
@@ -43,6 +55,13 @@ def said(log: str, path: str, role: str) -> Iterator[str]:
         for message in (row.get("message"), row.get("payload")) if isinstance(row, dict) else ():
             if isinstance(message, dict) and message.get("role") == role:
                 yield from _texts(message.get("content") or ())
+
+
+def _typed(log: str, lead: str) -> Iterator[str]:
+    """Yield the runs of lines that begin with a sign, without it."""
+    for is_typed, lines_ in groupby(log.split("\n"), lambda line: line.startswith(lead)):
+        if is_typed:
+            yield "\n".join(line[len(lead) :].rstrip() for line in lines_)
 
 
 def _texts(content: Any) -> Iterator[str]:

@@ -15,7 +15,7 @@ layer of 24 over the vectors. This layer and the other languages are trained wit
 - `MedQuAD`: questions of health (Ben Abacha and Demner-Fushman, 2019, CC BY 4.0).
 
 The weights go to `src/factbook/extract/data/matter.json` with the id of the embedder and the
-version of the reader that they belong to. Their error is measured on other questions:
+checksum of the reader that they belong to. Their error is measured on other questions:
 `python -m bench.privacy` and `python -m bench.ordinary`.
 """
 
@@ -292,7 +292,7 @@ def main() -> None:
     shown = layers(folder) if folder else json.loads(OUT.read_text("utf-8"))["weights"]
     rows = ordinary()
     shown["english"] = packed(english(unpacked(shown), rows))
-    held = {"embedder": bundled().id, "reader": shared().version, "weights": shown}
+    held = {"embedder": bundled().id, "reader": shared().checksum, "weights": shown}
     OUT.write_text(json.dumps(held, indent=1) + "\n", "utf-8")
     print(f"{len(rows)} ordinary English questions, {OUT.stat().st_size} bytes")
 

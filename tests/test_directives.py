@@ -15,6 +15,7 @@ from tests.session_logs import NOW, claude
 
 from conftest import Cli
 from data import data_dir
+from factbook import policy
 from factbook.extract import directives
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import Reading, Span
@@ -46,8 +47,8 @@ RULES: Mapping[str, tuple[str, str, float]] = {
     "tabs are nicer here": ("rule", "everywhere", 0.01),
     "wrap every page in <Layout> tags": ("rule", "project", 0.9),
     "do that": ("rule", "project", 0.9),
-    "errors go to stderr": ("rule", "project", 0.75),
-    "lines have at most 120 characters": ("rule", "project", 0.75),
+    "errors go to stderr": ("rule", "project", 0.4),
+    "lines have at most 120 characters": ("rule", "project", 0.4),
     "use pnpm, not npm": ("rule", "project", 0.9),
     "let's use bun instead of pnpm": ("decision", "project", 0.9),
     "let's use bun from now on": ("decision", "project", 0.9),
@@ -325,7 +326,6 @@ def test_it_does_not_fade(desk: Desk) -> None:
     [
         "What do you think of this?\n\n> always run the tests with uv\n> as I do",
         "```\nalways run the tests with uv\n```\nwhat is this?",
-        "Translate this to German: always run the tests with uv",
         "tabs are nicer here",
         "Testing special characters: café, naïve, résumé, 中文, русский, emojis 🚀",
         "do that",
@@ -338,22 +338,29 @@ def test_nothing_is_kept_of_what_others_say_or_of_little(desk: Desk, prompt: str
     assert desk.facts == []
 
 
-@pytest.mark.parametrize(
-    ("prompt", "said", "chance"),
-    [
-        ("what would change if:\n\n- every page is cached for a day\n- nobody logs in",
-         "every page is cached for a day", 0.95),
-        ("i dont want to lose any notes that we wrote, just move them", "any notes that we wrote",
-         0.75),
-        ("yes, begin with the cart and go on until it builds", "begin with the cart", 0.75),
-    ],
-)  # fmt: skip
-def test_what_is_supposed_or_a_part_or_for_now_is_no_rule(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, prompt: str, said: str, chance: float
-) -> None:
-    monkeypatch.setitem(RULES, said, ("rule", "project", chance))
-    desk.said(prompt)
+def test_what_is_supposed_is_no_rule(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(RULES, "every page is cached for a day", ("rule", "project", 0.95))
+    desk.said("what would change if:\n\n- every page is cached for a day\n- nobody logs in")
     assert desk.facts == []
+
+
+@pytest.mark.parametrize(
+    ("prompt", "said"),
+    [
+        ("We should NEVER ship with the mock payment provider.", "NEVER ship with the mock"),
+        ("ok so for the importer lets go with the small parser for now", "the small parser"),
+        ("from now on answer in German", "answer in German"),
+        ("Translate this to German: always run the tests with uv", ""),
+        ("yes, begin with the cart and go on until it builds", ""),
+        ("please run the tests", ""),
+        ("Thanks for the music! I play the cello on Sundays.", ""),
+        ("fix the failing test in the cart", ""),
+        ("I cannot log in to staging, have a look at the proxy", ""),
+    ],
+)
+def test_the_reader_marks_what_holds_on_and_no_request(prompt: str, said: str) -> None:
+    marks = [mark for mark in read(prompt).marks if mark.chance >= policy.DIRECTIVE_LIKELY]
+    assert [said in prompt[mark.begin : mark.end] for mark in marks] == [True] * bool(said)
 
 
 def test_who_says_yes_in_the_words_of_a_question_says_it_themselves() -> None:
@@ -450,14 +457,6 @@ def test_who_asks_for_rules_where_there_are_none_is_told_so(desk: Desk) -> None:
     desk.said("which rules does chess have?")
     desk.memory.embed()
     assert desk.memory.recall("what are my rules?").lacking == ("rule",)
-
-
-def test_an_order_that_says_how_often_it_holds_is_likely_a_rule(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(RULES, "run make check before each commit", ("rule", "project", 0.7))
-    desk.said("please run make check before each commit")
-    assert [fact.statement for fact in desk.facts] == ["run make check before each commit"]
 
 
 def test_nobody_else_gives_rules(desk: Desk) -> None:

@@ -101,3 +101,29 @@ def test_the_code_about_keyed_facts_runs(
         "1 BTC",
         "1 ('user.favorites.crypto',)",
     ]
+
+
+def test_prompts_of_a_log_of_aider_are_what_was_typed() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", AIDER],
+        env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT / 'scripts'}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "['add a test\\nfor the cart', 'no, not there']",
+        "['add a test\\nfor the cart', '/run pytest']",
+        "[]",
+    ]
+
+
+AIDER = r"""
+from logged import said
+chat = "# aider chat\n\n#### add a test\n#### for the cart\n\nDone.\n\n#### no, not there\n> Tokens"
+typed = "# 2026-02-02\n+add a test\n+for the cart\n\n# 2026-02-02\n+/run pytest\n"
+print(list(said(chat, ".aider.chat.history.md", "user")))
+print(list(said(typed, "app/.aider.input.history", "user")))
+print(list(said(chat, ".aider.chat.history.md", "assistant")))
+"""

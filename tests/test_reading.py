@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -147,12 +148,20 @@ def broken(tmp_path: Path, name: str, data: bytes | None) -> Networks:
     return Networks(folder)
 
 
+@pytest.mark.parametrize("name", ["reader.onnx", "clauses.npz", "standing.npz"])
 @pytest.mark.parametrize("data", [None, b"", b"x" * 100], ids=["missing", "empty", "cut"])
-def test_a_network_that_cannot_be_read_is_an_error_that_names_it(
-    tmp_path: Path, data: bytes | None
+def test_a_file_that_cannot_be_read_is_an_error_that_names_it(
+    tmp_path: Path, name: str, data: bytes | None
 ) -> None:
-    nets = broken(tmp_path, "reader.onnx", data)
-    with pytest.raises(ReaderError, match=r"reader\.onnx"):
+    nets = broken(tmp_path, name, data)
+    with pytest.raises(ReaderError, match=re.escape(name)):
+        read("I live in Bergen", networks=nets)
+
+
+def test_what_was_learned_of_another_network_says_nothing(tmp_path: Path) -> None:
+    nets = broken(tmp_path, "reader.json", (DATA / "reader.json").read_bytes())
+    nets.record["files"]["reader.onnx"]["sha256"] = "0" * 64
+    with pytest.raises(ReaderError, match=r"standing\.npz .* another reader"):
         read("I live in Bergen", networks=nets)
 
 

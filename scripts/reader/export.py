@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 
 import make_embedder
+from reader import files
 from reader.network import Reader, Relater
 
 ROOT_OUTPUT = "root"
@@ -238,24 +238,6 @@ def places(embedder: Path) -> dict[str, Any]:
     return found
 
 
-def written(folder: Path) -> dict[str, Any]:
-    """Say how large the networks' files of a folder are, and their checksums."""
-    files = [p for p in sorted(folder.iterdir()) if p.suffix in (".onnx", ".npz")]
-    return {
-        p.name: {"bytes": p.stat().st_size, "sha256": make_embedder.digest(p.read_bytes())}
-        for p in files
-    }
-
-
 def record(folder: Path, figures: Mapping[str, Any], embedder: Path) -> dict[str, Any]:
     """Write `reader.json`: what was written, and where the embedder's table of words lies."""
-    made = {
-        "version": "",
-        "words": places(embedder),
-        "files": written(folder),
-        "figures": dict(figures),
-    }
-    joined = " ".join(entry["sha256"] for entry in made["files"].values())
-    made["version"] = "reader-" + make_embedder.digest(joined.encode())[:12]
-    (folder / "reader.json").write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
-    return made
+    return files.write(folder, {"words": places(embedder), "figures": dict(figures)})

@@ -353,15 +353,11 @@ STATED: Final = (
 )
 # the owner's own words
 HEDGED: Final = 0.6  # ours: of what owners say that they are not sure of; passive recall shows it
-DIRECTIVE_LIKELY: Final = 0.6  # ours, by the rows `tune` (bench.ordinary, prompts): from this
-# chance on a rule is kept, and nine of ten are right
-DIRECTIVE_SURE: Final = 0.9  # ours: from here on it is shown; higher than those rows ask for, as
-# fewer prompts of real sessions hold a rule
-FOREIGN: Final = 0.05  # ours: of a run of words, from this chance on they are taken for others'
+DIRECTIVE_LIKELY: Final = 0.3  # ours, by the rows `tune` (bench.ordinary, prompts): from this
+# chance on a rule is kept; three of four are right, and half of those in prompts of real sessions
+DIRECTIVE_SURE: Final = 0.5  # ours: from here on it is shown; seven of ten are right in these
 DIRECTIVE_KEEP: Final = 0.4  # ours: worth keeping from here on, what is allowed is so for good
-DIRECTIVE_KEPT: Final = 0.01  # ours: an order with less of a chance to be worth keeping is for now
-DIRECTIVE_FORGOTTEN: Final = 0.95  # ours: below, a mark that such an order leads to is none
-DIRECTIVE_ORDER: Final = 0.85  # ours: of an order, which may be for now alone
+FOREIGN: Final = 0.05  # ours: of a run of words, from this chance on they are taken for others'
 DIRECTIVE_FOREIGN: Final = 0.7  # ours: and where it marks a rule as the owner's, from this one on
 DIRECTIVE_ASKED: Final = 0.25  # ours: cosine from which one is about what rules are asked for
 FOREIGN_CHARS: Final = 500  # ours: what reads as another's for so long is no rule, however unsure

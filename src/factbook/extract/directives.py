@@ -48,12 +48,10 @@ LINE: Final = "rule_line"
 _ENDING: Final = "Gives up a rule or a decision that held"
 _FORGED: Final = frozenset({TaintKind.SPEECH, TaintKind.MEMORY, TaintKind.HIDDEN})
 """What is no owner's word even in their own message; an order is what a rule is."""
-_ARGUMENTS: Final = frozenset({"obj", "iobj", "nsubj", "obl", "nmod"})
 _SUPPOSING: Final = frozenset({"if", "unless", "whether"})
 _ITEM: Final = re.compile(r"\s*(?:[-*+\u2022]|\d{1,3}[.)])\s")
 _LETTERS: Final = re.compile(r"\w+")
 _WORD: Final = re.compile(r"(?<!\S)\S*[A-Za-z0-9]\S*")  # of English, which alone is read
-_STANDING: Final = frozenset({"all", "always", "any", "each", "every", "never", "whenever"})
 _ASKED: Final = re.compile(r"[^.!?\n]*\?")
 _REMINDING: Final = frozenset({"told", "asked"})
 _NEEDED: Final = frozenset(
@@ -142,12 +140,7 @@ def _placed(reading: Reading, at: int, *, again: bool = False) -> list[tuple[int
     """
     placed = []
     for mark in reading.marks:
-        if mark.chance < policy.DIRECTIVE_LIKELY:
-            continue
-        sure = again or mark.chance >= policy.DIRECTIVE_SURE
-        if not sure and (_is_part(reading, mark) or not _is_kept(reading, mark)):
-            continue
-        if not again and mark.chance < policy.DIRECTIVE_FORGOTTEN and _is_forgotten(reading, mark):
+        if mark.chance < policy.DIRECTIVE_LIKELY and not again:
             continue
         end = _completed(reading, mark)
         if is_unsaid(reading, mark.begin, mark.end, foreign=policy.DIRECTIVE_FOREIGN):
@@ -155,17 +148,6 @@ def _placed(reading: Reading, at: int, *, again: bool = False) -> list[tuple[int
         if end == mark.end or _says_more(reading, mark, end):
             placed.append((at + mark.begin, at + end, mark))
     return placed
-
-
-def _is_forgotten(reading: Reading, mark: Span) -> bool:
-    """Tell whether an order for now alone leads to a mark: "translate this: always ..."."""
-    clause = next((c for c in reading.clauses if mark.begin < c.end), None)
-    return (
-        clause is not None
-        and clause.act == "want"
-        and clause.begin < mark.begin
-        and clause.keep < policy.DIRECTIVE_KEPT
-    )
 
 
 def _says_more(reading: Reading, mark: Span, end: int) -> bool:
@@ -198,30 +180,6 @@ def _completed(reading: Reading, mark: Span) -> int:
                 break
             end = token.end
     return end
-
-
-def _is_kept(reading: Reading, mark: Span) -> bool:
-    """Tell whether the clause that a mark begins in is worth knowing in a month.
-
-    Of an order that is not known: most are for now alone, but for those that say of how much or how
-    often they hold.
-    """
-    clause = next((c for c in reading.clauses if mark.begin < c.end), None)
-    if clause is None:
-        return False
-    if clause.act != "want":
-        return clause.keep >= policy.DIRECTIVE_KEEP
-    said = {t.text.lower() for t in reading.tokens if clause.begin <= t.begin < mark.end}
-    return mark.chance >= policy.DIRECTIVE_ORDER or not said.isdisjoint(_STANDING)
-
-
-def _is_part(reading: Reading, mark: Span) -> bool:
-    """Tell whether a mark is only what a verb before it is about ("I won't drop *any note*")."""
-    inside = [n for n, t in enumerate(reading.tokens) if mark.begin <= t.begin < mark.end]
-    tops = [reading.tokens[n] for n in inside if reading.tokens[n].head not in inside]
-    return bool(tops) and all(
-        token.relation in _ARGUMENTS and 0 <= token.head < inside[0] for token in tops
-    )
 
 
 def _is_led_to_by_if(reading: Reading, at: int) -> bool:

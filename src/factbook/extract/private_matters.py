@@ -125,7 +125,7 @@ _PIECE_CHARS: Final = 300  # of a question; what follows says little more
 @lru_cache(maxsize=1)
 def _weights() -> dict[str, Floats]:
     held = json.loads(files("factbook.extract").joinpath("data", "matter.json").read_text("utf-8"))
-    if held["embedder"] != bundled().id or held["reader"] != shared().version:
+    if held["embedder"] != bundled().id or held["reader"] != shared().checksum:
         return {}  # weights of another model say nothing
     return unpacked(held["weights"])
 

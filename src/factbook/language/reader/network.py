@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import threading
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +21,7 @@ from factbook.embed.runtime import SessionError, open_session
 from factbook.embed.words import EMBEDDER, WordTable
 from factbook.errors import ReaderError
 from factbook.language.reader.pieces import Numbers, Pieces
+from factbook.language.reader.standing import Standing
 
 Floats = NDArray[np.float32]
 
@@ -46,6 +48,12 @@ class Networks:
         version: str = self.record["version"]
         return version
 
+    @property
+    def checksum(self) -> str:
+        """The checksum of the network that reads, to which belongs what was learned of it."""
+        checksum: str = self.record["files"]["reader.onnx"]["sha256"]
+        return checksum
+
     @functools.cached_property
     def table(self) -> WordTable:
         """The words' vectors."""
@@ -64,8 +72,27 @@ class Networks:
     @functools.cached_property
     def small(self) -> dict[str, Floats]:
         """The matrices that read clauses."""
-        with np.load(self._folder / "clauses.npz") as file:
-            return {name: file[name].astype(np.float32) for name in file.files}
+        held = self._arrays("clauses.npz")
+        return {name: array.astype(np.float32) for name, array in held.items()}
+
+    @functools.cached_property
+    def standing(self) -> Standing:
+        """What tells rules and decisions; ReaderError where it was learned of another network."""
+        held = self._arrays("standing.npz")
+        if str(held["reader"]) != self.checksum:
+            raise ReaderError(
+                reason=f"{self._folder / 'standing.npz'} was learned of another reader.onnx; "
+                "run scripts/train_standing.py"
+            )
+        return Standing(held)
+
+    def _arrays(self, name: str) -> dict[str, NDArray[Any]]:
+        path = self._folder / name
+        try:
+            with np.load(path) as file:
+                return dict(file)
+        except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+            raise ReaderError(reason=f"{path}: {error}") from error
 
     def session(self, name: str) -> Any:
         """Return a network of ONNX, loaded once."""

@@ -6,7 +6,7 @@ import functools
 import itertools
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
 
@@ -18,11 +18,15 @@ from factbook.language.reader.decode import Floats, Stretch, softmax, stretches,
 from factbook.language.reader.network import Networks, shared
 from factbook.language.reader.pieces import AFTER_TOKENS, MAX_TOKENS
 from factbook.language.reader.reading import Clause, Reading, Span, Token
+from factbook.language.reader.standing import row_of, sentence_places
 from factbook.language.reader.words import Word, words_of
 
 ROOM = MAX_TOKENS - AFTER_TOKENS - 6  # tokens of a part; the rest for the line that is answered
 FLAGGED = 0.5
 BETWEEN = 2  # words between two pieces of one rule
+CLEAR = 0.5  # from here on the words that are tagged are it, and not the whole sentence
+_EVER = frozenset(("always", "never", "whenever"))
+MARKED = 0.1  # below this chance nothing is
 WIDTH = 384  # of the vector of a word
 _APART = frozenset(':;"“”„«»()–—-')  # signs that set apart what another says
 # What it takes for another's words to begin or end there, as logarithms. It is much, as words that
@@ -64,6 +68,24 @@ def read(text: str, answers: str = "", *, networks: Networks | None = None) -> R
         sense=whole.sense(),
         foreign=tuple(whole.foreign),
     )
+
+
+def sentences_of(
+    text: str, networks: Networks | None = None
+) -> Iterator[tuple[Sequence[Word], Floats]]:
+    """Yield the words of each sentence, and what the network knows of it (`standing.row_of`)."""
+    nets = networks or shared()
+    for words in _parts(nets, words_of(_plain(text)), text):
+        scores = nets.words([word.text for word in words])
+        read_words = words[: len(scores["tokens"])]
+        if read_words:
+            ends = _ends(scores)
+            clauses = _clauses(nets, scores, read_words, 0)
+            for place in sentence_places(ends):
+                yield (
+                    read_words[slice(*place)],
+                    row_of(scores, read_words, place, clauses, _types(nets, scores)),
+                )
 
 
 # A tag or what begins a comment, what stands where a secret stood, and a face: nobody's words.
@@ -145,7 +167,7 @@ class _Parts:
             return
         base = len(self.tokens)
         self.vectors.append(scores["tokens"])
-        ends = [int(end) for end in scores["tag.end"].argmax(axis=-1)]
+        ends = _ends(scores)
         heads = _trees(scores["arcs"], ends)
         relations = _relations(nets, scores, heads)
         parts_of_speech = scores["tag.pos"].argmax(axis=-1)
@@ -174,8 +196,8 @@ class _Parts:
                 Span(words[s.first].begin, words[s.last - 1].end, s.type, s.chance, sure=s.sure)
                 for s in stretches(scores[f"tag.{kind}"], tags)
             ]
-        self.marks += _marks(nets, scores, words)
         clauses = _clauses(nets, scores, words, base)
+        self.marks += _marks(nets, scores, words, ends, clauses)
         self.clauses += clauses
         costs = _costs(self.text, words, ends, {clause.first - base for clause in clauses})
         self.foreign += [
@@ -336,25 +358,77 @@ def _linear(rows: Floats, small: Mapping[str, Floats], name: str) -> Floats:
     return result
 
 
-def _marks(nets: Networks, scores: dict[str, Floats], words: Sequence[Word]) -> list[Span]:
-    """Return the rules and decisions, each as likely as its words and the kind of the text say."""
-    marks = _joined(stretches(scores["tag.mark"], labels.MARK_TAGS), words)
+def _marks(
+    nets: Networks,
+    scores: dict[str, Floats],
+    words: Sequence[Word],
+    ends: Sequence[int],
+    clauses: Sequence[Clause],
+) -> list[Span]:
+    """Return what the sentences state that may hold on: what is tagged so, or a sentence whole."""
+    types = _types(nets, scores)
+    holding = float(sum(types[labels.PROMPT_TYPES.index(mark)] for mark in labels.MARKS))
+    tagged = _joined(stretches(scores["tag.mark"], labels.MARK_TAGS), words)
+    marks: list[Stretch] = []
+    chances: list[float] = []
+    for place in sentence_places(ends):
+        own = [s for s in tagged if place[0] <= s.first < place[1] and _is_clear(s)]
+        row = row_of(scores, words, place, clauses, types)
+        chance = nets.standing.chance(row, words[slice(*place)])
+        if _says_how_long(words[slice(*place)]):
+            chance = max([chance, *(s.mean * holding for s in own)])
+        if chance >= MARKED:
+            marks += own or [_whole(scores["tag.mark"], words, place)]
+            chances += [chance] * (len(marks) - len(chances))
     if not marks:
         return []
-    small = nets.small
-    types = softmax(_linear(scores["root"], small, "prompt"))[0]
-    holding = float(sum(types[labels.PROMPT_TYPES.index(mark)] for mark in labels.MARKS))
-    scopes = _linear(_state(nets, scores, marks), small, "scope").argmax(axis=-1)
+    scopes = _linear(_state(nets, scores, marks), nets.small, "scope").argmax(axis=-1)
     return [
         Span(
             words[mark.first].begin,
             words[mark.last - 1].end,
             mark.type,
-            mark.mean * holding,
+            chance,
             labels.SCOPES[int(scope)],
         )
-        for mark, scope in zip(marks, scopes, strict=True)
+        for mark, chance, scope in zip(marks, chances, scopes, strict=True)
     ]
+
+
+def _says_how_long(words: Sequence[Word]) -> bool:
+    """Tell whether a sentence says itself that it holds on; few that are typed do, and then so."""
+    said = [word.text.lower() for word in words]
+    return not _EVER.isdisjoint(said) or any(
+        (said[n], *said[n + 2 : n + 3]) == ("from", "on") for n in range(len(said))
+    )
+
+
+def _ends(scores: Mapping[str, Floats]) -> list[int]:
+    return [int(end) for end in scores["tag.end"].argmax(axis=-1)]
+
+
+def _types(nets: Networks, scores: Mapping[str, Floats]) -> Floats:
+    """Return how likely a text is of each of `labels.PROMPT_TYPES`."""
+    types: Floats = softmax(_linear(scores["root"], nets.small, "prompt"))[0]
+    return types
+
+
+def _is_clear(mark: Stretch) -> bool:
+    return mark.mean >= CLEAR and mark.last - mark.first >= policy.DIRECTIVE_WORDS
+
+
+def _whole(tags: Floats, words: Sequence[Word], place: tuple[int, int]) -> Stretch:
+    """Return a sentence without the signs around it, as what it is likelier: rule or decision."""
+    first, last = place
+    spoken = [n for n in range(first, last) if any(map(str.isalnum, words[n].text))]
+    sums = softmax(tags[first:last]).sum(axis=0)
+    kinds = {
+        kind: float(sum(sums[n] for n, tag in enumerate(labels.MARK_TAGS) if tag[2:] == kind))
+        for kind in labels.MARKS
+    }
+    kind = max(kinds, key=kinds.__getitem__)
+    begin, end = (spoken[0], spoken[-1] + 1) if spoken else place
+    return Stretch(begin, end, kind, 1.0, 1.0, 1.0)
 
 
 def _joined(marks: Sequence[Stretch], words: Sequence[Word]) -> list[Stretch]:
