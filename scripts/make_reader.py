@@ -16,6 +16,9 @@ Needs what factbook itself needs, and onnx and torch:
     python -m venv /tmp/reader && /tmp/reader/bin/pip install . onnx==1.23.2 torch==2.13.0
     /tmp/reader/bin/python scripts/make_reader.py
 
+What was learned of one reader says nothing of the next, which reads nothing before
+`scripts/train_standing.py` was run; `scripts/train_matter.py` belongs to it, too.
+
 A reader goes on from a written one with `--start`, and is held to one in all that its rows do not
 label with `--anchor`; copies of the files of `--out` serve for both:
 
@@ -39,7 +42,6 @@ from typing import Any, Final
 import torch
 from tokenizers import Tokenizer
 
-import logged
 import make_embedder
 from factbook.embed import bundled
 from factbook.language.reader import labels
@@ -72,7 +74,6 @@ ANCHORED_SHARES: Final = {
     "prompts": 0.15,
     "voices": 0.10,
     "unlabelled": 0.09,
-    "logged prompts": 0.15,
 }
 RELATER_SHARES: Final = {
     "inferences": 0.10,
@@ -116,7 +117,7 @@ def handed_on() -> Iterator[rows.Row]:
 
 
 def reader_sources(
-    open_corpora: corpora.Corpora, shares: Mapping[str, float], logs: Path | None
+    open_corpora: corpora.Corpora, shares: Mapping[str, float]
 ) -> dict[str, tuple[float, Sequence[Any]]]:
     """Return what the reader is trained on, each source with its share."""
     trees = corpora.treebank(open_corpora, "train")
@@ -129,20 +130,9 @@ def reader_sources(
         "prompts": [rows.prompt(r) for r in own("prompts", "train")],
         "voices": [rows.voice(r) for r in own("voices", "train")]
         + [rows.handed_on(r) for r in handed_on()],
-        "logged prompts": list(logged_prompts(logs, "train")) if logs else [],
         "unlabelled": [rows.unlabelled(text) for text in unlabelled()],
     }
     return {name: (share, sources[name]) for name, share in shares.items() if sources[name]}
-
-
-def logged_prompts(folder: Path, part: str) -> Iterator[rows.Row]:
-    """Yield the labelled prompts of session logs, which lie in mirrors below a folder."""
-    for row, log in logged.logs("prompts", part, folder):
-        left = dict(row["prompts"])
-        for text in map(str.strip, logged.said(log, row["path"], "user")):
-            marks = left.pop(logged.named(text), None)  # a log that goes on says all again
-            if marks is not None:
-                yield rows.logged_prompt(text, marks)
 
 
 def unlabelled() -> Iterator[str]:
@@ -279,7 +269,7 @@ def made(
         loss: Callable[..., Any] = train.reader_loss if is_reader else train.relater_loss
         if is_reader:
             shares = ANCHORED_SHARES if options.anchor else READER_SHARES
-            sources = reader_sources(open_corpora, shares, options.logs)
+            sources = reader_sources(open_corpora, shares)
             if options.anchor:
                 anchor = copy.deepcopy(net)
                 export.restore(anchor, options.anchor)
@@ -345,15 +335,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--blend", type=float, default=1.0, help="weight of the new beside --anchor"
     )
-    parser.add_argument("--logs", type=Path, help="a folder of mirrors, for the labelled prompts")
     parser.add_argument("--keep", type=Path, help="a folder to keep the trained float weights in")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="of each, at most")
     parser.add_argument("--rate", type=float, default=1.0, help="of learning, 1 for the usual one")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--only", choices=("reader", "relater"), help="leave the other alone")
     options = parser.parse_args(arguments)
-    if options.logs and not options.anchor:
-        parser.error("--logs needs --anchor: a reader that goes on learns from prompts of logs")
     torch.set_num_threads(options.threads)
     open_corpora = corpora.Corpora(options.corpora)
     with tempfile.TemporaryDirectory() as scratch:

@@ -8,14 +8,13 @@ A layer over what the reader's network knows of a sentence, by logistic regressi
 `prompts.train` and `chats.train` of `data/language/ordinary`; in the chats there are no rules. The
 typed prompts stay where they were published, in mirrors below FOLDER, each FOLDER/OWNER+NAME or
 FOLDER/OWNER+NAME/repo. The layer belongs to one network: with every new one it is trained anew.
-Figures on the part `held` of both kinds of prompts go to the screen.
+Figures on projects that it did not learn from go to the screen.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -23,10 +22,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 from scipy.sparse import csr_matrix, hstack, vstack
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import precision_recall_curve
 
 import logged
-from factbook.language.reader.network import DATA
+from asker.logs import LogsError
+from factbook import policy
+from factbook.extract.voice import blanked, in_layout
+from factbook.language.reader.network import DATA, shared
 from factbook.language.reader.read import sentences_of
 from factbook.language.reader.standing import PLACES, signs_of
 from reader import files, rows
@@ -43,7 +44,7 @@ RIDGE: Final = 0.7
 SCALE: Final = 0.05  # of the network's numbers, each in its standard deviations
 MOST_STEPS: Final = 300
 SHARE: Final = 0.5  # of a sentence, or of what is marked, that makes it one that states it
-PRECISIONS: Final = (0.3, 0.5, 0.75)
+FIFTHS: Final = 5  # parts of the projects, each of which is told by the others
 
 
 Prompt = tuple[str, list[tuple[int, int]]]  # with the places of what holds on
@@ -71,14 +72,16 @@ def of_chats() -> Iterator[Prompt]:
             yield row["text"], []
 
 
-def of_logs(folder: Path, part: str) -> Iterator[Prompt]:
-    """Yield the labelled prompts of logs with the places of what holds on."""
+def of_logs(folder: Path, part: str) -> Iterator[tuple[str, Prompt]]:
+    """Yield the labelled prompts of logs, each with its repository; LogsError where one lacks."""
     for row, log in logged.logs("prompts", part, folder):
         left = dict(row["prompts"])
         for text in map(str.strip, logged.said(log, row["path"], "user")):
             marks = left.pop(logged.named(text), None)  # a log that goes on says all again
             if marks is not None:
-                yield text, [(begin, end) for begin, end, _ in marks]
+                yield row["repository"], (text, [(begin, end) for begin, end, _ in marks])
+        if left:
+            raise LogsError(f"{row['repository']}: {len(left)} prompts of {row['blob']} are gone")
 
 
 def told(prompts: Iterator[Prompt]) -> Told:
@@ -87,7 +90,9 @@ def told(prompts: Iterator[Prompt]) -> Told:
     signs: list[tuple[list[int], list[int]]] = []
     right: list[bool] = []
     for text, places in prompts:
-        for words, row in sentences_of(text):
+        # as what an owner says is read (`directives.own_reading`)
+        own = blanked(text, in_layout(text))[: policy.DIRECTIVE_CHARS]
+        for words, row in sentences_of(own):
             known.append(row)
             signs.append(signs_of(words))
             right.append(any(_states(words[0].begin, words[-1].end, *mark) for mark in places))
@@ -135,16 +140,20 @@ def learned(parts: Sequence[tuple[float, Told]]) -> dict[str, NDArray[Any]]:
     }
 
 
-def figures(held: dict[str, NDArray[Any]], some: Told) -> str:
-    """Say how many of the sentences that state something are found, at which precision."""
+def chances(held: Mapping[str, NDArray[Any]], some: Told) -> NDArray[np.float64]:
+    """Return how likely sentences state something, as `Standing` would."""
     weights = np.concatenate([held["words"] * held["scale"][0], held["letters"] * held["scale"][1]])
-    odds = some.row @ held["row"] + some.signs @ weights + held["bias"]
-    precision, recall, _ = precision_recall_curve(some.right, odds)
-    found = [max(recall[precision >= least]) for least in PRECISIONS]
-    shown = ", ".join(
-        f"{100 * r:.0f} at {100 * p:.0f} %" for p, r in zip(PRECISIONS, found, strict=True)
-    )
-    return f"{int(some.right.sum())} of {len(some.right)} sentences, found of 100: {shown}"
+    odds: NDArray[np.float64] = some.row @ held["row"] + some.signs @ weights + held["bias"]
+    return 1 / (1 + np.exp(-odds))
+
+
+def figures(sure: NDArray[np.float64], right: NDArray[np.bool_]) -> str:
+    """Say how many of the sentences that state something are found, and how many others."""
+    shown = [
+        f"from {least} {int((sure >= least).sum())}, {int((right & (sure >= least)).sum())} right"
+        for least in (policy.DIRECTIVE_LIKELY, policy.DIRECTIVE_SURE)
+    ]
+    return f"{int(right.sum())} of {len(right)} sentences state something; {'; '.join(shown)}"
 
 
 def main() -> None:
@@ -152,15 +161,42 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--logs", type=Path, required=True, help="a folder of mirrors")
     options = parser.parse_args()
-    typed = told(of_logs(options.logs, "train"))
+    by_project: dict[str, list[Prompt]] = {}
+    for project, prompt in of_logs(options.logs, "train"):
+        by_project.setdefault(project, []).append(prompt)
+    typed = [told(iter(prompts)) for prompts in by_project.values()]
     ours = told(chain(of_our_own("train"), of_chats()))
-    held = learned([(1.0, typed), (OURS, ours)])
-    record = json.loads((DATA / "reader.json").read_text("utf-8"))
-    held["reader"] = np.array(record["files"]["reader.onnx"]["sha256"])
+    # each fifth of the projects by what was learned of the others
+    sizes = np.array([len(some.right) for some in typed])
+    order = np.argsort(-sizes, kind="stable")
+    unseen = []
+    for n in range(FIFTHS):
+        aside = set(order[n::FIFTHS].tolist())
+        rest = [some for k, some in enumerate(typed) if k not in aside]
+        held = learned([(1.0, joined(rest)), (OURS, ours)])
+        unseen += [(chances(held, typed[k]), typed[k].right) for k in aside]
+    both = [np.concatenate(some) for some in zip(*unseen, strict=True)]
+    print(f"{sum(map(len, by_project.values()))} prompts of {len(by_project)} projects")
+    print("projects of `train`, by the others:", figures(*both), flush=True)
+    held = learned([(1.0, joined(typed)), (OURS, ours)])
+    held["reader"] = np.array(shared().checksum)
     np.savez_compressed(DATA / "standing.npz", **held)
-    files.write(DATA, record)
-    print("typed:", figures(held, told(of_logs(options.logs, "held"))))
-    print("ours:", figures(held, told(of_our_own("held"))))
+    files.write(DATA, shared().record)
+    for name, prompts in (
+        ("held", (prompt for _, prompt in of_logs(options.logs, "held"))),
+        ("held of ours", of_our_own("held")),
+    ):
+        some = told(prompts)
+        print(f"{name}:", figures(chances(held, some), some.right), flush=True)
+
+
+def joined(parts: Sequence[Told]) -> Told:
+    """Return the sentences of some as one."""
+    return Told(
+        np.concatenate([some.row for some in parts]),
+        vstack([some.signs for some in parts]),
+        np.concatenate([some.right for some in parts]),
+    )
 
 
 if __name__ == "__main__":

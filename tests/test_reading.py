@@ -13,10 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.rows import every
 
+from factbook import policy
 from factbook.errors import ReaderError
 from factbook.language.reader.network import DATA, Networks
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import Reading
+from factbook.language.reader.standing import PLACES, sentence_places, signs_of
+from factbook.language.reader.words import words_of
 
 
 @every(
@@ -156,6 +159,35 @@ def test_a_file_that_cannot_be_read_is_an_error_that_names_it(
     nets = broken(tmp_path, name, data)
     with pytest.raises(ReaderError, match=re.escape(name)):
         read("I live in Bergen", networks=nets)
+
+
+@given(st.text(max_size=60))
+def test_a_sentence_ends_with_its_line_or_where_the_network_says(text: str) -> None:
+    words = words_of(text)
+    places = sentence_places(words, [0] * len(words), text)
+    assert [n for place in places for n in range(*place)] == list(range(len(words)))
+    for first, last in places:
+        assert first < last
+        runs, letters = signs_of(words[first:last])
+        assert all(0 <= place < PLACES for place in (*runs, *letters))
+
+
+def test_lines_without_stops_are_marked_one_by_one() -> None:
+    text = "use type hints\nalways run ruff before you commit\nfix the parser"
+    marks = [one for one in read(text).marks if one.chance >= policy.DIRECTIVE_LIKELY]
+    assert [text[mark.begin : mark.end] for mark in marks] == text.split("\n")[:2]
+
+
+def test_a_line_that_is_wrapped_goes_on() -> None:
+    text = "we never call the payment provider out of a test because of the\nquota that we have"
+    words = words_of(text)
+    assert sentence_places(words, [0] * len(words), text) == [(0, len(words))]
+
+
+def test_a_word_without_end_is_read_in_no_time() -> None:
+    runs, letters = signs_of(words_of("f00d" * 100_000))
+    assert len(runs) == 1
+    assert len(letters) < 100
 
 
 def test_what_was_learned_of_another_network_says_nothing(tmp_path: Path) -> None:

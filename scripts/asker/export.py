@@ -14,6 +14,7 @@ from tokenizers import Tokenizer
 import make_embedder
 from factbook.embed.runtime import open_session
 from reader import export as shared
+from reader import files
 from reader.network import Encoder
 
 FILE: Final = "asker.onnx"
@@ -45,7 +46,7 @@ def record(
 ) -> dict[str, Any]:
     """Write `asker.json`: what was written, where the table of words lies, and how good it is."""
     made = {
-        "files": {FILE: shared.written(folder)[FILE]},
+        "files": {FILE: files.written(folder)[FILE]},
         "words": shared.places(embedder),
         "figures": dict(figures),
         "questions": questions,

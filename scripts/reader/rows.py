@@ -163,17 +163,6 @@ def prompt(row: Row) -> Row:
     return made
 
 
-def logged_prompt(text: str, marks: Sequence[tuple[int, int, str]]) -> Row:
-    """A prompt of a session log, with the places of its rules and decisions."""
-    words = words_of(text)
-    spans = [(word_span(words, begin, end), kind) for begin, end, kind in marks]
-    kinds = [(*span, kind) for span, kind in spans if span is not None]
-    return {
-        "words": [w.text for w in words],
-        "mark": tags_of(len(words), kinds, labels.MARK_TAGS),
-    }
-
-
 def _marked(row: Row, key: str, quotes: list[tuple[str, str]], tags: Sequence[str]) -> Row:
     words = words_of(row["text"])
     places = quoted_spans(row["text"], [q for q, _ in quotes])

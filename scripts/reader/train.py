@@ -306,7 +306,7 @@ def train(
     batches = {k: endless(rows, pieces, rng, budget) for k, (_, rows) in sources.items()}
     shares = [share for share, _ in sources.values()]
     running: dict[str, float] = {}
-    # A processor that does not know the short numbers reckons forty times slower with them.
+    # a processor that does not know the short numbers reckons far slower with them
     short = torch.ops.mkldnn._is_mkldnn_bf16_supported()
     began = time.monotonic()
     net.train()

@@ -353,10 +353,13 @@ STATED: Final = (
 )
 # the owner's own words
 HEDGED: Final = 0.6  # ours: of what owners say that they are not sure of; passive recall shows it
-DIRECTIVE_LIKELY: Final = 0.3  # ours, by the rows `tune` (bench.ordinary, prompts): from this
-# chance on a rule is kept; three of four are right, and half of those in prompts of real sessions
-DIRECTIVE_SURE: Final = 0.5  # ours: from here on it is shown; seven of ten are right in these
-DIRECTIVE_KEEP: Final = 0.4  # ours: worth keeping from here on, what is allowed is so for good
+MARKED: Final = 0.1  # ours: a sentence with less of a chance to hold on is not marked at all
+MARK_CLEAR: Final = 0.5  # ours: from here on the words that are tagged are marked, else all of them
+DIRECTIVE_LIKELY: Final = 0.3  # ours: from this chance on a rule is kept (scripts/train_standing.py
+# prints how many such sentences are rules)
+DIRECTIVE_SURE: Final = 0.7  # ours: from here on it is shown; a wrong rule is worse than a lost one
+MODEL_RULE_SURE: Final = 0.9  # ours: and of what a language model reads, by its own confidence
+DIRECTIVE_KEEP: Final = 0.4  # ours: a permission that is worth keeping from here on is for good
 FOREIGN: Final = 0.05  # ours: of a run of words, from this chance on they are taken for others'
 DIRECTIVE_FOREIGN: Final = 0.7  # ours: and where it marks a rule as the owner's, from this one on
 DIRECTIVE_ASKED: Final = 0.25  # ours: cosine from which one is about what rules are asked for
@@ -372,8 +375,6 @@ RULE_FILE_BYTES: Final = 256 * 1024  # ours: of a file of rules; agents load all
 RULE_FOLDERS: Final = 2_000  # ours: of a project, that are looked into for files of rules
 RULE_FOLDER_DEPTH: Final = 6  # ours: and how deep
 RULE_IMPORTS: Final = 5  # as Claude Code has it: how deep a file of rules imports others
-RULE_FILE_LIKELY: Final = 0.3  # ours: from this chance on a line of such a file is a rule; of 46
-# lines as people write them 90 % are found, and 87 % of what is found is one, with orders
 LINE_CHANGED: Final = 0.4  # ours: of their words that a line and the one in its place share
 RULES_SHOWN: Final = 100  # ours: in a file for agents, the newest; they read all of it each time
 RULE_CHARS: Final = 400  # ours: of one of them there

@@ -115,13 +115,11 @@ def stated_in(
     What is written there is meant to hold, so an order is a rule, though only likely to be one. Of
     a long line it is what is marked in it.
     """
-    marks = [mark for mark in reading.marks if mark.chance >= policy.RULE_FILE_LIKELY]
+    marks = [mark for mark in reading.marks if mark.chance >= policy.DIRECTIVE_LIKELY]
     if len(episode.text) > policy.RULE_CHARS:
-        marks = [mark for mark in marks if mark.chance >= policy.DIRECTIVE_LIKELY]
         places = [((mark.begin, mark.end), mark.type, sure) for mark in marks]
     elif marks:
         best = max(marks, key=lambda mark: mark.chance)
-        sure = sure and best.chance >= policy.DIRECTIVE_LIKELY
         places = [((0, len(episode.text)), best.type, sure)]
     else:
         orders = any(clause.act == "want" for clause in reading.clauses)
@@ -136,7 +134,7 @@ def stated_in(
 def _placed(reading: Reading, at: int, *, again: bool = False) -> list[tuple[int, int, Span]]:
     """Return what is marked and meant, with its place in a text that is read from a place on.
 
-    What is said `again` is worth keeping by that alone.
+    What is said `again` is worth keeping by that alone, wherever it is marked.
     """
     placed = []
     for mark in reading.marks:

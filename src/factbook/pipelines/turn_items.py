@@ -243,7 +243,7 @@ class TurnKeeper:
         assert isinstance(said, DirectiveItem)
         words = self._turn.text[item.start : item.end]
         subject = subject_of(said.scope, self._episode.project, words)
-        self._rule(item, subject, said.type, sure=said.confidence >= policy.DIRECTIVE_SURE)
+        self._rule(item, subject, said.type, sure=said.confidence >= policy.MODEL_RULE_SURE)
 
     def _change_directive(self, item: PlacedItem, old: Life) -> None:
         """Keep what changes a rule as a decision; what does not say so outright is asked about."""

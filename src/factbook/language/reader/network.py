@@ -50,9 +50,9 @@ class Networks:
 
     @property
     def checksum(self) -> str:
-        """The checksum of the network that reads, to which belongs what was learned of it."""
-        checksum: str = self.record["files"]["reader.onnx"]["sha256"]
-        return checksum
+        """The checksums of the network that reads, to which belongs what was learned of it."""
+        files = self.record["files"]
+        return " ".join(files[name]["sha256"] for name in ("reader.onnx", "clauses.npz"))
 
     @functools.cached_property
     def table(self) -> WordTable:

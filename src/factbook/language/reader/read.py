@@ -24,9 +24,10 @@ from factbook.language.reader.words import Word, words_of
 ROOM = MAX_TOKENS - AFTER_TOKENS - 6  # tokens of a part; the rest for the line that is answered
 FLAGGED = 0.5
 BETWEEN = 2  # words between two pieces of one rule
-CLEAR = 0.5  # from here on the words that are tagged are it, and not the whole sentence
-_EVER = frozenset(("always", "never", "whenever"))
-MARKED = 0.1  # below this chance nothing is
+_FROM_ON = frozenset(("from", when, "on") for when in ("now", "here", "today"))
+_EVER = frozenset(
+    ("always", "never", "whenever")
+)  # words by which a sentence says that it holds on
 WIDTH = 384  # of the vector of a word
 _APART = frozenset(':;"“”„«»()–—-')  # signs that set apart what another says
 # What it takes for another's words to begin or end there, as logarithms. It is much, as words that
@@ -70,22 +71,18 @@ def read(text: str, answers: str = "", *, networks: Networks | None = None) -> R
     )
 
 
-def sentences_of(
-    text: str, networks: Networks | None = None
-) -> Iterator[tuple[Sequence[Word], Floats]]:
-    """Yield the words of each sentence, and what the network knows of it (`standing.row_of`)."""
-    nets = networks or shared()
+def sentences_of(text: str) -> Iterator[tuple[Sequence[Word], Floats]]:
+    """Yield the words of each sentence, and what the network knows of it (`standing.row_of`).
+
+    Only what learns from a text asks for it.
+    """
+    nets = shared()
     for words in _parts(nets, words_of(_plain(text)), text):
         scores = nets.words([word.text for word in words])
-        read_words = words[: len(scores["tokens"])]
-        if read_words:
-            ends = _ends(scores)
-            clauses = _clauses(nets, scores, read_words, 0)
-            for place in sentence_places(ends):
-                yield (
-                    read_words[slice(*place)],
-                    row_of(scores, read_words, place, clauses, _types(nets, scores)),
-                )
+        known = words[: len(scores["tokens"])]
+        clauses, types = _clauses(nets, scores, known, 0), _types(nets, scores)
+        for place in sentence_places(known, _ends(scores), text):
+            yield known[slice(*place)], row_of(scores, known, place, clauses, types)
 
 
 # A tag or what begins a comment, what stands where a secret stood, and a face: nobody's words.
@@ -197,7 +194,7 @@ class _Parts:
                 for s in stretches(scores[f"tag.{kind}"], tags)
             ]
         clauses = _clauses(nets, scores, words, base)
-        self.marks += _marks(nets, scores, words, ends, clauses)
+        self.marks += _marks(nets, scores, words, ends, clauses, self.text)
         self.clauses += clauses
         costs = _costs(self.text, words, ends, {clause.first - base for clause in clauses})
         self.foreign += [
@@ -364,6 +361,7 @@ def _marks(
     words: Sequence[Word],
     ends: Sequence[int],
     clauses: Sequence[Clause],
+    text: str,
 ) -> list[Span]:
     """Return what the sentences state that may hold on: what is tagged so, or a sentence whole."""
     types = _types(nets, scores)
@@ -371,15 +369,19 @@ def _marks(
     tagged = _joined(stretches(scores["tag.mark"], labels.MARK_TAGS), words)
     marks: list[Stretch] = []
     chances: list[float] = []
-    for place in sentence_places(ends):
-        own = [s for s in tagged if place[0] <= s.first < place[1] and _is_clear(s)]
-        row = row_of(scores, words, place, clauses, types)
-        chance = nets.standing.chance(row, words[slice(*place)])
-        if _says_how_long(words[slice(*place)]):
-            chance = max([chance, *(s.mean * holding for s in own)])
-        if chance >= MARKED:
-            marks += own or [_whole(scores["tag.mark"], words, place)]
-            chances += [chance] * (len(marks) - len(chances))
+    for place in sentence_places(words, ends, text):
+        said = words[slice(*place)]
+        own = [
+            s._replace(last=min(s.last, place[1]))
+            for s in tagged
+            if place[0] <= s.first < place[1] and _is_clear(s)
+        ]
+        chance = nets.standing.chance(row_of(scores, words, place, clauses, types), said)
+        own = own or [_whole(scores["tag.mark"], words, place)]
+        outright = _says_how_long(said)
+        each = [max(chance, s.mean * holding) if outright else chance for s in own]
+        marks += [s for s, sure in zip(own, each, strict=True) if sure >= policy.MARKED]
+        chances += [sure for sure in each if sure >= policy.MARKED]
     if not marks:
         return []
     scopes = _linear(_state(nets, scores, marks), nets.small, "scope").argmax(axis=-1)
@@ -396,11 +398,10 @@ def _marks(
 
 
 def _says_how_long(words: Sequence[Word]) -> bool:
-    """Tell whether a sentence says itself that it holds on; few that are typed do, and then so."""
+    """Tell whether a sentence itself says that it holds on ("always", "from now on")."""
     said = [word.text.lower() for word in words]
-    return not _EVER.isdisjoint(said) or any(
-        (said[n], *said[n + 2 : n + 3]) == ("from", "on") for n in range(len(said))
-    )
+    runs = zip(said, said[1:], said[2:], strict=False)
+    return not _EVER.isdisjoint(said) or any(run in _FROM_ON for run in runs)
 
 
 def _ends(scores: Mapping[str, Floats]) -> list[int]:
@@ -414,7 +415,7 @@ def _types(nets: Networks, scores: Mapping[str, Floats]) -> Floats:
 
 
 def _is_clear(mark: Stretch) -> bool:
-    return mark.mean >= CLEAR and mark.last - mark.first >= policy.DIRECTIVE_WORDS
+    return mark.mean >= policy.MARK_CLEAR and mark.last - mark.first >= policy.DIRECTIVE_WORDS
 
 
 def _whole(tags: Floats, words: Sequence[Word], place: tuple[int, int]) -> Stretch:
@@ -428,7 +429,7 @@ def _whole(tags: Floats, words: Sequence[Word], place: tuple[int, int]) -> Stret
     }
     kind = max(kinds, key=kinds.__getitem__)
     begin, end = (spoken[0], spoken[-1] + 1) if spoken else place
-    return Stretch(begin, end, kind, 1.0, 1.0, 1.0)
+    return Stretch(begin, end, kind, 0.0, 0.0, 0.0)
 
 
 def _joined(marks: Sequence[Stretch], words: Sequence[Word]) -> list[Stretch]:

@@ -22,7 +22,9 @@ from factbook.language.reader.words import Word
 
 PLACES: Final = 8192  # numbers that runs of words are counted in, and as many for runs of letters
 _WORDS, _LETTERS = (1, 2, 3), (3, 4, 5)  # in a row
-_SHOUTED: Final = 3  # letters of a word in capitals that is no short form
+WRAPPED: Final = 60  # characters of a line that is likely broken for its length alone
+_WORD_CHARS: Final = 30  # of a word that are read: hashes and the like say nothing
+_SHOUTED: Final = 3  # letters of a word in capitals that may be shouted
 
 
 def row_of(
@@ -77,8 +79,10 @@ def signs_of(words: Sequence[Word]) -> tuple[list[int], list[int]]:
 
 
 def _spelled(word: str) -> str:
+    """Return a word as it is counted: of a path or an address only that it is one."""
     if "/" in word:
         return "/"
+    word = word[:_WORD_CHARS]
     return "".join("0" if char.isdigit() else char for char in word.lower())
 
 
@@ -107,7 +111,18 @@ class Standing:
         return 1 / (1 + math.exp(-odds))
 
 
-def sentence_places(ends: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the first word of each sentence and the one behind its last, by where they end."""
-    cuts = [0, *(n + 1 for n, end in enumerate(ends) if end or n == len(ends) - 1)]
-    return list(pairwise(cuts))
+def sentence_places(words: Sequence[Word], ends: Sequence[int], text: str) -> list[tuple[int, int]]:
+    """Return the first word of each sentence and the one behind its last.
+
+    `ends` says behind which words one ends. A line ends one, too, unless a long one goes on in
+    lower case: what is typed in lines has no stops.
+    """
+    cuts = [0]
+    begun = 0
+    for n, (word, after) in enumerate(pairwise(words), 1):
+        line = "\n" in text[word.end : after.begin]
+        long = word.end - words[begun].begin >= WRAPPED and after.text[0].islower()
+        if ends[n - 1] or (line and not long):
+            cuts.append(n)
+        begun = n if line else begun
+    return list(pairwise([*cuts, len(words)])) if words else []
