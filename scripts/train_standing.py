@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_matrix, hstack, vstack
+from scipy.sparse import csr_matrix, hstack
 from sklearn.linear_model import LogisticRegression
 
 import logged
@@ -29,7 +29,7 @@ from factbook import policy
 from factbook.extract.voice import blanked, in_layout
 from factbook.language.reader.network import DATA, shared
 from factbook.language.reader.read import sentences_of
-from factbook.language.reader.standing import PLACES, signs_of
+from factbook.language.reader.standing import PLACES, Standing, signs_of
 from reader import files, rows
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Told(NamedTuple):
     """Sentences: what the network knows of them, their words and letters, what they state."""
 
     row: Floats  # (sentences, 784)
-    signs: Any  # sparse, (sentences, 2 * PLACES)
+    signs: Sequence[tuple[list[int], list[int]]]
     right: NDArray[np.bool_]
 
 
@@ -96,11 +96,7 @@ def told(prompts: Iterator[Prompt]) -> Told:
             known.append(row)
             signs.append(signs_of(words))
             right.append(any(_states(words[0].begin, words[-1].end, *mark) for mark in places))
-    return Told(
-        np.array(known),
-        hstack([_sparse([one[n] for one in signs]) for n in (0, 1)]),
-        np.array(right),
-    )
+    return Told(np.array(known), signs, np.array(right))
 
 
 def _states(begin: int, end: int, first: int, last: int) -> bool:
@@ -124,7 +120,8 @@ def learned(parts: Sequence[tuple[float, Told]]) -> dict[str, NDArray[Any]]:
     # by what is typed alone: our own prompts are of another kind
     mean, spread = parts[0][1].row.mean(0), parts[0][1].row.std(0) + 1e-6
     scaled = SCALE * (rows_ - mean) / spread
-    seen = hstack([csr_matrix(scaled), vstack([some.signs for _, some in parts])]).tocsr()
+    signs = zip(*chain.from_iterable(some.signs for _, some in parts), strict=True)
+    seen = hstack([csr_matrix(scaled), *map(_sparse, signs)]).tocsr()
     model = LogisticRegression(C=1 / RIDGE, max_iter=MOST_STEPS).fit(seen, right, weights)
     size = rows_.shape[1]
     of_row = SCALE * model.coef_[0][:size] / spread
@@ -141,10 +138,9 @@ def learned(parts: Sequence[tuple[float, Told]]) -> dict[str, NDArray[Any]]:
 
 
 def chances(held: Mapping[str, NDArray[Any]], some: Told) -> NDArray[np.float64]:
-    """Return how likely sentences state something, as `Standing` would."""
-    weights = np.concatenate([held["words"] * held["scale"][0], held["letters"] * held["scale"][1]])
-    odds: NDArray[np.float64] = some.row @ held["row"] + some.signs @ weights + held["bias"]
-    return 1 / (1 + np.exp(-odds))
+    """Return how likely sentences state something, as the reader will tell it."""
+    standing = Standing(held)
+    return np.array([standing.chance(*told) for told in zip(some.row, some.signs, strict=True)])
 
 
 def figures(sure: NDArray[np.float64], right: NDArray[np.bool_]) -> str:
@@ -194,7 +190,7 @@ def joined(parts: Sequence[Told]) -> Told:
     """Return the sentences of some as one."""
     return Told(
         np.concatenate([some.row for some in parts]),
-        vstack([some.signs for some in parts]),
+        [signs for some in parts for signs in some.signs],
         np.concatenate([some.right for some in parts]),
     )
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import zlib
 from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
@@ -51,7 +50,7 @@ from factbook.language.reader.read import read
 from factbook.language.reader.reading import Reading, Token
 from factbook.language.reader.relate import own_matter
 from factbook.language.sentences import sentences
-from factbook.language.words import STOPWORDS, words
+from factbook.language.words import STOPWORDS, place_of, words
 
 __all__ = [
     "OWN_LATELY",
@@ -156,7 +155,7 @@ def pieces(text: str) -> Floats:
     grams = {joined[at : at + size] for size in sizes for at in range(len(joined) - size + 1)}
     grams |= {char for char in joined if char > _DENSE}
     row = np.zeros(PIECES + 1, dtype=np.float32)
-    places = list({zlib.crc32(gram.encode("utf-8", "replace")) % PIECES for gram in grams})
+    places = list({place_of(gram, PIECES) for gram in grams})
     if places:
         row[places] = PIECE_WEIGHT / math.sqrt(len(places))
     dense = sum(char > _DENSE for char in text) * 2 > len(text)
@@ -189,9 +188,7 @@ def signs(reading: Reading) -> Floats:
     seen.add(f"names {min(3, len(reading.names))}")
     row = np.zeros(SIGNS, dtype=np.float32)
     for sign in seen:
-        row[zlib.crc32(sign.encode("utf-8", "replace")) % SIGNS] += SIGN_WEIGHT / math.sqrt(
-            len(seen)
-        )
+        row[place_of(sign, SIGNS)] += SIGN_WEIGHT / math.sqrt(len(seen))
     return row
 
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import zlib
 from base64 import b64decode
 from collections.abc import Iterable
 from functools import lru_cache
@@ -22,6 +21,7 @@ from importlib.resources import files
 from typing import Final, NamedTuple
 
 from factbook.language.common_words import is_function_word
+from factbook.language.words import place_of
 
 __all__ = ["PLACES", "SIGN_WEIGHT", "masked", "reports", "signs"]
 
@@ -91,7 +91,7 @@ def _form(token: str) -> str:
 
 
 def _places(seen: Iterable[str]) -> Iterable[int]:
-    return (zlib.crc32(sign.encode("utf-8", "replace")) % PLACES for sign in seen)
+    return (place_of(sign, PLACES) for sign in seen)
 
 
 class _Learned(NamedTuple):

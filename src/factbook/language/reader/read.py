@@ -18,7 +18,7 @@ from factbook.language.reader.decode import Floats, Stretch, softmax, stretches,
 from factbook.language.reader.network import Networks, shared
 from factbook.language.reader.pieces import AFTER_TOKENS, MAX_TOKENS
 from factbook.language.reader.reading import Clause, Reading, Span, Token
-from factbook.language.reader.standing import row_of, sentence_places
+from factbook.language.reader.standing import row_of, sentence_places, signs_of
 from factbook.language.reader.words import Word, words_of
 
 ROOM = MAX_TOKENS - AFTER_TOKENS - 6  # tokens of a part; the rest for the line that is answered
@@ -367,8 +367,7 @@ def _marks(
     types = _types(nets, scores)
     holding = float(sum(types[labels.PROMPT_TYPES.index(mark)] for mark in labels.MARKS))
     tagged = _joined(stretches(scores["tag.mark"], labels.MARK_TAGS), words)
-    marks: list[Stretch] = []
-    chances: list[float] = []
+    found: list[Stretch] = []
     for place in sentence_places(words, ends, text):
         said = words[slice(*place)]
         own = [
@@ -376,12 +375,14 @@ def _marks(
             for s in tagged
             if place[0] <= s.first < place[1] and _is_clear(s)
         ]
-        chance = nets.standing.chance(row_of(scores, words, place, clauses, types), said)
-        own = own or [_whole(scores["tag.mark"], words, place)]
-        outright = _says_how_long(said)
-        each = [max(chance, s.mean * holding) if outright else chance for s in own]
-        marks += [s for s, sure in zip(own, each, strict=True) if sure >= policy.MARKED]
-        chances += [sure for sure in each if sure >= policy.MARKED]
+        row = row_of(scores, words, place, clauses, types)
+        chance = nets.standing.chance(row, signs_of(said))
+        outright = holding if _says_how_long(said) else 0.0
+        found += [
+            s._replace(chance=max(chance, s.mean * outright))
+            for s in own or [_whole(scores["tag.mark"], words, place)]
+        ]
+    marks = [mark for mark in found if mark.chance >= policy.MARKED]
     if not marks:
         return []
     scopes = _linear(_state(nets, scores, marks), nets.small, "scope").argmax(axis=-1)
@@ -390,10 +391,10 @@ def _marks(
             words[mark.first].begin,
             words[mark.last - 1].end,
             mark.type,
-            chance,
+            mark.chance,
             labels.SCOPES[int(scope)],
         )
-        for mark, chance, scope in zip(marks, chances, scopes, strict=True)
+        for mark, scope in zip(marks, scopes, strict=True)
     ]
 
 

@@ -8,7 +8,6 @@ little; the layer learned from these (`scripts/train_standing.py`).
 from __future__ import annotations
 
 import math
-import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
@@ -19,10 +18,11 @@ from numpy.typing import NDArray
 from factbook.language.reader.decode import Floats, softmax
 from factbook.language.reader.reading import Clause
 from factbook.language.reader.words import Word
+from factbook.language.words import place_of
 
 PLACES: Final = 8192  # numbers that runs of words are counted in, and as many for runs of letters
 _WORDS, _LETTERS = (1, 2, 3), (3, 4, 5)  # in a row
-WRAPPED: Final = 60  # characters of a line that is likely broken for its length alone
+_WRAPPED: Final = 60  # characters of a line that is likely broken for its length alone
 _WORD_CHARS: Final = 30  # of a word that are read: hashes and the like say nothing
 _SHOUTED: Final = 3  # letters of a word in capitals that may be shouted
 
@@ -87,7 +87,7 @@ def _spelled(word: str) -> str:
 
 
 def _places(runs: Iterable[str]) -> list[int]:
-    return sorted({zlib.crc32(run.encode("utf-8", "replace")) % PLACES for run in runs})
+    return sorted({place_of(run, PLACES) for run in runs})
 
 
 class Standing:
@@ -101,9 +101,9 @@ class Standing:
         self._letters = held["letters"].astype(np.float32) * scale[1]
         self._bias = float(held["bias"])
 
-    def chance(self, row: Floats, words: Sequence[Word]) -> float:
-        """Return how likely a sentence states what holds on."""
-        runs, letters = signs_of(words)
+    def chance(self, row: Floats, signs: tuple[Sequence[int], Sequence[int]]) -> float:
+        """Return how likely a sentence states what holds on, by `row_of` and `signs_of` it."""
+        runs, letters = signs
         odds = self._bias + float(np.einsum("i,i->", row, self._row))
         for places, weights in ((runs, self._words), (letters, self._letters)):
             if places:
@@ -121,7 +121,7 @@ def sentence_places(words: Sequence[Word], ends: Sequence[int], text: str) -> li
     begun = 0
     for n, (word, after) in enumerate(pairwise(words), 1):
         line = "\n" in text[word.end : after.begin]
-        long = word.end - words[begun].begin >= WRAPPED and after.text[0].islower()
+        long = word.end - words[begun].begin >= _WRAPPED and after.text[0].islower()
         if ends[n - 1] or (line and not long):
             cuts.append(n)
         begun = n if line else begun
