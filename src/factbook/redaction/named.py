@@ -13,11 +13,17 @@ from typing import Final
 from factbook.redaction.apart import below_spans, column_spans
 from factbook.redaction.assignments import LOOSE, SecretName, assigned_spans, read_joint, read_name
 from factbook.redaction.fields import field_spans
+from factbook.redaction.lazy import Lazy
 from factbook.redaction.prose import sentence_spans, shaped_spans
+from factbook.redaction.reading import line_end
 from factbook.redaction.spans import Span
+from factbook.redaction.values import is_wordy
 
 __all__ = ["named_spans"]
 
+# A password for an app as Google and Apple draw them: sixteen letters in fours.
+_IN_FOURS: Final = Lazy(r"(?<![\w-])[a-z]{4}(?:([ \xa0-])[a-z]{4})(?:\1[a-z]{4}){2}(?![\w-])")
+_FAR: Final = 80  # characters between such a password and what names it, in one line
 _SPOKEN: Final = frozenset(" ,.:;!?'’)\n\r") | {""}  # what may follow a name in a sentence
 
 
@@ -27,10 +33,20 @@ def named_spans(text: str, at: int, end: int) -> Iterable[Span]:
     if name is None or text.rfind("arn:", max(0, name.start - 80), name.start) >= 0:
         return ()  # arn:aws:secretsmanager:eu-west-1:123456789012:secret:app/db
     spans = list(_beside_spans(text, at, end, name))
+    if name.sense.kind == "password":
+        spans = [*_in_fours(text, name), *spans]
     if not spans:
         where = name.start, name.end, name.sense
         spans = list(below_spans(text, *where)) or list(column_spans(text, *where))
     return spans
+
+
+def _in_fours(text: str, name: SecretName) -> Iterable[Span]:
+    """Give the passwords in fours of the line of a name."""
+    low = max(text.rfind("\n", max(0, name.start - _FAR), name.start) + 1, name.start - _FAR, 0)
+    for match in _IN_FOURS.finditer(text, low, line_end(text, name.end, name.end + _FAR)):
+        if not is_wordy(match[0]):
+            yield match.start(), match.end(), "password"
 
 
 def _beside_spans(text: str, at: int, end: int, name: SecretName) -> Iterable[Span]:
