@@ -1,6 +1,6 @@
 """Train what tells a private question from one that can be looked up, and write its weights.
 
-    python scripts/train_matter.py [FOLDER]
+    python scripts/train_matter.py --corpora CORPORA [FOLDER]
 
 Of English a linear model over the vectors of the bundled embedder and of the reader, over how the
 reader takes the question apart, its pieces of words, and over how delicate it is, trained with
@@ -43,6 +43,8 @@ from factbook.extract.private_matters import (
     unpacked,
 )
 from factbook.language.reader.network import shared
+from reader import messages
+from reader.corpora import Corpora
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,6 +57,7 @@ BENCH: Final = HERE.parent / "bench" / "privacy.jsonl"
 OUT: Final = HERE.parent / "src" / "factbook" / "extract" / "data" / "matter.json"
 FILLINGS: Final = 8  # questions that one with a slot makes
 ORDINARY: Final = 2.0  # what a question as people ask it weighs beside one of our frames
+PUBLISHED: Final = 2.0  # what one in a message that somebody published weighs
 OWN: Final = 4.0  # what a question of ours weighs beside one of FOLDER
 TAKEN: Final = 0.25  # what one of another language weighs that may be read as English
 RIDGE: Final = 1.0  # of 0.5 and 1 no worse on the first half of the authors of the bench
@@ -145,7 +148,7 @@ def balanced(private: Floats, weight: Floats) -> Floats:
     return np.where(private > 0, 0.5 / share, 0.5 / (1 - share)) * weight
 
 
-def ordinary() -> list[tuple[str, bool, float]]:
+def ordinary(corpora: Corpora) -> list[tuple[str, bool, float]]:
     """Return (question, whether it is private, its weight) of what may be read as English.
 
     These are what people really ask, and those of our own in other languages that may be, too.
@@ -157,6 +160,7 @@ def ordinary() -> list[tuple[str, bool, float]]:
         for row in map(json.loads, BENCH.read_text("utf-8").splitlines())
         if row["half"] == "built" and not row.get("before")
     ]
+    asked += [(text, not send, PUBLISHED) for text, send in messages.asked(corpora)]
     other = {text: private for language, text, private in questions() if language != "en"}
     asked += [(text, private, TAKEN) for text, private in other.items()]
     return [one for one in asked if is_english(one[0])]
@@ -288,9 +292,11 @@ def main() -> None:
     """Train them and write them."""
     parser = argparse.ArgumentParser(prog="python scripts/train_matter.py", description=__doc__)
     parser.add_argument("folder", type=Path, nargs="?")
-    folder = parser.parse_args().folder
+    parser.add_argument("--corpora", type=Path, required=True, help="clones of open corpora")
+    options = parser.parse_args()
+    folder = options.folder
     shown = layers(folder) if folder else json.loads(OUT.read_text("utf-8"))["weights"]
-    rows = ordinary()
+    rows = ordinary(Corpora(options.corpora))
     shown["english"] = packed(english(unpacked(shown), rows))
     held = {"embedder": bundled().id, "reader": shared().checksum, "weights": shown}
     OUT.write_text(json.dumps(held, indent=1) + "\n", "utf-8")

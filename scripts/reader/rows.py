@@ -28,6 +28,12 @@ from reader.corpora import LABELLED_TYPES
 
 Row = dict[str, Any]
 IGNORED = -100
+
+
+class RowsError(Exception):
+    """Labels and what they label do not belong together."""
+
+
 # shares of rows that are read in lower case, in capitals, with a slip of the fingers
 LOWERED, SHOUTED, SLIPPED = 0.12, 0.03, 0.10
 

@@ -92,6 +92,21 @@ def clause_loss(read: Read, rows: Sequence[Row]) -> Tensor:
     return loss + WEIGHT["flags"] * each.sum(1).mean() / 3
 
 
+def kept_loss(read: Read, rows: Sequence[Row]) -> Tensor:
+    """Loss of whether stretches of words are worth keeping, of which nothing else is known."""
+    judged = [
+        (i, begin, end, keep)
+        for i, row in enumerate(rows)
+        for begin, end, keep in row["kept"]
+        if end <= len(row["first"])
+    ]
+    if not judged:
+        return torch.zeros(())
+    given = read.clauses([span[:3] for span in judged])["keep"][:, 0]
+    keep = torch.tensor([float(span[3]) for span in judged])
+    return F.binary_cross_entropy_with_logits(given, keep)
+
+
 def reader_loss(net: Reader, rows: Sequence[Row]) -> Tensor:
     """Sum the losses of whatever the rows of one batch have targets for (all rows the same)."""
     return labelled_loss(net(Batch.of(rows)), rows)
@@ -109,6 +124,8 @@ def labelled_loss(read: Read, rows: Sequence[Row]) -> Tensor:
         loss = loss + tree_loss(read, rows)
     if "clauses" in rows[0]:
         loss = loss + clause_loss(read, rows)
+    if "kept" in rows[0]:
+        loss = loss + WEIGHT["keep"] * kept_loss(read, rows)
     if "prompt" in rows[0]:
         kinds = torch.tensor([r["prompt"] for r in rows])
         loss = loss + 0.5 * F.cross_entropy(read.prompt(), kinds)
@@ -162,7 +179,7 @@ class Anchor:
             now, then = read.clauses(spans), old.clauses(spans)
             for part in ("act", "of", "kind"):
                 loss = loss + WEIGHT[part] * _apart(now[part], then[part])
-            for part in ("keep", "flags"):
+            for part in ("flags",) if "kept" in has else ("keep", "flags"):
                 chances = then[part].sigmoid()
                 least = F.binary_cross_entropy(chances, chances)
                 each = F.binary_cross_entropy_with_logits(now[part], chances) - least

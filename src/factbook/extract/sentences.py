@@ -199,8 +199,8 @@ def _place(reading: Reading, clause: Clause, needed: Clause | None) -> tuple[int
 
 def _bare(reading: Reading, clause: Clause) -> tuple[int, int]:
     """Return the place of a clause without the words that join it to others."""
-    tokens = list(reading.tokens[clause.first : clause.last])
-    del tokens[: _to_listener(reading, clause) - clause.first]
+    first = _to_listener(reading, clause)
+    tokens = list(reading.tokens[first : clause.last] or reading.tokens[clause.first : clause.last])
     while len(tokens) > 1 and _joins(tokens[0]):
         del tokens[0]
     while len(tokens) > 1 and _hangs(tokens[-1], tokens[-2]):

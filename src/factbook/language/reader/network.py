@@ -22,6 +22,7 @@ from factbook.embed.words import EMBEDDER, WordTable
 from factbook.errors import ReaderError
 from factbook.language.reader.pieces import Numbers, Pieces
 from factbook.language.reader.standing import Standing
+from factbook.language.reader.taste import Taste
 
 Floats = NDArray[np.float32]
 
@@ -77,14 +78,23 @@ class Networks:
 
     @functools.cached_property
     def standing(self) -> Standing:
-        """What tells rules and decisions; ReaderError where it was learned of another network."""
-        held = self._arrays("standing.npz")
+        """What tells rules and decisions."""
+        return Standing(self._layer("standing"))
+
+    @functools.cached_property
+    def taste(self) -> Taste:
+        """What tells likes and dislikes."""
+        return Taste(self._layer("taste"))
+
+    def _layer(self, name: str) -> dict[str, NDArray[Any]]:
+        """Return what was learned of the network; ReaderError where it was of another one."""
+        held = self._arrays(f"{name}.npz")
         if str(held["reader"]) != self.checksum:
             raise ReaderError(
-                reason=f"{self._folder / 'standing.npz'} was learned of another reader.onnx; "
-                "run scripts/train_standing.py"
+                reason=f"{self._folder / name}.npz was learned of another reader.onnx; "
+                f"run scripts/train_{name}.py"
             )
-        return Standing(held)
+        return held
 
     def _arrays(self, name: str) -> dict[str, NDArray[Any]]:
         path = self._folder / name

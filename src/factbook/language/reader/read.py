@@ -19,6 +19,7 @@ from factbook.language.reader.network import Networks, shared
 from factbook.language.reader.pieces import AFTER_TOKENS, MAX_TOKENS
 from factbook.language.reader.reading import Clause, Reading, Span, Token
 from factbook.language.reader.standing import row_of, sentence_places, signs_of
+from factbook.language.reader.taste import Thing, things
 from factbook.language.reader.words import Word, words_of
 
 ROOM = MAX_TOKENS - AFTER_TOKENS - 6  # tokens of a part; the rest for the line that is answered
@@ -85,6 +86,21 @@ def sentences_of(text: str) -> Iterator[tuple[Sequence[Word], Floats]]:
             yield known[slice(*place)], row_of(scores, known, place, clauses, types)
 
 
+def things_of(text: str) -> Iterator[tuple[int, int, Thing]]:
+    """Yield the things that a text names: first and behind the last character, what is known.
+
+    Only what learns from a text asks for it.
+    """
+    nets = shared()
+    whole = _Parts(text)
+    for words in _parts(nets, words_of(_plain(text)), text):
+        base = len(whole.tokens)
+        scores, known, ends = whole.grow(nets, words, ())
+        clauses = _clauses(nets, scores, known, base)
+        for thing in things(whole.tokens[base:], base, scores, _runs(ends), clauses):
+            yield known[thing.first].begin, known[thing.last - 1].end, thing
+
+
 # A tag or what begins a comment, what stands where a secret stood, and a face: nobody's words.
 _SIGNS: Final = re.compile(
     r"""
@@ -92,11 +108,12 @@ _SIGNS: Final = re.compile(
     | <\s{0,3}[/!?|]?\s{0,3}[^\W\d][^\s<>=]{0,60}
       (?:\s{1,3}[\w:-]{1,40}=(?:'[^'<>]{0,200}'|"[^"<>]{0,200}"|[^\s<>'"]{1,200})){0,9}
       (?:\s{0,3}[/?|]?>|(?<=['"])(?=\n\n|\Z))  # or what is set apart begins with its end
+    | ^[ \t]{0,3}(?P<rule>[-=*_]{3,10})[^\n]{1,60}(?P=rule)[ \t]{0,3}$  # --- Forwarded message ---
     | (?<!\S)[:;=][-']?[()\[\]|/\\DPpOo]{1,5}(?!\S)
     | &lt;/?[^\W\d][^\s&<>=]{0,60}(?:&gt;|>)
     | (?P<secret>\[REDACTED:[a-z0-9:-]{1,60}\]?)
     """,
-    re.VERBOSE,
+    re.VERBOSE | re.MULTILINE,
 )
 _PLAIN_WORD: Final = "something"
 
@@ -157,13 +174,13 @@ class _Parts:
         mean: Floats = np.concatenate(self.vectors).mean(axis=0)
         return mean
 
-    def add(self, nets: Networks, words: Sequence[Word], after: Sequence[str]) -> None:
+    def grow(
+        self, nets: Networks, words: Sequence[Word], after: Sequence[str]
+    ) -> tuple[dict[str, Floats], Sequence[Word], list[int]]:
+        """Add the words of a part in their trees; return its scores, its words and their ends."""
         scores = nets.words([word.text for word in words], after)
         words = words[: len(scores["tokens"])]
-        if not words:
-            return
         base = len(self.tokens)
-        self.vectors.append(scores["tokens"])
         ends = _ends(scores)
         heads = _trees(scores["arcs"], ends)
         relations = _relations(nets, scores, heads)
@@ -180,20 +197,23 @@ class _Parts:
                     labels.RELATIONS[relations[i]],
                 )
             )
-        first = 0
-        for i in range(len(words)):
-            if ends[i] or i == len(words) - 1:
-                self.sentences.append((words[first].begin, words[i].end))
-                first = i + 1
-        for kind, tags, into in (
-            ("name", labels.NAME_TAGS, self.names),
-            ("opinion", labels.OPINION_TAGS, self.opinions),
-        ):
-            into += [
-                Span(words[s.first].begin, words[s.last - 1].end, s.type, s.chance, sure=s.sure)
-                for s in stretches(scores[f"tag.{kind}"], tags)
-            ]
+        return scores, words, ends
+
+    def add(self, nets: Networks, words: Sequence[Word], after: Sequence[str]) -> None:
+        base = len(self.tokens)
+        scores, words, ends = self.grow(nets, words, after)
+        if not words:
+            return
+        self.vectors.append(scores["tokens"])
+        sentences = _runs(ends)
+        self.sentences += [(words[a].begin, words[b - 1].end) for a, b in sentences]
+        self.names += [
+            Span(words[s.first].begin, words[s.last - 1].end, s.type, s.chance, sure=s.sure)
+            for s in stretches(scores["tag.name"], labels.NAME_TAGS)
+        ]
         clauses = _clauses(nets, scores, words, base)
+        told = list(things(self.tokens[base:], base, scores, sentences, clauses))
+        self.opinions += _opinions(nets, told, words)
         self.marks += _marks(nets, scores, words, ends, clauses, self.text)
         self.clauses += clauses
         costs = _costs(self.text, words, ends, {clause.first - base for clause in clauses})
@@ -208,15 +228,32 @@ class _Parts:
         ]
 
 
+def _runs(ends: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the sentences of a part, each (first word, behind the last)."""
+    cuts = [i + 1 for i in range(len(ends)) if ends[i] or i == len(ends) - 1]
+    return list(itertools.pairwise([0, *cuts]))
+
+
+def _opinions(nets: Networks, told: Sequence[Thing], words: Sequence[Word]) -> list[Span]:
+    """Return which of the things of a part its writer may like or dislike, in their order."""
+    found = []
+    for thing in told:
+        chances = nets.taste.chances(thing)
+        chance = sum(chances)
+        if chance >= policy.TASTE_LIKELY:
+            sign = labels.SIGNS[chances[1] > chances[0]]
+            place = words[thing.first].begin, words[thing.last - 1].end
+            found.append(Span(*place, sign, chance, sure=max(chances) / chance))
+    return found
+
+
 def _trees(arcs: Floats, ends: Sequence[int]) -> list[int]:
     """Return each word's head, 0 for a root and i + 1 for word i, within its own sentence."""
     heads: list[int] = []
-    for i, end in enumerate(ends):
-        if end or i == len(ends) - 1:
-            first = len(heads)
-            rows = arcs[first : i + 1]
-            inner = np.concatenate([rows[:, :1], rows[:, first + 1 : i + 2]], axis=1)
-            heads += [head + first if head else 0 for head in tree(inner)]
+    for first, last in _runs(ends):
+        rows = arcs[first:last]
+        inner = np.concatenate([rows[:, :1], rows[:, first + 1 : last + 1]], axis=1)
+        heads += [head + first if head else 0 for head in tree(inner)]
     return heads
 
 
@@ -256,7 +293,8 @@ def _leaning(
     """Return how much likelier each word is another's than its own score says, as logarithms."""
     lean = np.full(len(costs), _FOREIGN, np.float32)
     if base == 0 and len(tokens) > 2 and tokens[1].text == ":" and "\n" not in text.strip():
-        lean[:] = 0.0 if tokens[0].text.lower() == "me" else _LABELLED
+        label = 0.0 if tokens[0].text.lower() == "me" else _LABELLED
+        lean[:] = _FOREIGN if tokens[0].pos == "PROPN" else label  # "Anna: I love it"
     for clause in clauses:
         if "quoted" in clause.flags:
             lean[clause.first - base : clause.last - base] += _QUOTED
