@@ -254,8 +254,6 @@ def test_twenty_awaits_at_once(make: Callable[..., AsyncMemory]) -> None:
                 *(memory.search_memory(f"ferry {n}", "episodes", 1) for n in range(20))
             )
             assert [hits[0].text for hits in found] == [f"the ferry {n} leaves" for n in range(20)]
-            workers = await asyncio.gather(*(memory.maintenance.start_worker() for _ in range(20)))
-            assert len({id(one) for one in workers}) == 1
 
     asyncio.run(run())
 
@@ -417,7 +415,7 @@ def test_close_waits_for_what_has_begun_and_refuses_what_comes(
     asyncio.run(run())
 
 
-def test_close_ends_the_worker_the_streams_and_the_threads(
+def test_close_ends_the_streams_and_the_threads(
     make: Callable[..., AsyncMemory],
 ) -> None:
     def alive() -> set[threading.Thread]:
@@ -426,7 +424,6 @@ def test_close_ends_the_worker_the_streams_and_the_threads(
     async def run() -> None:
         before = alive()
         async with make() as memory:
-            await memory.maintenance.start_worker(idle_seconds=0.01)
             await memory.sync_turn("My dog is called Rex.", "Nice!", session="s")
             rows = memory.export()
             assert await anext(rows)  # an iteration that nobody ends

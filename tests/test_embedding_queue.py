@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from factbook import policy
 from factbook.apply.apply import apply
 from factbook.errors import EmbedderMismatch, TakenOver
+from factbook.interests.jobs import NAMES
 from factbook.maintenance import embedding
 from factbook.memory import Memory
 from factbook.memory.doctor import examine
@@ -132,23 +133,6 @@ def test_the_wait_doubles(memory: Memory, clock: FrozenClock) -> None:
         release(memory.store, claim, ids, error="", until=0, tried=False)
         waits.append(waited)
     assert waits == [2, 4, 8, 16]
-
-
-def test_two_workers_share_the_work_and_embed_nothing_twice(tmp_path: Path) -> None:
-    path, key = tmp_path / "f.db", tmp_path / "key"
-    with Memory(path, embedder=Hashing(), key_file=key) as one:
-        say(one, *[f"text number {n}" for n in range(600)])
-        with Memory(path, embedder=Hashing(), key_file=key) as other:
-            threads = [
-                one.maintenance.start_worker(idle_seconds=0.01),
-                other.maintenance.start_worker(idle_seconds=0.01),
-            ]
-            deadline = time.monotonic() + 60
-            while one.maintenance.waiting() and time.monotonic() < deadline:
-                time.sleep(0.02)
-            assert [thread.error for thread in threads] == ["", ""]
-        assert row_counts(one.store)["episode_vectors"] == 600
-        assert one.check() == []
 
 
 def test_a_lease_that_ran_out_is_taken_over_and_late_vectors_are_not_taken(
@@ -357,10 +341,8 @@ def test_the_worker_makes_old_vectors_anew(tmp_path: Path) -> None:
     path = tmp_path / "f.db"
     new = old_file(path, *TURNS)
     with Memory(path, embedder=Hashing(), key_file=path.with_suffix(".key")) as memory:
-        memory.maintenance.start_worker(idle_seconds=0.01)
-        until = time.monotonic() + 20
-        while memory.maintenance.outdated() and time.monotonic() < until:
-            time.sleep(0.01)
+        with memory.background.worker([], off=set(NAMES) - {"embedding"}) as worker:
+            worker.drain()
         assert same(vectors_in(memory), new) == [1, 2, 3, 4]
 
 

@@ -58,7 +58,6 @@ with Memory() as memory:
     assert memory.embed().receipt.embedded > 0
     assert memory.recall("where do I live?").hits
     memory.search_memory("bike")
-    memory.maintenance.start_worker().close()
     assert memory.check() == []
 
 from factbook.surface.cli import main

@@ -3,8 +3,6 @@
 One frozen object goes through all of them, so that a part names what it needs and nothing is handed
 on argument by argument. What is costly (the embedding model, the redactor's key, a client of a
 language model) is made when it is first needed, once for all that share it.
-
-Knows: how to make each part from what it was given or what is configured. Does not know: any rule.
 """
 
 from __future__ import annotations
@@ -141,8 +139,6 @@ class Resources:
         self._provider = search
         self._search = search_config
 
-    # --- texts ----------------------------------------------------------------------------------
-
     @property
     def redactor(self) -> Redacting:
         """The redactor, with the key that stands outside the database."""
@@ -200,8 +196,6 @@ class Resources:
 
         return shared().version
 
-    # --- vectors --------------------------------------------------------------------------------
-
     @property
     def embedder(self) -> Embedder:
         """The embedding model: the given one, an endpoint that is configured, else the bundled."""
@@ -228,8 +222,6 @@ class Resources:
         from factbook.llm.client import open_embedder
 
         return open_embedder(config)
-
-    # --- a language model -----------------------------------------------------------------------
 
     @property
     def model_config(self) -> ModelConfig | None:
@@ -268,8 +260,6 @@ class Resources:
                 )
             self._llm = self.open_model(config)
         return self._llm
-
-    # --- searching ------------------------------------------------------------------------------
 
     @property
     def search_config(self) -> SearchConfig | None:

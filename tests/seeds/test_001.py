@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,6 +30,7 @@ from factbook import policy
 from factbook.apply.apply import apply
 from factbook.embed import token_counter
 from factbook.errors import EmbedderMismatch, FactbookError, UsageError
+from factbook.interests.jobs import NAMES
 from factbook.maintenance.consolidate import PHASES, PairQuestion, RunReport
 from factbook.maintenance.verdict_queue import judged_pairs
 from factbook.memory import Memory
@@ -250,6 +252,14 @@ def opened(folder: Path, clock: FrozenClock, embedder: Any = None) -> Memory:
     return Memory(folder / "m.db", clock=clock, embedder=embedder, key_file=folder / "key")
 
 
+@contextmanager
+def embedding_worker(memory: Memory) -> Iterator[None]:
+    """Embed behind, as `factbook worker` does, and do nothing else."""
+    with memory.background.worker([], off=set(NAMES) - {"embedding"}, idle_ms=0) as worker:
+        worker.start()
+        yield
+
+
 @pytest.fixture
 def life(tmp_path: Path) -> Iterator[Life]:
     """A memory with the embedder that ships."""
@@ -355,6 +365,7 @@ def test_the_worker_runs_continuously_and_survives_a_restart(tmp_path: Path) -> 
         deadline = time.monotonic() + PATIENCE
         while memory.maintenance.waiting():
             assert time.monotonic() < deadline
+            clock.now += 1_000  # a loop is asked again after a second
             time.sleep(0.005)
 
     clock = FrozenClock()
@@ -362,10 +373,10 @@ def test_the_worker_runs_continuously_and_survives_a_restart(tmp_path: Path) -> 
         with opened(tmp_path, clock, Placed()) as memory:
             found = Life(memory, clock, tmp_path, said=round_ * 10)
             found.states(f"Waiting fact {round_}")
-            memory.maintenance.start_worker(idle_seconds=0.01)
-            drained(memory)
-            found.says(f"What came while it ran, {round_}")  # an episode waits like a fact
-            drained(memory)
+            with embedding_worker(memory):
+                drained(memory)
+                found.says(f"What came while it ran, {round_}")  # an episode waits like a fact
+                drained(memory)
             assert memory.check() == []
     with opened(tmp_path, clock, Placed()) as memory:
         statuses = Life(memory, clock, tmp_path).rows(
@@ -1239,12 +1250,12 @@ def test_two_workers_on_one_file(tmp_path: Path) -> None:
     with opened(tmp_path, clock, Counting()) as one, opened(tmp_path, clock, Counting()) as other:
         turns = [Turn(role=Role.USER, text=f"Turn {n} of the day", id=str(n)) for n in range(600)]
         one.conversation(session="chat").add_turns(turns)
-        for memory in (one, other):
-            memory.maintenance.start_worker(idle_seconds=0.01)
-        deadline = time.monotonic() + PATIENCE
-        while one.maintenance.waiting():
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        with embedding_worker(one), embedding_worker(other):
+            deadline = time.monotonic() + PATIENCE
+            while one.maintenance.waiting():
+                assert time.monotonic() < deadline
+                clock.now += 10
+                time.sleep(0.01)
         assert sorted(asked) == sorted(turn.text for turn in turns)
         assert one.check() == []
 

@@ -255,8 +255,6 @@ class _Run:
         self._retold: dict[str, list[int]] = {}  # uid -> other episodes whose records carry it too
         self.events: list[Event] = []
 
-    # --- sources --------------------------------------------------------------------------------
-
     def sources(self, ops: Sequence[RecordSource]) -> None:
         latest = {op.source.key: op.source for op in ops}
         for state in self._writer.sources(keys=list(latest)):
@@ -289,8 +287,6 @@ class _Run:
         for source in self._writer.sources(keys=[key]):
             return source
         raise NotFound(what="source", name=key, hint="record it in the same call.")
-
-    # --- episodes -------------------------------------------------------------------------------
 
     def episodes(self, episodes: Sequence[Episode]) -> None:
         if not episodes:
@@ -337,8 +333,6 @@ class _Run:
         # Episodes are immutable and dated, so the history needs a line per step only.
         for source_id, count in Counter(source_id for source_id, _ in new).items():
             self._event("add_episodes", "source", source_id, {"episodes": count})
-
-    # --- facts ----------------------------------------------------------------------------------
 
     def facts(self, ops: Sequence[AssertFact]) -> None:
         if not ops:
@@ -568,8 +562,6 @@ class _Run:
         counts = self._receipt.rejections
         counts[reason] = counts.get(reason, 0) + 1
 
-    # --- refusals -------------------------------------------------------------------------------
-
     def rejections(
         self, candidates: Sequence[RejectCandidate], lines: Sequence[RejectLine]
     ) -> None:
@@ -649,8 +641,6 @@ class _Run:
         kept = [row for row, mark in zip(rows, marks, strict=True) if mark not in erased]
         self._receipt.kept_out += len(rows) - len(kept)
         return kept
-
-    # --- cursors and vectors --------------------------------------------------------------------
 
     def cursors(self, ops: Sequence[AdvanceCursor]) -> None:
         latest: dict[str, SourceState] = {}

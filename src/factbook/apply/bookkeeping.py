@@ -160,8 +160,6 @@ class Bookkeeping(FactRows):
         used = known._replace(used=op.used, judged_at=self.now, resolved=op.resolved)
         self.writer.put(INJECTION, [used])
 
-    # --- a language model -------------------------------------------------------------------------
-
     def queue_task(self, op: ops.QueueTask) -> None:
         """Queue an input that was kept in the same call; whoever keeps it is given time to ask."""
         ids = self.writer.episode_ids([op.episode])

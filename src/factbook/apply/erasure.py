@@ -71,8 +71,6 @@ class Erasing:
         """Apply one op."""
         _HANDLERS[type(op)](self, op)
 
-    # --- what is asked for ----------------------------------------------------------------------
-
     def fact(self, op: EraseFact) -> None:
         self._there("fact", op.fact_id, "`factbook facts` lists the facts with their ids.")
         facts = self._cascade.lineage([self._facts.end_of(op.fact_id).id])
@@ -152,8 +150,6 @@ class Erasing:
             case _:
                 kind = _ROWS.get(target) or _NOTED[target][1]
                 return first(self._writer, kind, {"id": row_id}) is not None
-
-    # --- doing it -------------------------------------------------------------------------------
 
     def _erase(self, what: str, target: int, doomed: Doomed, *, owner: str = "") -> None:
         act = ErasureAct(0, self._now, self._actor, what, {}, clean=False, allowed_at=None)

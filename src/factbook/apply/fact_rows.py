@@ -75,8 +75,6 @@ class FactRows:
         self._unwritten: dict[int, list[Past]] = {}  # fact id -> its events of this call
         self.events: list[Event] = []
 
-    # --- what was told and what was overheard -----------------------------------------------------
-
     def voice(self, episode_id: int) -> OwnWords:
         """Return which words of an episode are of whoever said it (`extract.voice`)."""
         if episode_id not in self._voices:
@@ -139,8 +137,6 @@ class FactRows:
 
     def _pair(self, low_id: int, high_id: int) -> Pair | None:
         return first(self.writer, PAIR, {"low_id": low_id, "high_id": high_id})
-
-    # --- rows and events --------------------------------------------------------------------------
 
     def _find(self, fact_id: int) -> Life:
         life = lives_by_id(self.writer, [fact_id]).get(fact_id)

@@ -78,8 +78,6 @@ class Changes(MergeChanges):
         erasing: Erasing | None = vars(self).get("_erasing")  # it is not made for a look
         return erasing.wiped if erasing is not None and erasing.wiped.erasures else None
 
-    # --- evidence -------------------------------------------------------------------------------
-
     def support(self, op: ops.SupportFact) -> None:
         if not 0.0 <= op.confidence <= 1.0:  # also refuses NaN
             raise UsageError(
@@ -224,8 +222,6 @@ class Changes(MergeChanges):
         )
         return True
 
-    # --- contradiction --------------------------------------------------------------------------
-
     def contradict(self, op: ops.ContradictFacts) -> None:
         """Halve both facts, once for the pair; which is right is flagged for a verdict.
 
@@ -322,8 +318,6 @@ class Changes(MergeChanges):
         self.receipt.settled += 1
         self.event("settle", "fact", op.low_id, {"other": op.high_id, "verdict": op.verdict})
 
-    # --- what was told and what was overheard ---------------------------------------------------
-
     def _put_pair(
         self,
         op: ops.ContradictFacts | ops.SupersedeFact | ops.JudgePair,
@@ -341,8 +335,6 @@ class Changes(MergeChanges):
             self.receipt.judged += 1
         pair = Pair(low, high, relation, op.rule, op.detail, op.similarity, self.now, verdict)
         self.writer.put(PAIR, [pair])
-
-    # --- a person's word ------------------------------------------------------------------------
 
     def pin(self, op: ops.PinFact) -> None:
         life = self._standing(op.fact_id)

@@ -63,8 +63,6 @@ class KeyChanges:
         self._receipt.problems += problems
         self._write(op, episode_id, text, at, before, after, by)
 
-    # --- reading --------------------------------------------------------------------------------
-
     def _message(self, op: ChangeKeys) -> tuple[int, str, Millis | None]:
         ids = self._writer.episode_ids([op.episode])
         if op.episode not in ids:
@@ -119,8 +117,6 @@ class KeyChanges:
             changed = [held for held in [rank_of(done, step.value)] if held]  # said again
         by.update({f"{step.key}.{rank}": step for rank in changed})
         return None
-
-    # --- writing --------------------------------------------------------------------------------
 
     def _write(
         self,

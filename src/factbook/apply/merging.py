@@ -247,8 +247,6 @@ class MergeChanges(Bookkeeping):
         times = [self._witness(support).occurred_at for support in supports]
         return life._replace(evidence_count=len(supports), occurred_at=latest(times))
 
-    # --- what is read again -----------------------------------------------------------------------
-
     def withdraw(self, op: WithdrawEvidence) -> None:
         """Let an episode speak for a fact no more.
 
@@ -317,8 +315,6 @@ class MergeChanges(Bookkeeping):
             episode_id=life.episode_id if life.episode_id in left else min(left),
         )
         self.change("withdraw", life, after, why=op.rule, removed=[op.episode_id])
-
-    # --- undo -------------------------------------------------------------------------------------
 
     def revert(self, op: RevertFact) -> None:
         """Restore what one event changed, where the fact is still as the event left it.

@@ -1,7 +1,4 @@
-"""Find what repeats words that are erased, in texts and in JSON.
-
-Knows: strings. Does not know: tables.
-"""
+"""Find what repeats words that are erased, in texts and in JSON."""
 
 from __future__ import annotations
 

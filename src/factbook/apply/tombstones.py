@@ -155,9 +155,6 @@ def proposed_claim(payload: Mapping[str, object]) -> tuple[str, str, str, str]:
     return owner, owner, type_.lower(), text
 
 
-# --- keeping out ----------------------------------------------------------------------------------
-
-
 def sifted(writer: Writer, receipt: Receipt, ops: Sequence[Op]) -> tuple[list[Op], frozenset[str]]:
     """Return what of the ops may be written, and the ids of episodes that have holes.
 

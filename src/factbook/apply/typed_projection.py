@@ -150,8 +150,6 @@ class TypedProjection:
             self._waiting[kind][document["_id"]] = document
         return self._names.missed > before
 
-    # --- summaries ------------------------------------------------------------------------------
-
     def _summaries(self, documents: Sequence[Document]) -> None:
         known = self._known("summaries", documents)
         there: dict[int, Episode] = {}
@@ -219,8 +217,6 @@ class TypedProjection:
         new = {state.source.key: state for state in states.values() if state.source.key not in ids}
         ids |= dict(zip(new, self._writer.put_sources([*new.values()]), strict=True))
         return {key: ids[state.source.key] for key, state in states.items()}
-
-    # --- memories -------------------------------------------------------------------------------
 
     def _memories(self, documents: Sequence[Document]) -> None:
         ids = self._known("memories", documents)
@@ -367,8 +363,6 @@ class TypedProjection:
                 changes.append((life, after))
         self._writer.put_facts(changes)
 
-    # --- what was refused, what waits, what happened ---------------------------------------------
-
     def _rejections(self, documents: Sequence[Document]) -> None:
         known = self._known("rejections", documents)
         new = [document for document in documents if document["_id"] not in known]
@@ -481,8 +475,6 @@ class TypedProjection:
                 )
         row_ids = [one_id([row_id]) for row_id in self._writer.add(EVENT, [*events.values()])]
         self._names.record(EVENT_ROW, dict(zip(row_ids, events, strict=True)))
-
-    # --- erasing --------------------------------------------------------------------------------
 
     def _erase(self) -> None:
         """Take out what was erased elsewhere, as thoroughly as if it had been erased here."""

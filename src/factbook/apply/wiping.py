@@ -250,8 +250,6 @@ class Wiping:
             around.update(ids[max(0, before - _AROUND) : before], ids[behind : behind + _AROUND])
         return around - self._doomed.episodes
 
-    # --- rows -----------------------------------------------------------------------------------
-
     def _proposals(self) -> int:
         """Drop what waits for a person's word, or had it, on something that goes."""
         heads = self._writer.heads(self._doomed.episodes | self._doomed.masks.keys())
@@ -443,8 +441,6 @@ class Wiping:
         self._empty(PREFERENCE, rows, "topic", retired_at=self._now)
         return len(rows)
 
-    # --- what was searched for ------------------------------------------------------------------
-
     def _searches(self) -> int:
         """Empty what was searched for: prompts, schedules, tasks and the log."""
         doomed = self._doomed
@@ -542,8 +538,6 @@ class Wiping:
         lives = self._writer.lives(LifeWhere(owner=self._owner))
         self._writer.put_facts([(life, self._blank(life)) for life in lives])
         self._blank_episodes([id_ for (id_,) in self._writer.tally(EPISODE, ["id"], owner)])
-
-    # --- what repeats it ------------------------------------------------------------------------
 
     def _history(self) -> None:
         """Take the words out of the history of what is gone."""

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Vectors", "packed", "unpacked"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vectors:

@@ -13,8 +13,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-__all__ = ["SessionError", "check_size", "open_session", "runtime"]
-
 
 class SessionError(Exception):
     """A network cannot be loaded; says why."""

@@ -15,8 +15,6 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["EMBEDDER", "WordTable"]
-
 EMBEDDER: Final = Path(__file__).with_name("data")
 
 

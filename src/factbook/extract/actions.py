@@ -1,7 +1,4 @@
-"""Say in one sentence what a call did, once its result is known.
-
-Knows: calls with their answers. Does not know how an answer is read: `outcomes` and `tests_run` do.
-"""
+"""Say in one sentence what a call did, once its result is known."""
 
 from __future__ import annotations
 
@@ -17,8 +14,6 @@ from factbook.extract.outcomes import error_line, shown_error, shows_failure
 from factbook.extract.shell_facts import check_commands
 from factbook.model.facts import NOT_TOLD, WENT_ON, Answer, Episode, Outcome
 from factbook.model.text import shorten
-
-__all__ = ["changes", "delegations", "mends", "runs", "verdicts"]
 
 _COMMAND_CHARS: Final = 160  # of a command in a sentence
 _PIECE_CHARS: Final = 70  # of what was written, before and after

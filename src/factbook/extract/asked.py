@@ -2,8 +2,6 @@
 
 Which things it asks about says `things`, and whose matter it is `private_matters`. That a sentence
 asks is read, and told by its question mark; in another language by the mark alone.
-
-Knows: how English asks. Does not know: what is known, a model, a provider.
 """
 
 from __future__ import annotations
@@ -24,28 +22,6 @@ from factbook.language.reader.reading import Clause, Reading, Token
 from factbook.language.sentences import sentences
 from factbook.language.words import STOPWORDS, stem, words
 from factbook.model.text import asks
-
-__all__ = [
-    "LINK",
-    "OPINION",
-    "POINTS",
-    "QUERY_CHARS",
-    "REFERS",
-    "Amount",
-    "after_lead",
-    "amount_asked",
-    "asked_text",
-    "asks_for_search",
-    "asks_listener",
-    "holds",
-    "is_asking",
-    "is_bare",
-    "is_broad_word",
-    "is_request",
-    "search_query",
-    "to_be_told",
-    "wanted",
-]
 
 QUERY_CHARS: Final = 200  # ours: of what is searched for
 
@@ -245,9 +221,6 @@ def is_request(asked: str) -> bool:
         _is_telling(token) and token.relation == "root"
         for token in reading.tokens[first.first : first.last]
     )
-
-
-# --- what an answer has to hold -------------------------------------------------------------------
 
 
 class Amount(StrEnum):

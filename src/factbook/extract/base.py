@@ -1,8 +1,4 @@
-"""What a rule is: where it looks, what it matches, and what it then claims.
-
-Knows: the shape of a rule, of a place to look in and of a sentence template. Does not know any
-particular rule (`session_parser` is their table) nor how an episode is walked (`rules` does that).
-"""
+"""What a rule is: where it looks, what it matches, and what it then claims."""
 
 from __future__ import annotations
 
@@ -15,21 +11,6 @@ from typing import Final, NamedTuple, TypeAlias
 
 from factbook.model.facts import Episode, EpisodeKind, FactKind, Trust
 from factbook.model.text import shorten
-
-__all__ = [
-    "STATEMENT_CHARS",
-    "SUBJECTS",
-    "TEXT_KINDS",
-    "WAITS",
-    "Finder",
-    "Rule",
-    "RuleHit",
-    "SearchedPart",
-    "parse_place",
-    "parse_template",
-    "render",
-    "word_set",
-]
 
 STATEMENT_CHARS: Final = 300  # ours: a readable sentence; the object and the quote hold the whole
 

@@ -3,8 +3,6 @@
 "The second one" says nothing by itself: what it means stands in the message that it answers, as a
 list with marks, as the sides of an "or", or as what a question proposes. Where it is not certain
 which one is meant, nothing was chosen.
-
-Knows: two texts. Does not know: episodes, a store, what else an answer says.
 """
 
 from __future__ import annotations
@@ -20,8 +18,6 @@ from factbook.language.reader.read import read
 from factbook.language.reader.reading import Reading, children
 from factbook.language.words import stem
 from factbook.model.text import shorten
-
-__all__ = ["Choice", "answers_in", "asks_back", "chosen", "chosen_anew", "may_choose"]
 
 
 class Option(NamedTuple):
@@ -48,8 +44,6 @@ class Choice(NamedTuple):
         """Return it as a decision."""
         return f"chose: {self.text}" + (f" (of: {self.question})" if self.question else "")
 
-
-# --- what is offered ------------------------------------------------------------------------------
 
 _CODE: Final = re.compile(r"^(?:```|~~~).*?(?:^(?:```|~~~)|\Z)", re.MULTILINE | re.DOTALL)
 _NAMED: Final = r"(?:option|approach|choice|variant|alternative)[ \t]+"
@@ -137,8 +131,6 @@ def _side(reading: Reading, below: Sequence[Sequence[int]], head: int, at: int) 
     end = max(reading.tokens[k].end for k in mine)
     return Option("", reading.text[begin:end], at + begin, at + end)
 
-
-# --- what is picked -------------------------------------------------------------------------------
 
 _ORDINALS: Final[Mapping[str, int]] = {
     **dict.fromkeys(("first", "1st", "former"), 0),
@@ -288,8 +280,6 @@ def _picked(options: Sequence[Option], part: _Part) -> Option | None:
     held = [option for option in options if wanted <= {stem(word) for word in words(option.text)}]
     return held[0] if wanted and len(held) == 1 else None
 
-
-# --- questions that a host asks -------------------------------------------------------------------
 
 _ANSWERED: Final = re.compile(r'(?<=[:,] )"(?P<question>[^"\n]+)"="(?P<answer>[^"\n]+)"')
 

@@ -1,7 +1,6 @@
 """Make facts out of what people say, without a model: what recurs, and what is said clearly once.
 
-Knows: sentences with their vectors, and what is known already. Does not know the store: everything
-comes as arguments and leaves as values. docs/clusters.md tells why it works as it does.
+docs/clusters.md tells why it works as it does.
 
 The statement of a fact is a real sentence of an episode, word for word, so it is grounded by
 construction. Both functions take the pieces of one owner; text that factbook itself injected must
@@ -29,22 +28,6 @@ if TYPE_CHECKING:
     from factbook.language.reader.reading import Reader
 
     Vectors: TypeAlias = NDArray[np.floating[Any]]
-
-__all__ = [
-    "BLOCK_ROWS",
-    "JOIN_COSINE",
-    "MIN_CLUSTER_SIZE",
-    "ClusterResult",
-    "KnownCluster",
-    "Piece",
-    "ProposedFact",
-    "Same",
-    "confidence",
-    "density_labels",
-    "find_clusters",
-    "find_statements",
-    "pieces_of",
-]
 
 BLOCK_ROWS: Final = 4_000  # the most pieces that are clustered at once: the cost is their square
 MIN_CLUSTER_SIZE: Final = 2  # ours: said twice, in two episodes, recurs
@@ -224,9 +207,6 @@ def confidence(*, support: int, sessions: int, trust: Trust) -> float:
     return min(sure, policy.TRUST_CAP[trust])
 
 
-# --- said once ------------------------------------------------------------------------------------
-
-
 def find_statements(pieces: Sequence[Piece]) -> list[ProposedFact]:
     """Find what the user states clearly himself, and is worth keeping though it never recurs.
 
@@ -282,9 +262,6 @@ def _support(pieces: Iterable[Piece]) -> int:
             uids.add(piece.uid)
             told.add((piece.session, _key(piece.text)))
     return len(told)
-
-
-# --- said again -----------------------------------------------------------------------------------
 
 
 def find_clusters(
@@ -367,8 +344,6 @@ class _Search:
     def _text(self, n: int) -> str:
         return self._pieces[n].text
 
-    # --- belonging --------------------------------------------------------------------------------
-
     def _homes(
         self, members: Sequence[int], texts: Sequence[str], matrix: NDArray[np.float32]
     ) -> dict[int, tuple[int, float]]:
@@ -428,8 +403,6 @@ class _Search:
 
     def _supports(self, members: Iterable[int]) -> int:
         return _support(self._pieces[n] for n in members)
-
-    # --- clustering -------------------------------------------------------------------------------
 
     def _round(self, left: Sequence[int]) -> list[_Cluster]:
         """Cluster what is left, once, block by block."""

@@ -1,7 +1,4 @@
-"""Find the rules and decisions in what an owner says: what an agent ought to know next time too.
-
-Knows: an episode, whose words it holds, what the reader marks. Does not know: other episodes.
-"""
+"""Find the rules and decisions in what an owner says: what an agent ought to know next time too."""
 
 from __future__ import annotations
 
@@ -30,16 +27,6 @@ from factbook.model.facts import (
     StoredEpisode,
     Trust,
 )
-
-__all__ = [
-    "decision_at",
-    "directive_at",
-    "directives_in",
-    "is_copied",
-    "is_unsaid",
-    "own_reading",
-    "stated_in",
-]
 
 RULE: Final = "directive"
 _MARKED: Final = "Marked by the reader as a {type} that holds on, with a chance of {chance:.2f}"

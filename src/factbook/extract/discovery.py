@@ -1,8 +1,4 @@
-"""Say which new things a search is about, by what its results say to be of its kind.
-
-Knows: sentences and lists that say what something is, who speaks of it, what may be a name. Does
-not know: whether it is known already, and who may bring it in.
-"""
+"""Say which new things a search is about, by what its results say to be of its kind."""
 
 from __future__ import annotations
 
@@ -29,16 +25,6 @@ from factbook.language.common_words import is_everyday, is_nationality, is_place
 from factbook.language.nouns import singular
 from factbook.model.keys import entity_name
 from factbook.net import cancel
-
-__all__ = [
-    "MAX_DISCOVERED",
-    "Discovered",
-    "NewThing",
-    "ResultText",
-    "ThingLeftOut",
-    "corroborated",
-    "discover",
-]
 
 CORROBORATED: Final = 2  # ours: hosts or files that must know of a thing that nobody named
 MAX_JUDGED: Final = 24  # ours: things of one text that may be of a kind

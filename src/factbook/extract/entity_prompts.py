@@ -4,10 +4,6 @@ Two passes, each a call: who is spoken of, then what is said of one of them. The
 prompts. *Full* asks for known and new entities, for texts that a person caused. *Known-only* asks
 which of the known ones are spoken of and for nothing else; its answer is read as such, so a new
 name in it is refused whatever the model meant.
-
-Knows: the prompts, their version, the shapes of the answers, and what of an answer stands in the
-text. Does not know: who may bring an entity in (`apply`), whether a name is one (`gate.names`), and
-whether a fact is grounded (`gate.grounding`).
 """
 
 from __future__ import annotations
@@ -36,20 +32,6 @@ from factbook.language.sentences import around
 from factbook.llm.base import Message
 from factbook.llm.prompt import quoted
 from factbook.model.keys import entity_name
-
-__all__ = [
-    "PROMPT_VERSION",
-    "EntitiesFull",
-    "EntitiesKnown",
-    "EntityFacts",
-    "EntityItem",
-    "FactItem",
-    "ReadName",
-    "entities_messages",
-    "facts_messages",
-    "read_entities",
-    "read_facts",
-]
 
 PROMPT_VERSION: Final = "entities-1"  # moves with every change of a prompt or a shape
 MAX_ENTITIES: Final = 40  # ours: one text speaks of fewer; more is a runaway answer
@@ -141,9 +123,6 @@ class ReadName(NamedTuple):
     is_known: bool
 
 
-# --- asking ---------------------------------------------------------------------------------------
-
-
 def entities_messages(
     query: str, text: str, *, known: Collection[str], full: bool
 ) -> list[Message]:
@@ -190,9 +169,6 @@ def _nearest(known: Collection[str], text: str) -> list[str]:
         return (1 if words & set(name.casefold().split()) else 2), name
 
     return sorted(known, key=rank)[:KNOWN_NAMES]
-
-
-# --- reading --------------------------------------------------------------------------------------
 
 
 def read_entities(

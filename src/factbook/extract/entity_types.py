@@ -1,8 +1,6 @@
 """Say of which kind things were asked for, and whether a text says that a thing is of it.
 
-Knows: the noun that a group of words is built on, and nouns that only count others ("types of
-tea"). Whether something is of a kind the network that reads two texts together says. Does not know
-things or where they stand.
+Whether something is of a kind the network that reads two texts together says.
 """
 
 from __future__ import annotations
@@ -19,8 +17,6 @@ from factbook.language.common_words import is_function_word
 from factbook.language.nouns import is_plural, singular
 from factbook.language.reader.relate import supports
 from factbook.language.words import COMPOUND, WORD
-
-__all__ = ["Kind", "asked_kind", "head_noun", "is_of", "plural_of", "says_it_is"]
 
 MOST_WORDS: Final = 40  # ours: of a group of words that names a kind
 

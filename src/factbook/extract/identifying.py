@@ -1,7 +1,5 @@
 """Find what of a text would give it away elsewhere: its names, its values, and runs of its words.
 
-Knows: words, and how many rows have them. Does not know: rows, a store, why a text is gone.
-
 A name is a word that is in no list of everyday words, or stands in capitals inside a sentence; a
 value has digits enough to be no count of something, or is an address; a small number counts with
 the word beside it ("94 kg"). A run is five words of which three mean something. What is common
@@ -35,8 +33,6 @@ from factbook.language.common_words import (
 )
 from factbook.language.words import WORD, stem
 from factbook.model.facts import EpisodeKind
-
-__all__ = ["Gone", "How", "Residue", "Tell", "Telltales"]
 
 _TOKEN: Final = re.compile(rf"{WORD.pattern}|\x1f")
 _CHUNK: Final = re.compile(r"\d+(?:[ /.-]\d+)+|[^\s,;!?\"()\[\]<>]*[\d@][^\s;!?\"()\[\]<>]*")
@@ -220,9 +216,6 @@ class Telltales:
         return sorted(spans)
 
 
-# --- what gives a text away -----------------------------------------------------------------------
-
-
 def _tells(text: str, how: How) -> Iterator[Tell]:
     words = _words(text)
     if not words:
@@ -316,9 +309,6 @@ def _meanings(text: str) -> set[str]:
         for word in _words(text)
         if len(word) > policy.TELL_CHARS and not _is_empty(word) and not is_calendar_word(word)
     }
-
-
-# --- words ----------------------------------------------------------------------------------------
 
 
 def _words(text: str) -> list[str]:

@@ -3,7 +3,7 @@
     episodes in their order -> calls with their answers, in the order of the results
 
 A result names its call by id; it may come in a later batch or in another run, so what waits is
-handed on with the cursor of the file. Knows: episodes. Does not know: rules, files, the store.
+handed on with the cursor of the file.
 """
 
 from __future__ import annotations
@@ -27,8 +27,6 @@ from factbook.model.facts import (
     Trust,
 )
 from factbook.model.text import shorten
-
-__all__ = ["Joining", "waits"]
 
 _ASKED_CHARS: Final = 120  # of a command that a sentence names
 _NAMING: Final = frozenset(

@@ -1,7 +1,4 @@
-"""Find the names of known things in a text.
-
-Knows: which names are of which thing. Does not know what is said of it.
-"""
+"""Find the names of known things in a text."""
 
 from __future__ import annotations
 
@@ -9,12 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final
-
-__all__ = [
-    "KnownNames",
-]
-
-# --- names ----------------------------------------------------------------------------------------
 
 _GAP: Final = r"[\s\-‐‑–_]+"
 _SPACE: Final = re.compile(r"[\s\-‐‑–_]+")

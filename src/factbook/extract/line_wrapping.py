@@ -1,8 +1,5 @@
 """Tell the line breaks that end something from those that are there because a line was full.
 
-Knows: how plain text, Markdown and mails wrap a paragraph over lines, and what begins a line of its
-own (items, headings, rows, `key: value`). Does not know what is said, nor what a name is.
-
 A break counts as a blank only where the line above ends nothing and the one below goes on in lower
 case, or in a name or a number for which there was no room. All else stays a line of its own, which
 costs a sentence at most; two lines that are joined wrongly would make one up.
@@ -19,8 +16,6 @@ from typing import Final
 from factbook.language.common_words import is_everyday, is_function_word
 from factbook.language.sentences import is_shortened
 from factbook.net import cancel
-
-__all__ = ["unwrapped"]
 
 WIDEST: Final = 120  # ours: nobody wraps wider; text beyond is not wrapped at all
 NARROWEST: Final = 30  # ours: a shorter line is not taken to be full

@@ -1,10 +1,5 @@
 """Read one message of an owner: which names it speaks of, and what the owner does about each.
 
-Knows: how people say that they like or dislike something, ask for it, come back to it, or mention
-it; and where the words are not theirs (quotes, and what `pasted` tells), not so (wishes,
-suppositions, the past) or of somebody else ("my wife loves jazz"). Does not know a store: the names
-that are known already and those spoken of lately are given.
-
 Rules are English. Of a message in another language, known names are mentions and nothing more.
 """
 
@@ -97,8 +92,6 @@ class Mention:
     why: str  # the rule, in words
 
 
-# --- questions and requests -----------------------------------------------------------------------
-
 _PRONOUN: Final = spaced(
     r"\b(?:it|its|it['’]s|they|them|their|theirs|those|these|that one|this one|him|his|she|her"
     r"|he)\b",
@@ -124,8 +117,6 @@ _MORE: Final = spaced(
     r"|i like (?:it|this|that)))\W*$",
 )
 
-
-# --- finding names --------------------------------------------------------------------------------
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’&.+-](?=[^\W_])[^\W_]+)*(?:\+\+|\+(?!\w)|#(?!\w))?")
 _ENDING: Final = re.compile(r"['’]s$|(?<=s)['’]$")
@@ -257,9 +248,6 @@ def _is_new_name(span: NameSpan, text: str, *, stated: bool) -> bool:
     if all(is_calendar_word(word) or is_nationality(word) for word in words):
         return False
     return not all(map(_is_weak, words))
-
-
-# --- reading a message ----------------------------------------------------------------------------
 
 
 def hear(
@@ -643,9 +631,6 @@ def _strongest(heard: Sequence[Mention], *, pasted: bool) -> list[Mention]:
         for name in passing:
             del best[name]
     return sorted(best.values(), key=lambda mention: mention.start)
-
-
-# --- who is spoken of -----------------------------------------------------------------------------
 
 
 def named_in(text: str, names: Mapping[str, Sequence[str]]) -> list[str]:

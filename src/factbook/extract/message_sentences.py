@@ -1,7 +1,4 @@
-"""Cut a message into sentences of a length that can be read, and compile patterns of words.
-
-Does not know what a sentence says.
-"""
+"""Cut a message into sentences of a length that can be read, and compile patterns of words."""
 
 from __future__ import annotations
 
@@ -11,8 +8,6 @@ from typing import Final, NamedTuple
 
 from factbook.language.sentences import sentences
 from factbook.net import cancel
-
-__all__ = ["MessageSentence", "sentences_of", "spaced"]
 
 SENTENCE_CHARS: Final = 500  # ours: nobody says more in one; what is longer is read in pieces, so
 

@@ -8,8 +8,7 @@ a candidate like a rule's: the predicates are the rule table's own, the gate (`g
 judges it, its confidence is never above the seed's band for inference, and its method says which
 model read it. What a rule has found already is left to the rule.
 
-Knows: the prompt, the answer's shape, where things stand in a text. Pure: whoever calls it asks the
-model, so that one answer has one outcome however often it is read.
+Pure: whoever calls it asks the model, so that one answer has one outcome however often it is read.
 """
 
 from __future__ import annotations
@@ -41,25 +40,6 @@ from factbook.model.facts import (
 )
 from factbook.model.facts import Field as Span
 from factbook.model.text import shorten
-
-__all__ = [
-    "OPERATIONS",
-    "PROMPT_VERSION",
-    "CommandAnswer",
-    "CommandItems",
-    "CommandReading",
-    "FileItem",
-    "HostItem",
-    "Operation",
-    "OperationItem",
-    "RefusedPart",
-    "command_batches",
-    "command_candidates",
-    "command_messages",
-    "is_readable",
-    "is_understood",
-    "recalled",
-]
 
 PROMPT_VERSION: Final = "commands-1"
 SHOWN_CHARS: Final = (
@@ -178,8 +158,6 @@ class _Claim(NamedTuple):
     statement: str  # with a place for the object or the quote
 
 
-# --- which episodes -------------------------------------------------------------------------------
-
 _TELL_OF_COMMANDS: Final = frozenset(
     {"connects_to_host", "operation_type", "installed_package", "committed"}
 )  # what rules say of a command's purpose; its paths do not tell what is done to them
@@ -266,8 +244,6 @@ def _legible(text: str) -> str:
     return _SURROGATE.sub("\ufffd", _CONTROL.sub(" ", text))
 
 
-# --- asking ---------------------------------------------------------------------------------------
-
 _SYSTEM: Final = f"""\
 You read shell commands that were run and requests that were typed, and name what is in them:
 - hosts: machines that a command reaches over a network, or that a request is about. A host is a \
@@ -334,9 +310,6 @@ def command_batches(
         left -= tokens
     if batch:
         yield batch
-
-
-# --- reading the answer ---------------------------------------------------------------------------
 
 
 def command_candidates(
@@ -461,8 +434,6 @@ def _is_host(value: str) -> bool:
     return True
 
 
-# --- a word that is a machine ---------------------------------------------------------------------
-
 _OF_HOSTS: Final = frozenset({"connects_to_host", "targets_system"})
 _LOCAL: Final = word_set("localhost ip6-localhost localhost4 localhost6")
 _REACHING: Final = word_set("""
@@ -577,9 +548,6 @@ def _candidate(
         # What a model reads into a text is a model's text, however the words came.
         trust=episode.trust if worse else Trust.DERIVED,
     )
-
-
-# --- where it stands ------------------------------------------------------------------------------
 
 
 def _span(claim: _Claim, shown: _Readable) -> tuple[int, int]:

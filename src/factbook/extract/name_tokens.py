@@ -1,7 +1,4 @@
-"""Say what of a text holds no names (code, markup, links), and which words may be one.
-
-Does not know where a name begins and ends (`names`).
-"""
+"""Say what of a text holds no names (code, markup, links), and which words may be one."""
 
 from __future__ import annotations
 
@@ -18,19 +15,6 @@ from factbook.language.common_words import (
 )
 from factbook.language.sentences import LINE_END
 from factbook.language.words import LETTERS
-
-__all__ = [
-    "COUNTED",
-    "MEASURE",
-    "NAME_CHARS",
-    "NameSign",
-    "NameSpan",
-    "is_english",
-    "is_shouted",
-    "is_uncommon",
-    "masked",
-]
-
 
 MAX_TEXT_CHARS: Final = 100_000  # ours: of one text; what follows is pasted material
 NAME_CHARS: Final = 100  # ours: of one name; a longer span joins more than a name
@@ -55,8 +39,6 @@ class NameSpan(NamedTuple):
     how: NameSign
     type: str = ""  # person, place, org, product, work or other, where the reader says so
 
-
-# --- what holds no names --------------------------------------------------------------------------
 
 _UNREAD: Final = re.compile(
     r"```.*?(?:```|\Z)"  # code between fences
@@ -86,8 +68,6 @@ def masked(text: str) -> str:
 def _blanks(match: re.Match[str]) -> str:
     return LINE_END * len(match[0])
 
-
-# --- which language -------------------------------------------------------------------------------
 
 _OTHER_TONGUES: Final = word_set("""
     der das und ist nicht ich wir sie ein eine einen mit für auf dem den des auch habe hat mein
@@ -142,8 +122,6 @@ def is_uncommon(word: str) -> bool:
         and not is_nationality(low.partition("-")[0])
     )
 
-
-# --- words ----------------------------------------------------------------------------------------
 
 MEASURE: Final = re.compile(
     r"[\d.,]+(?:st|nd|rd|th|s|k|m|b|bn|g|gb|tb|mb|kb|am|pm|km|kms|cm|mm|mi|ft|in|kg|kgs|g|mg|lb"

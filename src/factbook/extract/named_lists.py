@@ -1,8 +1,4 @@
-"""Part a page into sections, and find the lists and the tables in them that speak of one thing.
-
-Knows: headings and whose section they open, bullets, "Weight: 7.8 kg", tables. Does not know: what
-sentences say (`extract.world`).
-"""
+"""Part a page into sections, and find the lists and the tables in them that speak of one thing."""
 
 from __future__ import annotations
 
@@ -17,20 +13,6 @@ from factbook.extract.known_names import (
 from factbook.extract.statements import MEMBER, plain_words
 from factbook.language.common_words import is_everyday
 from factbook.net import cancel
-
-__all__ = [
-    "BULLET",
-    "HEADING",
-    "LINE",
-    "PAIR",
-    "SAYS_MORE",
-    "Item",
-    "Line",
-    "items_in",
-    "lines_of",
-    "names_others",
-    "title_entity",
-]
 
 LINE: Final = re.compile(r"[^\n]*\n?")
 _NAME_LEVEL: Final = 7  # of a line that is a name: below every heading
@@ -164,8 +146,6 @@ def _heading_owner(words: str, names: KnownNames, entity: str) -> str:
     return "" if around or names_others(words) else entity
 
 
-# --- tables ---------------------------------------------------------------------------------------
-
 _ROW: Final = re.compile(r"[ \t>]*\|?(?P<cells>[^\n]{1,600}?)\|?[ \t]*$")
 _RULER: Final = re.compile(r"[ \t>]*\|?(?:[ \t]*:?-{1,40}:?[ \t]*\|){1,20}[ \t:-]*$")
 # What the first column of a table is called that has a property in each row.
@@ -228,9 +208,6 @@ def _has_digit(cell: str) -> bool:
 def _named(cell: str, names: KnownNames) -> str:
     """Return the known thing that a cell names and nothing else beside it."""
     return names.find(cell)[0][2] if _is_name(cell, names) else ""
-
-
-# --- lists ----------------------------------------------------------------------------------------
 
 
 def items_in(text: str, plain: str, lines: Sequence[Line], names: KnownNames) -> list[Item]:

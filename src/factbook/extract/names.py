@@ -1,9 +1,7 @@
 """Find what may be a name in a text.
 
 Names are what the reader takes for them, and what is written so that nothing has to be understood:
-titles in quotes, hashtags, numbers of models ("LS50"). Where two overlap the longer one holds. Does
-not know which names are known already, who speaks, or what is kept: `mentions` reads what an owner
-says of a name, and the gate judges it.
+titles in quotes, hashtags, numbers of models ("LS50"). Where two overlap the longer one holds.
 """
 
 from __future__ import annotations
@@ -30,15 +28,11 @@ from factbook.language.sentences import LINE_END
 from factbook.model.keys import entity_name
 from factbook.net import cancel
 
-__all__ = ["VARIANTS", "is_headline", "names_in"]
-
 LEAST_CHANCE: Final = 0.55
 """From this chance on a stretch that the reader marks is a name."""
 DOUBTED_CHANCE: Final = 0.95
 """The same, where all its words are everyday ones, or it has neither a proper noun nor capitals."""
 READ_CHARS: Final = 20_000  # ours: of a text, by the reader; what follows is pasted material
-
-# --- quotes and hashtags -------------------------------------------------------------------------
 
 _QUOTE: Final = re.compile(
     r"《(?P<title>[^》《\n]{1,60})》|(?:«|“|„|(?<![\w\"])\")(?P<words>[^»«”“„\"\n]{1,120})[»”“\"](?!\w)"
@@ -71,8 +65,6 @@ def _hashtags(text: str) -> Iterator[NameSpan]:
         name = entity_name(" ".join(words)) if named else ""
         yield NameSpan(tag, name, start, end, NameSign.HASHTAG)
 
-
-# --- numbers of models ----------------------------------------------------------------------------
 
 VARIANTS: Final = word_set("mini max pro ultra lite nano micro junior jr se xl evo deluxe elite")
 """Behind the name of a thing, in lower case too, these make it the name of another model."""
@@ -109,9 +101,6 @@ def _models(text: str) -> Iterator[NameSpan]:
 
 def _goes_on(word: str) -> bool:
     return word.casefold() in VARIANTS or (word[0].isupper() and is_uncommon(word))
-
-
-# --- what the reader takes for a name -------------------------------------------------------------
 
 
 def names_in(text: str) -> list[NameSpan]:

@@ -4,8 +4,6 @@ The reader tells which things of a message are liked and disliked, by whatever w
 pronoun alone names one ("Love it"), the tree of the sentence tells what it stands for. An order to
 hear no more of something is a command, read by its form. What others say (quoted, pasted) states
 nothing.
-
-Does not know which names are known already (`mentions`).
 """
 
 from __future__ import annotations
@@ -28,17 +26,6 @@ from factbook.language.reader.reading import Reading, Span, children
 from factbook.language.sentences import LINE_END
 from factbook.model.entities import PreferenceType
 from factbook.model.keys import entity_name
-
-__all__ = [
-    "HEARD_CHARS",
-    "NO_MORE_OF_IT",
-    "OF_TASTE",
-    "TOPIC_WORDS",
-    "Opinion",
-    "PreferenceSpan",
-    "opinions_in",
-    "preferences_in",
-]
 
 HEARD_CHARS: Final = 20_000  # ours: of one message; what follows is pasted material
 TOPIC_WORDS: Final = 6  # ours: of a topic that is liked or disliked; more is a clause
@@ -110,8 +97,6 @@ def _meet(one: Opinion, other: Opinion) -> bool:
     return one.start < other.end and other.start < one.end
 
 
-# --- what is ordered ------------------------------------------------------------------------------
-
 _MATTER: Final = (
     r"(?:stuff|news|updates?|talk|messages?|facts|content|articles?|posts?|notifications?|alerts?"
     r"|recommendations?|reminders?|things|spam|ads?|crap|videos?|links|trivia|suggestions?)"
@@ -140,8 +125,6 @@ def _ordered(text: str) -> Iterator[Opinion]:
     for match in _ORDER.finditer(text):
         yield Opinion(match.start("thing"), match.end("thing"), False, NO_MORE_OF_IT)
 
-
-# --- what is liked or disliked -------------------------------------------------------------------
 
 _LIKES: Final = word_set("love loved loving like liked enjoy enjoyed enjoying adore adored prefer")
 _HATES: Final = word_set("hate hated hating dislike disliked despise detest loathe loathed")
@@ -218,9 +201,6 @@ def _is_said(tree: _Tree, reading: Reading, span: Span) -> bool:
     return bool(lows & (OF_TASTE | _FAVORITE | _FOND | _BORNE) and lows & _OWNED)
 
 
-# --- of what only a pronoun names -----------------------------------------------------------------
-
-
 def _of_pronouns(reading: Reading, tree: _Tree) -> Iterator[Opinion]:
     """Yield what a pronoun behind a verb of taste stands for: "I tried the kimchi. Love it"."""
     for i, token in enumerate(reading.tokens):
@@ -290,9 +270,6 @@ def _meant(reading: Reading, at: int, pronoun: str) -> Span | None:
         last = marked[-1]
         return last if someone is ((last.begin, last.end) in people) else None
     return names[0] if len({reading.text[n.begin : n.end] for n in names}) == 1 else None
-
-
-# --- topics ---------------------------------------------------------------------------------------
 
 
 def preferences_in(text: str, *, voice: OwnWords | None = None) -> list[PreferenceSpan]:

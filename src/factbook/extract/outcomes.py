@@ -1,8 +1,4 @@
-"""Read from the result of a tool call what became of the call, and how it failed.
-
-Knows: how failures and refusals look in the output of tools, and which tools write files. Does not
-know how test runners close (`tests_run` does).
-"""
+"""Read from the result of a tool call what became of the call, and how it failed."""
 
 from __future__ import annotations
 
@@ -17,18 +13,6 @@ from factbook import policy
 from factbook.extract.base import Rule, RuleHit
 from factbook.model.facts import Answer, Episode, Outcome
 from factbook.model.text import shorten
-
-__all__ = [
-    "WRITERS",
-    "changed_files",
-    "error_line",
-    "exit_code",
-    "first_error",
-    "may_have_passed",
-    "outcome_of",
-    "shown_error",
-    "shows_failure",
-]
 
 WRITERS: Final = (
     "Edit|Write|MultiEdit|NotebookEdit|apply_patch|edit|write|multiedit"

@@ -1,9 +1,4 @@
-"""Tell paths of files from everything else that has a slash in it.
-
-Knows: how paths look in prose and as words of commands, and what looks like them: URLs, routes,
-closing tags, sed scripts, regular expressions, fractions, dates, `and/or`, package scopes, module
-names, mime types. Does not know whether a path exists.
-"""
+"""Tell paths of files from everything else that has a slash in it."""
 
 from __future__ import annotations
 
@@ -15,8 +10,6 @@ from typing import Final
 from factbook.extract import shell
 from factbook.extract.base import Rule, RuleHit, word_set
 from factbook.model.facts import Episode
-
-__all__ = ["absolute_in_text", "in_command", "relative_in_text"]
 
 MAX_PATH_CHARS: Final = 400  # ours: longer pieces without a blank are data
 
@@ -216,8 +209,6 @@ def _relative(piece: str) -> str:
             return ""
     return path
 
-
-# --- commands -------------------------------------------------------------------------------------
 
 _FIRST_IS_PATTERN: Final = {
     # program: short options that take the next word

@@ -1,9 +1,9 @@
 """Propose predicates that nobody wrote down: operations that recur among executed commands.
 
-Knows: commands with their vectors. Proposes `operation_<program>_<word>` with a pattern for RE2
-that recognises it (origins 000.6: `operation_{cluster.id}` by clustering; named
-from the commands' own words, because nobody can judge a number). Nothing is claimed before a person
-says yes: `as_toml` writes the rule that an accepted proposal becomes, for the user's rule file.
+Proposes `operation_<program>_<word>` with a pattern for RE2 that recognises it (origins 000.6:
+`operation_{cluster.id}` by clustering; named from the commands' own words, because nobody can judge
+a number). Nothing is claimed before a person says yes: `as_toml` writes the rule that an accepted
+proposal becomes, for the user's rule file.
 
 A name holds a program and one of its subcommands, never an operand, an option's value, a path, a
 host, an id or a redaction label: names are read aloud, and kept for ever.
@@ -28,15 +28,6 @@ from factbook.model.text import shorten
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-__all__ = [
-    "MIN_COUNT",
-    "MIN_SESSIONS",
-    "ExecutedCommand",
-    "LearnedPredicate",
-    "as_toml",
-    "find_operations",
-]
 
 MIN_COUNT: Final = 3  # ours: commands; fewer are chance
 MIN_SESSIONS: Final = 2  # ours: what recurs in one session only is that session's task

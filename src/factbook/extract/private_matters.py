@@ -5,8 +5,6 @@ apart (`scripts/train_matter.py`) tells how much it reads like one that people a
 life, or of health, sex, money, the family or an address, whoever asks. Around it stands what is
 sure: names that the owner's own words bring in ("my dog is called Pim"), "my", "we", "did I", "she"
 after nothing public. `gate.outgoing` decides.
-
-Knows: vectors, readings. Does not know: what pages say, a provider.
 """
 
 from __future__ import annotations
@@ -52,30 +50,6 @@ from factbook.language.reader.relate import own_matter
 from factbook.language.sentences import sentences
 from factbook.language.words import STOPWORDS, place_of, words
 
-__all__ = [
-    "OWN_LATELY",
-    "Asking",
-    "Before",
-    "OwnName",
-    "OwnerMentions",
-    "Pronoun",
-    "as_things",
-    "asking",
-    "english_row",
-    "own_names_in",
-    "pieces",
-    "privacy",
-    "pronoun_in",
-    "reads_english",
-    "refers_to_own",
-    "spoken_in",
-    "titles_in",
-    "told_names",
-    "trimmed",
-    "unpacked",
-    "with_article",
-]
-
 OWN_LATELY: Final = 4  # ours: texts said before, in which somebody may be meant by "she"
 
 Floats = NDArray[np.float32]
@@ -104,8 +78,6 @@ def asking(message: str, *, of_owner: bool | None = None, names: bool = False) -
         return Asking.WORLD
     return Asking.NOTHING  # "what else?"
 
-
-# --- how private it reads -------------------------------------------------------------------------
 
 # What is trained with: Latin, Cyrillic, Han and Kana. Of another script nothing can be told.
 _READ: Final = re.compile(r"[A-Za-zÀ-ʯЀ-ӿᴀ-ỿ\u3040-\u30ff\u3400-\u9fff]")
@@ -244,8 +216,6 @@ def privacy(text: str) -> float | None:
         odds.append(float(row @ weights["any"][:-1] + weights["any"][-1]))
     return sum(odds) / len(odds)
 
-
-# --- what is read of it ---------------------------------------------------------------------------
 
 _TITLE_OR_MODEL: Final = re.compile(
     r"[\"“„«‹「『《][^\"“”„«»‹›「」『』《》\n]{2,80}[\"”“»›」』》]"
@@ -424,8 +394,6 @@ def refers_to_own(pronoun: Pronoun, before: Sequence[Before]) -> bool:
     return pronoun is Pronoun.PERSON
 
 
-# --- whose matter it is: the words ----------------------------------------------------------------
-
 # The same, a closed class, of German, Dutch, the Scandinavian, Romance and Slavic languages,
 # Turkish, Greek, Chinese, Japanese and Korean. French "ma" is "has" in Polish and "but" in Italian:
 # left to the weights.
@@ -454,8 +422,6 @@ _TITLES: Final = word_set("""
     """)
 _IT: Final = spaced(r"\b(?:it|its)\b")
 
-
-# --- whose matter it is: the names ----------------------------------------------------------------
 
 _NAMING: Final = frozenset({"called", "named", "call", "name"})
 _PUBLIC_TYPES: Final = frozenset({"place", "product", "work"})

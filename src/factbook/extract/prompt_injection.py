@@ -1,9 +1,5 @@
 """Find what a text of others holds that is no statement: orders, forgeries, advertising, disguises.
 
-Knows: the marks of text that was written for a program instead of a reader (instructions, forged
-turns, commands, memory blocks, hidden letters), and the furniture of pages (cookie banners, menus,
-advertisements). Does not know: entities, facts, or whether anything is true.
-
 This is the second line. The first is that `world` takes a sentence only for what it says of a thing
 that its owner knows, and that no text of a search can emit anything else; so a trick that is
 missing here still changes nothing. What is found is looked for in the text as a reader sees it:
@@ -24,8 +20,6 @@ from urllib.parse import unquote_to_bytes
 
 from factbook.extract.line_wrapping import unwrapped
 from factbook.net import cancel
-
-__all__ = ["Taint", "TaintKind", "hostile", "is_tainted_document", "steers", "taint", "touching"]
 
 _READ_CHARS: Final = 100_000  # ours: of one text; a result of a search has far fewer
 _SENTENCE_CHARS: Final = 600  # ours: as far as an order reaches that has no end
@@ -104,8 +98,6 @@ def taint(text: str) -> tuple[Taint, ...]:
     return tuple(sorted(set(taints)))
 
 
-# --- the text as it is seen -----------------------------------------------------------------------
-
 # Letters of other alphabets that look like Latin ones; Greek small letters stand in formulas and
 # are left alone.
 _CYRILLIC: Final = dict(zip("аеорсухіјѕһԁԛԝьАВЕКМНОРСТУХІЈЅ", "aeopcyxijshdqwbABEKMHOPCTYXIJS", strict=True))  # fmt: skip # noqa: E501
@@ -170,8 +162,6 @@ def _hidden(text: str) -> Iterator[Taint]:
             yield Taint(match.start(), match.end(), why, kind)
 
 
-# --- what is written to be decoded ----------------------------------------------------------------
-
 _BASE64: Final = re.compile(r"(?<![\w+/=-])[A-Za-z0-9+/_-]{32,}={0,2}(?![\w+/=-])")
 _HEX: Final = re.compile(r"(?<![0-9a-fA-F])(?:[0-9a-fA-F]{2}){24,}(?![0-9a-fA-F])")
 _ESCAPED: Final = re.compile(
@@ -235,8 +225,6 @@ def _unescaped(text: str) -> bytes:
 def _decimal(code: str) -> int:
     return int(code) if code.isdigit() else 256
 
-
-# --- what it says ---------------------------------------------------------------------------------
 
 _MODEL: Final = (
     r"(?:ais?|a\.i\.|llms?|(?:large )?language models?|(?:ai |chat ?|virtual |digital )?assistants?"

@@ -1,9 +1,4 @@
-"""Find the sentences of a reply that report a thing, and cut them out so that they read well.
-
-Knows: sentences in Markdown (lists, headings, tables, code fences), what leads to one, and which
-are quoted. Does not know what the words mean: a rule brings them, and `reports` tells by how a
-sentence is built whether it reports what they say.
-"""
+"""Find the sentences of a reply that report a thing, and cut them out so that they read well."""
 
 from __future__ import annotations
 
@@ -20,15 +15,6 @@ from factbook.language.common_words import is_everyday, is_function_word
 from factbook.language.sentences import Span, around, markdown_sentences
 from factbook.model.facts import Episode
 from factbook.model.text import shorten
-
-__all__ = [
-    "Candidate",
-    "announced",
-    "candidates",
-    "keyword_pattern",
-    "keywords_in_text",
-    "snippets",
-]
 
 MAX_SENTENCE_CHARS: Final = 1_200
 """A longer stretch without a full stop is no sentence; it is cut at a word before it is judged."""

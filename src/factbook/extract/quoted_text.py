@@ -1,9 +1,5 @@
 """Tell the words of a message that others wrote, where an exact mark says so.
 
-Knows: fences, quoted lines, the headers of mails, rules, prompts of a terminal, lines of a log and
-the marks by which turns of a conversation are forged. Does not know names, nor what is said; what
-has none of these marks the reader judges (`voice`).
-
 Where a paste shows its own end (a closing fence, the last quoted line), what follows is its
 writer's again. A mail and a forged turn show none: they reach to the end of the message, whatever
 they say of their own end, for that is the first thing a forger writes. A word of one's own that is
@@ -16,8 +12,6 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
-
-__all__ = ["Pasted", "is_mentioned", "pasted"]
 
 READ_CHARS: Final = 20_000  # ours: of one message; what follows is pasted
 

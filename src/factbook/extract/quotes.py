@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-__all__ = ["places", "words_in"]
-
 
 def places(text: str, quote: str) -> Iterator[tuple[int, int]]:
     """Yield where a quote stands: letter by letter, else with other blanks between its words.

@@ -1,8 +1,7 @@
 """Tell a statement about a thing from a remark in passing, in what a person writes of their own.
 
 A person speaks of things far more often than about them ("The Q40 came up at work today"). What is
-worth knowing in a month is read; a number that holds ("weighs 12 kg") is worth it too. Does not
-know what the thing is, nor whether it was spoken of before.
+worth knowing in a month is read; a number that holds ("weighs 12 kg") is worth it too.
 """
 
 from __future__ import annotations
@@ -12,8 +11,6 @@ from typing import Final
 
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import KEEP, NOT_MEANT
-
-__all__ = ["in_passing", "unowned"]
 
 _SUPPOSED: Final = NOT_MEANT | {"wish"}
 _NUMBER: Final = re.compile(r"\d")

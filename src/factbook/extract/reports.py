@@ -5,8 +5,6 @@ what went well and in what a program is built to do; few of these sentences repo
 so. A linear model over the words around it tells them, at a tenth of a millisecond a sentence: the
 language reader would take a hundred times as long, and a third of the time that reading a log
 takes. Its weights are made by `scripts/train_reports.py`.
-
-Knows: words, and which of them carry grammar. Does not know where a sentence stands.
 """
 
 from __future__ import annotations
@@ -22,8 +20,6 @@ from typing import Final, NamedTuple
 
 from factbook.language.common_words import is_function_word
 from factbook.language.words import place_of
-
-__all__ = ["PLACES", "SIGN_WEIGHT", "masked", "reports", "signs"]
 
 PLACES: Final = 8192  # numbers that signs are counted in
 SIGN_WEIGHT: Final = 3.0  # of all signs of a sentence together

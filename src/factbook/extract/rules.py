@@ -1,8 +1,5 @@
 """Walk an episode with the rules and propose what they find.
 
-Knows: which rules look where, and how to ask only those. Does not know any rule by name:
-`session_parser` is the table, `user_rules` reads what a user adds to it.
-
 Reading logs is the hot path, so the rules are sorted once by kind of episode, tool and field; an
 episode then meets only the rules that can say something about it.
 """
@@ -324,9 +321,6 @@ def _first_line(episode: Episode) -> tuple[int, int]:
         return 0, len(tool)
     end = text.find("\n")
     return 0, len(text) if end < 0 else end
-
-
-# --- making rules ready ---------------------------------------------------------------------------
 
 
 def _make_ready(rule: Rule) -> _Ready:

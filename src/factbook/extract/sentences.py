@@ -1,8 +1,4 @@
-"""Find what a text of a person states that is worth keeping, by what the reader makes of it.
-
-Knows: what the reader says of clauses, and how to quote one so that it stands by itself. Does not
-know who speaks, vectors, or other texts.
-"""
+"""Find what a text of a person states that is worth keeping, by what the reader makes of it."""
 
 from __future__ import annotations
 
@@ -26,17 +22,6 @@ from factbook.language.reader.reading import (
     Token,
 )
 from factbook.language.sentences import markdown_sentences
-
-__all__ = [
-    "MAX_STATEMENT_CHARS",
-    "Sentence",
-    "Statement",
-    "content_words",
-    "split",
-    "statements",
-    "tells",
-    "words",
-]
 
 MAX_TEXT_CHARS: Final = 100_000  # ours: of one episode; what follows is pasted material
 MAX_READ_CHARS: Final = 20_000  # ours: of own words; the reader takes a second for as many
@@ -62,9 +47,6 @@ class Statement(NamedTuple):
     flags: frozenset[str]  # of `labels.FLAGS`
 
 
-# --- splitting ------------------------------------------------------------------------------------
-
-
 def split(text: str) -> list[Sentence]:
     """Return the sentences of a text in order, each with its place (`markdown_sentences`).
 
@@ -73,8 +55,6 @@ def split(text: str) -> list[Sentence]:
     spans = markdown_sentences(text[:MAX_TEXT_CHARS])
     return [Sentence(text[start:end], start, end) for start, end in spans]
 
-
-# --- words ----------------------------------------------------------------------------------------
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’.\-+#&/][^\W_]+)*[+#]*")
 
@@ -93,8 +73,6 @@ def content_words(text: str) -> frozenset[str]:
     """Return the words of a text that carry its subject matter."""
     return frozenset(word for word in words(text) if not is_function_word(word))
 
-
-# --- what is stated -------------------------------------------------------------------------------
 
 _STATING: Final = frozenset({"tell", "want"})  # a standing wish asks, and is worth knowing
 _HANGING: Final = frozenset({"CCONJ", "PUNCT"})

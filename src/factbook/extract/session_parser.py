@@ -18,8 +18,6 @@ from factbook.extract import actions, outcomes, paths, prose, reports, shell_fac
 from factbook.extract.base import Rule
 from factbook.model.facts import Trust
 
-__all__ = ["FETCHED", "RULES", "SEED_STRICT", "reported_by"]
-
 FETCHED: Final = "fetched from host {object}"
 
 

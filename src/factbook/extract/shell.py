@@ -1,9 +1,5 @@
 """Read shell commands well enough to know which programs they run on which words.
 
-Knows: words and quotes, lists and pipelines, substitutions, loops, here-documents, and wrappers
-such as sudo, env, timeout, xargs, sshpass, `bash -c` and `ssh host COMMAND`. Does not know: what
-variables hold, and what a here-document is for (its lines are never read as commands).
-
 A regular expression cannot tell `ssh web1` from `echo "ssh web1"`, and a library for shell words
 knows no spans. Reading is one pass over the text; nesting beyond MAX_DEPTH is read as plain text.
 """
@@ -17,8 +13,6 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from factbook.extract.base import word_set
-
-__all__ = ["MAX_DEPTH", "ShellCommand", "ShellWord", "options_and_operands", "parse"]
 
 MAX_DEPTH: Final = 16
 """Levels of `$(...)`, subshells and quoted commands that are followed."""
@@ -411,8 +405,6 @@ def _base_name(word: str) -> str:
     name = word.rsplit("/", 1)[-1] if "/" in word else word
     return name[:-4] if name.endswith(".exe") else name
 
-
-# --- wrappers -------------------------------------------------------------------------------------
 
 _SHELLS: Final = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash"})
 

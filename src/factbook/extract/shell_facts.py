@@ -1,8 +1,4 @@
-"""Read facts off the commands of a shell: hosts, archives, checks, commits, installed packages.
-
-Knows: the options of the programs that it names, and what git and package managers answer. Does not
-know the shell's grammar (`shell` does).
-"""
+"""Read facts off the commands of a shell: hosts, archives, checks, commits, installed packages."""
 
 from __future__ import annotations
 
@@ -16,22 +12,6 @@ from factbook.extract import outcomes, shell
 from factbook.extract.base import Rule, RuleHit, word_set
 from factbook.model.facts import Episode, Outcome
 from factbook.model.text import shorten
-
-__all__ = [
-    "archives",
-    "check_commands",
-    "checks",
-    "clients",
-    "commits",
-    "hosts",
-    "is_check",
-    "packages",
-    "runs_tests",
-    "url_host",
-    "urls",
-]
-
-# --- hosts ----------------------------------------------------------------------------------------
 
 _HOST: Final = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?")
 _IPV6: Final = re.compile(r"[0-9A-Fa-f:.]{2,45}(?:%\w{1,16})?")
@@ -227,8 +207,6 @@ def _client_hosts(command: shell.ShellCommand) -> Iterator[tuple[shell.ShellWord
             yield operands[0], *called
 
 
-# --- archives -------------------------------------------------------------------------------------
-
 _UNPACK: Final = word_set(
     "unzip gunzip unrar bunzip2 unxz unzstd untar unlzma uncompress zcat bzcat xzcat zstdcat"
 )
@@ -292,8 +270,6 @@ def _tar_verb(command: shell.ShellCommand, options: Sequence[str]) -> str:
             return verb
     return ""
 
-
-# --- checks ---------------------------------------------------------------------------------------
 
 _QUOTES_OTHERS: Final = word_set(
     "echo printf grep egrep fgrep rg ag ack sed awk gawk find fd jq cat man which type export"
@@ -386,9 +362,6 @@ def _runs_tests(name: str, values: Sequence[str]) -> bool:
     if _PYTHON.fullmatch(name):
         return any(flag == "-m" and module in _TEST_PROGRAMS for flag, module in pairwise(values))
     return False
-
-
-# --- commits --------------------------------------------------------------------------------------
 
 
 _SHOWN_COMMIT: Final = re.compile(
@@ -485,8 +458,6 @@ def _message(words: Sequence[shell.ShellWord]) -> shell.ShellWord | None:
             return words[at + 1]
     return None
 
-
-# --- packages -------------------------------------------------------------------------------------
 
 _INSTALLERS: Final[dict[str, frozenset[str]]] = {
     "pip": frozenset({"install"}),

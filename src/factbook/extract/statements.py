@@ -1,7 +1,6 @@
 """Tell whether a sentence of a text states anything, and read it without its marks.
 
-Knows: questions, advertising, opinions, orders, what is cut off or has no verb; links and emphasis.
-Does not know: of which thing it speaks, whether it is true. English.
+English.
 """
 
 from __future__ import annotations
@@ -10,22 +9,11 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-__all__ = [
-    "MEMBER",
-    "MOST_CHARS",
-    "TOO_LONG",
-    "no_statement",
-    "plain_words",
-    "without_marks",
-]
-
 LEAST_CHARS: Final = 20  # ours: a shorter sentence says too little to be worth a notice
 MOST_CHARS: Final = 400  # ours: a longer one says several things
 TOO_LONG: Final = f"it has more than {MOST_CHARS} characters"
 LEAST_ITEM_CHARS: Final = 8  # ours: of a line under a name: "Age: 10+"
 MEMBER: Final = re.compile(r"[^\W_]+", re.UNICODE)
-
-# --- what a sentence must not be ------------------------------------------------------------------
 
 
 class _Refusal(NamedTuple):
@@ -94,8 +82,6 @@ def no_statement(plain: str, *, external: bool, item: bool = False) -> str:
         return "it has few words"
     return ""
 
-
-# --- markup ---------------------------------------------------------------------------------------
 
 _LINK: Final = re.compile(r"!?\[(?P<words>[^\]\n]{0,200})\]\((?:[^()\n]|\([^()\n]*\)){0,500}\)")
 _NOTE: Final = re.compile(r"\[(?:\d{1,3}|[a-z]|note \d+|citation needed|edit)\]")

@@ -1,8 +1,5 @@
 """Say whom or what an English sentence is about: its grammatical subject.
 
-Knows: the trees of the language reader, and the names of known things. Does not know: whether the
-sentence is worth keeping, who wrote it, or what was said before.
-
 A sentence without a subject states nothing: it is an order, a title or a piece.
 """
 
@@ -21,8 +18,6 @@ from factbook.extract.known_names import KnownNames
 from factbook.language.nouns import singular
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import Token, children
-
-__all__ = ["Subject", "SubjectKind", "Trees", "subject_of"]
 
 
 class SubjectKind(StrEnum):

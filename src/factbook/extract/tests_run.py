@@ -1,8 +1,4 @@
-"""Tell from a command and its output whether what it checks passed.
-
-Knows: how test runners close their output, and which part of a command line an exit code is of.
-Does not know what else the output says (`outcomes` does).
-"""
+"""Tell from a command and its output whether what it checks passed."""
 
 from __future__ import annotations
 
@@ -16,19 +12,6 @@ from factbook.extract import outcomes, shell
 from factbook.extract.base import word_set
 from factbook.extract.shell_facts import check_commands, git_command, is_check, runs_tests
 from factbook.model.facts import Answer, Outcome
-
-__all__ = [
-    "Closing",
-    "MainCommand",
-    "closing",
-    "closing_of",
-    "main_command",
-    "may_change",
-    "may_check",
-    "only_looks",
-    "shown_by",
-    "verdict",
-]
 
 _ANSI: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _COUNT: Final = (

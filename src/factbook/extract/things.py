@@ -1,8 +1,4 @@
-"""Read which things a message asks about, by their names, a part of them, or by "it".
-
-Knows: how English names things and refers to them. Does not know: a store; what is known comes as
-a mapping from every name to its entity's own name.
-"""
+"""Read which things a message asks about, by their names, a part of them, or by "it"."""
 
 from __future__ import annotations
 
@@ -33,19 +29,6 @@ from factbook.extract.topics import topic_of
 from factbook.language.words import STOPWORDS, words
 from factbook.model.entities import EngagementType
 from factbook.model.keys import entity_name
-
-__all__ = [
-    "Earlier",
-    "ThingQuestion",
-    "Things",
-    "asked_names",
-    "is_broad",
-    "is_of_owner",
-    "question_about",
-    "surfaces_of",
-    "things_asked",
-    "without_names",
-]
 
 Problem = Callable[[str], str | None]  # why nothing may be called so, which the gate decides
 

@@ -2,7 +2,7 @@
 
 The parts of speech and the tree that the reader sees tell where it begins and ends; which nouns ask
 something of a thing ("the price of X", "X problems") and which name none ("stuff about X") are
-lists. Also makes the searches of a topic. Does not know what is kept or known. English.
+lists. Also makes the searches of a topic. English.
 """
 
 from __future__ import annotations
@@ -19,16 +19,6 @@ from factbook.language.common_words import is_place
 from factbook.language.nouns import is_plural, singular
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import Token
-
-__all__ = [
-    "QUALITIES",
-    "TopicSpan",
-    "asks_of",
-    "learn_queries",
-    "named_topic",
-    "request_of",
-    "topic_of",
-]
 
 REQUEST_CHARS: Final = 2_000  # ours: of a request; nobody asks for more at once
 

@@ -5,9 +5,6 @@
 A model only points: every item quotes the turn that it is from, and code looks for the quote among
 the owner's own words. An item is refused by itself, with its reason, whatever is wrong with it, and
 the rest of the answer stands; a turn that an answer leaves out is to be asked about again.
-
-Knows: the prompt, the answer's shape, where things stand in a turn, and what nobody asserts there.
-Does not know: whether a claim is grounded (`gate.turn_claims`), the store.
 """
 
 from __future__ import annotations
@@ -33,31 +30,6 @@ from factbook.llm.base import Message
 from factbook.llm.prompt import estimate_tokens, message_tokens, quoted
 from factbook.model.facts import EpisodeKind, StoredEpisode
 
-__all__ = [
-    "KINDS",
-    "MAX_ITEMS",
-    "PROMPT_VERSION",
-    "PURPOSE",
-    "ChangeItem",
-    "DirectiveItem",
-    "Item",
-    "KnownFact",
-    "NameItem",
-    "PlacedItem",
-    "PreferenceItem",
-    "RefusedItem",
-    "ShownTurn",
-    "StatementItem",
-    "TurnsAnswer",
-    "TurnsReading",
-    "kind_of",
-    "read_turns",
-    "shown_turn",
-    "text_of",
-    "turn_batches",
-    "turn_messages",
-]
-
 PROMPT_VERSION: Final = "turns-1"  # moves with every change of the prompt or of the shape
 PURPOSE: Final = "turns"  # of the calls, as the meter counts them
 KINDS: Final = (EpisodeKind.TURN, EpisodeKind.PROMPT)
@@ -68,8 +40,6 @@ _ANSWER_TOKENS: Final = 400  # ours: for what is answered of one turn
 _KNOWN_TOKENS: Final = 100  # ours: for one fact that is known
 _SPARE_TOKENS: Final = 64  # ours: for what an endpoint puts around a prompt and an answer
 
-
-# --- the answer -----------------------------------------------------------------------------------
 
 Sure = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 
@@ -162,9 +132,6 @@ class TurnsAnswer(_Strict):
     turns: list[_Each[TurnItems]]
 
 
-# --- what an answer comes to ----------------------------------------------------------------------
-
-
 class KnownFact(NamedTuple):
     """A fact that a model is shown beside turns."""
 
@@ -207,8 +174,6 @@ class TurnsReading(NamedTuple):
     unanswered: list[str]  # uids that the answer leaves out: they are to be asked about again
 
 
-# --- which turns ----------------------------------------------------------------------------------
-
 _WORD: Final = re.compile(r"\w+")
 # An answer that holds one of these is refused as a whole, so none is shown to be copied.
 _UNREADABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -229,8 +194,6 @@ def shown_turn(episode: StoredEpisode) -> ShownTurn | None:
     text = _UNREADABLE.sub(" ", text[:SHOWN_CHARS])
     return ShownTurn(episode, text) if len(_WORD.findall(text)) >= LEAST_WORDS else None
 
-
-# --- asking ---------------------------------------------------------------------------------------
 
 _SYSTEM: Final = f"""\
 You read what one user wrote in turns of conversations, and list what is worth knowing next month:
@@ -314,8 +277,6 @@ def turn_batches(
         batch.append(turn)
     yield from (batch for batch in batches.values() if batch)
 
-
-# --- reading the answer ---------------------------------------------------------------------------
 
 _FORGED: Final = frozenset({TaintKind.SPEECH, TaintKind.MEMORY, TaintKind.HIDDEN})
 _WHY: Final = {

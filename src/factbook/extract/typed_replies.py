@@ -1,8 +1,7 @@
 """Ask a model for typed memories, and take its answer apart.
 
-Knows: the prompt, its version, the shape of the answer, and which items are no claims at all. Does
-not know: whether a claim is true. The gate (`factbook.gate.typed_claims`) decides that; the model's
-word for `explicit` is asked for, because the seed's scoring names it, and then ignored.
+Whether a claim is true the gate (`factbook.gate.typed_claims`) decides; the model's word for
+`explicit` is asked for, because the seed's scoring names it, and then ignored.
 """
 
 from __future__ import annotations
@@ -16,16 +15,6 @@ from pydantic import BaseModel, ConfigDict, Field, Strict
 
 from factbook.llm.base import Message
 from factbook.model.memory_types import MemoryType, RefusedItem, RejectionReason, TypedClaim
-
-__all__ = [
-    "MAX_ITEMS",
-    "PROMPT_VERSION",
-    "TEMPLATE",
-    "TypedAnswer",
-    "TypedItem",
-    "claims_of",
-    "typed_messages",
-]
 
 PROMPT_VERSION: Final = "typed-1"  # moves with every change of SYSTEM or TEMPLATE
 MAX_ITEMS: Final = 100  # ours: a summary of 2,000 tokens holds far fewer; more is a runaway answer

@@ -1,8 +1,8 @@
 """Read a user's rule file: more rules, other keywords, and rules switched on or off; add a rule.
 
-Knows: the TOML of such a file (docs/rules.md describes it) and what may stand in it. Every refusal
-names the file, the line, the reason and what to do. Patterns run through RE2, whose time is linear
-in the text, so no rule can stall an ingest; it has no lookaround and no backreferences.
+docs/rules.md describes such a file. Every refusal names the file, the line, the reason and what to
+do. Patterns run through RE2, whose time is linear in the text, so no rule can stall an ingest; it
+has no lookaround and no backreferences.
 """
 
 from __future__ import annotations
@@ -21,16 +21,6 @@ from factbook.errors import FactbookError, RuleError
 from factbook.extract.base import SUBJECTS, TEXT_KINDS, Rule, parse_place, parse_template
 from factbook.extract.rules import compile_linear
 from factbook.extract.session_parser import RULES, SEED_STRICT
-
-__all__ = [
-    "MAX_FILE_BYTES",
-    "MAX_KEYWORDS",
-    "MAX_PATTERN_CHARS",
-    "MAX_RULES",
-    "RESERVED_PREDICATES",
-    "append_rule",
-    "load_user_rules",
-]
 
 MAX_FILE_BYTES: Final = 256 * 1024
 MAX_RULES: Final = 200
@@ -194,8 +184,6 @@ class _File:
             changed[name] = replace(changed.get(name, _BUILT_IN[name]), enabled=name in on)
         return [*changed.values(), *rules.values()]
 
-    # --- one rule ---------------------------------------------------------------------------------
-
     def _rule(self, index: int, table: Mapping[str, Any]) -> Rule:
         def refuse(key: str, reason: str) -> NoReturn:
             self._refuse("rule", index, key, reason)
@@ -319,8 +307,6 @@ class _File:
             refuse(key, f"{key} {reason}")
         return tuple(dict.fromkeys(word.strip() for word in values))
 
-    # --- changes to the table ---------------------------------------------------------------------
-
     def _keywords(self, table: Any, changed: dict[str, Rule]) -> None:
         if not isinstance(table, dict):
             self._refuse("keywords", 0, "", "`keywords` is not a table; write [keywords]")
@@ -357,8 +343,6 @@ class _File:
                 hint = _nearest(name, tuple(_BUILT_IN)) or "; `factbook predicates` lists them"
                 self._refuse(section, 0, "rules", f"there is no rule {_shown(name)}{hint}")
         return names
-
-    # --- refusing ---------------------------------------------------------------------------------
 
     def _refuse_key(
         self, key: str, known: Sequence[str], *, where: str, header: str, index: int = 0

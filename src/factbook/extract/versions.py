@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from factbook.extract.rules import RuleSet
 
-__all__ = ["redactor_version", "rules_version"]
-
 _BYTES: Final = 6  # of a digest: it tells versions apart, and is read by people
 
 

@@ -5,7 +5,7 @@ command, a keyed fact. Their own is what neither an exact mark gives to others (
 saw, for a paste has brackets; the layout of what people hand on, `quoted_text`) nor the reader,
 which knows words of others, drafts and texts that are to be worked on by how they are written.
 
-Knows: text, and nothing of what is known of an owner. In doubt a text is overheard.
+In doubt a text is overheard.
 """
 
 from __future__ import annotations
@@ -21,18 +21,6 @@ from factbook.language.reader.read import read
 from factbook.language.reader.reading import Reading
 from factbook.model.facts import Episode, EpisodeKind, Overheard, Role, StoredEpisode, Trust
 from factbook.policy import VOICE_CHARS
-
-__all__ = [
-    "DOUBTFUL",
-    "OwnWords",
-    "blanked",
-    "in_layout",
-    "is_others",
-    "overheard_at",
-    "own_words",
-    "voice_in",
-    "voice_of",
-]
 
 _PASTED: Final = "was pasted into the terminal"
 _SET_APART: Final = "is set apart as somebody else's"

@@ -1,9 +1,5 @@
 """Read what a text says of known things.
 
-Knows: sentences whose subject is a known thing (`about`), pronouns and nouns that stand for it, and
-the lists under its name (`under_names`); which sentences state nothing (`statements`). Does not
-know: whether it is true, and what is known already.
-
 A fact is what one sentence says of the thing that is its subject, in the words of the source. From
 a text of others nothing else is taken, so whatever else such a text wants has no way in.
 """
@@ -45,17 +41,6 @@ from factbook.language.common_words import is_everyday
 from factbook.model.keys import entity_name
 from factbook.net import cancel
 
-__all__ = [
-    "MAX_FACTS",
-    "MAX_REFUSED",
-    "STEERED",
-    "WorldClaim",
-    "facts_about",
-    "is_kind",
-    "sentence_spans",
-    "statement_of",
-]
-
 STEERED: Final = "it stands in a page that tries to steer its reader"
 MAX_REFUSED: Final = 24  # ours: refusals that one text gives; a page of advertising has hundreds
 MAX_FACTS: Final = 60  # ours: facts that one text gives
@@ -90,8 +75,6 @@ def statement_of(entity: str, content: str) -> str:
     owned = pronoun[0].casefold() == "its"
     return f"{entity}{chr(39) + 's' if owned else ''}{content[pronoun.end() :]}"
 
-
-# --- facts ----------------------------------------------------------------------------------------
 
 _PASTED: Final = frozenset(
     {TaintKind.COMMAND, TaintKind.SPEECH, TaintKind.MEMORY, TaintKind.HIDDEN}

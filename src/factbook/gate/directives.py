@@ -6,9 +6,6 @@ would only contradict it, for the owner decides. What is not sure is for the own
 
 Where the words tell nothing, the reader's network may still say that the later one takes the place
 of the earlier one; its owner is asked then.
-
-Knows: two texts, what the later one gives up, their cosine, a network that is handed in. Does not
-know: where a rule holds.
 """
 
 from __future__ import annotations
@@ -23,8 +20,6 @@ from factbook.gate.reading import TextReading, read
 from factbook.gate.related import MAY_BE_OVER
 from factbook.language.reader.reading import Reading
 from factbook.language.reader.relate import Relater
-
-__all__ = ["ends", "stand"]
 
 _CHANGES: Final = frozenset({"number", "negation"})
 """Rules of `judge` by which the later of two rules is the earlier one changed."""

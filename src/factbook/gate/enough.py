@@ -3,8 +3,6 @@
 It is where at least three facts reach a relevance of 0.6, each thing that is named has one of them,
 and one of them says what is asked. That last part is ours: a sentence about a thing is near to any
 question about it. "Tell me about X" asks for no more than X, so there any three do.
-
-Knows: names and weighed facts. Does not know: a store, vectors, how a question is worded.
 """
 
 from __future__ import annotations
@@ -13,8 +11,6 @@ from collections.abc import Sequence
 
 from factbook import policy
 from factbook.model.entities import KnownFact
-
-__all__ = ["bearing", "is_enough"]
 
 
 def bearing(facts: Sequence[KnownFact]) -> list[KnownFact]:

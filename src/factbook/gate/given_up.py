@@ -4,8 +4,6 @@
 rule about these. Read from the tree of the text: the words that say so are prepositions, negation
 and verbs of ending, and what they govern is given up. What a text allows ("you may touch src/gen
 again") or has a change of mind about is read beside it (`set_free`): it ends only what forbids it.
-
-Knows: a text that was read. Does not know: facts, other texts.
 """
 
 from __future__ import annotations
@@ -17,8 +15,6 @@ from factbook import policy
 from factbook.gate.reading import read
 from factbook.gate.trees import Tree
 from factbook.language.reader.reading import Reading
-
-__all__ = ["GivenUp", "How", "given_up", "set_free", "things"]
 
 
 class How(StrEnum):

@@ -1,8 +1,5 @@
 """Judge two claims: the same, the end of the older, a contradiction, unclear, or two matters.
 
-Knows: two claims, what `reading` found in them, and their cosine. Does not know: the store, other
-facts, confidence, what follows from a judgement. Pure, with no input and output.
-
 The words of both texts are matched first: equal stems, synonyms, then more general words. What is
 left over on either side decides. docs/judging.md tells every rule with examples and figures.
 """
@@ -178,9 +175,6 @@ def _in_time(older: JudgedClaim, newer: JudgedClaim, judged: Judgement) -> Judge
     return judged
 
 
-# ------------------------------------------------------------------ by their fields
-
-
 def _fixed(relation: Relation, rule: str, detail: str) -> Judgement:
     return Judgement(relation=relation, rule=rule, detail=detail)
 
@@ -248,9 +242,6 @@ def _foreign(text_reading: TextReading, other: TextReading, similarity: float) -
     ):
         return _fixed(Relation.AMBIGUOUS, "foreign_value", "A number or a date differs.")
     return _fixed(Relation.DIFFERENT, "foreign", "The language is not known well enough.")
-
-
-# ------------------------------------------------------------------ by their words
 
 
 @dataclass(slots=True, kw_only=True)
@@ -488,9 +479,6 @@ def _other_words(
 
 
 _LIVING: Final = frozenset({"live", "resid", "dwell", "base", "home", "stay", "locat", "move"})
-
-
-# ------------------------------------------------------------------ what forbids a merge
 
 
 def _blocked(

@@ -1,7 +1,4 @@
-"""Say how well one word stands for another: the same stem, or a derivation of it.
-
-Knows: two words. Does not know: sentences, vectors.
-"""
+"""Say how well one word stands for another: the same stem, or a derivation of it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Decide what is known already: the thing that a name names, the fact that a claim says again.
-
-Knows: names, what is said of one thing, vectors. Does not know: a store, where any of them come
-from.
-"""
+"""Decide what is known already: the thing that a name names, the fact that a claim says again."""
 
 from __future__ import annotations
 
@@ -19,19 +15,6 @@ from factbook.gate.judge import JudgedClaim, Relation, TextReading, judge, read
 from factbook.gate.same_entity import known_as
 from factbook.model.entities import ABOUT
 from factbook.model.facts import Fact, FactKind
-
-__all__ = [
-    "Admission",
-    "EntityClaim",
-    "NearestKnown",
-    "admit",
-    "contains",
-    "is_known",
-    "nearest",
-]
-
-
-# --- things ---------------------------------------------------------------------------------------
 
 
 class Admission(NamedTuple):
@@ -67,9 +50,6 @@ def is_known(name: str, names: Collection[str]) -> bool:
     Without its last words it may be another thing: "halden" and "halden q40".
     """
     return any(f" {whole}".endswith(f" {name}") for whole in names)
-
-
-# --- facts ----------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True, kw_only=True)

@@ -1,7 +1,6 @@
 """Look words up: what a word is, and what it adds to a sentence.
 
-Knows: the word lists of `grammar`, and stems. Does not know: sentences. The tables
-are built with the first word, once for a process.
+The tables are built with the first word, once for a process.
 """
 
 from __future__ import annotations
@@ -164,8 +163,6 @@ def _phrases() -> dict[str, tuple[tuple[tuple[str, ...], LexiconEntry], ...]]:
         by_first[parts[0]].append((parts[1:], lexicon_entries[parts]))
     return {first: tuple(rest) for first, rest in by_first.items()}
 
-
-# ------------------------------------------------------------------ words
 
 _OPENING: Final = "\"'([{<“‘«„¿¡*`"
 _CLOSING: Final = "\"')]}>”’».,;:!?…*`"

@@ -1,10 +1,5 @@
 """Judge a name before an entity may be made of it: by structure, then by meaning.
 
-Knows: what is no name (sentences, list items, addresses, markup, what a model writes around its
-answer, numbers, dates, places, placeholders, words that name nothing), and from which similarity to
-the search or message that brought it on a name belongs there. Does not know where names come from,
-a store, or an embedder: vectors are given.
-
 The structural layer does the heavy lifting and refuses nothing that names a thing; the semantic one
 catches what stands on the same page by accident: sponsors, authors, the page's own menu.
 """
@@ -28,17 +23,6 @@ from factbook.model.keys import entity_name
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-__all__ = [
-    "NAME_CHARS",
-    "NAME_THRESHOLD",
-    "NameVerdict",
-    "command_problem",
-    "judge_name",
-    "name_text",
-    "semantic_ok",
-    "structural_problem",
-]
 
 NAME_THRESHOLD: Final = 0.20
 """From this cosine on a name belongs to what was asked. Seed 003's ~0.35 is for its own embedder;
@@ -64,9 +48,6 @@ class NameVerdict:
     def reason(self) -> str:
         """Why it is refused (of policy.CANDIDATE_REJECTIONS)."""
         return "not_a_name" if self.layer == "structure" else "unrelated_name"
-
-
-# --- meaning --------------------------------------------------------------------------------------
 
 
 def name_text(name: str, context: str = "") -> str:
@@ -113,8 +94,6 @@ def judge_name(
 def _set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
-
-# --- structure ------------------------------------------------------------------------------------
 
 _URL: Final = re.compile(
     r"[a-z][a-z0-9+.-]{1,20}://|\bwww\.\w|(?:^|\s)(?:mailto|javascript|data|file):"

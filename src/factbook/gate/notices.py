@@ -1,8 +1,7 @@
 """Decide what is done for an entity by itself, and which new facts are worth a notice.
 
 How much is known of it and how much its owner cares about it give its mode, and the mode decides.
-Knows: counts, an interest, cosines, times. Does not know: a store, in which words anything is told
-or asked for, and when (`factbook.model.backoff`). Pure.
+Pure.
 """
 
 from __future__ import annotations
@@ -15,8 +14,6 @@ from enum import StrEnum
 from factbook import policy
 from factbook.errors import UsageError
 from factbook.model.facts import Fact, Millis
-
-__all__ = ["EnrichmentMode", "Find", "mode_of", "worth_telling"]
 
 
 class EnrichmentMode(StrEnum):

@@ -1,8 +1,4 @@
-"""Judge what the rules observed: no span, no fact.
-
-Knows: the episode, the candidate and the reasons of `policy.REJECTION_REASONS`. Does not know other
-facts. Pure.
-"""
+"""Judge what the rules observed: no span, no fact."""
 
 from __future__ import annotations
 
@@ -12,8 +8,6 @@ from typing import Final
 from factbook import policy
 from factbook.model import fast_dataclass
 from factbook.model.facts import Accepted, Candidate, Episode, Rejected, StoredEpisode, Verdict
-
-__all__ = ["judge"]
 
 _LABEL: Final = re.compile(r"\[REDACTED(?::[^\]\s]*)?\]")
 _accepted: Final = fast_dataclass.by_name(Accepted)

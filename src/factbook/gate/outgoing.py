@@ -6,8 +6,7 @@ can mean (somebody of theirs, "she", "did we") stays whatever else it says, and 
 rent") where it names nothing that a page says something of. An address or a number
 by which somebody is reached stays in any case, also of what was asked for (`without_contacts`).
 
-Pure: whoever reads a text better fills the same `Matter` better. Knows: no store, no model, no
-language.
+Pure: whoever reads a text better fills the same `Matter` better.
 """
 
 from __future__ import annotations
@@ -17,15 +16,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from factbook import policy
-
-__all__ = [
-    "SEND_ANYWAY",
-    "Matter",
-    "OutgoingVerdict",
-    "contacts_in",
-    "may_leave",
-    "without_contacts",
-]
 
 SEND_ANYWAY: Final = "`/learn` or `/search` with these words sends them all the same"
 

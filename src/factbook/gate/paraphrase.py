@@ -1,8 +1,5 @@
 """Tell the words of a claim that state something from those that only link what is stated.
 
-Knows: a claim, the words of it that have no support, and the sentences it rests on. Does not know:
-speakers, types, confidence. Pure.
-
 Who sums up a text writes "causing", "due to", "with an April 14 deadline", "X rather than Y", where
 the text says "so", "because", "until April 14", "X, not Y". Such a claim is written anew without
 what its source says in another way, and held against the source again: names, numbers, things and
@@ -23,8 +20,6 @@ from factbook.gate.type_sanity import (
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import Reading
 from factbook.language.words import stem
-
-__all__ = ["rewritten"]
 
 LEAST_WORDS: Final = 4  # ours: content words that must remain of a claim that is written anew
 MOST_TAKEN: Final = 0.25  # ours: of its content words, how many may be taken away

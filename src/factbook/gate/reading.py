@@ -1,7 +1,5 @@
 """Read one text: what it names, counts, denies and limits. One pass over its words.
 
-Knows: words and where they stand. Does not know: a second text, facts, a store. Pure.
-
 English is read in full. Of another language only words, numbers, names and a few negators are
 known; `TextReading.foreign` says so, and the judge then asks for more.
 """

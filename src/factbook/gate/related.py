@@ -5,8 +5,7 @@ person, another of a series, a question, what is only supposed or quoted, an old
 more than the newer one can end. What is sure in both directions is merged or retired, if neither
 has a nearer one in the whole memory, and what is likely is asked.
 
-Knows: two texts, what `reading` found in them, their cosine, a network that is handed in. Does not
-know: facts, the store. The numbers are of `policy.RELATED`, chosen by `python -m bench.related`.
+The numbers are of `policy.RELATED`, chosen by `python -m bench.related`.
 """
 
 from __future__ import annotations
@@ -25,21 +24,6 @@ from factbook.gate.slots import of_a_series, same_people
 from factbook.language.reader.reading import NOT_MEANT, Clause, Reading
 from factbook.language.reader.relate import Chances, Relater
 from factbook.language.words import stem
-
-__all__ = [
-    "DOUBTED",
-    "MAY_BE_OVER",
-    "REWORDED",
-    "Proposed",
-    "RelatedTexts",
-    "decided",
-    "doubt",
-    "hardly_doubted",
-    "proposed",
-    "related",
-    "tells_apart",
-    "vetoed",
-]
 
 MAY_BE_OVER: Final = "may_be_over"  # the rule of what the network alone asks about
 REWORDED: Final = "reworded"  # the rule of what likely says the same

@@ -1,8 +1,5 @@
 """Tell whether two names are of one thing: merge them, ask somebody, or keep them apart.
 
-Knows: names, and a cosine. Does not know: the store, owners, what is written after a verdict. Pure,
-with no input and output.
-
 Names go by rules: rare evidence is all there is, so numbers that differ always mean two things, and
 only what adds nothing is merged unasked.
 """
@@ -21,8 +18,6 @@ from factbook.gate.terms import Alignment, Term, TermKind, align, terms_of
 from factbook.language.common_words import is_everyday
 from factbook.language.nouns import singular
 from factbook.model.keys import entity_name
-
-__all__ = ["Same", "SameEntityVerdict", "compare", "known_as", "part_of"]
 
 INITIAL_IS_NO_WORD: Final = 0.7  # ours: words less alike than this are not shared between names
 MAKER_SIMILARITY: Final = 0.6  # ours: of names of which one has the maker too

@@ -1,8 +1,5 @@
 """Score a typed claim: the seed's factors, and the confidence that the gate goes by.
 
-Knows: a claim, its grounding, what is known of the owner. Does not know: thresholds, the
-store. Pure.
-
 Two numbers come out, and both are kept with every verdict. `total` is what the seed's
 `score_confidence` computes. Its own examples cannot be reached by it (a pattern with two mentions
 gets 0.70, and example 2 says 0.85), so the gate goes by `final`: the model's confidence as it is
@@ -29,8 +26,6 @@ from factbook.gate.type_rules import shared_clue
 from factbook.gate.type_sanity import reading_of
 from factbook.language.reader.relate import Relater
 from factbook.model.memory_types import MemoryType, TypedClaim
-
-__all__ = ["Embed", "Score", "contradicted", "ground_claim", "score", "score_confidence"]
 
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 

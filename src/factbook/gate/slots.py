@@ -1,8 +1,4 @@
-"""Say which claims hold one value at a time.
-
-Knows: verbs and nouns of which a subject has one value ("lives in", "is called", "the timeout is"),
-and what a number tells from others of its kind. Does not know: facts, scores.
-"""
+"""Say which claims hold one value at a time."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Read names as terms: words, numbers, measures, model numbers.
-
-Knows: the text of a name, and how two terms may be one though spelled differently. Does not know:
-what is named, or what follows from a match.
-Pure, with no input and output.
-"""
+"""Read names as terms: words, numbers, measures, model numbers."""
 
 from __future__ import annotations
 
@@ -17,8 +12,6 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from factbook.language.numbers import CARDINALS, ORDINALS, ordinal
-
-__all__ = ["Alignment", "Term", "TermKind", "align", "near", "terms_of"]
 
 MOST_TERMS: Final = 200  # ours: terms of one text that are read; a name can be a page
 SHORTEST_CODE: Final = 5  # ours: digits alone are a code from here on; shorter is a number
@@ -157,9 +150,6 @@ def _words(parts: Sequence[str]) -> list[Term]:
         elif part and part not in _SMALL:
             terms.append(Term(TermKind.WORD, part))
     return terms
-
-
-# --- two terms, two texts -------------------------------------------------------------------------
 
 
 def near(a: Term, b: Term) -> float:

@@ -1,7 +1,4 @@
-"""A text as a tree: what hangs on what, in which clause, and what says whose it is.
-
-Knows: one text that was read. Does not know: claims, sources.
-"""
+"""A text as a tree: what hangs on what, in which clause, and what says whose it is."""
 
 from __future__ import annotations
 
@@ -15,8 +12,6 @@ from factbook.gate.grammar import words
 from factbook.gate.lexicon import Sort, words_of
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import Reading, children
-
-__all__ = ["USERS", "Tree", "tree_of"]
 
 CACHED_TREES: Final = 1_024  # a source is held against several claims
 USERS: Final = frozenset(words("i we me my our us user user's"))

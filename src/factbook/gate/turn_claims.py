@@ -6,8 +6,6 @@ A statement in the very words of its quote is its owner's own; in others it is a
 is only derived from it (`policy.TRUST_CAP`). Every content word must stand in the quote, and in the
 sentences around it nothing may say otherwise: "I love PHP" is not said by "do not assume that I
 love PHP".
-
-Knows: texts. Does not know: other facts, the store. Pure.
 """
 
 from __future__ import annotations
@@ -17,8 +15,6 @@ from typing import Final, NamedTuple
 
 from factbook import policy
 from factbook.gate.grounding import ground, read_passage
-
-__all__ = ["TurnVerdict", "judge_statement", "judge_topic"]
 
 STATEMENT_WORDS: Final = 30  # ours: as of what the reader keeps; a longer one says several things
 _WORD: Final = re.compile(r"\w+")

@@ -1,8 +1,5 @@
 """Say what each type of memory must show, and refuse what it must not be.
 
-Knows: one table of rules per type, each with its pattern and an example; the text of a claim, and
-the sentences that support it. Does not know: confidence, thresholds, other facts. Pure.
-
 A claim breaks a rule by its own words, or by the words it rests on: "Likes jazz" is vague where its
 user said "I kind of like jazz".
 """
@@ -22,26 +19,6 @@ from factbook.language.numbers import SEVERAL
 from factbook.language.questions import ends_asking
 from factbook.language.sentences import sentences
 from factbook.model.memory_types import MemoryType, TypedClaim
-
-__all__ = [
-    "CONNECTION",
-    "CONTINUITY",
-    "FACT",
-    "HABIT",
-    "LASTING",
-    "MEMORY",
-    "NARRATIVE",
-    "PATTERN",
-    "RULES",
-    "Exclusion",
-    "Pattern",
-    "any_of",
-    "broken_rule",
-    "is_over",
-    "moody",
-    "shared_clue",
-    "supporting_clauses",
-]
 
 Pattern = re.Pattern[str]
 
@@ -91,8 +68,6 @@ class Exclusion:
         return bool(pattern.search(text)) and not (self.unless and self.unless.search(text))
 
 
-# ------------------------------------------------------------------ words that the rules share
-
 HABIT: Final = any_of(
     r"(?:always|often|usually|regularly|generally|normally|whenever|never|daily|weekly)\b",
     r"(?:every|each) (?:time|day|week|morning|evening|night|session|message|answer|question)\b",
@@ -117,7 +92,7 @@ _NOW: Final = (
     r"evening|time|instant)|for now|currently)\b"
 )
 
-# ------------------------------------------------------------------ USER_FACT
+# USER_FACT
 
 _WOULD: Final = r"(?:would|'d|’d|might|wud)"
 _NOT_VAGUE_BEFORE: Final = (
@@ -197,7 +172,7 @@ _OPINION_FRAME: Final = re.compile(
     re.IGNORECASE,
 )
 
-# ------------------------------------------------------------------ USER_PATTERN
+# USER_PATTERN
 
 _ONCE: Final = any_of(
     r"once\b(?! (?:a|an|per|every|in a|the|he|she|they|it|i|you|we|user)\b)",
@@ -235,7 +210,7 @@ _SPECULATION: Final = any_of(
     r"(?:seems?|appears?|seemed|appeared) (?:to|like|as if|interested|inclined)\b",
     r"i (?:guess|suppose|assume|suspect|imagine|think|bet)\b", r"suggests? (?:that|an?)\b",
 )  # fmt: skip
-# ------------------------------------------------------------------ SHARED_NARRATIVE
+# SHARED_NARRATIVE
 
 _TOLD: Final = any_of(
     r"you(?:'ve| have)? (?:once |also |already |always |clearly )?(?:told|taught|explained to|"
@@ -295,8 +270,6 @@ CONNECTION: Final = any_of(
     r"we\b", r"we'", r"(?:us|our|ours|together|each other|both|team)\b", r"shared?s?\b",
     r"with (?:you|me|the assistant|the user|user)\b", r"friend(?:s|ship|ly)?\b",
 )  # fmt: skip
-
-# ------------------------------------------------------------------ what no pattern tells
 
 _CLAUSES: Final = re.compile(
     r"(?<=[.!?;,\n])\s+(?!to\b)|\s*[,;:]?\s+(?=(?:but|and|though|although|however|because|so|"
@@ -409,8 +382,6 @@ def shared_clue(text: str, quote: str = "") -> bool:
     )
 
 
-# ------------------------------------------------------------------ orders to the memory
-
 _BEGINS: Final = (
     r"(?:^|[.!?;:,\n\"“>*)\]-]\s*)(?:(?:please|now|and|then|also|you|must|should|always|will|shall|"
     r"need to|have to|instead|i order you to|i command you to),?\s+)*"
@@ -497,8 +468,6 @@ def _orders(place: int, passage: Passage) -> _Orders:
     passage.memo["orders", utterance.start] = utterance_orders
     return utterance_orders
 
-
-# ------------------------------------------------------------------ the table
 
 FACT, PATTERN, NARRATIVE = MemoryType
 

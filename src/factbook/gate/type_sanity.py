@@ -9,12 +9,6 @@ from typing import Final
 from factbook.gate.reading import TextReading, read
 from factbook.language.words import WORD
 
-__all__ = [
-    "CACHED_READINGS",
-    "is_nonsensical",
-    "reading_of",
-]
-
 CACHED_READINGS: Final = 4_096  # a claim and its sentences are read by several rules
 
 
@@ -23,8 +17,6 @@ def reading_of(text: str) -> TextReading:
     """Return what there is to know of a text, remembered for the rules that come next."""
     return read(text)
 
-
-# ------------------------------------------------------------------ sanity
 
 _STRUCTURE: Final = re.compile(
     r"[{}<>]|\"\s*:|\\[nux\"]|\]\s*,|```|^\s*(?:null|none|n/?a|undefined|nan|true|false|unknown|"

@@ -1,7 +1,4 @@
-"""Tell by what a memory that keeps the rules of its type shows that it is of it.
-
-Knows: the signs that each type asks for. Does not know: what speaks against a claim (`type_rules`).
-"""
+"""Tell by what a memory that keeps the rules of its type shows that it is of it."""
 
 from __future__ import annotations
 
@@ -21,8 +18,6 @@ from factbook.gate.type_rules import (
     supporting_clauses,
 )
 from factbook.model.memory_types import MemoryType, TypedClaim
-
-__all__ = ["SHOWN", "shown_by"]
 
 SHOWN: Final[Mapping[MemoryType, tuple[str, ...]]] = {
     FACT: ("explicit", "current", "factual"),

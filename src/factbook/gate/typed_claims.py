@@ -1,7 +1,6 @@
 """Judge typed memories: stored, stored as a proposal, or refused with its reason.
 
-Knows: claims, the passage they are said to come from, the rules per type, the thresholds. Does not
-know: the store, a model. Pure but for its log, whose lines are the seed's.
+Pure but for its log, whose lines are the seed's.
 
 The layers are asked in the seed's order, and the first that refuses names the reason:
 
@@ -36,16 +35,6 @@ from factbook.gate.type_signs import (
 )
 from factbook.language.reader.relate import Relater
 from factbook.model.memory_types import MemoryType, RefusedItem, RejectionReason, TypedClaim
-
-__all__ = [
-    "Action",
-    "TypedVerdict",
-    "judge_all",
-    "judge_typed",
-    "log_stored",
-    "rejection_details",
-    "threshold_of",
-]
 
 log: Final = logging.getLogger("factbook.model.memory_types")
 RETOLD: Final = 3  # ours: how often a claim is written anew; a conflict may hide another one
@@ -132,9 +121,6 @@ def judge_typed(
         rule=refusal.rule if refusal else None,
         shown=shown,
     )
-
-
-# ------------------------------------------------------------------ the layers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -321,9 +307,6 @@ def number(value: float) -> str:
     """Write a confidence with two decimals, or with more where two would round it up to a bound."""
     short = f"{value:.2f}"
     return short if float(short) <= value or abs(float(short) - value) < 1e-9 else f"{value:.4f}"
-
-
-# ------------------------------------------------------------------ many claims, and the log
 
 
 def judge_all(

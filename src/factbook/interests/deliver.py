@@ -176,9 +176,6 @@ def _run(
         return subprocess.CompletedProcess(command, child.returncode, None, err)
 
 
-# --- the pass -------------------------------------------------------------------------------------
-
-
 @dataclass(slots=True, kw_only=True)
 class NotifyReport:
     """What one pass over the waiting notices did."""

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from factbook.context import Context
     from factbook.store.port import Store
 
-__all__ = ["REST_MS", "Enriched", "enrich", "may_be_enriched", "priority"]
-
 _HOUR: Final = 3600 * 1000
 _DAY: Final = 24 * _HOUR
 # Ours: an entity that was looked up rests, or one about which nothing can be found would be asked

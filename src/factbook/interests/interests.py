@@ -101,8 +101,6 @@ if TYPE_CHECKING:
     from factbook.model.ops import Op
     from factbook.store.port import Store
 
-__all__ = ["EntityView", "InterestRow", "Interests", "LearnStatus", "topic_of"]
-
 
 KIND_FACTS: Final = 8  # facts that are looked at for how they write a name
 NUMBER_DIGITS: Final = 18  # more are no number of a row
@@ -156,8 +154,6 @@ class Interests:
         self._store = context.store
         # owner -> (commit, entities cared about)
         self._cared: dict[str, tuple[int, frozenset[str]]] = {}
-
-    # --- commands -------------------------------------------------------------------------------
 
     def search_web(
         self, query: str, *, owner: str = ME, message: str = ""
@@ -440,8 +436,6 @@ class Interests:
         row = entities_of(self._store, EVERYONE, include_retired=True, ids=[entity_id])[0]
         return row if row.merged_into_id is None else self._standing_entity(row.merged_into_id)
 
-    # --- interest -------------------------------------------------------------------------------
-
     def interest_scores(self, owner: str = ME, *, at: Millis | None = None) -> dict[int, float]:
         """Return the interest of an owner's entities by id.
 
@@ -557,8 +551,6 @@ class Interests:
         """Return what was told, or waits to be told, by itself, oldest first."""
         return notices_of(self._store, owner, states=states, ids=ids, limit=limit)
 
-    # --- answering ------------------------------------------------------------------------------
-
     def knowledge(
         self,
         message: str,
@@ -620,8 +612,6 @@ class Interests:
         """Return what an owner said in a conversation before a message, newest first."""
         before = said_before(self._store, message, limit=2 * RECENT_MESSAGES)
         return [episode for episode in before if episode.role is Role.USER]
-
-    # --- parts ----------------------------------------------------------------------------------
 
     def note_action(self, *, owner: str = ME) -> None:
         """Say that an owner did something just now: notices may come at once again."""

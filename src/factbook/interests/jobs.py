@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from factbook.maintenance.cleaner import CleanReport
     from factbook.pipelines.world import ExtractionReport
 
-__all__ = ["Background", "WorkReport", "prepare"]
-
 NAMES: Final = ("searches", "extraction", "embedding", "notices", "enrichment", "cleaner")
 _SECOND: Final = 1_000
 SMALL_BATCH: Final = 16  # ours: texts embedded between two looks at whether somebody acts
@@ -74,8 +72,6 @@ class Background:
         self._context = context
         self._store = context.store
         self._interests = interests
-
-    # --- one step at a time ---------------------------------------------------------------------
 
     def plan_learning(self) -> Receipt:
         """Think of the searches for what is to be learned and has none yet."""
@@ -131,8 +127,6 @@ class Background:
     def channels(self) -> list[Channel]:
         """Return where notices go as the environment and the configuration file say; or nowhere."""
         return open_channels(load_notify_config(os.environ, config_path(os.environ)), os.environ)
-
-    # --- together -------------------------------------------------------------------------------
 
     def work(self, *, enrich: bool = False) -> WorkReport:
         """Do one round of what waits, in this thread: plan, search, read, embed.

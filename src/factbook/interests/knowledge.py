@@ -5,8 +5,6 @@ whose name or facts its vector is near to (`recall.known`). Their facts are weig
 says whether they answer it, and of whose matter it is (`extract.private_matters`)
 `gate.outgoing` decides whether it may be searched for. Nothing is searched for here, and no
 language model takes part.
-
-Knows: the order in which these are asked. Does not know: a rule of any kind, a provider.
 """
 
 from __future__ import annotations

@@ -24,8 +24,6 @@ from factbook.store.derived.searches import unplanned
 if TYPE_CHECKING:
     from factbook.context import Context
 
-__all__ = ["PURPOSE", "RULES", "LearnQueries", "plan_learning", "queries_for"]
-
 PURPOSE: Final = "learn"
 RULES: Final = "rules"
 QUERY_CHARS: Final = 200  # ours: a longer query is no query

@@ -9,8 +9,6 @@ what may be a private matter is not sent, whoever thought of it. That its owner 
 is read from the command or the message that caused it, and is no argument of a caller. A provider
 that sends nothing (`searching.is_local`) may be asked anything; what comes of a query's names is
 decided by the same `verdict` all the same.
-
-Knows: providers and the store. Does not know: what the results say.
 """
 
 from __future__ import annotations
@@ -43,8 +41,6 @@ from factbook.store.leases import claim_search, holder_name, release_search
 if TYPE_CHECKING:
     from factbook.context import Context
     from factbook.model.entities import SearchLog
-
-__all__ = ["Lookup", "LookupReport"]
 
 _LOG = logging.getLogger(__name__)
 

@@ -19,15 +19,10 @@ from factbook.model.entities import NoticeKind
 from factbook.model.facts import Millis
 from factbook.net.http import one_line
 
-__all__ = ["LISTED", "NOTICE_CHARS", "enrich_query", "notice_text"]
-
 NOTICE_CHARS: Final = (
     20  # learned: a notice whose facts are shorter than this together says nothing
 )
 LISTED: Final = 8  # ours: facts that one notice shows; the others are counted
-
-
-# --- in which words -------------------------------------------------------------------------------
 
 
 def notice_text(entity: str, kind: NoticeKind, facts: Sequence[str]) -> str:
@@ -51,8 +46,6 @@ def notice_text(entity: str, kind: NoticeKind, facts: Sequence[str]) -> str:
         shown.append(f"(and {len(lines) - LISTED} more)")
     return "\n".join([head, *shown])
 
-
-# --- what a search of our own asks for ------------------------------------------------------------
 
 _BROAD: Final = ("{name}", "what is {name}", "{name} overview", "{name} facts")
 # An aspect of a thing, and the words by which a known fact shows that it speaks of it. They fit

@@ -2,8 +2,6 @@
 
 A text is read (`extract.private_matters`), what its owner said and what pages say of its names is
 looked up (`recall.known`), and `gate.outgoing` decides.
-
-Knows: the order in which these are asked. Does not know: a rule of any kind, a provider.
 """
 
 from __future__ import annotations
@@ -40,8 +38,6 @@ from factbook.store.derived.entities import known_names
 
 if TYPE_CHECKING:
     from factbook.store.port import Store
-
-__all__ = ["own_names", "read_matter", "things_about", "verdict_on"]
 
 
 def things_about(message: str, known: Mapping[str, str], recent: Sequence[str]) -> Things:

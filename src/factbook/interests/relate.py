@@ -1,8 +1,7 @@
 """Say which entities a preference is about, from their vectors alone (origins 003.7: never stored).
 
-Knows: unit vectors and ids, and which topics may be about others. Does not know: the store, the
-embedder. A relation lives as long as the question for it: another embedding model, another name,
-and it is another one.
+A relation lives as long as the question for it: another embedding model, another name, and it is
+another one.
 
 A preference has the vector of its topic. An entity has that of its name and those of the facts
 about it (`joined`): the name of a maker says nothing of what a thing is, a sentence often does. By
@@ -20,14 +19,6 @@ import numpy as np
 from factbook.embed.halves import Vectors
 from factbook.extract.name_tokens import is_uncommon
 from factbook.language.nouns import is_plural
-
-__all__ = [
-    "RELATED",
-    "PreferenceRelation",
-    "is_family",
-    "related",
-    "shares",
-]
 
 RELATED: Final = 0.45
 """Cosine from which an entity is taken to be of a preference's topic: calibrated for the bundled

@@ -12,8 +12,6 @@ waits, longer each time, and holds up no other loop.
 
 Two threads: one works, the other chooses, watches for somebody who acts in another process, and
 ends what takes too long. So no signal and no watching ever interrupts a transaction.
-
-Knows: loops, a clock, when somebody acted. Does not know: the store, or what a loop does.
 """
 
 from __future__ import annotations
@@ -36,16 +34,6 @@ from factbook.errors import FactbookError, UsageError
 from factbook.model.facts import Millis
 from factbook.net.cancel import Cancel, Cancelled, cancelling, current
 from factbook.net.http import one_line
-
-__all__ = [
-    "Loop",
-    "LoopReport",
-    "LoopResult",
-    "LoopStep",
-    "StepOutcome",
-    "Worker",
-    "moved",
-]
 
 _LOG = logging.getLogger(__name__)
 
@@ -173,8 +161,6 @@ class Worker:
         self._runner: int | None = None  # the thread that chooses
         self._hands: ThreadPoolExecutor | None = None
 
-    # --- what it is told ------------------------------------------------------------------------
-
     def foreground(self) -> None:
         """Say that somebody acts: what runs ends at once, and nothing begins for `idle_ms`."""
         with self._lock:
@@ -200,8 +186,6 @@ class Worker:
     def report(self) -> list[LoopReport]:
         """Return how each loop has fared, in their order."""
         return [replace(line) for line in self._lines]
-
-    # --- its life -------------------------------------------------------------------------------
 
     def __enter__(self) -> Self:
         return self
@@ -306,8 +290,6 @@ class Worker:
         finally:
             restore()
 
-    # --- choosing -------------------------------------------------------------------------------
-
     def _work(self) -> None:
         """Run rounds of steps while nobody is being served; the caller has claimed the worker."""
         self._runner = threading.get_ident()
@@ -375,8 +357,6 @@ class Worker:
         if self._watching and value != self._seen:
             self.foreground()
         self._seen, self._watching = value, True
-
-    # --- one step -------------------------------------------------------------------------------
 
     def _step(self, line: LoopReport, actions: int) -> LoopStep | None:
         """Make one step and take down how it ended; None where somebody acted before it began."""

@@ -2,9 +2,8 @@
 
     interest = sum(valence sign * strength * 0.5 ** (days since / 30))
 
-Knows: engagements, times, and how an entity relates to a preference where the caller says so. Does
-not know: the store, names, or what the score is used for. Nothing is kept: as a confidence, an
-interest is a function of what happened and of the time that it is asked for.
+Nothing is kept: as a confidence, an interest is a function of what happened and of the time that it
+is asked for.
 
 Two decisions that the seed leaves open:
 
@@ -24,8 +23,6 @@ from typing import Final
 from factbook import policy
 from factbook.model.entities import Engagement
 from factbook.model.facts import Millis
-
-__all__ = ["course", "interests", "signed", "weight"]
 
 DAY_MS: Final = 24 * 3600 * 1000
 

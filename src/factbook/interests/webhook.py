@@ -249,9 +249,6 @@ def read_target(url: str, *, allow_private: bool) -> Target:
     )
 
 
-# --- what is sent ---------------------------------------------------------------------------------
-
-
 def _event_id(delivery: Delivery) -> str:
     # of another file with the same number, the notice was made at another time
     return f"notice_{delivery.notice.id}_{delivery.notice.created_at}"
@@ -277,9 +274,6 @@ def _event(delivery: Delivery) -> bytes:
             },
         }
     )
-
-
-# --- one try --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

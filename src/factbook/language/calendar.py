@@ -1,22 +1,9 @@
-"""Name the months and the days of the week, in full and cut short, in English.
-
-Knows: the names. Does not know: which year, which zone, what a phrase of them means.
-"""
+"""Name the months and the days of the week, in full and cut short, in English."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final
-
-__all__ = [
-    "MONTH",
-    "MONTHS",
-    "MONTH_NAMES",
-    "RELATIVE_DAYS",
-    "WEEKDAYS",
-    "WEEKDAY_NAMES",
-    "is_calendar_word",
-]
 
 MONTH_NAMES: Final = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september",

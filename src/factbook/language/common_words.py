@@ -16,15 +16,6 @@ from typing import Final
 from factbook.language.verbs import UNCHANGED
 from factbook.language.words import base_of
 
-__all__ = [
-    "is_everyday",
-    "is_function_word",
-    "is_greeting",
-    "is_nationality",
-    "is_place",
-    "opens_sentences",
-]
-
 
 def _set(text: str) -> frozenset[str]:
     return frozenset(text.split())

@@ -1,8 +1,7 @@
 """Take a list apart as people say or write it: "Spain, Greece and Thailand" is three.
 
-Knows English connectors, the commas of other scripts, bullets and numbers. Does not know names: one
-that holds an "and" is one item in quotes. Every item is a span of the text, so that what is stored
-can be shown where it was said.
+A name that holds an "and" is one item in quotes. Every item is a span of the text, so that what is
+stored can be shown where it was said.
 """
 
 from __future__ import annotations
@@ -12,8 +11,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from factbook.language.sentences import is_shortened
-
-__all__ = ["QUOTES", "SpokenItem", "split_spoken_list", "spoken_items"]
 
 QUOTES: Final = dict(zip('"“„«「『`‘', '"”“»」』`’', strict=True))
 """Signs that open a quote, each with the one that closes it."""

@@ -1,15 +1,10 @@
-"""Find what is prose in Markdown: paragraphs and list items, not code, headings, tables or rules.
-
-Knows: lines and their marks, and the entries above a text. Does not know: sentences.
-"""
+"""Find the prose in Markdown: paragraphs and list items, not code, headings, tables or rules."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from typing import Final
-
-__all__ = ["front_matter", "is_wrapped", "prose_blocks"]
 
 _LINE: Final = re.compile(r"[^\n]*\n?")
 _FENCE: Final = re.compile(r"[ \t>]*(```+|~~~+)")

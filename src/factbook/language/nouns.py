@@ -1,7 +1,7 @@
 """Give a noun one form, whether one thing was meant or many: "movie" and "movies".
 
-Knows the nouns that people keep lists of. Of another English word it knows only the endings, and of
-other languages nothing: their words stay as they are.
+Besides the nouns that people keep lists of, only English endings are known: words of other
+languages stay as they are.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Final
 
 from factbook.language.verbs import with_s
-
-__all__ = ["IRREGULAR_PLURALS", "counted", "is_plural", "singular"]
 
 
 def _listed(text: str) -> list[str]:
@@ -97,8 +95,6 @@ def singular(noun: str) -> str:
         return lead + hyphen + singular(last)
     return noun if noun in _AS_THEY_ARE else _singular(noun)
 
-
-# --- endings --------------------------------------------------------------------------------------
 
 _SINGULAR_OF: Final = {form: noun for noun in _COUNTED for form in (noun, _plural(noun))}
 

@@ -1,14 +1,9 @@
-"""Read the numbers that English writes as words: "twelve", "third", "2nd".
-
-Knows: single words. Does not know: numbers of several words ("two hundred and five"), units.
-"""
+"""Read the numbers that English writes as words: "twelve", "third", "2nd"."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final
-
-__all__ = ["CARDINALS", "ORDINALS", "SEVERAL", "ordinal"]
 
 _SMALL: Final = """
 zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen

@@ -1,15 +1,12 @@
 """Tell whether a sentence asks by the mark at its end.
 
-Knows: the question marks of any script. Does not know: what is asked. Whether a text holds a
-question mark anywhere, which the store asks too, is `model.text.asks`.
+Whether a text holds a question mark anywhere, which the store asks too, is `model.text.asks`.
 """
 
 from __future__ import annotations
 
 import re
 from typing import Final
-
-__all__ = ["ends_asking"]
 
 _ENDS: Final = re.compile(r"[?？؟][?？؟!！.…\"'”’»)\]*_\s]*\Z")
 _ENDING: Final = 16  # characters in which the marks at the end of a sentence stand

@@ -7,19 +7,6 @@ from datetime import datetime
 from functools import cache
 from pathlib import Path
 
-__all__ = [
-    "amount",
-    "clock",
-    "count",
-    "counted",
-    "day",
-    "every",
-    "home_path",
-    "moment",
-    "place",
-    "size",
-]
-
 
 def moment(at: int | None) -> str:
     """Return a moment in local time as `2026-11-17 14:03`, or an empty text."""

@@ -1,7 +1,4 @@
-"""Know the forms of English verbs: the irregular ones by a list, the others by their endings.
-
-Knows: single words. Does not know: whether a word is a verb where it stands.
-"""
+"""Know the forms of English verbs: the irregular ones by a list, the others by their endings."""
 
 from __future__ import annotations
 
@@ -9,18 +6,6 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
-
-__all__ = [
-    "IRREGULAR",
-    "PAST",
-    "POSSESSIVES",
-    "UNCHANGED",
-    "as_said",
-    "base_forms",
-    "first_person",
-    "is_past",
-    "with_s",
-]
 
 # The verb, its past, its other forms. "lay" is rather the past of "lie" than a verb, and what is
 # "wound" is as often hurt.

@@ -1,7 +1,6 @@
 """The words of a text: where they are cut, which carry its subject, and their stems.
 
 Stems are English, by the Snowball stemmer, and so are the words that carry grammar alone.
-Knows: words. Does not know: what they are used for.
 """
 
 from __future__ import annotations
@@ -18,20 +17,6 @@ from factbook.language.verbs import IRREGULAR
 
 if TYPE_CHECKING:
     from snowballstemmer.english_stemmer import EnglishStemmer
-
-__all__ = [
-    "COMPOUND",
-    "LETTERS",
-    "MAX_TERMS",
-    "SMALL_TALK",
-    "STOPWORDS",
-    "WORD",
-    "base_of",
-    "content_terms",
-    "place_of",
-    "stem",
-    "words",
-]
 
 WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 """A word of letters and digits, with the apostrophes inside it."""

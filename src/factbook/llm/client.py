@@ -1,6 +1,5 @@
 """The client: one call, one request, one validated object or one ModelError.
 
-Knows: a configuration, a dialect, a meter. Does not know: what is asked, or what an answer means.
 Nothing is retried here (origins 004.1): whoever asked keeps its input queued and asks again later.
 """
 

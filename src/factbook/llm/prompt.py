@@ -1,7 +1,4 @@
-"""What every prompt needs: text as data that cannot end its quotes, and how much fits a window.
-
-Knows strings. Does not know what any prompt asks.
-"""
+"""What every prompt needs: text as data that cannot end its quotes, and how much fits a window."""
 
 from __future__ import annotations
 
@@ -11,8 +8,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from factbook.llm.base import Message
-
-__all__ = ["MESSAGE_TOKENS", "estimate_tokens", "message_tokens", "quoted"]
 
 MESSAGE_TOKENS: Final = 8  # ours: what a chat template puts around one message
 

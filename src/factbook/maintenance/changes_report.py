@@ -1,6 +1,6 @@
 """What a consolidation changed, fact by fact and grouped by kind, from the history that it wrote.
 
-Knows: the store and a run in it, also one of long ago. Writes nothing.
+Writes nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Find the facts near a fact that the reader's network is asked about, and which pairs are closest.
 
-A circle is all facts of one owner and subject. Knows: facts, their vectors. Does not know: the
-store, how two facts stand to each other.
+A circle is all facts of one owner and subject.
 """
 
 from __future__ import annotations

@@ -164,8 +164,6 @@ class _Cleaning:
         self.report.receipt.add(receipt)
         return receipt
 
-    # --- entities -------------------------------------------------------------------------------
-
     def _merge_owner(self, owner: str) -> list[_Pair]:
         """Merge what is the same by rule until nothing is, and return the pairs to ask about."""
         asking: list[_Pair] = []
@@ -229,8 +227,6 @@ class _Cleaning:
                 if event.op == "unmerge" and isinstance(winner := event.detail.get("winner"), int)
             }
         return self._parted[entity_id]
-
-    # --- a model --------------------------------------------------------------------------------
 
     def _still_open(self, pairs: Sequence[_Pair]) -> list[_Pair]:
         """Return the pairs that wait: no model said that they are two, none is to be left alone."""
@@ -318,8 +314,6 @@ class _Cleaning:
             lines += [f"  - {quoted(self._redact(fact.object)[:SHOWN_CHARS])}\n" for fact in facts]
         return "".join(lines)
 
-    # --- facts ----------------------------------------------------------------------------------
-
     def _merge_facts(self, entities: Sequence[Entity]) -> None:
         """Merge the facts about one entity that say the same, the surest keeps its words."""
         for entity in entities:
@@ -391,8 +385,6 @@ class _Cleaning:
         )
         return judgement.relation is Relation.SAME
 
-    # --- what came to nothing -------------------------------------------------------------------
-
     def _prune(self) -> None:
         """Retire entities that never came to a fact and that nobody cares for."""
         before = self._now - PRUNE_AFTER_MS
@@ -426,9 +418,6 @@ def _ever_cared(engagements: Iterable[Engagement]) -> bool:
         engagement.valence is Valence.POSITIVE and engagement.strength > 0
         for engagement in engagements
     )
-
-
-# --- pairs ----------------------------------------------------------------------------------------
 
 
 def _names(entity: Entity) -> tuple[str, ...]:
@@ -520,9 +509,6 @@ def _merges(pairs: Sequence[_Pair], *, rule: str = RULE) -> list[MergeEntities]:
             MergeEntities(winner_id=winner.id, loser_id=loser.id, rule=rule, detail=pair.same.why)
         )
     return ops
-
-
-# --- the prompt -----------------------------------------------------------------------------------
 
 
 class SameVerdict(BaseModel):

@@ -2,8 +2,7 @@
 
 A fact stores its confidence as of a moment, and each event of its history says what that was before
 and after; between two events the value follows from the first of them alone. So the whole course
-can be drawn from the history, and nothing else has to be kept. Knows: a fact, its events. Does not
-know: the store.
+can be drawn from the history, and nothing else has to be kept.
 """
 
 from __future__ import annotations

@@ -188,8 +188,6 @@ class Consolidation:
         self._mark: At | None = None  # of the facts that this run has judged
         self._renew: Callable[[], object] = lambda: None  # the lease
 
-    # --- running --------------------------------------------------------------------------------
-
     def run(self) -> RunReport:
         """Do all phases, once each.
 
@@ -316,8 +314,6 @@ class Consolidation:
         receipt = self._context.write(ops, Trigger.UPKEEP, now=report.as_of, run_id=report.run_id)
         self._renew()
         return receipt
-
-    # --- the phases -----------------------------------------------------------------------------
 
     def _embed(self, report: RunReport) -> None:
         report.receipt.add(self._drained())
@@ -574,8 +570,6 @@ class Consolidation:
                 continue
             if since is None or not is_deprecated(value_at(life, max(since, life.confidence_at))):
                 report.faded.append(life.id)
-
-    # --- shared ---------------------------------------------------------------------------------
 
     def _facts(self, phase: str) -> tuple[list[Life], Floats, list[int], At]:
         """Return (current facts with a vector, the vectors, row numbers of new ones, the mark)."""

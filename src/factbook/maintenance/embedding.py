@@ -12,7 +12,6 @@ until the last is made. One process at a time makes them; the others leave it to
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -280,8 +279,6 @@ class EmbeddingQueue:
                 why,
             )
 
-    # --- another model --------------------------------------------------------------------------
-
     def reembed(self, *, progress: Callable[[int], None] | None = None) -> int:
         """Make every vector anew with this embedder and swap them all at the end.
 
@@ -382,41 +379,6 @@ class EmbeddingQueue:
             dim=embedder.dim,
         )
         self._context.write([fence, op], Trigger.UPKEEP)
-
-
-class EmbeddingWorker:
-    """A thread that works off the queue until it is closed."""
-
-    def __init__(self, queue: EmbeddingQueue, *, idle_seconds: float = 1.0) -> None:
-        """Start the thread; `idle_seconds` is how long it sleeps when nothing waits."""
-        self._queue = queue
-        self._idle = idle_seconds
-        self._stop = threading.Event()
-        self.error: str = ""  # what ended the last pass, empty when all is well
-        self._thread = threading.Thread(target=self._run, name="factbook-embedding", daemon=True)
-        self._thread.start()
-
-    def close(self) -> None:
-        """End the thread after the batch that it is in."""
-        self._stop.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        while not self._stop.is_set():
-            try:
-                reports = [
-                    self._queue.work(target, limit=policy.EMBED_BATCH) for target in EMBEDDED
-                ]
-                done = sum(report.claimed for report in reports if not report.lost)
-                done = done or self._queue.renew(limit=policy.EMBED_BATCH)
-                self.error = ""
-            except FactbookError as error:
-                done = 0
-                if self.error != str(error):
-                    _LOG.warning("embedding stopped: %s", error)
-                self.error = str(error)
-            if not done:
-                self._stop.wait(self._idle)
 
 
 def _said(error: BaseException) -> str:

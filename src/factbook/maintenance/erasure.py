@@ -244,8 +244,6 @@ class Erasure:
                 op = ops.EraseNoted(target=_TARGETS[letter], row_id=number)
         return self._erase(op, dry_run, owner)
 
-    # --- afterwards -----------------------------------------------------------------------------
-
     def erasures(self, *, limit: int = 100) -> list[PastErasure]:
         """Return what was erased, newest first: how much and when, never what it said."""
         return self._store.find(ERASURE, limit=limit, newest_first=True)
@@ -314,8 +312,6 @@ class Erasure:
         if not row[1:].isdigit():
             return set()
         return row_owners(self._store, _TARGETS[row[0]], int(row[1:]))
-
-    # --- parts ----------------------------------------------------------------------------------
 
     def _check_row(self, target: str, row_id: int, owner: str | Everyone) -> None:
         """Raise NotFound where a row is, or is partly, another's."""

@@ -1,7 +1,5 @@
 """Find all pairs of vectors that are near each other, without the matrix of all pairs.
 
-Knows: arrays, row numbers, cosine similarity. Does not know: the store, facts, what a pair means.
-
 Up to `EXACT_ROWS` rows are compared each with each, in blocks that stay in a core's cache. More are
 joined by inverted lists, as a vector index of that kind would search them:
 
@@ -245,9 +243,6 @@ def components(n: int, left: ArrayLike, right: ArrayLike) -> list[list[int]]:
     order = np.argsort(root, kind="stable")
     starts = np.flatnonzero(np.diff(root[order], prepend=-1))
     return [part.tolist() for part in np.split(order, starts[1:]) if len(part) > 1]
-
-
-# --- inverted lists -------------------------------------------------------------------------------
 
 
 def _centres(rows: Floats, rng: np.random.Generator) -> Floats:

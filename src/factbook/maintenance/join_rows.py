@@ -1,7 +1,4 @@
-"""Compare rows of vectors: a look at some, crowds of the same, and the pairs that are found.
-
-Knows: unit rows and a threshold. Does not know which rows are compared with which (`join`).
-"""
+"""Compare rows of vectors: a look at some, crowds of the same, and the pairs that are found."""
 
 from __future__ import annotations
 
@@ -92,9 +89,6 @@ class Pairs:
     def __len__(self) -> int:
         """Count the pairs."""
         return len(self.left)
-
-
-# --- what has been found --------------------------------------------------------------------------
 
 
 class PairCollector:
@@ -222,9 +216,6 @@ def finish_pairs(collector: PairCollector, crowds: _Crowds, only: Mask | None = 
     return Pairs(left=left, right=right, cosine=cosine, grouped=grouped, nearest=collector.nearest)
 
 
-# --- rows that are the same -----------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Crowds:
     """Rows that take part, and rows for which another one stands."""
@@ -311,9 +302,6 @@ def alike_crowds(rows: Floats, seen: Look) -> _Crowds | None:
     return _grouped(member, stands, cosine)
 
 
-# --- a look at some rows --------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Look:
     """What comparing some rows with all has shown."""
@@ -381,9 +369,6 @@ def _against_all(some: Floats, rows: Floats) -> Floats:
     for part in steps(len(rows), BLOCK_ROWS):  # the long side first: see BLOCK_ROWS
         cosines[:, part] = (rows[part] @ some.T).T
     return cosines
-
-
-# --- what comes in --------------------------------------------------------------------------------
 
 
 def steps(count: int, size: int, *, start: int = 0) -> Iterator[slice]:

@@ -5,17 +5,16 @@ It composes the parts of `upkeep` and holds no rule.
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from factbook.context import part
 from factbook.extract.rule_noise import measure_noise
 from factbook.maintenance.consolidate import Consolidation, only_run
-from factbook.maintenance.embedding import EmbeddingQueue, EmbeddingWorker, outdated
+from factbook.maintenance.embedding import EmbeddingQueue, outdated
 from factbook.maintenance.meter import cost
 from factbook.maintenance.verdicts import model_resolver
 from factbook.model.facts import EVERYONE, ME, Everyone, Receipt, Trigger
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
     from factbook.model.facts import Millis, ModelTask, Run
     from factbook.pipelines.reread import RereadReport
     from factbook.store.port import Store
-
-_STARTING: Final = threading.Lock()  # two threads that start the worker at once must not make two
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,9 +101,6 @@ class Maintenance:
         self._context = context
         self._near = near
         self._store = context.store
-        self._worker: EmbeddingWorker | None = None
-
-    # --- embedding ------------------------------------------------------------------------------
 
     def embed(
         self, *, limit: int | None = None, progress: Callable[[int], None] | None = None
@@ -117,15 +111,6 @@ class Maintenance:
         others. Raises EmbedderMismatch where the file holds vectors of another model.
         """
         return EmbeddingQueue(self._context).drain(limit=limit, progress=progress)
-
-    def start_worker(self, *, idle_seconds: float = 1.0) -> EmbeddingWorker:
-        """Embed in a thread of this process until the memory is closed."""
-        with _STARTING:
-            if self._worker is None:
-                self._worker = EmbeddingWorker(
-                    EmbeddingQueue(self._context), idle_seconds=idle_seconds
-                )
-            return self._worker
 
     def reembed(self, *, progress: Callable[[int], None] | None = None) -> int:
         """Make all vectors anew with this memory's embedder, and swap them at the end."""
@@ -146,8 +131,6 @@ class Maintenance:
     def outdated(self) -> int:
         """Return how many vectors `embed` makes anew: they are of what rows were embedded by."""
         return outdated(self._store)
-
-    # --- the nightly work -----------------------------------------------------------------------
 
     def consolidate(
         self,
@@ -178,8 +161,6 @@ class Maintenance:
     def undo(self, run_id: int, *, owner: str | Everyone = ME) -> RunReport:
         """Take back what a consolidation changed of an owner's; what changed since stays so."""
         return self._consolidation(self._store, None, None).undo(run_id, owner=owner)
-
-    # --- what another reader has read -----------------------------------------------------------
 
     def read_by_others(self, *, source: str = "") -> int:
         """Return how many sources another version of the language reader has read.
@@ -226,8 +207,6 @@ class Maintenance:
     ) -> Consolidation:
         context = replace(self._context, store=store)
         return Consolidation(context, near=self._near, resolver=resolver, on_phase=on_phase)
-
-    # --- counts ---------------------------------------------------------------------------------
 
     def rule_uses(self, *, noise: bool = False) -> list[RuleUse]:
         """Return every rule with how often it fired; with `noise`, what of it looks like noise."""
@@ -277,9 +256,3 @@ class Maintenance:
     def cost(self, *, since: str = "") -> list[CostLine]:
         """Return what calls of models came to from a day ("2026-11-21", UTC) on."""
         return cost(self._store, since=since)
-
-    def close(self) -> None:
-        """End the embedding thread, if there is one."""
-        if self._worker is not None:
-            self._worker.close()
-            self._worker = None

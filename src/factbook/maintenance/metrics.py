@@ -1,7 +1,6 @@
 """Seed 001's figures of success: each only where there is something to count.
 
-Knows: counters by day, what was injected and what of it was used, judged pairs, how facts stand.
-Does not know: the store, or how these came to be. Shares are from 0 to 1.
+Shares are from 0 to 1.
 
 Counters of the day that are read (`apply` keeps all but the two of diversity, which whoever
 measures it adds with `ops.Count`):

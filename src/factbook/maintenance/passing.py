@@ -4,8 +4,6 @@ To forget what lasts is worse than to keep what is over, and much of what is tol
 there ("I'm starting insulin tomorrow"). So an end is only what is exact: of a state that is said to
 be today's, of where somebody is this week, and of an event that is on a day to come. It must be all
 that the text says, and name nobody that it would be forgotten with.
-
-Knows: words in trees, kinds of clauses. Does not know: facts, what becomes of them.
 """
 
 from __future__ import annotations
@@ -61,9 +59,6 @@ def _end(time: re.Match[str], at: Millis, zone: tzinfo | None) -> Millis:
     if time["next"].lower() == "month":
         return to_ms(month_start(today.year, today.month + 2, today))
     return to_ms(monday + timedelta(weeks=2))
-
-
-# --- what a time is said of -----------------------------------------------------------------------
 
 
 class _Said(NamedTuple):

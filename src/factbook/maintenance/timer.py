@@ -87,9 +87,6 @@ def _absolute(path: Path) -> Path:
     return Path(os.path.abspath(path.expanduser()))  # noqa: PTH100 - Path.absolute keeps `..`
 
 
-# --- systemd --------------------------------------------------------------------------------------
-
-
 def unit_folder() -> Path:
     """Return where a user's own units are: $XDG_CONFIG_HOME/systemd/user."""
     named = os.environ.get("XDG_CONFIG_HOME", "")
@@ -197,9 +194,6 @@ def _is_ours(path: Path) -> bool:
             return file.readline().rstrip("\n") == _MARK
     except OSError:
         return False
-
-
-# --- cron -----------------------------------------------------------------------------------------
 
 
 def cron_line(nightly: Job) -> str:

@@ -1,8 +1,6 @@
 """Pairs of facts that wait for a verdict: as a judge is asked about them, and what follows.
 
-Knows: the queue of pairs, the three verdicts, and when a verdict is too late or cannot hold. Does
-not know who judges: a person, any callable, or a language model (`verdicts`). What it decides are
-Ops; `apply` looks at the rows once more.
+What is decided are Ops; `apply` looks at the rows once more.
 
 Who takes a verdict back (`undo` of its run) has decided the pair: a merge is parted and kept apart,
 what a contradiction took is given back, and no pair of that run waits again. A judge that answers
@@ -147,9 +145,6 @@ def pair_of(task: int) -> Ids:
     return task >> _LOW_BITS, task & (1 << _LOW_BITS) - 1
 
 
-# --- asking ---------------------------------------------------------------------------------------
-
-
 def judged_pairs(store: Store) -> list[Pair]:
     """Return every pair that was judged, oldest first."""
     return _by_age(store.find(PAIR))
@@ -257,8 +252,6 @@ def task_ops(
     ]
     return ops
 
-
-# --- what follows from verdicts -------------------------------------------------------------------
 
 _MODELS_FAULT: Final = frozenset({"no_verdict", "told_apart", "another_kind", "other_value"})
 

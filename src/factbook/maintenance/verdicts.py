@@ -6,9 +6,8 @@ same and are not sure enough to be merged by rule (origins 001.5: "Batch LLM Cal
 window, the oldest pairs first; a pair that was asked in vain halves its batch the next time, so
 that a batch which is too much for a model, or for its deadline, gets smaller until it is answered.
 
-Knows: the prompt, the shape of the answer, what of an answer counts. Does not write anything: what
-follows from verdicts, and when it is too late for one, is `settling`'s. A call that fails gives no
-verdict and does not touch what the other one gave.
+Does not write anything: what follows from verdicts, and when it is too late for one, is
+`settling`'s. A call that fails gives no verdict and does not touch what the other one gave.
 """
 
 from __future__ import annotations
@@ -219,9 +218,6 @@ def _why_unknown(ids: Ids | None, waiting: set[Ids], owners: dict[int, str]) -> 
     if low is not None and high is not None and low != high:
         return "another_owner"
     return "unknown_id"
-
-
-# --- the prompt -----------------------------------------------------------------------------------
 
 
 def verdict_messages(about: str, questions: Sequence[PairQuestion]) -> list[Message]:

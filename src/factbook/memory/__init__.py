@@ -230,12 +230,10 @@ class Memory:
             self.close()
 
     def close(self) -> None:
-        """End the conversations and the worker, if there are any, and close the file."""
+        """End the conversations, if there are any, and close the file."""
         made = vars(self)  # a part that nobody has named holds nothing
         if "conversations" in made:
             self.conversations.close()
-        if "maintenance" in made:
-            self.maintenance.close()
         if self._engine is not None:
             self._engine.close()
         self.store.close()
@@ -273,7 +271,7 @@ class Memory:
             self._engine.close()
         self._engine = None
 
-    # --- parts: made when first named, for each brings much code and most commands need few -------
+    # parts: made when first named, for each brings much code and most commands need few
 
     @_Made
     def conversations(self) -> Conversations:
@@ -381,8 +379,6 @@ class Memory:
     def _facts_near(self, text: str, owner: str) -> dict[int, float]:
         filters = Filters(owner=owner, kinds=[FactKind.STATEMENT, FactKind.DIRECTIVE])
         return self.engine.facts_like(text, filters=filters)
-
-    # --- putting in -----------------------------------------------------------------------------
 
     def ingest(
         self,
@@ -519,8 +515,6 @@ class Memory:
             dry_run=dry_run, resolver=resolver, on_phase=on_phase, on_done=on_done
         )
 
-    # --- asking ---------------------------------------------------------------------------------
-
     def recall(
         self,
         question: str,
@@ -643,8 +637,6 @@ class Memory:
         explanation = explain(self._context, fact_id, owner=owner)
         disputes = self.review.disputed(owner=explanation.fact.owner, among=[fact_id])
         return replace(explanation, disputes=disputes.get(fact_id, ()))
-
-    # --- looking after --------------------------------------------------------------------------
 
     def stats(self) -> Stats:
         """Return the numbers of the database, counted now."""

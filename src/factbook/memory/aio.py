@@ -17,8 +17,6 @@ work (reading logs, embedding, the night), so that no turn waits behind it, and 
 
 A cancelled await takes nothing back: what its thread has begun it ends, whole, and what had not
 begun does not happen. An error that nobody waits for any more is logged.
-
-Knows: threads, futures, `Memory`, `Conversation`. Does not know: what any method does.
 """
 
 from __future__ import annotations
@@ -61,8 +59,6 @@ if TYPE_CHECKING:
     from factbook.llm.config import ModelConfig
     from factbook.search_providers.base import SearchProvider
     from factbook.search_providers.config import SearchConfig
-
-__all__ = ["AsyncConversation", "AsyncMemory"]
 
 _log = logging.getLogger(__name__)
 
@@ -286,12 +282,11 @@ class AsyncSources(_Part[Sources]):
     rejections = _asked(Sources.rejections)
 
 
-@_mirrors(Maintenance, but=("close",))
+@_mirrors(Maintenance)
 class AsyncMaintenance(_Part[Maintenance]):
     """What looks after what is there, awaited."""
 
     embed = _worked(Maintenance.embed)
-    start_worker = _asked(Maintenance.start_worker)
     reembed = _worked(Maintenance.reembed)
     set_aside = _told(Maintenance.set_aside)
     retry_aside = _told(Maintenance.retry_aside)
@@ -456,7 +451,7 @@ class AsyncMemory(_Awaited[Memory]):
         await self.close()
 
     async def close(self) -> None:
-        """End what was asked for before, then the streams and the worker, and close the file.
+        """End what was asked for before, then the streams, and close the file.
 
         A second call waits for the first. Cancelled, it goes on behind.
         """
@@ -482,8 +477,6 @@ class AsyncMemory(_Awaited[Memory]):
     ) -> AsyncConversation:
         """Bind an owner and a session; see `Memory.conversation`. Nothing is awaited for it."""
         return AsyncConversation(self, owner=owner, session=session, share=share)
-
-    # --- threads --------------------------------------------------------------------------------
 
     def _blocking(self) -> Memory:
         with self._opening:
@@ -511,8 +504,6 @@ class AsyncMemory(_Awaited[Memory]):
         except asyncio.CancelledError:
             asked.add_done_callback(_tell)
             raise
-
-    # --- the memory's own -----------------------------------------------------------------------
 
     reopen = _worked(Memory.reopen)
     ingest = _worked(Memory.ingest)

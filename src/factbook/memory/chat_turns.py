@@ -2,9 +2,6 @@
 
 Memory is enough for an answer, or its provider is asked, or neither helps: that is decided here, by
 the facts in question, by how near the memories are, and by what may leave the machine.
-
-Knows: the turns of one conversation, and what bears on a message. Does not know: a model's answer,
-or how anything is shown.
 """
 
 from __future__ import annotations
@@ -35,8 +32,6 @@ from factbook.store.derived.notices import last_action
 
 if TYPE_CHECKING:
     from factbook.memory import Memory
-
-__all__ = ["Basis", "ChatTurns", "asks_for_news"]
 
 # All of these are ours.
 HISTORY: Final = 40  # turns that are kept at hand; how many a model gets, its window decides

@@ -7,8 +7,6 @@
 
 Owner and session are bound once, so that no call can forget whose memory it reads. Everything that
 belongs to the conversation alone is held here: its stream, and what it was shown.
-
-Knows: turns, the two modes of recall, what was shown. Does not know: any other conversation.
 """
 
 from __future__ import annotations
@@ -75,8 +73,6 @@ if TYPE_CHECKING:
     from factbook.recall.prefetch import Streamed
     from factbook.recall.search import Answer
 
-__all__ = ["ClaimJudge", "Conversation", "Conversations"]
-
 JUDGED_SENTENCES: Final = 2  # ours: of one text
 SESSIONS_KEPT: Final = 64  # conversations that hold a stream or what was shown at once
 SEARCHES_KEPT: Final = 32  # the newest of a turn; a caller may never say that it has ended
@@ -141,8 +137,6 @@ class Conversation:
             stream, self._stream = self._stream, None
             self._taken, self._streamed, self._searched = None, (), []
         return stream
-
-    # --- keeping --------------------------------------------------------------------------------
 
     def add_turn(
         self,
@@ -218,8 +212,6 @@ class Conversation:
             at=at,
             message_id=message_id,
         )
-
-    # --- on request -------------------------------------------------------------------------------
 
     def search_memory(
         self,
@@ -308,8 +300,6 @@ class Conversation:
             question, owner=self._one(), planner=planner, exclude_message=exclude_message
         )
 
-    # --- by itself --------------------------------------------------------------------------------
-
     def stream(self) -> PassiveStream:
         """Return its passive stream, begun when it is first asked for."""
         self._home.hold(self)
@@ -347,8 +337,6 @@ class Conversation:
     def queue_prefetch(self, query: str) -> bool:
         """Search with a text in the background for the next turn; return whether it was queued."""
         return self.stream().queue_prefetch(query)
-
-    # --- context --------------------------------------------------------------------------------
 
     def called_to_mind(self, question: str) -> list[Hit]:
         """Return what a question calls to mind: what comes by itself, and turns of agents' logs.
@@ -435,8 +423,6 @@ class Conversation:
             session=self.session, owner=self._one(), mode=mode, items=items, used=used
         )
         self._context.write([op], Trigger.USER_MESSAGE)
-
-    # --- parts ----------------------------------------------------------------------------------
 
     def _with_disputes(self, memories: Sequence[Hit]) -> list[Hit]:
         """Return memories with what speaks against them and waits for their owner's answer."""

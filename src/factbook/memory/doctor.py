@@ -118,9 +118,6 @@ def examine_model(config: ModelConfig | None) -> Iterator[CheckResult]:
         yield CheckResult(levels[finding.ok], finding.name, finding.text)
 
 
-# --- what it runs on ------------------------------------------------------------------------------
-
-
 @_of("factbook")
 def _version() -> _Found:
     from factbook import __version__
@@ -266,9 +263,6 @@ def _disk(folder: Path) -> _Found:
     level: Level = "fail" if free < _NO_ROOM else "warn" if free < _LITTLE_ROOM else "ok"
     advice = "" if level == "ok" else "; make some room"
     yield level, f"{size(free)} free at {home_path(folder)}{advice}"
-
-
-# --- the memory -----------------------------------------------------------------------------------
 
 
 def _memory(place: Path | str) -> Iterator[CheckResult]:
@@ -497,9 +491,6 @@ def _readers(memory: Memory) -> _Found:
     if not others and not again:
         both = ", ".join([*(f"{part} {version}" for part, version in now.items()), reader])
         yield "ok", f"{both}: nothing was read with others"
-
-
-# --- what it asks and tells -----------------------------------------------------------------------
 
 
 @_of("search")

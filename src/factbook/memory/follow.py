@@ -6,8 +6,6 @@
 records which memories were put before the model, and looks for what the next turn may need: what
 turns N-2 and N-1 suggest is there when turn N begins. One at a time works on a database; one more
 waits, so that nothing that came meanwhile is left; all others leave at once.
-
-Knows: the spool of the hooks, the order of this work. Does not know: how each part is done.
 """
 
 from __future__ import annotations
@@ -29,8 +27,6 @@ from factbook.recall.modes import context_question
 from factbook.recall.plan import Turn
 from factbook.sources.spool import WAITS, WORKS, Spool, folder_of, take, transcripts_of
 from factbook.store.rows import Filters
-
-__all__ = ["follow", "follow_session"]
 
 _STEP_S: Final = 0.02  # between two looks whether another has ended
 SETTLES_S: Final = 0.5  # until a client has written the end of a turn

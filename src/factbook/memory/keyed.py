@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from factbook.memory.answering import Asked
     from factbook.pipelines.keyed import RetriedTold, Told
 
-__all__ = ["Keyed", "Planner"]
-
 Planner = Literal["model", "rules"]
 
 

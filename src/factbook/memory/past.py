@@ -1,9 +1,7 @@
 """What was known at a moment: what was said before it, as sure as it was then.
 
-    found now, said before -> stays
-    found now, said since  -> what it took the place of, where that held at the moment
-
-Knows: evidence, histories, what took the place of what. Does not know: how anything is found.
+found now, said before -> stays
+found now, said since  -> what it took the place of, where that held at the moment
 """
 
 from __future__ import annotations
@@ -20,8 +18,6 @@ from factbook.recall.hits import fact_hit
 from factbook.store.derived.ledger import evidence_of
 from factbook.store.port import events_of
 from factbook.store.rows import LifeWhere
-
-__all__ = ["as_known"]
 
 
 def as_known(context: Context, hits: Sequence[Hit], at: Millis) -> list[Hit]:

@@ -2,8 +2,6 @@
 
 The seed's chain is walked backwards: entity <- fact <- result <- search <- prompt or message. Every
 text is redacted once more: a rule learned today protects what was stored yesterday.
-
-Knows: the memory. Does not know: how an answer is laid out.
 """
 
 from __future__ import annotations
@@ -23,23 +21,6 @@ if TYPE_CHECKING:
     from factbook.memory import Memory
     from factbook.model.entities import Engagement, Entity, Notice, Preference, SearchLog
     from factbook.model.facts import Evidence, Fact
-
-__all__ = [
-    "Cause",
-    "Chain",
-    "Curve",
-    "EntityWhy",
-    "FactWhy",
-    "NoticeWhy",
-    "Origin",
-    "Part",
-    "brought_in",
-    "curves",
-    "of_entity",
-    "of_fact",
-    "of_notice",
-    "place_of",
-]
 
 MOMENTS: Final = 121  # ours: points of a curve
 CURVES: Final = 10  # ours: as many as a picture can show apart
@@ -122,9 +103,6 @@ class NoticeWhy:
     entity: Entity
     interest: float  # now
     facts: Sequence[FactWhy]  # those that are still held
-
-
-# --- of an entity ---------------------------------------------------------------------------------
 
 
 def brought_in(memory: Memory, entity: Entity) -> Origin:
@@ -220,9 +198,6 @@ def curves(memory: Memory, *, owner: str) -> list[Curve]:
     ]
 
 
-# --- of a fact ------------------------------------------------------------------------------------
-
-
 def of_fact(memory: Memory, fact: Fact) -> FactWhy:
     """Return the way back from a fact to what somebody asked for."""
     return _of_facts(memory, [fact])[0]
@@ -278,9 +253,6 @@ def shown_fact(memory: Memory, fact: Fact) -> Fact:
     )
 
 
-# --- of a notice ----------------------------------------------------------------------------------
-
-
 def of_notice(memory: Memory, number: int, owner: str) -> NoticeWhy:
     """Return why something was told; raises NotFound where the owner has no such notice."""
     store = memory.store
@@ -297,9 +269,6 @@ def of_notice(memory: Memory, number: int, owner: str) -> NoticeWhy:
         interest=memory.interests.interest_scores(owner).get(entity.id, 0.0),
         facts=_of_facts(memory, facts),
     )
-
-
-# --- parts ----------------------------------------------------------------------------------------
 
 
 def _origins(memory: Memory, owner: str, ids: Sequence[int]) -> dict[int, Origin]:

@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from factbook.model.facts import Proposal
     from factbook.pipelines.noted import Noted
 
-__all__ = ["Review"]
-
 
 @part
 class Review:
@@ -63,8 +61,6 @@ class Review:
         self._store = context.store
         self._like = like
         self._noting = threading.Lock()  # a limit is looked at and used up by one at a time
-
-    # --- what waits -----------------------------------------------------------------------------
 
     def questions(self, *, owner: str | Everyone = ME) -> list[PairQuestion]:
         """Return the pairs of an owner's facts that rules could not decide, but for near ones.
@@ -309,8 +305,6 @@ class Review:
         if text:
             raise UsageError(detail=f"proposal {proposal_id} takes no other words")
         return self._decide(proposal_id, accept=accept, reason=reason, owner=owner)
-
-    # --- a person's word ------------------------------------------------------------------------
 
     def remember(self, text: str, *, owner: str = ME, at: Millis | None = None) -> Fact:
         """Keep a statement that a person gives as a fact; return the fact that holds it now.

@@ -5,8 +5,6 @@ That is a write, and a write waits for every other one of the store, also for th
 processes. So one thread writes it, as of the moment at which it was shown. Who asked waits for that
 a little, so that nearly always it is there when the answer is; where the store is taken for longer
 the answer goes out, and the note is written as soon as the store is free.
-
-Knows: a thread, and how long it is waited for. Does not know: what is written.
 """
 
 from __future__ import annotations
@@ -25,8 +23,6 @@ from factbook.recall.executor import Beside
 if TYPE_CHECKING:
     from factbook.context import Context
     from factbook.model.ops import Op
-
-__all__ = ["ShownNotes"]
 
 _log = logging.getLogger(__name__)
 

@@ -305,9 +305,6 @@ def fact_now(memory: Memory, fact_id: int, *, now: Millis) -> Fact:
     return replace(fact, object=redact(fact.object), statement=redact(fact.statement))
 
 
-# --- what a night changed -------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Left:
     """What a consolidation left behind."""
@@ -340,9 +337,6 @@ def changes_of(memory: Memory, run_id: int, *, owner: str | Everyone = ME) -> Ac
     if run is None:
         raise NotFound(what="run", name=run_id, hint="`factbook runs` lists them.")
     return account(memory.store, run, owner=owner)
-
-
-# --- what it was made with ------------------------------------------------------------------------
 
 
 def embedder_of(memory: Memory) -> tuple[str, int] | None:

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from factbook.pipelines.turns import TurnsReport
     from factbook.pipelines.typed import TypedReport
 
-__all__ = ["Envelope", "Typed"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Envelope:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from factbook.store.mongo.record import TypedRecord
     from factbook.store.mongo.split import SplitStore
 
-__all__ = ["RecordState", "TypedStore"]
-
 
 class RecordState(NamedTuple):
     name: str

@@ -613,8 +613,6 @@ class Hit:
         return None if at is None else at.isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-# --- what the store tells of itself ---------------------------------------------------------------
-
 SQLValue: TypeAlias = str | int | float | bytes | None
 
 

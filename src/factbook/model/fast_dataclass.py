@@ -12,8 +12,6 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
-__all__ = ["by_name", "by_place"]
-
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 

@@ -5,8 +5,7 @@ believed. Whatever was stored is untrusted when it is shown again: it opens and 
 or that of any program that passes it on. So the `<` of all that may be read as a tag is escaped,
 and what reads as that escape; everything else is as it was.
 
-Knows: texts, ids, times. Does not know: where memories come from, what a context may hold. Imports
-the standard library alone: hooks load this file.
+Imports the standard library alone: hooks load this file.
 """
 
 from __future__ import annotations
@@ -21,27 +20,6 @@ from typing import Final, Literal, Protocol
 
 from factbook import policy
 from factbook.model.ours import MEMORY_TAG
-
-__all__ = [
-    "AUTHORITY",
-    "SHOWN_BY",
-    "Framed",
-    "Shown",
-    "as_data",
-    "authority_of",
-    "in_frame",
-    "is_id",
-    "is_last_resort",
-    "memory_ids",
-    "memory_line",
-    "memory_pieces",
-    "one_line",
-    "out_of_frame",
-    "own_share",
-    "said_by",
-    "seen",
-    "speaker_of",
-]
 
 AUTHORITY: Final[Mapping[str, str]] = MappingProxyType(
     {

@@ -101,8 +101,6 @@ _PREPOSITIONS: Final = frozenset(
 )
 
 
-# --- letters --------------------------------------------------------------------------------------
-
 _APOSTROPHES: Final = frozenset("'’‘ʼʹ`´′＇")
 _SPOKEN_SIGNS: Final = {"&": "and", "+": "plus", "%": "percent", "@": "at", "♯": "sharp"}
 _LOOKALIKES: Final = dict(
@@ -224,9 +222,6 @@ def _fitted(text: str, size: int) -> str:
     digest = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
     kept = text[: size - _DIGEST_CHARS].rstrip("._")
     return f"{kept}{digest % 10**_DIGEST_CHARS:0{_DIGEST_CHARS}d}"
-
-
-# --- keys -----------------------------------------------------------------------------------------
 
 
 def normalize_topic(topic: str) -> tuple[str, str | None]:
@@ -351,8 +346,6 @@ def topic_title(key: str) -> str:
     return (extract_topic_from_list_key(key) or normalize_topic(key)[0]).replace("_", " ")
 
 
-# --- entities -------------------------------------------------------------------------------------
-
 _AROUND: Final = "\"'`“”‘’«»„‚‹›<>*_~,.;:!?…-–—·•|/\\& "  # C++ and C# keep their signs
 _BRACKETS: Final = {"(": ")", "[": "]", "{": "}"}
 _CLOSING: Final = frozenset(_BRACKETS.values())
@@ -470,8 +463,6 @@ def _unwrapped(text: str) -> str:
 def _shown(text: str) -> str:
     return repr(text if len(text) <= 40 else text[:39] + "…")
 
-
-# --- values ---------------------------------------------------------------------------------------
 
 _KEPT_INVISIBLE: Final = frozenset("\u200c\u200d")  # they join letters and emoji
 _ITEM_SIGN: Final = re.compile(r"^(?:[-*•–—·▪◦‣]|\(?\d{1,4}[.)]|#\d{1,4}[:.)]?)\s+(?=\S)")

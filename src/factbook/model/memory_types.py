@@ -1,14 +1,9 @@
-"""Name what a typed memory is made of: its types, a claim, and why one is refused.
-
-Knows: words and shapes. Does not know: prompts, grounding, thresholds, a store.
-"""
+"""Name what a typed memory is made of: its types, a claim, and why one is refused."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-
-__all__ = ["MemoryType", "RefusedItem", "RejectionReason", "TypedClaim"]
 
 
 class MemoryType(StrEnum):

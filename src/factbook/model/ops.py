@@ -116,9 +116,6 @@ class StoreVectors:
     token: int | None = None  # of the claim on these rows: a newer claim makes it worthless
 
 
-# --- what changes facts that are there ------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupportFact:
     """Let one more episode speak for a fact; an episode counts once."""
@@ -378,7 +375,7 @@ class Count:
     value: float = 1.0
 
 
-# --- with a language model (seeds 002 and 004) ----------------------------------------------------
+# with a language model (seeds 002 and 004)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -483,9 +480,6 @@ class EndCall:
     money: float
 
 
-# --- putting an export back -----------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restore:
     """Put rows of an export back as they were: a batch of one import, in the order of the file."""
@@ -493,9 +487,6 @@ class Restore:
     rows: Sequence[FileRow]  # a fact and its evidence in one batch
     so_far: ImportState  # what is known from one batch to the next
     last: bool = False
-
-
-# --- erasing for good -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

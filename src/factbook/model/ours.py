@@ -1,8 +1,7 @@
 """How factbook's own text and tools are known again when an agent's log brings them back.
 
-Knows: the tag around all that factbook puts before a model, the names of its tools and what their
-results hold, and which of its commands ask or tell. Whoever injects or serves takes them from here,
-and the readers of logs subtract by them. Imports the standard library alone: hooks load this file.
+Whoever injects or serves takes them from here, and the readers of logs subtract by them. Imports
+the standard library alone: hooks load this file.
 """
 
 from __future__ import annotations

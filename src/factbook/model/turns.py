@@ -13,8 +13,6 @@ from typing import Final, TypeAlias
 
 from factbook import policy
 
-__all__ = ["MEANING", "Turn", "as_text", "is_fragment", "meaning_of_record", "meaning_of_turn"]
-
 MEANING: Final = 2
 """What rows are embedded by, as a number that each change of it raises; 1 was their text alone."""
 

@@ -1,8 +1,5 @@
 """Tell public addresses of the web from those of this machine and of private networks.
 
-Knows: how hosts and addresses are written, and which ranges are whose. Does not know: what is
-fetched, or why.
-
 `is_public` looks at an address alone and asks nobody: for addresses that are kept and shown. What
 is fetched by ourselves goes through `check_public`, which resolves the name and returns the
 addresses to connect to: a name that is public now may be private a moment later (DNS rebinding),

@@ -8,8 +8,6 @@
 What waits (a socket, a statement of the database) registers a callback that ends the wait; what
 computes asks `check()` between two pieces. A token says "stop" once and for ever, so nothing that
 starts under it later runs on.
-
-Knows: threads. Does not know: what is being done.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """Exchange bytes with the endpoint of a model: never longer, never more than was allowed.
 
-Knows: an address, a key, bytes, a deadline and a cap. Does not know: what is asked or answered.
-One exchange is one HTTP request: nothing is retried, no redirect is followed, no connection is
-kept for a later one (a server may close a kept one at the very moment it is used again, and a
-request that is not retried would fail by that). httpx2 is imported by the first exchange.
-An exchange obeys the token of its caller (`factbook.net.cancel`): it ends at once with `Cancelled`,
-which is no failure of the endpoint.
+One exchange is one HTTP request: nothing is retried, no redirect is followed, no connection is kept
+for a later one (a server may close a kept one at the very moment it is used again, and a request
+that is not retried would fail by that). httpx2 is imported by the first exchange. An exchange obeys
+the token of its caller (`factbook.net.cancel`): it ends at once with `Cancelled`, which is no
+failure of the endpoint.
 """
 
 from __future__ import annotations

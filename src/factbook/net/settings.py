@@ -6,8 +6,6 @@ be. What is given in the call counts first, then a variable, then the file; an e
 as not set. A key is never a setting: a table names the variable that holds it.
 
 Pydantic reads the values. It is imported where something is set, so that nobody else waits for it.
-
-Knows: files, variables, the errors of a setting. Does not know: what a setting is for.
 """
 
 from __future__ import annotations
@@ -180,9 +178,6 @@ def _what_it_must(adapter: TypeAdapter[object], error: ValidationError) -> str:
         return "must be true or false"
     kind = "a whole number" if schema["type"] == "integer" else "a number"
     return f"must be {kind} from {schema['minimum']} to {schema['maximum']}"
-
-
-# --- keys -----------------------------------------------------------------------------------------
 
 
 def key_variable(

@@ -1,10 +1,7 @@
 """The one builder of what says that a fact holds, is said again, or is not let in.
 
-    candidate + episode -> the gate -> asserted | refused         (`judged`)
-    candidate + episode -> what decided elsewhere -> asserted | supported | refused | asked
-
-Knows: a claim, the text that shows it, and the cap of its trust. Does not know: a store, where a
-claim comes from.
+candidate + episode -> the gate -> asserted | refused         (`judged`)
+candidate + episode -> what decided elsewhere -> asserted | supported | refused | asked
 """
 
 from __future__ import annotations

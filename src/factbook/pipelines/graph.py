@@ -131,8 +131,6 @@ class Graph:
         self._shown: dict[str, tuple[object, KnowledgeGraph]] = {}  # owner -> as of which commit
         self._clean: dict[str, set[str]] = {}  # owner -> texts of that without a secret
 
-    # --- asking ---------------------------------------------------------------------------------
-
     def read(self, *, owner: str = ME) -> KnowledgeGraph:
         """Return all of a graph, its texts redacted once more."""
         at = self._store.head(owner)
@@ -183,8 +181,6 @@ class Graph:
         """Return the entities of these names."""
         graph, asked = self.read(owner=owner), set(map(self._kept, names))
         return graph.around([entity for entity in graph.entities if entity.name in asked])
-
-    # --- telling --------------------------------------------------------------------------------
 
     def create_entities(
         self, entities: Sequence[GraphEntity], *, owner: str = ME
@@ -254,8 +250,6 @@ class Graph:
         ]
         return created, self.add_observations(more, owner=owner)
 
-    # --- taking out -----------------------------------------------------------------------------
-
     def delete_entities(self, names: Collection[str], *, owner: str = ME) -> list[int]:
         """Take entities out, with what was observed of them and every relation that names them.
 
@@ -299,8 +293,6 @@ class Graph:
         self._context.write([*nodes, *gone], Trigger.USER_MESSAGE)
         return [life.id for life in self._store.lives(LifeWhere(ids=ids, current=True))]
 
-    # --- facts ----------------------------------------------------------------------------------
-
     def _lives(self, owner: str) -> list[Life]:
         where = LifeWhere(owner=owner, kinds=[FactKind.GRAPH], current=True)
         return self._store.lives(where)
@@ -330,8 +322,6 @@ class Graph:
         said = {piece.claim(owner): piece for piece in told}
         there = current_by_claim(self._store, list(said))
         return {said[claim] for claim, life in there.items() if holds(life)}
-
-    # --- texts ----------------------------------------------------------------------------------
 
     def _kept(self, text: str) -> str:
         """Return a text as it is kept: without secrets, and without what we put before a model."""

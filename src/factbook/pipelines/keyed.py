@@ -363,8 +363,6 @@ class _Telling:
             for key, value, why in built.refused
         ]
 
-    # --- small steps ----------------------------------------------------------------------------
-
     def _rule(self) -> tuple[str, str]:
         if self.planner == _RULES or self.llm is None:
             return "told:rules", "Parsed from the message by rules"
@@ -435,9 +433,6 @@ def _redacted(response: FactsOpsResponse, redact: Callable[[str], str]) -> Facts
             "notes": [redact(note) for note in response.notes],
         }
     )
-
-
-# --- operations that are given --------------------------------------------------------------------
 
 
 def apply_response(
@@ -601,9 +596,6 @@ def _op_steps(
     if op.op in ("ranked_list_remove", "clear"):
         return [step("remove", list_key, first, rank=rank)], ""
     return [step("clear", list_key, None)], ""
-
-
-# --- the owner's lists and the message ------------------------------------------------------------
 
 
 def lists_of(store: Store, owner: str) -> dict[str, dict[int, str]]:

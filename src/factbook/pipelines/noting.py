@@ -2,9 +2,6 @@
 
 What it was told to keep by its owner's own words does not count: of that a recorded prompt shows
 each, and who says much is to be heard. What is known already changes nothing, and does not count.
-
-Knows: what a model stated, by its episodes, what its owner is asked about, and what it forgot, by
-the history of facts. Does not know: what any of it says.
 """
 
 from __future__ import annotations

@@ -182,8 +182,6 @@ class _Again:
         ops = stated.said_ops(self._context, episodes, same=_same, now=now, taken=taken)
         self._write(self._new(ops))
 
-    # --- what the ledger has --------------------------------------------------------------------
-
     def _withdrawn(
         self,
         ids: Sequence[int],

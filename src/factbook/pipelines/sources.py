@@ -1,7 +1,4 @@
-"""What a memory was read from: logs, chats and notes, their episodes, and what was refused.
-
-Knows: where texts come from and what became of them. Does not know: what they say.
-"""
+"""What a memory was read from: logs, chats and notes, their episodes, and what was refused."""
 
 from __future__ import annotations
 

@@ -362,9 +362,6 @@ def claim_of(life: Life) -> JudgedClaim:
     )
 
 
-# --- what was overheard ---------------------------------------------------------------------------
-
-
 def _overheard_ops(context: Context, episodes: Sequence[StoredEpisode]) -> list[Op]:
     """Return what asks owners about statements that are not, or may not be, their own words.
 

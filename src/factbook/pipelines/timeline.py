@@ -1,8 +1,7 @@
 """Tell of what was done only what matters: in one line for each turn, or for each thing.
 
 Of the files that a turn changed all are one line: with its commit, or with what its agent said of
-them at the end; of its checks the last one. Knows: facts of logs, in which turns their records lie,
-what was said in these. Does not know: a store, how lines are shown.
+them at the end; of its checks the last one.
 """
 
 from __future__ import annotations

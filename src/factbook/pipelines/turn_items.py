@@ -6,8 +6,6 @@
 
 A change says of a known fact that it is over or otherwise now: the fact that says so takes its
 place where the rules agree that both cannot hold, else the pair waits for a verdict.
-
-Knows: one turn and its items. Does not know: which turn is next, what a call costs.
 """
 
 from __future__ import annotations
@@ -125,8 +123,6 @@ class TurnKeeper:
         spans = self._held[kind]
         return [span.fact_id for span in spans if span.overlaps(item.start, item.end)]
 
-    # --- statements and changes -----------------------------------------------------------------
-
     def _statement(self, item: PlacedItem) -> None:
         """Write a statement, or let it make one surer that the reader has; then what it changes."""
         candidate = self._candidate(item)
@@ -236,8 +232,6 @@ class TurnKeeper:
         )
         self._write([pair])
 
-    # --- rules and decisions --------------------------------------------------------------------
-
     def _directive(self, item: PlacedItem) -> None:
         said = item.item
         assert isinstance(said, DirectiveItem)
@@ -272,8 +266,6 @@ class TurnKeeper:
         hearing = Hearing(self._context, self._write)
         hearing.keep(candidate, self._episode, self._given)
         return self._current(candidate)
-
-    # --- preferences and names ------------------------------------------------------------------
 
     def _care(self, placed: Sequence[PlacedItem]) -> None:
         """Write what the turn likes and dislikes, and the things that it names."""

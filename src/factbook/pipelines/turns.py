@@ -9,8 +9,6 @@ The reader comes first and needs no model; what both find in the same words of a
 evidence, of which the fact is surer. What a model finds besides goes through the same gate. An item
 is refused by itself, with its reason. A call that fails says nothing of its turns: they stay
 waiting, with the reason, and are asked about again, those that failed each in a call of its own.
-
-Knows: what waits, what is known beside it, what a call may cost. Does not know: who reads when.
 """
 
 from __future__ import annotations

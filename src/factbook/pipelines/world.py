@@ -127,8 +127,6 @@ class WorldReading:
         self._model = ModelReading(context, renew=self._lease.renew)
         self._input = ("", 0)
 
-    # --- passes ---------------------------------------------------------------------------------
-
     def run(self, *, limit: int | None = None) -> ExtractionReport:
         """Read unread searches, then unread messages, oldest first; `limit` pieces at most.
 
@@ -275,8 +273,6 @@ class WorldReading:
         self._write(ops, piece.trigger, report)
         return not elsewhere
 
-    # --- searches -------------------------------------------------------------------------------
-
     def _of_search(self, log: SearchLog) -> _Piece:
         """Return the next piece of a search; its trigger decides what it may do."""
 
@@ -346,8 +342,6 @@ class WorldReading:
                 episode = self._store.episodes_by_id([episode_id])[episode_id]
                 left.append(refusal(episode, thing.name, "not_a_name", str(error)))
         self._write(left, trigger, report)
-
-    # --- messages -------------------------------------------------------------------------------
 
     def _of_message(self, message: StoredEpisode) -> _Piece:
         return _Piece(

@@ -1,9 +1,7 @@
 """What a text says of known things, as Ops: kept, repeated or refused; and what of it is told.
 
-    claim -> its vector -> gate.known: new or said before? -> asserted | supported (`Facts.keep`)
-    what a search stored -> gate.notices: worth telling? -> Announce               (`announcements`)
-
-Knows: the store, vectors. Does not know: how a text is read for claims, and when a notice may go.
+claim -> its vector -> gate.known: new or said before? -> asserted | supported (`Facts.keep`)
+what a search stored -> gate.notices: worth telling? -> Announce               (`announcements`)
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """What a language model sees in a text, held to the text before anything is made of it.
 
-    text -> prompt -> answer -> extract.entity_prompts: does it stand there? -> names, claims
-                                gate.grounding: does the text say so?        -> claims | refused
-
-Knows: what to ask about which text. Does not know: what becomes of a name or a claim.
+text -> prompt -> answer -> extract.entity_prompts: does it stand there? -> names, claims
+                            gate.grounding: does the text say so?        -> claims | refused
 """
 
 from __future__ import annotations

@@ -50,8 +50,6 @@ class EntityIntake:
         """Return the names under which each current entity is spoken of."""
         return called(known_names(self._store, owner))
 
-    # --- of a search ----------------------------------------------------------------------------
-
     def discover(self, log: SearchLog, states: Sequence[ResultRow]) -> list[Op]:
         """Return what brings in the things that the results of a person's search show."""
         stored = self._store.episodes_by_id([state.episode_id for state in states])
@@ -114,8 +112,6 @@ class EntityIntake:
         kind = EngagementType.SEARCH_INITIATED if learning else EngagementType.MENTIONED_IN_PASSING
         gained.ops.append(engaged(log.owner, kind, cause.uid, entity=name))
 
-    # --- of a message ---------------------------------------------------------------------------
-
     def hear(self, mention: Mention, message: StoredEpisode, gained: Gathered) -> None:
         """Note what an owner does about a thing that a message names."""
         owner, name = message.owner, mention.name
@@ -155,8 +151,6 @@ class EntityIntake:
             valence = None if kind is PreferenceType.LIKE else Valence.NEGATIVE
             stated = EngagementType.EXPLICIT_STATEMENT
             gained.ops.append(engaged(owner, stated, message.uid, preference=name, valence=valence))
-
-    # --- of both --------------------------------------------------------------------------------
 
     def _bring_in(self, name: str, surface: str, episode: StoredEpisode, gained: Gathered) -> str:
         """Return the entity of a name: a known one that is the same thing, or a new one.

@@ -13,8 +13,6 @@ from collections.abc import Iterable, Mapping
 
 from factbook import policy
 
-__all__ = ["bearing", "covered"]
-
 
 def bearing(cosine: float, share: float) -> float:
     """Return how much something bears on a question, 0 to 1.

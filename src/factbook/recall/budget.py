@@ -25,8 +25,6 @@ last, next to the answer. How memories stand in it: `model.frame`.
 Tokens are counted by the function that is given, and the finished text once more as a whole; where
 the whole has more tokens than its pieces (any function is legal) it is built again with every step
 counted as a whole.
-
-Knows: texts, ids, times, a counter. Does not know: the store, the search, a model.
 """
 
 from __future__ import annotations
@@ -45,18 +43,6 @@ from factbook.language.sentences import last_end
 from factbook.model.facts import Hit, Millis, Trust
 from factbook.model.frame import in_frame, is_id, memory_line, memory_pieces, one_line
 from factbook.recall.plan import Turn
-
-__all__ = [
-    "CUT",
-    "Block",
-    "ContextLimits",
-    "PieceLeftOut",
-    "PromptContext",
-    "Tier",
-    "ToolResult",
-    "build_context",
-    "render_memories",
-]
 
 CUT: Final = " [...]"  # stands where a text was trimmed
 
@@ -159,9 +145,6 @@ class PromptContext:
         return {str(tier): tokens.get(tier, 0) for tier in Tier}
 
 
-# --- rendering ------------------------------------------------------------------------------------
-
-
 def render_memories(memories: Sequence[Hit], *, now: Millis) -> str:
     """Return memories as one block of data; empty for none."""
     lines = [(memory, memory_line(memory, memory.text, now)) for memory in memories]
@@ -175,9 +158,6 @@ def _message(turn: Turn, text: str, trust: str) -> str:
 
 def _attribute(text: str) -> str:
     return html.escape(one_line(text), quote=True)
-
-
-# --- trimming -------------------------------------------------------------------------------------
 
 
 def _trimmed(text: str, fits: Callable[[str], bool]) -> str:
@@ -217,9 +197,6 @@ def _head(text: str, size: int) -> str:
         while part and unicodedata.combining(text[len(part)]):
             part = part[:-1]  # an accent belongs to its letter
     return part.rstrip()
-
-
-# --- building -------------------------------------------------------------------------------------
 
 
 def build_context(
@@ -374,8 +351,6 @@ class _Draft:
             limit=self._limits.total,
         )
 
-    # --- counting -------------------------------------------------------------------------------
-
     def _tokens(self, pieces: Iterable[str]) -> int:
         if self._exact:
             return self._count("".join(pieces).rstrip("\n"))
@@ -397,8 +372,6 @@ class _Draft:
 
     def _leave(self, id: str, why: str) -> None:
         self._left_out.append(PieceLeftOut(id=id, why=why))
-
-    # --- the tiers ------------------------------------------------------------------------------
 
     def _recent(self, turns: Sequence[Turn], *, reserve: int) -> None:
         limits, part = self._limits, _Part()

@@ -1,15 +1,10 @@
-"""Tell whether a command line does an act: "fly deploy" and "./deploy.sh" do, "grep deploy" not.
-
-Knows: words of a shell's line. Does not know: facts, the store, questions.
-"""
+"""Tell whether a command line does an act: "fly deploy" and "./deploy.sh" do, "grep deploy" not."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from typing import Final
-
-__all__ = ["begins", "does", "doing"]
 
 _PIECES: Final = re.compile(
     r"""'[^']*'|"(?:\\.|[^"\\])*"|(?P<ends>&&|\|\||[;|&\n(){}`])|[^\s'";|&(){}`]+"""

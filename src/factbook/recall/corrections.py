@@ -1,8 +1,6 @@
 """Put what was said later before what it corrects: "I live in Salzburg now" before "in Vienna".
 
 Both are much alike for a search, and often the older one more so; shown alone it would be believed.
-Knows: texts, vectors, when something was said. Does not know: what makes one claim correct another,
-which is given; where hits come from, or how many are shown.
 """
 
 from __future__ import annotations
@@ -18,8 +16,6 @@ from numpy.typing import NDArray
 
 from factbook.model.facts import Hit
 from factbook.recall.query import STOPWORDS, words
-
-__all__ = ["Judging", "put_right"]
 
 
 class Judging(Protocol):

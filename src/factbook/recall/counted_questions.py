@@ -4,8 +4,6 @@
 is read elsewhere (`measured`), and when, too (`time_expressions`). The rules' own cues say which
 facts the verb and the noun point at, and what the question names they have to be of; a verb or a
 noun that no rule knows may be what a command does ("deploy"), if memory has such a command.
-
-Knows: words in trees, cues of rules. Does not know: the store, what the numbers are.
 """
 
 from __future__ import annotations
@@ -22,16 +20,6 @@ from factbook.language.words import stem
 from factbook.recall.measured import FAILS, Measure, may_count, measured, was_done
 from factbook.recall.query_intent import Cued
 from factbook.recall.question_tree import CONTENT, GENERIC_STEMS, OURS, QuestionTree, listed
-
-__all__ = [
-    "COMMAND",
-    "FAILURE",
-    "Counted",
-    "Outcome",
-    "counted_question",
-    "kind_asked",
-    "what_of",
-]
 
 COMMAND: Final = "executed_command"
 FAILURE: Final = "failed_with"

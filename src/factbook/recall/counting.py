@@ -2,8 +2,6 @@
 
 Every number is of all facts that pass, never of the best hits. A fact about an action is one time
 that it was done, so facts are counted as they stand.
-
-Knows: facts and episodes of a store. Does not know: how a question was worded.
 """
 
 from __future__ import annotations
@@ -29,17 +27,6 @@ from factbook.store.rows import Filters
 
 if TYPE_CHECKING:
     from factbook.store.port import Reads
-
-__all__ = [
-    "Computed",
-    "CountedRow",
-    "Meant",
-    "compute",
-    "every_fact",
-    "grouped",
-    "meant",
-    "nothing",
-]
 
 ROWS: Final = 10
 _SHOWN_BY: Final = 20  # facts that are named for a row
@@ -187,9 +174,6 @@ def nothing(said: str) -> Computed:
     return Computed(title=title, measure=Measure.COUNT)
 
 
-# --- which facts ----------------------------------------------------------------------------------
-
-
 def _facts(counted: Counted, reads: Reads, filters: Filters) -> Iterable[Fact]:
     predicates = (counted.predicate,) if counted.predicate else filters.predicates
     kinds = filters.kinds or ((FactKind.OBSERVATION,) if not predicates else ())
@@ -295,9 +279,6 @@ def _what(counted: Counted, filters: Filters) -> str:
     held = " ".join(filter(None, [act, *counted.names, *counted.words]))
     ended = f", {counted.outcome}" if counted.outcome else ""
     return what + (f' "{held}"' if held else "") + ended
-
-
-# --- what comes of them ---------------------------------------------------------------------------
 
 
 def _never(what: str) -> str:

@@ -1,7 +1,5 @@
 """Show each thing once: one hit for every cluster of hits that say nearly the same.
 
-Knows: vectors, scores and texts of hits. Does not know: where they come from.
-
 Clusters grow around their best hit: in the order of relevance, a hit joins the first cluster whose
 best hit it resembles, else it opens a cluster. So the order of the clusters is that of their best
 hits, and no two hits that are shown resemble each other. Tried and left out: connected components,
@@ -20,8 +18,6 @@ from numpy.typing import NDArray
 from factbook import policy
 from factbook.errors import UsageError
 from factbook.recall.query import folded
-
-__all__ = ["clusters", "diversify", "diversity_score"]
 
 
 class Scored(Protocol):

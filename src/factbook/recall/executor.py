@@ -14,8 +14,6 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final, TypeVar
 
-__all__ = ["Beside"]
-
 T = TypeVar("T")
 
 THREADS: Final = 4  # at most; further work waits for one of them

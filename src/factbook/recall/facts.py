@@ -1,7 +1,4 @@
-"""Facts as they are asked for: by conditions, by number.
-
-Knows: the store's facts and what shows them safely. Does not know: how a question is answered.
-"""
+"""Facts as they are asked for: by conditions, by number."""
 
 from __future__ import annotations
 
@@ -20,8 +17,6 @@ from factbook.store.derived.facts import fact_by_id
 if TYPE_CHECKING:
     from factbook.context import Context
     from factbook.store.rows import Filters
-
-__all__ = ["current_fact", "fact_of", "query_facts", "shown"]
 
 
 def query_facts(

@@ -1,8 +1,4 @@
-"""Show what was found: what may be shown at all, what says the same once, and what it rests on.
-
-Knows: rows of a pool and their scores, and how a fact or an episode is shown. Does not know: how
-they were found.
-"""
+"""Show what was found: what may be shown at all, what says the same once, and what it rests on."""
 
 from __future__ import annotations
 

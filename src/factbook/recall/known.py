@@ -2,9 +2,6 @@
 
 Figures and thresholds come from `scripts/calibrate_knowledge.py`, which prints them; docs/chat.md
 shows them.
-
-Knows: the store, vectors, what its owner said and what pages say. Does not know: how a question is
-worded, whether what is known is enough.
 """
 
 from __future__ import annotations
@@ -32,20 +29,6 @@ if TYPE_CHECKING:
     from factbook.model.entities import Entity
     from factbook.store.port import Store
 
-__all__ = [
-    "ANSWERS",
-    "NEAR",
-    "READ",
-    "answering",
-    "facts_about",
-    "is_public",
-    "joined",
-    "on_pages",
-    "said_about",
-    "things_near",
-    "weighed",
-]
-
 ANSWERS: Final = 0.44
 """Cosine from which a fact says what is asked, both without the name: calibrated for the bundled
 embedder by `scripts/calibrate_knowledge.py`."""
@@ -56,9 +39,6 @@ WEIGHED: Final = 100  # ours: facts of one entity that are weighed, the newest
 READ: Final = 12  # ours: the most relevant of them are compared with what is asked
 SEARCHED: Final = 5_000  # ours: facts of an owner whose vectors a message without names is held to
 OWN_TEXTS: Final = 50  # ours: texts of an owner that are looked through for who a name is
-
-
-# --- vectors --------------------------------------------------------------------------------------
 
 
 def joined(*parts: Vectors) -> Vectors:
@@ -73,9 +53,6 @@ def joined(*parts: Vectors) -> Vectors:
         )
     ids = [row_id for vectors in kept for row_id in vectors.ids]
     return Vectors(ids=ids, rows=np.concatenate([vectors.rows for vectors in kept]))
-
-
-# --- what bears on a question ---------------------------------------------------------------------
 
 
 def things_near(context: Context, message: str, *, owner: str) -> list[InQuestion]:
@@ -142,8 +119,6 @@ def answering(context: Context, asked: str, texts: Sequence[str]) -> list[bool]:
     vectors = context.embedder.embed([asked, *texts])
     return [cosine >= ANSWERS for cosine in (vectors[1:] @ vectors[0]).tolist()]
 
-
-# --- whose a name is ------------------------------------------------------------------------------
 
 _SAID: Final = (EpisodeKind.TURN, EpisodeKind.PROMPT, EpisodeKind.NOTE, EpisodeKind.COMMAND)
 _ON_PURPOSE: Final = re.compile(r"/(?:learn|search|schedule|like)\b")

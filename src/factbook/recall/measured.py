@@ -2,8 +2,6 @@
 
 The tree says it: the word that "many", "often", "most" or "last" hangs on, and the verb that tells
 what was done with it.
-
-Knows: words in trees. Does not know: rules, the store, of which facts it is measured.
 """
 
 from __future__ import annotations
@@ -17,8 +15,6 @@ from factbook import policy
 from factbook.language.verbs import is_past
 from factbook.language.words import stem
 from factbook.recall.question_tree import BEFORE_NAMED, GENERIC_STEMS, OURS, QuestionTree, listed
-
-__all__ = ["FAILS", "Measure", "Measured", "may_count", "measured", "was_done"]
 
 
 class Measure(StrEnum):

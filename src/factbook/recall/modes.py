@@ -34,8 +34,6 @@ from factbook.recall.search import Engine
 from factbook.recall.understood import within_first
 from factbook.store.rows import Filters
 
-__all__ = ["ENOUGH_TERMS", "TwoModes", "context_question"]
-
 ENOUGH_TERMS: Final = 16
 """Words of a conversation that are searched for, the newest first: full text costs by the word."""
 

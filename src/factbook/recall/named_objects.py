@@ -2,8 +2,6 @@
 
 A reader of English takes such names apart ("prompt-generator.ts" is four words to it), so each is
 taken out before, and a stand-in is read in its place.
-
-Knows: how code and shells spell names. Does not know: the store, what is asked.
 """
 
 from __future__ import annotations
@@ -14,8 +12,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from factbook.language.nouns import singular
-
-__all__ = ["STAND_IN", "Named", "holds_name", "is_named", "names_taken_out"]
 
 STAND_IN: Final = "Zorg"  # a name that no text has, and that is read as a name
 _LONGEST: Final = 4  # words of a command that a question names: "uv run ty check"

@@ -1,8 +1,7 @@
 """Say what each mode of recall may see, and put what was found in the seed's order.
 
 Two modes share one engine. Passive recall brings memories by itself and must be sure of them; an
-agent that asks may also see what is doubtful. Knows: thresholds, kinds, scores, time. Does not
-know: the store, vectors beyond those it is handed, a model.
+agent that asks may also see what is doubtful.
 
 | confidence now | passive | asked (`search_memory`) |
 |---|---|---|
@@ -30,21 +29,6 @@ from factbook.errors import UsageError
 from factbook.model.confidence import is_deprecated, is_passive
 from factbook.model.facts import Hit, Millis, Role, Status
 from factbook.recall.diversity import diversify
-
-__all__ = [
-    "CANDIDATES",
-    "DEFAULT_TOOL_LIMIT",
-    "STREAMED_EPISODES",
-    "STREAMED_FACTS",
-    "TEXT_STATUSES",
-    "VECTOR_STATUSES",
-    "Mode",
-    "SearchPlan",
-    "SearchType",
-    "Turn",
-    "plan_search",
-    "select",
-]
 
 SearchType: TypeAlias = Literal["facts", "episodes", "both"]  # origins 001.3: search_memory
 

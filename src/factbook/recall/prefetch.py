@@ -15,9 +15,6 @@ search began, what was found is looked up again (`still`), and what no longer ho
 nothing stale is shown, and nothing is lost because others write. Newer work replaces older work
 that has not begun. A search or a look that fails is kept in `last_error`, logged once per kind and
 counted; the turn sees the state `failed` and no exception.
-
-Knows: turns, a search function, what looks hits up again, a generation number. Does not know: the
-store, ranking, budgets.
 """
 
 from __future__ import annotations
@@ -36,14 +33,6 @@ from typing import Final
 from factbook.errors import FactbookError, UsageError
 from factbook.model.facts import Hit, Millis, Role
 from factbook.recall.plan import Turn
-
-__all__ = [
-    "PassiveStream",
-    "StreamState",
-    "StreamStats",
-    "Streamed",
-    "in_stream",
-]
 
 _log = logging.getLogger(__name__)
 
@@ -185,8 +174,6 @@ class PassiveStream:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # --- state ----------------------------------------------------------------------------------
-
     @property
     def enabled(self) -> bool:
         """Tell whether memories are streamed."""
@@ -229,8 +216,6 @@ class PassiveStream:
     def _recent(self, count: int) -> list[Turn]:
         ended = list(self._turns)[-count:] if count > 0 else []
         return [message for _, messages in ended for message in messages]
-
-    # --- in the turn ----------------------------------------------------------------------------
 
     def take_prefetched(self, turn: int | None = None) -> Streamed:
         """Return what is there for a turn, by default the one after the last that ended.
@@ -393,8 +378,6 @@ class PassiveStream:
         except CancelledError:  # closed meanwhile
             return Streamed(state=StreamState.NONE, turn=turn)
         return future.result() if error is None else self._failure(turn, error)
-
-    # --- behind the turn ------------------------------------------------------------------------
 
     def retrieve_memories_async(self, turns: Sequence[Turn]) -> Future[Streamed]:
         """Search with these messages in the stream's thread; the future has what was found.

@@ -1,7 +1,4 @@
-"""Turn a question into what the two legs of recall search for.
-
-Knows: the words of a question; any text is one. Does not know: the store, scores, time.
-"""
+"""Turn a question into what the two legs of recall search for."""
 
 from __future__ import annotations
 

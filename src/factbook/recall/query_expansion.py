@@ -11,10 +11,10 @@ A fact's leaning towards a question that seeks advice is the sum of
    near to any question about food says little about this one (a hub; querybank normalisation);
 3. plus a share of how near the fact is to the nearest thing that the question's situations bring.
 
-Knows: vectors, and the list. Does not know: the store, texts of facts, time. Tried and left out on
-505 preferences of ten topics: BM25 beside the cosine (it finds the topic, which all candidates
-share), the question without its frame ("can you recommend"), its sentences one by one, hubs among
-the facts themselves, and the mean of what a situation brings instead of the nearest.
+Tried and left out on 505 preferences of ten topics: BM25 beside the cosine (it finds the topic,
+which all candidates share), the question without its frame ("can you recommend"), its sentences one
+by one, hubs among the facts themselves, and the mean of what a situation brings instead of the
+nearest.
 """
 
 from __future__ import annotations
@@ -33,16 +33,6 @@ from factbook.model.facts import FactKind
 
 if TYPE_CHECKING:
     from factbook.embed import Embedder
-
-__all__ = [
-    "LEANING_CANDIDATES",
-    "LEANING_KINDS",
-    "LEANING_SHARE",
-    "Associations",
-    "Situation",
-    "seeks_advice",
-    "situations",
-]
 
 Floats = NDArray[np.float32]
 

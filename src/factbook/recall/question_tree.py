@@ -2,8 +2,6 @@
 
 Names stand in it as one word each (`named_objects`), and a verb that the reader takes for a noun is
 put in its place.
-
-Knows: words in trees. Does not know: rules, facts, what is asked.
 """
 
 from __future__ import annotations
@@ -15,8 +13,6 @@ from typing import Final
 from factbook.language.reader.reading import Reading, Token, children
 from factbook.language.words import stem
 from factbook.recall.named_objects import STAND_IN, Named, names_taken_out
-
-__all__ = ["BEFORE_NAMED", "CONTENT", "GENERIC_STEMS", "OURS", "QuestionTree", "listed"]
 
 
 def listed(words: str) -> frozenset[str]:

@@ -1,8 +1,7 @@
 """Order what the legs of recall found: full text, vectors, and the turns around a turn.
 
-Knows: scores, places (source and position) and a few facts about each row. Does not know: the
-store, texts, the clock, a model. Everything is a value in and a value out, and the work is a few
-passes of numpy over the pool: 1,500 rows take about a millisecond.
+Everything is a value in and a value out, and the work is a few passes of numpy over the pool: 1,500
+rows take about a millisecond.
 
 A row's score is the sum of
 1. its own strength: BM25 and cosine, each as a share of the pool's best and sharpened;
@@ -35,8 +34,6 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-
-__all__ = ["DEFAULT_WEIGHTS", "CandidatePool", "RankWeights", "Ranking", "fuse"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -482,8 +482,6 @@ class Engine:
                 vectors.update(zip(names, stored.rows, strict=True))
         return vectors
 
-    # --- finding --------------------------------------------------------------------------------
-
     def _near(
         self,
         moment: Reads,
@@ -664,8 +662,6 @@ class Engine:
                 pool.episodes(near.ids.tolist())
 
         return add
-
-    # --- ordering -------------------------------------------------------------------------------
 
     def _ranked(
         self,

@@ -2,8 +2,6 @@
 
 No model is asked, nothing is guessed and nothing is kept: a summary quotes the prompts, the first
 sentence of each last reply, the facts of the session, and what the last reply itself lists as open.
-
-Knows: turns, facts and sources, as values that may be shown. Does not know: where they were read.
 """
 
 from __future__ import annotations
@@ -20,18 +18,6 @@ from factbook.language.sentences import markdown_sentences
 from factbook.model.facts import Fact, Millis, SourceState
 from factbook.model.text import shorten
 from factbook.model.turns import is_fragment
-
-__all__ = [
-    "PREDICATES",
-    "Act",
-    "Prompted",
-    "SessionSummary",
-    "SessionTurn",
-    "first_sentence",
-    "left_open",
-    "session_named",
-    "summarised",
-]
 
 _ACTS: Final[Mapping[str, str]] = {
     "files": "modified_file",

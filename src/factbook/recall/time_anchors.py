@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from factbook.store.port import Reads
     from factbook.store.rows import Filters
 
-__all__ = ["Anchor", "find_anchor", "window_of"]
-
 _LOOKED_AT: Final = 2_000  # the newest commands among which the event is looked for
 
 

@@ -109,8 +109,6 @@ def without(question: str, window: Window) -> str:
     return " ".join(question.replace(window.phrase, " ", 1).split())
 
 
-# --- what stands around a time --------------------------------------------------------------------
-
 _JOINED_CLOCK: Final = re.compile(r"(\d{4}-\d\d-\d\d)T(?=\d\d:\d\d)")
 _PART: Final = re.compile(
     r"(?i)(?<!\w)(?:the )?(?:(?P<third>early|late|mid|(?:middle|beginning|start|end) of)"

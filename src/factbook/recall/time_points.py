@@ -52,8 +52,6 @@ class Point:
 
 _Reading = Callable[[re.Match[str], datetime], Span]
 
-# --- parts of patterns ----------------------------------------------------------------------------
-
 _WORDS: Final = {**CARDINALS, "a": 1, "an": 1, "couple of": 2, "few": 3}
 _NUMBER: Final = rf"(\d{{1,3}}|a couple of|couple of|a few|few|an?|one|{SEVERAL})"
 _MONTH: Final = f"({MONTH})"
@@ -78,9 +76,6 @@ _FEAST: Final = (
 _PARTS: Final = {"morning": (5, 12), "afternoon": (12, 18), "evening": (18, 24), "night": (18, 30)}
 _PART: Final = f"({'|'.join(_PARTS)})"
 _NTH: Final = f"({'|'.join(list(ORDINALS)[:4])})"
-
-
-# --- readings -------------------------------------------------------------------------------------
 
 
 def midnight(moment: datetime) -> datetime:
@@ -355,8 +350,6 @@ def _part_of(days: int, part: str = "") -> _Reading:
     """Return what reads a part of the day so many days ago: `part`, or the one that is named."""
     return lambda match, here: part_of(here - timedelta(days=days), part or match[1])
 
-
-# --- times of day ---------------------------------------------------------------------------------
 
 _HOUR: Final = (
     r"(?:\d{1,2}(?::[0-5]\d)? ?[ap]\.?m\b\.?|(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?![:\d])"

@@ -5,8 +5,6 @@ midnight?" asks for what lies there. Only a time of day without its day, or a da
 without its date, can be of the first kind: the verb that it hangs on tells, by its tense and by
 whose act it is. "What did I say in May" asks for what was said then; "what did I do in May" may be
 told at any time, as "what did I say about the trip in May".
-
-Knows: words in trees. Does not know: the store, what lies in a time.
 """
 
 from __future__ import annotations
@@ -20,8 +18,6 @@ from factbook.language.verbs import is_past
 from factbook.recall.question_tree import OURS
 from factbook.recall.time_expressions import Window
 from factbook.recall.time_points import CLOCK
-
-__all__ = ["is_told_then", "is_usual", "may_be_told", "may_be_usual"]
 
 _WEEKDAY: Final = re.compile(rf"(?i)on (?:a )?(?:{'|'.join(WEEKDAY_NAMES)})")
 _DID: Final = frozenset({"did", "was", "were", "had"})

@@ -4,9 +4,6 @@ A record of a log rarely answers by itself: the prompt has the question's words,
 answer, the call the command. So the turns of the records that the legs found are weighed: by how
 near their prompts and nearest records are, by their best record, and by how many of the question's
 words all their records hold, rare ones more. Of a turn is shown what bears on the question.
-
-Knows: records of turns, by the store; scores of rows. Does not know: how they were found, facts of
-other kinds, conversations that are no agent's.
 """
 
 from __future__ import annotations
@@ -29,20 +26,6 @@ from factbook.sources.session_log.outputs import CONTENT, ECHO, shape_of
 from factbook.store.kinds import CITED
 from factbook.store.port import Reads
 from factbook.store.rows import Filters
-
-__all__ = [
-    "NO_TURNS",
-    "Part",
-    "Question",
-    "Records",
-    "Shown",
-    "TurnWords",
-    "Turned",
-    "best_part",
-    "by_turn",
-    "read_turns",
-    "turn_of",
-]
 
 _SAID: Final = (EpisodeKind.PROMPT, EpisodeKind.REPLY, EpisodeKind.TOOL_CALL, EpisodeKind.SUMMARY)
 """Records whose words are the turn's own; output of tools holds any word."""
@@ -240,9 +223,6 @@ def _bm25(
 def _shares(values: Sequence[float]) -> NDArray[np.float64]:
     array = np.maximum(np.asarray(values, np.float64), 0.0)
     return array / max(float(array.max(initial=0.0)), 1e-9)
-
-
-# --- what is shown of it --------------------------------------------------------------------------
 
 
 class Shown(NamedTuple):

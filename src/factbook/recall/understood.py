@@ -1,7 +1,4 @@
-"""What is said beside the hits of a question: its time, a computed answer, what there is none of.
-
-Knows: times, counted questions, facts of a store. Does not know: how hits are found or ordered.
-"""
+"""What is said beside the hits: the time, a computed answer, what there is none of."""
 
 from __future__ import annotations
 
@@ -34,23 +31,6 @@ from factbook.store.kinds import FACT
 if TYPE_CHECKING:
     from factbook.store.port import Reads
     from factbook.store.rows import Filters
-
-__all__ = [
-    "NearestDay",
-    "Understood",
-    "computed",
-    "is_outside",
-    "is_told",
-    "lacking",
-    "named",
-    "narrowed",
-    "nearest_day",
-    "told_then",
-    "understood",
-    "window_asked",
-    "within",
-    "within_first",
-]
 
 _log = logging.getLogger(__name__)
 

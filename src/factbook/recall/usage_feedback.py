@@ -1,9 +1,8 @@
 """Tell which memories an answer used, and whether a search was enough.
 
 A memory counts as cited when the answer names its id, shares four content words in a row with it,
-or holds its value. Knows: texts. Does not know: how they came to be. No model reads the answer, so
-an answer that follows a memory in words of its own counts as one that did not: the share is a lower
-bound, and comparable from day to day.
+or holds its value. No model reads the answer, so an answer that follows a memory in words of its
+own counts as one that did not: the share is a lower bound, and comparable from day to day.
 """
 
 from __future__ import annotations
@@ -15,8 +14,6 @@ from typing import Final, Literal, Protocol, TypeAlias
 
 from factbook.language.words import stem
 from factbook.recall.query import STOPWORDS, folded, words
-
-__all__ = ["GRAM", "How", "Use", "passive_relevance", "resolved", "uses"]
 
 GRAM: Final = 4  # CHECKLIST, origins 001.8: "shares a content-word 4-gram"
 SAME_QUESTION: Final = 0.5  # ours: share of their words that two wordings of one question have

@@ -12,8 +12,6 @@ from factbook.redaction.spans import Span
 from factbook.redaction.values import is_random, is_stand_in, is_stop_word
 from factbook.redaction.vocabulary import vocabulary
 
-__all__ = ["HINT", "KINDS", "address_spans"]
-
 KINDS: Final = frozenset({"password", "secret", "token", "signature"})
 HINT: Final = (
     r"://[^\s/:@\"'<>\\]*[:@]|[!-?A-~]@|:thin:|otpauth:"

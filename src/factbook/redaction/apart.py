@@ -28,12 +28,8 @@ from factbook.redaction.values import (
     is_strong,
 )
 
-__all__ = ["PASSWORD", "below_spans", "column_spans", "file_kind"]
-
 PASSWORD: Final = Name(kind="password", plain=True, bare=False)
 """What a word for a password says that was found by other means than its name."""
-
-# --------------------------------------------------------------------------------- the line below
 
 _LABEL_ROOM: Final = 100  # characters of a line behind its name
 _GAP_ROOM: Final = 120  # and between the line and its value
@@ -111,8 +107,6 @@ def _is_alone_a_secret(word: str, sense: Name, *, told: bool) -> bool:
         return False
     return told or chosen or is_random(word)
 
-
-# ----------------------------------------------------------------------------- a column of a table
 
 _HEADER: Final = 400  # characters of a header on either side of a name
 _TABLE: Final = 262_144  # characters of a table that are read
@@ -222,8 +216,6 @@ def _cells(line: str, mark: str) -> list[tuple[int, int]]:
         at = stop + 1
     return cells
 
-
-# --------------------------------------------------------------------------------- a file's content
 
 _FILE: Final = Lazy(r"(?:[\w.~$-]*/)*([\w.-]+)")
 

@@ -39,17 +39,6 @@ from factbook.redaction.values import (
     speaks_of_a_secret,
 )
 
-__all__ = [
-    "HINT",
-    "LOOSE",
-    "Joint",
-    "SecretName",
-    "assigned_spans",
-    "field_kind",
-    "read_joint",
-    "read_name",
-]
-
 # `token`, `pass` and `auth` also begin everyday words and stand in everyday sentences, so what
 # follows them is part of their hint.
 HINT: Final = "|".join(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Protocol
 
-__all__ = ["Redacting"]
-
 
 class Redacting(Protocol):
     """Takes the secrets out of what is read."""

@@ -28,9 +28,6 @@ from factbook.redaction.values import (
     speaks_of_a_secret,
 )
 
-__all__ = ["believe"]
-
-
 _WEAK: Final = frozenset({"comma", "call", "compare", "default", "cell", "next", "blank"})
 _FIRM: Final = frozenset({"assign", "flag", "pair", "tag"})
 _SEED_WORDS: Final = frozenset({12, 15, 18, 21, 24})  # lengths of a wallet's recovery phrase

@@ -14,8 +14,6 @@ from factbook.redaction.lazy import Lazy
 from factbook.redaction.spans import Span
 from factbook.redaction.values import is_stand_in
 
-__all__ = ["HINT", "KINDS", "block_spans"]
-
 KINDS: Final = frozenset({"private-key"})
 HINT = r"-----(?:BEGIN|END) |---- BEGIN SSH2|Private-Lines:|LS0tLS1CRUdJTi|\"kty"
 # The beginnings of keys whose frame was left out: PKCS 1 and 8 (a sequence that begins with the

@@ -12,8 +12,6 @@ from factbook.redaction.reading import read_quoted
 from factbook.redaction.spans import Span
 from factbook.redaction.values import is_mixed, is_stand_in, is_stop_word, speaks_of_a_secret
 
-__all__ = ["HINT", "KINDS", "call_spans"]
-
 KINDS: Final = frozenset({"password", "secret", "cookie"})
 # What is called, and which of its arguments is the secret, from 0.
 _CALLS: Final[tuple[tuple[str, int], ...]] = (

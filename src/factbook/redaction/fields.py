@@ -15,8 +15,6 @@ from factbook.redaction.reading import read_quoted
 from factbook.redaction.spans import Span
 from factbook.redaction.values import is_plausible, is_random, is_stand_in
 
-__all__ = ["field_spans"]
-
 _STEP: Final = r"(?:\s++|\\+[nrt])*"
 _OTHER: Final = r"\\*[\"']?\w{1,24}\\*[\"']?\s*[:=]\s*(?:\\*[\"'][^\"'\n]{0,60}\\*[\"']|\w{1,12})"
 _LATER: Final = Lazy(  # other fields, then the value

@@ -17,8 +17,6 @@ from typing import Final
 from factbook.redaction.spans import Span
 from factbook.redaction.values import is_random, is_wordy
 
-__all__ = ["FORMATS", "HINT", "KINDS", "Format", "begins_word", "format_spans"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:

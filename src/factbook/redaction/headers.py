@@ -10,8 +10,6 @@ from factbook.redaction.reading import Value, line_end
 from factbook.redaction.spans import Span
 from factbook.redaction.values import decodes_to_pair, is_code, is_random, is_stand_in, is_stop_word
 
-__all__ = ["HINT", "KINDS", "bearer_spans", "cookie_spans", "credential_span"]
-
 KINDS: Final = frozenset({"authorization", "cookie"})
 HINT: Final = r"(?:[Bb]earer|BEARER|Basic) |(?:TRUE|FALSE)[\t ]+/"
 

@@ -11,8 +11,6 @@ from typing import Final
 
 from factbook.errors import KeyFileError
 
-__all__ = ["KEY_BYTES", "load_key"]
-
 KEY_BYTES: Final = 32
 _PATIENCE: Final = 2.0  # seconds that another process may take to fill the file it has just made
 _PAUSE: Final = 0.02

@@ -8,8 +8,6 @@ from bisect import bisect_right
 from collections.abc import Container, Sequence
 from typing import Final
 
-__all__ = ["DIGEST_BYTES", "label_around", "label_near", "label_places"]
-
 DIGEST_BYTES: Final = 6
 """Enough to join equal secrets: among a million different ones a collision has odds of 1 in 600."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-__all__ = ["Lazy"]
-
 
 class Lazy:
     """A pattern that costs nothing until it is used, and then no more than any other."""

@@ -11,8 +11,6 @@ from factbook.redaction.reading import read_quoted
 from factbook.redaction.spans import Span
 from factbook.redaction.values import is_mixed, is_stand_in, is_stop_word
 
-__all__ = ["HINT", "KINDS", "login_spans"]
-
 KINDS: Final = frozenset({"password"})
 HINT: Final = (
     r"(?i:login|username|accounts?|machine)[ \n\\:]|\b[uU](?:ser|sr)?[:=]"

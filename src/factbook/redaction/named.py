@@ -19,8 +19,6 @@ from factbook.redaction.reading import line_end
 from factbook.redaction.spans import Span
 from factbook.redaction.values import is_wordy
 
-__all__ = ["named_spans"]
-
 # A password for an app as Google and Apple draw them: sixteen letters in fours.
 _IN_FOURS: Final = Lazy(r"(?<![\w-])[a-z]{4}(?:([ \xa0-])[a-z]{4})(?:\1[a-z]{4}){2}(?![\w-])")
 _FAR: Final = 80  # characters between such a password and what names it, in one line

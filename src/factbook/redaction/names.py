@@ -13,8 +13,6 @@ from typing import Final
 
 from factbook.redaction.vocabulary import vocabulary
 
-__all__ = ["KINDS", "Name", "classify"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Name:

@@ -12,8 +12,6 @@ from factbook.redaction.shell import echoed
 from factbook.redaction.spans import Span
 from factbook.redaction.values import is_plausible, is_stand_in
 
-__all__ = ["HINT", "KINDS", "output_spans"]
-
 KINDS: Final = frozenset({"password", "secret", "token"})
 _PRINTS: Final = (
     r"(?:echo|printf) |printenv |config:get ",

@@ -10,8 +10,6 @@ import re
 from collections.abc import Callable
 from typing import Final, Generic, TypeVar
 
-__all__ = ["FIELD", "ValuePlace"]
-
 # What may stand before a name that begins its line: the name of a file from grep, a line number, a
 # diff's or a list's mark, a prompt, the words of a shell.
 _LEAD: Final = re.compile(

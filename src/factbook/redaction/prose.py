@@ -30,18 +30,6 @@ from factbook.redaction.values import (
     is_wordy,
 )
 
-__all__ = [
-    "FOREIGN",
-    "HINT",
-    "foreign_names",
-    "foreign_span",
-    "is_shaped",
-    "pair_spans",
-    "prose_spans",
-    "sentence_spans",
-    "shaped_spans",
-]
-
 HINT: Final = (
     r"\b(?:pass|pw|pwd|Pass|PW)[ :']| as pw|(?:pin|PIN|Pin|puk|PUK)[ :=]|[0-9]{3}#"
     r"|SSID|\b[wW]i-?[fF]i[ :]|(?i:wlan)[- :]"
@@ -56,8 +44,6 @@ _FORTH: Final = 140  # characters of a sentence that are read behind a name
 _BACK: Final = 100  # and before it
 _NAME_ROOM: Final = 40  # more than a name in a sentence needs, with what must follow it
 
-# ------------------------------------------------------------------------------ the words of values
-
 _VALUE: Final = Lazy(r"[^\s\"'`<>“”„«»「」『』，。；、]{3,128}")
 _ASIAN: Final = Lazy(r"[!-~]{4,128}")
 _ASIAN_CLOSE: Final = Lazy(r"[」』）\n]")
@@ -67,8 +53,6 @@ _ESCAPED: Final = Lazy(r"\\+[nrt\"]")
 _CANDIDATE: Final = Lazy(
     r"[A-Za-z]-?\d|\d[A-Za-z]|[\"'`“«]\S|\w[!@#$%^&*+=~?]\S|[a-z][A-Z]|[a-z]-[a-z]+-[a-z]|[a-z]\.[a-z]+\.[a-z]"
 )
-
-# -------------------------------------------------------------------------- the shapes of sentences
 
 _NAME: Final = Lazy(
     r"(?i)(?<![\w.$&?/%-])(?:(?:app|db|sudo|root|admin|user|login|wifi|wi-fi|ssh|my|master)[ _-]?)?"
@@ -404,8 +388,6 @@ def _before(text: str, low: int, name: re.Match[str]) -> list[Span]:
         return [(start, start + len(word), "password")]
     return []
 
-
-# ---------------------------------------------------------------------------------- other languages
 
 FOREIGN: Final = (
     *("密码", "密碼", "口令", "パスワード", "暗証番号", "비밀번호", "암호"),

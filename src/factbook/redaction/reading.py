@@ -10,17 +10,6 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-__all__ = [
-    "MAX_VALUE",
-    "Value",
-    "line_end",
-    "read_bare",
-    "read_field",
-    "read_quoted",
-    "read_shell_word",
-    "run_on",
-]
-
 MAX_VALUE: Final = 512
 """Characters of a value that are looked at; a longer secret is followed to its end."""
 

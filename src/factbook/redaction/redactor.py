@@ -19,8 +19,6 @@ from factbook.redaction.repeats import distinct, repeats
 from factbook.redaction.scanner import KINDS, scan
 from factbook.redaction.spans import Rewritten, Span, rewritten
 
-__all__ = ["NO_REDACTION", "NoRedaction", "Redaction", "Redactor"]
-
 MIN_KEY_BYTES: Final = 16
 _MAX_KEY_BYTES: Final = 64  # what blake2b takes
 _PASSES: Final = 16  # see `_settled`

@@ -11,8 +11,6 @@ import re2
 from factbook.redaction.spans import Span
 from factbook.redaction.values import is_path, is_stand_in, is_wordy
 
-__all__ = ["distinct", "repeats"]
-
 _SHORTEST: Final = 8
 _LETTERS: Final = 5  # different ones; of fewer is a rule, which may go on through a whole text
 _LONGEST: Final = 256  # longer ones are keys with a shape of their own

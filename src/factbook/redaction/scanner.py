@@ -40,8 +40,6 @@ from factbook.redaction.reading import MAX_VALUE, line_end
 from factbook.redaction.spans import Span
 from factbook.redaction.spelled import spelled
 
-__all__ = ["CROWD_CHARS", "CROWD_LOOKS", "KINDS", "scan"]
-
 CROWD_CHARS: Final = 8192
 CROWD_LOOKS: Final = 10
 """Times that the hints of a crowd would have each of its characters looked at, on average. In the

@@ -21,8 +21,6 @@ from factbook.redaction.spans import Span
 from factbook.redaction.values import is_random, is_stand_in, is_stop_word
 from factbook.redaction.vocabulary import vocabulary
 
-__all__ = ["HINT", "KINDS", "command_spans", "echoed"]
-
 KINDS: Final = frozenset({"password", "token", "secret", "cookie"})
 
 
@@ -174,8 +172,6 @@ for _row in _PROGRAMS:
     for _name in _row.names:
         _BY_NAME.setdefault(_name, []).append(_row)
 
-# --------------------------------------------------------------------------------- words of a line
-
 _LONGEST: Final = 1024  # characters of a command that are read
 _QUOTED: Final = 48  # strings in one that are; nobody writes more, and each takes its time
 _ECHO_BACK: Final = 480  # and before a pipe
@@ -275,9 +271,6 @@ def _pair(text: str, start: int, end: int) -> Iterator[Span]:
         yield user.end(), end, "password"
 
 
-# ------------------------------------------------------------------------------------ the programs
-
-
 def _program_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give the secrets of a program of the table."""
     words: list[_Word] | None = None
@@ -342,9 +335,6 @@ def _glued_spans(text: str, row: _Program, word: _Word) -> Iterator[Span]:
         if word.text.startswith(joined) and len(word.text) > len(joined):
             yield from _pair(text, word.start + len(joined), word.end)
             return
-
-
-# ---------------------------------------------------------------------------- what is not an option
 
 
 def _setting_spans(text: str, at: int, end: int) -> Iterator[Span]:

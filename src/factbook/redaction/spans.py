@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-__all__ = ["Rewritten", "Span", "rewritten"]
-
 Span: TypeAlias = tuple[int, int, str]
 """First character, behind the last character, kind."""
 

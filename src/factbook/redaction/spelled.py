@@ -12,8 +12,6 @@ from typing import Final
 
 from factbook.redaction.spans import Rewritten, Span, rewritten
 
-__all__ = ["spelled"]
-
 _UNSEEN: Final = "\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff"
 _WIDE: Final = "\uff01-\uff5e"
 _TO_ASCII: Final = 0xFEE0  # from a letter of full width

@@ -17,27 +17,6 @@ from typing import Final
 
 from factbook.redaction.vocabulary import vocabulary
 
-__all__ = [
-    "decodes_to_pair",
-    "has_both",
-    "is_algorithm",
-    "is_code",
-    "is_host",
-    "is_identifier",
-    "is_jumbled",
-    "is_measure",
-    "is_mixed",
-    "is_never_drawn",
-    "is_path",
-    "is_plausible",
-    "is_random",
-    "is_stand_in",
-    "is_stop_word",
-    "is_strong",
-    "is_wordy",
-    "speaks_of_a_secret",
-]
-
 _LOOK: Final = 64  # characters that decide what a value is; more would make long values expensive
 
 # Words that describe a secret or say that none is given, compared whole and folded.

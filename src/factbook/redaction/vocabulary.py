@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["vocabulary"]
-
 
 def vocabulary(words: str) -> frozenset[str]:
     """Make a set of the words of a text."""

@@ -19,8 +19,6 @@ import re2
 
 from factbook.redaction.spans import Span
 
-__all__ = ["HINT", "KINDS", "phrase_spans", "wallet_spans"]
-
 KINDS: Final = frozenset({"wallet-key", "seed-phrase"})
 HINT: Final = r"[xyztuvXYZTUV]prv[1-9A-Z]|(?:5[HJK]|K[w-z]|L[1-5])[1-9A-Za-z]{15}"
 

@@ -1,6 +1,5 @@
 """Take a document of one's own apart: its title, and passages with the line where each begins.
 
-Knows: plain text, Markdown and its kin, HTML. Does not know: files, folders, or what is searched.
 What a page does not show its reader (scripts, hidden elements, comments) is not text of it, and
 what surrounds its content (navigation, footers, forms) is left out. Marks inside a text
 (`**bold**`, `[link](address)`) go, as markdown-it reads them, so that a sentence reads as it is
@@ -149,9 +148,6 @@ def _charset(name: str) -> str:
         return "cp1252"  # of old files in the West; other bytes become other letters, none is lost
 
 
-# --- lines and passages ---------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class _Line:
     number: int  # in the file, from 1; of a PDF the page
@@ -237,9 +233,6 @@ def _pieces(line: _Line) -> Iterator[_Line]:
         yield _Line(line.number, window[:cut].strip())
         at += cut
     yield _Line(line.number, text[at:].strip() if at else text, line.level)
-
-
-# --- text -----------------------------------------------------------------------------------------
 
 
 def _outline(text: str, pulse: Pulse) -> Document:
@@ -363,8 +356,6 @@ def _unmarked(
             )
     return shown, images
 
-
-# --- pages ----------------------------------------------------------------------------------------
 
 _AROUND: Final = frozenset({"nav", "footer", "form", "dialog", "menu"})  # of the content
 _LEFT_OUT: Final = _AROUND | frozenset(

@@ -143,8 +143,6 @@ class FolderSearch:
             remarks=tuple(remarks),
         )
 
-    # --- following the folder ---
-
     def _take_lock(self, deadline: float) -> None:
         while not self._lock.acquire(timeout=0.02):
             cancel.check()
@@ -229,8 +227,6 @@ class FolderSearch:
             return _Known(file=file, trouble=_EMPTY)
         return _Known(file=file, document=self._index.add(file, document, digest, pulse))
 
-    # --- what is shown ---
-
     def _result(self, document: _Indexed, hits: Sequence[int]) -> SearchResult:
         title = " ".join(tidy(document.title, limit=TITLE_CHARS).split())
         room = room_below(title)
@@ -260,8 +256,6 @@ def terms_of(query: str) -> Mapping[str, bool]:
 class _Late(Exception):
     """The time for reading is up."""
 
-
-# --- files ----------------------------------------------------------------------------------------
 
 _OVER: Final = "does not fit: the folder holds too much text"
 _SLOW: Final = "takes too long to read"
@@ -435,9 +429,6 @@ def _remarks(listing: _Listing, troubles: Sequence[_Known], left: int) -> list[s
         remarks.append(f"{tidy(names[0], limit=200)}{more} {trouble}.")
     remarks += [f"Not searched: {why} ({n:,})." for why, n in sorted(listing.left_out.items())]
     return remarks
-
-
-# --- the index ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

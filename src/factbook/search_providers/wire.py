@@ -1,7 +1,4 @@
-"""Ask a provider's endpoint for JSON, and make one error of whatever goes wrong.
-
-Knows: HTTP statuses, JSON. Does not know: what is asked, or what the JSON means.
-"""
+"""Ask a provider's endpoint for JSON, and make one error of whatever goes wrong."""
 
 from __future__ import annotations
 

@@ -3,8 +3,6 @@
 A note is what a person wrote: each paragraph is an episode, told directly. A summary is what a
 model wrote: it is kept in pieces as long as a summary is meant to be, and believed as derived text.
 Nothing is taken for a note unless somebody says so, by naming the file or its kind.
-
-Knows headings, front matter, code blocks and dates. Does not know facts, rules or the store.
 """
 
 from __future__ import annotations
@@ -188,9 +186,6 @@ def _take(reading: FileReading, parser: _NoteParser, data: bytes, changed_at: Mi
         reading.note(RecordOutcome("kept", passage.kind))
 
 
-# --- taking a text apart --------------------------------------------------------------------------
-
-
 class _Heads:
     """The headings above the line at hand, and whether anything stands below each."""
 
@@ -320,9 +315,6 @@ def _split(text: str, limit: int) -> Iterator[str]:
         text = text[at:].lstrip()
     if text:
         yield text
-
-
-# --- where and when -------------------------------------------------------------------------------
 
 
 class _Places:

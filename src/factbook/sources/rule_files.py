@@ -4,8 +4,6 @@ They are read and nothing else: never followed out of their folder, never obeyed
 (`@docs/style.md`) is read too, within their project; that of the home folder only where a file says
 so that no repository brings along. Whose text one is, is for others to say; what an agent keeps for
 itself (its memory files) is a model's, and so is what these import.
-
-Knows: names, folders, paragraphs and items. Does not know: which of them are rules, a store.
 """
 
 from __future__ import annotations

@@ -4,8 +4,6 @@ Of each session of an owner two small files of JSON, each with one writer: `<ses
 the hook saw (whose it is, where its transcripts are, which turn it is, which memories it gave), and
 `<session>.next`, what was prepared for the next turn. They hold ids, paths and times, and not a
 word of a prompt or of a memory: what is erased from the database is nowhere here.
-
-Knows: files, their rights and bounds. Does not know: what the ids name.
 """
 
 from __future__ import annotations

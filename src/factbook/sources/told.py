@@ -1,7 +1,4 @@
-"""What is said to factbook itself, and not read from a file: as an episode of a source of its own.
-
-Knows: the shape of such a source and its episodes. Does not know: what a text says.
-"""
+"""What is said to factbook itself, not read from a file: as an episode of a source of its own."""
 
 from __future__ import annotations
 

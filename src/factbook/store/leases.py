@@ -70,9 +70,6 @@ def is_dead(holder: str) -> bool:
     return now == "ended" or bool(started and now and started != now)
 
 
-# --- work that one process at a time may do -------------------------------------------------------
-
-
 def search_lease(task_id: int) -> str:
     """Return the name of the lease on a search that was asked for."""
     return f"search {task_id}"
@@ -120,9 +117,6 @@ def drop_lease(store: Store, name: str, *, token: int) -> None:
     with store.locked() as writer:
         if lease_of(writer, name).token == token:
             writer.put(LEASE, [Lease(name, "", token, 0)])
-
-
-# --- rows to embed --------------------------------------------------------------------------------
 
 
 class Claimed(NamedTuple):
@@ -226,9 +220,6 @@ def _standing(reads: Reads, now: Millis) -> list[int]:
     return [claim.token for claim in _claims(reads) if stands(claim.holder, claim.until, now=now)]
 
 
-# --- searches -------------------------------------------------------------------------------------
-
-
 def claim_search(store: Store, *, claimer: str, now: Millis, after: int = 0) -> SearchTask | None:
     """Take the oldest search that may be made and that nobody makes; None without any.
 
@@ -262,9 +253,6 @@ def release_search(store: Store, task_id: int, *, claimer: str) -> None:
     with store.locked() as writer:
         if lease_of(writer, search_lease(task_id)).holder == claimer:
             writer.drop(LEASE, {"name": search_lease(task_id)})
-
-
-# --- whether a holder is alive --------------------------------------------------------------------
 
 
 @functools.cache

@@ -1,7 +1,5 @@
 """Find what was to be erased: every eight bytes of it, at every place.
 
-Knows: bytes. Does not know: files, tables, what the bytes mean.
-
 A text that was copied around inside a database file may be left there in pieces: in the free part
 of a page, in the terms of an index. So what is looked for is not the text but each run of `WIDTH`
 bytes of it, as a 64-bit number, in the bytes of the file at every offset. A bit table of hashed

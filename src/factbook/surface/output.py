@@ -82,8 +82,6 @@ class Page:
         called = f"{self.program} {_CALLED.get(name, name)}" if self.program else f"/{name}"
         return f"`{called} {argument}`".replace(" `", "`")
 
-    # --- text -----------------------------------------------------------------------------------
-
     def line(self, line: str = "") -> None:
         """Write a line that was made safe before; on a terminal a long one goes on below."""
         self._held.append(line)
@@ -155,8 +153,6 @@ class Screen(Page):
     def line(self, line: str = "") -> None:
         self.raw(_flowing(line, self._out) + "\n")
 
-    # --- JSON -----------------------------------------------------------------------------------
-
     def json(self, value: object) -> None:
         """Write one JSON document; of a mapping to one iterator, each value as it comes."""
         if isinstance(value, Mapping) and len(value) == 1:
@@ -174,8 +170,6 @@ class Screen(Page):
             self.raw(lead + dump(records.plain(value)))
             lead = ",\n"
         self.raw("\n]}\n")
-
-    # --- beside the answer ----------------------------------------------------------------------
 
     def note(self, raw: str) -> None:
         self._remark("note:", "yellow", raw)
@@ -197,8 +191,6 @@ class Screen(Page):
         with suppress(OSError):  # nobody reads stderr: there is no one left to tell
             self._err.write(_flowing(line, self._err) + "\n")
             self._err.flush()
-
-    # --- the stream -----------------------------------------------------------------------------
 
     def raw(self, data: str) -> None:
         """Write text that is safe: made so before, or by its form (JSON)."""

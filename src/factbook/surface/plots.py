@@ -85,9 +85,6 @@ def _figure(path: Path, title: str) -> Iterator[Any]:
             pyplot.close(figure)
 
 
-# --- the figures of a memory ----------------------------------------------------------------------
-
-
 def draw(memory: Memory, life: Living, folder: Path, *, now: Millis) -> list[Path]:
     """Write every picture that there is data for into a folder, and return their paths.
 
@@ -155,9 +152,6 @@ def _relevance(axes: Any, by_day: Mapping[str, Share]) -> None:
     axes.set_ylim(0, 100)
     axes.set_ylabel("% of the memories of a day")
     axes.tick_params(axis="x", rotation=45)
-
-
-# --- what an owner cares about --------------------------------------------------------------------
 
 
 def interest_plot(rows: Sequence[Curve], path: Path, *, title: str = "Interest over time") -> Path:

@@ -180,9 +180,6 @@ def paint(text: str, style: str, *, color: bool) -> str:
     return f"{opened}{marked}\x1b[0m" if code or marked != text else marked
 
 
-# --- tables ---------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Column:
     title: str

@@ -80,9 +80,6 @@ def bad_answers(good: Good, provider: str = "") -> list[BadAnswer]:
     return [bad for bad in BAD_ANSWERS if bad.applies(good, provider)]
 
 
-# --- edits of a good answer -----------------------------------------------------------------------
-
-
 def with_ids(good: Good, ids: Sequence[object] | None = None) -> dict[str, Any]:
     """Replace every id: by ids that nobody has, or by the given ones in turn.
 
@@ -253,9 +250,6 @@ def _renamed(row: dict[str, Any]) -> None:
     key = _first(row)
     other = re.sub(r"_(\w)", lambda match: match[1].upper(), key)
     row[other if other != key else key.capitalize()] = row.pop(key)
-
-
-# --- how the catalogue is written -----------------------------------------------------------------
 
 
 def _bad(

@@ -1,7 +1,4 @@
-"""How two protocols write a reply down: OpenAI's and Ollama's, whole or streamed.
-
-Knows bodies and headers; knows nothing of sockets.
-"""
+"""How two protocols write a reply down: OpenAI's and Ollama's, whole or streamed."""
 
 from __future__ import annotations
 
@@ -157,9 +154,6 @@ def _with_bytes(data: bytes, content: str | bytes | None) -> bytes:
     return data.replace(_PLACE.encode(), plain)
 
 
-# --- chats ----------------------------------------------------------------------------------------
-
-
 def _said(reply: Reply) -> str | None:
     return _PLACE if isinstance(reply.content, bytes) else reply.content
 
@@ -294,9 +288,6 @@ def _moment(request: Request) -> str:
     return at.strftime("%Y-%m-%dT%H:%M:%S.%f") + "000Z"  # Go writes nanoseconds
 
 
-# --- embeddings -----------------------------------------------------------------------------------
-
-
 def _embeddings(request: Request, reply: Reply, *, ollama: bool) -> dict[str, Any]:
     vectors = reply.embeddings or []
     spent = reply.tokens[0] if reply.tokens else sum(_tokens(text) for text in request.inputs)
@@ -326,9 +317,6 @@ def _embeddings(request: Request, reply: Reply, *, ollama: bool) -> dict[str, An
 
 def _base64(vector: Sequence[float]) -> str:
     return base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()
-
-
-# --- what the server says of itself ---------------------------------------------------------------
 
 
 def about(request: Request, catalogue: Catalogue) -> Wire | None:
@@ -398,9 +386,6 @@ def _show(name: str, catalogue: Catalogue) -> dict[str, object]:
         "capabilities": ["completion", "tools"],
         "modified_at": "2025-10-01T12:00:00.000000000Z",
     }
-
-
-# --- what the real servers refuse -----------------------------------------------------------------
 
 
 def check(request: Request, catalogue: Catalogue) -> None:

@@ -197,8 +197,6 @@ class MemoryReads:
         last = max([last, *gone])
         return Changes([at.id for at in page], [at.id for at in gone], last, more)
 
-    # --- records --------------------------------------------------------------------------------
-
     def find(
         self,
         kind: Kind[R],
@@ -267,8 +265,6 @@ class MemoryReads:
             for target in targets
             for _ in (self._waiting(target) if kind is WAITING else self.table(f"{target} vector"))
         ]
-
-    # --- sources and episodes -------------------------------------------------------------------
 
     def sources(
         self,
@@ -401,8 +397,6 @@ class MemoryReads:
         ids = [id for id in self.ids("episode", filters) if may(id)]
         return [self._stored(id) for id in ids[:limit]]
 
-    # --- facts and evidence ---------------------------------------------------------------------
-
     def _fact(self, id: int) -> Fact:
         row: Life = self.table("fact")[id]
         source_id, episode = self.table("episode")[row.episode_id]
@@ -470,8 +464,6 @@ class MemoryReads:
                 text = self._text("episode", episode_id)
                 rows.append(row._replace(quote=text[row.start :][: len(row.quote)]))
         return rows
-
-    # --- finding --------------------------------------------------------------------------------
 
     def ids(self, target: str, filters: Filters) -> list[int]:
         episodes = self.table("episode")

@@ -112,8 +112,6 @@ class MemoryWriter(MemoryReads):
         self.own("meta").update(dict.fromkeys(names, no))
         self.own(OWNER.name).update({(owner,): OwnerRow(owner, no) for owner in touched})
 
-    # --- records --------------------------------------------------------------------------------
-
     def add(self, kind: Kind[R], rows: Sequence[R]) -> list[int | None]:
         changes_memory(kind, quiet=self._quiet)
         table, ids = self.own(kind.name), list[int | None]()
@@ -163,8 +161,6 @@ class MemoryWriter(MemoryReads):
             self.own(f"{kind.name} waiting").pop(row.id, None)
         elif row.id not in self.table(f"{kind.name} vector"):
             self.own(f"{kind.name} waiting")[row.id] = None
-
-    # --- the ledger -----------------------------------------------------------------------------
 
     def put_sources(self, rows: Sequence[SourceState]) -> list[int]:
         table, ids = self.own("source"), []
@@ -273,8 +269,6 @@ class MemoryWriter(MemoryReads):
     def drop_evidence(self, pairs: Collection[tuple[int, int]]) -> int:
         table = self.own("evidence")
         return sum(table.pop(pair, None) is not None for pair in pairs)
-
-    # --- vectors --------------------------------------------------------------------------------
 
     def set_vectors(
         self,

@@ -107,8 +107,6 @@ class ModelServer:
         self._socket: socket.socket | None = None
         self._port = 0
 
-    # --- its life ---
-
     @property
     def url(self) -> str:
         """Its address, without a path: "http://127.0.0.1:40123"."""
@@ -207,8 +205,6 @@ class ModelServer:
             with self._lock:
                 self._open.discard(connection)
             connection.close()
-
-    # --- its answers ---
 
     def _received(
         self,

@@ -127,8 +127,6 @@ class Reply:
     length_error: int = 0  # added to the Content-Length
     chunked: bool = False  # without a Content-Length
 
-    # --- what a model says ---
-
     @staticmethod
     def json(value: object, *, tokens: tuple[int, int] | None = None) -> Reply:
         """Answer with a JSON value, as a model under a schema does."""
@@ -166,8 +164,6 @@ class Reply:
         """Answer with the request's own prompt, or with its JSON schema (`what="schema"`)."""
         return Reply(echoes=what)
 
-    # --- what a server does instead ---
-
     @staticmethod
     def status(
         code: int, body: object = None, *, headers: Mapping[str, str] | None = None
@@ -197,8 +193,6 @@ class Reply:
     def huge(size: int, *, announced: bool = True) -> Reply:
         """Answer with one JSON string of about `size` bytes; perhaps without a Content-Length."""
         return Reply(content=json.dumps("x" * size), chunked=not announced)
-
-    # --- how it is sent ---
 
     @staticmethod
     def delay(seconds: float, reply: Reply) -> Reply:

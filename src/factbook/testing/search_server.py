@@ -179,9 +179,6 @@ class ScriptedSearch:
         return step
 
 
-# --- what each provider is asked ------------------------------------------------------------------
-
-
 def _search_of(provider: str, request: Request) -> Search:
     given: dict[str, object]
     if provider == "tavily":
@@ -198,9 +195,6 @@ def _search_of(provider: str, request: Request) -> Search:
         options=given,
         request=request,
     )
-
-
-# --- what each provider answers -------------------------------------------------------------------
 
 
 def _iso(at: int | None) -> str | None:

@@ -39,8 +39,6 @@ class RestoredFacts(Part):
         while told:
             told = self._join(told)
 
-    # --- what the file says ---------------------------------------------------------------------
-
     def _spoken(self, rows: Sequence[FileRow]) -> list[_Spoken]:
         """Return the facts that something speaks for."""
         proofs: dict[int, list[FileRow]] = {}
@@ -146,8 +144,6 @@ class RestoredFacts(Part):
         out = self._state.gone.get("fact", ())
         return [row for row in rows if _fact_of(row.row) not in out]
 
-    # --- what is known here ---------------------------------------------------------------------
-
     def _join(self, told: Sequence[_Spoken]) -> list[_Spoken]:
         """Put facts back; return those whose claim another of them holds already."""
         new: list[_Spoken] = []
@@ -243,8 +239,6 @@ class RestoredFacts(Part):
         added = [row.episode_id for row in fresh]
         self._facts.change("support", life, after, why="import", added=added)
 
-    # --- what is new ----------------------------------------------------------------------------
-
     def _holders(self, told: Sequence[_Spoken]) -> dict[tuple[str, str], Life]:
         """Return what the keys of keyed facts hold here."""
         keys: dict[str, set[str]] = {}
@@ -301,8 +295,6 @@ class RestoredFacts(Part):
         self._receipt.stored += len(ids)
         self._receipt.evidence += self._writer.add_evidence(evidence)
         self._state.added["evidence"] += len(evidence)
-
-    # --- what took their place ------------------------------------------------------------------
 
     def _await(self, given: Life, here: Life) -> None:
         """Let a fact point to what took its place once that is here."""

@@ -163,8 +163,6 @@ class RestoredRows(Part):
         if kind is ENTITY:
             self._point()
 
-    # --- what a row names -----------------------------------------------------------------------
-
     def _named(self, kind: Kind[Any], row: FileRow) -> Any:
         """Return a row with the ids that hold here; None for one that cannot stand."""
         ours: Any = row.row
@@ -236,8 +234,6 @@ class RestoredRows(Part):
                 self._state.keep_out(kind.name, row.row)
         return [pair for pair, gone in zip(named, out, strict=True) if not gone]
 
-    # --- what is known here ---------------------------------------------------------------------
-
     def _known(self, kind: Kind[Any], rows: Sequence[Any]) -> dict[tuple[Any, ...], list[Any]]:
         """Return the rows here that could stand for these, by what makes them alike."""
         same = _SAME.get(kind)
@@ -289,8 +285,6 @@ class RestoredRows(Part):
             self._state.is_here(kind.name, old.id, here, new=new)
         else:
             (self._state.added if new else self._state.known)[kind.name] += 1
-
-    # --- what entities were merged into ---------------------------------------------------------
 
     def _await(self, old: Any, here: int) -> None:
         if old.merged_into_id is not None:

@@ -26,8 +26,6 @@ from factbook.model.keys import (
     normalize_fact_key,
 )
 
-__all__ = ["QUESTION_CHARS", "ReadQuestion", "Window", "parse_ask"]
-
 QUESTION_CHARS: Final = 1_000
 """The longest question that the rules read."""
 
@@ -110,8 +108,6 @@ def _planned(intent: str, **fields: Any) -> ReadQuestion:
     return ReadQuestion(plan=plan)
 
 
-# --- places ---------------------------------------------------------------------------------------
-
 _ASKING: Final = (
     r"(?:(?:what|who|which|where|when)(?:\s+(?:is|are)|['’]s|['’]re)?(?:\s+(?:all|at|in|on)\b)*"
     r"|(?:list|show|give|get|print|display|read|see|tell|name)(?:\s+(?:me|us)\b)?"
@@ -188,8 +184,6 @@ def _plan(asked: _Question, place: Place, words: str) -> ReadQuestion | None:
     return _planned("ranked_list", list_key=key, topic=topic, limit=limit)
 
 
-# --- much at once ---------------------------------------------------------------------------------
-
 _ALL_BELOW: Final = re.compile(
     rf"(?:{_ASKING}\s+)?(?P<all>(?:everything|anything|all(?:\s+(?:the\s+)?(?:facts|keys|values))?"
     r"|facts|keys)\s+(?:under|below|in|beneath|starting\s+with|with\s+(?:the\s+)?prefix)\s+)?"
@@ -217,8 +211,6 @@ def _all_below(asked: _Question) -> ReadQuestion | None:
         return None
     return _below(normalize_fact_key(match["key"])[0])
 
-
-# --- what is so of a person, and what was said ----------------------------------------------------
 
 _FIXED: Final = (
     (

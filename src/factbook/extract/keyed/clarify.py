@@ -28,14 +28,6 @@ from factbook.extract.keyed.places import place_in
 from factbook.extract.keyed.wording import FAVORITE, RANK
 from factbook.model.keys import canonical_list_key, extract_topic_from_list_key, topic_title
 
-__all__ = [
-    "SHOWN_LISTS",
-    "WHICH_LIST",
-    "clarification",
-    "forced_clarification",
-    "plan_clarification",
-]
-
 WHICH_LIST: Final = "Which favorites list?"
 SHOWN_LISTS: Final = 8  # names that a question offers; the dots stand for the rest and a new one
 

@@ -27,23 +27,6 @@ from factbook.model.keys import (
     split_rank_key,
 )
 
-__all__ = [
-    "ApplyResult",
-    "FactsAnswer",
-    "FactsOp",
-    "FactsOpsResponse",
-    "FactsQueryPlan",
-    "KeyedFact",
-    "OpName",
-    "batch_problems",
-    "list_key_of",
-    "op_problem",
-    "op_values",
-    "plan_problem",
-    "plan_window",
-    "rank_of",
-]
-
 NOTE_CHARS: Final = 1_000  # of a note or of one clarification
 MAX_NOTES: Final = 20
 
@@ -169,8 +152,6 @@ class FactsAnswer:
     canonical_keys: Sequence[str] = ()  # distinct; a list counts once, and `Facts-R` counts these
     left_out: int = 0  # facts that the plan's limit left out
 
-
-# --- one operation --------------------------------------------------------------------------------
 
 # What stands where a secret stood; a model may write it in another case or lose its brackets. The
 # shape is that of `sources.redact.labels`, which a reader of keys does not import.
@@ -315,9 +296,6 @@ def _value_problems(value: str | None, op: str, *, ranked: bool) -> Iterator[str
         yield f"the value of {op} is the label of a redacted secret, and the secret is not kept"
 
 
-# --- operations together --------------------------------------------------------------------------
-
-
 def batch_problems(ops: Sequence[FactsOp]) -> dict[int, str]:
     """Return what is wrong with each operation, by its place; also where two of them disagree.
 
@@ -348,9 +326,6 @@ def batch_problems(ops: Sequence[FactsOp]) -> dict[int, str]:
                 elif other[1] != target:
                     problems[place] = f"operation {other[0] + 1} sets the same value at {other[1]}"
     return problems
-
-
-# --- plans ----------------------------------------------------------------------------------------
 
 
 def plan_problem(plan: FactsQueryPlan) -> str | None:

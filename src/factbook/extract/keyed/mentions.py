@@ -1,6 +1,6 @@
 """Find a value or a topic in a message.
 
-Works on the message as it was said. Does not know operations or what the words ask for.
+Works on the message as it was said.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ from factbook.extract.keyed.wording import named_ranks, unquoted
 from factbook.language.nouns import counted
 from factbook.language.sentences import Span
 from factbook.model.keys import topic_title
-
-__all__ = ["Heard", "locate", "singular", "topic_places"]
 
 _PLACES: Final = 8  # places of one value that are worth looking at
 
@@ -130,8 +128,6 @@ def _of_one_word(left: str, right: str) -> bool:
         for char in (left, right)
     )
 
-
-# --- a topic --------------------------------------------------------------------------------------
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’.&+#-]*[^\W_]+)*[+#]*")
 

@@ -18,11 +18,6 @@ from factbook.extract.keyed.wording import words_of
 from factbook.language.nouns import singular
 from factbook.model.keys import normalize_fact_key
 
-__all__ = ["ATTRIBUTES", "attribute_key", "said_of_me", "says_key"]
-
-
-# --- what the rules know --------------------------------------------------------------------------
-
 _ATTRIBUTES: Final = """
 timezone: time zone
 name: full name
@@ -95,8 +90,6 @@ def said_of_me(clause: str) -> tuple[str, int] | None:
             return key, match.end()
     return None
 
-
-# --- any key --------------------------------------------------------------------------------------
 
 ALIKE: Final = 0.5  # the least cosine of two nouns that speak of one thing: "wife", "spouse"
 SAYS_AS_MUCH: Final = 0.47  # of a sentence of what one is, to one that names the key; of its frame

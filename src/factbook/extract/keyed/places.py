@@ -1,8 +1,7 @@
 """Read the words of a place: a rank, a list of favorites, or what a person has one of.
 
 "my #2 favorite crypto", "the top of my wine list", "one of my books", "my dog's name" and
-`user.editor.theme` are places. Messages, questions and orders to remove are all read by them. Does
-not know sentences.
+`user.editor.theme` are places. Messages, questions and orders to remove are all read by them.
 """
 
 from __future__ import annotations
@@ -22,8 +21,6 @@ from factbook.model.keys import (
     normalize_fact_key,
     split_rank_key,
 )
-
-__all__ = ["KEY", "Place", "place_in"]
 
 KEY: Final = r"(?P<key>[^\W\d_][\w-]*(?:\.[\w#%&+-]+)+)"
 

@@ -22,8 +22,6 @@ from factbook.llm.schema import plain_schema
 from factbook.model.facts import Millis
 from factbook.model.keys import topic_title
 
-__all__ = ["ask_messages", "tell_messages"]
-
 SHOWN_LISTS: Final = 60  # lists that a prompt carries; the rest is counted
 SHOWN_RANKS: Final = 25  # values of each list
 SHOWN_CHARS: Final = 80  # of each value
@@ -144,8 +142,6 @@ def ask_messages(
     )
     return _fitted(_ASK, lists, after, question, FactsQueryPlan, context_tokens)
 
-
-# --- what fits ------------------------------------------------------------------------------------
 
 # What is shown of every list: first as much as helps, then less and less, so that all the lists
 # stand in the prompt before any of them is left out. (values of each list, characters of a value)

@@ -16,8 +16,6 @@ from factbook.extract.keyed.told import OWN, Told
 from factbook.extract.keyed.wording import COUNT, FAVORITE, RANK, rank_value, stems_of, words_of
 from factbook.model.keys import canonical_list_key
 
-__all__ = ["PLACING", "added", "placed"]
-
 PLACING: Final = stems_of(
     "make put set rank place keep mark name choose pick want call add insert move shift bump"
     " promote demote push slot list have consider change update switch raise lower swap crown rate"
@@ -87,9 +85,6 @@ def added(told: Told) -> tuple[str, str]:
     return "", f"the message does not put {told.value_said!r} on a list of favorites"
 
 
-# --- places ---------------------------------------------------------------------------------------
-
-
 def _places(told: Told) -> Iterator[_Place]:
     """Yield every place of favorites that the message names, those told together as one."""
     groups: list[list[int]] = []
@@ -137,9 +132,6 @@ def _place(told: Told, words: list[int]) -> _Place | None:
     extra = extra or any(told.tokens[j].relation == "acl" for i in words for j in told.below[i])
     ranks = {rank_value(match["rank"]) for match in _PLACE.finditer(text) if match["rank"]}
     return _Place(words, frozenset(ranks), told.words[first] in OWN, extra)
-
-
-# --- what is told of the value --------------------------------------------------------------------
 
 
 def _place_of(told: Told) -> tuple[int, frozenset[int]] | None:

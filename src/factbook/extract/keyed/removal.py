@@ -16,9 +16,6 @@ from factbook.extract.keyed.ranked import PLACING
 from factbook.extract.keyed.told import OWN, REFERRING, SELF, Told
 from factbook.extract.keyed.wording import named_ranks, stems_of, words_of
 
-__all__ = ["NO_ORDER", "REMOVING", "removal_problem"]
-
-
 REMOVING: Final = stems_of(
     "remove delete drop erase forget take strike kick cross scratch unset clear discard exclude"
     " eliminate purge scrap trash dump ditch wipe replace get throw empty reset clean nuke destroy"

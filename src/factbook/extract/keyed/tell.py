@@ -42,8 +42,6 @@ from factbook.language.sentences import Span, sentences
 from factbook.language.words import stem
 from factbook.model.keys import canonical_list_key, names_something
 
-__all__ = ["MESSAGE_CHARS", "ReadMessage", "parse_tell"]
-
 MESSAGE_CHARS: Final = 4_000
 """The longest message that the rules read: nobody states a favorite in more."""
 
@@ -110,8 +108,6 @@ def _op(name: OpName, topic: str | None = None, **fields: Any) -> FactsOp:
     list_key = canonical_list_key(topic) if topic else None
     return FactsOp(op=name, list_key=list_key, confidence=policy.TOLD, **fields)
 
-
-# --- clauses --------------------------------------------------------------------------------------
 
 _JOINT: Final = re.compile(
     r"\s*[;,]?\s+(?:and|but|then|while|plus)\s+(?:then\s+)?|\s*;\s*|\s*,\s+|[.!]\s+", re.IGNORECASE
@@ -269,8 +265,6 @@ class _Clauses:
     def _place(self, span: Span) -> Place | None:
         return place_in(span.of(self.message), self.known)
 
-    # --- the place and its values -----------------------------------------------------------------
-
     def _behind(self, parts: _Parts) -> list[FactsOp] | None:
         """Read values behind their place: "my favorite color is blue", "set my #1 to BTC"."""
         place, hinge = self._place(parts.left), parts.hinge
@@ -361,8 +355,6 @@ class _Clauses:
                 f"{clause} does not say that it is about favorites; say 'my #{place.rank}"
                 " favorite ...'"
             )
-
-    # --- values -----------------------------------------------------------------------------------
 
     def _values(
         self, said: Span, *, one: bool = False, leads: bool = False

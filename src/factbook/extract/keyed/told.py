@@ -3,7 +3,7 @@
 What would mislead the reader is put in other words first: a value of several words becomes one
 name, what stands in quotes one thing, and a key that is written out is spelled ("my #2 favorite
 crypto"). What the clauses of the reader say of an act, a doubt or a condition holds; the tree says
-what is denied and whose doing it is. Does not know operations.
+what is denied and whose doing it is.
 """
 
 from __future__ import annotations
@@ -20,8 +20,6 @@ from factbook.language.reader.reading import Clause, children
 from factbook.language.sentences import Span
 from factbook.language.words import stem
 from factbook.model.keys import FAVORITES, normalize_fact_key, split_rank_key
-
-__all__ = ["DOUBTS", "NEGATIONS", "OWN", "REFERRING", "SELF", "Told", "Tree"]
 
 _NAME: Final = "Tesla"  # stands for a value that is no single word
 _THING: Final = "words"  # stands for what is quoted

@@ -1,7 +1,4 @@
-"""Read the words around a value: ranks, favorites, quotes, asides and polite forms.
-
-Knows English function words. Does not know topics, lists or operations.
-"""
+"""Read the words around a value: ranks, favorites, quotes, asides and polite forms."""
 
 from __future__ import annotations
 
@@ -10,23 +7,6 @@ from typing import Final
 
 from factbook.language.numbers import CARDINALS, ORDINALS, SEVERAL
 from factbook.language.words import stem
-
-__all__ = [
-    "ASIDE",
-    "COUNT",
-    "FAVORITE",
-    "LATER",
-    "LIST_WORD",
-    "POLITE",
-    "QUOTED",
-    "RANK",
-    "named_ranks",
-    "rank_value",
-    "shown",
-    "stems_of",
-    "unquoted",
-    "words_of",
-]
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -94,9 +74,6 @@ def shown(text: str, chars: int = 80) -> str:
     """Return words as a reason quotes them."""
     text = " ".join(text.split())
     return repr(text if len(text) <= chars else text[: chars - 1] + "…")
-
-
-# --- ranks ----------------------------------------------------------------------------------------
 
 
 def rank_value(words: str) -> int:

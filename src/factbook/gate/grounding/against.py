@@ -1,7 +1,4 @@
-"""Say what speaks against a claim although its words are there.
-
-Knows: a claim and where its words stand in a passage. Does not know: how the words were found.
-"""
+"""Say what speaks against a claim although its words are there."""
 
 from __future__ import annotations
 

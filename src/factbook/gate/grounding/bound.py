@@ -1,7 +1,4 @@
-"""Say whether the words of a claim are bound as in its source: in one clause, to one subject.
-
-Knows: a claim and the sentences that hold its words, both as trees. Does not know: who speaks.
-"""
+"""Say whether the words of a claim are bound as in its source: in one clause, to one subject."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Read a claim: which of its words must have support, and whether it is about the user.
-
-Knows: one claim. Does not know: passages.
-"""
+"""Read a claim: which of its words must have support, and whether it is about the user."""
 
 from __future__ import annotations
 

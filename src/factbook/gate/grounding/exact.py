@@ -1,7 +1,7 @@
 """Find the number, day or name of a claim that its source does not hold.
 
-Knows: a claim and the sentences that may support it. Does not know: the reader. A network reads
-meanings, and finds 2018 and 2019 alike; what is exact is held against the text by rule.
+A network reads meanings, and finds 2018 and 2019 alike; what is exact is held against the text by
+rule.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ from typing import Final
 from factbook.gate.grounding.claim import read_claim
 from factbook.gate.grounding.words import SentenceWords
 from factbook.gate.reading import read
-
-__all__ = ["invented"]
 
 _WORD: Final = re.compile(r"\w+")
 STEM: Final = 3  # letters by which a name is known again: Poland, Polish; Gary, gari

@@ -148,9 +148,6 @@ def validate_fact_against_summary(fact: str, summary: str, *, embed: Embed | Non
     return grounding.grounded
 
 
-# ------------------------------------------------------------------ by the reader
-
-
 def _read(
     claim: str,
     passage: Passage,
@@ -246,9 +243,6 @@ def _unsaid(claim: str, text: str) -> Iterator[str]:
 
 
 STEM: Final = 5  # letters
-
-
-# ------------------------------------------------------------------ key phrases
 
 
 _Sentences = Sequence[SpokenSentence]
@@ -415,9 +409,6 @@ def _stands_there(claim: str, passage: Passage, allowed: Collection[int]) -> boo
     return False
 
 
-# ------------------------------------------------------------------ similarity
-
-
 def _similarity(
     claim: str, passage: Passage, allowed: tuple[int, ...], embed: Embed
 ) -> tuple[float, _Sentences]:
@@ -468,9 +459,6 @@ def _near(
         return False
     vectors = embed([word, *(token.surface for token in said)])
     return float((vectors[1:] @ vectors[0]).max()) > NEAR_WORD
-
-
-# ------------------------------------------------------------------ in words
 
 
 def _nothing(why: str) -> Grounding:

@@ -1,8 +1,4 @@
-"""Find what a claim turns round although all its words stand in its source.
-
-Knows: a claim and the sentences that ground it, both as trees. Does not know: who speaks, types,
-confidence.
-"""
+"""Find what a claim turns round although all its words stand in its source."""
 
 from __future__ import annotations
 
@@ -14,8 +10,6 @@ from factbook.gate.grammar import words
 from factbook.gate.lexicon import tables
 from factbook.gate.reading import read
 from factbook.gate.trees import USERS, Tree, tree_of
-
-__all__ = ["TURNS", "Turn", "inverted"]
 
 _THEIRS: Final = frozenset(words("his her their"))
 _UNREAL: Final = frozenset(words("doubt doubts dream dreamed dreamt pretend pretended pretends"))

@@ -1,8 +1,4 @@
-"""Cut a passage into utterances and sentences, and say whose words each of them is.
-
-Knows: the ways in which conversations are written down (`User: ...`, `User asked: "..."`,
-`Later: "..."`, `Ann: ...`, prose about the user). Does not know: claims.
-"""
+"""Cut a passage into utterances and sentences, and say whose words each of them is."""
 
 from __future__ import annotations
 

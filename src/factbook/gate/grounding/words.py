@@ -1,7 +1,4 @@
-"""Read the sentences of a passage or a claim: their words, values and names, and what is denied.
-
-Knows: one sentence, as `gate.reading` reads it. Does not know: a second one, speakers, similarity.
-"""
+"""Read the sentences of a passage or a claim: their words, values and names, and what is denied."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Offer the functions of origins 002.1 by the seed's own names.
 
-Knows: how each name maps to `factbook.gate`. Holds no rules. An `extraction` is a mapping with
-`text` and `type`, and with `confidence`, `reasoning` and `quote` where it has them; its `explicit`
-is a model's word for itself, and code decides that.
+Holds no rules. An `extraction` is a mapping with `text` and `type`, and with `confidence`,
+`reasoning` and `quote` where it has them; its `explicit` is a model's word for itself, and code
+decides that.
 
     summary = "User said: I absolutely love fettuccini pasta."
     extraction = {"text": "Loves fettuccini", "type": "USER_FACT", "confidence": 0.95}
@@ -136,9 +136,6 @@ def pattern_outcome(confidence: float) -> str:
     if confidence >= policy.TYPE_THRESHOLD[MemoryType.USER_PATTERN.value]:
         return "log_pattern_proposal"
     return "discard"
-
-
-# ------------------------------------------------------------------ what its scoring asks
 
 
 def is_exact_quote(text: str, summary: str) -> bool:

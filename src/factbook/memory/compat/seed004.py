@@ -1,8 +1,8 @@
 """Offer the functions of origins 004.5 by the seed's own names.
 
-Knows: how each name maps to `Memory`. Holds no rules. What the seed reads from globals (the
-database, the model) is the argument `memory`; `project_uuid` must be the tenant that the memory was
-opened for, which is a UUID kept in the file (`memory.store.tenant`).
+Holds no rules. What the seed reads from globals (the database, the model) is the argument `memory`;
+`project_uuid` must be the tenant that the memory was opened for, which is a UUID kept in the file
+(`memory.store.tenant`).
 
     with Memory("facts.db") as memory:
         project = memory.store.tenant

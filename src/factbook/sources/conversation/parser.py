@@ -119,8 +119,6 @@ class ChatParser(Parser):
             self.number += 1
             self.position = self.number
 
-    # --- conversations ---------------------------------------------------------------------------
-
     def _conversation(self, conversation: Conversation) -> None:
         """Take all messages of a conversation, each with an outcome of its own."""
         place = self._place_of_conversation(conversation)
@@ -203,8 +201,6 @@ class ChatParser(Parser):
             title=self.small(conversation.title) if conversation else "",
         )
         return _Place(source=source, scope=scope, owner=owner)
-
-    # --- messages --------------------------------------------------------------------------------
 
     def _message(
         self, message: Message, place: _Place, said: Counter[str] | None, *, dated: object = None

@@ -170,8 +170,6 @@ class ClaudeParser(Parser):
                 return handler(self, record)
         return RecordOutcome("unknown", kind_name(kind))
 
-    # --- where a record stands -------------------------------------------------------------------
-
     def _place(self, record: dict[str, object], position: int, offset: int) -> None:
         self.place(position, offset, record.get("timestamp"))
         get = record.get
@@ -208,8 +206,6 @@ class ClaudeParser(Parser):
 
     def _subject(self, kind: str, record: dict[str, object]) -> str:
         return f"{kind}_{_uuid(record) or self.here()}"
-
-    # --- assistant records -----------------------------------------------------------------------
 
     def _assistant(self, record: dict[str, object]) -> RecordOutcome:
         message = record.get("message")
@@ -274,8 +270,6 @@ class ClaudeParser(Parser):
             subject=subject,
             group=group,
         )
-
-    # --- user records ----------------------------------------------------------------------------
 
     def _user(self, record: dict[str, object]) -> RecordOutcome:
         message = record.get("message")
@@ -438,8 +432,6 @@ class ClaudeParser(Parser):
         )
         return outcome_of(kept, "message of another agent")
 
-    # --- tool results ----------------------------------------------------------------------------
-
     def _result(self, part: dict[str, object], record: dict[str, object], uid: str) -> bool:
         call_id = ident(part.get("tool_use_id"))
         call = self.calls.pop(call_id, None) if call_id else None
@@ -478,8 +470,6 @@ class ClaudeParser(Parser):
             self.prompt(
                 typed, uid=f"{self._base(record)}:said", subject=self._subject("task", record)
             )
-
-    # --- other records ---------------------------------------------------------------------------
 
     def _system(self, record: dict[str, object]) -> RecordOutcome:
         subtype = record.get("subtype")

@@ -177,8 +177,6 @@ class CodexParser(Parser):
             raise BadRecord(f"a {kind} record without a payload")
         return RecordOutcome("unknown", kind_name(kind))
 
-    # --- the session -----------------------------------------------------------------------------
-
     def _meta(self, payload: dict[str, object]) -> RecordOutcome:
         """Take the head of the session; a fork repeats that of the session it came from.
 
@@ -221,8 +219,6 @@ class CodexParser(Parser):
         if turn != self._turn or not turn:
             self._turn = turn
             self._prompts = self._replies = 0
-
-    # --- events ----------------------------------------------------------------------------------
 
     def _event(self, payload: dict[str, object]) -> RecordOutcome:
         kind = payload.get("type")
@@ -282,8 +278,6 @@ class CodexParser(Parser):
             else RecordOutcome("ignored", "event: thread_name_updated")
         )
 
-    # --- what was said ---------------------------------------------------------------------------
-
     def _prompt(self, text: str) -> RecordOutcome:
         scope = self._turn or self._origin or self.scope
         number = self._prompts
@@ -330,8 +324,6 @@ class CodexParser(Parser):
             self._prompt(held.text)
         self._held.clear()
         self.place(position, offset, timestamp)
-
-    # --- items -----------------------------------------------------------------------------------
 
     def _item(self, payload: dict[str, object]) -> RecordOutcome:
         kind = payload.get("type")
@@ -420,8 +412,6 @@ class CodexParser(Parser):
 
     def _tool_search(self, payload: dict[str, object]) -> RecordOutcome:
         return self._take_call("tool_search", _arguments(payload.get("arguments")), payload)
-
-    # --- scripts ---------------------------------------------------------------------------------
 
     def _script_call(self, text: str, payload: dict[str, object]) -> RecordOutcome:
         """Take a script as the calls that it makes; one that cannot be read is a call itself."""

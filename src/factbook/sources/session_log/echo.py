@@ -3,7 +3,6 @@
 Text of ours is known by its tag, in whatever way a host has escaped it; calls by the names of our
 tools where the server is ours; commands by what they run. What is subtracted is counted, and
 nothing around it is lost: a tag that somebody typed hides no more than what it encloses.
-Knows: `model.ours`. Does not know any host.
 """
 
 from __future__ import annotations
@@ -18,8 +17,6 @@ import orjson
 
 from factbook.model.ours import GRAPH_TOOLS, MEMORY_TAG, SERVER, TOOL_RESULTS, WORKING_COMMANDS
 from factbook.sources.session_log.toolcall import command_line
-
-# --- text ---------------------------------------------------------------------------------------
 
 _TAG: Final = re.compile(
     # `<` as it is, escaped for HTML once or more, or escaped for JSON once or more.
@@ -109,8 +106,6 @@ def joined(parts: list[str]) -> str:
         text += gap + part
     return text
 
-
-# --- tools --------------------------------------------------------------------------------------
 
 _OWN_NAME: Final = re.compile(rf"mcp__(?:plugin_.+_)?{SERVER}__.+|(?:mcp_)?{SERVER}__?[a-z].*")
 _LONGEST_FIRST: Final = sorted({*TOOL_RESULTS, *GRAPH_TOOLS}, key=lambda name: (-len(name), name))
@@ -209,8 +204,6 @@ def answers_as_we_do(tool: str, text: str) -> bool:
         return False
     return isinstance(value, dict) and TOOL_RESULTS[tool] <= value.keys()
 
-
-# --- commands -----------------------------------------------------------------------------------
 
 _QUOTED: Final = r"""\\.|'[^']*(?:'|\Z)|"(?:[^"\\]|\\.)*(?:"|\Z)"""
 _TOKEN: Final = re.compile(

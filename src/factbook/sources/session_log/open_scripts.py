@@ -1,7 +1,6 @@
 """The scripts of a log whose end has not come yet, and what is told of their calls when it comes.
 
-A script that takes long goes on as a cell, which another call waits for. Knows: how Codex says that
-a script ended, failed or goes on. Does not know records, nor episodes.
+A script that takes long goes on as a cell, which another call waits for.
 """
 
 from __future__ import annotations
@@ -11,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from factbook.sources.session_log.printed import UNTOLD, Print, Result, of_shell, results_in
-
-__all__ = ["Came", "OpenScript", "OpenScripts", "came"]
 
 _SCRIPTS: Final = 512  # that are remembered; the oldest is forgotten
 _SHELLS: Final = frozenset({"exec_command", "write_stdin"})  # what they give has an exit code

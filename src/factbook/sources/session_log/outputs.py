@@ -2,7 +2,6 @@
 
 The first lines, the last lines, and in between the lines that report an error or a finding; where
 lines were left out, a line says how many. The log itself stays the source of the rest.
-Knows: texts that are already redacted. Does not know any host.
 """
 
 from __future__ import annotations

@@ -144,8 +144,6 @@ class Parser(ABC):
         self._dated: tuple[object, Millis | None, bool] = (None, None, False)
         self.begin(state)
 
-    # --- to be given by each host ----------------------------------------------------------------
-
     @abstractmethod
     def feed(self, record: dict[str, object], position: int, offset: int) -> RecordOutcome:
         """Take one record; raise BadRecord where a required part is missing."""
@@ -153,8 +151,6 @@ class Parser(ABC):
     def expand(self, record: dict[str, object]) -> list[object] | None:
         """Return the records that a record of the whole session holds, or None for a plain one."""
         return None
-
-    # --- state -----------------------------------------------------------------------------------
 
     def begin(self, state: Mapping[str, object]) -> None:
         """Take up what `save` returned: what later records need of earlier ones."""
@@ -222,8 +218,6 @@ class Parser(ABC):
     def file_agent(self) -> str:
         """The sub-agent that the whole file belongs to, empty for the main agent."""
         return ""
-
-    # --- where a record stands -------------------------------------------------------------------
 
     def place(self, position: int, offset: int, timestamp: object) -> None:
         """Note where the record at hand stands, and when it happened."""
@@ -336,8 +330,6 @@ class Parser(ABC):
         if len(self.stated) > SEEN_RECORDS:
             del self.stated[next(iter(self.stated))]
         return True
-
-    # --- making episodes -------------------------------------------------------------------------
 
     def add(
         self,

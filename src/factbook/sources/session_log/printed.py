@@ -3,8 +3,7 @@
     for (const r of results) text(r.output);
 
 A program may print what looks like a result, so a part is read as one only where the script does
-nothing else than call and print. Knows: what `text(...)` prints, and how a result of the shell is
-written. Does not know logs.
+nothing else than call and print.
 """
 
 from __future__ import annotations
@@ -17,8 +16,6 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from factbook.sources.session_log.scripts import Script, unescaped
-
-__all__ = ["UNTOLD", "Print", "Result", "of_shell", "prints_of", "results_in"]
 
 UNTOLD: Final[Mapping[str, str]] = {"end": "untold"}  # the mark of a result that tells no end
 _LIST: Final = (-1, "whole")  # what prints the results of all calls as one list

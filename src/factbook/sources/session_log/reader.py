@@ -178,8 +178,6 @@ class FileReading:
         self.offset, self.line = size, newlines
         return self.batch(size=size, mtime_ns=self.state()[1])
 
-    # --- one line --------------------------------------------------------------------------------
-
     def _take(self, line: LogLine, offset: int, *, continues: bool) -> bool:
         """Account for a line; return False for one that is not finished yet."""
         count = self.count
@@ -320,8 +318,6 @@ class FileReading:
                 excerpt=excerpt[: policy.EXCERPT_CHARS],
             )
         )
-
-    # --- one batch -------------------------------------------------------------------------------
 
     def batch(self, *, size: int, mtime_ns: int) -> Batch:
         """Close the batch at hand."""

@@ -4,8 +4,8 @@
 
 Only what stands there literally is read, and only where it runs whatever else happens: with a call
 below a loop, a condition or a function, or with an argument that is computed, the whole script is
-unreadable. JSON5 readers know neither template literals nor names that stand for a text, so this
-is one of our own. Knows: as much of JavaScript as that takes. Does not know logs, nor any tool.
+unreadable. JSON5 readers know neither template literals nor names that stand for a text, so this is
+one of our own.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
-
-__all__ = ["Script", "ToolCall", "mentioned", "read_script"]
 
 _TOKEN: Final = re.compile(
     r"""

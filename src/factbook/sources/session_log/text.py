@@ -1,7 +1,4 @@
-"""Small things that are done to the texts and values of a log: dates, bounds, blocks in brackets.
-
-Knows: strings. Does not know any host.
-"""
+"""Small things done to the texts and values of a log: dates, bounds, blocks in brackets."""
 
 from __future__ import annotations
 

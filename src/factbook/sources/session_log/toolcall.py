@@ -1,7 +1,4 @@
-"""Tool calls as text: the tool's name, then one line per input, with the span of every value.
-
-Knows: how the tools of the hosts name their inputs. Does not know where a call stands in a log.
-"""
+"""Tool calls as text: the tool's name, then one line per input, with the span of every value."""
 
 from __future__ import annotations
 

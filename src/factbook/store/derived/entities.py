@@ -133,9 +133,6 @@ def deleted_names(reads: Reads, owner: str) -> set[str]:
     return {row.name for row in gone if by.get(row.id) is not Trigger.UPKEEP} - current
 
 
-# --- facts about entities -------------------------------------------------------------------------
-
-
 def world_lives(reads: Reads, owner: str, name: str) -> list[Life]:
     """Return the rows of the current facts about an entity, by id."""
     return reads.lives(
@@ -176,9 +173,6 @@ def about_vectors(reads: Reads, owner: str) -> tuple[list[int], bytes]:
     }
     ids, rows = reads.vectors("fact", sorted(about))
     return [about[fact] for fact in ids], rows
-
-
-# --- engagements and preferences ------------------------------------------------------------------
 
 
 def engagements_of(

@@ -93,9 +93,6 @@ def search_triggers(reads: Reads, owner: str, episode_id: int) -> set[Trigger]:
     return {row.trigger for row in reads.find(SEARCH_LOG, {"owner": owner, "id": searches})}
 
 
-# --- searches that wait ---------------------------------------------------------------------------
-
-
 def search_tasks(
     reads: Reads,
     owner: str | Everyone = EVERYONE,
@@ -125,9 +122,6 @@ def looked_up(reads: Reads) -> dict[int, list[tuple[Millis, str]]]:
         if task.entity_id is not None:
             lookups[task.entity_id].append((task.created_at, task.query))
     return dict(lookups)
-
-
-# --- what is to be learned ------------------------------------------------------------------------
 
 
 def learn_prompts(

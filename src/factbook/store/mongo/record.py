@@ -6,8 +6,6 @@ journal and the documents are written in one. Where it has none, the journal hol
 until they are in their places; it is the moment of the commit, and whoever meets one that was left
 half way ends it. Every step may be taken twice: what a document says is replaced only by what a
 later commit says.
-
-Knows MongoDB and documents. Does not know what a memory is.
 """
 
 from __future__ import annotations
@@ -144,8 +142,6 @@ class TypedRecord:
         """Close every connection."""
         self._client.close()
 
-    # --- what is whose --------------------------------------------------------------------------
-
     def id_of(self, subject: str, *parts: str) -> str:
         """Return the `_id` that stands for what is named, of one subject of this tenant."""
         named = (self._tenant, subject, *parts)
@@ -158,8 +154,6 @@ class TypedRecord:
         if subject is not None:
             scope["subject_id"] = subject
         return scope | conditions
-
-    # --- reading --------------------------------------------------------------------------------
 
     def identity(self) -> str:
         """Return what stands for this tenant's record; empty before its first commit.
@@ -285,8 +279,6 @@ class TypedRecord:
         if not is_done:
             self._end(number)
         return number
-
-    # --- writing --------------------------------------------------------------------------------
 
     def commit(self, documents: Mapping[str, Sequence[Document]], *, after: int, at: int) -> int:
         """Write documents by kind in one commit, and return its number, `after` + 1.
@@ -477,8 +469,6 @@ class TypedRecord:
         except DuplicateKeyError as error:
             self._settled()  # the server may have had no transactions when that was written
             raise RecordChanged(name=self.name) from error
-
-    # --- the server -----------------------------------------------------------------------------
 
     def _has_transactions(self) -> bool:
         if self._transactions is None:

@@ -5,8 +5,6 @@ acknowledged before the read began. A write first takes in what others committed
 that, and is acknowledged when both have it: the record first, so that a kill in between leaves the
 projection behind, and never ahead. Where somebody else committed meanwhile, nothing is written and
 RecordChanged says so.
-
-Knows when to look and what a write touched. Does not know what a memory is: `Mirror` does.
 """
 
 from __future__ import annotations
@@ -140,8 +138,6 @@ class SplitStore:
         self._record, self._mirror = record, mirror
         self._bound, self._seen = False, -1
 
-    # --- reading --------------------------------------------------------------------------------
-
     def bring_up(self) -> None:
         """Take in what was committed since; raises RecordError where the record cannot be asked.
 
@@ -198,8 +194,6 @@ class SplitStore:
     def close(self) -> None:
         self._record.close()
         self._base.close()
-
-    # --- writing --------------------------------------------------------------------------------
 
     @contextmanager
     def writing(self, *, now: Millis, **named: Any) -> Iterator[Writer]:

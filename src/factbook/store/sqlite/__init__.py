@@ -74,8 +74,6 @@ class SQLiteStore(Snapshots):
         finally:
             copy.close()
 
-    # --- writing --------------------------------------------------------------------------------
-
     @contextmanager
     def writing(
         self, *, now: Millis, touches: Collection[str] | Everyone = EVERYONE
@@ -89,8 +87,6 @@ class SQLiteStore(Snapshots):
     def locked(self) -> Iterator[SQLiteQuietWriter]:
         with self._file.transaction() as connection:
             yield SQLiteQuietWriter(connection, self.path)
-
-    # --- reading --------------------------------------------------------------------------------
 
     def _rows(self, sql: str, bindings: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
         with translated(self.path):

@@ -34,9 +34,6 @@ _CODE_LOSS: Final = 1 - 2 / np.pi  # share of a normal vector's square that its 
 _ROTATION_SEED: Final = 384  # any fixed number: equal rows must always have equal codes
 
 
-# --- one segment ----------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Code:
     """The first pass over one segment: cosine ~ slope * signs . query + offset + centre . query."""
@@ -153,9 +150,6 @@ def widen(rows: Halves, out: Floats) -> None:
         np.bitwise_and(block, np.int32(-0x7000_0001), out=block)  # 0x8FFF_FFFF: one sign bit
 
 
-# --- buffers --------------------------------------------------------------------------------------
-
-
 class _Scratch(threading.local):
     """Keep each thread's work buffers: a fresh one would cost a page fault every 4096 bytes."""
 
@@ -172,9 +166,6 @@ class _Scratch(threading.local):
 
 
 scratch: Final = _Scratch()
-
-
-# --- the query ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -130,8 +130,6 @@ class SQLiteFiles:
                 ],
             )
 
-    # --- steps ----------------------------------------------------------------------------------
-
     def _number(self, pragma: str) -> int:
         with translated(self.path):
             rows = self._file.connection.execute(f"PRAGMA {pragma}").fetchall()

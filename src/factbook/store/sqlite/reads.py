@@ -123,8 +123,6 @@ class SQLiteReads(RecordReads, LedgerReads):
             placed.append((no, id_))
         return placed
 
-    # --- finding --------------------------------------------------------------------------------
-
     def search(
         self, target: str, terms: Sequence[str], filters: Filters, k: int
     ) -> list[tuple[int, float]]:
@@ -218,8 +216,6 @@ class SQLiteReads(RecordReads, LedgerReads):
                 if text := "\x1f".join(filter(None, map(_inside, parts))):
                     name = called(*row[-2:]) if kind == "event" else f"{letter}{row[-1]}"
                     yield name, text
-
-    # --- what is embedded -----------------------------------------------------------------------
 
     def waiting(
         self,

@@ -1,7 +1,4 @@
-"""Read the bytes of files, whoever has them open here, to look for what was erased.
-
-Knows: bytes, which files are open here. Does not know: tables, what the bytes mean.
-"""
+"""Read the bytes of files, whoever has them open here, to look for what was erased."""
 
 from __future__ import annotations
 

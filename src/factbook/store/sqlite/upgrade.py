@@ -1,8 +1,4 @@
-"""Bring a file of an older schema to the one of `schema.sql`, in the place where it stands.
-
-Knows: how the tables of each older schema that is upgraded differ from those of `schema.sql`. Does
-not know: rows of other tables, which stay as they are.
-"""
+"""Bring a file of an older schema to the one of `schema.sql`, in the place where it stands."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """Find the nearest vectors of one owner: exactly when they are few, in three steps when many.
 
-Knows: arrays, row ids, cosine similarity. Does not know: the store, the embedder, what an id means.
-
 Rows are half precision, in segments of `SEGMENT_ROWS`. A full segment of a large index also has
 one-bit codes (`codes`). A search narrows down in three steps:
 
@@ -71,9 +69,6 @@ QUERY_BITS: Final = 3
 
 MAX_DIM: Final = 4_096
 """Weighted bit counts of a row, at most 7 for each dimension, must fit 16 bits."""
-
-
-# --- what readers see -----------------------------------------------------------------------------
 
 
 class VectorView:
@@ -265,9 +260,6 @@ class VectorView:
         return ids[order], cosines[order]
 
 
-# --- the writer -----------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Tail:
     """The segment that is being filled. Rows past `count` are nobody's yet; no view shows them."""
@@ -445,9 +437,6 @@ class VectorIndex:
             segments = sealed if tail is None else [*sealed, segments[-1]]
         self._sealed, self._tail = sealed, tail
         self._view = VectorView(dim=self.dim, segments=segments)
-
-
-# --- what comes in --------------------------------------------------------------------------------
 
 
 def _as_ids(ids: ArrayLike) -> Ids:

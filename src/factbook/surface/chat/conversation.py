@@ -16,9 +16,6 @@ Ctrl-C stops an answer and keeps what was said of it; at the prompt, a second on
 
 A message is one line. More lines are one where they come pasted into a terminal, stand between two
 lines of three quotation marks, or are a private key, which could not be told for one line by line.
-
-Knows: the order of a turn. Does not know: a terminal (`view`), or what a model is told
-(`memory.chat_model`).
 """
 
 from __future__ import annotations
@@ -173,8 +170,6 @@ class Chat:
         self._ahead: list[str | None] = []  # read already, and part of the next message
         self._pasted: list[tuple[int, int]] = []  # parts of the message that came in brackets
 
-    # --- its life -------------------------------------------------------------------------------
-
     def run(self) -> int:
         """Talk until the last line or /quit; return the exit code."""
         with self._signals(), self._warnings(), self._worker() as worker:
@@ -288,8 +283,6 @@ class Chat:
             "/react", run(self._memory, line, owner=self._owner, look=self._view.look)
         )
 
-    # --- a message ------------------------------------------------------------------------------
-
     def _answer(self, message: str) -> None:
         self._target = ""  # a reaction means what is shown from here on
         memory = self._memory
@@ -343,8 +336,6 @@ class Chat:
             return None
         return Screening(self._memory.resources.redactor)(reply)
 
-    # --- without a model ------------------------------------------------------------------------
-
     def _bare(self, answer: _Answer) -> None:
         """Show what an answer would be made from, and search where that is not enough."""
         known = answer.known
@@ -386,8 +377,6 @@ class Chat:
         facts = [id_ for id_ in context.included if id_.startswith("f")]
         if names and facts:
             self._keep_answer(f"Shown from memory: {', '.join(names)} ({', '.join(facts)})")
-
-    # --- with a model ---------------------------------------------------------------------------
 
     def _modelled(self, answer: _Answer) -> None:
         memory, known = self._memory, answer.known
@@ -523,8 +512,6 @@ class Chat:
             search_memory=search_memory, search=search if memory.resources.has_search else None
         )
 
-    # --- keeping --------------------------------------------------------------------------------
-
     def _keep_answer(self, said: str) -> str:
         uid = self._turns.keep(said, Role.ASSISTANT)
         self._target = self._turns.id_of(uid)
@@ -534,8 +521,6 @@ class Chat:
         """Return where memories come from: the address of a page, or a place in a source."""
         pages = self._turns.pages(hits)
         return {hit.id: pages.get(hit.id) or values.place(hit.source, hit.position) for hit in hits}
-
-    # --- behind ---------------------------------------------------------------------------------
 
     def _tell(self, delivery: Delivery) -> None:
         """Show a notice between two turns; comes from the thread of the worker."""
@@ -621,8 +606,6 @@ class Chat:
         if step.loop == "searches" and step.note and step.note not in self._remarked:
             self._remarked.add(step.note)
             self._view.note(step.note)
-
-    # --- from outside ---------------------------------------------------------------------------
 
     @contextmanager
     def _signals(self) -> Iterator[None]:

@@ -42,9 +42,6 @@ class SlashReply:
     code: int = 0  # what a program ends with that did this alone
 
 
-# --- what is typed --------------------------------------------------------------------------------
-
-
 def is_command(line: str) -> bool:
     """Tell whether a line is meant as a command: it begins with a slash, without a blank before."""
     return line.startswith("/")
@@ -111,9 +108,6 @@ def _done(memory: Memory, command: Operation, argument: str, owner: str, look: P
         quit=outcome.quit,
         code=outcome.code,
     )
-
-
-# --- of a conversation alone ----------------------------------------------------------------------
 
 
 @operation(CHAT, Effect.OWN, examples=("/help", "/help learn"), tool=False)

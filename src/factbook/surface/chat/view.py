@@ -3,9 +3,6 @@
 A view is told what happens, in the order in which it happens, and shows it at once. Notices and
 remarks may come from another thread while a line is typed: they are written above it. All text of
 others passes `text.safe`, so no page, no model and no message can command a terminal.
-
-Knows: streams, terminals, how an answer is laid out. Does not know: the memory, or what a line
-means.
 """
 
 from __future__ import annotations
@@ -151,9 +148,6 @@ class View:
                 self._transcript.flush()
 
 
-# --- a terminal, or plain lines -------------------------------------------------------------------
-
-
 class TerminalView(View):
     """Shows a conversation as text; on a terminal with colours, a prompt, and line editing."""
 
@@ -191,8 +185,6 @@ class TerminalView(View):
         page = self._screen.blank()
         page.program = ""
         return page
-
-    # --- in -------------------------------------------------------------------------------------
 
     def read(self, *, more: bool = False) -> str | None:
         with self._lock:
@@ -257,8 +249,6 @@ class TerminalView(View):
             self._write(shown.split("\n"), "bold")
         elif self._transcript is not None:
             self._record(shown)
-
-    # --- out ------------------------------------------------------------------------------------
 
     def replied(self, command: str, reply: SlashReply) -> None:
         for note in reply.notes:
@@ -351,8 +341,6 @@ class TerminalView(View):
             lines.append(text.safe(delivery.image))
         with self._lock:
             self._over_prompt([*lines, ""], "green")
-
-    # --- parts ----------------------------------------------------------------------------------
 
     def _hanging(self, lead: str, said: str, *, lines: int | None = None) -> list[str]:
         """Return a safe text in lines behind a lead, the next ones below the first."""
@@ -494,9 +482,6 @@ def open_transcript(path: Path) -> TextIO:
             detail=f"--transcript {path} cannot be written ({error.strerror}); name a file in a"
             " folder that you can write to"
         ) from error
-
-
-# --- which one ------------------------------------------------------------------------------------
 
 
 def view_of(screen: Screen, stack: ExitStack, *, plain: bool, transcript: Path | None) -> View:

@@ -31,9 +31,6 @@ _CommandLineError: Final[type[Exception]] = next(
 )
 
 
-# --- before any command --------------------------------------------------------------------------
-
-
 def _print_version(wanted: bool) -> None:
     if wanted:
         from factbook import __version__
@@ -64,9 +61,6 @@ def common(
     shared.db, shared.as_json = db, as_json
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help())
-
-
-# --- the way in and out ---------------------------------------------------------------------------
 
 
 def run_consolidation() -> None:

@@ -15,8 +15,6 @@ from factbook.surface import text
 from factbook.surface.operations.base import ASK, KEEP, READ, Run
 from factbook.surface.output import Screen
 
-# --- completion -----------------------------------------------------------------------------------
-
 
 def _complete_file(incomplete: str) -> list[str]:
     at, slash, name = incomplete.rpartition("/")
@@ -26,8 +24,6 @@ def _complete_file(incomplete: str) -> list[str]:
         f"{path}/" if path.is_dir() else str(path) for path in there if path.name.startswith(name)
     ]
 
-
-# --- the options of every command -----------------------------------------------------------------
 
 Db = Annotated[
     str | None,
@@ -42,9 +38,6 @@ Db = Annotated[
 Json = Annotated[
     bool, typer.Option("--json", help="Print JSON instead of text.", show_default=False)
 ]
-
-
-# --- the application ------------------------------------------------------------------------------
 
 
 class _Reader:

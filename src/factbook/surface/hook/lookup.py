@@ -5,7 +5,7 @@ which memories share which words, and how rare these are. What may come by itsel
 passive stream lets through (`recall.hits`), as of now, and less: nothing that only the world says,
 nothing that is disputed, of episodes only what the owner said and did not ask.
 
-Reading only. Knows: tables, words, weights. Does not know: sessions, what was shown before.
+Reading only.
 """
 
 from __future__ import annotations
@@ -128,8 +128,6 @@ class Lookup:
             raise apsw.InterruptError("the time is over")
         return self._db.execute(sql, bindings).fetchall()
 
-    # --- by its words -------------------------------------------------------------------------
-
     def bearing_on(self, prompt: str, *, without: frozenset[str], session: str) -> list[Memory]:
         """Return what shares enough of the rare words of a prompt, best first.
 
@@ -192,8 +190,6 @@ class Lookup:
         best = sorted(covers, key=lambda id_: (-covers[id_], -id_))[:POOL]
         letter = target[0]
         return ({f"{letter}{id_}": counts[id_] for id_ in best}, {id_: covers[id_] for id_ in best})
-
-    # --- by their ids -------------------------------------------------------------------------
 
     def named(self, ids: Sequence[str], *, without: frozenset[str], session: str) -> list[Memory]:
         """Return the memories of these ids that may come by themselves, in their order."""
@@ -347,8 +343,6 @@ class Lookup:
             if all(sum(map(mul, own, other)) < policy.DIVERSITY_SIMILARITY for other in others):
                 chosen.append(memory)
         return chosen[:limit]
-
-    # --- to begin with ------------------------------------------------------------------------
 
     def digest(self, project: str, *, without: frozenset[str], session: str) -> list[Memory]:
         """Return what a session in a project should begin with, what matters most first.

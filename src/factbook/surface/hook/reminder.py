@@ -1,7 +1,4 @@
-"""What is put before the model at one event, out of what is known.
-
-Knows: what a session was shown, how much may be said. Does not know: events, clients, files.
-"""
+"""What is put before the model at one event, out of what is known."""
 
 from __future__ import annotations
 

@@ -14,8 +14,6 @@ from factbook.surface.install.clients import NAME, SERVER, Install
 from factbook.surface.install.files import Change, read
 from factbook.surface.install.jsonc import Document
 
-__all__ = ["Written", "carry_out"]
-
 _SECONDS: Final = 60
 
 

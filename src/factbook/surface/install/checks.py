@@ -36,8 +36,6 @@ from factbook.surface.install.clients import (
 from factbook.surface.install.files import read
 from factbook.surface.install.jsonc import Document
 
-__all__ = ["examine"]
-
 SECONDS: Final = 10.0  # that a server or a client has to answer
 SLOW_S: Final = 1.0  # Codex asks its model without the tools of a server that takes longer
 HOSTS: Final = {"claude": "claude-code", "codex": "codex", "gemini": "gemini-cli"}
@@ -87,9 +85,6 @@ def _client(client: Client, db: Path | str, *, asked: bool) -> Iterator[CheckRes
         yield said(*_fired(client, places))
     elif asked:
         yield said("warn", f"nothing is installed; `factbook install {client.name}` does it")
-
-
-# --- the server -----------------------------------------------------------------------------------
 
 
 def _answers(
@@ -161,9 +156,6 @@ def _ask(
             ended.cancel()
             process.kill()
     raise ValueError(f"it did not answer within {SECONDS:g} s, or ended before")
-
-
-# --- the hooks ------------------------------------------------------------------------------------
 
 
 def _hooks(seat: Seat) -> dict[str, str]:

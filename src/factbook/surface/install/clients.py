@@ -24,8 +24,6 @@ from factbook.surface.install import toml_table
 from factbook.surface.install.files import Change, copies, read, without_passwords
 from factbook.surface.install.jsonc import Document
 
-__all__ = ["CLIENTS", "Client", "Install", "Seat"]
-
 NAME: Final = "factbook"
 HOOK: Final = "factbook-hook"
 HOOK_MODULE: Final = "factbook.surface.hook"
@@ -39,9 +37,6 @@ TWICE: Final = "the plugin brings server and hooks, too, and what runs second do
 COPIES: Final = 5  # of a file that stay, the newest
 
 _LOG_EVENTS: Final = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
-
-
-# --- where it stands ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,9 +154,6 @@ CLIENTS: Final = {
 
 Place = tuple[str, str, int, str, int]  # of a hook: its event, group and number
 Kept = Callable[[tuple[str, ...]], bool]  # whether a part stays, though it is empty
-
-
-# --- what is put there ----------------------------------------------------------------------------
 
 
 def environment(db: Path | str) -> dict[str, str]:
@@ -346,8 +338,6 @@ class Install:
         by_hand = "take out what is of factbook" if undo else "put in what is shown above"
         return f"{path} was left as it is: {why}; mend it, or {by_hand} by hand"
 
-    # --- the server -----------------------------------------------------------------------------
-
     def _servers(self, text: str) -> str:
         if self.seat.servers.suffix == ".toml":
             there = toml_table.read(text).get(TABLE, {}).get(NAME)
@@ -381,8 +371,6 @@ class Install:
         document.remove(SERVER)
         _prune(document, ("mcpServers",), kept)
         return document.text
-
-    # --- hooks ----------------------------------------------------------------------------------
 
     def _hooks(self, text: str) -> str:
         document, wanted = Document(text), self.hook

@@ -22,8 +22,6 @@ from typing import Final
 
 from factbook.errors import FactbookError, PathUnreadable
 
-__all__ = ["Change", "copies", "read", "without_passwords"]
-
 _BACKUP: Final = ".factbook-backup-"
 _STAMP: Final = "%Y%m%dT%H%M%S.%fZ"
 _HEAD_LINES: Final = 2  # of a diff: the names of the files

@@ -13,8 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-__all__ = ["Document", "Path", "Unfit"]
-
 Path = Sequence[str | int]
 
 _TOKEN: Final = re.compile(
@@ -119,8 +117,6 @@ class Document:
         owner, member = (way[-2].node if len(way) > 1 else self._root), way[-1]
         self._write(self._without(owner, member), meant, gone=(member.at, member.node.end))
 
-    # --- texts ----------------------------------------------------------------------------------
-
     def _with(self, owner: _Node, key: str | int | None, value: Any) -> str:
         """Return the text with one more member behind the last of an object or an array."""
         text = self.text
@@ -192,8 +188,6 @@ class Document:
     def _remark_before(self, at: int) -> str:
         """Return the comment that ends at a place, "" where none does."""
         return next((self.text[start:end] for _, start, end in self._comments if end == at), "")
-
-    # --- reading --------------------------------------------------------------------------------
 
     def _write(self, text: str, meant: Any, *, gone: tuple[int, int] = (0, 0)) -> None:
         """Take a changed text, if it says what is meant and has all comments but those gone."""

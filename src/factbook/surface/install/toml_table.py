@@ -12,8 +12,6 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-__all__ = ["Value", "put", "read", "remove", "table"]
-
 Value = str | Sequence[str] | Mapping[str, str]
 
 _HEADER: Final = re.compile(r"[ \t]*\[")

@@ -1,7 +1,4 @@
-"""JSON-RPC 2.0 on lines: requests in, answers out, in any order.
-
-Knows: messages, threads, how a request is called off. Does not know: what any method does.
-"""
+"""JSON-RPC 2.0 on lines: requests in, answers out, in any order."""
 
 from __future__ import annotations
 
@@ -134,8 +131,6 @@ class Loop:
         with suppress(RuntimeError):  # of threads that are shut down
             self._threads(writing=True).submit(self._guarded, work)
 
-    # --- requests -----------------------------------------------------------------------------
-
     def _pass_over(self, line: bytes, lines: IO[bytes]) -> None:
         begins, closes = line[:_ENDS], line[-_ENDS:]
         while line and not line.endswith(b"\n"):
@@ -225,8 +220,6 @@ class Loop:
             self._tell(error)
             said = f"{type(error).__name__} (see stderr)"
             return _refusal(request.number, RPCError(INTERNAL_ERROR, said))
-
-    # --- answers ------------------------------------------------------------------------------
 
     def _reply(self, answer: str | None) -> None:
         if answer is not None:

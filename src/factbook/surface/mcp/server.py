@@ -3,8 +3,6 @@
 Up to 2025-11-25 a client opens a session with `initialize`; from 2026-07-28 on every request says
 its version, and `server/discover` tells what there is. Tools, their schemas and hints are the table
 of operations (`operations.tools`); a failure that a model can act on is a result, no error.
-
-Knows: the protocol's shapes. Does not know: what a tool does, how its answer is found.
 """
 
 from __future__ import annotations
@@ -148,8 +146,6 @@ class Server:
         tool = self._tools.get(str(params.get("name")))
         return tool is not None and tool.effect is not Effect.READS
 
-    # --- what there is ------------------------------------------------------------------------
-
     def _initialize(self, params: Params) -> Mapping[str, Any]:
         asked = params.get("protocolVersion")
         return {
@@ -166,8 +162,6 @@ class Server:
             "instructions": self._instructions,
             **_CACHED,
         }
-
-    # --- tools --------------------------------------------------------------------------------
 
     def _list_tools(self, params: Params) -> Mapping[str, Any]:
         tools = []
@@ -238,8 +232,6 @@ class Server:
                     self._open().embed(limit=SETTLED_ROWS)
             finally:
                 self._settling.release()
-
-    # --- resources and prompts ----------------------------------------------------------------
 
     def _list_resources(self, params: Params) -> Mapping[str, Any]:
         resources = [

@@ -51,9 +51,6 @@ RuleFile = Annotated[
 ]
 
 
-# --- groups ---------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Whose:
     """Of whom is read, and how much of it is shown."""
@@ -162,9 +159,6 @@ class Llm:
             url=self.url,
             timeout_s=self.timeout,
         )
-
-
-# --- values ---------------------------------------------------------------------------------------
 
 
 def moment_of(option: str, value: str) -> Millis | None:

@@ -410,9 +410,6 @@ def sql(
     )
 
 
-# --- as an agent asks -----------------------------------------------------------------------------
-
-
 @operation(ASK, Effect.WRITES)
 def search(
     run: Run,

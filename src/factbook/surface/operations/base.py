@@ -11,8 +11,6 @@ stand in the docstring, under `Args:`; a dataclass of such fields is a group tha
 share. Annotations are read when an operation is first used and not before. The JSON Schema of its
 arguments is made of the same, without pydantic: to import that takes as long as a client of MCP may
 have to wait for all tools.
-
-Knows: parameters, bounds, JSON Schema. Does not know: typer, or any single operation.
 """
 
 from __future__ import annotations
@@ -65,9 +63,6 @@ _JSON_TYPES: Final[Mapping[type, str]] = {
     dict: "object",
 }
 _T = TypeVar("_T")
-
-
-# --- arguments ------------------------------------------------------------------------------------
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -215,9 +210,6 @@ def _parameter(
     if get_origin(kind) is Literal:
         arg, kind = dataclasses.replace(arg, choices=get_args(kind)), str
     return Parameter(name=name, kind=kind, many=many, default=default, arg=arg, group=group)
-
-
-# --- operations -----------------------------------------------------------------------------------
 
 
 class Effect(StrEnum):
@@ -405,9 +397,6 @@ def show(outcome: Outcome, page: Page) -> None:
     said = safe(outcome.show) if isinstance(outcome.show, str) else outcome.show(page)
     if said:
         page.lines(said.split("\n"))
-
-
-# --- one call -------------------------------------------------------------------------------------
 
 
 class Run:

@@ -34,8 +34,6 @@ _MOST_IDLE: Final = 3_600.0
 _LINE_S: Final = 2.0
 
 
-# --- schedules ------------------------------------------------------------------------------------
-
 HOUR_MS: Final = 3_600_000
 LEAST_EVERY_MS: Final = 10 * 60_000  # ours: a schedule that comes more often is a mistake
 MOST_EVERY_MS: Final = 366 * 24 * HOUR_MS
@@ -125,9 +123,6 @@ def _when(said: str, page: Page) -> tuple[str, int]:
     return match["topic"], every_ms
 
 
-# --- entities -------------------------------------------------------------------------------------
-
-
 @operation(KEEP, Effect.OWN)
 def entities(
     run: Run,
@@ -167,9 +162,6 @@ def entities(
             page.line("There are none.")
 
     return Outcome(record={**done, "entities": things}, show=show)
-
-
-# --- the worker -----------------------------------------------------------------------------------
 
 
 @operation(KEEP, Effect.OWN, tool=False)

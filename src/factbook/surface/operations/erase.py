@@ -246,9 +246,6 @@ def _scoured(run: Run, page: Page, scoured: Scoured) -> None:
         page.say("The file was written anew for that.", "dim")
 
 
-# --- afterwards -----------------------------------------------------------------------------------
-
-
 def _finished(run: Run, scoured: Scoured | None) -> Outcome:
     if scoured is None:
         return Outcome(

@@ -14,8 +14,6 @@ from factbook.surface.operations.base import TOOL, Arg, Effect, Outcome, Run, op
 if TYPE_CHECKING:
     from factbook.pipelines.graph import GraphObserved, KnowledgeGraph
 
-# --- shapes ---------------------------------------------------------------------------------------
-
 
 def _text(about: str = "") -> dict[str, object]:
     return {"type": "string", **({"description": about} if about else {})}
@@ -65,8 +63,6 @@ _DONE: Final = _closed(_object(success={"type": "boolean"}, message=_text()))
 Records = Sequence[dict]  # type: ignore[type-arg]
 _PROFILE: Final[dict[str, Any]] = {"profile": "graph", "lenient": True}
 
-# --- telling --------------------------------------------------------------------------------------
-
 
 @operation(
     TOOL, Effect.CREATES, title="Create Entities", output=_answer(entities=_ENTITY), **_PROFILE
@@ -102,9 +98,6 @@ def add_observations(run: Run, observations: Annotated[Records, Arg(schema=_OBSE
     return Outcome(
         record={"results": [{"entityName": name, "addedObservations": new} for name, new in added]}
     )
-
-
-# --- taking out -----------------------------------------------------------------------------------
 
 
 @operation(TOOL, Effect.ERASES, title="Delete Entities", output=_DONE, **_PROFILE)
@@ -155,9 +148,6 @@ def _observed(records: Sequence[Mapping[str, object]], name: str) -> list[GraphO
     return [
         GraphObserved(text_of(record, "entityName"), strings_of(record, name)) for record in records
     ]
-
-
-# --- asking ---------------------------------------------------------------------------------------
 
 
 @operation(TOOL, title="Read Graph", output=_GRAPH, **_PROFILE)

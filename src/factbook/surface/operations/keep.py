@@ -47,9 +47,6 @@ def version(run: Run) -> Outcome:
     return Outcome(record={"version": __version__}, show=f"factbook {__version__}")
 
 
-# --- a person's word ------------------------------------------------------------------------------
-
-
 @operation(READ, Effect.CREATES, examples=("/remember I moved to Oslo",))
 def remember(run: Run, said: Statement, owner: Owner = ME) -> Outcome:
     """Keep a statement as a fact; it meets what is known at once."""
@@ -169,9 +166,6 @@ def _changed(run: Run, number: int, receipt: Receipt, said: str) -> Outcome:
             )
 
     return Outcome(record={"fact": fact, "receipt": receipt}, show=show)
-
-
-# --- what waits for a person ----------------------------------------------------------------------
 
 
 @operation(KEEP, Effect.OWN)
@@ -329,9 +323,6 @@ def _settle(run: Run, low: int, high: int, verdict: str, *, owner: str | Everyon
         page.say(_SETTLED[verdict], "dim")
 
     return Outcome(record={"verdict": verdict, "facts": facts, "receipt": receipt}, show=show)
-
-
-# --- the vectors ----------------------------------------------------------------------------------
 
 
 @operation(KEEP, Effect.WRITES, tool=False)

@@ -24,9 +24,6 @@ REJECTIONS_SHOWN: Final = 20
 _SUMMED: Final = 100  # origins 002.6: "Last 100 extractions"
 
 
-# --- keyed facts ----------------------------------------------------------------------------------
-
-
 @operation(READ, Effect.OWN)
 def tell(run: Run, said: Words, llm: Llm, owner: Owner = ME, planner: Planner = "model") -> Outcome:
     """Set, move and clear keyed facts and ranked lists by saying so."""
@@ -92,9 +89,6 @@ def key_values(run: Run, receipt: Receipt, *, owner: str) -> list[tuple[str, str
         value = now[0].object if now and now[0].predicate == key else "(nothing)"
         values.append((key, action, value))
     return values
-
-
-# --- typed memories -------------------------------------------------------------------------------
 
 
 @operation(READ, Effect.WRITES)
@@ -209,9 +203,6 @@ def _extract_turns(run: Run, limit: int | None, revived: int) -> Outcome:
         views.model.unanswered(page, left)
 
     return _extracted(report, left, show, revived=revived, failed=bool(report.failed))
-
-
-# --- what was refused -----------------------------------------------------------------------------
 
 
 @operation(KEEP)

@@ -223,9 +223,6 @@ def _past_run(run: Run, number: int, whose: Whose, *, all_: bool) -> Outcome:
     )
 
 
-# --- every night ----------------------------------------------------------------------------------
-
-
 @operation(KEEP, Effect.OWN, tool=False)
 def install_timer(
     run: Run,

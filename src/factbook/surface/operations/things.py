@@ -121,9 +121,6 @@ def _deleted(run: Run, target: str, owner: str) -> Outcome:
     )
 
 
-# --- why ------------------------------------------------------------------------------------------
-
-
 @operation(ASK, examples=("/interests",))
 def interests(
     run: Run,
@@ -189,9 +186,6 @@ def why(
     entity = run.memory.interests.find_entity(what, owner=owner)
     cared = reasons.of_entity(run.memory, entity)
     return Outcome(record=cared, show=lambda page: views.world.why_entity(page, cared))
-
-
-# --- forgetting -----------------------------------------------------------------------------------
 
 
 @operation(

@@ -38,8 +38,6 @@ _EPISODE_CHARS: Final = 4_000
 _LABEL_CHARS: Final = 120
 _FACTS_NAMED: Final = 3
 
-# --- shapes of the records ------------------------------------------------------------------------
-
 _TEXT: Final = {"type": "string"}
 _MAYBE: Final = {"type": ["string", "null"]}
 _WHOLE: Final = {"type": "integer"}
@@ -125,8 +123,6 @@ _RECEIPT: Final = _object(
     note=_TEXT,
     actions=_object(S=_WHOLE, U=_WHOLE, R=_WHOLE),
 )
-
-# --- asking ---------------------------------------------------------------------------------------
 
 Id = Annotated[str, Arg("The id of a memory: f12 for a fact, e3 for an episode.")]
 Since = Annotated[str, Arg(f"Not before: {WHEN}.")]
@@ -323,9 +319,6 @@ def _filters(since: str, until: str, project: str) -> Filters:
     return Narrow(since=since, until=until, project=project).filters()
 
 
-# --- telling --------------------------------------------------------------------------------------
-
-
 @operation(TOOL, Effect.CREATES, title="Remember", output=_RECEIPT)
 def remember(
     run: Run,
@@ -449,9 +442,6 @@ def stats(run: Run) -> Outcome:
     return Outcome(record=held(run.memory, run.owner, session=run.session))
 
 
-# --- records --------------------------------------------------------------------------------------
-
-
 def within(budget: int, hits: Iterable[Hit]) -> list[dict[str, object]]:
     """Return hits, best first, in so many bytes of JSON: as they are, in short, then none more."""
     records: list[dict[str, object]] = []
@@ -549,9 +539,6 @@ def _noted(run: Run, noted: Noted, text: str) -> Outcome:
         record["rejected"] = 1
         record["rejections"] = [{"text": text, "reason": noted.reason, "say": noted.say}]
     return Outcome(record=record)
-
-
-# --- as ChatGPT asks ------------------------------------------------------------------------------
 
 
 @operation(TOOL, title="Search", profile="chatgpt")

@@ -39,9 +39,6 @@ def named(run: Run, name: str, owner: str) -> Entity | None:
     return run.memory.interests.named(name, owner=owner)
 
 
-# --- learning -------------------------------------------------------------------------------------
-
-
 @operation(
     READ,
     Effect.CREATES,
@@ -83,9 +80,6 @@ def lookup(
         show=lambda page: views.world.results(page, answer, log.query),
         notes=tuple(answer.remarks),
     )
-
-
-# --- preferences ----------------------------------------------------------------------------------
 
 
 @operation(
@@ -162,9 +156,6 @@ def _unprefer(run: Run, said: str, owner: str, kind: PreferenceType) -> Outcome:
         record={"topic": topic, "type": kind, "removed": True},
         show=f"Taken back: you no longer {kind} {one_line(topic)}.",
     )
-
-
-# --- notices --------------------------------------------------------------------------------------
 
 
 @operation(ASK, examples=("/notices",))

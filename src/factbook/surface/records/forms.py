@@ -125,9 +125,6 @@ FORMS: Final[dict[str, str | Callable[[Any], Record]]] = {
 """How the fields of a type are written, by its name."""
 
 
-# --- the forms ------------------------------------------------------------------------------------
-
-
 def fields(value: Any, names: str, **more: object) -> Record:
     """Return the named fields of a value as a record, and `more` behind them."""
     return {key: read(value) for key, read in _readers(names)} | more
@@ -197,9 +194,6 @@ def _is_moment(kind: Hashable, name: str) -> bool:
         if name in told:
             return "Millis" in str(told[name])
     return False
-
-
-# --- what was read, and what is found in it -------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -314,9 +308,6 @@ def _sql_value(value: SQLValue) -> object:
     if isinstance(value, bytes):
         return value.hex()
     return str(value) if isinstance(value, float) and not isfinite(value) else value
-
-
-# --- what keeps a memory in order -----------------------------------------------------------------
 
 
 @_form("Run")
@@ -470,9 +461,6 @@ def receipt_of(run: Run) -> Mapping[str, int]:
 def numbers(value: object) -> list[int]:
     """Return the whole numbers of a list that was read from JSON."""
     return [item for item in value if isinstance(item, int)] if isinstance(value, list) else []
-
-
-# --- what a person cares about --------------------------------------------------------------------
 
 
 def numbered(things: Sequence[Entity]) -> list[Record]:

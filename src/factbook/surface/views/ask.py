@@ -57,9 +57,6 @@ _FACT_EPISODES: Final = {
 _HANDED_ON: Final = "others, in your message"
 
 
-# --- recall ---------------------------------------------------------------------------------------
-
-
 def answer(page: Page, recalled: Answer, *, episodes: Episodes, redact: Redact) -> None:
     understood = [_window(recalled.window)] if recalled.window else []
     understood += [text.one_line(predicate) for predicate in recalled.predicates]
@@ -202,9 +199,6 @@ def _quote_in_line(
     return ("…" if cut else "") + " ".join(shown.split())
 
 
-# --- facts ----------------------------------------------------------------------------------------
-
-
 def facts(
     page: Page,
     rows: Iterable[Fact],
@@ -251,9 +245,6 @@ def facts(
 def _project(project: str) -> str:
     """Return the last part of a working folder: the name by which people know a project."""
     return re.split(r"[/\\\\]", project.rstrip("/\\"))[-1] or project
-
-
-# --- explain --------------------------------------------------------------------------------------
 
 
 def explanation(
@@ -350,9 +341,6 @@ def _quote_in_log(quote: str, line: str) -> str:
     first, last = max(0, at - _AROUND_QUOTE), min(len(line), end + _AROUND_QUOTE)
     shown = text.mark(line[first:last], at - first, end - first)
     return ("…" if first else "") + shown + ("…" if last < len(line) else "")
-
-
-# --- lists ----------------------------------------------------------------------------------------
 
 
 def sessions(page: Page, rows: Sequence[SourceState], *, of: int) -> None:

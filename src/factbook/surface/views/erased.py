@@ -1,7 +1,4 @@
-"""Say where what was erased still stands, and what takes that too.
-
-Knows: words. Does not know: a memory; what is found there is found by `Erasure.standing`.
-"""
+"""Say where what was erased still stands, and what takes that too."""
 
 from __future__ import annotations
 

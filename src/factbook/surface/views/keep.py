@@ -61,9 +61,6 @@ _RECEIPT: Final = (
 )
 
 
-# --- the life of a fact ---------------------------------------------------------------------------
-
-
 def fact_line(page: Page, fact: Fact, more: str = "") -> None:
     lead = page.paint(f"f{fact.id}  {fact.confidence:.2f}  ", "dim")
     page.say(text.one_line(fact.statement), "bold", lead=lead)
@@ -152,8 +149,6 @@ def _words(step: ConfidenceStep) -> str:
     generic = step.why in ("", "command", "unmerge", "same")
     return words if generic else f"{words} ({step.why})"
 
-
-# --- the report of a consolidation ----------------------------------------------------------------
 
 _Line = tuple[str, str]  # (the id and what else leads, the safe text)
 _Group = tuple[str, str, Sequence[Sequence[_Line]], int]  # title, style, entries, how many
@@ -285,9 +280,6 @@ def _counts(run: Run) -> str:
     return _joined(values.counted(*parts, (faded, "faded"))) or "nothing had to change"
 
 
-# --- what waits for a person ----------------------------------------------------------------------
-
-
 def review(
     page: Page, proposals: Sequence[Proposal], questions: Sequence[PairQuestion], *, all_: bool
 ) -> None:
@@ -367,9 +359,6 @@ def _payload(proposal: Proposal) -> list[str]:
         said += lines[:_PAYLOAD_LINES]
         said += ["…"] if len(lines) > _PAYLOAD_LINES else []
     return said
-
-
-# --- numbers --------------------------------------------------------------------------------------
 
 
 _STATES: Final = (

@@ -23,9 +23,6 @@ _STYLES: Final = {"stored": "green", "proposed": "yellow", "rejected": "red"}
 _ACTIONS: Final = {"store": "stored", "update": "updated", "noop": "as it was", "clear": "cleared"}
 
 
-# --- keyed facts ----------------------------------------------------------------------------------
-
-
 def told(page: Page, outcome: Told, holds: Sequence[tuple[str, str, str]]) -> None:
     """Show what became of a message: `holds` is what `keys` takes."""
     if outcome.failed:
@@ -73,9 +70,6 @@ def asked(page: Page, reply: Asked, *, quotes: Callable[[int | None], Sequence[s
         page.say(f"     f{fact.fact_id}  {moment(fact.set_at)}{said}", "dim")
     if reply.answer.left_out:
         page.say(f"and {reply.answer.left_out} more", "dim")
-
-
-# --- typed memories -------------------------------------------------------------------------------
 
 
 def typed(
@@ -184,9 +178,6 @@ def unanswered(page: Page, rows: Sequence[Unanswered], *, told: Sequence[str] = 
             page.say(f"    {fit(one_line(row.reason), max(20, 2 * page.prose - 8))}", "dim")
     if len(rows) > _SHOWN:
         page.say(f"  and {count(len(rows) - _SHOWN)} more; --json names every one", "dim")
-
-
-# --- what it costs --------------------------------------------------------------------------------
 
 
 def cost(page: Page, lines: Sequence[CostLine]) -> None:

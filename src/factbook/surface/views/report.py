@@ -29,9 +29,6 @@ _FAILED_SHOWN: Final = 5
 _LEFT_SHOWN: Final = 10  # lines of an export that did not come; --json has a hundred
 
 
-# --- what was put back ----------------------------------------------------------------------------
-
-
 def imported(page: Page, done: ImportReport) -> None:
     come, whose = sum(done.added.values()), f" of {done.owner}" if done.owner else ""
     rest = "would come" if done.dry_run else "came"
@@ -61,9 +58,6 @@ def imported(page: Page, done: ImportReport) -> None:
         )
     for record in done.left[:_LEFT_SHOWN]:
         page.say(f"  line {record.line}: {record.kind} {record.why}".replace(":  ", ": "), "dim")
-
-
-# --- what was refused, and the rules --------------------------------------------------------------
 
 
 def rejections(page: Page, rows: Sequence[Rejection]) -> None:
@@ -125,9 +119,6 @@ def _top(signs: RuleNoise) -> str:
     if not signs.facts:
         return ""
     return f"{text.one_line(signs.top_object)[:60]} ({signs.top_share:.0%})"
-
-
-# --- numbers --------------------------------------------------------------------------------------
 
 
 def stats(page: Page, state: Stats) -> None:
@@ -217,9 +208,6 @@ def _lines(page: Page, lines: LineCount, *, apart: bool = False) -> None:
         if words:
             lead = "  " + page.paint(name.ljust(10), "dim")
             page.say(" · ".join(words), style, lead=lead)
-
-
-# --- ingest ---------------------------------------------------------------------------------------
 
 
 def ingest(page: Page, done: Ingested) -> None:

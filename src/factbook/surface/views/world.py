@@ -89,9 +89,6 @@ def _day(at: Millis | None) -> str:
     return moment(at)[:10]
 
 
-# --- learning -------------------------------------------------------------------------------------
-
-
 def learning(page: Page, statuses: Sequence[LearnStatus], *, first: int) -> None:
     """Show how far everything to be learned has come, in the seed's form.
 
@@ -142,9 +139,6 @@ def schedules(page: Page, scheduled: Sequence[Schedule]) -> None:
     for number, row in enumerate(scheduled, 1):
         said = f"{every(row.every_ms)}: '{one_line(row.topic)}' (next {moment(row.next_at)})"
         page.line(f"{number}) {said}")
-
-
-# --- things ---------------------------------------------------------------------------------------
 
 
 def entities(page: Page, things: Sequence[Entity]) -> None:
@@ -250,9 +244,6 @@ def _bar(value: float, *, plain: bool) -> str:
     cells = min(_HALF, round(_HALF * abs(value))) or int(value != 0)  # little is not nothing
     left, right = (cells, 0) if value < 0 else (0, cells)
     return empty * (_HALF - left) + full * left + axis + full * right + empty * (_HALF - right)
-
-
-# --- why ------------------------------------------------------------------------------------------
 
 
 def why_entity(page: Page, why: EntityWhy) -> None:
@@ -391,9 +382,6 @@ def _said(cause: Cause) -> str:
     return f"“{cut}”" + (f" on {moment(cause.at)}" if cause.at is not None else "")
 
 
-# --- notices --------------------------------------------------------------------------------------
-
-
 def notices(
     page: Page, rows: Sequence[Notice], names: Mapping[int, str], state: NotifyState
 ) -> None:
@@ -412,9 +400,6 @@ def notices(
         page.line(f"There are no notices now; {page.typed('unmute')} turns them on again.")
 
 
-# --- help -----------------------------------------------------------------------------------------
-
-
 def help_of(page: Page, forms: Sequence[tuple[str, str]], examples: Sequence[str] = ()) -> None:
     for form, what in forms:
         if len(form) + 2 > _FORM:  # what it does stands below it
@@ -423,9 +408,6 @@ def help_of(page: Page, forms: Sequence[tuple[str, str]], examples: Sequence[str
         _say(page, what, form.ljust(_FORM), style="bold")
     if examples:
         page.lines(["", *("  " + example for example in examples)])
-
-
-# --- the work behind ------------------------------------------------------------------------------
 
 
 def work(

@@ -384,8 +384,6 @@ class AppliedContract(Contract):
         first.close()
         assert self.open(tmp_path).tenant == tenant
 
-    # --- keyed facts, and what a language model brings ------------------------------------------
-
     def _tell(self, store: Store, uid: str, text: str, *steps: KeyStep) -> Receipt:
         episode = sample_episode(
             1, uid=uid, text=text, role=Role.USER, kind=EpisodeKind.TURN, trust=Trust.DIRECT

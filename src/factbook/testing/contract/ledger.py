@@ -56,8 +56,6 @@ from factbook.testing.contract.examples import proposal
 
 
 class LedgerContract(Contract):
-    # --- writes and moments ---------------------------------------------------------------------
-
     @of("writing")
     def test_a_write_that_fails_leaves_nothing(self, store: Store) -> None:
         def fail() -> None:
@@ -153,8 +151,6 @@ class LedgerContract(Contract):
                 writer.put(MARK, [Mark("judge", 7, 0)])
             assert marked(reads, "judge").commit == 0
             assert marked(store, "judge").commit == 7
-
-    # --- sources and episodes -------------------------------------------------------------------
 
     @of("sources", "put_sources")
     def test_a_source_is_written_and_asked_for(self, store: Store) -> None:
@@ -285,8 +281,6 @@ class LedgerContract(Contract):
             assert [row.id for row in read(Filters(), limit=2)] == [1, 2]
             assert [row.id for row in read(Filters(), limit=2, newest_first=True)] == [3, 2]
             assert [row.id for row in read(Filters(), limit=None, newest_first=True)] == [3, 2, 1]
-
-    # --- facts ----------------------------------------------------------------------------------
 
     @of("add_facts", "lives", "facts_by_id")
     def test_a_fact_comes_back_as_it_was_given(self, store: Store) -> None:
@@ -479,8 +473,6 @@ class LedgerContract(Contract):
         assert store.name != other.name
         assert store.files is None or store.files.path.exists()
         other.close()
-
-    # --- evidence -------------------------------------------------------------------------------
 
     @of("evidence", "add_evidence", "drop_evidence")
     def test_evidence_is_of_a_fact_and_an_episode(self, store: Store) -> None:
