@@ -17,13 +17,15 @@ Needs what factbook itself needs, and onnx and torch:
     /tmp/reader/bin/python scripts/make_reader.py
 
 What was learned of one reader says nothing of the next, which reads nothing before
-`scripts/train_standing.py` was run; `scripts/train_matter.py` belongs to it, too.
+`scripts/train_standing.py` and `scripts/train_taste.py` were run; `scripts/train_matter.py` belongs
+to it, too. The clauses of published messages, of which only what is worth keeping is labelled, are
+cut by the reader that ships while this runs.
 
 A reader goes on from a written one with `--start`, and is held to one in all that its rows do not
 label with `--anchor`; copies of the files of `--out` serve for both:
 
     make_reader.py --only reader --train reader --start OLD --anchor OLD --rate 0.8 \\
-        --minutes 50 --blend 0.6
+        --minutes 45
 """
 
 from __future__ import annotations
@@ -123,7 +125,8 @@ def reader_sources(
 ) -> dict[str, tuple[float, Sequence[Any]]]:
     """Return what the reader is trained on, each source with its share."""
     trees = corpora.treebank(open_corpora, "train")
-    typed = [messages.said(*one) for one in messages.labelled(open_corpora, "train")]
+    labelled = messages.labelled(open_corpora, "train") if "said" in shares else ()
+    typed = [messages.said(*one) for one in labelled]
     sources: dict[str, Sequence[Any]] = {
         "tree": [[rows.named(s) for s in document] for document in trees],
         "names": [rows.named(s) for s in corpora.names(open_corpora, "train")],

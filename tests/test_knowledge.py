@@ -234,7 +234,7 @@ async def test_it_can_be_awaited(world: World) -> None:
         ("I went to Rome. Which museum is the best there?", Asking.WORLD),
         ("recommend me a film", Asking.WORLD),
         ("how many eggs do I need for a cake?", Asking.WORLD),
-        ("do I have to charge it?", Asking.WORLD),
+        ("does it have to be charged?", Asking.WORLD),
         ("how long do we boil an egg?", Asking.WORLD),
         ("how do I tie a bow tie?", Asking.WORLD),
         ("how do I kill a child process?", Asking.WORLD),

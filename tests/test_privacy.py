@@ -334,7 +334,7 @@ def test_questions_of_the_world_are_asked(tmp_path: Path) -> None:
     for question in (
         "what do you think of the Brimley Swift, is it expensive?",
         "I'm thinking of buying a Brimley Swift, what do you think, is it expensive?",
-        "what filter does my Brimley Swift take?",
+        "what filter does the Brimley Swift take?",
         "how do vaccines work?",
         "what do you think of electric cars, are they expensive?",
         "best cargo bike under 2000 euros",

@@ -1,15 +1,25 @@
 """What is read of a text by the network: its words, and how scores become stretches and trees."""
 
 import itertools
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from tests.rows import every
 
+from factbook import policy
+from factbook.errors import ReaderError
+from factbook.extract.sentences import statements
 from factbook.language.reader import labels
 from factbook.language.reader.decode import best_path, stretches, tree
+from factbook.language.reader.network import DATA, Networks, shared
+from factbook.language.reader.read import read, things_of
+from factbook.language.reader.reading import Reading
+from factbook.language.reader.taste import PLACES
 from factbook.language.reader.words import shape_of, words_of
 
 
@@ -122,3 +132,66 @@ def test_a_circle_opens_where_it_loses_least() -> None:
     """The likeliest root of a circle may be the word that its head holds the most surely."""
     arcs = np.array([[2.0, -9, 9, 0], [1.0, 1.5, -9, 0], [5.0, 0, 0, -9]], dtype=np.float32)
     assert tree(arcs) == [2, 0, 0]
+
+
+class _CutAtComma:
+    """The reader that ships, but for its clauses: the first ends with the first comma."""
+
+    version = "cut"
+
+    def read(self, text: str, answers: str = "") -> Reading:
+        whole = read(text, answers)
+        comma = [token.text for token in whole.tokens].index(",") + 1
+        told = replace(whole.clauses[0], act="tell", keep=0.9, flags=frozenset())
+        at = whole.tokens[comma - 1].end
+        lead = replace(told, begin=0, end=at, first=0, last=comma)
+        rest = replace(told, begin=at + 1, end=len(text), first=comma, last=len(whole.tokens))
+        return replace(whole, clauses=(lead, rest))
+
+
+def test_a_clause_that_is_all_lead_takes_nothing_with_it() -> None:
+    said = statements("If you ever come to Riga, I have a spare bed.", reader=_CutAtComma())
+    assert [one.text for one in said][-1] == "I have a spare bed."
+
+
+@every(
+    ("text", "liked", "disliked"),
+    [
+        ("The tacos were amazing but the waiter was so rude.", {"tacos"}, {"waiter"}),
+        ("terrible hotel, great breakfast though", {"breakfast"}, {"hotel"}),
+        ("I moved the meeting to Tuesday, the room is on the third floor.", set(), set()),
+        ("my brother bought a Volvo last year", set(), set()),
+        ("Best bakery in town!! I go there every sunday", {"bakery"}, set()),
+        ("", set(), set()),
+    ],
+)
+def test_what_is_liked_is_told_thing_by_thing(
+    text: str, liked: set[str], disliked: set[str]
+) -> None:
+    heard = [one for one in read(text).opinions if one.chance >= policy.TASTE_SURE]
+    assert {text[o.begin : o.end] for o in heard if o.type == "like"} == liked
+    assert {text[o.begin : o.end] for o in heard if o.type == "dislike"} == disliked
+
+
+@given(st.text(max_size=120))
+def test_chances_of_a_taste_are_chances(text: str) -> None:
+    taste = shared().taste
+    for begin, end, thing in things_of(text):
+        liked, disliked = taste.chances(thing)
+        assert text[begin:end].strip()
+        assert 0 <= liked <= 1
+        assert 0 <= disliked <= 1
+        assert liked + disliked <= 1 + 1e-6
+        assert thing.places == sorted(set(thing.places))
+        assert all(0 <= place < PLACES for place in thing.places)
+
+
+@pytest.mark.parametrize("layer", ["standing", "taste"])
+def test_what_was_learned_of_another_network_is_refused(tmp_path: Path, layer: str) -> None:
+    for path in DATA.iterdir():
+        (tmp_path / path.name).symlink_to(path)
+    (tmp_path / f"{layer}.npz").unlink()
+    held = dict(np.load(DATA / f"{layer}.npz"))
+    np.savez_compressed(tmp_path / f"{layer}.npz", **{**held, "reader": np.array("another")})
+    with pytest.raises(ReaderError, match=f"train_{layer}.py"):
+        getattr(Networks(tmp_path), layer)

@@ -78,7 +78,7 @@ def test_a_rule_stands_apart_from_what_is_asked_for_now() -> None:
 
 @every(
     ("text", "verb"),
-    [("The old boiler leaks again", "leaks"), ("I can't stand loud music", "stand")],
+    [("The old boiler leaks again", "leaks"), ("My sister sold her old boat", "sold")],
 )
 def test_a_verb_is_the_root_and_its_subject_hangs_on_it(text: str, verb: str) -> None:
     tokens = read(text).tokens
@@ -151,7 +151,7 @@ def broken(tmp_path: Path, name: str, data: bytes | None) -> Networks:
     return Networks(folder)
 
 
-@pytest.mark.parametrize("name", ["reader.onnx", "clauses.npz", "standing.npz"])
+@pytest.mark.parametrize("name", ["reader.onnx", "clauses.npz", "standing.npz", "taste.npz"])
 @pytest.mark.parametrize("data", [None, b"", b"x" * 100], ids=["missing", "empty", "cut"])
 def test_a_file_that_cannot_be_read_is_an_error_that_names_it(
     tmp_path: Path, name: str, data: bytes | None
@@ -173,7 +173,7 @@ def test_a_sentence_ends_with_its_line_or_where_the_network_says(text: str) -> N
 
 
 def test_lines_without_stops_are_marked_one_by_one() -> None:
-    text = "use type hints\nalways run ruff before you commit\nfix the parser"
+    text = "use type hints\nalways run ruff before you commit\nwhy does the parser fail"
     marks = [one for one in read(text).marks if one.chance >= policy.DIRECTIVE_LIKELY]
     assert [text[mark.begin : mark.end] for mark in marks] == text.split("\n")[:2]
 
@@ -193,7 +193,7 @@ def test_a_word_without_end_is_read_in_no_time() -> None:
 def test_what_was_learned_of_another_network_says_nothing(tmp_path: Path) -> None:
     nets = broken(tmp_path, "reader.json", (DATA / "reader.json").read_bytes())
     nets.record["files"]["reader.onnx"]["sha256"] = "0" * 64
-    with pytest.raises(ReaderError, match=r"standing\.npz .* another reader"):
+    with pytest.raises(ReaderError, match=r"(standing|taste)\.npz .* another reader"):
         read("I live in Bergen", networks=nets)
 
 

@@ -766,13 +766,17 @@ def test_labels_join_equal_secrets_and_tell_different_ones_apart() -> None:
         "  pass: '{}',",
         "use {} as the app password",
         "gmail pw: {} (app)",
+        "Google app-specific password:\n{}",
+        "the app password is {}; I put {} into the file",
     ],
 )
-@pytest.mark.parametrize("drawn", ["qkvd xxne bhyl bdmd", "abqd-rtxe-mnop-qqes"])
+@pytest.mark.parametrize(
+    "drawn", ["qkvd xxne bhyl bdmd", "abqd-rtxe-mnop-qqes", "QKVD XXNE BHYL BDMD"]
+)
 def test_a_password_in_fours_goes_whole(line: str, drawn: str) -> None:
-    redacted = REDACTOR.redact(line.format(drawn))
+    redacted = REDACTOR.redact(line.replace("{}", drawn))
     assert not any(four in redacted for four in re.split("[ -]", drawn)), redacted
-    assert redacted.count("[REDACTED:password:") == 1
+    assert redacted.count("[REDACTED:password:") == line.count("{}")
 
 
 @pytest.mark.parametrize(
@@ -785,28 +789,6 @@ def test_a_password_in_fours_goes_whole(line: str, drawn: str) -> None:
 )
 def test_four_words_of_four_letters_stay(line: str) -> None:
     assert REDACTOR.redact(line) == line
-
-
-def test_what_one_text_of_a_source_tells_goes_from_its_later_ones() -> None:
-    secret = "NMjMYCEKwbe15QFzt2SbQA1o"
-    source = REDACTOR.of_source()
-    bare = f"It is written as it should be:\nQPgGeGqEYQ\n{secret}\n"
-    assert source.redact(bare) == bare  # nothing says yet what it is
-    told = source.redact(f"No. I said NORD_PASSWORD={secret}")
-    label = told.removeprefix("No. I said NORD_PASSWORD=")
-    assert label.startswith("[REDACTED:password:")
-    again = f"Now the file is right:\nQPgGeGqEYQ\n{secret}"
-    assert source.redact(again) == again.replace(secret, label)
-    assert source.redact(source.redact(again)) == source.redact(again)
-    assert source.redact(f"x{secret} is a longer word") == f"x{secret} is a longer word"
-    assert REDACTOR.redact(again) == again  # of another source it says nothing
-
-
-def test_words_that_other_texts_have_too_are_not_looked_for() -> None:
-    source = REDACTOR.of_source()
-    assert "correcthorse" not in source.redact("password: correcthorse")
-    plain = "I drew a correcthorse yesterday"
-    assert source.redact(plain) == plain
 
 
 def test_a_secret_that_could_be_guessed_has_no_digest() -> None:

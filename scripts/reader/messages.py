@@ -23,7 +23,6 @@ LABELS: Final = LANGUAGE / "messages.jsonl.xz"
 QUESTIONS: Final = LANGUAGE / "message_questions.jsonl.xz"
 MOST: Final = 600  # characters of paragraphs that are one message
 PIECE: Final = 320  # of a review of a film, which are long
-SHORTEST: Final = 15
 
 Row = dict[str, Any]
 
@@ -59,7 +58,8 @@ def named(text: str) -> str:
 def said(text: str, row: Row) -> rows.Row:
     """A message with targets of opinions, and of its clauses whether they are worth keeping.
 
-    Where it says something of its writer, its words are theirs.
+    Where it says something of its writer, its words are theirs. Its clauses are those that the
+    reader of the day cuts.
     """
     words = words_of(text)
     spans = [
@@ -78,14 +78,17 @@ def said(text: str, row: Row) -> rows.Row:
     for clause in read(text).clauses:
         span = rows.word_span(words, clause.begin, clause.end)
         if span:
-            keep = any(_covers((clause.begin, clause.end), tuple(one)) for one in row["keep"])
+            keep = any(_meet((clause.begin, clause.end), one) for one in row["keep"])
             made["kept"].append((*span, int(keep)))
     if row["opinions"] or row["keep"]:
         made["foreign"] = [0] * len(words)
     return made
 
 
-def _covers(place: Sequence[int], other: Sequence[int]) -> bool:
+
+
+def _meet(place: Sequence[int], other: Sequence[int]) -> bool:
+    """Say whether two places share over half of the shorter."""
     shared = min(place[1], other[1]) - max(place[0], other[0])
     return 2 * shared > min(place[1] - place[0], other[1] - other[0])
 

@@ -144,6 +144,7 @@ _WHY: Final = (
     ("says to like it", "says to dislike it"),
     ("speaks well of it", "speaks ill of it"),
 )
+_TITLE: Final = re.compile(r"\s{1,4}[\"“](?P<title>[^\"“”\n]{1,80})[\"”]")
 _NUMBER: Final = re.compile(r" \d{1,4}(?:\.\d{1,3})?(?=\W|$)(?! \w+s\b)")
 
 
@@ -165,12 +166,27 @@ def _of_things(reading: Reading, tree: _Tree) -> Iterator[Opinion]:
         if span.chance < policy.TASTE_SURE or span.sure < policy.TASTE_SIGN_SURE:
             continue
         words = [n for n, t in enumerate(tree.tokens) if span.begin <= t.begin < span.end]
+        if _is_void(reading, span.begin) or any(_is_denied_twice(tree, n) for n in words):
+            continue
         implied = not _is_said(tree, reading, span)
         if implied and any(_introduces(tree, n) for n in words if _in_name(reading, span)):
             continue
         liked = span.type == "like"
         why = _WHY[implied][not liked]
         yield _whole(reading, Opinion(span.begin, span.end, liked, why, implied=implied))
+
+
+def _is_void(reading: Reading, at: int) -> bool:
+    """Say whether the clause at a place tells of nothing that is so."""
+    clause = next((c for c in reading.clauses if c.begin <= at < c.end), None)
+    return clause is not None and bool(clause.flags & _VOID)
+
+
+def _is_denied_twice(tree: _Tree, word: int) -> bool:
+    """Say whether a word hangs on a verb by which nothing is said to be liked: "I don't hate X"."""
+    head = tree.tokens[word].head
+    named = head >= 0 and tree.tokens[word].relation == "obj" and tree.lows[head] in OF_TASTE
+    return named and _sense(tree, head) is None
 
 
 def _whole(reading: Reading, one: Opinion) -> Opinion:
@@ -202,17 +218,18 @@ def _is_said(tree: _Tree, reading: Reading, span: Span) -> bool:
 
 
 def _of_pronouns(reading: Reading, tree: _Tree) -> Iterator[Opinion]:
-    """Yield what a pronoun behind a verb of taste stands for: "I tried the kimchi. Love it"."""
+    """Yield what a pronoun behind a verb of taste stands for ("Love it"), and titles there."""
     for i, token in enumerate(reading.tokens):
         if token.pos != "VERB" or tree.lows[i] not in OF_TASTE | _BORNE:
             continue
         liked = _sense(tree, i)
-        clause = next((c for c in reading.clauses if c.begin <= token.begin < c.end), None)
-        if liked is None or not _is_meant(tree, i) or (clause and clause.flags & _VOID):
+        if liked is None or not _is_meant(tree, i) or _is_void(reading, token.begin):
             continue
         if is_mentioned(reading.text, token.begin, token.end):
             continue
         why = _WHY[False][not liked]
+        if title := _TITLE.match(reading.text, token.end):
+            yield Opinion(title.start("title"), title.end("title"), liked, why)
         for at in tree.of(i, "obj"):
             low = tree.lows[at]
             if low not in _PRONOUNS or tree.of(i, "advcl", "ccomp"):
@@ -259,8 +276,10 @@ def _is_meant(tree: _Tree, verb: int) -> bool:
 
 
 def _meant(reading: Reading, at: int, pronoun: str) -> Span | None:
-    """Return what a pronoun stands for: what the reader marks before it, else the one name."""
+    """Return what a pronoun stands for: the one thing before it that is marked, or is named."""
     marked = [span for span in reading.opinions if span.end <= at]
+    surest = max((span.chance for span in marked), default=0.0)
+    marked = [span for span in marked if 2 * span.chance > surest]
     someone = pronoun in ("him", "her")
     names = [
         span for span in reading.names if span.end <= at and (span.type == "person") is someone
@@ -268,7 +287,8 @@ def _meant(reading: Reading, at: int, pronoun: str) -> Span | None:
     if marked:
         people = {(span.begin, span.end) for span in reading.names if span.type == "person"}
         last = marked[-1]
-        return last if someone is ((last.begin, last.end) in people) else None
+        alone = len(marked) == 1 and someone is ((last.begin, last.end) in people)
+        return last if alone else None
     return names[0] if len({reading.text[n.begin : n.end] for n in names}) == 1 else None
 
 

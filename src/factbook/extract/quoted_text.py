@@ -56,6 +56,9 @@ _TURN: Final = re.compile(
     r"|<\|\w{1,30}\|>|\[/?(?:INST|SYS)\]|</?(?:system|user|assistant|human)>",
     re.IGNORECASE | re.MULTILINE,
 )
+_BYLINE: Final = re.compile(
+    r"^[^\n]{5,120}\n[ \t]*By [A-Z][\w.'’-]+(?: [A-Z][\w.'’-]+){1,3}[ \t]*$", re.MULTILINE
+)
 _SPEAKER: Final = re.compile(r"^[ \t]*([A-Z]\w{1,30}): \S", re.MULTILINE)
 
 
@@ -84,6 +87,8 @@ def _marked(text: str) -> Iterator[Pasted]:
         # what it quotes shows its own end
         end = len(text) if mail["shown"] is None else mail.end()
         yield Pasted(mail.start(), end, "is a mail")
+    if (byline := _BYLINE.search(text)) is not None:
+        yield Pasted(byline.start(), len(text), "stands under a byline")
     if (turn := _TURN.search(text)) is not None:
         yield Pasted(turn.start(), len(text), "plays a turn of a conversation")
 

@@ -281,7 +281,7 @@ def _dangles(reading: Reading, clause: Clause) -> bool:
         token
         for token in tokens
         if token.text.lower() in _STANDING_IN and token.pos != "NUM"
-        if token.relation in ("nsubj", "root")
+        if token.relation in ("nsubj", "root", "nmod")
     ]
     named = [
         token

@@ -8,9 +8,6 @@ from typing import Protocol
 class Redacting(Protocol):
     """Takes the secrets out of what is read."""
 
-    def of_source(self) -> Redacting:
-        """Return one for the texts of one source, which knows its secrets again."""
-
     def redact(self, text: str) -> str:
         """Return the text with every secret replaced by its label."""
 

@@ -20,8 +20,11 @@ from factbook.redaction.spans import Span
 from factbook.redaction.values import is_wordy
 
 # A password for an app as Google and Apple draw them: sixteen letters in fours.
-_IN_FOURS: Final = Lazy(r"(?<![\w-])[a-z]{4}(?:([ \xa0-])[a-z]{4})(?:\1[a-z]{4}){2}(?![\w-])")
-_FAR: Final = 80  # characters between such a password and what names it, in one line
+_IN_FOURS: Final = Lazy(
+    r"(?<![\w-])(?:[a-z]{4}([ \xa0-])[a-z]{4}(?:\1[a-z]{4}){2}"
+    r"|[A-Z]{4}([ \xa0-])[A-Z]{4}(?:\2[A-Z]{4}){2})(?![\w-])"
+)
+_FAR: Final = 80  # characters between such a password and what names it, in its line or the next
 _SPOKEN: Final = frozenset(" ,.:;!?'’)\n\r") | {""}  # what may follow a name in a sentence
 
 
@@ -40,9 +43,10 @@ def named_spans(text: str, at: int, end: int) -> Iterable[Span]:
 
 
 def _in_fours(text: str, name: SecretName) -> Iterable[Span]:
-    """Give the passwords in fours of the line of a name."""
+    """Give the passwords in fours of the line of a name, and those of the line below."""
     low = max(text.rfind("\n", max(0, name.start - _FAR), name.start) + 1, name.start - _FAR, 0)
-    for match in _IN_FOURS.finditer(text, low, line_end(text, name.end, name.end + _FAR)):
+    high = line_end(text, name.end, name.end + _FAR)
+    for match in _IN_FOURS.finditer(text, low, line_end(text, high + 1, high + _FAR)):
         if not is_wordy(match[0]):
             yield match.start(), match.end(), "password"
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, TypeVar
 
 from factbook.errors import UsageError
 from factbook.policy import MIN_DIGEST_CHARS
 from factbook.redaction.assignments import field_kind
 from factbook.redaction.formats import KINDS as FORMAT_KINDS
 from factbook.redaction.labels import DIGEST_BYTES, label_places
-from factbook.redaction.repeats import distinct, repeats
+from factbook.redaction.repeats import repeats
 from factbook.redaction.scanner import KINDS, scan
 from factbook.redaction.spans import Rewritten, Span, rewritten
 
@@ -27,7 +26,6 @@ _NAME_FIELDS: Final = ("name", "key", "Name", "Key", "ParameterKey")
 _VALUE_FIELDS: Final = ("value", "Value", "ParameterValue")
 _SHORT: Final = 200  # characters of a text that is remembered when nothing is found in it
 _REMEMBERED: Final = 8192  # of those: names of fields, paths and options come again and again
-_TOLD: Final = 256  # secrets of one source that are looked for again; the oldest goes
 _LARGEST_PIN: Final = 10**64  # a longer number is no password, and slow to write in decimal
 
 _T = TypeVar("_T", str, bytes)
@@ -64,16 +62,6 @@ class Redactor:
         self._key = key if len(key) <= _MAX_KEY_BYTES else hashlib.blake2b(key).digest()
         self.clean: set[str] = set()  # short texts without a secret; those with one are not kept
         self._clean_long: set[bytes] = set()  # the digests of long ones
-        self._told: dict[str, str] | None = None  # secrets that are looked for in later texts
-
-    def of_source(self) -> Self:
-        """Return one for the texts of one source, which finds a secret again in the later ones.
-
-        A password that a prompt gives stands bare in the reply: nothing there announces it.
-        """
-        other = copy.copy(self)
-        other._told = {}
-        return other
 
     def find(self, text: str) -> list[Redaction]:
         """Find the secrets of a text, in order and without overlap."""
@@ -128,11 +116,10 @@ class Redactor:
         it, may look different once the first is gone. Looking again at what can see the labels
         until nothing is found makes redaction idempotent; labels are never touched, so it ends.
         """
-        told = self._told or {}
         fresh = _settle(text, scan(text))
-        if not fresh and not any(word in text for word in told):
+        if not fresh:
             return [], text
-        fresh = _settle(text, fresh + list(repeats(text, fresh, told)))
+        fresh = _settle(text, fresh + list(repeats(text, fresh)))
         spans = fresh
         redacted = self._redacted(text, spans)
         for _ in range(_PASSES):
@@ -140,14 +127,10 @@ class Redactor:
             more = _settle(redacted.text, scan(redacted.text, changed=changed))
             if not more:
                 break
-            more = _settle(redacted.text, more + list(repeats(redacted.text, more, {})))
+            more = _settle(redacted.text, more + list(repeats(redacted.text, more)))
             fresh = redacted.mapped_back(more)
             spans = sorted(spans + fresh)
             redacted = self._redacted(text, spans)
-        if self._told is not None:
-            self._told |= distinct(text, spans)
-            while len(self._told) > _TOLD:
-                del self._told[next(iter(self._told))]
         return spans, redacted.text
 
     def _redacted(self, text: str, spans: Sequence[Span]) -> Rewritten:
@@ -186,19 +169,19 @@ def _rebuild(value: object, redactor: Redactor) -> object:
         if isinstance(item, str):
             holder[place] = redactor.redact_field(field, item)
         elif isinstance(item, dict):
-            fields: dict[Any, Any] = {}
+            copy: dict[Any, Any] = {}
             named = _named(item)
             for key, inner in item.items():
                 told = named if named and key in _VALUE_FIELDS else key
-                if type(inner) is str and key in redactor.clean and key not in fields:
-                    fields[key] = redactor.redact_field(told, inner)  # as nearly all are
+                if type(inner) is str and key in redactor.clean and key not in copy:
+                    copy[key] = redactor.redact_field(told, inner)  # as nearly all are
                     continue
                 safe = redactor.redact(key) if isinstance(key, str) else key
-                while safe in fields:  # two secrets without a digest
+                while safe in copy:  # two secrets without a digest
                     safe = f"{safe}+"
-                fields[safe] = inner
-                work.append((fields, safe, told if isinstance(told, str) else ""))
-            holder[place] = fields
+                copy[safe] = inner
+                work.append((copy, safe, told if isinstance(told, str) else ""))
+            holder[place] = copy
         elif isinstance(item, list | tuple):
             parts = list(item)
             work.extend((parts, i, _option_before(item, i) or field) for i in range(len(parts)))

@@ -1,9 +1,9 @@
-"""Find what was recognised as a secret again where nothing announces it: in one text, or later."""
+"""Find what was recognised as a secret again where nothing announces it, in the same text."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import re2
@@ -20,29 +20,18 @@ _MARK: Final = re.compile(r"[^\w\-./ ]")
 _SPECIAL: Final = re.compile(rb"([^A-Za-z0-9_])")
 
 
-def distinct(text: str, spans: Sequence[Span]) -> dict[str, str]:
-    """Return the secrets in `spans` whose look no other word has, each with its kind."""
+def repeats(text: str, spans: Sequence[Span]) -> Iterator[Span]:
+    """Give the further places of the secrets in `spans` whose look no other word has."""
     kinds: dict[str, str] = {}
     for start, end, kind in spans:
         if _SHORTEST <= end - start <= _LONGEST and len(kinds) < _MOST:
             word = text[start:end]
             if word not in kinds and _is_distinct(word):
                 kinds[word] = kind
-    return kinds
-
-
-def repeats(text: str, spans: Sequence[Span], told: Mapping[str, str]) -> Iterator[Span]:
-    """Give the further places of such secrets in `spans`, and those of others that are known.
-
-    `told` are secrets that an earlier text has, each with its kind.
-    """
-    own = distinct(text, spans)
     # Nearly always the secrets stand once, which costs one look for each.
-    wanted = [word for word in own if text.find(word, text.find(word) + 1) >= 0]
-    wanted += [word for word in told if word in text and word not in own]
+    wanted = [word for word in kinds if text.find(word, text.find(word) + 1) >= 0]
     if not wanted:
         return
-    kinds = {**told, **own}
     known = {start for start, _, _ in spans}
     options = re2.Options()
     options.encoding = re2.Options.Encoding.LATIN1

@@ -40,6 +40,7 @@ _QUOTED, _TOLD = 4.0, 6.0  # what it adds that a clause is flagged so, or told: 
 _LABELLED = 1.0  # instead, of one line: "update: I moved" and "boss: you moved" look alike
 _ORDERED = 12.0  # and that an order stands behind the colon of another: it is given as text
 _BESIDE = 2.0  # and that a request stands beside a block
+_ROLES = frozenset(("user", "assistant", "human"))  # by which transcripts name who speaks
 _SPEAKERS = frozenset(("i", "we", "you"))  # of whom nothing is handed on
 _BLOCK_WORDS = 25  # of a block that a request may be about
 _REQUEST_WORDS = 40  # of the paragraph that asks
@@ -108,7 +109,7 @@ _SIGNS: Final = re.compile(
     | <\s{0,3}[/!?|]?\s{0,3}[^\W\d][^\s<>=]{0,60}
       (?:\s{1,3}[\w:-]{1,40}=(?:'[^'<>]{0,200}'|"[^"<>]{0,200}"|[^\s<>'"]{1,200})){0,9}
       (?:\s{0,3}[/?|]?>|(?<=['"])(?=\n\n|\Z))  # or what is set apart begins with its end
-    | ^[ \t]{0,3}(?P<rule>[-=*_]{3,10})[^\n]{1,60}(?P=rule)[ \t]{0,3}$  # --- Forwarded message ---
+    | ^-{2,10}[ ]?(?:Begin[ ])?(?i:forwarded|original)[ ]\w[\w ]{2,30}-{2,10}$  # of a mail
     | (?<!\S)[:;=][-']?[()\[\]|/\\DPpOo]{1,5}(?!\S)
     | &lt;/?[^\W\d][^\s&<>=]{0,60}(?:&gt;|>)
     | (?P<secret>\[REDACTED:[a-z0-9:-]{1,60}\]?)
@@ -216,13 +217,14 @@ class _Parts:
         self.opinions += _opinions(nets, told, words)
         self.marks += _marks(nets, scores, words, ends, clauses, self.text)
         self.clauses += clauses
+        by_name = any(n.type == "person" and n.begin == words[0].begin for n in self.names)
         costs = _costs(self.text, words, ends, {clause.first - base for clause in clauses})
         self.foreign += [
             Span(words[s.first].begin, words[s.last - 1].end, s.type, s.mean)
             for s in stretches(
                 scores["tag.foreign"],
                 labels.FOREIGN_TAGS,
-                bias=_leaning(self.text, self.tokens[base:], clauses, costs, base),
+                bias=_leaning(self.text, self.tokens[base:], clauses, costs, base, by_name),
                 costs=costs,
             )
         ]
@@ -289,12 +291,17 @@ def _leaning(
     clauses: Sequence[Clause],
     costs: Sequence[float],
     base: int,
+    by_name: bool,
 ) -> Floats:
-    """Return how much likelier each word is another's than its own score says, as logarithms."""
+    """Return how much likelier each word is another's than its own score says, as logarithms.
+
+    `by_name` says that the first word is a person's name.
+    """
     lean = np.full(len(costs), _FOREIGN, np.float32)
     if base == 0 and len(tokens) > 2 and tokens[1].text == ":" and "\n" not in text.strip():
         label = 0.0 if tokens[0].text.lower() == "me" else _LABELLED
-        lean[:] = _FOREIGN if tokens[0].pos == "PROPN" else label  # "Anna: I love it"
+        by_name = by_name or tokens[0].text.lower() in _ROLES
+        lean[:] = _FOREIGN if label and by_name else label  # "Anna: I love it"
     for clause in clauses:
         if "quoted" in clause.flags:
             lean[clause.first - base : clause.last - base] += _QUOTED

@@ -33,7 +33,7 @@ class Thing(NamedTuple):
 
     first: int
     last: int  # the word behind its last
-    row: Floats  # what the network knows of it, (1550,)
+    row: Floats  # what the network knows of it, (1557,)
     places: list[int]  # of the words around it
 
 
@@ -102,15 +102,24 @@ class _Around:
     def is_named(self, at: int) -> bool:
         """Tell whether a word names a thing and is no part of a longer name."""
         token = self._tokens[at]
-        if token.pos not in _NAMING and not (token.pos == "VERB" and token.text.endswith("ing")):
+        if token.pos not in _NAMING and not (
+            token.pos == "VERB"
+            and token.text.endswith("ing")
+            and all(self._tokens[i].relation != "obj" for i in self._below[at])
+        ):
             return False
         head = self._heads[at]
         return not (token.relation in _PARTS and head >= 0 and self._tokens[head].pos in _NAMING)
 
     def name(self, at: int) -> tuple[int, int]:
         """Return the words of a thing's name, (first, behind the last)."""
-        parts = [i for i in self._below[at] if self._tokens[i].relation in (*_PARTS, "nummod")]
-        return min([at, *parts]), max([at, *parts]) + 1
+        parts = {i for i in self._below[at] if self._tokens[i].relation in (*_PARTS, "nummod")}
+        first, last = at, at + 1
+        while first - 1 in parts:
+            first -= 1
+        while last in parts:
+            last += 1
+        return first, last
 
     def places(self, at: int, begin: int, end: int, clause: tuple[int, int]) -> list[int]:
         """Return the places of the words of its sentence, of its clause and of its tree."""

@@ -128,7 +128,7 @@ class Parser(ABC):
         self.key = source_key(file)
         # One log may be read for two owners: what it says of each is recorded by itself.
         self._whose = f"{file.owner}/" if file.owner != ME else ""
-        self.redactor = redactor.of_source()
+        self.redactor = redactor
         self.episodes: list[Episode] = []
         # What a record that holds others made of them, beside its own outcome.
         self.inner: dict[RecordOutcome, int] = {}
