@@ -85,8 +85,6 @@ def said(text: str, row: Row) -> rows.Row:
     return made
 
 
-
-
 def _meet(place: Sequence[int], other: Sequence[int]) -> bool:
     """Say whether two places share over half of the shorter."""
     shared = min(place[1], other[1]) - max(place[0], other[0])
