@@ -108,7 +108,7 @@ def test_words_that_were_pasted_are_no_quote(memory: Memory) -> None:
         ("please do not assume that I love PHP", "The user loves PHP.", "I love PHP"),
         ("should i use tabs in the frontend or not", "The user uses tabs.", "i use tabs"),
         ("if i moved to Berlin i would go mad", "The user moved to Berlin.", "i moved to Berlin"),
-        ("my boss says i hate remote work", "The user hates remote work.", "i hate remote work"),
+        ("my boss thinks i hate remote work", "The user hates remote work.", "i hate remote work"),
         (
             "never say that the staging database is on port 5433",
             "The staging database is on port 5433.",
