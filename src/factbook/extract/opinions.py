@@ -169,7 +169,7 @@ def _of_things(reading: Reading, tree: _Tree) -> Iterator[Opinion]:
         if _is_void(reading, span.begin) or any(_is_denied_twice(tree, n) for n in words):
             continue
         implied = not _is_said(tree, reading, span)
-        if implied and any(_introduces(tree, n) for n in words if _in_name(reading, span)):
+        if implied and _in_name(reading, span) and any(_introduces(tree, n) for n in words):
             continue
         liked = span.type == "like"
         why = _WHY[implied][not liked]
@@ -178,7 +178,7 @@ def _of_things(reading: Reading, tree: _Tree) -> Iterator[Opinion]:
 
 def _is_void(reading: Reading, at: int) -> bool:
     """Say whether the clause at a place tells of nothing that is so."""
-    clause = next((c for c in reading.clauses if c.begin <= at < c.end), None)
+    clause = reading.clause_at(at)
     return clause is not None and bool(clause.flags & _VOID)
 
 
@@ -212,7 +212,7 @@ def _introduces(tree: _Tree, word: int) -> bool:
 
 def _is_said(tree: _Tree, reading: Reading, span: Span) -> bool:
     """Say whether the clause of a stretch has a word of liking: "Elden Ring is my favorite"."""
-    clause = next((c for c in reading.clauses if c.begin <= span.begin < c.end), None)
+    clause = reading.clause_at(span.begin)
     lows = set(tree.lows[clause.first : clause.last]) if clause else set()
     return bool(lows & (OF_TASTE | _FAVORITE | _FOND | _BORNE) and lows & _OWNED)
 
@@ -286,9 +286,8 @@ def _meant(reading: Reading, at: int, pronoun: str) -> Span | None:
     ]
     if marked:
         people = {(span.begin, span.end) for span in reading.names if span.type == "person"}
-        last = marked[-1]
-        alone = len(marked) == 1 and someone is ((last.begin, last.end) in people)
-        return last if alone else None
+        is_right = someone is ((marked[0].begin, marked[0].end) in people)
+        return marked[0] if len(marked) == 1 and is_right else None
     return names[0] if len({reading.text[n.begin : n.end] for n in names}) == 1 else None
 
 

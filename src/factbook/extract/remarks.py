@@ -31,7 +31,7 @@ def unowned(words: str, places: list[tuple[int, int, str]]) -> str:
 
 def in_passing(text: str, at: int) -> str:
     """Say why a text states nothing of a thing in the clause at a place; "" where it does."""
-    clause = next((c for c in read(text).clauses if c.begin <= at < c.end), None)
+    clause = read(text).clause_at(at)
     if clause is None:
         return ""
     if clause.flags & _SUPPOSED:

@@ -217,14 +217,13 @@ class _Parts:
         self.opinions += _opinions(nets, told, words)
         self.marks += _marks(nets, scores, words, ends, clauses, self.text)
         self.clauses += clauses
-        by_name = any(n.type == "person" and n.begin == words[0].begin for n in self.names)
         costs = _costs(self.text, words, ends, {clause.first - base for clause in clauses})
         self.foreign += [
             Span(words[s.first].begin, words[s.last - 1].end, s.type, s.mean)
             for s in stretches(
                 scores["tag.foreign"],
                 labels.FOREIGN_TAGS,
-                bias=_leaning(self.text, self.tokens[base:], clauses, costs, base, by_name),
+                bias=_leaning(self.text, self.tokens[base:], clauses, self.names, costs, base),
                 costs=costs,
             )
         ]
@@ -289,19 +288,19 @@ def _leaning(
     text: str,
     tokens: Sequence[Token],
     clauses: Sequence[Clause],
+    names: Sequence[Span],
     costs: Sequence[float],
     base: int,
-    by_name: bool,
 ) -> Floats:
-    """Return how much likelier each word is another's than its own score says, as logarithms.
-
-    `by_name` says that the first word is a person's name.
-    """
+    """Return how much likelier each word is another's than its own score says, as logarithms."""
     lean = np.full(len(costs), _FOREIGN, np.float32)
     if base == 0 and len(tokens) > 2 and tokens[1].text == ":" and "\n" not in text.strip():
-        label = 0.0 if tokens[0].text.lower() == "me" else _LABELLED
-        by_name = by_name or tokens[0].text.lower() in _ROLES
-        lean[:] = _FOREIGN if label and by_name else label  # "Anna: I love it"
+        first, low = tokens[0].begin, tokens[0].text.lower()
+        if low != "me":  # "Anna: I love it"
+            named = any(name.type == "person" and name.begin == first for name in names)
+            lean[:] = _FOREIGN if named or low in _ROLES else _LABELLED
+        else:
+            lean[:] = 0.0
     for clause in clauses:
         if "quoted" in clause.flags:
             lean[clause.first - base : clause.last - base] += _QUOTED

@@ -69,6 +69,10 @@ class Reading:
     sense: NDArray[np.float32] = field(compare=False, repr=False)
     foreign: Sequence[Span]  # what are not its writer's own words
 
+    def clause_at(self, at: int) -> Clause | None:
+        """Return the clause in which a character stands."""
+        return next((clause for clause in self.clauses if clause.begin <= at < clause.end), None)
+
     def kept(self, chance: float = KEEP) -> list[Clause]:
         """Return the clauses that are worth keeping, in their order."""
         return [clause for clause in self.clauses if clause.keep >= chance]
@@ -85,10 +89,13 @@ class Reader(Protocol):
         """Return what is said in a text; `answers` is the line that it answers."""
 
 
-def children(tokens: Sequence[Token]) -> list[list[int]]:
-    """Return for each word the words that hang on it, in their order."""
+def children(tokens: Sequence[Token], base: int = 0) -> list[list[int]]:
+    """Return for each word the words that hang on it, in their order.
+
+    `tokens` are whole sentences of a text, from the one with the number `base` on.
+    """
     below: list[list[int]] = [[] for _ in tokens]
     for n, token in enumerate(tokens):
         if token.head >= 0:
-            below[token.head].append(n)
+            below[token.head - base].append(n)
     return below

@@ -52,6 +52,7 @@ def things(
     tags = softmax(scores["tag.opinion"])
     signs = np.stack([tags[:, _LIKED].sum(axis=1), tags[:, _DISLIKED].sum(axis=1)], axis=1)
     own = softmax(scores["tag.foreign"])[:, 0]
+    share = own.mean()
     around = _Around(tokens, base)
     of_word: dict[int, Clause] = {}
     for clause in clauses:
@@ -72,7 +73,7 @@ def things(
                 sentence,
                 signs[first:last].max(axis=0),
                 signed,
-                np.array([own[at], own.mean(), *_said(part)], np.float32),
+                np.array([own[at], share, *_said(part)], np.float32),
             ]
             yield Thing(first, last, np.concatenate(known), around.places(at, begin, end, whole))
 
@@ -88,16 +89,10 @@ class _Around:
     """The words of a part, and what stands around each in its tree."""
 
     def __init__(self, tokens: Sequence[Token], base: int) -> None:
-        moved = [t.head - base if t.head >= 0 else -1 for t in tokens]
         self._tokens = tokens
-        self._heads = moved
+        self._heads = [token.head - base if token.head >= 0 else -1 for token in tokens]
         self._lows = [token.text.lower() for token in tokens]
-        self._below = children(
-            [
-                Token(t.text, t.begin, t.end, t.pos, head, t.relation)
-                for t, head in zip(tokens, moved, strict=True)
-            ]
-        )
+        self._below = children(tokens, base)
 
     def is_named(self, at: int) -> bool:
         """Tell whether a word names a thing and is no part of a longer name."""
