@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
@@ -20,6 +21,10 @@ LANGUAGE: Final = Path(__file__).resolve().parent.parent / "data" / "language"
 
 _TYPED: Final = {".aider.chat.history.md": "#### ", ".aider.input.history": "+"}
 """What aider calls its logs, and how the lines in them begin that were typed."""
+
+_SPECSTORY: Final = ".specstory/"
+_PARTED: Final = re.compile(r"\n(?:[ \t]*\n)+|^[ \t]*(?:[-=_*]{2,}|#+[ \t].*)$", re.MULTILINE)
+_LEAD: Final = re.compile(r"^\s*(?:>+|[-*+](?=\s)|\d+[.)](?=\s)|\[.\]|\*\*\w[^*\n]*\*\*)\s*")
 
 Row = dict[str, Any]
 
@@ -40,12 +45,16 @@ def named(text: str, lead: str = "") -> str:
 def said(log: str, path: str, role: str) -> Iterator[str]:
     """Yield what one side said in a log of Claude Code or Codex, or of what has a path.
 
-    That is SpecStory, or aider, of whose logs only what its users said is read.
+    That is SpecStory, or aider, of whose logs only what its users said is read, or a diary in which
+    somebody kept what he typed: every paragraph and item of a list in it, whoever said it.
     """
     if path.endswith(tuple(_TYPED)):
         lead = next(lead for name, lead in _TYPED.items() if path.endswith(name))
         if role == "user":
             yield from _typed(log, lead)
+        return
+    if path and _SPECSTORY not in path:
+        yield from _paragraphs(log)
         return
     for line in (transcript(log, path) if path else log).split("\n"):
         try:
@@ -62,6 +71,16 @@ def _typed(log: str, lead: str) -> Iterator[str]:
     for is_typed, lines_ in groupby(log.split("\n"), lambda line: line.startswith(lead)):
         if is_typed:
             yield "\n".join(line[len(lead) :].rstrip() for line in lines_)
+
+
+def _paragraphs(diary: str) -> Iterator[str]:
+    """Yield the paragraphs of a diary, and the lines of each, without the marks before them."""
+    for block in _PARTED.split(diary):
+        lines_ = [_LEAD.sub("", line).strip() for line in (block or "").split("\n")]
+        if text := "\n".join(lines_).strip().strip('"').strip():
+            yield text
+            if "\n" in text:
+                yield from filter(None, lines_)
 
 
 def _texts(content: Any) -> Iterator[str]:

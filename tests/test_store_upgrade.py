@@ -59,7 +59,7 @@ def made_old(path: Path, version: int) -> None:
             "SELECT type, name FROM sqlite_master WHERE type IN ('view', 'trigger')"
         ).fetchall():
             old.execute(f"DROP {kind} {name}")
-        old.execute("ALTER TABLE episode_data RENAME TO episode_row")
+        old.execute("ALTER TABLE episode_data RENAME TO episode_row; DROP TABLE told_row")
         old.execute("DROP TABLE episode_row; DROP TABLE place_row")
         old.execute(OLD_EPISODES).fetchall()
         if version == 12:
@@ -111,6 +111,14 @@ def test_an_older_file_is_upgraded_with_all_that_it_holds(path: Path, version: i
     assert kept(path) == before
     assert schema_of(path) == shape
     assert kept(path) == before  # opened again, it is as new
+
+
+def test_a_file_that_lacks_a_table_alone_gets_it(path: Path) -> None:
+    before, shape = kept(path), schema_of(path)
+    with closing(apsw.Connection(str(path))) as old:
+        old.execute("DROP TABLE told_row; PRAGMA user_version=14")
+    assert kept(path) == before
+    assert schema_of(path) == shape
 
 
 def test_an_older_file_that_is_only_read_is_left_as_it_is(path: Path) -> None:

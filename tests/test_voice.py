@@ -187,7 +187,7 @@ def roads(uid: str, episode_id: int, fact_id: int) -> Mapping[type[Op], list[Op]
 
 
 NO_ROAD: Final = """
-    NoteReaders WithdrawEvidence
+    NoteReaders KeepTold WithdrawEvidence
     RecordSource RecordEpisode RejectCandidate RejectLine AdvanceCursor StoreVectors
     ContradictFacts SupersedeFact JudgePair SettlePair MergeFacts UnmergeFact PinFact RateFact
     HoldFact RetractFact RevertFact Propose DecideProposal MarkProgress KeepLoose StartRun FinishRun

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from factbook.model.ops import Op
     from factbook.redaction.base import Redacting
     from factbook.redaction.records import Screening
+    from factbook.redaction.told import ToldSecret
     from factbook.search_providers.base import SearchProvider
     from factbook.search_providers.config import SearchConfig
     from factbook.store.port import Store
@@ -130,6 +131,7 @@ class Resources:
         self._key_file = Path(key_file) if key_file is not None else None
         self._reading = reading
         self._screening: Screening | None = None
+        self._kept_secrets: Callable[[], Sequence[ToldSecret]] | None = None
         self._rules = rules
         self.reader = reader  # of what people say; None for the one that ships
         self._embedder = embedder
@@ -152,8 +154,20 @@ class Resources:
                 # Nothing is stored, so nothing need be joinable: a key for this process will do.
                 self._redactor = Redactor(key=os.urandom(32))
             else:
-                self._redactor = Redactor(key=load_key(key_file))
+                self._redactor = Redactor(key=load_key(key_file), remembers=True)
+                self.know_secrets()
         return self._redactor
+
+    def keep_secrets(self, kept: Callable[[], Sequence[ToldSecret]]) -> None:
+        """Say where the secrets are asked for that were told before, once they are needed."""
+        self._kept_secrets = kept
+        if self._redactor is not None:
+            self.know_secrets()
+
+    def know_secrets(self) -> None:
+        """Know the secrets that were told by now, also to other processes."""
+        if self._kept_secrets is not None:
+            self.redactor.know(self._kept_secrets())
 
     def screened(self, record: _T, /) -> _T:
         """Return a record as it may be kept: with no secret in any of its texts."""
@@ -331,7 +345,15 @@ class Context:
         from factbook.store.screened import unscreened
 
         now = self.clock() if now is None else now
-        return again_if_overtaken(
+        redactor = self.resources.redactor
+        kept: list[ToldSecret] = []
+
+        def told() -> Sequence[ToldSecret]:
+            lately = redactor.told_lately()
+            kept.extend(lately)
+            return lately
+
+        receipt = again_if_overtaken(
             lambda: apply(
                 self.store,
                 ops,
@@ -341,9 +363,12 @@ class Context:
                 run_id=run_id,
                 screen=unscreened if screened else self.resources.screened,
                 readers=self.resources.readers,
+                told=told,
                 on_wiped=on_wiped,
             )
         )
+        redactor.know(kept)
+        return receipt
 
     def redact(self, text: str) -> str:
         """Return a text without its secrets."""

@@ -146,6 +146,7 @@ RETOLD_KINDS: Final = frozenset(
 # --- redaction ------------------------------------------------------------------------------------
 
 MIN_DIGEST_CHARS: Final = 8  # shorter secrets get no digest: they could be guessed
+TOLD_SECRETS: Final = 20_000  # so many are known again where nothing announces them
 
 # --- recall ---------------------------------------------------------------------------------------
 
@@ -591,6 +592,7 @@ _OBSERVING: Final = frozenset(
         "RejectLine",
         "AdvanceCursor",
         "NoteReaders",
+        "KeepTold",
     }
 )
 
@@ -692,7 +694,7 @@ MAY_EMIT: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         | {"SupportFact", "QueueSearch", "RecordSearch", "FailSearch", "Announce", "Fence"}
         | {"MarkResultRead", "FailResult", "MarkExtracted"},
         "upkeep": (_LIVING - {"RevertFact", "UnmergeFact"})  # a person takes back
-        | {"NoteReaders", "WithdrawEvidence"}
+        | {"NoteReaders", "KeepTold", "WithdrawEvidence"}
         | {"StoreVectors", "StoreNextVectors", "ReplaceVectors", "AssertFact", "RejectCandidate"}
         | {"Count", "Fence"}
         | _ASKING

@@ -64,6 +64,7 @@ from factbook.model.ops import (
     FinishRun,
     FinishTask,
     KeepLoose,
+    KeepTold,
     MarkProgress,
     NoteReaders,
     Op,
@@ -97,7 +98,7 @@ _BESIDE_MEMORY = frozenset(
     {StoreVectors, RecordInjection, RecordUse, Count, StartRun, FinishRun, MarkProgress, KeepLoose}
     | {QueueTask, FinishTask, FailTask, RetryTasks, BeginCall, EndCall}
     | {NoteAction, QueueSearch, FailSearch, MarkExtracted, MarkHeard, ClaimNotice, FinishNotice}
-    | {Fence, KeepSeen, MarkDiscovered, MarkResultRead, FailResult, NoteReaders}
+    | {Fence, KeepSeen, MarkDiscovered, MarkResultRead, FailResult, NoteReaders, KeepTold}
 )  # ops after which all that was found still is what it was
 
 # Ops that are of the owners of the episodes and facts that stand beside them.
@@ -126,13 +127,15 @@ def apply(
     run_id: int | None = None,
     screen: Screen = unscreened,
     readers: Callable[[], Mapping[str, str]] = dict,
+    told: Callable[[], Sequence[tuple[bytes, int, str]]] = tuple,
     on_wiped: Callable[[Wiped], None] | None = None,
 ) -> Receipt:
     """Write all of the ops in one transaction and return what the database changed.
 
     Every text of every Op goes through `screen` first. `run_id` names the consolidation that the
     changes belong to, so that it can be undone. `readers` says with what texts are read, by part,
-    as it is remembered. `on_wiped` is called with what was erased, once a file is clean of it.
+    as it is remembered; `told` gives the secrets that were told since they were kept last.
+    `on_wiped` is called with what was erased, once a file is clean of it.
 
     Raises NotAllowed for an op that the trigger may not emit, NotFound for a reference to a source
     or an episode that does not exist; nothing is written then.
@@ -140,6 +143,8 @@ def apply(
     allowed = policy.MAY_EMIT[trigger]
     if screen is not unscreened:
         ops = [screen(op) for op in ops]
+    if ops and (secrets := told()):
+        ops = [*ops, KeepTold(secrets=secrets)]
     sorted_ops = _sorted(ops)
     if RecordEpisode in sorted_ops and (used := readers()):
         noted = NoteReaders(readers=used)
@@ -177,6 +182,8 @@ def apply(
         run.rejections(sorted_ops[RejectCandidate], sorted_ops[RejectLine])
         run.cursors(sorted_ops[AdvanceCursor])
         run.readers(sorted_ops[NoteReaders], sorted_ops[RecordEpisode])
+        for op in sorted_ops[KeepTold]:
+            changes.keep_told(op)
         run.vectors(sorted_ops[StoreVectors])
         run.may_support(sorted_ops[SupportFact])
         if any(map(sorted_ops.get, CHANGING)):

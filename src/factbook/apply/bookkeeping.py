@@ -23,6 +23,7 @@ from factbook.store.kinds import (
     PROPOSAL,
     READER,
     RUN,
+    TOLD,
     CallCount,
     Calls,
     DayCount,
@@ -30,6 +31,7 @@ from factbook.store.kinds import (
     Mark,
     Other,
     Reader,
+    ToldRow,
 )
 from factbook.store.port import first
 
@@ -100,6 +102,9 @@ class Bookkeeping(FactRows):
         for part, version in op.readers.items() if op.only else ():
             others = {"source_id": sources, "part": part, "version": Other(version)}
             self.writer.drop(READER, others)
+
+    def keep_told(self, op: ops.KeepTold) -> None:
+        self.writer.put(TOLD, [ToldRow(*secret) for secret in op.secrets])
 
     def keep_loose(self, op: ops.KeepLoose) -> None:
         self.writer.drop(LOOSE, ALL)

@@ -37,6 +37,7 @@ from factbook.store import open_store
 from factbook.store.damage import name_damage
 from factbook.store.derived.counts import predicate_counts, row_counts
 from factbook.store.derived.readers import read_by_others
+from factbook.store.kinds import TOLD
 from factbook.store.port import Files, Store
 from factbook.store.rows import Filters, Mode, Problem
 
@@ -205,6 +206,7 @@ class Memory:
             screen=self.resources.screened,
             over=partial(self._record.over, clock=clock, screen=self.resources.screened),
         )
+        self.resources.keep_secrets(lambda: self.store.find(TOLD))
         self._context = Context(
             store=self.store,
             clock=clock,

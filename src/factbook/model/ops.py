@@ -90,6 +90,13 @@ class NoteReaders:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KeepTold:
+    """Remember secrets by keyed digests, so that they are known where nothing announces them."""
+
+    secrets: Sequence[tuple[bytes, int, str]]  # digest, number of characters, kind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AdvanceCursor:
     """Remember how far a source has been read and what its lines were."""
 
@@ -569,6 +576,7 @@ Op: TypeAlias = (
     | RejectLine
     | AdvanceCursor
     | NoteReaders
+    | KeepTold
     | StoreVectors
     | SupportFact
     | DoubtFact

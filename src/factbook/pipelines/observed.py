@@ -22,7 +22,7 @@ from factbook import policy
 from factbook.errors import InputError
 from factbook.extract.rules import RuleSet
 from factbook.model.facts import Cursor, LineCount, Millis, Receipt, SourceState, Trigger
-from factbook.model.ops import Op
+from factbook.model.ops import AdvanceCursor, KeepTold, Op, RecordEpisode
 from factbook.pipelines.steps import BatchStep, propose
 from factbook.pipelines.workers import Task, Workers, forks
 from factbook.redaction.base import Redacting
@@ -196,16 +196,48 @@ class _Reading:
             self._pool.close()
 
     def steps(self, number: int) -> Iterator[BatchStep]:
-        """Return the steps of one file."""
+        """Yield the steps of one file; what it tells is known when the next is read.
+
+        A process beside this one cannot know what another file has told meanwhile. Where a text
+        that it read holds such a secret, the rest of the file is read here again.
+        """
+        cursor = self._cursors[number]
         if self._pool is not None and number in self._given:
-            return self._pool.steps(number)
-        return propose(
+            for step in (beside := self._pool.steps(number)):
+                if self._holds_told(step):
+                    break
+                self._know(step)
+                yield step
+                cursor = _cursor_of(step) or cursor
+            else:
+                return
+            for _ in beside:  # its process waits for room
+                pass
+        for step in propose(
             self._files[number],
-            cursor=self._cursors[number],
+            cursor=cursor,
             rules=self._rules,
             redactor=self._redactor,
             now=self._now,
+        ):
+            self._know(step)
+            yield step
+
+    def _know(self, step: BatchStep) -> None:
+        for op in step.ops:
+            if isinstance(op, KeepTold):
+                self._redactor.know(op.secrets)
+
+    def _holds_told(self, step: BatchStep) -> bool:
+        """Tell whether a text holds a secret that its reader did not know."""
+        return any(
+            isinstance(op, RecordEpisode) and self._redactor.holds_told(op.episode.text)
+            for op in step.ops
         )
+
+
+def _cursor_of(step: BatchStep) -> Cursor | None:
+    return next((op.cursor for op in step.ops if isinstance(op, AdvanceCursor)), None)
 
 
 def worker_count(pending_bytes: int) -> int:

@@ -13,7 +13,7 @@ from factbook.extract.joining import Joining, waits
 from factbook.extract.rules import RuleSet
 from factbook.model import fast_dataclass
 from factbook.model.facts import Cursor, Episode, LineCount, Millis, Trigger
-from factbook.model.ops import AdvanceCursor, Op, RecordEpisode, RecordSource, RejectLine
+from factbook.model.ops import AdvanceCursor, KeepTold, Op, RecordEpisode, RecordSource, RejectLine
 from factbook.pipelines.claims import judged
 from factbook.redaction.base import Redacting
 from factbook.redaction.records import Screening
@@ -50,6 +50,7 @@ def propose(
     Raises OSError or InputError where the file cannot be read.
     """
     began = cursor.offset if cursor else 0
+    redactor = redactor.branch()  # what a file tells is known in the rest of it
     trigger = Trigger.SESSION_LOG
     if not isinstance(file, SourceFile):
         batches = session_log.read(file, cursor=cursor, redactor=redactor, now=now)
@@ -82,6 +83,7 @@ def propose(
             calls=calls,
             trigger=trigger,
         )
+        step.ops.extend(_told(redactor))
     if step is not None:
         calls = joining.unanswered(now)
         if rules is None:
@@ -89,6 +91,13 @@ def propose(
         else:
             step.ops.extend(op for call in calls for op in call_ops(call, rules=rules))
         yield step
+
+
+def _told(redactor: Redacting) -> Iterator[Op]:
+    """Yield what keeps the secrets that were told since it was asked last."""
+    if secrets := redactor.told_lately():
+        redactor.know(secrets)
+        yield KeepTold(secrets=secrets)
 
 
 def batch_ops(

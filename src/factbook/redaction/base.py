@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Protocol
+
+from factbook.redaction.told import ToldSecret
 
 
 class Redacting(Protocol):
     """Takes the secrets out of what is read."""
+
+    def plain(self) -> Redacting:
+        """Return one that remembers nothing: a text has one form with it, whatever was told."""
+
+    def branch(self) -> Redacting:
+        """Return one that knows what this one knows, and learns for itself."""
+
+    def told_lately(self) -> Sequence[ToldSecret]:
+        """Return the secrets that were learned and are not `know`n to be kept."""
+
+    def holds_told(self, text: str) -> bool:
+        """Tell whether a text that was redacted holds a secret that is known only by now."""
+
+    def know(self, secrets: Iterable[ToldSecret]) -> None:
+        """Know secrets that were told elsewhere, or are kept by now."""
 
     def redact(self, text: str) -> str:
         """Return the text with every secret replaced by its label."""

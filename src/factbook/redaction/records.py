@@ -52,9 +52,14 @@ class Screening:
         self._redactor = redactor
         self._parts = partial(_parts, without=frozenset(without))
         self._clean: set[str] = set()
+        self._learned = 0
 
     def __call__(self, record: _T, /) -> _T:
         """Return a record with every text in it redacted; the record itself where all is clean."""
+        learned: int = getattr(self._redactor, "learned", 0)
+        if learned != self._learned:  # what was clean may hold a secret that is known by now
+            self._learned = learned
+            self._clean.clear()
         result: _T = self._screened(record)
         return result
 

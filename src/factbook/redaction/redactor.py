@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -14,9 +14,10 @@ from factbook.policy import MIN_DIGEST_CHARS
 from factbook.redaction.assignments import field_kind
 from factbook.redaction.formats import KINDS as FORMAT_KINDS
 from factbook.redaction.labels import DIGEST_BYTES, label_places
-from factbook.redaction.repeats import repeats
+from factbook.redaction.repeats import places, repeats
 from factbook.redaction.scanner import KINDS, scan
 from factbook.redaction.spans import Rewritten, Span, rewritten
+from factbook.redaction.told import Told, ToldSecret
 
 MIN_KEY_BYTES: Final = 16
 _MAX_KEY_BYTES: Final = 64  # what blake2b takes
@@ -51,17 +52,57 @@ def _remember(clean: set[_T], one: _T) -> None:
 
 
 class Redactor:
-    """Find secrets and replace them; the same key gives equal secrets equal labels."""
+    """Find secrets and replace them; the same key gives equal secrets equal labels.
 
-    def __init__(self, *, key: bytes) -> None:
+    One that remembers knows a secret again in another text, where nothing announces it.
+    """
+
+    def __init__(self, *, key: bytes, remembers: bool = False) -> None:
         if len(key) < MIN_KEY_BYTES:
             raise UsageError(
                 detail=f"The redaction key has {len(key)} bytes and needs {MIN_KEY_BYTES} or more; "
                 "give a longer one, or let load_key make one."
             )
         self._key = key if len(key) <= _MAX_KEY_BYTES else hashlib.blake2b(key).digest()
+        self.told = Told(self._key) if remembers else None
+        self.learned = 0  # changes when it knows more secrets than before
         self.clean: set[str] = set()  # short texts without a secret; those with one are not kept
         self._clean_long: set[bytes] = set()  # the digests of long ones
+
+    def branch(self) -> Redactor:
+        """Return one that knows what this one knows, and learns for itself."""
+        if self.told is None:
+            return self
+        other = Redactor(key=self._key)
+        other.told = self.told.branch()
+        other.clean, other._clean_long = self.clean, self._clean_long  # until one of them learns
+        return other
+
+    def plain(self) -> Redactor:
+        """Return one that remembers nothing: a text has one form with it, whatever was told."""
+        return self if self.told is None else Redactor(key=self._key)
+
+    def told_lately(self) -> Sequence[ToldSecret]:
+        """Return the secrets that were learned and are not `know`n to be kept."""
+        return self.told.fresh() if self.told else ()
+
+    def holds_told(self, text: str) -> bool:
+        """Tell whether a text that was redacted holds a secret that is known only by now."""
+        known = self.told.within(text) if self.told else {}
+        return any(True for _ in places(text, known))
+
+    def know(self, secrets: Iterable[ToldSecret]) -> None:
+        """Know secrets that were told elsewhere, or are kept by now."""
+        if self.told is not None:
+            before = len(self.told)
+            self.told.add(secrets)
+            if len(self.told) > before:
+                self._forget_clean()
+
+    def _forget_clean(self) -> None:
+        """What was clean may hold a secret that is known by now."""
+        self.learned += 1
+        self.clean, self._clean_long = set(), set()  # a branch may go on with those that were
 
     def find(self, text: str) -> list[Redaction]:
         """Find the secrets of a text, in order and without overlap."""
@@ -104,6 +145,9 @@ class Redactor:
         """
         if len(value) < MIN_DIGEST_CHARS:
             return f"[REDACTED:{kind}]"
+        # A format tells itself wherever it stands.
+        if self.told is not None and kind not in FORMAT_KINDS and self.told.learn(value, kind):
+            self._forget_clean()
         broken = "\\" in value or value.split(None, 1) != [value]
         same = (_BREAKS.sub("\n", value) if broken else value).encode("utf-8", "surrogatepass")
         digest = hashlib.blake2b(same, key=self._key, digest_size=DIGEST_BYTES).hexdigest()
@@ -116,7 +160,8 @@ class Redactor:
         it, may look different once the first is gone. Looking again at what can see the labels
         until nothing is found makes redaction idempotent; labels are never touched, so it ends.
         """
-        fresh = _settle(text, scan(text))
+        known = self.told.within(text) if self.told else {}
+        fresh = _settle(text, scan(text) + list(places(text, known)))
         if not fresh:
             return [], text
         fresh = _settle(text, fresh + list(repeats(text, fresh)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import re2
@@ -11,9 +11,9 @@ import re2
 from factbook.redaction.spans import Span
 from factbook.redaction.values import is_path, is_stand_in, is_wordy
 
-_SHORTEST: Final = 8
+SHORTEST: Final = 8
 _LETTERS: Final = 5  # different ones; of fewer is a rule, which may go on through a whole text
-_LONGEST: Final = 256  # longer ones are keys with a shape of their own
+LONGEST: Final = 256  # longer ones are keys with a shape of their own
 _MOST: Final = 512  # different secrets of one text that are looked for again
 _AUTOMATON_BYTES: Final = 64 << 20
 _MARK: Final = re.compile(r"[^\w\-./ ]")
@@ -24,28 +24,33 @@ def repeats(text: str, spans: Sequence[Span]) -> Iterator[Span]:
     """Give the further places of the secrets in `spans` whose look no other word has."""
     kinds: dict[str, str] = {}
     for start, end, kind in spans:
-        if _SHORTEST <= end - start <= _LONGEST and len(kinds) < _MOST:
+        if SHORTEST <= end - start <= LONGEST and len(kinds) < _MOST:
             word = text[start:end]
-            if word not in kinds and _is_distinct(word):
+            if word not in kinds and is_distinct(word):
                 kinds[word] = kind
     # Nearly always the secrets stand once, which costs one look for each.
-    wanted = [word for word in kinds if text.find(word, text.find(word) + 1) >= 0]
-    if not wanted:
-        return
+    wanted = {w: kind for w, kind in kinds.items() if text.find(w, text.find(w) + 1) >= 0}
     known = {start for start, _, _ in spans}
+    return (span for span in places(text, wanted) if span[0] not in known)
+
+
+def places(text: str, kinds: Mapping[str, str]) -> Iterator[Span]:
+    """Give where words stand by themselves, and their kinds."""
+    if not kinds:
+        return
     options = re2.Options()
     options.encoding = re2.Options.Encoding.LATIN1
     options.max_mem = _AUTOMATON_BYTES
-    longest_first = sorted(wanted, key=len, reverse=True)
+    longest_first = sorted(kinds, key=len, reverse=True)
     pattern = b"|".join(_SPECIAL.sub(rb"\\\1", w.encode("ascii", "replace")) for w in longest_first)
     for hit in re2.compile(pattern, options).finditer(text.encode("ascii", "replace")):
         start, end = hit.span()
-        again = kinds.get(text[start:end])
+        kind = kinds.get(text[start:end])
         inside = (start > 0 and text[start - 1].isalnum() and not _escaped(text, start)) or (
             end < len(text) and text[end].isalnum()
         )
-        if again is not None and not inside and start not in known:
-            yield start, end, again
+        if kind is not None and not inside:
+            yield start, end, kind
 
 
 def _escaped(text: str, start: int) -> bool:
@@ -53,7 +58,7 @@ def _escaped(text: str, start: int) -> bool:
     return start > 1 and text[start - 2] == "\\" and text[start - 1] in "nrt"
 
 
-def _is_distinct(word: str) -> bool:
+def is_distinct(word: str) -> bool:
     """Tell whether a secret looks like no word, path or number, so that it is one everywhere."""
     digits = any(map(str.isdigit, word))
     letters = any(map(str.isalpha, word))

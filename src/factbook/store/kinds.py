@@ -550,6 +550,17 @@ class Secret(NamedTuple):
 SECRET: Final = Kind(name="secret", row=Secret, key=("name",))
 
 
+class ToldRow(NamedTuple):
+    """A secret that was told, as `redaction.told` knows it again."""
+
+    digest: bytes
+    chars: int
+    kind: str
+
+
+TOLD: Final = Kind(name="told", row=ToldRow, key=("digest",))
+
+
 class OwnerRow(NamedTuple):
     """The last commit that may have changed what is remembered of an owner (`head`)."""
 
@@ -632,7 +643,7 @@ KINDS: Final[Sequence[Kind[Any]]] = (
     PAIR, PROPOSAL, RUN, MARK, LOOSE, INJECTION, COUNT, READER, EVENT, REJECTION, CALL,
     MODEL_TASK, LEASE, EMBED_TASK, ENTITY, ALIAS, ENGAGEMENT, PREFERENCE, SEARCH_LOG,
     SEARCH_RESULT, SEARCH_FIND, LEARN_PROMPT, SEARCH_TASK, SCHEDULE, NOTICE, NOTICE_FACT, NOTIFY,
-    ERASURE, ERASED, TOMBSTONE, SECRET, OWNER, RECORDED
+    ERASURE, ERASED, TOMBSTONE, SECRET, TOLD, OWNER, RECORDED
 )  # fmt: skip
 
 # What a row is called where it stands: by its own number, or by that of the row it belongs to.

@@ -168,7 +168,7 @@ class ChatParser(Parser):
             ),
             "",
         )
-        digest = _digest(self.redactor.redact(clean(first)))
+        digest = _digest(self.redactor.plain().redact(clean(first)))
         self._unnamed[digest] += 1
         again = self._unnamed[digest]
         return f"-{digest}" if again == 1 else f"-{digest}-{again}"

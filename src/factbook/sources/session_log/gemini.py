@@ -45,6 +45,7 @@ class GeminiParser(Parser):
         self._by_model = state.get("by_model") is True
         self._copying = state.get("copying") is True  # the history is written again, by new ids
         self._said = dict.fromkeys(texts_in(state, "said"))
+        self._plain = self.redactor.plain()  # what was said is the same whatever was told since
 
     def save(self) -> dict[str, object]:
         more = {"by_model": self._by_model, "copying": self._copying, "said": list(self._said)}
@@ -152,7 +153,7 @@ class GeminiParser(Parser):
         """
         if not text:
             return False
-        redacted = self.redactor.redact(text).encode("utf-8", "replace")
+        redacted = self._plain.redact(text).encode("utf-8", "replace")
         digest = hashlib.blake2b(redacted, digest_size=8).hexdigest()
         known = digest in self._said
         self._said[digest] = None

@@ -36,7 +36,7 @@ from factbook.store.sqlite.guard import Guard, Identity, beside, held, identity_
 from factbook.store.sqlite.upgrade import OLDEST, upgrade
 
 APPLICATION_ID = 0x66616374  # "fact"
-SCHEMA = 14
+SCHEMA = 15
 """The number of `schema.sql`, which each change of it raises."""
 MAGIC: Final = b"SQLite format 3\x00"  # what such a file begins with
 _PRAGMAS = (

@@ -608,6 +608,14 @@ CREATE TABLE tombstone (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX tombstone_by_erasure ON tombstone(erasure_id);
 
+-- Secrets that were told, by digests with the key of the labels, which stands outside the file: they
+-- are known again where nothing announces them.
+CREATE TABLE told_row (
+  digest BLOB PRIMARY KEY,
+  chars  INTEGER NOT NULL,
+  kind   TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- What the record of typed memories calls rows, where that record is in another store.
 CREATE TABLE recorded_row (
   target TEXT NOT NULL,

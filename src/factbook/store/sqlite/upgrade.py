@@ -11,7 +11,10 @@ import apsw
 OLDEST: Final = 12
 """The oldest schema that is upgraded."""
 
-_MADE: Final = re.compile(r"CREATE (?:VIRTUAL )?TABLE (\w+)")
+_SAME_ROWS: Final = 14
+"""From here on a schema only adds tables: no row of an older one is another."""
+
+_MADE: Final = re.compile(r"CREATE (?:UNIQUE )?(?:VIRTUAL )?(?:TABLE|INDEX|VIEW|TRIGGER) (\w+)")
 _ALIKE: Final = (
     "id, uid, source_id, owner, kind, role, trust, position, byte_offset, occurred_at, subject,"
     " message, tool, call_id, attributes, is_error, cut, injected, vector_state, learned_at,"
@@ -40,6 +43,9 @@ def upgrade(connection: apsw.Connection, schema: str, version: int) -> None:
 
     It is within a transaction that does not look after foreign keys.
     """
+    if version >= _SAME_ROWS:
+        _make_missing(connection, schema)
+        return
     for kind, name in connection.execute(
         "SELECT type, name FROM sqlite_master"
         " WHERE type IN ('view', 'trigger') OR (type = 'index' AND sql IS NOT NULL)"
@@ -51,14 +57,19 @@ def upgrade(connection: apsw.Connection, schema: str, version: int) -> None:
     if version <= 12:
         connection.execute("ALTER TABLE evidence_row RENAME TO evidence_old")
     connection.execute("PRAGMA legacy_alter_table=OFF")
+    _make_missing(connection, schema)
+    connection.execute(_EPISODES).fetchall()
+    if version <= 12:
+        connection.execute(_EVIDENCE).fetchall()
+
+
+def _make_missing(connection: apsw.Connection, schema: str) -> None:
+    """Make what a schema has and a file lacks."""
     there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
     for statement in _statements(schema):
         made = _MADE.search(statement)
         if made is None or made[1] not in there:
             connection.execute(statement).fetchall()
-    connection.execute(_EPISODES).fetchall()
-    if "evidence_old" in there:
-        connection.execute(_EVIDENCE).fetchall()
 
 
 def _statements(schema: str) -> Iterator[str]:

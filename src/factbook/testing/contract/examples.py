@@ -208,6 +208,11 @@ EXAMPLES: Mapping[kinds.Kind[Any], tuple[Any, Any, Any]] = {
         kinds.Recorded("fact", 2, "k2"),
         kinds.Recorded("fact", 2, "k3"),
     ),
+    kinds.TOLD: (
+        kinds.ToldRow(b"\0a", 8, "password"),
+        kinds.ToldRow(b"b", 20, "token"),
+        kinds.ToldRow(b"b", 20, "api-key"),
+    ),
     kinds.TOMBSTONE: (
         kinds.Tombstone(b"\0a", "uid", 1),
         kinds.Tombstone(b"\xff\0", "claim", 2),

@@ -1,0 +1,112 @@
+"""Know a secret again that was told before, where nothing announces it.
+
+A password is named in one message and used in the next: "it is on the note" says nothing to whoever
+reads that alone. So what was replaced once is remembered by a keyed digest and its length, never by
+its letters, and every later text is compared word by word. A secret that looks like a word, a path
+or a number is not remembered, nor one that is so short that its digest could be guessed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Container, Iterable
+from typing import Final, TypeAlias
+
+from factbook.policy import TOLD_SECRETS
+from factbook.redaction.repeats import LONGEST, SHORTEST, is_distinct
+from factbook.redaction.values import is_path, is_stand_in
+
+_BYTES: Final = 8  # of a digest: no word is taken for another's, however many are compared
+_PERSON: Final = b"told"  # these digests are not those of the labels
+_PIECE: Final = re.compile(rf"(?:(?<=\\)[nrt])?([^\s\"'`<>|\\,;:=()\[\]{{}}]{{{SHORTEST},}})")
+"""Between marks, and behind an escaped line break."""
+_AROUND: Final = ".,;:!?()[]{}<>*_\"'`"
+_FOURS: Final = re.compile(r"(?<!\w)[A-Za-z]{4}(?: [A-Za-z]{4}){3}(?!\w)")
+"""A password for an app, as Google and Apple write it."""
+_FOURS_CHARS: Final = 19
+
+
+ToldSecret: TypeAlias = tuple[bytes, int, str]
+"""What is kept of a secret: its digest, how many characters it has, its kind."""
+
+
+class Told:
+    """The secrets that were told to a memory."""
+
+    def __init__(self, key: bytes, known: Iterable[ToldSecret] = ()) -> None:
+        """Begin with what is known; `key` is the one that labels are made with."""
+        self._key = key
+        self._kinds: dict[tuple[bytes, int], str] = {}
+        self._lengths: set[int] = set()
+        self._fresh: dict[ToldSecret, None] = {}
+        self.add(known)
+
+    def __len__(self) -> int:
+        return len(self._kinds)
+
+    def branch(self) -> Told:
+        """Return one that begins with what is known here, and has nothing fresh."""
+        other = Told(self._key)
+        other._kinds, other._lengths = dict(self._kinds), set(self._lengths)
+        return other
+
+    def add(self, known: Iterable[ToldSecret]) -> None:
+        """Know what was kept, or was told elsewhere."""
+        for digest, chars, kind in known:
+            self._fresh.pop((digest, chars, kind), None)
+            self._know(digest, chars, kind)
+
+    def learn(self, word: str, kind: str) -> bool:
+        """Remember a secret; tell whether it is new."""
+        if not SHORTEST <= len(word) <= LONGEST or len(self) >= TOLD_SECRETS:
+            return False
+        if not (is_distinct(word) or (kind == "password" and _is_password(word))):
+            return False
+        digest = self._digest(word)
+        if (digest, len(word)) in self._kinds:
+            return False
+        self._know(digest, len(word), kind)
+        self._fresh[digest, len(word), kind] = None
+        return True
+
+    def fresh(self) -> list[ToldSecret]:
+        """Return what was learned and is kept nowhere yet: `add` says that it is."""
+        return list(self._fresh)
+
+    def within(self, text: str) -> dict[str, str]:
+        """Return the known secrets that stand in a text, with their kinds."""
+        if not self._kinds:
+            return {}
+        return {
+            word: kind
+            for word in _words(text, self._lengths)
+            if (kind := self._kinds.get((self._digest(word), len(word)))) is not None
+        }
+
+    def _know(self, digest: bytes, chars: int, kind: str) -> None:
+        self._kinds[digest, chars] = kind
+        self._lengths.add(chars)
+
+    def _digest(self, word: str) -> bytes:
+        data = word.encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(data, key=self._key, digest_size=_BYTES, person=_PERSON).digest()
+
+
+def _is_password(word: str) -> bool:
+    """Tell whether a password is one wherever it stands, though its letters may be a word."""
+    if _FOURS.fullmatch(word):
+        return True
+    mixed = any(map(str.isdigit, word)) and any(map(str.isalpha, word))
+    return mixed and " " not in word and not is_path(word) and not is_stand_in(word)
+
+
+def _words(text: str, lengths: Container[int]) -> set[str]:
+    """Return what of some lengths may be a secret: words with and without the marks around them."""
+    runs = {run for run in text.split() if len(run) >= SHORTEST}
+    pieces = _PIECE.findall("\n".join([run for run in runs if not run.isalnum()]))
+    words = runs.union(pieces)
+    words.update([bare for word in words if (bare := word.strip(_AROUND)) != word])
+    if _FOURS_CHARS in lengths:
+        words.update(_FOURS.findall(text))
+    return {word for word in words if len(word) in lengths}

@@ -1,0 +1,209 @@
+"""A secret that was told once is known again where nothing announces it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from factbook.memory import Memory
+from factbook.model.facts import Role
+from factbook.policy import TOLD_SECRETS
+from factbook.redaction import NO_REDACTION, Redactor
+from factbook.redaction.told import Told
+
+KEY = bytes(range(32))
+SECRET = "Brkl7!" + "quoT42"
+TOLD = f"The password for the staging box is {SECRET}, use it to log in."
+BARE = f"it says wrong user. so try bob with {SECRET} again"
+
+
+def redactor() -> Redactor:
+    """Return one that remembers."""
+    return Redactor(key=KEY, remembers=True)
+
+
+@pytest.mark.parametrize(
+    "bare",
+    [
+        BARE,
+        SECRET,
+        f'I entered "{SECRET}" and it worked.',
+        f"({SECRET}).",
+        f"as bob:{SECRET}, then",
+        f"it was {SECRET}, was it not? {SECRET}!",
+        f"échec avec {SECRET} hier",
+        json.dumps({"stdout": f"trying\n{SECRET}\nfailed"}),
+    ],
+)
+def test_what_was_told_is_known_again(bare: str) -> None:
+    one = redactor()
+    assert SECRET in one.redact(bare)
+    label = one.redact(TOLD).partition(" is ")[2].partition(",")[0]
+    assert one.redact(bare) == bare.replace(SECRET, label)
+    assert SECRET in Redactor(key=KEY).redact(bare)  # without a memory nothing tells it
+
+
+@pytest.mark.parametrize(
+    "secret", ["sunflower42", "Fluffy2019", "qkvd xxne bhyl bdmd", "tr0ub4dor&3", "maja-2016-x"]
+)
+def test_passwords_as_people_draw_them_are_known_again(secret: str) -> None:
+    one = redactor()
+    assert secret not in one.redact(f"my wifi password is {secret}")
+    assert secret not in one.redact(f"now i put {secret} on the fridge")
+
+
+@pytest.mark.parametrize(
+    "secret", ["sunflower", "1234567890", "abc12", "/etc/passwd1", "$DB_PASS1"]
+)
+def test_a_word_a_number_a_path_and_what_is_short_are_not_remembered(secret: str) -> None:
+    one = redactor()
+    one.redact(f"password={secret}")
+    assert secret in one.redact(f"we saw {secret} there")
+
+
+def test_marks_may_stand_in_it_and_around_it() -> None:
+    one = redactor()
+    one.redact("the password is 'P@ss=w0rd,x1'")
+    assert "w0rd" not in one.redact('then "P@ss=w0rd,x1", and in the end `P@ss=w0rd,x1`.')
+
+
+def test_a_part_of_a_word_is_no_secret() -> None:
+    one = redactor()
+    one.redact(TOLD)
+    assert f"x{SECRET}" in one.redact(f"it is x{SECRET} now")
+
+
+def test_the_value_of_a_field_is_known_again() -> None:
+    one = redactor()
+    one.redact_value({"password": SECRET})
+    assert SECRET not in one.redact(BARE)
+
+
+def test_no_letter_of_it_is_kept() -> None:
+    told = Told(KEY)
+    assert told.learn(SECRET, "password")
+    ((digest, chars, kind),) = told.fresh()
+    assert (len(digest), chars, kind) == (8, len(SECRET), "password")
+    assert not Told(bytes(32), told.fresh()).within(BARE)  # another key knows nothing of it
+    assert Told(KEY, told.fresh()).within(BARE) == {SECRET: "password"}
+
+
+def test_so_many_are_remembered_and_no_more() -> None:
+    told = Told(KEY, ((n.to_bytes(8, "big"), 12, "password") for n in range(TOLD_SECRETS)))
+    assert not told.learn(SECRET, "password")
+
+
+def test_a_branch_learns_for_itself() -> None:
+    one = redactor()
+    one.redact("nothing is said here")
+    branch = one.branch()
+    assert branch.redact(BARE) == BARE
+    branch.redact(TOLD)
+    assert SECRET not in branch.redact(BARE)
+    assert one.redact(BARE) == BARE
+    one.know(branch.told_lately())
+    assert SECRET not in one.redact(BARE)
+    assert not one.told_lately()
+    assert NO_REDACTION.branch().redact(BARE) == BARE
+    assert one.plain().redact(BARE) == BARE
+
+
+@given(st.lists(st.sampled_from([TOLD, BARE, SECRET, "a b", f"{SECRET}\n{SECRET}"]), max_size=6))
+def test_redacting_twice_changes_nothing(texts: Sequence[str]) -> None:
+    one = redactor()
+    for text in texts:
+        assert one.redact(one.redact(text)) == one.redact(text)
+
+
+# --- through a memory -----------------------------------------------------------------------------
+
+
+def log(path: Path, *said: str) -> None:
+    """Write a session in which a person says something."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a", encoding="utf-8") as out:
+        for number, text in enumerate(said):
+            record = {
+                "type": "user",
+                "uuid": f"{path.stem}-{number}-{text[:4]}",
+                "sessionId": path.stem,
+                "cwd": "/home/a/p",
+                "timestamp": f"2026-01-02T10:{number:02}:00Z",
+                "message": {"role": "user", "content": text},
+            }
+            out.write(json.dumps(record) + "\n")
+
+
+def opened(folder: Path) -> Memory:
+    return Memory(folder / "facts.db", key_file=folder / "key")
+
+
+def bytes_of(folder: Path) -> bytes:
+    """Return all that stands in the files of a memory."""
+    return b"".join(path.read_bytes() for path in sorted(folder.glob("facts.db*")))
+
+
+@pytest.mark.parametrize("workers", [None, 2])
+def test_a_log_that_tells_a_secret_and_repeats_it_keeps_no_letter(
+    tmp_path: Path, workers: int | None
+) -> None:
+    log(tmp_path / "logs" / "a.jsonl", TOLD, BARE)
+    with opened(tmp_path) as memory:
+        memory.ingest([tmp_path / "logs"], workers=workers)
+        memory.check()
+    assert SECRET.encode() not in bytes_of(tmp_path)
+
+
+def test_another_log_an_exchange_and_a_grown_log_know_it_later(tmp_path: Path) -> None:
+    log(tmp_path / "logs" / "a.jsonl", TOLD)
+    with opened(tmp_path) as memory:
+        memory.ingest([tmp_path / "logs"])
+    log(tmp_path / "logs" / "b.jsonl", BARE)
+    log(tmp_path / "logs" / "a.jsonl", f"and {SECRET} again")
+    with opened(tmp_path) as memory:  # a process of its own would read the same file
+        memory.ingest([tmp_path / "logs"])
+        memory.add_turn(role=Role.USER, text=f"is {SECRET} good enough?", session="s")
+        memory.remember(f"The gate opens with {SECRET}")
+        assert memory.recall(BARE) is not None
+        memory.check()
+    assert SECRET.encode() not in bytes_of(tmp_path)
+
+
+def test_what_was_stored_before_it_was_told_is_shown_without_it(tmp_path: Path) -> None:
+    log(tmp_path / "logs" / "a.jsonl", f"We always deploy with {SECRET} from the notes.")
+    with opened(tmp_path) as memory:
+        memory.ingest([tmp_path / "logs"])
+        memory.add_turn(role=Role.USER, text=TOLD, session="s")
+        shown = repr(memory.recall("deploy with the notes"))
+        assert "deploy with" in shown
+        assert SECRET not in shown
+        memory.check()
+
+
+def test_every_log_knows_what_another_told_in_the_same_run(tmp_path: Path) -> None:
+    log(tmp_path / "logs" / "a.jsonl", TOLD)
+    log(tmp_path / "logs" / "b.jsonl", BARE)
+    with opened(tmp_path) as memory:
+        memory.ingest([tmp_path / "logs"], workers=2)
+        memory.check()
+    assert SECRET.encode() not in bytes_of(tmp_path)
+
+
+def test_a_conversation_keeps_its_name_whatever_was_told(tmp_path: Path) -> None:
+    said = [{"role": "user", "content": f"{SECRET} is what I say"}]
+    file = tmp_path / "chat.json"
+    with opened(tmp_path) as memory:
+        file.write_text(json.dumps(said), encoding="utf-8")
+        memory.ingest([file])
+        memory.add_turn(role=Role.USER, text=TOLD, session="s")
+        before = memory.sql("SELECT count(*) FROM source_row")
+        more = {"role": "user", "content": "and more"}
+        file.write_text(json.dumps([*said, more]), encoding="utf-8")
+        memory.ingest([file])
+        assert memory.sql("SELECT count(*) FROM source_row") == before
+        memory.check()
