@@ -201,8 +201,6 @@ class Simulation:
 
     def _tell(self, day: int) -> None:
         """Deliver the notices that may go; people who care react to some of them."""
-        from factbook.interests.deliver import ChatChannel
-
         reactions: list[tuple[str, int, str]] = []
 
         def show(delivery: Any) -> None:
@@ -214,7 +212,7 @@ class Simulation:
             if sign:
                 reactions.append((owner, delivery.notice.id, sign))
 
-        self.memory.background.notifier([ChatChannel(show)]).pass_once()
+        self.memory.background.notifier(show).pass_once()
         for owner, notice_id, sign in reactions:
             self.now += 1_000
             self.notices[sign] += 1

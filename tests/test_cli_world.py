@@ -301,8 +301,9 @@ def test_the_doctor_says_whether_searching_and_notices_are_set_up(here: Cli) -> 
     assert "search      off" in both
     gone = here("doctor", "--search", code=1, env={"FACTBOOK_SEARCH_FOLDER": "/none/of/it"})
     assert "fail  search" in gone.out
-    wrong = here("doctor", "--search", code=1, env={"FACTBOOK_NOTIFY_WEBHOOK": "ftp://x.example"})
+    wrong = here("doctor", "--search", code=1, env={"FACTBOOK_NOTIFY_WEBHOOK": "https://x.example"})
     assert "fail  notices" in wrong.out
+    assert "FACTBOOK_NOTIFY_WEBHOOK is no setting" in wrong.out
     assert "Traceback" not in wrong.out
 
 
@@ -361,6 +362,13 @@ def test_a_worker_leaves_out_what_is_off(here: Cli) -> None:
         "enrichment",
         "cleaner",
     ]
+
+
+def test_a_worker_says_of_a_setting_of_notices_that_there_is_none(here: Cli) -> None:
+    here("learn", "brimley swift")
+    left = here("worker", "--once", code=2, env={"FACTBOOK_NOTIFY_DESKTOP": "true"})
+    assert "The variable FACTBOOK_NOTIFY_DESKTOP is no setting; " in left.err
+    assert "FACTBOOK_NOTIFY_ON or unset it" in left.err
 
 
 def test_a_search_that_fails_is_shown_and_tried_again_when_asked(here: Cli, tmp_path: Path) -> None:

@@ -341,7 +341,7 @@ def test_the_worker_makes_old_vectors_anew(tmp_path: Path) -> None:
     path = tmp_path / "f.db"
     new = old_file(path, *TURNS)
     with Memory(path, embedder=Hashing(), key_file=path.with_suffix(".key")) as memory:
-        with memory.background.worker([], off=set(NAMES) - {"embedding"}) as worker:
+        with memory.background.worker(off=set(NAMES) - {"embedding"}) as worker:
             worker.drain()
         assert same(vectors_in(memory), new) == [1, 2, 3, 4]
 

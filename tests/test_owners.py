@@ -102,7 +102,7 @@ def test_an_owner_without_a_name_is_refused_and_not_everybody(memory: Memory, ow
         lambda: memory.context(ASKED, owner=owner),
         lambda: memory.take_prefetched("desk", owner=owner),
         lambda: memory.sources.sessions(owner=owner),
-        lambda: memory.background.notifier([], owner=owner),
+        lambda: memory.background.notifier(owner=owner),
         lambda: memory.add_turn("Hello.", owner=owner),
         lambda: Filters(owner=owner),
         lambda: RejectionFilters(owner=owner),
@@ -132,7 +132,6 @@ WHOLE = frozenset(
     [
         "erasure.allow_again",
         "background.worker",
-        "background.channels",
         "check",
         "maintenance.outdated",
         "maintenance.consolidate",

@@ -1,17 +1,14 @@
-"""What counts as an address of the public web, and what it resolves to."""
+"""What counts as an address of the public web."""
 
 from __future__ import annotations
 
 import ipaddress
-import socket
-from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from factbook.errors import SearchError, SearchFailure
-from factbook.net.address import check_public, is_public, is_public_address, system_resolve
+from factbook.net.address import is_public, is_public_address
 from rows import every
 
 PUBLIC = [
@@ -157,72 +154,3 @@ def test_of_the_newer_addresses_too(number: int) -> None:
     address = ipaddress.IPv6Address(number)
     if address.is_private or address.is_multicast or address.is_link_local:
         assert not is_public_address(address)
-
-
-# --- with names -----------------------------------------------------------------------------------
-
-
-def test_a_name_is_as_public_as_all_its_addresses() -> None:
-    asked: list[tuple[str, int]] = []
-
-    def resolve(host: str, port: int) -> Sequence[str]:
-        asked.append((host, port))
-        return ["93.184.215.14", "2606:4700:4700::1111", "93.184.215.14"]
-
-    found = check_public("https://Hooks.Example.org/secret-path", resolve=resolve)
-    assert list(found) == ["93.184.215.14", "2606:4700:4700::1111"]
-    assert asked == [("hooks.example.org", 443)]
-
-
-@pytest.mark.parametrize(
-    "private", ["127.0.0.1", "10.0.0.1", "::1", "fe80::1%eth0", "::ffff:10.0.0.1", "169.254.1.1"]
-)
-def test_one_private_address_among_public_ones_blocks_a_name(private: str) -> None:
-    with pytest.raises(SearchError) as caught:
-        check_public("https://a.example.org/secret", resolve=lambda *_: ["8.8.8.8", private])
-    assert caught.value.kind is SearchFailure.BLOCKED
-    assert "secret" not in str(caught.value)
-    assert "not public" in str(caught.value)
-
-
-def test_a_private_name_is_never_resolved() -> None:
-    def resolve(host: str, port: int) -> Sequence[str]:
-        raise AssertionError(f"{host} was asked for")
-
-    for url in PRIVATE + ODD:
-        with pytest.raises(SearchError) as caught:
-            check_public(url, resolve=resolve)
-        assert caught.value.kind is SearchFailure.BLOCKED
-
-
-def test_an_address_needs_no_name_server() -> None:
-    def resolve(host: str, port: int) -> Sequence[str]:
-        raise AssertionError(f"{host} was asked for")
-
-    assert list(check_public("https://8.8.8.8:8443/x", resolve=resolve)) == ["8.8.8.8"]
-    assert list(check_public("http://134744072/", resolve=resolve)) == ["8.8.8.8"]
-
-
-def test_rebinding_changes_nothing() -> None:
-    """The name is asked for once: whoever connects does so to what came back then."""
-    answers = iter([["8.8.8.8"], ["127.0.0.1"]])
-    found = check_public("https://rebind.example.org/", resolve=lambda *_: next(answers))
-    assert list(found) == ["8.8.8.8"]
-    assert next(answers) == ["127.0.0.1"]  # which nobody asked for
-
-
-def test_a_name_without_an_address_is_no_private_one() -> None:
-    with pytest.raises(OSError, match="has no address"):
-        check_public("https://gone.example.org/", resolve=lambda *_: [])
-
-
-def test_a_failing_name_server_is_told_as_it_is() -> None:
-    def resolve(host: str, port: int) -> Sequence[str]:
-        raise socket.gaierror(socket.EAI_AGAIN, "try again")
-
-    with pytest.raises(socket.gaierror):
-        check_public("https://a.example.org/", resolve=resolve)
-
-
-def test_this_machine_is_resolved_by_the_system() -> None:
-    assert {"127.0.0.1", "::1"} & set(system_resolve("localhost", 80))

@@ -616,7 +616,7 @@ def test_a_worker_goes_on_after_a_search_and_a_text_that_fail(
     world.say("The Pelle Mini weighs 24 kg.")
     world.say("I love the Halden Cargo.")
     touchy.words, touchy.act = "24 kg", failing(ValueError("it cannot be read"))
-    with world.memory.background.worker([], off=["embedding", "enrichment"]) as worker:
+    with world.memory.background.worker(off=["embedding", "enrichment"]) as worker:
         worker.drain()
     assert [one.query for one in search_logs(world.memory.store)] == ["two", "three"]
     assert "halden cargo" in world.names()

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from factbook.embed import Embedder
     from factbook.errors import (
-        DeliveryError,
         EmbedderError,
         EmbedderMismatch,
         FactbookError,
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from factbook.extract.keyed.contracts import FactsOpsResponse, FactsQueryPlan
     from factbook.extract.rules import RuleSet
     from factbook.gate.typed_claims import TypedVerdict
-    from factbook.interests.deliver import Channel
+    from factbook.interests.deliver import Delivery
     from factbook.interests.scheduler import LoopStep
     from factbook.language.reader.reading import Reader
     from factbook.llm import LLM
@@ -91,10 +90,9 @@ __all__ = [
     "Asked",
     "AsyncConversation",
     "AsyncMemory",
-    "Channel",
     "ContextLimits",
     "Conversation",
-    "DeliveryError",
+    "Delivery",
     "Discovery",
     "EmbedReport",
     "Embedder",
@@ -179,14 +177,14 @@ _HOMES: Final = {
     "factbook.memory.conversation": "Conversation",
     "factbook.embed": "Embedder",
     "factbook.errors": (
-        "DeliveryError EmbedderError EmbedderMismatch FactbookError InputError "
+        "EmbedderError EmbedderMismatch FactbookError InputError "
         "KeyFileError ModelError ModelFailure NotFound NotText RejectionError RuleError "
         "SearchError SearchFailure StoreCorrupt StoreError StoreFull StoreLocked "
         "StoreMissing StoreReadOnly StoreReplaced StoreTooNew StoreTooOld UsageError"
     ),
     "factbook.extract.rules": "RuleSet",
     "factbook.gate.typed_claims": "TypedVerdict",
-    "factbook.interests.deliver": "Channel",
+    "factbook.interests.deliver": "Delivery",
     "factbook.interests.scheduler": "LoopStep",
     "factbook.language.reader.reading": "Reader",
     "factbook.extract.keyed.contracts": "FactsOpsResponse FactsQueryPlan",

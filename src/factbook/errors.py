@@ -28,7 +28,6 @@
     |-- ModelError                     exit 9   the language model, one error with its kind
     |   `-- OperationsUnusable         exit 9
     |-- SearchError                    exit 11  the search provider, one error with its kind
-    |-- DeliveryError                  exit 12  a notice could not be delivered
     `-- NotFound                       exit 8   no such fact, episode or source
 
 Each message is one sentence that says what, where and what to do; the class docstring is its
@@ -231,7 +230,6 @@ class SearchFailure(StrEnum):
     HTTP = "http"  # a status other than 2xx, or a body that is not of the protocol
     REFUSED = "refused"  # the key is wrong, or the quota is spent
     TOO_LARGE = "too_large"
-    BLOCKED = "blocked"  # a private address, where only public ones may be asked
     WITHHELD = "withheld"  # it may be a private matter, so it was not sent
     UNREADABLE = "unreadable"  # a folder that is not there, or files that cannot be read
 
@@ -244,12 +242,6 @@ class SearchError(FactbookError):
     def __init__(self, *, kind: SearchFailure | str, provider: str, reason: str) -> None:
         self.kind = SearchFailure(kind)
         super().__init__(kind=self.kind, provider=provider, reason=reason)
-
-
-class DeliveryError(FactbookError):
-    """The notice could not be delivered by {channel} ({reason}); it is kept."""
-
-    exit_code = 12
 
 
 class NotFound(FactbookError):

@@ -255,7 +255,7 @@ def opened(folder: Path, clock: FrozenClock, embedder: Any = None) -> Memory:
 @contextmanager
 def embedding_worker(memory: Memory) -> Iterator[None]:
     """Embed behind, as `factbook worker` does, and do nothing else."""
-    with memory.background.worker([], off=set(NAMES) - {"embedding"}, idle_ms=0) as worker:
+    with memory.background.worker(off=set(NAMES) - {"embedding"}, idle_ms=0) as worker:
         worker.start()
         yield
 

@@ -18,7 +18,7 @@ from factbook.errors import NotFound, SearchFailure, UsageError
 from factbook.extract.entity_prompts import entities_messages
 from factbook.gate.names import NAME_THRESHOLD, semantic_ok, structural_problem
 from factbook.gate.notices import EnrichmentMode, mode_of
-from factbook.interests.deliver import ChatChannel, Delivery
+from factbook.interests.deliver import Delivery
 from factbook.interests.score import interests
 from factbook.model.backoff import delay_ms
 from factbook.model.entities import (
@@ -714,7 +714,7 @@ def test_what_was_looked_up_in_vain_rests(world: World) -> None:
 
 def deliver(world: World) -> list[Delivery]:
     shown: list[Delivery] = []
-    world.memory.background.notifier([ChatChannel(shown.append)]).pass_once()
+    world.memory.background.notifier(shown.append).pass_once()
     return shown
 
 

@@ -106,7 +106,7 @@ class NoticeChanges(InterestPart):
 
     def finish(self, op: FinishNotice) -> None:
         notice = self._notice(op.notice_id)
-        ends = {NoticeState.SENT, NoticeState.FAILED, NoticeState.DROPPED, NoticeState.WAITING}
+        ends = {NoticeState.SENT, NoticeState.FAILED, NoticeState.DROPPED}
         may = {
             NoticeState.CLAIMED: ends,
             NoticeState.WAITING: {NoticeState.DROPPED},
@@ -120,14 +120,8 @@ class NoticeChanges(InterestPart):
             self.drop(notice, op.reason)
             return
         self._writer.drop(LEASE, {"name": notice_lease(notice.id)})
-        again = op.state is NoticeState.WAITING  # it counts as told all the same: no storm
         self._put_notice(
-            notice._replace(
-                state=op.state,
-                channels=tuple(op.channels),
-                reason=op.reason,
-                sent_at=None if again else notice.sent_at,
-            )
+            notice._replace(state=op.state, channels=tuple(op.channels), reason=op.reason)
         )
         self._receipt.updated += 1
         self._facts.event(str(op.state), "notice", notice.id, {"channels": list(op.channels)})

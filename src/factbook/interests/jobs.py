@@ -23,7 +23,7 @@ from factbook.interests.deliver import Notifier
 from factbook.interests.enrich import enrich
 from factbook.interests.learning import plan_learning
 from factbook.interests.lookup import Lookup
-from factbook.interests.notify_config import load_notify_config, open_channels
+from factbook.interests.notify_config import load_notify_config
 from factbook.interests.scheduler import IDLE_MS, Loop, LoopResult, Worker, moved
 from factbook.maintenance.cleaner import clean
 from factbook.maintenance.embedding import EmbeddingQueue
@@ -39,7 +39,7 @@ from factbook.store.port import marked
 
 if TYPE_CHECKING:
     from factbook.context import Context
-    from factbook.interests.deliver import Channel
+    from factbook.interests.deliver import Delivery
     from factbook.interests.enrich import Enriched
     from factbook.interests.interests import Interests
     from factbook.interests.lookup import LookupReport
@@ -115,18 +115,10 @@ class Background:
         return clean(self._context, interest=self._interests.interest_scores)
 
     def notifier(
-        self, channels: Sequence[Channel] | None = None, *, owner: str | Everyone = ME
+        self, show: Callable[[Delivery], object] | None = None, *, owner: str | Everyone = ME
     ) -> Notifier:
-        """Return what delivers an owner's notices: to these channels, else to the configured."""
-        return Notifier(
-            self._context,
-            channels=self.channels() if channels is None else channels,
-            owner=owner,
-        )
-
-    def channels(self) -> list[Channel]:
-        """Return where notices go as the environment and the configuration file say; or nowhere."""
-        return open_channels(load_notify_config(os.environ, config_path(os.environ)), os.environ)
+        """Return what delivers an owner's notices by `show`; without it they wait."""
+        return Notifier(self._context, show=show, owner=owner)
 
     def work(self, *, enrich: bool = False) -> WorkReport:
         """Do one round of what waits, in this thread: plan, search, read, embed.
@@ -148,8 +140,10 @@ class Background:
                 report.embedded += self._embed()
         return report
 
-    def loops(self, channels: Sequence[Channel] = (), *, off: Collection[str] = ()) -> list[Loop]:
+    def loops(self, *, off: Collection[str] = ()) -> list[Loop]:
         """Return the work behind in its order, each loop on unless it stands in `off`.
+
+        Notices wait for a chat, which tells its owner in the place of their loop.
 
         Raises UsageError for a name in `off` that is no loop.
         """
@@ -181,8 +175,7 @@ class Background:
             return LoopResult(did=queue.drain(limit=SMALL_BATCH).receipt.embedded)
 
         def notices() -> LoopResult:
-            done = self.notifier(channels, owner=EVERYONE).pass_once()
-            return LoopResult(did=len(done.sent) + done.failed, note="; ".join(done.problems))
+            return LoopResult(did=self.notifier(owner=EVERYONE).pass_once().failed)
 
         def enrichment() -> LoopResult:
             if not context.resources.has_search:
@@ -209,7 +202,6 @@ class Background:
 
     def worker(
         self,
-        channels: Sequence[Channel] | None = None,
         *,
         off: Collection[str] = (),
         idle_ms: int | None = None,
@@ -219,9 +211,9 @@ class Background:
 
         What an owner does in any process cancels the step that runs, at once.
         """
-        shown = self.channels() if channels is None else channels
+        load_notify_config(os.environ, config_path(os.environ))  # a wrong one is told at once
         return Worker(
-            self.loops(shown, off=off),
+            self.loops(off=off),
             clock=self._context.clock,
             idle_ms=IDLE_MS if idle_ms is None else idle_ms,
             foreground=moved(lambda: self._store.head().commit, partial(last_action, self._store)),

@@ -185,7 +185,6 @@ class AsyncBackground(_Part[Background]):
     run_enrichment = _worked(Background.run_enrichment)
     clean = _worked(Background.clean)
     notifier = _asked(Background.notifier)
-    channels = _asked(Background.channels)
     work = _worked(Background.work)
     waiting_searches = _asked(Background.waiting_searches)
     loops = _asked(Background.loops)

@@ -58,7 +58,7 @@ class NoticeState(StrEnum):
     WAITING = "waiting"  # until the back-off lets it pass
     CLAIMED = "claimed"  # somebody is delivering it
     SENT = "sent"
-    FAILED = "failed"  # no channel took it
+    FAILED = "failed"  # it may not have arrived
     DROPPED = "dropped"  # its entity was muted or removed, it was too short, nothing is left
 
 

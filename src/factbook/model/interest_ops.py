@@ -276,7 +276,7 @@ class FinishNotice:
     """Say what became of a notice that was claimed, or drop one that waits."""
 
     notice_id: int
-    state: NoticeState  # sent, failed, dropped, or waiting for another try
+    state: NoticeState  # sent, failed or dropped
     channels: Sequence[str] = ()
     reason: str = ""
 

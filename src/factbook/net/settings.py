@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter, ValidationError
 
 KEY_NAMES: Final = frozenset({"key", "api_key", "secret", "token", "password"})
-HIDDEN: Final = frozenset({"url", "webhook", "key_env"})  # may hold a secret: not shown in errors
+HIDDEN: Final = frozenset({"url", "key_env"})  # may hold a secret: not shown in errors
 
 _SHOWN: Final = 80  # characters of a wrong value
 _FILE_BYTES: Final = 1024 * 1024  # of a configuration file; a device has no end
@@ -40,7 +40,7 @@ class Table:
     name: str  # in the configuration file
     prefix: str  # of its variables
     config: type[Any]  # the dataclass whose fields are the settings
-    key_variable: str  # the variable that holds its key
+    key_variable: str = ""  # the variable that holds its key; "" where it has none
     besides: frozenset[str] = frozenset()  # fields that are no settings
     options: Mapping[str, str] = field(default_factory=dict)  # setting -> its command line option
 
@@ -82,7 +82,7 @@ class Table:
             raise wrong(what, f"write [{self.name}] above its settings")
         for name, value in content.items():
             where = f"{name} of [{self.name}] in {path}"
-            if name in KEY_NAMES:
+            if self.key_variable and name in KEY_NAMES:
                 raise wrong(
                     f"{where} holds a key, which a file must not",
                     "put it into an environment variable and name that in key_env",
@@ -102,8 +102,9 @@ class Table:
             name = variable.removeprefix(self.prefix).lower()
             if name not in self.settings or variable != variable.upper():
                 known = [f"{self.prefix}{setting.upper()}" for setting in self.settings]
+                known += [self.key_variable] if self.key_variable else []
                 what = f"The variable {variable} is no setting"
-                raise wrong(what, f"{_meant(variable, [*known, self.key_variable])} or unset it")
+                raise wrong(what, f"{_meant(variable, known)} or unset it")
             yield name, environ[variable], f"The variable {variable}"
 
     def _of_call(self, given: Mapping[str, object]) -> Iterator[tuple[str, object, str]]:

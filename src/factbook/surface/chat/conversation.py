@@ -42,7 +42,6 @@ from factbook.errors import (
     SearchFailure,
     UsageError,
 )
-from factbook.interests.deliver import ChatChannel
 from factbook.interests.knowledge import Asking, Knowledge
 from factbook.interests.scheduler import LoopResult, LoopStep, Worker
 from factbook.language import values
@@ -162,7 +161,6 @@ class Chat:
         self._pressed = 0  # signals that came in it
         self._terminated = False
         self._talk: Talk | None = None
-        self._channel = ChatChannel(self._tell)
         self._lock = threading.Lock()  # of the next two
         self._serving = False  # whether a turn goes on, in which no notice is shown
         self._held: list[Delivery] = []
@@ -545,8 +543,8 @@ class Chat:
 
     def _pass_notices(self) -> LoopResult:
         """Tell this owner what waits: what others are told is none of this conversation's."""
-        done = self._memory.background.notifier([self._channel], owner=self._owner).pass_once()
-        return LoopResult(did=len(done.sent) + done.failed, note="; ".join(done.problems))
+        done = self._memory.background.notifier(self._tell, owner=self._owner).pass_once()
+        return LoopResult(did=len(done.sent) + done.failed)
 
     @contextmanager
     def _worker(self) -> Iterator[Worker | None]:
@@ -557,7 +555,7 @@ class Chat:
         off = SCRIPTED_OFF if self._waits else ()
         loops = [
             replace(loop, run=self._pass_notices) if loop.name == "notices" else loop
-            for loop in memory.background.loops((), off=off)
+            for loop in memory.background.loops(off=off)
         ]
         with Worker(
             loops, clock=memory.clock, foreground=self._turns.foreground, on_step=self._remark

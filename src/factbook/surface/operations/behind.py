@@ -174,7 +174,7 @@ def worker(
     ] = IDLE_SECONDS,
     retry: bool = False,
 ) -> Outcome:
-    """Do the work behind, until Ctrl-C: search, read, embed, tell, look things up, clean.
+    """Do the work behind, until Ctrl-C: search, read, embed, look things up, clean.
 
     Args:
         off: Leave a loop out: searches, extraction, embedding, notices, enrichment or cleaner; may
