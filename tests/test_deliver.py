@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,12 +13,13 @@ from factbook import policy
 from factbook.apply.apply import apply
 from factbook.errors import UsageError
 from factbook.interests.deliver import Delivery, Notifier
-from factbook.interests.notify_config import NotifyConfig, load_notify_config
 from factbook.model.entities import Notice, NoticeState
 from factbook.model.facts import EVERYONE, ME, Millis, Trigger
 from factbook.model.interest_ops import ClaimNotice, MuteEntity, MuteOwner, NoteAction, RetireEntity
 from factbook.model.ops import Op, RateFact
 from factbook.net.cancel import Cancelled
+from factbook.pipelines.notify_config import NotifyConfig, load_notify_config
+from factbook.redaction import Redactor
 from factbook.store.derived.notices import notices_of, notify_state
 from factbook.store.sqlite import SQLiteStore
 from factbook.testing import FrozenClock, context_of
@@ -174,6 +174,13 @@ def test_too_short_a_notice_is_dropped_and_the_next_one_goes(store: SQLiteStore)
     assert the_notice(store, NoticeState.DROPPED).reason == "too little is left of its facts"
 
 
+class Hiding(Redactor):
+    """Takes "MAT" for a secret."""
+
+    def redact(self, text: str) -> str:
+        return text.replace("MAT", "[hidden]")
+
+
 def test_a_text_is_redacted_when_it_is_told(store: SQLiteStore) -> None:
     clock, chat = FrozenClock(START), Shown()
     announce(store, "kef ls50 meta", DRIVER, now=START)
@@ -181,7 +188,7 @@ def test_a_text_is_redacted_when_it_is_told(store: SQLiteStore) -> None:
         store,
         clock,
         chat.show,
-        redactor=SimpleNamespace(redact=lambda one: one.replace("MAT", "[hidden]")),
+        redactor=Hiding(key=bytes(32)),
     ).pass_once()
     assert chat.seen[0].text.endswith("The kef ls50 meta has a [hidden] driver.")
     assert "MAT" not in str(chat.seen[0].facts)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 import platformdirs
 
 from factbook.errors import ModelError, ModelFailure, SearchError, SearchFailure
-from factbook.model.facts import NOTIFY_ON, Millis, Receipt, Trigger
+from factbook.model.facts import Millis, Receipt, Trigger
 from factbook.store.damage import naming_damage
 from factbook.store.named import named_owners, place_of
 from factbook.store.overtaken import again_if_overtaken
@@ -323,7 +323,7 @@ class Context:
     clock: Callable[[], Millis]
     actor: str  # who the history names for what is written
     resources: Resources
-    notify_on: Collection[Trigger] = NOTIFY_ON
+    notify_on: Collection[Trigger] | None = None  # None: as the configuration says
 
     def write(
         self,

@@ -140,6 +140,19 @@ def test_the_result_of_an_enrichment_is_told_unless_configured_otherwise(tmp_pat
         world.memory.close()
 
 
+def test_the_configuration_narrows_what_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FACTBOOK_NOTIFY_ON", "learn_command")
+    world = open_world(tmp_path, SPEAKERS)
+    world.memory.interests.like("kef ls50 meta")
+    world.memory.background.work()
+    world.memory.background.work(enrich=True)
+    assert world.facts("kef ls50 meta")
+    assert not world.memory.interests.notices()
+    world.memory.close()
+
+
 def test_the_default_trigger_of_a_search_is_the_message_of_a_person(world: World) -> None:
     """Phases: additive, default trigger `user_message`."""
     rows = world.memory.store._rows(

@@ -23,7 +23,6 @@ from factbook.interests.deliver import Notifier
 from factbook.interests.enrich import enrich
 from factbook.interests.learning import plan_learning
 from factbook.interests.lookup import Lookup
-from factbook.interests.notify_config import load_notify_config
 from factbook.interests.scheduler import IDLE_MS, Loop, LoopResult, Worker, moved
 from factbook.maintenance.cleaner import clean
 from factbook.maintenance.embedding import EmbeddingQueue
@@ -31,6 +30,7 @@ from factbook.model.entities import SearchState, SearchTask
 from factbook.model.facts import EVERYONE, ME, Everyone, Receipt, Trigger
 from factbook.model.interest_ops import RetrySearches, RunSchedule
 from factbook.net.settings import config_path
+from factbook.pipelines.notify_config import load_notify_config
 from factbook.pipelines.world import WorldReading
 from factbook.store.derived.counts import count_waiting
 from factbook.store.derived.notices import last_action

@@ -18,7 +18,6 @@ from factbook.memory.typed_store import TypedStore
 from factbook.model.facts import (
     ME,
     MERGED_KINDS,
-    NOTIFY_ON,
     Everyone,
     Fact,
     FactKind,
@@ -150,7 +149,7 @@ class Memory:
         model: ModelConfig | Literal["configured"] | None = "configured",
         search: SearchProvider | None = None,
         search_config: SearchConfig | Literal["configured"] | None = "configured",
-        notify_on: Collection[Trigger] = NOTIFY_ON,
+        notify_on: Collection[Trigger] | None = None,
         typed_store: str | None = None,
         tenant: str = "",
         actor: str = "python",
@@ -161,13 +160,13 @@ class Memory:
 
         `embedder` is the bundled model unless another is given or configured; it is loaded when
         first needed. `reader` reads what people say, in the place of the one that ships.
-        `redact=False` keeps secrets as they are. `llm` is a language model; without
-        one, `model` says how to reach one: as the environment and the configuration file have it,
-        which is not at all unless they say so, or never for None. `search` is a search provider;
-        without one, `search_config` says how to reach one in the same way. `notify_on` are the
-        triggers whose new facts are told without being asked. `typed_store` is a `mongodb://` URL
-        where typed memories have their record, under the name of a `tenant`; without them it is
-        what $FACTBOOK_TYPED_STORE and $FACTBOOK_TENANT say, or the file alone.
+        `redact=False` keeps secrets as they are. `llm` is a language model; without one, `model`
+        says how to reach one: as the environment and the configuration file have it, which is not
+        at all unless they say so, or never for None. `search` is a search provider; without one,
+        `search_config` says how to reach one in the same way. `notify_on` are the triggers whose
+        new facts are told without being asked, as configured if not given. `typed_store` is a
+        `mongodb://` URL where typed memories have their record, under the name of a `tenant`;
+        without them it is what $FACTBOOK_TYPED_STORE and $FACTBOOK_TENANT say, or the file alone.
         """
         self.resources = Resources(
             redact=redact,
@@ -212,7 +211,7 @@ class Memory:
             clock=clock,
             actor=actor,
             resources=self.resources,
-            notify_on=frozenset(notify_on),
+            notify_on=notify_on,
         )
         self._engine: Engine | None = None
         self._associated: Associations | None = None

@@ -44,7 +44,7 @@ from factbook.memory.conversation import Conversation
 from factbook.memory.keyed import Keyed
 from factbook.memory.review import Review
 from factbook.memory.typed_memories import Typed
-from factbook.model.facts import ME, NOTIFY_ON, Everyone, Millis, Trigger, whose
+from factbook.model.facts import ME, Everyone, Millis, Trigger, whose
 from factbook.pipelines.graph import Graph
 from factbook.pipelines.sources import Sources
 from factbook.recall.time_expressions import now_ms
@@ -386,7 +386,7 @@ class AsyncMemory(_Awaited[Memory]):
         model: ModelConfig | Literal["configured"] | None = "configured",
         search: SearchProvider | None = None,
         search_config: SearchConfig | Literal["configured"] | None = "configured",
-        notify_on: Collection[Trigger] = NOTIFY_ON,
+        notify_on: Collection[Trigger] | None = None,
         typed_store: str | None = None,
         tenant: str = "",
         actor: str = "python",

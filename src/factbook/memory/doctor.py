@@ -523,8 +523,8 @@ def _searching(*, ask: bool) -> _Found:
 
 @_of("notices")
 def _notices() -> _Found:
-    from factbook.interests.notify_config import load_notify_config
     from factbook.net.settings import config_path
+    from factbook.pipelines.notify_config import load_notify_config
 
     load_notify_config(os.environ, config_path(os.environ))
     yield "ok", "only in an open chat"

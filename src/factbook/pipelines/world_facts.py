@@ -6,6 +6,7 @@ what a search stored -> gate.notices: worth telling? -> Announce               (
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -23,7 +24,9 @@ from factbook.model.facts import Candidate, Fact, FactKind, Millis, StoredEpisod
 from factbook.model.interest_ops import Announce, NewFind
 from factbook.model.ops import Op, RejectCandidate
 from factbook.net import cancel
+from factbook.net.settings import config_path
 from factbook.pipelines.claims import asserted, refused, supported
+from factbook.pipelines.notify_config import load_notify_config
 from factbook.store.derived.entities import entity_named, names_by_id, world_facts
 from factbook.store.derived.notices import told_at
 from factbook.store.derived.searches import untold_finds
@@ -186,7 +189,10 @@ def announcements(
     interest by entity id.
     """
     store = context.store
-    if log.trigger not in context.notify_on:
+    notify_on = context.notify_on
+    if notify_on is None:
+        notify_on = load_notify_config(os.environ, config_path(os.environ)).on
+    if log.trigger not in notify_on:
         return []
     brought: dict[str, list[tuple[Fact, float | None]]] = {}
     for fact, cosine in untold_finds(store, log.id):
