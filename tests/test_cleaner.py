@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -37,6 +36,7 @@ from factbook.model.interest_ops import (
 )
 from factbook.model.ops import AssertFact, Op, RecordEpisode, RecordSource
 from factbook.net.cancel import Cancel, Cancelled, cancelling
+from factbook.redaction import Redactor
 from factbook.store.derived.entities import engagements_of, entities_of, entity_named, world_facts
 from factbook.store.derived.tasks import open_tasks
 from factbook.store.leases import drop_lease, take_lease
@@ -357,13 +357,20 @@ def test_a_name_cannot_speak_to_the_model(desk: Desk, server: ModelServer) -> No
     assert json.dumps(hostile)[1:-1].replace("</", "<\\/") in request.prompt
 
 
+class Hiding(Redactor):
+    """Takes "hunter2" for a secret."""
+
+    def redact(self, text: str) -> str:
+        return text.replace("hunter2", "[secret]")
+
+
 def test_what_the_model_is_shown_is_redacted(desk: Desk, server: ModelServer) -> None:
     desk.entity("postgres", "The password is hunter2.")
     desk.entity("postgresql")
     server.script = says()
     desk.clean(
         llm=model(server),
-        redactor=SimpleNamespace(redact=lambda text: text.replace("hunter2", "[secret]")),
+        redactor=Hiding(key=bytes(32)),
     )
     assert "hunter2" not in server.requests[0].prompt
 
