@@ -1,7 +1,6 @@
 """Read what a message asks: the sentences that ask, what to search for, what an answer must hold.
 
-Which things it asks about says `things`, and whose matter it is `private_matters`. That a sentence
-asks is read, and told by its question mark; in another language by the mark alone.
+A sentence is read, and told by its question mark; in another language by the mark alone.
 """
 
 from __future__ import annotations
@@ -275,10 +274,7 @@ _WANTED: Final = (
 
 
 def amount_asked(message: str) -> Amount | None:
-    """Return what an answer to a message has to hold: money, a date, a weight, or a number.
-
-    None where that cannot be told from how it is asked.
-    """
+    """Return what an answer to a message has to hold; None where how it is asked does not tell."""
     text = " ".join(wanted(message))
     return next((amount for amount, pattern in _WANTED if pattern.search(text)), None)
 

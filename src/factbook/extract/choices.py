@@ -1,8 +1,6 @@
-"""Find what an owner chose, in the words of the assistant that offered it.
+"""Find what an owner chose ("the second one"), in the words of the assistant that offered it.
 
-"The second one" says nothing by itself: what it means stands in the message that it answers, as a
-list with marks, as the sides of an "or", or as what a question proposes. Where it is not certain
-which one is meant, nothing was chosen.
+Where it is not certain which one is meant, nothing was chosen.
 """
 
 from __future__ import annotations
@@ -191,8 +189,8 @@ def _choice_of(
 def chosen_anew(said: str, asked: str, answer: str) -> Choice | None:
     """Return what an answer chooses of an offer that was answered before.
 
-    It names what that was about, as a noun of `asked`, the prompt that led to the offer, and one
-    option by its words. With "" for `asked` a mark is enough: "no, 3 then".
+    It names a noun of `asked`, the prompt that led to the offer, and one option by its words. With
+    "" for `asked` a mark is enough: "no, 3 then".
     """
     parts = [part for part in _parts(answer) if part.words] if may_choose(answer) else []
     options, question = _offers(said)

@@ -1,10 +1,7 @@
-"""Make facts out of what people say, without a model: what recurs, and what is said clearly once.
+"""Make facts of what people say, without a model: what recurs, and what is said clearly once.
 
-docs/clusters.md tells why it works as it does.
-
-The statement of a fact is a real sentence of an episode, word for word, so it is grounded by
-construction. Both functions take the pieces of one owner; text that factbook itself injected must
-not be among them (`pieces_of` leaves it out).
+Statements are sentences of an episode, word for word, so they are grounded (docs/clusters.md). All
+pieces are of one owner, and none of a text that factbook injected (`pieces_of` leaves those out).
 """
 
 from __future__ import annotations
@@ -102,10 +99,9 @@ def pieces_of(
 ) -> list[Piece]:
     """Return the statements of an episode as pieces, still without vectors.
 
-    Only what people and assistants say: tool calls and their results have rules of their own, and
-    text that factbook injected is never evidence. Questions, thanks and the like are left out here
-    already, so that nobody embeds them: a piece's text is what a fact would say, and its vector is
-    that fact's vector. `answers` is the line that the episode answers, `reader` reads both.
+    Calls and their results have rules of their own, text that factbook injected is never evidence,
+    and questions and thanks are left out here so that nobody embeds them. `answers` is the line
+    that the episode answers, `reader` reads both.
     """
     if episode.injected or episode.kind not in _SPOKEN or episode.role is Role.TOOL:
         return []
@@ -128,7 +124,6 @@ _LABEL: Final = re.compile(  # of a line of a chat: "Ben: I moved to Bergen."
 
 
 def _in_person(text: str) -> bool:
-    """Say whether whoever says it speaks of themselves."""
     return not _PERSON.isdisjoint(sentences.words(text))
 
 
@@ -210,9 +205,8 @@ def confidence(*, support: int, sessions: int, trust: Trust) -> float:
 def find_statements(pieces: Sequence[Piece]) -> list[ProposedFact]:
     """Find what the user states clearly himself, and is worth keeping though it never recurs.
 
-    Only clear pieces of the user's own, direct text are read. The same words said again are the
-    same fact with more members, as sure as the surest of them, whatever their number: growing with
-    evidence is the ledger's business.
+    Only clear pieces of the user's own, direct text are read. The same words again are one fact, as
+    sure as the surest of them: growing with evidence is the ledger's business.
     """
     places: dict[str, list[int]] = {}
     for index in sorted(range(len(pieces)), key=lambda index: _order(pieces[index])):
@@ -275,14 +269,13 @@ def find_clusters(
     """Find the statements that recur, and which pieces belong to a known one.
 
     A piece joins the nearest known statement at `JOIN_COSINE` or above that `same` lets it stand
-    behind. HDBSCAN clusters the rest, in blocks of related pieces of at most `BLOCK_ROWS`; in each
-    cluster the medoid becomes the statement and the others must hold against it, so there are no
-    chains. What is left is offered to the new statements and clustered again until nothing more is
-    found: a later run over the same pieces, with these statements as known, therefore finds the
-    same and nothing new. The order of the pieces makes no difference.
+    behind. HDBSCAN clusters the rest, in blocks of at most `BLOCK_ROWS`; each medoid becomes a
+    statement that the others must hold against, so there are no chains. What is left goes round
+    again until nothing is found: a later run with these as known finds nothing new. The order of
+    the pieces makes no difference.
 
-    `vectors` and `known_vectors` have one unit row for each `row` of a piece or known statement
-    (shape (rows, dim)). Raises ValueError for rows that are missing or not finite.
+    `vectors` and `known_vectors` have one unit row for each `row` (shape (rows, dim)). Raises
+    ValueError for rows that are missing or not finite.
     """
     return _Search(pieces, vectors, same).run(known, known_vectors)
 
@@ -380,10 +373,7 @@ class _Search:
         return cosine >= JOIN_COSINE and self._same(self._text(medoid), self._text(n), cosine)
 
     def _agreeing(self, clusters: list[_Cluster]) -> list[_Cluster]:
-        """Join clusters (of different blocks) whose medoids hold against each other.
-
-        The greater one wins, and takes those members of the other that hold against its medoid.
-        """
+        """Join clusters whose medoids hold against each other; the greater one keeps its medoid."""
         import numpy as np
 
         ranked = sorted(clusters, key=lambda group: (-self._supports(group.members), group.medoid))
@@ -430,11 +420,7 @@ class _Search:
         return clusters
 
     def _blocks(self, heads: NDArray[np.intp]) -> list[NDArray[np.intp]]:
-        """Cut the points into blocks, each time in half across their main direction.
-
-        Related pieces thus land in the same block, whenever they were said. Where a cut parts a
-        cluster, `_agreeing` and the next rounds put it together again.
-        """
+        """Halve the points across their main direction; what a cut parts, `_agreeing` joins."""
         import numpy as np
 
         blocks: list[NDArray[np.intp]] = []
@@ -528,12 +514,11 @@ def _unit(vectors: Vectors, rows: Sequence[int], *, what: str) -> NDArray[np.flo
 
 
 def density_labels(matrix: NDArray[np.float32], min_size: int) -> NDArray[np.intp]:
-    """Return a label for each row, -1 for noise.
+    """Return a label for each row of unit vectors, -1 for noise.
 
-    On unit vectors the Euclidean distance orders pairs as the cosine does, and in 384 dimensions no
-    tree beats the plain matrix. `leaf` gives the small, tight clusters that a fact is; with two
-    pieces at least, `eom` finds nearly the same (docs/clusters.md). A `cluster_selection_epsilon`
-    is no option: scikit-learn 1.9 fails with it on some inputs, and the judge draws the line.
+    In 384 dimensions no tree beats the plain matrix. `leaf` gives the small, tight clusters that a
+    fact is (docs/clusters.md). A `cluster_selection_epsilon` is no option: scikit-learn 1.9 fails
+    with it on some inputs, and the judge draws the line.
     """
     import numpy as np
     from sklearn.cluster import HDBSCAN  # type: ignore[import-untyped]

@@ -51,9 +51,8 @@ _NEEDED: Final = frozenset(
 def own_reading(episode: StoredEpisode, reader: Reader | None = None) -> Reading | None:
     """Return what an owner says to an agent, read; None where none of it is the owner's own.
 
-    What is pasted, quoted, or given to be worked on is not read, and neither is what a model or a
-    tool wrote. `reader` is the one that ships unless another is given. Raises ReaderError where it
-    cannot be loaded.
+    What is pasted, quoted, or given to be worked on is not read, nor what a model or a tool wrote.
+    `reader` is the one that ships unless another is given. Raises ReaderError if it cannot load.
     """
     if episode.injected or episode.kind not in DIRECTED_IN or episode.agent:
         return None
@@ -119,10 +118,7 @@ def stated_in(
 
 
 def _placed(reading: Reading, at: int, *, again: bool = False) -> list[tuple[int, int, Span]]:
-    """Return what is marked and meant, with its place in a text that is read from a place on.
-
-    What is said `again` is worth keeping by that alone, wherever it is marked.
-    """
+    """Return what is marked and meant, in its place; what is said `again` counts by that alone."""
     placed = []
     for mark in reading.marks:
         if mark.chance < policy.DIRECTIVE_LIKELY and not again:
@@ -144,10 +140,7 @@ def _says_more(reading: Reading, mark: Span, end: int) -> bool:
 
 
 def _completed(reading: Reading, mark: Span) -> int:
-    """Return where a mark ends with what its words need to say anything.
-
-    A name that the reader does not know may end a mark: "let's do" of "let's do vite".
-    """
+    """Return where a mark ends with what its words need: "let's do" of "let's do vite"."""
     tokens = reading.tokens
     held = {n for n, token in enumerate(tokens) if mark.begin <= token.begin < mark.end}
     leans_on = {tokens[n].head for n in held}
@@ -231,10 +224,7 @@ def is_unsaid(reading: Reading, begin: int, end: int, *, foreign: float = 0.0) -
 
 
 def _is_question(reading: Reading, clause: Clause) -> bool:
-    """Tell whether a clause that reads as a question is marked as one.
-
-    One that is not is as often a terse rule: "lines have at most 100 characters".
-    """
+    """Tell whether what reads as a question is marked as one; else it is as often a terse rule."""
     around = (at for at in reading.sentences if at[0] < clause.end and clause.begin < at[1])
     return any("?" in reading.text[begin:end] for begin, end in around)
 

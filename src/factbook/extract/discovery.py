@@ -243,10 +243,7 @@ def _is_capital(surface: str, results: Sequence[ResultText]) -> bool:
 
 
 def _is_name(surface: str, kinds: Collection[str], *, sure: bool = False) -> bool:
-    """Tell whether words may be the name of one thing.
-
-    `sure` is for one that was asked for by name: it may be an everyday word.
-    """
+    """Tell whether words may name one thing; `sure`: asked for by name, so everyday words may."""
     words = [word.strip("'’\".,").lower() for word in surface.split()]
     if words and words[0] in ("the", "a", "an"):
         words = words[1:]

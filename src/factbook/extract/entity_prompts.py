@@ -1,9 +1,7 @@
 """Ask a model for entities and for facts about them, and hold its answers to the text.
 
-Two passes, each a call: who is spoken of, then what is said of one of them. The first has two
-prompts. *Full* asks for known and new entities, for texts that a person caused. *Known-only* asks
-which of the known ones are spoken of and for nothing else; its answer is read as such, so a new
-name in it is refused whatever the model meant.
+Two calls: who is spoken of, then what is said of one of them. The answer to a *known-only* prompt
+is read as such, so a new name in it is refused whatever the model meant.
 """
 
 from __future__ import annotations
@@ -181,11 +179,10 @@ def read_entities(
 ) -> tuple[list[ReadName], list[tuple[str, str, str]]]:
     """Return the entities of an answer that stand in the text, and what of it is refused.
 
-    `known` are the canonical names, or a mapping of them to all names of each thing. A name counts
-    where the text holds it; outside of `full` only a known one does. In a text of others
-    (`external`) that tries to steer its reader there is no new one, and in any other it must stand
-    outside of advertising and the furniture of pages. A refusal is (what, its reason of
-    policy.REJECTION_REASONS, in words).
+    `known` are the canonical names, or a mapping of them to all names of each thing; outside of
+    `full` only they count. In a text of others (`external`) that tries to steer its reader there is
+    no new name, and in any other none of advertising and the furniture of pages. A refusal is
+    (what, its reason of policy.REJECTION_REASONS, in words).
     """
     surfaces = dict(known) if isinstance(known, Mapping) else {name: (name,) for name in known}
     names = KnownNames({name: tuple({name, *others}) for name, others in surfaces.items()})
@@ -258,10 +255,9 @@ def read_facts(
 ) -> tuple[list[WorldClaim], list[tuple[str, str, str]]]:
     """Return the facts of an answer whose quotes stand in the text, and what is refused.
 
-    The quote must be there word for word (blanks apart), must not touch anything that no statement
-    is (orders, forgeries, advertising), and must name the entity, or refer to it ("it", "the
-    speaker") shortly after the text named it. `names` are other names of the entity. Whether the
-    quote supports the content is left to the gate. A refusal as in `read_entities`.
+    The quote must be there word for word (blanks apart), touch nothing that is no statement, and
+    name the entity, or refer to it ("the speaker") shortly after the text named it. `names` are its
+    other names. Whether the quote supports the content the gate says. Refusals: `read_entities`.
     """
     known = KnownNames({name: (name, *names)})
     named = [start for start, _, _ in known.find(text)]

@@ -1,7 +1,4 @@
-"""Say of which kind things were asked for, and whether a text says that a thing is of it.
-
-Whether something is of a kind the network that reads two texts together says.
-"""
+"""Say of which kind things were asked for, and whether a text says that a thing is of it."""
 
 from __future__ import annotations
 

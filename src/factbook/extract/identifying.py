@@ -1,10 +1,8 @@
 """Find what of a text would give it away elsewhere: its names, its values, and runs of its words.
 
-A name is a word that is in no list of everyday words, or stands in capitals inside a sentence; a
-value has digits enough to be no count of something, or is an address; a small number counts with
-the word beside it ("94 kg"). A run is five words of which three mean something. What is common
-among the rows that are looked through gives nothing away, and is counted as such. Ordinary words
-on their own ("divorce") are not looked for.
+A name is in no list of everyday words, or in capitals inside a sentence; a value has digits enough
+to be no count, is an address, or a small number with a word ("94 kg"); a run is five words of which
+three mean something. What is common among the rows gives nothing away, and is counted as such.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
 """Join the calls of a log with their results, and what failed with what made it pass.
 
-    episodes in their order -> calls with their answers, in the order of the results
-
 A result names its call by id; it may come in a later batch or in another run, so what waits is
 handed on with the cursor of the file.
 """
@@ -161,19 +159,15 @@ class Joining:
         return result, replace(call, answer=answer)
 
     def _continued(self, call: Episode | None, outcome: Outcome) -> Episode | None:
-        """Return the command that a call waited for until it ended; else the call itself.
-
-        What something was typed to has not ended by itself.
-        """
+        """Return the command that a call waited for until it ended; else the call itself."""
         if call is None or call.tool != _CONTINUES or outcome is Outcome.RUNNING:
             return call
         given = dict(_GIVEN.findall(call.text))
         if given.get("chars"):
-            return call
+            return call  # what something was typed to has not ended by itself
         return self._running.pop(given.get("session_id", ""), call)
 
     def _typed_to(self, call: Episode) -> Episode | None:
-        """Return the command that a call typed something to, where it is known."""
         if call.tool != _CONTINUES:
             return None
         given = dict(_GIVEN.findall(call.text))
@@ -211,10 +205,7 @@ class Joining:
         return answer
 
     def _done(self, *, files: tuple[str, ...] = (), command: str = "", by: str = "") -> None:
-        """Note what was done for all that fails yet; too much in between is no reason any more.
-
-        `by` is the key of the command that did it: to run again what failed mends nothing.
-        """
+        """Note what was done for all that fails yet; what failed, run again as `by`, mends none."""
         for key, failure in list(self._failures.items()):
             if key == by:
                 continue
@@ -226,7 +217,7 @@ class Joining:
                 failure.actions > policy.MENDED_ACTIONS
                 or len(failure.files) + len(failure.commands) > _MENDERS
             ):
-                del self._failures[key]
+                del self._failures[key]  # too much in between is no reason any more
 
 
 def _goes_on(call: Episode, process: str) -> bool:

@@ -1,8 +1,7 @@
 """Tell the line breaks that end something from those that are there because a line was full.
 
-A break counts as a blank only where the line above ends nothing and the one below goes on in lower
-case, or in a name or a number for which there was no room. All else stays a line of its own, which
-costs a sentence at most; two lines that are joined wrongly would make one up.
+In doubt a line stays one of its own, which costs a sentence at most; two lines that are joined
+wrongly would make one up.
 """
 
 from __future__ import annotations
@@ -69,7 +68,6 @@ def _breaks(lines: Sequence[re.Match[str]]) -> Iterator[tuple[re.Match[str], re.
 
 
 def _goes_on(above: re.Match[str], below: re.Match[str], widest: int) -> bool:
-    """Say whether the sentence of a line goes on in the next one."""
     said, word = above["said"], below["said"].split(maxsplit=1)[0]
     if _CLOSED.search(said) and not is_shortened(said, always=True):
         return False

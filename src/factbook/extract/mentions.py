@@ -236,10 +236,7 @@ _SPOKEN_TO: Final = spaced(
 
 
 def _is_new_name(span: NameSpan, text: str, *, stated: bool) -> bool:
-    """Say whether a name that nobody spoke of so far may be one (the gate judges it again).
-
-    `stated` says that its owner likes or dislikes it: then what only sounds like a place may be.
-    """
+    """Say whether this may be a name (the gate judges it again); `stated` is a matter of taste."""
     words = span.name.split()
     if _SPOKEN_TO.search(text, max(0, span.start - 60), span.start):
         return False
@@ -260,17 +257,12 @@ def hear(
 ) -> list[Mention]:
     """Return what a message of its owner does about which names, one for each, the strongest.
 
-    Args:
-        text: The message.
-        known: Canonical names and aliases of known entities, each with its entity's own name.
-        recent: Names of entities that the last few turns spoke of.
-        proactive: Name of the entity of the notice that this message answers, if it does.
-        voice: Which words of it are their own, where that is known already.
-
-    Returns:
-        The names in the order in which they stand. New names are quoted, written as names, or asked
-        for, always in the writer's own words; whoever creates an entity lets the gate judge them
-        first. Of what others said in a few words, known names are mentions that count for nothing.
+    `known` are canonical names and aliases, each with its entity's own name; `recent` the names
+    that the last turns spoke of; `proactive` the entity of the notice that this answers; `voice`
+    says which words are their own, where that is known. In the order in which they stand. New names
+    are quoted, written as names, or asked for, in the writer's own words; the gate judges them
+    before an entity is made. Of what others said in a few words, known names are mentions that
+    count for nothing.
     """
     whole = text[:HEARD_CHARS]
     voice = voice or own_words(text)
@@ -340,10 +332,7 @@ _GOES_ON: Final = spaced(
 
 
 def _is_cut(sentence: MessageSentence, place: _Place) -> bool:
-    """Say whether a new name is a part of the one thing that a small-written question goes on to.
-
-    Of "and the miko fold s?" nothing shows where the name ends: it is the whole.
-    """
+    """Say whether a new name is a part of the whole that "and the miko fold s?" goes on to."""
     more = _GOES_ON.match(sentence.text)
     if more is None or not more["topic"].islower() or len(more["topic"].split()) > 4:
         return False
@@ -443,10 +432,7 @@ def _is_longer(span: NameSpan, known: Sequence[_Place]) -> bool:
 
 
 def _is_another(behind: Sequence[str]) -> bool:
-    """Say whether the words behind a known name make it the name of another thing.
-
-    "Blade Runner 2049" and "Apple Watch" are others, so is "denton mini"; "Dune Trailer" is none.
-    """
+    """Say whether words behind a name make it another: "denton mini", but not "Dune Trailer"."""
     if not behind or asks_of(" ".join(behind)):
         return False
     if behind[0].casefold() in VARIANTS:
@@ -465,10 +451,7 @@ _POINTED: Final = spaced(r"\b(?:my|its|your|our|his|her|their|this|that|these|th
 def _asked_for(
     sentence: MessageSentence, here: Sequence[_Place], *, known: Mapping[str, str]
 ) -> Iterator[_Place]:
-    """Yield the topic of a request or a question that names nothing otherwise.
-
-    "look up sourdough starters", "who is ada lovelace?": its owner names it, in lower case too.
-    """
+    """Yield what a request that names nothing otherwise is about: "who is ada lovelace?"."""
     if here:
         return
     text = sentence.text
@@ -568,10 +551,7 @@ def _stated(
     opinions: Sequence[Opinion],
     recent: Collection[str],
 ) -> list[Mention]:
-    """Return what its owner says to like or dislike of the names in a sentence.
-
-    "I love it" is about what was spoken of last, where that is one thing.
-    """
+    """Return what its owner says to like or not in a sentence; "it" is the one of `recent`."""
     mentions = []
     for opinion in opinions:
         if opinion.implied or not 0 <= opinion.start - sentence.start < len(sentence.text):

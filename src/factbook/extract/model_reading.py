@@ -1,14 +1,9 @@
 """Let a language model read the commands and prompts that no rule understands.
 
-    episodes -> `command_batches` -> `command_messages` -> the model's JSON -> `command_candidates`
-
-A model only points: every item must quote its command, and code looks for the quote and for the
-host, file or operation in it. What cannot be found there is refused as `no_span`. What is found is
-a candidate like a rule's: the predicates are the rule table's own, the gate (`gate.observed`)
-judges it, its confidence is never above the seed's band for inference, and its method says which
-model read it. What a rule has found already is left to the rule.
-
-Pure: whoever calls it asks the model, so that one answer has one outcome however often it is read.
+A model only points: every item quotes its command, and code looks for the quote and for the host,
+file or operation in it. What is found is a candidate like a rule's, for the gate (`gate.observed`)
+to judge; what a rule has found already is left to the rule. Pure: whoever calls it asks the model,
+so that one answer has one outcome however often it is read.
 """
 
 from __future__ import annotations
@@ -263,10 +258,7 @@ _ASK: Final = "Extract the hosts, operations and files of each of these:"
 
 
 def command_messages(episodes: Sequence[Episode]) -> list[Message]:
-    """Return the prompt about these episodes, numbered from 1.
-
-    Raises ValueError for an episode that is not readable.
-    """
+    """Return the prompt about these episodes, from 1 on; ValueError for one that is unreadable."""
     lines = "".join(_line(number, episode) for number, episode in enumerate(episodes, 1))
     content = f"{_ASK}\n\n<commands>\n{lines}</commands>"
     return [Message(role="system", content=_SYSTEM), Message(role="user", content=content)]
@@ -293,8 +285,7 @@ def command_batches(
     """Yield the readable ones of these episodes in batches that each fit one call.
 
     `most` is how many a batch may hold; what failed before is better asked about with fewer others.
-    What is alone larger than the window makes a batch of its own, which an endpoint may refuse: it
-    must not be lost silently.
+    What alone is larger than the window is a batch of its own, so that it is not lost silently.
     """
     room = context_tokens - _tokens_of_every_call() - _SPARE_TOKENS
     batch: list[Episode] = []
@@ -471,11 +462,7 @@ _ONTO: Final = re.compile(
 
 
 def _names_host(value: str, shown: _Readable, start: int, end: int) -> bool:
-    """Say whether a name is written as a machine's at a place, or by its own form is one.
-
-    A bare word is one only where the program of its command takes a host, or where the words
-    around it say so: in `tool repair disk` nothing is reached.
-    """
+    """Say whether a name is written as a machine's: in `tool repair disk` nothing is reached."""
     if "." in value or ":" in value or value.casefold() in _LOCAL:
         return True
     before, after = shown.text[:start], shown.text[end : end + 64]

@@ -88,8 +88,7 @@ _MANY: Final = 4  # words of prose without one that only English has: another la
 def is_english(text: str) -> bool:
     """Say whether a text may be read as English; a few words without any grammar may.
 
-    Told by the words that carry grammar: they are the commonest of every language, and few of them
-    are words of two.
+    The words that carry grammar tell: the commonest of every language, and few are words of two.
     """
     words = [word.casefold().replace("’", "'") for word in LETTERS.findall(text[:4_000])]
     if not words:
@@ -106,10 +105,7 @@ def is_english(text: str) -> bool:
 
 
 def is_uncommon(word: str) -> bool:
-    """Say whether a word may be a name by itself: it is neither of everyday use nor of a calendar.
-
-    A word of digits alone is none; "ls50" is one.
-    """
+    """Say whether a word may be a name by itself: "ls50", but no everyday word and no number."""
     low = word.casefold().replace("’", "'").removesuffix("'s")
     return (
         len(low) > 1
@@ -137,8 +133,5 @@ COUNTED: Final = re.compile(
 
 
 def is_shouted(text: str) -> bool:
-    """Say whether a text is written in capitals from its first word to its last.
-
-    A name in capitals is none ("KEF LS50"): everyday words have to be among them.
-    """
+    """Say whether a text is in capitals, everyday words among them: no name ("KEF LS50")."""
     return text.isupper() and sum(map(is_everyday, LETTERS.findall(text.casefold()))) > 1

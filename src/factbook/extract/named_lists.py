@@ -163,11 +163,7 @@ def _cells(line: str) -> list[str]:
 
 
 def _tabled(table: Sequence[tuple[Line, Sequence[str]]], names: KnownNames) -> Iterator[Item]:
-    """Yield what the rows of one table say of the thing that their head or first cell names.
-
-    Of a table of two columns in a thing's section every row has one of its properties, if the
-    second cell of its head names nothing else.
-    """
+    """Yield what the rows of a table say of the thing that head, first cell or section names."""
     if not table:
         return
     head = table[0][1]

@@ -1,9 +1,7 @@
 """Read what the writer of a message likes and dislikes, and which topics those are.
 
-The reader tells which things of a message are liked and disliked, by whatever words. Where a
-pronoun alone names one ("Love it"), the tree of the sentence tells what it stands for. An order to
-hear no more of something is a command, read by its form. What others say (quoted, pasted) states
-nothing.
+The reader tells which things, by whatever words; the tree, what a pronoun alone stands for ("Love
+it"). An order to hear no more is a command, read by its form. What others say states nothing.
 """
 
 from __future__ import annotations
@@ -64,11 +62,7 @@ def opinions_in(text: str, *, voice: OwnWords | None = None) -> list[Opinion]:
 
 @lru_cache(maxsize=64)
 def _opinions(text: str, mixed: bool) -> tuple[Opinion, ...]:
-    """Read own words; `mixed` says that the message hands on words of others.
-
-    Beside those nothing counts but what words say: what lies between the lines of a page or a mail
-    is its author's.
-    """
+    """Read own words; beside those of others (`mixed`), only what words say is the writer's."""
     plain = masked(text)
     if not is_english(plain.replace(LINE_END, " ")):
         return ()
@@ -177,7 +171,6 @@ def _of_things(reading: Reading, tree: _Tree) -> Iterator[Opinion]:
 
 
 def _is_void(reading: Reading, at: int) -> bool:
-    """Say whether the clause at a place tells of nothing that is so."""
     clause = reading.clause_at(at)
     return clause is not None and bool(clause.flags & _VOID)
 
@@ -243,10 +236,7 @@ def _of_pronouns(reading: Reading, tree: _Tree) -> Iterator[Opinion]:
 
 
 def _sense(tree: _Tree, verb: int) -> bool | None:
-    """Return whether a verb says that something is liked; None for any other verb.
-
-    Who does not hate a thing need not like it.
-    """
+    """Return whether a verb likes, None for others: who does not hate a thing need not like it."""
     low = tree.lows[verb]
     denied = bool({tree.lows[i] for i in tree.of(verb, "advmod", "aux")} & _DENIALS)
     if low in _LIKES:

@@ -217,11 +217,7 @@ def _own_place(text: str, shown_by: tuple[str, ...]) -> tuple[int, int] | None:
 
 @lru_cache(maxsize=4)
 def _said_place(text: str, programs: tuple[str, ...]) -> tuple[int, int] | None:
-    """Return the line in which programs that show texts say why they failed.
-
-    A program puts its name before what it says, as the shell does. One that does not has shown
-    nothing before it says why: that is the first line.
-    """
+    """Return where programs that show texts say why they failed: behind their name, or at once."""
     spoken = _spoken(programs)
     for hits in _hits(text):
         place = _line_with(text, hits, spoken)
@@ -247,7 +243,6 @@ def _spoken(programs: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _is_page_lost(result: Episode) -> bool:
-    """Tell whether the result of a call that fetches says that no page came."""
     return _FETCHES.search(result.tool) is not None and _NO_PAGE.match(result.text) is not None
 
 
@@ -276,10 +271,7 @@ def _hits(text: str) -> tuple[list[int], list[int]]:
 
 
 def _told_by_go(text: str) -> tuple[int, int] | None:
-    """Return what a test of Go says why it failed: the last line of its own, for it ends there.
-
-    The lines stand below the failed test, or where the test ran, as `-v` has it.
-    """
+    """Return what a test of Go says why it failed: the last line of its own, for it ends there."""
     asserted = _TESTIFY.search(text)
     if asserted and asserted[1].strip():
         start, end = asserted.span(1)
@@ -289,6 +281,7 @@ def _told_by_go(text: str) -> tuple[int, int] | None:
         end = failed.end()
         while inside := _GO_INSIDE.match(text, end):
             end = inside.end()
+        # where the test ran, as `-v` has it
         ran = text.find(f"=== RUN   {failed[1]}\n", 0, failed.start())
         stop = _GO_NEXT.search(text, ran + 4) if ran >= 0 else None
         places = [(failed.end(), end)] + ([(ran, stop.start())] if stop else [])
@@ -353,10 +346,7 @@ def _line_with(
 
 
 def _line_around(text: str, at: int) -> tuple[int, int]:
-    """Return the place of the line around a character, without the blanks at its ends.
-
-    Of a very long line only the part around the character is taken.
-    """
+    """Return the place of a line without the blanks around it; of a very long one, a part."""
     start = max(text.rfind("\n", max(0, at - _LINE_CHARS), at) + 1, at - _LINE_CHARS)
     end = text.find("\n", at, at + _LINE_CHARS)
     line = text[start : end if end >= 0 else at + _LINE_CHARS]
@@ -365,7 +355,6 @@ def _line_around(text: str, at: int) -> tuple[int, int]:
 
 
 def _first_line(text: str) -> tuple[int, int] | None:
-    """Return the place of the first line that holds something."""
     lead = len(text) - len(text.lstrip())
     return _line_around(text, lead) if lead < len(text) else None
 

@@ -1,12 +1,9 @@
 """Propose predicates that nobody wrote down: operations that recur among executed commands.
 
-Proposes `operation_<program>_<word>` with a pattern for RE2 that recognises it (origins 000.6:
-`operation_{cluster.id}` by clustering; named from the commands' own words, because nobody can judge
-a number). Nothing is claimed before a person says yes: `as_toml` writes the rule that an accepted
-proposal becomes, for the user's rule file.
-
-A name holds a program and one of its subcommands, never an operand, an option's value, a path, a
-host, an id or a redaction label: names are read aloud, and kept for ever.
+Clusters are named from the commands' own words (origins 000.6: `operation_{cluster.id}`; nobody can
+judge a number). Nothing is claimed before a person says yes; `as_toml` then writes the rule. A name
+holds a program and a subcommand of it, never an operand, a value, a path, a host, an id or a label:
+names are read aloud, and kept for ever.
 """
 
 from __future__ import annotations
@@ -118,11 +115,10 @@ def find_operations(
 ) -> list[LearnedPredicate]:
     """Propose a predicate for each operation that recurs and that no predicate tells, best first.
 
-    What does something comes before what only looks, and what is done in most sessions first.
-    HDBSCAN finds commands that are alike; what at least 30 % of a cluster run names it, and
-    clusters of one operation are one proposal. `vectors` has a unit row for each `row` of a command
-    (shape (rows, dim)). The order of the commands makes no difference. Raises ValueError for
-    thresholds below 1 and rows that are missing.
+    What does something comes before what only looks, then what is done in most sessions. HDBSCAN
+    finds commands that are alike; what at least 30 % of a cluster run names it. `vectors` has a
+    unit row for each `row` of a command (shape (rows, dim)). The order of the commands makes no
+    difference. Raises ValueError for thresholds below 1 and rows that are missing.
     """
     if min_count < 2 or min_sessions < 1:
         raise ValueError(
@@ -169,10 +165,7 @@ def _clusters(
     heads: dict[str, tuple[_Head, ...]],
     vectors: NDArray[np.floating[Any]],
 ) -> list[tuple[_Head, int]]:
-    """Cluster one block; returns the operations of each cluster, with their commands.
-
-    A text that was executed several times is a cluster of its own where no other is near.
-    """
+    """Return the operations of each cluster of a block, with how many commands run them."""
     import numpy as np
 
     matrix = vectors[[by_text[text][0].row for text in texts]].astype(np.float32)

@@ -1,10 +1,8 @@
 """Read whose matter a text is that somebody would search for: its owner's, or anybody's.
 
-A small model over the vectors of the bundled embedder and over how the reader takes a question
-apart (`scripts/train_matter.py`) tells how much it reads like one that people ask of their own
-life, or of health, sex, money, the family or an address, whoever asks. Around it stands what is
-sure: names that the owner's own words bring in ("my dog is called Pim"), "my", "we", "did I", "she"
-after nothing public. `gate.outgoing` decides.
+A small model (`scripts/train_matter.py`) tells how much it reads like what people ask of their own
+life or of delicate matters. Around it stands what is sure: names that the owner's own words bring
+in, "my", "we", "did I", "she" after nothing public. `gate.outgoing` decides.
 """
 
 from __future__ import annotations
@@ -118,8 +116,7 @@ def trimmed(text: str) -> str:
 def pieces(text: str) -> Floats:
     """Return which pieces of words a text has, and how long it is: (PIECES + 1,).
 
-    The vectors know English; what tells in another language is how words begin and end, the words
-    that carry grammar, and that people ask of their own in few words.
+    The vectors know English; in another language it tells how words begin and end.
     """
     text = text[:_PIECE_CHARS]
     joined = f" {' '.join(words(text.casefold()))} "
@@ -138,9 +135,8 @@ def pieces(text: str) -> Floats:
 def signs(reading: Reading) -> Floats:
     """Return how a question is built, whatever it names: (SIGNS,).
 
-    Counted are up to three words in a row, of which those that carry grammar stand as they are,
-    names as their type and the others as their part of speech; the types and lengths of the names;
-    and what its clauses do, of whose matter.
+    Counted are up to three words in a row (grammar as it stands, names by their type, others by
+    their part of speech), the types and lengths of the names, and what its clauses do, and whose.
     """
     built = ["^"]
     for token in reading.tokens:
@@ -465,17 +461,14 @@ def own_names_in(text: str, said: Iterable[str]) -> list[OwnName]:
 
 
 def _people_in(reading: Reading, *, is_asked: bool) -> Iterator[tuple[str, bool]]:
-    """Yield (name in lower case, whether it is introduced as somebody of the writer's own).
-
-    Nobody is called "the" somebody. What a text asks names people of the world as well.
-    """
+    """Yield (name in lower case, whether it is introduced as somebody of the writer's own)."""
     for span in reading.names:
         inside = [at for at, one in enumerate(reading.tokens) if span.begin <= one.begin < span.end]
         name = re.sub(r"['’]s?$", "", reading.text[span.begin : span.end]).casefold()
         if not inside or len(name) < 2 or is_calendar_word(name) or is_nationality(name):
             continue
         if _is_article(reading.tokens[inside[0] - 1]) and inside[0]:
-            continue
+            continue  # nobody is called "the" somebody
         introduced = _is_introduced(reading.tokens, inside, span.type)
         if introduced or (span.type == "person" and not is_asked and not is_place(name)):
             yield name, introduced
@@ -486,10 +479,7 @@ def _is_article(token: Token) -> bool:
 
 
 def _is_introduced(tokens: Sequence[Token], inside: Sequence[int], kind: str) -> bool:
-    """Tell whether a name is that of something of the writer's: "my dog Pim", "our boat is named".
-
-    What others made is not, whoever has it: "my favourite film is called Heat".
-    """
+    """Tell whether a name is of something of the writer's: "my dog Pim"; no work of others is."""
     if kind in ("work", "place"):
         return False
     heads = {tokens[at].head for at in inside if tokens[at].head not in inside}

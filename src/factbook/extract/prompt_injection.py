@@ -1,9 +1,8 @@
 """Find what a text of others holds that is no statement: orders, forgeries, advertising, disguises.
 
-This is the second line. The first is that `world` takes a sentence only for what it says of a thing
-that its owner knows, and that no text of a search can emit anything else; so a trick that is
-missing here still changes nothing. What is found is looked for in the text as a reader sees it:
-letters that are invisible are left out, and look-alikes are read as what they look like.
+This is the second line: `world` takes a sentence only for what it says of a known thing, so a trick
+that is missing here still changes nothing. The text is read as its reader sees it: without
+invisible letters, look-alikes as what they look like.
 """
 
 from __future__ import annotations
@@ -525,10 +524,7 @@ def _sentence_end(plain: str, end: int) -> int:
 
 
 def _block_end(plain: str, start: int, end: int) -> int:
-    """Return where a forged block ends: at its closing mark, or with its paragraph.
-
-    Where the paragraph only announces it ("User:", a heading), with the next one.
-    """
+    """Return where a forged block ends: at its closing mark, or with the paragraph it announces."""
     opened = _OPENED.match(plain, start)
     if opened:
         closing = re.search(rf"[<\[]\|?/{re.escape(opened['name'])}\b[^>\]\n]*[>\]]", plain[end:])

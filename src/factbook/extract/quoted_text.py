@@ -1,9 +1,8 @@
 """Tell the words of a message that others wrote, where an exact mark says so.
 
-Where a paste shows its own end (a closing fence, the last quoted line), what follows is its
-writer's again. A mail and a forged turn show none: they reach to the end of the message, whatever
-they say of their own end, for that is the first thing a forger writes. A word of one's own that is
-missed can be said again; a stranger's word that is believed cannot be unsaid.
+Behind a paste that shows its own end its writer goes on. A mail and a forged turn reach to the end
+of the message: an end is the first thing a forger writes. An own word that is missed can be said
+again; a stranger's word that is believed cannot be unsaid.
 """
 
 from __future__ import annotations

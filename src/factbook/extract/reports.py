@@ -1,10 +1,8 @@
 """Tell whether a sentence of a reply reports a fault, a fix or a finding, by how it is built.
 
-A word such as "error" or "fixed" stands in plans, questions, suppositions, headings, in praise of
-what went well and in what a program is built to do; few of these sentences report a thing that is
-so. A linear model over the words around it tells them, at a tenth of a millisecond a sentence: the
-language reader would take a hundred times as long, and a third of the time that reading a log
-takes. Its weights are made by `scripts/train_reports.py`.
+"Error" or "fixed" stands in plans, questions and praise as well. A linear model over the words
+around it (`scripts/train_reports.py`) tells, at a tenth of a millisecond a sentence: the language
+reader would take a hundred times as long, and a third of the time that reading a log takes.
 """
 
 from __future__ import annotations
@@ -55,9 +53,8 @@ def reports(sentence: str, kind: str, words: re.Pattern[str], *, lead: str = "")
 def signs(sentence: str, kind: str, words: re.Pattern[str], *, lead: str = "") -> set[int]:
     """Return the places of what tells of a sentence.
 
-    That are up to three words in a row, those in question as a mark and as they are, content words
-    by their form alone; its words, and those that lead to it; and what stands before and behind
-    the mark.
+    That are up to three words in a row, once with a mark for those in question and content words by
+    their form; its words and those of `lead`; and what stands before and behind the mark.
     """
     lower = re.sub(f"{_CODE}+", _CODE, masked(_EMPHASIS.sub("", sentence))).lower()
     keys = [" ".join(match[0].split()) for match in words.finditer(lower)]

@@ -1,7 +1,6 @@
 """Walk an episode with the rules and propose what they find.
 
-Reading logs is the hot path, so the rules are sorted once by kind of episode, tool and field; an
-episode then meets only the rules that can say something about it.
+Reading logs is the hot path, so the rules are sorted once by kind of episode, tool and field.
 """
 
 from __future__ import annotations
@@ -202,10 +201,7 @@ class _Run:
     def add(
         self, ready: _Ready, value: str, start: int, end: int, *, exact: str | None = None
     ) -> None:
-        """Run a rule on a part of the text that begins at `start`.
-
-        `exact` is what really stands there, where the value is the record's and not the text's.
-        """
+        """Run a rule on what begins at `start`; `exact` stands there where the value does not."""
         if ready.hints:
             for hint in ready.hints:
                 if hint in value:
@@ -388,10 +384,7 @@ def _pattern_finder(pattern: str) -> _Find:
 
 
 def compile_linear(pattern: str) -> Any:
-    """Compile a pattern for RE2, whose time is linear in the text.
-
-    Raises ValueError with RE2's reason.
-    """
+    """Compile a pattern for RE2, linear in the text; raises ValueError with RE2's reason."""
     options = re2.Options()
     options.log_errors = False  # the reason is raised; RE2 would print it as well
     try:
@@ -421,7 +414,6 @@ def _linear_finder(pattern: str) -> _Find:
 
 
 def _make_plan(rules: Sequence[_Ready], kind: EpisodeKind, tool: str) -> _Plan:
-    """Choose the rules that concern a kind of episode and a tool."""
     fields: dict[str, list[_Ready]] = {}
     tools: list[_Ready] = []
     attributes: list[_Ready] = []

@@ -1,11 +1,8 @@
 """THE table of rules: every kind of fact that factbook reads off a session, one row each.
 
-To add a rule, add a row to RULES; its fields are described at `base.Rule`. What a regular
-expression can say stands here as `pattern`; what needs more (the shell's grammar, sentences) stands
-in a finder, a pure function that the row names. To add a rule without touching the code, write it
-in a TOML file (docs/rules.md).
-
-Where several rules find the same (subject, predicate, object) in one episode, the first one counts.
+To add a rule, add a row (`base.Rule`): a `pattern`, or a finder, a pure function, where a regular
+expression is not enough. Without touching the code: a TOML file (docs/rules.md). Where several
+rules find the same (subject, predicate, object) in one episode, the first one counts.
 """
 
 from __future__ import annotations

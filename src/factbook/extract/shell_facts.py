@@ -67,10 +67,7 @@ def hosts(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
 
 
 def _destination(word: shell.ShellWord, *, bare: bool) -> tuple[str, int] | None:
-    """Return the host of `[user@]host`, `[user@]host:path` or a URL, and where it stands.
-
-    `bare` says that a word without a colon is a host (ssh) and not a local file (scp).
-    """
+    """Return (host, place) of `[user@]host`, with a path, or of a URL; only if `bare` of a word."""
     value = word.value
     at, end = 0, len(value)
     url = value.startswith(_URL_SCHEMES)
@@ -446,7 +443,6 @@ def _is_rehearsal(words: Sequence[shell.ShellWord]) -> bool:
 
 
 def _message(words: Sequence[shell.ShellWord]) -> shell.ShellWord | None:
-    """Return the word that holds the commit's message."""
     for at, word in enumerate(words):
         value = word.value
         if value.startswith("--message="):

@@ -1,7 +1,4 @@
-"""Tell whether a sentence of a text states anything, and read it without its marks.
-
-English.
-"""
+"""Tell whether an English sentence states anything, and read it without its marks."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Say whom or what an English sentence is about: its grammatical subject.
-
-A sentence without a subject states nothing: it is an order, a title or a piece.
-"""
+"""Say what an English sentence is about; an order, a title or a piece has no subject."""
 
 from __future__ import annotations
 

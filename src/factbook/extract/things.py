@@ -82,11 +82,7 @@ def things_asked(
 
 
 def _asked_besides(message: str, known: Mapping[str, str], problem: Problem) -> list[str]:
-    """Return what a message asks about without the words that bring a name in, canonical.
-
-    "And the miko fold s?" names it by what stands there, and "I think of buying a Miko Fold S, what
-    do you think?" before what it asks.
-    """
+    """Return what is asked about by what stands there ("and the miko fold s?") or before it."""
     for sentence in wanted(message):
         rest = after_lead(sentence)
         if rest != sentence and (OPINION.match(rest) or POINTS.search(rest)):
@@ -121,10 +117,7 @@ _PART_OF: Final = frozenset(_PART_WORDS.split())
 
 
 def _since(recent: Sequence[Earlier], problem: Problem) -> tuple[Sequence[Earlier], str]:
-    """Return what was said since a question about something that is not known, and its topic.
-
-    After "what is a sourdough starter?", "it" is the starter, and not what was spoken of before.
-    """
+    """Return what was said since a question about something unknown, and its topic, or ""."""
     for number, (said, names) in enumerate(recent):
         if names:
             return recent, ""
@@ -133,7 +126,7 @@ def _since(recent: Sequence[Earlier], problem: Problem) -> tuple[Sequence[Earlie
         asked = " ".join(wanted(said))
         topic = topic_of(LINK.sub("", asked, count=1) or asked).topic
         if not REFERS.search(said) or (not POINTS.search(said) and _is_thing(topic, problem)):
-            return recent[:number], topic
+            return recent[:number], topic  # what "it" is now
     return recent, ""
 
 
@@ -162,10 +155,7 @@ _NEXT_WORD: Final = re.compile(r" (\w(?:[\w'’.+-]*\w)?)")
 
 
 def _whole(message: str, mention: Mention, problem: Problem) -> str:
-    """Return a new name with the capitalised words and numbers that follow it: "Halden Cargo 3".
-
-    What is asked about is looked up as it was written; a part of it is another thing.
-    """
+    """Return a new name with the capitalised words and numbers behind it: "Halden Cargo 3"."""
     end = mention.end
     while (more := _NEXT_WORD.match(message, end)) is not None:
         word = more[1]

@@ -1,8 +1,7 @@
-"""Read what a request to search, to learn or to tell is about.
+"""Read what a request to search, to learn or to tell is about, and make its searches. English.
 
-The parts of speech and the tree that the reader sees tell where it begins and ends; which nouns ask
-something of a thing ("the price of X", "X problems") and which name none ("stuff about X") are
-lists. Also makes the searches of a topic. English.
+The reader's tree tells where it begins and ends; which nouns ask something of a thing ("the price
+of X", "X problems") and which name none ("stuff about X") are lists.
 """
 
 from __future__ import annotations
@@ -283,11 +282,7 @@ _ASKS_ITSELF: Final = re.compile(
 def learn_queries(topic: str) -> list[str]:
     """Return the searches by which a topic is learned without a model: 3 to 5, all different.
 
-    They follow fixed patterns: the topic itself; what it is; its latest; what it compares with; how
-    to. A topic that is a question already is not asked about once more.
-
-    Raises:
-        ValueError: the topic is empty.
+    A topic that is a question already is not asked about again. Raises ValueError for an empty one.
     """
     topic = " ".join(topic.split()).strip(" ?!.,;:")
     if not topic:

@@ -1,10 +1,8 @@
 """Ask a model what people say in their turns, and hold its answer to their words.
 
-    turns -> `turn_batches` -> `turn_messages` -> the model's JSON -> `read_turns` -> items in place
-
-A model only points: every item quotes the turn that it is from, and code looks for the quote among
-the owner's own words. An item is refused by itself, with its reason, whatever is wrong with it, and
-the rest of the answer stands; a turn that an answer leaves out is to be asked about again.
+A model only points: every item quotes its turn, and code looks for the quote among the owner's own
+words. An item is refused by itself, with its reason, and the rest of the answer stands; a turn that
+an answer leaves out is to be asked about again.
 """
 
 from __future__ import annotations
@@ -254,9 +252,8 @@ def turn_batches(
 ) -> Iterator[list[ShownTurn]]:
     """Yield turns in batches of one owner that each fit one call, in their order.
 
-    What `failed` before, by id of its episode, is asked about alone, so that it fails no others
-    with it. What is alone larger than the window makes a batch of its own, which an endpoint may
-    refuse: it must not be lost silently.
+    What `failed` before, by id of its episode, is asked about alone, so that it fails no others.
+    What alone is larger than the window is a batch of its own, so that it is not lost silently.
     """
     alone = frozenset(failed)
     room = context_tokens - _tokens_of_every_call() - _SPARE_TOKENS

@@ -1,8 +1,7 @@
-"""Read a user's rule file: more rules, other keywords, and rules switched on or off; add a rule.
+"""Read a user's rule file (docs/rules.md), and add a rule to it.
 
-docs/rules.md describes such a file. Every refusal names the file, the line, the reason and what to
-do. Patterns run through RE2, whose time is linear in the text, so no rule can stall an ingest; it
-has no lookaround and no backreferences.
+Every refusal names the file, the line, the reason and what to do. Patterns run through RE2, whose
+time is linear in the text, so no rule can stall an ingest.
 """
 
 from __future__ import annotations
@@ -61,11 +60,9 @@ _SECTIONS: Final = ("rule", "keywords", "enable", "disable")
 def load_user_rules(path: Path) -> list[Rule]:
     """Read a rule file and return its rules, for `RuleSet.default(user=...)`.
 
-    Beside the new rules, the list holds those of the table that the file changes (by `[keywords]`,
-    `[enable]`, `[disable]`), each under its own name, to take the place of the original.
-
-    Raises RuleError with the file, the line and the reason for anything that is not as
-    docs/rules.md says; nothing of the file is used then.
+    Rules of the table that the file changes (`[keywords]`, `[enable]`, `[disable]`) are among them,
+    under their own names, to take the place of the original. Raises RuleError with the file, the
+    line and the reason for anything that is not as docs/rules.md says; nothing is used then.
     """
     return rules_of(_read(path), path)
 
@@ -86,10 +83,8 @@ def rules_of(text: str, path: Path) -> list[Rule]:
 def append_rule(path: Path, toml: str) -> None:
     """Append the TOML of a rule to a file, making the file and its folder where there are none.
 
-    A file that holds the very text already is left as it is, so that doing it twice does it once.
-
-    Raises RuleError where the file as it is, or with the rule, is not as docs/rules.md says; it is
-    left untouched then.
+    Doing it twice does it once. Raises RuleError where the file as it is, or with the rule, is not
+    as docs/rules.md says; it is left untouched then.
     """
     real = path.resolve()  # a link to a file elsewhere stays one
     addition = toml.strip() + "\n"

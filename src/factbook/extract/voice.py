@@ -1,11 +1,8 @@
 """Say which characters of a message are its owner's own words, and why the others are not.
 
-One function for everything that hears an owner: a statement, a like, an engagement, an entity, a
-command, a keyed fact. Their own is what neither an exact mark gives to others (what the terminal
-saw, for a paste has brackets; the layout of what people hand on, `quoted_text`) nor the reader,
-which knows words of others, drafts and texts that are to be worked on by how they are written.
-
-In doubt a text is overheard.
+Their own is what neither an exact mark gives to others (brackets that the terminal saw, layout:
+`quoted_text`) nor the reader, which knows words of others, drafts and texts that are to be worked
+on by how they are written. In doubt a text is overheard.
 """
 
 from __future__ import annotations
@@ -129,10 +126,7 @@ def overheard_at(voice: OwnWords, start: int, end: int) -> str:
 
 
 def own_words(message: str, *, pasted: Sequence[tuple[int, int]] = ()) -> OwnWords:
-    """Return which characters of a message its owner says in their own voice.
-
-    `pasted` are the parts that are known to be a paste, in characters.
-    """
+    """Return which characters of a message its owner says; `pasted` are (start, end) of pastes."""
     return _own_words(message, tuple(pasted))
 
 
@@ -152,11 +146,7 @@ def _with_read(message: str, shown: Sequence[Overheard]) -> tuple[Overheard, ...
 
 
 def _handed_on(text: str, end: int) -> int:
-    """Return where words of others that seem to reach to the first of a text really begin.
-
-    What is handed on can hide the line that hands it on, as one that tells something and asks
-    what to make of what follows: that is read by itself, too.
-    """
+    """Return where others' words really begin: they can hide the line that hands them on."""
     line = text[:end].partition("\n")[0]
     if len(line) >= end / 2:
         return 0

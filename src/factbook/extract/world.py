@@ -191,10 +191,7 @@ class _Reader:
         return False
 
     def _read_item(self, item: Item) -> tuple[str, str]:
-        """Return the words of a line of a list and why they are no fact; ("", "") for others.
-
-        Others are sentences.
-        """
+        """Return the words of a line of a list and why they are no fact; ("", "") for sentences."""
         words = item.row or plain_words(self._plain[item.start : item.end])
         pair = PAIR.match(words)
         value = words.find(pair["value"]) if pair and not item.row else 0
@@ -356,9 +353,8 @@ def _within(at: int, spans: Sequence[tuple[int, int]]) -> bool:
 def _short_names(names: KnownNames, text: str, entity: str) -> dict[str, str]:
     """Return by which shorter names a text may call the things that it names in full.
 
-    What stands before the last words may go ("the Q40", "Verhoeven"), what stands behind may not:
-    the LS50 is another thing than the LS50 Meta. A page may call its own thing, `entity`, by its
-    first words as well ("Lindenhof"), unless they go on in another way somewhere ("Vela Six").
+    The first words may go ("the Q40"), the last may not: the LS50 Meta is not the LS50. A page may
+    call its own thing, `entity`, by its first words ("Lindenhof") if they never go on otherwise.
     """
     owners: dict[str, str] = {}
     shared: set[str] = set()
@@ -403,10 +399,7 @@ def is_kind(name: str, texts: Sequence[str]) -> bool | None:
 
 
 def _topics(names: KnownNames, text: str) -> frozenset[str]:
-    """Return the known things that a text speaks of as a kind or a matter, in lower case.
-
-    That tells only where the text has capitals: "the halden q40 stand" is written in haste.
-    """
+    """Return the known things that a text with capitals writes small: they are kinds or matters."""
     if not any(map(str.isupper, text)):
         return frozenset()
     is_common: dict[str, bool] = {}

@@ -1,14 +1,8 @@
 """Ask back where a message names no list: code decides this, whatever a model guesses.
 
-| the message | the owner's lists | an operation on a list |
-|---|---|---|
-| names its topic ("my #1 crypto") | any | is taken |
-| names a topic in other words ("my #1 coin") | any | is taken: the model may know that coins are crypto |
-| names none ("Make BTC my #1") | none | is taken: there is nothing to mix up |
-| names none | one, which the operation means | is taken |
-| names none | one, and the operation means another | is asked back |
-| names none | two or more | is asked back |
-"""  # noqa: E501
+An operation on a list is taken where the message names a topic, in other words too (the model may
+know that coins are crypto), or where the owner has no list, or only the one that it means.
+"""
 
 from __future__ import annotations
 
@@ -79,10 +73,7 @@ _BARE: Final = re.compile(rf"(?:{RANK}|(?<!\w)(?:{FAVORITE})|\blist\b)", re.IGNO
 
 
 def _unnamed(message: str, ops: Sequence[FactsOp], known: Sequence[str]) -> list[str]:
-    """Return the lists of operations for which the message names no topic at all.
-
-    "BTC is my #1 crypto, red is my #1" names one list, which says nothing of another one.
-    """
+    """Return the lists of operations that the message names in no words, not even other ones."""
     values = [value for op in ops for value in op_values(op)]
     meant = list(dict.fromkeys(key for op in ops if (key := list_key_of(op))))
     rest = Heard(message).without(values)

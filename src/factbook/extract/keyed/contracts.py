@@ -1,8 +1,7 @@
 """The JSON that a model may answer with, and what becomes of it.
 
-The shapes are strict: unknown keys, other types, numbers out of range and too many operations make
-the whole answer invalid. What only makes one operation useless (no key, a rank missing) parses, and
-`op_problem` says so of that operation alone, so that a person learns which one it was.
+What breaks the strict shapes makes the whole answer invalid. What only makes one operation useless
+(no key, a rank missing) parses, and `op_problem` says so of it alone: a person learns which it was.
 """
 
 from __future__ import annotations

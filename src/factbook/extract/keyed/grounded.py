@@ -1,19 +1,10 @@
 """Refuse what a message does not say: every operation a model proposes must stand in it.
 
-A model that writes "Bitcoin" for "BTC" has made something up. What is looked for is the value
-itself, in any case, width and spelling of blanks and quotes, as whole words. Around the value, the
-message must say what the operation does:
-
-| the operation | what the message must say |
-|---|---|
-| sets a key | a word of the key, or what it is also called (`named`) |
-| sets, inserts or moves at a rank | that the value has a rank or is a favorite (`ranked`), and that rank |
-| appends | that the value is a favorite, or belongs to the list |
-| removes, clears, moves from a rank | the order to, or that it is no longer so (`removal`) |
-
-In a question, a negation, a supposition or somebody else's mouth it says none of that. Which list is
-meant where none is named is for `clarify` to ask.
-"""  # noqa: E501
+A model that writes "Bitcoin" for "BTC" has made something up: the value itself must stand there, as
+whole words. Around it the message must say what the operation does: a word of the key (`named`),
+that the value has that rank or is a favorite (`ranked`), an order to take away (`removal`). In a
+question, a negation, a supposition or somebody else's mouth it says none of that.
+"""
 
 from __future__ import annotations
 

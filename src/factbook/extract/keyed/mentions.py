@@ -1,7 +1,4 @@
-"""Find a value or a topic in a message.
-
-Works on the message as it was said.
-"""
+"""Find a value or a topic in a message, as it was said."""
 
 from __future__ import annotations
 
@@ -121,7 +118,6 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
 
 
 def _of_one_word(left: str, right: str) -> bool:
-    """Say whether two signs that follow each other are of one word."""
     return all(
         (char == "_" or unicodedata.category(char)[0] in "LMN")
         and (char.isascii() or not unicodedata.name(char, "").startswith(_BOUNDLESS))

@@ -1,8 +1,7 @@
 """Tell whether words say what a key is about: "I live in Oslo" says what `user.city` is.
 
-Every key has words of its own, and some that mean the same. What one does or is says a key too
-where the sentence is as near to one that names it: "I live in X" is to "my city is X". A word that
-is somebody else's does not count: "my dog's name is Rex" says nothing of `user.name`. English only.
+A key has words, and some that mean the same; a sentence says it too that is near to one that names
+it ("my city is X"). What is somebody else's does not count: "my dog's name is Rex". English only.
 """
 
 from __future__ import annotations
@@ -110,11 +109,7 @@ _ME: Final = SELF | words_of("me us")
 
 @lru_cache(maxsize=1024)
 def _key_words(key: str) -> tuple[frozenset[str], frozenset[str], str]:
-    """Return (the words of a key, those that say what it is about, the key in words).
-
-    Of a key in parts one word is enough, but for a part that many things have: `user.dog.name`
-    needs the dog.
-    """
+    """Return (the words of a key, those that say what it is about, the key in words)."""
     key = normalize_fact_key(key)[0]
     called = [said for said, named in ATTRIBUTES.items() if named == key]
     segments = [
@@ -123,7 +118,7 @@ def _key_words(key: str) -> tuple[frozenset[str], frozenset[str], str]:
     ]
     parts = [word for segment in segments for word in segment]
     if len(segments) > 1 and segments[-1][-1] in _COMMON:
-        segments = segments[:-1]
+        segments = segments[:-1]  # `user.dog.name` needs the dog
     telling = {word for segment in segments for word in ("".join(segment), *segment)}
     telling |= {part for said in called if " " not in said for part in said.split("-")}
     every = {*parts, *telling, *re.findall(r"\w+", " ".join(called))}
@@ -201,7 +196,6 @@ def _says_as_much(told: Told, named: str, words: Sequence[int]) -> bool:
 
 
 def _same(noun: str, single: str) -> bool:
-    """Say whether two nouns speak of one thing."""
     words = len(noun) > 2 and len(single) > 2 and noun.isalpha() and single.isalpha()
     return noun == single or (words and _near(noun, single) >= ALIKE)
 

@@ -124,10 +124,7 @@ def _of_many(topic: str | None, words: str) -> bool:
 
 
 def _topic(text: str, known: Collection[str]) -> tuple[bool, str | None]:
-    """Return (may it be a topic, the topic), without what is said besides.
-
-    No words are a place without a topic. What holds a verb or a pronoun is none.
-    """
+    """Return (may it be a topic, the topic); no words are a place without a topic."""
     text = text.strip()
     while before := _BEFORE.match(text):
         text = text[before.end() :]

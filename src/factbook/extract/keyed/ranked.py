@@ -1,9 +1,8 @@
 """Tell whether words make a value a favorite, give it a rank, or put it on a list.
 
-A rank alone says nothing: "I sold some SOL at the #3 exchange" puts SOL nowhere. A place is a rank or
-"favorite" with the words around it, and it is told of a value that stands beside it ("BTC is my #1")
-or that somebody puts there ("put BTC at #1").
-"""  # noqa: E501
+A rank alone says nothing: "I sold some SOL at the #3 exchange". A place is a rank or "favorite"
+with the words around it, told of a value beside it ("BTC is my #1") or that somebody puts there.
+"""
 
 from __future__ import annotations
 
@@ -203,11 +202,7 @@ def _counted(told: Told) -> int:
 
 
 def _is_at(told: Told, rank: int) -> bool:
-    """Say whether words put the value at a rank that they do not name beside it.
-
-    In a list ("2. Alien", "in order: BTC, ETH"), above all others ("I like BTC most"), or at a rank
-    that only the list tells ("put ETH above BTC").
-    """
+    """Say whether words put the value at a rank without naming it: a list, "most", "above BTC"."""
     if told.about and _IN_ORDER.search(told.text) and _counted(told) == rank:
         return True
     if _number(told) == rank and any(_places(told)):

@@ -1,9 +1,8 @@
 """Read what a person tells by rules alone: the planner that is chosen by `--planner rules`.
 
-A clause is a place ("my #1 favorite crypto", "my timezone") with values before it or behind it, and
-a verb where something is ordered. A message is taken whole or not at all: one sentence that is none
-of that, and nothing is done, because that sentence may take back another one. Whether it is meant
-is for `grounded` to say. Every value is a span of the message. Questions are read by `ask`.
+A clause is a place ("my timezone") with values before it or behind it, and a verb where something
+is ordered. A message is taken whole or not at all: a sentence that is none of that may take back
+another one. `grounded` says whether it is meant. Every value is a span of the message.
 """
 
 from __future__ import annotations
@@ -318,10 +317,7 @@ class _Clauses:
     def _put(
         self, place: Place, said: Span, parts: _Parts, *, append: bool = False, leads: bool = False
     ) -> list[FactsOp]:
-        """Return what puts values at a place.
-
-        Without a rank, one value is the first and several are put at the end.
-        """
+        """Return what puts values at a place: without a rank, one first and several at the end."""
         several = append or place.many or place.top or parts.hinge["are"]
         one = place.rank is not None or not several
         values = self._values(said, one=one, leads=leads)
@@ -386,10 +382,7 @@ class _Clauses:
         return values
 
     def _value(self, span: Span, *, leads: bool = False) -> str:
-        """Return a value without what surrounds it; raises _Refused where it says more.
-
-        `leads` says that it stands at the beginning of a clause, where a capital says nothing.
-        """
+        """Return a value without its margins, or refuse it; where it `leads` a capital is none."""
         text = span.of(self.message)
         start = span.start + len(text) - len(text.lstrip(" \t\n,:"))
         bare = LATER.sub("", text.strip(" \t\n,:;"))

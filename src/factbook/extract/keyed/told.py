@@ -1,9 +1,8 @@
 """Read a message around one value: its words in their tree, and what is meant of them.
 
-What would mislead the reader is put in other words first: a value of several words becomes one
-name, what stands in quotes one thing, and a key that is written out is spelled ("my #2 favorite
-crypto"). What the clauses of the reader say of an act, a doubt or a condition holds; the tree says
-what is denied and whose doing it is.
+What would mislead the reader is put in other words first: a value becomes one name, what stands in
+quotes one thing, and a written key is spelled ("my #2 favorite crypto"). The clauses tell of an
+act, a doubt or a condition; the tree, what is denied and whose doing it is.
 """
 
 from __future__ import annotations
