@@ -10,23 +10,9 @@ from factbook import policy
 from factbook.extract.prompt_injection import TaintKind, taint, touching
 from factbook.extract.voice import blanked, in_layout, is_others
 from factbook.language.reader.read import read
-from factbook.language.reader.reading import (
-    NOT_MEANT,
-    Clause,
-    Reader,
-    Reading,
-    Span,
-    children,
-)
+from factbook.language.reader.reading import NOT_MEANT, Clause, Reader, Reading, Span, children
 from factbook.model.directives import DECISION, PREDICATES, subject_of
-from factbook.model.facts import (
-    DIRECTED_IN,
-    Candidate,
-    FactKind,
-    Role,
-    StoredEpisode,
-    Trust,
-)
+from factbook.model.facts import DIRECTED_IN, Candidate, FactKind, Role, StoredEpisode, Trust
 
 RULE: Final = "directive"
 _MARKED: Final = "Marked by the reader as a {type} that holds on, with a chance of {chance:.2f}"

@@ -11,9 +11,7 @@ from typing import Final, NamedTuple
 from factbook import policy
 from factbook.extract.base import word_set
 from factbook.extract.entity_types import Kind, asked_kind, is_of, plural_of, says_it_is
-from factbook.extract.known_names import (
-    KnownNames,
-)
+from factbook.extract.known_names import KnownNames
 from factbook.extract.line_wrapping import unwrapped
 from factbook.extract.named_lists import LINE
 from factbook.extract.prompt_injection import is_tainted_document, taint, touching
@@ -109,11 +107,7 @@ def discover(results: Sequence[ResultText], *, query: str, topic: str) -> Discov
 
 
 def corroborated(
-    offered: Sequence[NewThing],
-    results: Sequence[ResultText],
-    *,
-    query: str = "",
-    topic: str = "",
+    offered: Sequence[NewThing], results: Sequence[ResultText], *, query: str = "", topic: str = ""
 ) -> Discovered:
     """Return the offered new things that results of two hosts or files speak of, and the others.
 

@@ -13,18 +13,13 @@ from typing import Final, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field
 
 from factbook import policy
-from factbook.extract.known_names import (
-    KnownNames,
-)
+from factbook.extract.known_names import KnownNames
 from factbook.extract.line_wrapping import unwrapped
 from factbook.extract.prompt_injection import Taint, hostile, taint, touching
 from factbook.extract.quotes import places
 from factbook.extract.remarks import in_passing, unowned
 from factbook.extract.statements import no_statement
-from factbook.extract.subject import (
-    SubjectKind,
-    subject_of,
-)
+from factbook.extract.subject import SubjectKind, subject_of
 from factbook.extract.world import WorldClaim
 from factbook.language.sentences import around
 from factbook.llm.base import Message
@@ -146,10 +141,7 @@ def facts_messages(name: str, text: str, *, known: Sequence[str] = ()) -> list[M
     if known:
         parts.append(f"Known already: {_listed(known[:KNOWN_FACTS])}")
     parts.append(f"Text: {quoted(text[:TEXT_CHARS])}")
-    return [
-        Message(role="system", content=_FACTS),
-        Message(role="user", content="\n".join(parts)),
-    ]
+    return [Message(role="system", content=_FACTS), Message(role="user", content="\n".join(parts))]
 
 
 def _listed(texts: Collection[str]) -> str:
@@ -246,12 +238,7 @@ NEAR_CHARS: Final = 600  # ours: how far before a quote its entity may have been
 
 
 def read_facts(
-    answer: EntityFacts,
-    name: str,
-    text: str,
-    *,
-    names: Sequence[str] = (),
-    external: bool = True,
+    answer: EntityFacts, name: str, text: str, *, names: Sequence[str] = (), external: bool = True
 ) -> tuple[list[WorldClaim], list[tuple[str, str, str]]]:
     """Return the facts of an answer whose quotes stand in the text, and what is refused.
 

@@ -18,9 +18,7 @@ from typing import Final, NamedTuple
 import re2
 
 from factbook import policy
-from factbook.extract.name_tokens import (
-    is_english,
-)
+from factbook.extract.name_tokens import is_english
 from factbook.language.calendar import is_calendar_word
 from factbook.language.common_words import (
     is_everyday,

@@ -12,28 +12,10 @@ from functools import lru_cache, partial
 from typing import Final, NamedTuple
 
 from factbook import policy
-from factbook.extract.asked import (
-    asks_for_search,
-    asks_listener,
-    is_asking,
-    is_request,
-    to_be_told,
-)
-from factbook.extract.message_sentences import (
-    MessageSentence,
-    sentences_of,
-    spaced,
-)
-from factbook.extract.name_tokens import (
-    NameSpan,
-    is_english,
-    is_uncommon,
-    masked,
-)
-from factbook.extract.names import (
-    VARIANTS,
-    names_in,
-)
+from factbook.extract.asked import asks_for_search, asks_listener, is_asking, is_request, to_be_told
+from factbook.extract.message_sentences import MessageSentence, sentences_of, spaced
+from factbook.extract.name_tokens import NameSpan, is_english, is_uncommon, masked
+from factbook.extract.names import VARIANTS, names_in
 from factbook.extract.opinions import (
     HEARD_CHARS,
     Opinion,
@@ -94,7 +76,7 @@ class Mention:
 
 _PRONOUN: Final = spaced(
     r"\b(?:it|its|it['’]s|they|them|their|theirs|those|these|that one|this one|him|his|she|her"
-    r"|he)\b",
+    r"|he)\b"
 )
 _IDLE: Final = spaced(r"\b(?:what \w+ is it|how(?:['’]?s| is| was) (?:it|that)|isn['’]?t it)\b")
 _BAD: Final = re.compile(r"\b(?:hate|dislike|despise)[sd]?\b", re.IGNORECASE)
@@ -105,7 +87,7 @@ _NO_MORE: Final = spaced(
     r"|want (?:this|that|these|to (?:know|hear))).*|i don['’]?t (?:care|want (?:this|that|these"
     r"|to (?:know|hear))).*|enough(?: (?:about|of|with) (?:this|that|it|these))?"
     r"|no more(?: (?:of )?(?:this|that|these))?|who cares|boring|unsubscribe|shut up.*"
-    r"|less (?:of )?(?:this|that|like this).*|leave me alone.*)\W*$",
+    r"|less (?:of )?(?:this|that|like this).*|leave me alone.*)\W*$"
 )
 _MORE: Final = spaced(
     r"^\W*(?:(?:please|ok|okay|oh|wow|yes|yeah|thanks|thank you|ha|cool"
@@ -114,7 +96,7 @@ _MORE: Final = spaced(
     r"|it)(?:['’]?s| is) (?:so |really |very |super )?(?:interesting|cool|great|awesome|amazing"
     r"|good to know|useful|fascinating|wonderful)|(?:so |very |really |super )?(?:interesting"
     r"|fascinating|awesome|amazing|love (?:it|this|that)|good to know|i love (?:it|this|that)"
-    r"|i like (?:it|this|that)))\W*$",
+    r"|i like (?:it|this|that)))\W*$"
 )
 
 
@@ -230,7 +212,7 @@ _SPOKEN_TO: Final = spaced(
     r"(?:\b(?:my name(?:['’]?s| is)|call me|meet you|thanks?(?: you)?|regards|cheers|love,|hi|hey"
     r"|hello|bye|dear|(?:merry|happy) \w+(?: to)?|(?:good )?(?:morning|evening|night))\b,?"
     r"(?: there,?)?|(?:^|[.!?,\n]\s*)(?:i['’]?m|i am|this is|it['’]?s)"
-    r"(?= \S+(?: \S+)?\s*(?:[.,!?\n]|and\s|$)))\s*$",
+    r"(?= \S+(?: \S+)?\s*(?:[.,!?\n]|and\s|$)))\s*$"
 )
 """Before the name of who speaks or is spoken to: neither is what a message is about."""
 

@@ -8,11 +8,7 @@ from typing import Final, NamedTuple
 
 from factbook.extract.base import word_set
 from factbook.language.calendar import is_calendar_word
-from factbook.language.common_words import (
-    is_everyday,
-    is_function_word,
-    is_nationality,
-)
+from factbook.language.common_words import is_everyday, is_function_word, is_nationality
 from factbook.language.sentences import LINE_END
 from factbook.language.words import LETTERS
 

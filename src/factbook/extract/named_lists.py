@@ -7,9 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from factbook.extract.base import word_set
-from factbook.extract.known_names import (
-    KnownNames,
-)
+from factbook.extract.known_names import KnownNames
 from factbook.extract.statements import MEMBER, plain_words
 from factbook.language.common_words import is_everyday
 from factbook.net import cancel

@@ -134,10 +134,7 @@ _UNDER: Final = frozenset({"ccomp", "xcomp", "advcl", "acl", "csubj"})
 _BECAUSE: Final = word_set("because since cause cuz as")
 _DENIALS: Final = word_set("n't n’t not never nt dont didnt cant cannot hardly")
 _VOID: Final = frozenset({"if", "wish", "quoted"})  # flags of a clause in which nothing is so
-_WHY: Final = (
-    ("says to like it", "says to dislike it"),
-    ("speaks well of it", "speaks ill of it"),
-)
+_WHY: Final = (("says to like it", "says to dislike it"), ("speaks well of it", "speaks ill of it"))
 _TITLE: Final = re.compile(r"\s{1,4}[\"“](?P<title>[^\"“”\n]{1,80})[\"”]")
 _NUMBER: Final = re.compile(r" \d{1,4}(?:\.\d{1,3})?(?=\W|$)(?! \w+s\b)")
 

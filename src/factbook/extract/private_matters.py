@@ -22,21 +22,11 @@ from numpy.typing import NDArray
 
 from factbook import policy
 from factbook.embed import bundled
-from factbook.extract.asked import (
-    asked_text,
-    is_bare,
-    is_broad_word,
-    wanted,
-)
+from factbook.extract.asked import asked_text, is_bare, is_broad_word, wanted
 from factbook.extract.base import word_set
 from factbook.extract.message_sentences import spaced
-from factbook.extract.name_tokens import (
-    is_english,
-    is_uncommon,
-)
-from factbook.extract.names import (
-    names_in,
-)
+from factbook.extract.name_tokens import is_english, is_uncommon
+from factbook.extract.names import names_in
 from factbook.extract.opinions import HEARD_CHARS, OF_TASTE
 from factbook.extract.voice import own_words
 from factbook.language.calendar import is_calendar_word

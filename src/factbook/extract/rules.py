@@ -225,12 +225,7 @@ class _Run:
         hits = 0
         for hit in ready.find(value, self._episode):
             hits += self._claim(
-                ready,
-                subject,
-                hit.object,
-                start + hit.start,
-                start + hit.end,
-                hit.details,
+                ready, subject, hit.object, start + hit.start, start + hit.end, hit.details
             )
             if hits >= MAX_HITS:
                 return

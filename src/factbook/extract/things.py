@@ -21,9 +21,7 @@ from factbook.extract.asked import (
     wanted,
 )
 from factbook.extract.mentions import Mention, hear
-from factbook.extract.name_tokens import (
-    is_uncommon,
-)
+from factbook.extract.name_tokens import is_uncommon
 from factbook.extract.private_matters import Asking, asking
 from factbook.extract.topics import topic_of
 from factbook.language.words import STOPWORDS, words

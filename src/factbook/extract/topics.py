@@ -274,8 +274,7 @@ _AT_PLACE: Final = re.compile(r"(?P<what>.+?)\s+(?:in|near|at|around|for|of)\s+(
 
 
 _ASKS_ITSELF: Final = re.compile(
-    r"(?:what|who|how|why|when|where|which|is|are|do|does|can)\b",
-    re.I,
+    r"(?:what|who|how|why|when|where|which|is|are|do|does|can)\b", re.I
 )
 
 

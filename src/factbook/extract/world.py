@@ -14,9 +14,7 @@ from typing import Final
 
 from factbook import policy
 from factbook.extract import sentences
-from factbook.extract.known_names import (
-    KnownNames,
-)
+from factbook.extract.known_names import KnownNames
 from factbook.extract.line_wrapping import unwrapped
 from factbook.extract.named_lists import (
     HEADING,
@@ -29,12 +27,7 @@ from factbook.extract.named_lists import (
 )
 from factbook.extract.prompt_injection import TaintKind, hostile, taint, touching
 from factbook.extract.remarks import in_passing, unowned
-from factbook.extract.statements import (
-    MOST_CHARS,
-    no_statement,
-    plain_words,
-    without_marks,
-)
+from factbook.extract.statements import MOST_CHARS, no_statement, plain_words, without_marks
 from factbook.extract.subject import Subject, SubjectKind, Trees
 from factbook.language.calendar import is_calendar_word
 from factbook.language.common_words import is_everyday
@@ -89,11 +82,7 @@ _QUOTES: Final = re.compile(r"[\"“”]")
 
 
 def facts_about(
-    text: str,
-    *,
-    names: Mapping[str, Sequence[str]],
-    title: str = "",
-    external: bool = True,
+    text: str, *, names: Mapping[str, Sequence[str]], title: str = "", external: bool = True
 ) -> tuple[list[WorldClaim], list[tuple[str, str]]]:
     """Return what a text says of known things, and what it says of them that is no fact.
 

@@ -109,10 +109,7 @@ question "what have I told you about Nora?"
 
 
 def tell_messages(
-    message: str,
-    lists: Mapping[str, Mapping[int, str]],
-    *,
-    context_tokens: int | None = None,
+    message: str, lists: Mapping[str, Mapping[int, str]], *, context_tokens: int | None = None
 ) -> list[Message]:
     """Return what a model is asked for a message: the answer is a FactsOpsResponse.
 
@@ -145,14 +142,7 @@ def ask_messages(
 
 # What is shown of every list: first as much as helps, then less and less, so that all the lists
 # stand in the prompt before any of them is left out. (values of each list, characters of a value)
-_STEPS: Final = (
-    (SHOWN_RANKS, SHOWN_CHARS),
-    (SHOWN_RANKS, 40),
-    (10, 40),
-    (5, 24),
-    (3, 16),
-    (0, 0),
-)
+_STEPS: Final = ((SHOWN_RANKS, SHOWN_CHARS), (SHOWN_RANKS, 40), (10, 40), (5, 24), (3, 16), (0, 0))
 
 
 def _fitted(
