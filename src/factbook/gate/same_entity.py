@@ -163,29 +163,6 @@ def _maker_only(left: Sequence[Term], longer: Sequence[Term], both: Alignment) -
     return bool(codes) or bool(words and numbers)
 
 
-def part_of(name: str, known: Sequence[str]) -> str | None:
-    """Return the one known name that holds all words of a shorter one, in their order; else None.
-
-    Whoever says "the LS50" or "the Denton" of what was just spoken of means that thing. The name
-    without its number may be another thing ("python" and "python 3"). All names are canonical.
-    """
-    words = name.split()
-    if len(words) > 1 and words[0] in _ARTICLES:
-        words = words[1:]
-    if not any(len(word) > 2 and not word.isdigit() for word in words):
-        return None
-    wholes = [
-        whole for whole in known if len(whole.split()) > len(words) and _holds(whole.split(), words)
-    ]
-    if len(wholes) != 1:
-        return None
-    rest = wholes[0].split()[len(words) :]
-    versions = wholes[0].split()[: len(words)] == words and any(
-        char.isdigit() for word in rest for char in word
-    )
-    return None if versions else wholes[0]
-
-
 def known_as(
     name: str,
     known: Mapping[str, str],
@@ -243,11 +220,3 @@ def _in_other_number(name: str, known: Mapping[str, str], written: str) -> str |
         if before == lead and ending[:1] == last[:1] and singular(ending) == noun:
             entities.add(entity)
     return entities.pop() if len(entities) == 1 else None
-
-
-_ARTICLES: Final = frozenset({"the", "a", "an", "my", "our", "this", "that"})
-
-
-def _holds(words: Sequence[str], part: Sequence[str]) -> bool:
-    size = len(part)
-    return any(list(words[at : at + size]) == list(part) for at in range(len(words) - size + 1))

@@ -98,15 +98,3 @@ def _of_user(names: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(
         rf"(?i:(?:the )?(?:{who}))(?:'s\b| {doing}){rf'|(?i:{owns})(?= [a-z])' if owns else ''}"
     )
-
-
-@lru_cache(maxsize=4096)
-def base_forms(word: str) -> tuple[str, ...]:
-    """Return what a lower-case verb may be a form of: "stopped" gives `stop` among others."""
-    forms = [word]
-    for ending, base in (("ies", "y"), ("ied", "y"), ("es", ""), ("s", ""), ("ed", ""), ("d", "")):
-        if word.endswith(ending) and len(word) > len(ending) + 1:
-            forms.append(word.removesuffix(ending) + base)
-    if word.endswith("ed") and len(word) > 5 and word[-3] == word[-4]:
-        forms.append(word[:-3])
-    return tuple(forms)
