@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
+from factbook import policy
 from factbook.model.facts import Episode, EpisodeKind, FactKind, Trust
 from factbook.model.text import shorten
 
@@ -61,17 +62,15 @@ class Rule:
     """One row of the table of rules: how a kind of fact is recognised and how sure that is."""
 
     name: str  # the predicate, with a suffix after a dot where several rules state the same one
-    predicate: str
-    confidence: float  # 0 to 1, before the cap by trust
+    predicate: str = ""  # what the name says before its dot, unless it is given
+    confidence: float = policy.DIRECT_OBSERVATION  # 0 to 1, before the cap by trust
     method: str  # how it is found, in words; stored with every piece of evidence
-    subject: str  # one of SUBJECTS
-    looks_in: str  # see `parse_place`
+    subject: str = "action|task"  # one of SUBJECTS; a command, unless another one is given
+    looks_in: str = "field command"  # see `parse_place`
     statement: str  # readable sentence; {object}, {tool}, named groups and details are filled in
     waits_for: str = ""  # one of WAITS; what says that something happened waits for the result
     unanswered: str = ""  # the sentence where a call got no result, and it is unknown what happened
-    pattern: str | None = (
-        None  # regular expression; its group `object` (or 1, or all) is the object
-    )
+    pattern: str | None = None  # regular expression; its group `object` (or 1, or all) counts
     find: Finder | None = None  # code, for what no regular expression can tell
     keywords: tuple[str, ...] = ()  # words that `find` looks for; a user may replace them
     ignored: tuple[str, ...] = ()  # objects that are never claimed
@@ -83,6 +82,10 @@ class Rule:
     enabled: bool = True
     ranks: bool = True  # may answer a question; else it is there for SQL and for who asks for it
     linear: bool = False  # run the pattern through RE2, which no input can slow down
+
+    def __post_init__(self) -> None:
+        if not self.predicate:
+            object.__setattr__(self, "predicate", self.name.partition(".")[0])
 
     @property
     def matches(self) -> str:

@@ -55,8 +55,6 @@ RULES: Final[tuple[Rule, ...]] = (
     # --- what the record itself states ------------------------------------------------------------
     Rule(
         name="requested_in_session",
-        predicate="requested_in_session",
-        confidence=policy.DIRECT_OBSERVATION,
         method="Direct from the session id of the user's message",
         subject="task",
         looks_in="attribute session of prompt",
@@ -66,8 +64,6 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         name="used_tool",
-        predicate="used_tool",
-        confidence=policy.DIRECT_OBSERVATION,
         method="Direct from `tool_use.name`",
         subject="action",
         looks_in="tool name",
@@ -78,18 +74,12 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         name="executed_command",
-        predicate="executed_command",
-        confidence=policy.DIRECT_OBSERVATION,
         method="Direct from `input.command`",
-        subject="action|task",
-        looks_in="field command",
         statement="command `{object}`",
         cues=_words("command commands run ran execute executed shell bash"),
     ),
     Rule(
         name="described_as",
-        predicate="described_as",
-        confidence=policy.DIRECT_OBSERVATION,
         method="Direct from `input.description`",
         subject="action",
         looks_in=(
@@ -102,8 +92,6 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         name="modified_file",
-        predicate="modified_file",
-        confidence=policy.DIRECT_OBSERVATION,
         method="Direct from the path in the input of a tool that writes files, once it did",
         subject="action",
         looks_in=f"field path of {outcomes.WRITERS}",
@@ -115,8 +103,6 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         name="read_file",
-        predicate="read_file",
-        confidence=policy.DIRECT_OBSERVATION,
         method="Direct from the path in the input of a tool that reads files",
         subject="action",
         looks_in=(
@@ -131,8 +117,6 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         name="fetched_url",
-        predicate="fetched_url",
-        confidence=policy.DIRECT_OBSERVATION,
         method="Direct from `input.url`",
         subject="action",
         looks_in=f"field url of {_FETCHERS}",
@@ -143,8 +127,6 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         name="searched_for",
-        predicate="searched_for",
-        confidence=policy.DIRECT_OBSERVATION,
         method="Direct from `input.query` of a web search",
         subject="action",
         looks_in=(
@@ -159,8 +141,6 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         name="searched_code",
-        predicate="searched_code",
-        confidence=policy.DIRECT_OBSERVATION,
         method="Direct from `input.pattern` of a search in files",
         subject="action",
         looks_in=(
@@ -174,8 +154,6 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         name="used_mcp_server",
-        predicate="used_mcp_server",
-        confidence=policy.DIRECT_OBSERVATION,
         method="Direct from the server in `tool_use.name`",
         subject="action",
         looks_in="tool name of mcp__*",
@@ -185,8 +163,6 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         name="used_mcp_server.namespace",
-        predicate="used_mcp_server",
-        confidence=policy.DIRECT_OBSERVATION,
         method="Direct from the namespace that the record states beside the tool's name",
         subject="action",
         looks_in="attribute namespace of call",
@@ -196,8 +172,6 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         name="used_skill",
-        predicate="used_skill",
-        confidence=policy.DIRECT_OBSERVATION,
         method="Direct from `input.skill`",
         subject="action",
         looks_in="field skill",
@@ -208,8 +182,6 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         name="delegated_to",
-        predicate="delegated_to",
-        confidence=policy.DIRECT_OBSERVATION,
         method="Direct from `input.subagent_type`",
         subject="action",
         looks_in="field agent_type of Task|Agent|task|agent|spawn_agent|delegate*",
@@ -221,10 +193,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         name="exited_with",
-        predicate="exited_with",
-        confidence=policy.DIRECT_OBSERVATION,
         method="Direct from the recorded exit code, where it is not 0",
-        subject="action|task",
         looks_in="attribute exit_code of result",
         find=outcomes.exit_code,
         statement="{what} exited with code {object}",
@@ -234,8 +203,6 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         name="on_branch",
-        predicate="on_branch",
-        confidence=policy.DIRECT_OBSERVATION,
         method="Direct from the branch that the record states",
         subject="session",
         looks_in="attribute branch of record",
@@ -247,8 +214,6 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         name="linked_pr",
-        predicate="linked_pr",
-        confidence=policy.DIRECT_OBSERVATION,
         method="Direct from the pull request that the record states",
         subject="session",
         looks_in="attribute pr_url of record",
@@ -259,11 +224,8 @@ RULES: Final[tuple[Rule, ...]] = (
     # --- what the words of a command tell ---------------------------------------------------------
     Rule(
         name="connects_to_host",
-        predicate="connects_to_host",
         confidence=policy.RELIABLE_REGEX,
         method="Destination of ssh, scp, sftp, rsync, mosh ... in the command text",
-        subject="action|task",
-        looks_in="field command",
         find=shell_facts.hosts,
         statement="connected to host {object} by {program}",
         waits_for="answer",
@@ -273,34 +235,18 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         name="connects_to_host.client",
-        predicate="connects_to_host",
         confidence=policy.RELIABLE_REGEX,
         method="Host in the URL or the option of curl, wget, nc, psql, redis-cli, kubectl ...",
-        subject="action|task",
-        looks_in="field command",
         find=shell_facts.clients,
         statement="connected to host {object} by {program}",
         waits_for="success",
-        hints=(
-            "://",
-            "nc",
-            "telnet",
-            "psql",
-            "pg_",
-            "mysql",
-            "mariadb",
-            "redis",
-            "mongo",
-            "docker",
-            "kubectl",
-            "helm",
-            "createdb",
+        hints=_words(
+            ":// nc telnet psql pg_ mysql mariadb redis mongo docker kubectl helm createdb"
         ),
         cues=_HOST_CUES,
     ),
     Rule(
         name="connects_to_host.url",
-        predicate="connects_to_host",
         confidence=policy.RELIABLE_REGEX,
         method="Host of the URL that a page was fetched from",
         subject="action",
@@ -312,11 +258,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         name="ran",
-        predicate="ran",
-        confidence=policy.DIRECT_OBSERVATION,
         method="The command, what it was for, and how its result says that it ended",
-        subject="action|task",
-        looks_in="field command",
         find=actions.runs,
         statement="{deed} `{command}`: {outcome}",
         waits_for="answer",
@@ -324,11 +266,8 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         name="verified",
-        predicate="verified",
         confidence=policy.PATTERN,
         method="Exit code and closing line of a test run, a checksum check or a verification",
-        subject="action|task",
-        looks_in="field command",
         find=actions.verdicts,
         statement="`{command}` {object}{counts}",
         waits_for="answer",
@@ -337,11 +276,8 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         name="fixed_by",
-        predicate="fixed_by",
         confidence=policy.PATTERN,
         method="The same command failed before and passes now; what was changed in between",
-        subject="action|task",
-        looks_in="field command",
         find=actions.mends,
         statement="fixed: {error} \u2014 by {ways}; `{command}` passes",
         waits_for="answer",
@@ -350,11 +286,8 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         name="committed",
-        predicate="committed",
         confidence=policy.PATTERN,
         method="What git says it committed, else the message of a commit that shows no failure",
-        subject="action|task",
-        looks_in="field command",
         find=shell_facts.commits,
         statement="{deed}: {object}",
         hints=("commit",),
@@ -364,11 +297,8 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         name="installed_package",
-        predicate="installed_package",
         confidence=policy.PATTERN,
         method="Package named to pip, npm, apt, brew, cargo ... in a command that ended well",
-        subject="action|task",
-        looks_in="field command",
         find=shell_facts.packages,
         statement="installed package {named} with {program}",
         hints=("install", " add ", " i ", " get ", "require"),
@@ -377,11 +307,8 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         name="operation_type.archive",
-        predicate="operation_type",
         confidence=policy.PATTERN,
         method="Keywords: programs that pack and unpack archives, as command words",
-        subject="action|task",
-        looks_in="field command",
         find=shell_facts.archives,
         statement="{verb} archive: `{part}`",
         waits_for="success",
@@ -396,11 +323,8 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         name="operation_type.verification",
-        predicate="operation_type",
         confidence=policy.PATTERN,
         method="Verification flags, checksum checks and test runs, as words of a command",
-        subject="action|task",
-        looks_in="field command",
         find=shell_facts.checks,
         statement="check: `{part}`",
         hints=_words(
@@ -413,7 +337,6 @@ RULES: Final[tuple[Rule, ...]] = (
     # --- what is written --------------------------------------------------------------------------
     Rule(
         name="mentions_path",
-        predicate="mentions_path",
         confidence=policy.PATTERN,
         method="Absolute path in the text (as `/[\\w/\\-_.]+`, with a boundary before it, no URLs)",
         subject="task",
@@ -425,7 +348,6 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         name="mentions_path.relative",
-        predicate="mentions_path",
         confidence=policy.PATTERN,
         method="Relative path with a folder and a file's extension in the text",
         subject="task",
@@ -437,11 +359,8 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         name="mentions_path.command",
-        predicate="mentions_path",
         confidence=policy.PATTERN,
         method="Path as a word of the command text",
-        subject="action|task",
-        looks_in="field command",
         find=paths.in_command,
         statement="mentioned path {object} in a command",
         ranks=False,
@@ -449,7 +368,6 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         name="targets_system",
-        predicate="targets_system",
         confidence=policy.KEYWORD,
         method="Keywords: names of systems, as whole words",
         subject="task",
@@ -462,7 +380,6 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         name="provides_solution",
-        predicate="provides_solution",
         confidence=policy.KEYWORD,
         method="Keywords: solution, fix, workaround ...; the sentence around them",
         subject="action",
@@ -475,7 +392,6 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         name="identifies_issue",
-        predicate="identifies_issue",
         confidence=policy.KEYWORD,
         method="Keywords: error, failed, failure, bug ...; the sentence around them",
         subject="action",
@@ -491,7 +407,6 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         name="discovery",
-        predicate="discovery",
         confidence=policy.INFERENCE,
         method="Keywords: found, discovered, turns out ...; the sentence around them",
         subject="action",
@@ -504,10 +419,8 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         name="failed_with",
-        predicate="failed_with",
         confidence=policy.PATTERN,
         method="The line that names the error most exactly in the result of a call that failed",
-        subject="action|task",
         looks_in="text of result",
         find=outcomes.first_error,
         statement="{what} failed: {object}",
@@ -518,11 +431,8 @@ RULES: Final[tuple[Rule, ...]] = (
 
 SEED_STRICT: Final = Rule(
     name="connects_to_host.seed_strict",
-    predicate="connects_to_host",
     confidence=policy.RELIABLE_REGEX,
     method=r"Regex `@([\w\.\-]+)` on command text",
-    subject="action|task",
-    looks_in="field command",
     pattern=r"@([\w\.\-]+)",
     statement="connected to host {object}",
     hints=("@",),
